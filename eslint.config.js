@@ -1,0 +1,100 @@
+// What is allowed. How code looks is Biome's question.
+import { defineConfig } from "eslint/config";
+import tseslint from "typescript-eslint";
+import { laws } from "./eslint.laws.js";
+
+const libraries = "packages/{clock,wait,controller}/src/**/*.ts";
+const sources = "packages/*/src/**/*.ts";
+
+export default defineConfig(
+  { ignores: ["**/dist/", "**/coverage/", "**/reports/", "**/.stryker-tmp/", "docs/api/"] },
+
+  {
+    files: ["**/*.ts"],
+    languageOptions: { parser: tseslint.parser, parserOptions: { projectService: true } },
+    plugins: { "@typescript-eslint": tseslint.plugin, law: { rules: laws } },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    rules: {
+      "@typescript-eslint/no-floating-promises": "error", // a lost promise is a lost error
+      "@typescript-eslint/no-misused-promises": "error", // an async listener rejects into the void
+      "@typescript-eslint/await-thenable": "error", // awaiting a value hides that nothing is waited for
+    },
+  },
+
+  // Without no-unnecessary-condition: it takes a second look at `signal.aborted` or at a state, after an
+  // await or a call to user code, for a mistake. Law 7 asks for exactly that look.
+  {
+    files: [sources],
+    rules: {
+      "law/time-is-an-argument": "error", // law 1
+      "law/chance-is-an-argument": "error", // law 1
+      "law/signals-do-not-pile-up": "error", // law 4
+      "law/exports-are-named": "error", // a reader sees the public surface
+
+      "@typescript-eslint/return-await": ["error", "error-handling-correctness-only"], // `finally` must cover it
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error", // law 6: states are closed unions
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      "@typescript-eslint/only-throw-error": ["error", { allowThrowingUnknown: true }], // abort reasons pass through
+      "@typescript-eslint/no-non-null-assertion": "error", // say why it is there, or handle its absence
+
+      "max-lines": ["error", { max: 220, skipBlankLines: true, skipComments: true }], // one thing per file
+      "max-lines-per-function": ["error", { max: 45, skipBlankLines: true, skipComments: true }], // fits the eye
+      "max-params": ["error", { max: 4 }], // beyond two, an options object
+      "max-depth": ["error", { max: 3 }], // deeper is a function of its own
+      complexity: ["error", { max: 10, variant: "modified" }], // more is a table; a switch is one
+    },
+  },
+
+  { files: [libraries], rules: { "law/one-listener-per-signal": "error" } }, // law 5
+  { files: ["packages/wait/src/**/*.ts"], rules: { "law/one-loop": "error" } }, // law 3
+  {
+    files: ["**/test/**/*.ts"],
+    rules: {
+      "law/test-names-state-facts": "error", // a name is a claim
+      "@typescript-eslint/await-thenable": "off", // `await undefined` is how a test counts microtasks
+      "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: false }], // callbacks may be async
+    },
+  },
+
+  {
+    files: ["packages/examples/**/*.ts"],
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        {
+          patterns: [
+            {
+              group: ["@holdfast/*/internal"],
+              message: "Show what users have: the packages' other entry points.",
+            },
+          ],
+        },
+      ],
+    },
+  },
+
+  // The one place each law leaves open.
+  { files: ["packages/clock/src/real-clock.ts"], rules: { "law/time-is-an-argument": "off" } },
+  {
+    files: ["packages/clock/src/testing/event-loop.ts"],
+    rules: { "law/time-is-an-argument": "off" },
+  },
+  // Reads which clock stands behind the global, and calls nothing.
+  {
+    files: ["packages/clock/src/fake-timers/from-fake-timers.ts"],
+    rules: { "law/time-is-an-argument": "off" },
+  },
+  { files: ["packages/clock/src/abort-list.ts"], rules: { "law/one-listener-per-signal": "off" } },
+  { files: ["packages/wait/src/random.ts"], rules: { "law/chance-is-an-argument": "off" } },
+  { files: ["packages/wait/src/loop.ts"], rules: { "law/one-loop": "off" } },
+
+  // Kubernetes' four arguments, and then the options.
+  { files: ["packages/wait/src/backoff-until.ts"], rules: { "max-params": ["error", { max: 5 }] } },
+  // Made for every sleep of a simulation: an options object would be one more allocation.
+  {
+    files: ["packages/clock/src/testing/fake-timer.ts"],
+    rules: { "max-params": ["error", { max: 5 }] },
+  },
+);

@@ -1,0 +1,106 @@
+// Packs every public package as it would be published and looks at the tarballs from outside:
+// publint, attw, and a consumer beyond the workspace that imports, requires and type-checks each entry.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { registryEnv } from "./registry-env.mjs";
+
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+const consumer = mkdtempSync(join(tmpdir(), "packcheck-"));
+try {
+  const packages = publicPackages();
+  build(packages);
+  for (const { folder, manifest } of packages) checkTarball(folder, manifest);
+  checkConsumer(packages);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  rmSync(consumer, { recursive: true });
+}
+
+function publicPackages() {
+  return readdirSync("packages")
+    .map((name) => `packages/${name}`)
+    .filter((folder) => existsSync(`${folder}/package.json`))
+    .map((folder) => ({ folder, manifest: readJson(`${folder}/package.json`) }))
+    .filter(({ manifest }) => !manifest.private);
+}
+
+/** From nothing: `tsc -b` leaves the output of deleted sources behind. */
+function build(packages) {
+  for (const { folder } of packages) rmSync(`${folder}/dist`, { recursive: true, force: true });
+  run(bin("tsc"), ["-b", ...packages.map(({ folder }) => folder)]);
+}
+
+function checkTarball(folder, manifest) {
+  const { packageManager } = readJson("package.json");
+  const tarball = tarballOf(manifest);
+  run("npx", ["--yes", packageManager, "pack", "--pack-destination", consumer], folder);
+  run(bin("publint"), ["--strict", tarball]);
+  run(bin("attw"), ["--profile", "esm-only", tarball]);
+  const files = run("tar", ["-tzf", tarball]).split("\n");
+  for (const file of ["README.md", "LICENSE", "dist/index.js", "dist/index.d.ts", "src/index.ts"])
+    if (!files.includes(`package/${file}`))
+      throw new Error(`${manifest.name} is packed without ${file}`);
+}
+
+function checkConsumer(packages) {
+  const dependencies = Object.assign(
+    {},
+    ...packages.map(({ manifest }) => ({
+      ...manifest.peerDependencies,
+      [manifest.name]: `file:${tarballOf(manifest)}`,
+    })),
+  );
+  const entries = packages.flatMap(({ manifest }) =>
+    Object.keys(manifest.exports)
+      .filter((entry) => !entry.endsWith(".json"))
+      .map((entry) => JSON.stringify(manifest.name + entry.slice(1))),
+  );
+  const files = {
+    "package.json": JSON.stringify({ private: true, type: "module", dependencies }),
+    "import.mjs": entries.map((entry) => `await import(${entry});`),
+    "require.cjs": entries.map((entry) => `require(${entry});`),
+    "types.mts": entries.map((entry, index) => `export * as entry${index} from ${entry};`),
+  };
+  for (const [file, content] of Object.entries(files))
+    writeFileSync(join(consumer, file), [content].flat().join("\n"));
+
+  run("npm", ["install", "--no-audit", "--no-fund"], consumer);
+  run("node", ["import.mjs"], consumer);
+  run("node", ["require.cjs"], consumer);
+  const strict = ["--noEmit", "--strict", "--target", "es2022", "--types", ""];
+  const lib = ["--lib", "es2023,dom,esnext.disposable"];
+  run(bin("tsc"), [...strict, ...lib, "--module", "nodenext", "types.mts"], consumer);
+  run(bin("tsc"), [...strict, ...lib, "--module", "preserve", "types.mts"], consumer);
+  console.log(
+    `${entries.length} entries of ${packages.length} packages can be imported and required`,
+  );
+}
+
+function tarballOf({ name, version }) {
+  return join(consumer, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+
+function bin(name) {
+  return resolve("node_modules/.bin", name);
+}
+
+/** Runs quietly; what failed says why. */
+function run(command, args, cwd = ".") {
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd,
+    env: registryEnv(),
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`${stdout}${stderr}\nfailed: ${command} ${args.join(" ")}`);
+  return stdout;
+}

@@ -1,0 +1,30 @@
+import { availableParallelism } from "node:os";
+import { defineConfig } from "vitest/config";
+
+// By default tests run on the sources of every workspace package, without a build.
+// TEST_DIST=1 runs the same tests on what would be published: dist, through `exports`.
+const conditions = process.env["TEST_DIST"] ? ["module"] : ["@holdfast/source", "module"];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    include: [
+      "packages/*/test/**/*.test.ts",
+      "packages/examples/doctest/*.test.ts",
+      "{bench,conformance,test}/**/*.test.ts",
+    ],
+    // One more than the cores: some tests wait for processes and for real time.
+    maxWorkers: availableParallelism() + 1,
+    globalSetup: ["test/seed.ts"],
+    setupFiles: ["test/seed.setup.ts"],
+    coverage: {
+      provider: "v8",
+      include: ["packages/{clock,wait}/src/**/*.ts"],
+      exclude: ["packages/examples/**"],
+      reporter: [["text", { skipFull: true }]],
+      // A floor that finds forgotten branches; what a test means is the mutation run's question.
+      thresholds: { 100: true },
+    },
+  },
+});
