@@ -1,0 +1,116 @@
+import { requireDelay, requireInstant, requireOptions, requireSignal } from "./arguments.ts";
+import type {
+  Clock,
+  SleepOptions,
+  Ticker,
+  TimeoutOptions,
+  TimeoutSignal,
+  Timer,
+  TimerOptions,
+} from "./clock.ts";
+import { ClockTicker } from "./clock-ticker.ts";
+import { Sleep } from "./sleep.ts";
+import { timeoutSignal } from "./timeout-signal.ts";
+
+function nothing(): void {}
+
+/**
+ * The base of every {@link Clock}: write `now`, `monotonic` and `afterFunc`, get the rest.
+ *
+ * The rest keeps the promises of {@link Clock} wherever the three methods do: one listener per
+ * signal, an abort that leaves nothing, tickers that do not drift.
+ *
+ * @example
+ * A clock that runs at half speed.
+ * ```ts
+ * import { BaseClock, type Clock, type Timer } from "@holdfast/clock";
+ * import { FakeClock } from "@holdfast/clock/testing";
+ *
+ * class HalfSpeedClock extends BaseClock {
+ *   readonly inner: Clock;
+ *   constructor(inner: Clock) {
+ *     super();
+ *     this.inner = inner;
+ *   }
+ *   override now(): number {
+ *     return this.inner.now() / 2;
+ *   }
+ *   override monotonic(): number {
+ *     return this.inner.monotonic() / 2;
+ *   }
+ *   override afterFunc(delay: number, fire: () => void): Timer {
+ *     return this.inner.afterFunc(delay * 2, fire);
+ *   }
+ * }
+ *
+ * const clock = new FakeClock();
+ * const slow = new HalfSpeedClock(clock);
+ * await clock.run(async () => {
+ *   const start = clock.monotonic();
+ *   await slow.sleep(100);
+ *   console.log(clock.monotonic() - start); // => 200
+ * });
+ * ```
+ */
+export abstract class BaseClock implements Clock {
+  abstract now(): number;
+
+  abstract monotonic(): number;
+
+  abstract afterFunc(delay: number, fire: () => void, options?: TimerOptions): Timer;
+
+  /**
+   * As {@link Clock.afterFunc}, for callbacks that need no `AsyncLocalStorage` context because they
+   * only settle a promise. Override it where keeping the context costs something.
+   *
+   * @param delay - milliseconds, at least 0, possibly `Infinity`
+   * @param fire - what to call
+   * @param options - see {@link TimerOptions}
+   * @returns the timer, armed
+   */
+  protected arm(delay: number, fire: () => void, options: TimerOptions): Timer {
+    return this.afterFunc(delay, fire, options);
+  }
+
+  newTimer(delay: number, options: TimerOptions = {}): Timer {
+    const duration = requireDelay("delay", delay);
+    requireOptions("options", options);
+    return this.arm(duration, nothing, options);
+  }
+
+  sleep(delay: number, options: SleepOptions = {}): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const duration = requireDelay("delay", delay);
+      requireOptions("options", options);
+      const { signal } = options;
+      if (signal === undefined) {
+        this.arm(duration, resolve, options);
+        return;
+      }
+      requireSignal("options.signal", signal);
+      if (signal.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const sleep = new Sleep(resolve, reject);
+      sleep.start(this.arm(duration, sleep.wake.bind(sleep), options), signal);
+    });
+  }
+
+  sleepUntil(deadline: number, options: SleepOptions = {}): Promise<void> {
+    return new Promise((resolve) => {
+      const instant = requireInstant("deadline", deadline);
+      resolve(this.sleep(instant - this.monotonic(), options));
+    });
+  }
+
+  newTicker(period: number, options: TimerOptions = {}): Ticker {
+    requireOptions("options", options);
+    return new ClockTicker(this, period, options);
+  }
+
+  timeout(delay: number, options: TimeoutOptions = {}): TimeoutSignal {
+    requireOptions("options", options);
+    return timeoutSignal(this, delay, options);
+  }
+}

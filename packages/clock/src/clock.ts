@@ -1,0 +1,322 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
+/**
+ * Reads time and nothing else. Take this type where code does not wait.
+ *
+ * Source: `PassiveClock` of k8s.io/utils/clock. Go keeps both readings in one `time.Time`; a number
+ * cannot, so they are two methods here.
+ *
+ * @example
+ * ```ts
+ * import type { PassiveClock } from "@holdfast/clock";
+ * import { FakeClock } from "@holdfast/clock/testing";
+ *
+ * function stopwatch(clock: PassiveClock): () => number {
+ *   const start = clock.monotonic();
+ *   return () => clock.monotonic() - start;
+ * }
+ *
+ * const clock = new FakeClock();
+ * const elapsed = stopwatch(clock);
+ * await clock.step(1_500);
+ * console.log(elapsed()); // => 1500
+ * ```
+ */
+export interface PassiveClock {
+  /**
+   * The wall clock: milliseconds since the Unix epoch.
+   *
+   * It may jump either way (NTP, a user, a suspended machine). Show it, store it, never subtract it.
+   */
+  now(): number;
+
+  /**
+   * Milliseconds, with fractions, from an arbitrary origin; never goes back.
+   *
+   * The only source of durations and deadlines.
+   */
+  monotonic(): number;
+}
+
+/** What every timer of a {@link Clock} can be told. */
+export interface TimerOptions {
+  /**
+   * Whether the timer keeps the process alive. A fake clock records it and fires all the same.
+   *
+   * @defaultValue `true`
+   */
+  readonly ref?: boolean | undefined;
+
+  /**
+   * A name for this timer. Fake clocks print it when a test is stuck.
+   *
+   * @defaultValue none
+   */
+  readonly label?: string | undefined;
+}
+
+/** What {@link Clock.sleep} and {@link Clock.sleepUntil} can be told. */
+export interface SleepOptions extends TimerOptions {
+  /**
+   * Ends the sleep early: it rejects at once with `signal.reason`, the same object.
+   *
+   * Any number of sleeps may share one signal; together they hold one listener on it.
+   *
+   * @defaultValue none, the sleep cannot be ended early
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What {@link Clock.timeout} can be told. */
+export interface TimeoutOptions {
+  /**
+   * A name for the timer behind the signal. Fake clocks print it when a test is stuck.
+   *
+   * @defaultValue none
+   */
+  readonly label?: string | undefined;
+}
+
+/**
+ * A timer that fires once, and again after each {@link Timer.reset}.
+ *
+ * It is not thenable on purpose: an async function that returns a timer must not wait for it.
+ *
+ * Source: `Timer` of k8s.io/utils/clock; {@link Timer.fired} stands where Go has a channel.
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ *
+ * const clock = new FakeClock();
+ * const timer = clock.newTimer(1_000);
+ *
+ * console.log(timer.reset(3_000)); // => true
+ * await clock.step(2_999);
+ * console.log(timer.active); // => true
+ * await clock.step(1);
+ * console.log(await timer.fired); // => true
+ * console.log(timer.stop()); // => false
+ * ```
+ */
+export interface Timer extends Disposable {
+  /**
+   * Keeps the timer from firing.
+   *
+   * @returns true if this call prevented it; false if it had fired or was stopped already
+   */
+  stop(): boolean;
+
+  /**
+   * Arms the timer anew, whatever it did before. Among equal deadlines it goes to the back.
+   *
+   * @param delay - milliseconds from now; fractions count, below 0 means 0, `Infinity` means never
+   * @returns true if it was still waiting to fire
+   * @throws RangeError if `delay` is NaN, TypeError if it is no number; the timer stays as it was
+   */
+  reset(delay: number): boolean;
+
+  /** Whether the timer is waiting to fire. */
+  readonly active: boolean;
+
+  /** The {@link PassiveClock.monotonic} instant at which the timer is, or was, due. */
+  readonly deadline: number;
+
+  /**
+   * Resolves true when the timer fires and false when it is stopped. It never rejects.
+   *
+   * A reset while waiting is followed by the same promise; arming a timer that had ended makes a
+   * new one. Made on first access, so a timer nobody waits for costs no promise.
+   */
+  readonly fired: Promise<boolean>;
+
+  /** The same as {@link Timer.stop}, for `using`. */
+  [Symbol.dispose](): void;
+}
+
+/**
+ * Ticks at a fixed rate: at `start + period`, `start + 2 × period` and so on, without drift.
+ *
+ * It holds one tick at most. Who asks late finds one tick waiting; the others are counted in
+ * {@link Ticker.dropped}.
+ *
+ * Source: `Ticker` of k8s.io/utils/clock. Unlike the fake one there, a stopped ticker is gone.
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ *
+ * const clock = new FakeClock();
+ * const ticks = await clock.run(async () => {
+ *   const start = clock.monotonic();
+ *   const seen: number[] = [];
+ *   for await (const at of clock.newTicker(250)) {
+ *     seen.push(at - start);
+ *     if (seen.length === 3) break;
+ *   }
+ *   return seen;
+ * });
+ * console.log(ticks); // => [ 250, 500, 750 ]
+ * console.log(clock.waiters()); // => 0
+ * ```
+ */
+export interface Ticker extends AsyncIterableIterator<number, undefined>, Disposable {
+  /**
+   * The tick that waits, or else the next one.
+   *
+   * @returns the {@link PassiveClock.monotonic} instant of the tick; done after {@link Ticker.stop}
+   */
+  next(): Promise<IteratorResult<number, undefined>>;
+
+  /** Stops the ticker; called by `break` in `for await`. */
+  return(): Promise<IteratorResult<number, undefined>>;
+
+  /**
+   * Starts over with another period: the next tick comes one new period from now. A tick that
+   * waits is dropped. Works on a stopped ticker too.
+   *
+   * @param period - milliseconds, above 0; `Infinity` means never
+   * @throws RangeError if `period` is not above 0, TypeError if it is no number
+   */
+  reset(period: number): void;
+
+  /** Ends the ticker: every `next()`, pending or to come, is done. */
+  stop(): void;
+
+  /** How many ticks were lost because nobody had taken the one before. */
+  readonly dropped: number;
+
+  /** The same as {@link Ticker.stop}, for `using`. */
+  [Symbol.dispose](): void;
+}
+
+/**
+ * An `AbortSignal` that aborts when a time is up, and can be called off by disposing it.
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ *
+ * const clock = new FakeClock();
+ * const limit = clock.timeout(5_000);
+ * limit[Symbol.dispose](); // the work was done in time
+ * await clock.step(10_000);
+ * console.log(limit.aborted); // => false
+ * ```
+ */
+export interface TimeoutSignal extends AbortSignal, Disposable {
+  /** Stops the timer; the signal then never aborts. */
+  [Symbol.dispose](): void;
+}
+
+/**
+ * Time as an argument: everything that reads, waits for or measures time takes one of these.
+ *
+ * The duration always comes first and is in milliseconds, with fractions. Below 0 it means 0,
+ * `Infinity` means never, and there is no upper limit: a year works.
+ *
+ * | Implementation | from | for |
+ * | --- | --- | --- |
+ * | `realClock` | `@holdfast/clock` | production; follows faked globals too |
+ * | `FakeClock` | `@holdfast/clock/testing` | tests of code that takes a clock |
+ * | `fromFakeTimers()` | `@holdfast/clock/fake-timers` | tests of code that uses global timers |
+ * | `fromScheduler()` | `@holdfast/clock/rxjs` | marble tests |
+ *
+ * To write another one, extend {@link BaseClock}: three methods are enough.
+ *
+ * Source: `Clock`, `WithTicker` and `WithDelayedExecution` of k8s.io/utils/clock in one interface.
+ * `After` and `Tick` are left out: they cannot be released (kubernetes/utils#196).
+ *
+ * @example
+ * ```ts
+ * import { type Clock, realClock } from "@holdfast/clock";
+ * import { FakeClock } from "@holdfast/clock/testing";
+ *
+ * async function heartbeat(beat: () => void, signal: AbortSignal, clock: Clock = realClock) {
+ *   for (;;) {
+ *     beat();
+ *     await clock.sleep(60_000, { signal });
+ *   }
+ * }
+ *
+ * const clock = new FakeClock();
+ * const stop = new AbortController();
+ * let beats = 0;
+ * const done = heartbeat(() => beats++, stop.signal, clock).catch((reason) => reason);
+ * await clock.step(3_600_000);
+ * stop.abort("enough");
+ * console.log(beats, await done); // => 61 enough
+ * ```
+ */
+export interface Clock extends PassiveClock {
+  /**
+   * Calls `fire` once, `delay` from now or later, never earlier.
+   *
+   * `fire` is never called from inside this call, and runs in the `AsyncLocalStorage` context of
+   * this call. What it throws is the clock's: an uncaught exception on the real clock, a rejected
+   * `step` or `run` on a fake one.
+   *
+   * @param delay - milliseconds; fractions count, below 0 means 0, `Infinity` means never
+   * @param fire - what to call
+   * @param options - see {@link TimerOptions}
+   * @returns the timer, armed
+   * @throws RangeError if `delay` is NaN, TypeError if an argument is of the wrong type
+   */
+  afterFunc(delay: number, fire: () => void, options?: TimerOptions): Timer;
+
+  /**
+   * A timer without a callback: wait for {@link Timer.fired}.
+   *
+   * @param delay - milliseconds; fractions count, below 0 means 0, `Infinity` means never
+   * @param options - see {@link TimerOptions}
+   * @returns the timer, armed
+   * @throws RangeError if `delay` is NaN, TypeError if an argument is of the wrong type
+   */
+  newTimer(delay: number, options?: TimerOptions): Timer;
+
+  /**
+   * Resolves `delay` from now or later, never earlier.
+   *
+   * If the signal has aborted, or aborts meanwhile, the promise rejects at once with
+   * `signal.reason` itself, and neither a timer nor a listener is left.
+   *
+   * @param delay - milliseconds; fractions count, below 0 means 0, `Infinity` means never
+   * @param options - see {@link SleepOptions}
+   * @returns a promise; bad arguments reject it with a RangeError or TypeError
+   */
+  sleep(delay: number, options?: SleepOptions): Promise<void>;
+
+  /**
+   * Sleeps until an instant on this clock. Time that passes between computing the instant and
+   * calling this is not added to the wait (kubernetes/kubernetes#125581).
+   *
+   * @param deadline - a {@link PassiveClock.monotonic} instant; one in the past means now
+   * @param options - see {@link SleepOptions}
+   * @returns a promise; aborts and bad arguments as in {@link Clock.sleep}
+   */
+  sleepUntil(deadline: number, options?: SleepOptions): Promise<void>;
+
+  /**
+   * Ticks every `period`, first one period from now, until stopped.
+   *
+   * @param period - milliseconds, above 0; `Infinity` means never
+   * @param options - see {@link TimerOptions}
+   * @returns the ticker, started
+   * @throws RangeError if `period` is not above 0, TypeError if an argument is of the wrong type
+   */
+  newTicker(period: number, options?: TimerOptions): Ticker;
+
+  /**
+   * A signal that aborts `delay` from now with a `TimeoutError` `DOMException`.
+   *
+   * What `AbortSignal.timeout` is, on this clock: fractions and more than 2^31-1 ms work, a fake
+   * clock drives it, and it can be called off. It does not keep the process alive. It lives until
+   * its time is up unless disposed.
+   *
+   * @param delay - milliseconds; fractions count, below 0 means 0, `Infinity` means never
+   * @param options - see {@link TimeoutOptions}
+   * @returns the signal
+   * @throws RangeError if `delay` is NaN, TypeError if an argument is of the wrong type
+   */
+  timeout(delay: number, options?: TimeoutOptions): TimeoutSignal;
+}

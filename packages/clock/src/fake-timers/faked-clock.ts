@@ -1,0 +1,42 @@
+import { AsyncResource } from "node:async_hooks";
+import { requireDelay, requireFinite, requireFunction, requireOptions } from "../arguments.ts";
+import type { Timer, TimerOptions } from "../clock.ts";
+import { DrivenClock } from "../testing/driven-clock.ts";
+import type { FakeTimersClock } from "./fake-timers-clock.ts";
+import { FakedTime } from "./faked-time.ts";
+import { FakedTimer } from "./faked-timer.ts";
+
+/** The test clock over a clock of @sinonjs/fake-timers. */
+export class FakedClock extends DrivenClock {
+  readonly #clock: FakeTimersClock;
+  readonly #time: FakedTime;
+
+  constructor(clock: FakeTimersClock) {
+    const time = new FakedTime(clock);
+    super(time);
+    this.#clock = clock;
+    this.#time = time;
+  }
+
+  override now(): number {
+    return this.#clock.now;
+  }
+
+  override afterFunc(delay: number, fire: () => void, options: TimerOptions = {}): Timer {
+    const duration = requireDelay("delay", delay);
+    requireFunction("fire", fire);
+    requireOptions("options", options);
+    const context = new AsyncResource("HoldfastTimer");
+    return this.arm(duration, () => context.runInAsyncScope(fire), options);
+  }
+
+  protected override arm(delay: number, fire: () => void, options: TimerOptions): Timer {
+    const timer = new FakedTimer(this.#time, fire, options);
+    timer.reset(delay);
+    return timer;
+  }
+
+  override setSystemTime(instant: number): void {
+    this.#clock.setSystemTime(Math.floor(requireFinite("instant", instant)));
+  }
+}

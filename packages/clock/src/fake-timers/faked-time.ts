@@ -1,0 +1,191 @@
+import type { TimerHost } from "../host-timer.ts";
+import type { Fired } from "../testing/drive.ts";
+import type { Timed } from "../testing/driven-clock.ts";
+import type { PendingTimer } from "../testing/test-clock.ts";
+import { toNanosecond } from "../testing/to-nanosecond.ts";
+import type { FakeTimersClock } from "./fake-timers-clock.ts";
+
+/** A timer of ours, of which more is known than the library tells. */
+export interface KnownTimer extends PendingTimer {
+  stop(): boolean;
+}
+
+/** A wake-up that the library holds for one of our timers. */
+interface Booking {
+  /** Undefined once it has been called or called off. */
+  wake: (() => void) | undefined;
+  readonly handle: unknown;
+}
+
+/** How the timers of others show in reports: the library tells how many there are, not when. */
+const GLOBAL_TIMER: PendingTimer = { label: "global timer", deadline: Number.NaN, ref: true };
+
+const FAKED_MICROTASKS: Fired = { label: "faked microtasks" };
+
+/** The time of a clock of @sinonjs/fake-timers, and what is armed there: by us, or through globals. */
+export class FakedTime implements Timed, TimerHost {
+  /** About half of what the library takes, because rounding up adds to it. */
+  readonly longest: number = 2 ** 30;
+  readonly booksForever = false;
+  readonly silent = true;
+  onArm!: () => void;
+  readonly #clock: FakeTimersClock;
+  /** Our timers in the order of arming. */
+  readonly #known = new Set<KnownTimer>();
+  /** How many of ours never fire; the library does not hold these. */
+  #endless = 0;
+  /** The latest instant seen: between two milliseconds of the library after a step by a fraction. */
+  #seen = 0;
+  /** Booked during one call of the library, to keep it from passing an instant. */
+  #marker: unknown = undefined;
+  #library: "idle" | "firing" = "idle";
+  /** Came due inside the library's `next()`, to be called after it. */
+  #due: Booking | undefined = undefined;
+  #lastFired: PendingTimer = GLOBAL_TIMER;
+
+  constructor(clock: FakeTimersClock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * What the library says goes back by up to 2 ms when the wall clock is set after a tick by a
+   * fraction. If it goes back further, somebody has reset it and time starts anew.
+   */
+  monotonic(): number {
+    const elapsed = this.#elapsed();
+    if (elapsed > this.#seen || elapsed < this.#seen - 2) this.#seen = elapsed;
+    return this.#seen;
+  }
+
+  get size(): number {
+    return this.#clock.countTimers() + this.#endless - (this.#marker === undefined ? 0 : 1);
+  }
+
+  after(duration: number): number {
+    return toNanosecond(this.monotonic() + duration);
+  }
+
+  pending(): PendingTimer[] {
+    const known = [...this.#known].map(({ label, deadline, ref }) => ({ label, deadline, ref }));
+    known.sort((a, b) => (a.deadline === b.deadline ? 0 : a.deadline - b.deadline));
+    const others = Math.max(0, this.size - known.length);
+    return [...known, ...Array.from({ length: others }, () => GLOBAL_TIMER)];
+  }
+
+  stopAll(): void {
+    for (const timer of this.#known) timer.stop();
+  }
+
+  add(timer: KnownTimer): void {
+    this.#known.add(timer);
+    if (timer.deadline === Number.POSITIVE_INFINITY) this.#endless++;
+    this.onArm();
+  }
+
+  remove(timer: KnownTimer): void {
+    this.#known.delete(timer);
+    if (timer.deadline === Number.POSITIVE_INFINITY) this.#endless--;
+  }
+
+  noteFired(timer: KnownTimer): void {
+    this.remove(timer);
+    this.#lastFired = timer;
+  }
+
+  set(wake: () => void, delay: number): Booking {
+    const wait = toNanosecond(this.monotonic() + delay - this.#elapsed());
+    const handle = this.#clock.setTimeout(() => this.#wake(booking), Math.ceil(wait));
+    const booking: Booking = { wake, handle };
+    return booking;
+  }
+
+  clear(booking: Booking): void {
+    booking.wake = undefined;
+    this.#clock.clearTimeout(booking.handle);
+  }
+
+  /** The library does not tell deadlines, so only trying to fire shows whether a timer is due. */
+  next(): "none" | "later" {
+    return this.#clock.countTimers() > 0 ? "later" : "none";
+  }
+
+  fireNext(end: number): Fired | undefined {
+    if (this.#runMicrotasks()) return FAKED_MICROTASKS;
+    this.#lastFired = GLOBAL_TIMER;
+    return this.#nextBy(end) ? this.#lastFired : undefined;
+  }
+
+  moveTo(instant: number): void {
+    const left = Math.floor(instant - this.#elapsed());
+    if (left > 0) this.#clock.tick(left);
+    this.#seen = instant;
+  }
+
+  #elapsed(): number {
+    const [seconds = 0, nanoseconds = 0] = this.#clock.hrtime();
+    return seconds * 1e3 + nanoseconds / 1e6;
+  }
+
+  /**
+   * Faked microtasks run before time moves, like real ones; so what follows from them must, too.
+   * The library does not tell whether there are any: a change of the count gives them away.
+   */
+  #runMicrotasks(): boolean {
+    const before = this.#clock.countTimers();
+    this.#clock.runMicrotasks();
+    return this.#clock.countTimers() !== before;
+  }
+
+  /** Fires the earliest timer due by `end`. If there is none, time has come to it all the same. */
+  #nextBy(end: number): boolean {
+    if (end === Number.POSITIVE_INFINITY) {
+      this.#next();
+      return true;
+    }
+    for (;;) {
+      const left = Math.floor(end - this.#elapsed());
+      if (this.#nextWithin(Math.min(left, this.longest))) return true;
+      if (left <= this.longest) return false;
+    }
+  }
+
+  /** A marker that fires before any other timer shows that none was due. */
+  #nextWithin(duration: number): boolean {
+    let reached = false;
+    const reach = (): void => {
+      reached = true;
+    };
+    this.#marker = this.#clock.setTimeout(reach, duration);
+    this.#next();
+    return !reached;
+  }
+
+  /** Inside the library's `next()` a delay of 0 counts as 1; therefore our callbacks run after it. */
+  #next(): void {
+    this.#library = "firing";
+    try {
+      this.#clock.next();
+    } finally {
+      this.#library = "idle";
+      if (this.#marker !== undefined) this.#clock.clearTimeout(this.#marker);
+      this.#marker = undefined;
+      this.#wakeDue();
+    }
+  }
+
+  #wake(booking: Booking): void {
+    if (this.#library === "firing" && this.#due === undefined) {
+      this.#due = booking;
+      return;
+    }
+    // Somebody moves the library's time himself, from outside or from inside a callback.
+    this.#wakeDue();
+    booking.wake?.();
+  }
+
+  #wakeDue(): void {
+    const booking = this.#due;
+    this.#due = undefined;
+    booking?.wake?.();
+  }
+}

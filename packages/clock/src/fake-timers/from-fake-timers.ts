@@ -1,0 +1,73 @@
+import { requireMethods } from "../arguments.ts";
+import type { TestClock } from "../testing/test-clock.ts";
+import type { FakeTimersClock } from "./fake-timers-clock.ts";
+import { FakedClock } from "./faked-clock.ts";
+
+const METHODS = [
+  "setTimeout",
+  "clearTimeout",
+  "countTimers",
+  "runMicrotasks",
+  "next",
+  "tick",
+  "setSystemTime",
+  "hrtime",
+];
+
+/** The library leaves its clock on every global function that it replaces. */
+function installedClock(): FakeTimersClock {
+  const { clock } = globalThis.setTimeout as { readonly clock?: FakeTimersClock };
+  if (clock !== undefined) return clock;
+  throw new TypeError(
+    "no fake timers are installed: call install() of @sinonjs/fake-timers, vi.useFakeTimers() or jest.useFakeTimers() before fromFakeTimers(), or pass it a clock",
+  );
+}
+
+/**
+ * Makes a clock of @sinonjs/fake-timers a {@link TestClock}: for tests of code that calls global
+ * timers, alone or next to code that takes a clock.
+ *
+ * Everything runs on one time line: `setTimeout`, `setInterval` and `Date` of the code under test,
+ * and the timers and sleeps of the clock returned. `run`, `external` and the reports of stuck runs
+ * work as on `FakeClock`. `vi.useFakeTimers()` and `jest.useFakeTimers()` install that library, too.
+ * `mock.timers` of `node:test` is another one, which only `realClock` follows.
+ *
+ * Make the clock after installing, once per installation, and move time through it alone. Leave
+ * `nextTick`, `queueMicrotask` and `setImmediate` real, or streams and `fetch` hang without it.
+ *
+ * | | `FakeClock` | this one |
+ * | --- | --- | --- |
+ * | resolution | 1 ns | 1 ms; deadlines in between are rounded up, and `now()` is whole |
+ * | `waiters()` | its own timers | those of the globals, too |
+ * | `pending()` | in firing order | its own in firing order, then one entry per global timer, with a deadline of `NaN`: the library does not tell |
+ * | immediates between timers of one instant | run after these | run between them |
+ * | disposal | stops every timer | leaves those of the globals alone |
+ *
+ * @param clock - what `install()`, `createClock()` or `withGlobal(…).install()` returned
+ *
+ * Without it, the clock behind `globalThis.setTimeout` is taken.
+ * @returns the same time, as a test clock
+ * @throws TypeError if no fake timers are installed, or `clock` is something else
+ *
+ * @example
+ * ```ts
+ * import { install } from "@sinonjs/fake-timers";
+ * import { fromFakeTimers } from "@holdfast/clock/fake-timers";
+ *
+ * const fake = install({ now: 0, toFake: ["setTimeout", "clearTimeout", "Date"] });
+ * const clock = fromFakeTimers();
+ * const seen: string[] = [];
+ * await clock.run(async () => {
+ *   setTimeout(() => seen.push(`global timer at ${Date.now()}`), 1_500);
+ *   await clock.sleep(1_000);
+ *   seen.push(`sleep until ${clock.now()}`);
+ *   await clock.sleep(1_000);
+ * });
+ * fake.uninstall();
+ * console.log(seen.join(", ")); // => sleep until 1000, global timer at 1500
+ * ```
+ */
+export function fromFakeTimers(clock: FakeTimersClock = installedClock()): TestClock {
+  requireMethods("clock", clock, METHODS);
+  return new FakedClock(clock);
+}

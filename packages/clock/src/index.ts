@@ -1,0 +1,14 @@
+export { BaseClock } from "./base-clock.ts";
+export { BaseTimer } from "./base-timer.ts";
+export type {
+  Clock,
+  PassiveClock,
+  SleepOptions,
+  Ticker,
+  TimeoutOptions,
+  TimeoutSignal,
+  Timer,
+  TimerOptions,
+} from "./clock.ts";
+export { onAbort } from "./on-abort.ts";
+export { realClock } from "./real-clock.ts";

@@ -1,0 +1,19 @@
+/**
+ * What the packages of this repository share. Not part of the public surface: it may change with
+ * any minor version.
+ *
+ * @internal
+ * @packageDocumentation
+ */
+export {
+  requireAbove,
+  requireAtLeast,
+  requireBoolean,
+  requireFinite,
+  requireFunction,
+  requireMethods,
+  requireNotNegative,
+  requireOptions,
+  requireSignal,
+  requireWhole,
+} from "./arguments.ts";

@@ -1,0 +1,71 @@
+import { type SchedulerAction, Subscription } from "rxjs";
+import type { Clock, Timer } from "../clock.ts";
+
+/** A piece of work as rxjs schedules it: once, and again each time it says so. */
+export class ClockAction<State> extends Subscription implements SchedulerAction<State> {
+  readonly #clock: Clock;
+  readonly #work: (this: SchedulerAction<State>, state?: State) => void;
+  #state: State | undefined = undefined;
+  #timer: Timer | undefined = undefined;
+  /** `"working"` from the call of the work until it schedules itself, or else until it returns. */
+  #phase: "resting" | "working" = "resting";
+  /** The work is due at `start + index × delay`; `index` is above 1 if it repeats itself. */
+  #start = 0;
+  #index = 0;
+  #delay = Number.NaN;
+
+  constructor(clock: Clock, work: (this: SchedulerAction<State>, state?: State) => void) {
+    super();
+    this.#clock = clock;
+    this.#work = work;
+  }
+
+  schedule(state?: State, delay = 0): Subscription {
+    if (this.closed) return this;
+    this.#state = state;
+    this.#arm(this.#aim(delay));
+    this.#phase = "resting";
+    return this;
+  }
+
+  override unsubscribe(): void {
+    this.#timer?.stop();
+    super.unsubscribe();
+  }
+
+  /**
+   * How long to wait. Work that asks for the same delay again goes on to the next point of its grid
+   * that is not past, however late it was called; any other delay counts from now.
+   */
+  #aim(delay: number): number {
+    const now = this.#clock.monotonic();
+    if (this.#phase === "working" && delay === this.#delay && delay > 0) {
+      const passed = Math.floor((now - this.#start) / delay);
+      this.#index = Math.max(this.#index, passed) + 1;
+      return this.#start + this.#index * delay - now;
+    }
+    this.#start = now;
+    this.#index = 1;
+    this.#delay = delay;
+    return delay;
+  }
+
+  /** An endless delay is not armed at all: it would keep the process alive. */
+  #arm(delay: number): void {
+    if (delay === Number.POSITIVE_INFINITY) this.#timer?.stop();
+    else if (this.#timer === undefined) this.#timer = this.#clock.afterFunc(delay, this.#fire);
+    else this.#timer.reset(delay);
+  }
+
+  readonly #fire = (): void => {
+    this.#phase = "working";
+    try {
+      this.#work(this.#state);
+    } catch (error) {
+      this.unsubscribe();
+      throw error;
+    } finally {
+      this.#phase = "resting";
+    }
+  };
+}

@@ -1,0 +1,2 @@
+export { asScheduler } from "./as-scheduler.ts";
+export { fromScheduler } from "./from-scheduler.ts";

@@ -1,0 +1,72 @@
+import type { PendingTimer } from "./test-clock.ts";
+
+/** What a {@link DeadlockError} reports. */
+export interface DeadlockFacts {
+  /** What was driving: `"run"` or `"step"`. */
+  readonly verb: string;
+  /** How much fake time had passed, in milliseconds. */
+  readonly elapsed: number;
+  /** How many timers had fired. */
+  readonly fired: number;
+  /** For how much real time nothing had happened, in milliseconds. */
+  readonly stalled: number;
+  /** The labels of the holds that kept time from moving. */
+  readonly holds: readonly string[];
+  /** The timers that are armed, in firing order. */
+  readonly pending: readonly PendingTimer[];
+  /** What Node says the process waits for: a hint, far from complete. */
+  readonly resources: readonly string[];
+}
+
+function list(names: readonly string[]): string {
+  const shown = names.slice(0, 10).join(", ");
+  return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
+}
+
+function describe(facts: DeadlockFacts): string {
+  const held = facts.holds.length > 0;
+  const timers = facts.pending.map(
+    ({ label, deadline }) => `${label ?? "(no label)"} @${Number.isNaN(deadline) ? "?" : deadline}`,
+  );
+  return [
+    `${facts.verb}() is stuck: ${held ? "time is held" : "no timer can fire"} and nothing happened for ${facts.stalled} ms of real time`,
+    `fake time passed: ${facts.elapsed} ms, timers fired: ${facts.fired}`,
+    `holds: ${held ? list(facts.holds) : "none"}`,
+    `timers armed: ${timers.length > 0 ? list(timers) : "none"}`,
+    `the process waits for: ${facts.resources.length > 0 ? list(facts.resources) : "nothing known"}`,
+    held
+      ? "release the hold; work inside clock.external() must not wait for this clock"
+      : "wrap real I/O in clock.external(), give global timers and AbortSignal.timeout a clock instead, settle every promise",
+  ].join("\n  ");
+}
+
+/**
+ * A drive of a fake clock cannot go on: the function is pending, nothing can fire and nothing
+ * happened for `stallMs` of real time.
+ *
+ * The message lists what is pending; the same facts are fields.
+ *
+ * @example
+ * ```ts
+ * import { DeadlockError, FakeClock } from "@holdfast/clock/testing";
+ *
+ * const clock = new FakeClock();
+ * const stuck = clock.run(() => new Promise(() => {}), { stallMs: 10 });
+ * const error = await stuck.catch((reason: unknown) => reason);
+ * console.log(error instanceof DeadlockError, (error as DeadlockError).code);
+ * // => true ERR_CLOCK_DEADLOCK
+ * ```
+ */
+export class DeadlockError extends Error {
+  override readonly name = "DeadlockError";
+  /** Stable across versions and copies of this package. */
+  readonly code = "ERR_CLOCK_DEADLOCK";
+  /** What was pending. */
+  readonly facts: DeadlockFacts;
+
+  /** @param facts - what was pending */
+  constructor(facts: DeadlockFacts) {
+    super(describe(facts));
+    this.facts = facts;
+  }
+}

@@ -1,0 +1,76 @@
+import type { PendingTimer } from "./test-clock.ts";
+import { type HeapEntry, TimerHeap } from "./timer-heap.ts";
+import { toNanosecond } from "./to-nanosecond.ts";
+
+/** A timer as a {@link Timeline} sees it. */
+export interface TimelineEntry extends HeapEntry, PendingTimer {
+  stop(): boolean;
+  /** Runs on the timeline, at the entry's own instant, when it is no longer armed. */
+  fire(): void;
+}
+
+/** What decides between timers of one instant: a number per timer, smaller first. */
+export type TieOrder = (sequence: number) => number;
+
+/** Fake time and what is armed on it. It moves when told to, and runs nothing by itself. */
+export class Timeline {
+  readonly silent = false;
+  onArm!: () => void;
+  readonly #heap = new TimerHeap<TimelineEntry>();
+  readonly #tieOrder: TieOrder;
+  /** Begins as a number: a field that begins as `undefined` allocates at every store. */
+  #now = 0;
+  #sequence = 0;
+
+  constructor(start: number, tieOrder: TieOrder) {
+    this.#now = start;
+    this.#tieOrder = tieOrder;
+  }
+
+  monotonic(): number {
+    return this.#now;
+  }
+
+  get size(): number {
+    return this.#heap.size;
+  }
+
+  after(duration: number): number {
+    return toNanosecond(this.#now + duration);
+  }
+
+  add(entry: TimelineEntry, deadline: number): void {
+    this.#heap.push(entry, deadline, this.#tieOrder(this.#sequence++));
+    this.onArm();
+  }
+
+  remove(entry: TimelineEntry): void {
+    this.#heap.remove(entry);
+  }
+
+  next(end: number): "none" | "now" | "later" {
+    const { deadline } = this.#heap;
+    if (deadline > end || deadline === Number.POSITIVE_INFINITY) return "none";
+    return deadline > this.#now ? "later" : "now";
+  }
+
+  fireNext(): TimelineEntry {
+    const { deadline } = this.#heap;
+    const entry = this.#heap.pop();
+    if (deadline > this.#now) this.#now = deadline;
+    entry.fire();
+    return entry;
+  }
+
+  moveTo(instant: number): void {
+    this.#now = instant;
+  }
+
+  pending(): PendingTimer[] {
+    return this.#heap.sorted().map(({ label, deadline, ref }) => ({ label, deadline, ref }));
+  }
+
+  stopAll(): void {
+    for (const entry of this.#heap.sorted()) entry.stop();
+  }
+}

@@ -1,0 +1,164 @@
+/** What a {@link TimerHeap} holds. The slot is the heap's. */
+export interface HeapEntry {
+  heapSlot: number;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/**
+ * A 4-ary heap by (deadline, order) from whose middle entries can leave.
+ *
+ * All that sorting touches lies in typed arrays; an entry is touched when it comes and when it
+ * goes. An entry keeps one slot for its stay, and `#places` says where in the heap that slot is.
+ *
+ * Places from `#size` on hold the free slots. Their deadline is `Infinity`, so that four places can
+ * be compared wherever there is one.
+ */
+export class TimerHeap<Entry extends HeapEntry> {
+  #size = 0;
+  /** By place. */
+  #deadlines = new Float64Array(16).fill(NEVER);
+  /** Which slot is at a place. */
+  #slots = Int32Array.from({ length: 16 }, (_, slot) => slot);
+  /** The place of each taken slot: the inverse of `#slots`. */
+  #places = new Int32Array(16);
+  /** By slot: it is looked at only where deadlines are equal, so it need not move. */
+  #orders = new Float64Array(16);
+  /** By slot. */
+  #entries: (Entry | undefined)[] = [];
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The earliest deadline; `Infinity` if there is none. */
+  get deadline(): number {
+    return this.#deadlines[0] as number;
+  }
+
+  push(entry: Entry, deadline: number, order: number): void {
+    const place = this.#size++;
+    if (this.#size + 3 > this.#slots.length) this.#widen();
+    const slot = this.#slots[place] as number;
+    this.#entries[slot] = entry;
+    this.#orders[slot] = order;
+    entry.heapSlot = slot;
+    this.#rise(place, slot, deadline);
+  }
+
+  /**
+   * Takes the earliest entry out; there must be one. Does not touch it, so that the wait for its
+   * memory begins after the sorting.
+   */
+  pop(): Entry {
+    const slot = this.#slots[0] as number;
+    const first = this.#entries[slot] as Entry;
+    this.#vacate(0, slot);
+    return first;
+  }
+
+  /** Takes an entry out that is in. */
+  remove(entry: Entry): void {
+    const slot = entry.heapSlot;
+    this.#vacate(this.#places[slot] as number, slot);
+  }
+
+  /** All entries in the order in which they would leave. */
+  sorted(): Entry[] {
+    const orders = this.#orders;
+    const taken = Array.from(this.#slots.subarray(0, this.#size), (slot, place) => ({
+      slot,
+      deadline: this.#deadlines[place] as number,
+    }));
+    taken.sort((a, b) => {
+      if (a.deadline !== b.deadline) return a.deadline < b.deadline ? -1 : 1;
+      return (orders[a.slot] as number) - (orders[b.slot] as number);
+    });
+    return taken.map(({ slot }) => this.#entries[slot] as Entry);
+  }
+
+  /** Frees a slot, and fills its place with the last one. */
+  #vacate(place: number, slot: number): void {
+    const end = --this.#size;
+    const last = this.#slots[end] as number;
+    const deadline = this.#deadlines[end] as number;
+    this.#entries[slot] = undefined;
+    this.#slots[end] = slot;
+    this.#deadlines[end] = NEVER;
+    if (place !== end) this.#rise(this.#sink(place), last, deadline);
+  }
+
+  // The arrays are read once per call in the two loops below: it halves their time.
+
+  #rise(start: number, slot: number, deadline: number): void {
+    const deadlines = this.#deadlines;
+    const slots = this.#slots;
+    const places = this.#places;
+    const orders = this.#orders;
+    const order = orders[slot] as number;
+    let place = start;
+    while (place > 0) {
+      const parent = (place - 1) >> 2;
+      const above = deadlines[parent] as number;
+      const moved = slots[parent] as number;
+      if (above < deadline || (above === deadline && (orders[moved] as number) < order)) break;
+      deadlines[place] = above;
+      slots[place] = moved;
+      places[moved] = place;
+      place = parent;
+    }
+    deadlines[place] = deadline;
+    slots[place] = slot;
+    places[slot] = place;
+  }
+
+  /** Moves a gap down to a leaf: what fills it came from a leaf and rarely belongs any higher. */
+  #sink(start: number): number {
+    const deadlines = this.#deadlines;
+    const slots = this.#slots;
+    const places = this.#places;
+    const size = this.#size;
+    let place = start;
+    for (let child = place * 4 + 1; child < size; child = place * 4 + 1) {
+      const left = this.#earlier(child, child + 1);
+      const right = this.#earlier(child + 2, child + 3);
+      const next = this.#earlier(left, right);
+      const moved = slots[next] as number;
+      deadlines[place] = deadlines[next] as number;
+      slots[place] = moved;
+      places[moved] = place;
+      place = next;
+    }
+    return place;
+  }
+
+  /** Which of two places comes first. Without a branch, because nothing could predict it. */
+  #earlier(left: number, right: number): number {
+    const a = this.#deadlines[left] as number;
+    const b = this.#deadlines[right] as number;
+    if (a === b) return this.#isTurned(left, right) ? right : left;
+    return left + (right - left) * Number(b < a);
+  }
+
+  /** Whether the right one of two places with equal deadlines comes first. */
+  #isTurned(left: number, right: number): boolean {
+    if (right >= this.#size) return false;
+    const orders = this.#orders;
+    const slots = this.#slots;
+    return (orders[slots[right] as number] as number) < (orders[slots[left] as number] as number);
+  }
+
+  #widen(): void {
+    const size = this.#slots.length;
+    this.#deadlines = widened(this.#deadlines, new Float64Array(size * 2).fill(NEVER));
+    this.#orders = widened(this.#orders, new Float64Array(size * 2));
+    this.#places = widened(this.#places, new Int32Array(size * 2));
+    this.#slots = widened(this.#slots, new Int32Array(size * 2));
+    for (let slot = size; slot < size * 2; slot++) this.#slots[slot] = slot;
+  }
+}
+
+function widened<Numbers extends Float64Array | Int32Array>(from: Numbers, to: Numbers): Numbers {
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,15 @@
+import type { Clock, TimeoutOptions, TimeoutSignal } from "./clock.ts";
+
+/** The signal behind `clock.timeout()`. The timer holds the controller, so no abort is lost to GC. */
+export function timeoutSignal(clock: Clock, delay: number, options: TimeoutOptions): TimeoutSignal {
+  const controller = new AbortController();
+  const expire = (): void => {
+    controller.abort(new DOMException(`timed out after ${delay} ms`, "TimeoutError"));
+  };
+  const timer = clock.afterFunc(delay, expire, { ref: false, label: options.label });
+  return Object.assign(controller.signal, {
+    [Symbol.dispose]: (): void => {
+      timer.stop();
+    },
+  });
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { requireAbove, requireAtLeast, requireBoolean, requireMethods } from "../src/arguments.ts";
+
+// What only other packages ask for; the rest is in bad-input.test.ts.
+const checks = { requireAbove, requireAtLeast, requireBoolean, requireMethods };
+
+interface Case {
+  readonly check: keyof typeof checks;
+  readonly args: readonly unknown[];
+}
+
+interface Refused extends Case {
+  readonly error: RangeError | TypeError;
+}
+
+interface Accepted extends Case {
+  readonly returns: unknown;
+}
+
+const { POSITIVE_INFINITY, NaN: NOT_A_NUMBER } = Number;
+const half = { go() {}, stop: true };
+
+describe("an argument", () => {
+  it.each<Refused>([
+    {
+      check: "requireAtLeast",
+      args: ["2", 1],
+      error: new TypeError('it must be a finite number of at least 1, got "2"'),
+    },
+    {
+      check: "requireAtLeast",
+      args: [0.5, 1],
+      error: new RangeError("it must be a finite number of at least 1, got 0.5"),
+    },
+    {
+      check: "requireAtLeast",
+      args: [POSITIVE_INFINITY, 1],
+      error: new RangeError("it must be a finite number of at least 1, got Infinity"),
+    },
+    {
+      check: "requireAbove",
+      args: [null, 1],
+      error: new TypeError("it must be a number above 1, got null"),
+    },
+    {
+      check: "requireAbove",
+      args: [1, 1],
+      error: new RangeError("it must be a number above 1, got 1"),
+    },
+    {
+      check: "requireAbove",
+      args: [NOT_A_NUMBER, 1],
+      error: new RangeError("it must be a number above 1, got NaN"),
+    },
+    {
+      check: "requireBoolean",
+      args: [1],
+      error: new TypeError("it must be true or false, got 1"),
+    },
+    {
+      check: "requireMethods",
+      args: [null, ["go"]],
+      error: new TypeError("it must have a method go(), got null"),
+    },
+    {
+      check: "requireMethods",
+      args: [half, ["go", "stop"]],
+      error: new TypeError("it must have a method stop(), got [object Object]"),
+    },
+  ])("$check refuses $args", ({ check, args, error }) => {
+    expect(() => Reflect.apply(checks[check], undefined, ["it", ...args])).toThrow(error);
+  });
+
+  it.each<Accepted>([
+    { check: "requireAtLeast", args: [1, 1], returns: 1 },
+    { check: "requireAbove", args: [POSITIVE_INFINITY, 1], returns: POSITIVE_INFINITY },
+    { check: "requireBoolean", args: [false], returns: undefined },
+    { check: "requireMethods", args: [half, ["go"]], returns: undefined },
+    { check: "requireMethods", args: [() => {}, ["call"]], returns: undefined },
+  ])("$check accepts $args", ({ check, args, returns }) => {
+    expect(Reflect.apply(checks[check], undefined, ["it", ...args])).toBe(returns);
+  });
+});

@@ -1,0 +1,125 @@
+import { mock } from "node:test";
+import { setImmediate as immediate } from "node:timers/promises";
+import { realClock } from "@holdfast/clock";
+import { FakeClock } from "@holdfast/clock/testing";
+import { install } from "@sinonjs/fake-timers";
+import { describe, expect, it, vi } from "vitest";
+
+/** A way to fake globals: all that `realClock` looks at, or timers and `Date` alone. */
+interface Fakes {
+  readonly name: string;
+  install(): { tick(duration: number): unknown; uninstall(): unknown };
+}
+
+function byNodeTest(apis: NonNullable<Parameters<typeof mock.timers.enable>[0]>["apis"]) {
+  mock.timers.enable({ apis });
+  return { tick: (ms: number) => mock.timers.tick(ms), uninstall: () => mock.timers.reset() };
+}
+
+function byVitest(toFake?: ("setTimeout" | "clearTimeout" | "Date")[]) {
+  vi.useFakeTimers(toFake && { toFake });
+  return { tick: (ms: number) => vi.advanceTimersByTime(ms), uninstall: () => vi.useRealTimers() };
+}
+
+const everything: Fakes[] = [
+  {
+    name: "@sinonjs/fake-timers",
+    install: () => install({ toNotFake: ["nextTick", "queueMicrotask"] }),
+  },
+  { name: "vi.useFakeTimers()", install: () => byVitest() },
+];
+
+const timersAlone: Fakes[] = [
+  {
+    name: "@sinonjs/fake-timers",
+    install: () => install({ toFake: ["setTimeout", "clearTimeout", "Date"] }),
+  },
+  {
+    name: "vi.useFakeTimers()",
+    install: () => byVitest(["setTimeout", "clearTimeout", "Date"]),
+  },
+  { name: "mock.timers of node:test", install: () => byNodeTest(["setTimeout", "Date"]) },
+];
+
+const MONTH = 30 * 24 * 60 * 60 * 1000;
+
+describe.each(everything)("realClock over $name", (library) => {
+  it("follows its time, to the millisecond and beyond 2^31-1", async () => {
+    const fakes = library.install();
+    try {
+      const [now, start] = [realClock.now(), realClock.monotonic()];
+      const timers = [realClock.newTimer(10), realClock.newTimer(MONTH)];
+      fakes.tick(9);
+      expect(timers.map(({ active }) => active)).toEqual([true, true]);
+      fakes.tick(1);
+      expect(timers.map(({ active }) => active)).toEqual([false, true]);
+      fakes.tick(MONTH - 11);
+      expect(timers.map(({ active }) => active)).toEqual([false, true]);
+      fakes.tick(1);
+      expect(timers.map(({ active }) => active)).toEqual([false, false]);
+      expect([realClock.now() - now, realClock.monotonic() - start]).toEqual([MONTH, MONTH]);
+    } finally {
+      fakes.uninstall();
+    }
+  });
+});
+
+describe.each(timersAlone)("realClock over $name without performance", (library) => {
+  it("fires with the faked timers, however little time the machine has passed", () => {
+    const fakes = library.install();
+    try {
+      const start = realClock.now();
+      const fired: number[] = [];
+      for (const delay of [10, 3_600_000])
+        realClock.afterFunc(delay, () => fired.push(realClock.now() - start));
+      fakes.tick(9);
+      expect(fired).toEqual([]);
+      fakes.tick(1);
+      expect(fired).toEqual([10]);
+      fakes.tick(3_600_000 - 10);
+      expect(fired).toEqual([10, 3_600_000]);
+    } finally {
+      fakes.uninstall();
+    }
+  });
+
+  it("gives up waiting for the machine after 3 ms more", () => {
+    const fakes = library.install();
+    try {
+      const timers = [realClock.newTimer(0.5), realClock.newTimer(1)];
+      for (let ticks = 0; ticks < 4; ticks++) fakes.tick(1);
+      expect(timers.map(({ active }) => active)).toEqual([false, false]);
+    } finally {
+      fakes.uninstall();
+    }
+  });
+
+  it("is real again afterwards", async () => {
+    library.install().uninstall();
+    const start = performance.now();
+    await realClock.sleep(5);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(5);
+    expect(Math.abs(realClock.now() - Date.now())).toBeLessThan(1_000);
+  });
+});
+
+describe("FakeClock", () => {
+  it.each(everything)("runs while $name fakes immediates and timers", async (library) => {
+    const fakes = library.install();
+    const clock = new FakeClock();
+    const start = clock.now();
+    try {
+      await clock.run(async () => {
+        await clock.sleep(1_000);
+        await clock.external(immediate());
+        await clock.sleep(1_000);
+      });
+      await clock.step(500);
+      expect(clock.now() - start).toBe(2_500);
+      const stuck = clock.run(() => new Promise(() => {}), { stallMs: 5 });
+      await expect(stuck).rejects.toThrow("run() is stuck");
+    } finally {
+      fakes.uninstall();
+    }
+  });
+});

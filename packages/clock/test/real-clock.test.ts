@@ -1,0 +1,85 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { mock } from "node:test";
+import { realClock } from "@holdfast/clock";
+import { install } from "@sinonjs/fake-timers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+let restore: () => void = () => {};
+afterEach(() => restore());
+
+describe("realClock over mock.timers of node:test", () => {
+  it("fires at the instants of the mock, in the context of the caller", async () => {
+    const silenced = vi.spyOn(process, "emitWarning").mockReturnValue(); // an experimental API
+    mock.timers.enable({ apis: ["setTimeout", "Date"] });
+    restore = () => {
+      mock.timers.reset();
+      silenced.mockRestore();
+    };
+    const store = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    store.run("caller", () => {
+      realClock.afterFunc(1000, () => seen.push([realClock.now(), store.getStore()]));
+    });
+    const slept = realClock.sleep(2000).then(() => seen.push("slept"));
+    mock.timers.tick(999);
+    expect(seen).toEqual([]);
+    mock.timers.tick(1);
+    mock.timers.tick(1000);
+    await slept;
+    expect(seen).toEqual([[1000, "caller"], "slept"]);
+  });
+});
+
+describe("realClock where setTimeout and Date are faked and performance is not", () => {
+  const halfFake = () => {
+    const sinon = install({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    restore = () => sinon.uninstall();
+    return sinon;
+  };
+
+  it.each([1000, 24 * 60 * 60 * 1000, 2 ** 31 + 5])(
+    "fires after %d ms of the fake",
+    async (delay) => {
+      const sinon = halfFake();
+      const timer = realClock.newTimer(delay);
+      await sinon.tickAsync(delay - 1);
+      expect(timer.active).toBe(true);
+      await sinon.tickAsync(1);
+      expect(timer.active).toBe(false);
+    },
+  );
+
+  it.each([0, 0.4, 1])("fires after %d ms and at most 3 more, and does not hang", async (delay) => {
+    const sinon = halfFake();
+    const timer = realClock.newTimer(delay);
+    await sinon.tickAsync(4);
+    expect(timer.active).toBe(false);
+  });
+});
+
+describe("realClock where setTimeout returns a number", () => {
+  it("makes timers that need not be told to let the process go", () => {
+    const original = globalThis.setTimeout;
+    restore = () => {
+      globalThis.setTimeout = original;
+    };
+    const wakes: (() => void)[] = [];
+    globalThis.setTimeout = ((wake: () => void) => wakes.push(wake)) as never;
+    const signal = realClock.timeout(0);
+    wakes[0]?.();
+    expect([signal.aborted, wakes.length]).toEqual([true, 1]);
+  });
+});
+
+describe("realClock after a fake has gone", () => {
+  it("is real again", async () => {
+    vi.useFakeTimers({ now: 0 });
+    expect(realClock.now()).toBe(0);
+    vi.useRealTimers();
+    expect(realClock.now()).toBeGreaterThan(1e12);
+    await realClock.sleep(1);
+    await settle();
+  });
+});
