@@ -1,0 +1,16 @@
+/**
+ * The longest delay, 2^63 ns, which is about 292 years: as far as Go's durations reach. What would
+ * be longer stays here. Go wraps around to a negative delay instead, which turns its loops hot.
+ */
+export const LONGEST_NANOSECONDS: number = 2 ** 63;
+
+export const NANOSECONDS_PER_MILLISECOND: number = 1e6;
+
+/** Whole nanoseconds: the unit in which Go computes, and so must whoever wants its numbers. */
+export function toNanoseconds(milliseconds: number): number {
+  return Math.min(Math.round(milliseconds * NANOSECONDS_PER_MILLISECOND), LONGEST_NANOSECONDS);
+}
+
+export function toMilliseconds(nanoseconds: number): number {
+  return nanoseconds / NANOSECONDS_PER_MILLISECOND;
+}

@@ -1,0 +1,115 @@
+// Checked by the compiler alone: nothing here runs.
+import type { Clock, Timer } from "@holdfast/clock";
+import {
+  Backoff,
+  type BackoffManager,
+  type BackoffOptions,
+  type BackoffStrategy,
+  backoffUntil,
+  type DelayFunc,
+  ExhaustedError,
+  ExponentialBackoffManager,
+  forever,
+  isExhaustedError,
+  isTimeoutError,
+  Jitter,
+  JitteredBackoffManager,
+  jitter,
+  jitterUntil,
+  managerOf,
+  nonSlidingUntil,
+  type PeriodicOptions,
+  type Random,
+  seededRandom,
+  TimeoutError,
+  until,
+} from "@holdfast/wait";
+import { expectTypeOf } from "vitest";
+
+declare const clock: Clock;
+declare const signal: AbortSignal;
+declare const manager: BackoffManager;
+const f = () => {};
+
+// What comes out.
+
+expectTypeOf(new Backoff({ duration: 1 })).toExtend<BackoffStrategy>();
+expectTypeOf(new Backoff({ duration: 1 }).step()).toEqualTypeOf<number>();
+expectTypeOf(new Backoff({ duration: 1 }).delayFunc()).toEqualTypeOf<DelayFunc>();
+expectTypeOf(new Backoff({ duration: 1 }).delayWithReset(clock, 1)).toEqualTypeOf<DelayFunc>();
+expectTypeOf([...new Backoff({ duration: 1 })]).toEqualTypeOf<number[]>();
+expectTypeOf(jitter(1, 1)).toEqualTypeOf<number>();
+expectTypeOf(Jitter).toEqualTypeOf<typeof jitter>();
+expectTypeOf(seededRandom(1)).toEqualTypeOf<Random>();
+expectTypeOf(managerOf(new Backoff({ duration: 1 }), clock)).toEqualTypeOf<BackoffManager>();
+expectTypeOf(new JitteredBackoffManager({ duration: 1 })).toExtend<BackoffManager>();
+expectTypeOf(new ExponentialBackoffManager({ duration: 1, factor: 2 })).toExtend<BackoffManager>();
+expectTypeOf(manager.backoff()).toEqualTypeOf<Timer>();
+expectTypeOf(backoffUntil(f, manager, true, signal)).toEqualTypeOf<Promise<void>>();
+expectTypeOf(jitterUntil(f, 1, signal)).toEqualTypeOf<Promise<void>>();
+expectTypeOf(until(f, 1, signal)).toEqualTypeOf<Promise<void>>();
+expectTypeOf(nonSlidingUntil(f, 1, signal)).toEqualTypeOf<Promise<void>>();
+expectTypeOf(forever(f, 1)).toEqualTypeOf<Promise<never>>();
+expectTypeOf(new TimeoutError(1).code).toEqualTypeOf<"ERR_WAIT_TIMEOUT">();
+expectTypeOf(new ExhaustedError(1).code).toEqualTypeOf<"ERR_WAIT_EXHAUSTED">();
+
+declare const caught: unknown;
+if (isTimeoutError(caught)) expectTypeOf(caught.timeout).toEqualTypeOf<number>();
+if (isExhaustedError(caught)) expectTypeOf(caught.attempts).toEqualTypeOf<number>();
+
+// What goes in.
+
+/** What has the shape is a strategy or a manager; nothing has to be extended. */
+void backoffUntil(f, managerOf({ delayFunc: () => () => 1000 }, clock), false, signal);
+void backoffUntil(f, { backoff: () => clock.newTimer(1000) }, false, signal);
+expectTypeOf<{ delayFunc(): () => number }>().toExtend<BackoffStrategy>();
+
+/** The work gets the signal and may return anything, at once or later. */
+void until((told) => expectTypeOf(told).toEqualTypeOf<AbortSignal>(), 1, signal);
+void until(() => 42, 1, signal);
+void until(async () => "done", 1, signal, {
+  onError: (error) => expectTypeOf(error).toBeUnknown(),
+});
+
+/** An option may be given as undefined: it stands for the default, also with exact optional types. */
+expectTypeOf<{ duration: number; cap: undefined }>().toExtend<BackoffOptions>();
+expectTypeOf<{ clock: undefined; onError: undefined }>().toExtend<PeriodicOptions>();
+
+// What does not compile.
+
+// @ts-expect-error A loop without a signal could not be stopped; forever() is for those.
+void until(f, 1);
+// @ts-expect-error The same for every relative.
+void nonSlidingUntil(f, 1);
+// @ts-expect-error The same for every relative.
+void jitterUntil(f, 1);
+// @ts-expect-error The same for every relative.
+void backoffUntil(f, manager, true);
+// @ts-expect-error A signal that may be missing is a loop that may not stop.
+void until(f, 1, undefined as AbortSignal | undefined);
+// @ts-expect-error A controller is not its signal.
+void until(f, 1, new AbortController());
+// @ts-expect-error Whether a loop slides has no default in Go, so it has none here.
+void backoffUntil(f, manager, undefined, signal);
+// @ts-expect-error A strategy is a shape; managerOf() gives it a timer.
+void backoffUntil(f, new Backoff({ duration: 1 }), true, signal);
+// @ts-expect-error Jitter belongs to jitterUntil().
+void until(f, 1, signal, { jitter: 0.5 });
+// @ts-expect-error Where the delays start has no default.
+new Backoff({});
+// @ts-expect-error A bare number is milliseconds; text is no duration.
+new Backoff({ duration: "1s" });
+// @ts-expect-error One vocabulary: it is called duration.
+new Backoff({ initialDelay: 1 });
+// @ts-expect-error One vocabulary: it is called cap.
+new Backoff({ duration: 1, max: 10 });
+// @ts-expect-error An exponential manager without a factor would be a constant one.
+new ExponentialBackoffManager({ duration: 1 });
+// @ts-expect-error How much jitter there is has to be said.
+jitter(1);
+// @ts-expect-error What a strategy draws with is a function.
+new Backoff({ duration: 1, random: 0.5 });
+// @ts-expect-error The delay is the strategy's to say.
+managerOf({ delayFunc: () => () => "1s" }, clock);
+// @ts-expect-error A back-off's state is read here and moved by step().
+new Backoff({ duration: 1 }).duration = 2;
