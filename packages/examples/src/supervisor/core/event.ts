@@ -1,0 +1,41 @@
+import type { ManifestError } from "../manifest/manifest-error.ts";
+import type { Action } from "./diff.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Run } from "./process-table.ts";
+
+/** Why a process is stopped. */
+export type StopReason = "shutdown" | "changed" | "removed";
+
+/** Something that happened to one process. Durations are in milliseconds. */
+export type ProcessChange =
+  /** It is wanted from now on, for the first time or with a changed spec. */
+  | { readonly type: "wanted"; readonly probed: boolean }
+  | { readonly type: "started"; readonly pid: number }
+  | { readonly type: "readiness"; readonly ready: boolean; readonly url: string }
+  /** SIGTERM was sent. */
+  | { readonly type: "terminating"; readonly reason: StopReason; readonly grace: number }
+  /** The grace period is over and SIGKILL was sent. */
+  | { readonly type: "killing"; readonly grace: number }
+  /** It exited, or could not be started, although nobody had asked it to end. */
+  | { readonly type: "exited"; readonly run: Run; readonly outcome: Outcome }
+  /** The next start is planned. `deadline` is an instant on the monotonic line of the clock. */
+  | { readonly type: "waiting"; readonly delay: number; readonly deadline: number }
+  /** It ended as asked. `run` is undefined if it was not running. */
+  | { readonly type: "stopped"; readonly run: Run | undefined }
+  /** It is no longer in the manifest, and gone. */
+  | { readonly type: "removed" };
+
+/** Something that happened to the supervisor as a whole. */
+export type SupervisorChange =
+  | { readonly type: "applied"; readonly file: string; readonly actions: readonly Action[] }
+  | { readonly type: "rejected"; readonly errors: readonly ManifestError[] }
+  | { readonly type: "unreadable"; readonly file: string; readonly message: string }
+  | { readonly type: "shutdown"; readonly why: string; readonly grace: number };
+
+/** A change of one process. `at` is an instant on the monotonic line of the clock. */
+export type ProcessEvent = ProcessChange & { readonly at: number; readonly name: string };
+
+/** Everything that a supervisor tells. Views, the summary and the tests know nothing else. */
+export type SupervisorEvent = ProcessEvent | (SupervisorChange & { readonly at: number });
+
+export type Report = (event: SupervisorEvent) => void;

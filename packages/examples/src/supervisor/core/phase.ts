@@ -1,0 +1,39 @@
+import type { Outcome } from "./outcome.ts";
+
+/** Where a process is in its life. */
+export type Phase =
+  | "Pending"
+  | "Running"
+  | "Terminating"
+  | "CrashLoopBackOff"
+  | "Completed"
+  | "Failed"
+  | "Stopped";
+
+/** What moves a process on: how it ended, or what the supervisor did to it. */
+export type PhaseEvent = Outcome | "start" | "terminate" | "stop";
+
+const table: Record<Phase, Partial<Record<PhaseEvent, Phase>>> = {
+  // "restart" and "fail" without a start: the program cannot be started.
+  Pending: { start: "Running", restart: "CrashLoopBackOff", fail: "Failed", stop: "Stopped" },
+  Running: {
+    restart: "CrashLoopBackOff",
+    complete: "Completed",
+    fail: "Failed",
+    terminate: "Terminating",
+    // It ended by itself in the moment in which it was to be asked.
+    stop: "Stopped",
+  },
+  Terminating: { stop: "Stopped" },
+  CrashLoopBackOff: { start: "Running", restart: "CrashLoopBackOff", stop: "Stopped" },
+  Completed: {},
+  Failed: {},
+  Stopped: {},
+};
+
+/** The phase after an event. An event that cannot happen is a bug of the supervisor, and throws. */
+export function nextPhase(phase: Phase, event: PhaseEvent): Phase {
+  const next = table[phase][event];
+  if (next === undefined) throw new Error(`supervisor: "${event}" is impossible while ${phase}`);
+  return next;
+}

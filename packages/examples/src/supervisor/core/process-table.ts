@@ -1,0 +1,46 @@
+/** Signals that a supervisor sends. */
+export type StopSignal = "SIGTERM" | "SIGKILL";
+
+/** What to start. */
+export interface Launch {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to the environment of the supervisor. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+/** How a process ended. `words` is the last line it wrote, if it wrote any. */
+export type Exit =
+  | { readonly kind: "code"; readonly code: number; readonly words?: string | undefined }
+  | { readonly kind: "signal"; readonly signal: string; readonly words?: string | undefined }
+  /** It could not be started at all. */
+  | { readonly kind: "error"; readonly message: string };
+
+/** One life of a process, from start to exit. */
+export interface Run {
+  readonly exit: Exit;
+  /** How long it was, in milliseconds; 0 if the process could not be started. */
+  readonly ran: number;
+}
+
+/** A started process together with everything that it starts in turn. */
+export interface Child {
+  /** Undefined if it could not be started; `exited` then says why. */
+  readonly pid: number | undefined;
+  /** Resolves when the process is gone, and its descendants have been killed. Never rejects. */
+  readonly exited: Promise<Exit>;
+  /** Sends a signal to the process and its descendants. Does nothing once it has exited. */
+  signal(name: StopSignal): void;
+}
+
+/** Where processes live. Real ones are in `RealProcessTable`; tests script theirs. */
+export interface ProcessTable {
+  /** Starts a process. What goes wrong is an {@link Exit}, never a throw. */
+  start(launch: Launch): Child;
+  /** Pids of the processes that have not exited. */
+  alive(): readonly number[];
+  /** Sends SIGKILL to all of them, at once. */
+  killAll(): void;
+}

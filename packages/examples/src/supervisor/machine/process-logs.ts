@@ -1,0 +1,73 @@
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+
+const TAIL_BYTES = 4_096;
+
+/** The last line that says something: not a stack frame, a brace or the banner of Node.js. */
+function lastWords(text: string): string | undefined {
+  const lines = stripVTControlCharacters(text).split(/\r?\n/);
+  return lines.findLast(
+    (line) => /^\S/.test(line) && /\p{L}/u.test(line) && !/^Node\.js v/.test(line),
+  );
+}
+
+/**
+ * Where processes write: one file per name for the life they lead, one for the life before.
+ *
+ * Files, not pipes: what a process wrote is there the moment it is gone, a descendant that keeps the
+ * descriptor open holds nobody up, and a supervisor that is killed takes nobody's output away.
+ */
+export class ProcessLogs {
+  readonly directory: string;
+
+  /** @param directory - kept afterwards; if undefined, one is made that goes with the program */
+  constructor(directory: string | undefined) {
+    this.directory =
+      directory === undefined ? mkdtempSync(join(tmpdir(), "holdfast-")) : resolve(directory);
+    mkdirSync(this.directory, { recursive: true });
+    if (directory === undefined) process.once("exit", () => this.#remove());
+  }
+
+  /** A descriptor of an empty file for a new life. The caller closes it. */
+  open(name: string): number {
+    try {
+      renameSync(this.#path(name), this.#path(`${name}.previous`));
+    } catch {
+      // Its first life.
+    }
+    return openSync(this.#path(name), "a");
+  }
+
+  /** The last line of the current life that is worth showing. */
+  lastWords(name: string): string | undefined {
+    const file = openSync(this.#path(name), "r");
+    try {
+      const { size } = fstatSync(file);
+      const length = Math.min(size, TAIL_BYTES);
+      const buffer = Buffer.alloc(length);
+      readSync(file, buffer, 0, length, size - length);
+      return lastWords(buffer.toString("utf8"));
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  #remove(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  #path(name: string): string {
+    return join(this.directory, `${name}.log`);
+  }
+}

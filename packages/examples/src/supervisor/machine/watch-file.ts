@@ -1,0 +1,37 @@
+import { watch } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { type Clock, onAbort } from "@holdfast/clock";
+
+/** What {@link watchFile} needs besides the file. */
+export interface WatchFileOptions {
+  readonly clock: Clock;
+  /** How long the file must be left alone before a change counts, in milliseconds. */
+  readonly settle: number;
+  readonly signal: AbortSignal;
+  /** Called when watching is no longer possible. */
+  readonly onError: (error: Error) => void;
+}
+
+/**
+ * Calls `onChange` after each change of a file, once per burst.
+ *
+ * It is the directory that is watched: many editors write a new file and rename it over the old
+ * one, and a watch on the old one would then watch nothing.
+ */
+export function watchFile(
+  file: string,
+  onChange: () => void,
+  { clock, settle, signal, onError }: WatchFileOptions,
+): void {
+  const path = resolve(file);
+  const timer = clock.afterFunc(settle, onChange, { label: `change of ${file}` });
+  timer.stop();
+  const watcher = watch(dirname(path), (_event, name) => {
+    if (name === null || name === basename(path)) timer.reset(settle);
+  });
+  watcher.on("error", onError);
+  onAbort(signal, () => {
+    timer.stop();
+    watcher.close();
+  });
+}

@@ -1,0 +1,81 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { seededRandom } from "@holdfast/wait";
+import type { SupervisorEvent } from "../../src/supervisor/core/event.ts";
+import type { Machine } from "../../src/supervisor/core/machine.ts";
+import type { Exit } from "../../src/supervisor/core/process-table.ts";
+import { reduce, type Statuses } from "../../src/supervisor/core/status.ts";
+import { Supervisor } from "../../src/supervisor/core/supervisor.ts";
+import { parseManifest } from "../../src/supervisor/manifest/parse-manifest.ts";
+import { FakeProcessTable, type Program } from "./fake-process-table.ts";
+
+/** What a {@link FakeSupervisor} may be told about its world. */
+export interface FakeSupervisorOptions {
+  readonly probe?: Machine["probe"];
+  readonly freePort?: Machine["freePort"];
+  readonly seed?: number;
+  readonly grace?: number;
+}
+
+/** A supervisor on a fake clock with fake processes, and all that it told. */
+export class FakeSupervisor {
+  readonly clock = new FakeClock();
+  readonly table: FakeProcessTable;
+  readonly supervisor: Supervisor;
+  readonly events: SupervisorEvent[] = [];
+  statuses: Statuses = new Map();
+  readonly #start = this.clock.monotonic();
+
+  constructor(programs: Readonly<Record<string, Program>>, options: FakeSupervisorOptions = {}) {
+    const { probe = async () => true, freePort = async () => 4_000, seed = 1, grace } = options;
+    const { clock } = this;
+    this.table = new FakeProcessTable(clock, programs);
+    const machine = { clock, table: this.table, probe, freePort, random: seededRandom(seed) };
+    const report = (event: SupervisorEvent): void => {
+      this.events.push(event);
+      this.statuses = reduce(this.statuses, event);
+    };
+    this.supervisor = new Supervisor({ machine, report, grace });
+  }
+
+  apply(yaml: string): void {
+    const parsed = parseManifest(yaml, "test.yaml");
+    if (!parsed.ok) throw new Error(parsed.errors.map(({ message }) => message).join("\n"));
+    this.supervisor.apply(parsed.manifest, "test.yaml");
+  }
+
+  /** What happened to processes so far: milliseconds since the start, name, what. */
+  timeline(): [number, string][] {
+    const lines: [number, string][] = [];
+    for (const event of this.events) {
+      if (!("name" in event) || event.type === "wanted") continue;
+      lines.push([event.at - this.#start, `${event.name} ${describe(event)}`]);
+    }
+    return lines;
+  }
+
+  phases(): Record<string, string> {
+    return Object.fromEntries([...this.statuses].map(([name, { phase }]) => [name, phase]));
+  }
+}
+
+function describeExit(exit: Exit): string {
+  if (exit.kind === "error") return exit.message;
+  return exit.kind === "code" ? `code ${exit.code}` : exit.signal;
+}
+
+function describe(event: SupervisorEvent): string {
+  switch (event.type) {
+    case "exited":
+      return `${event.outcome}s: ${describeExit(event.run.exit)}`;
+    case "stopped":
+      return event.run === undefined ? "stopped" : `stopped: ${describeExit(event.run.exit)}`;
+    case "waiting":
+      return `waits ${event.delay}`;
+    case "terminating":
+      return `terminating (${event.reason})`;
+    case "readiness":
+      return event.ready ? "ready" : "unready";
+    default:
+      return event.type;
+  }
+}

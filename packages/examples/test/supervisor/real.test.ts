@@ -1,0 +1,244 @@
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { realClock } from "@holdfast/clock";
+import { afterAll, describe, expect, it } from "vitest";
+import { freePort } from "../../src/supervisor/machine/free-port.ts";
+import { httpProbe } from "../../src/supervisor/machine/http-probe.ts";
+import { ProcessLogs } from "../../src/supervisor/machine/process-logs.ts";
+import { RealProcessTable } from "../../src/supervisor/machine/real-process-table.ts";
+import { isAlive, Program, survivors } from "./program.ts";
+
+// Processes, files and time are real here; these are the only tests of the supervisor that wait.
+
+/** For a machine that is busy with other things. */
+const PATIENT = { timeout: 30_000 };
+
+const directory = mkdtempSync(join(tmpdir(), "holdfast-test-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+let files = 0;
+function write(text: string): string {
+  const file = join(directory, `${++files}.yaml`);
+  writeFileSync(file, text);
+  return file;
+}
+
+const IGNORES_SIGTERM = `'trap "" TERM; while :; do sleep 0.05; done'`;
+
+const table = new RealProcessTable(new ProcessLogs(join(directory, "logs")));
+
+function start(name: string, command: string, args: readonly string[] = [], cwd = directory) {
+  return table.start({ name, command, args, env: { WORD: "hello" }, cwd });
+}
+
+/** Pid and command of the processes of some groups, those of them that are not zombies. */
+function membersOf(groups: readonly number[]): [number, string][] {
+  const columns = ["-e", "-o", "pid=,pgid=,stat=,args="];
+  const { stdout } = spawnSync("ps", columns, { encoding: "utf8" });
+  return stdout.split("\n").flatMap((row): [number, string][] => {
+    const [, pid, group, state = "Z", command = ""] = /(\d+) +(\d+) +(\S+) +(.*)/.exec(row) ?? [];
+    const counts = groups.includes(Number(group)) && !state.startsWith("Z");
+    return counts ? [[Number(pid), command]] : [];
+  });
+}
+
+describe.concurrent("a real process", PATIENT, () => {
+  it("ends with its code and its last words", async () => {
+    const script = "echo first; echo $WORD from $(pwd) >&2; exit 3";
+    const { exited } = start("words", "sh", ["-c", script]);
+    const words = `hello from ${directory}`;
+    expect(await exited).toEqual({ kind: "code", code: 3, words });
+  });
+
+  it("keeps the error, not the stack, of a Node program", async () => {
+    const { exited } = start("thrower", process.execPath, ["-e", 'throw new Error("no config")']);
+    expect(await exited).toMatchObject({ code: 1, words: "Error: no config" });
+  });
+
+  it("keeps the log of the life before", async () => {
+    await start("twice", "sh", ["-c", "echo one"]).exited;
+    await start("twice", "sh", ["-c", "echo two"]).exited;
+    const read = (name: string): string => readFileSync(join(directory, "logs", name), "utf8");
+    expect([read("twice.previous.log"), read("twice.log")]).toEqual(["one\n", "two\n"]);
+  });
+
+  it("ends by a signal", async () => {
+    const child = start("sleeper", "sleep", ["100"]);
+    child.signal("SIGTERM");
+    expect(await child.exited).toEqual({ kind: "signal", signal: "SIGTERM", words: undefined });
+    child.signal("SIGTERM");
+  });
+
+  it.each([
+    {
+      name: "a missing command",
+      command: "no-such-command",
+      cwd: directory,
+      want: 'no-such-command was not found: install it or correct "command"',
+    },
+    {
+      name: "a missing directory",
+      command: "sleep",
+      cwd: "/no/such/directory",
+      want: 'its directory /no/such/directory does not exist: create it or correct "cwd"',
+    },
+    {
+      name: "a file that is no program",
+      command: join(directory, "logs"),
+      cwd: directory,
+      want: `${join(directory, "logs")} may not be run: try chmod +x`,
+    },
+  ])("says what to do about $name", async ({ name, command, cwd, want }) => {
+    const { pid, exited } = start(name.replaceAll(" ", "-"), command, [], cwd);
+    expect(pid).toBeUndefined();
+    expect(await exited).toEqual({ kind: "error", message: want });
+  });
+
+  it("takes its descendants along when it crashes", async () => {
+    const { exited } = start("parent", "sh", ["-c", "sleep 100 & echo orphan $!; exit 1"]);
+    const exit = await exited;
+    const orphan = "words" in exit ? Number(exit.words?.split(" ")[1]) : Number.NaN;
+    expect(orphan).toBeGreaterThan(0);
+    expect(await survivors([orphan])).toEqual([]);
+  });
+});
+
+describe.concurrent("the probe", PATIENT, () => {
+  it("takes refusal, a missing page and no answer for a no", async () => {
+    const port = await freePort();
+    const code = `let n = 0; require("http").createServer((_, response) => {
+      if (n === 2) return;
+      response.statusCode = [200, 404][n++];
+      response.end();
+    }).listen(${port}, "127.0.0.1", () => console.log("listening"))`;
+    const url = `http://127.0.0.1:${port}/`;
+    const never = new AbortController().signal;
+    expect(await httpProbe(url, never)).toBe(false);
+
+    const server = start("server", process.execPath, ["-e", code]);
+    while (!(await httpProbe(url, never))) await realClock.sleep(10);
+    expect(await httpProbe(url, never)).toBe(false);
+    expect(await httpProbe(url, realClock.timeout(20))).toBe(false);
+    server.signal("SIGKILL");
+    await server.exited;
+  });
+});
+
+describe.concurrent("the program", PATIENT, () => {
+  it("restarts what was killed by hand, and ends at once in the next back-off", async ({
+    expect,
+  }) => {
+    const grace = 5_000;
+    const file = write(`
+backoff: { duration: 300ms, factor: 50, cap: 15s, resetAfter: 1m }
+processes: { steady: { command: sleep, args: ["100"] } }
+`);
+    await using program = new Program(["--file", file, "--for", "1m", "--grace", `${grace}ms`]);
+    const first = await program.pidOf("steady");
+    const killedAt = realClock.monotonic();
+    process.kill(first, "SIGKILL");
+    await program.printed(/CrashLoopBackOff, restart 1 in 300ms: SIGKILL/);
+    const second = await program.pidOf("steady");
+    const gap = realClock.monotonic() - killedAt;
+    expect(gap).toBeGreaterThanOrEqual(300);
+    expect(gap).toBeLessThan(5_000);
+
+    process.kill(second, "SIGKILL");
+    await program.printed(/CrashLoopBackOff, restart 2 in 15s: SIGKILL/);
+    const stoppedAt = realClock.monotonic();
+    program.child.kill("SIGTERM");
+    expect(await program.exited).toBe(128 + 15);
+    expect(realClock.monotonic() - stoppedAt).toBeLessThan(grace);
+    expect(await survivors([first, second])).toEqual([]);
+  });
+
+  it("leaves nothing behind, neither who ignores SIGTERM nor a grandchild", async () => {
+    const file = write(`
+processes:
+  stubborn: { command: sh, args: [-c, ${IGNORES_SIGTERM}] }
+  parent: { command: sh, args: [-c, "sleep 100 & trap exit TERM; wait"] }
+`);
+    const logs = join(directory, "kept-logs");
+    const args = ["--file", file, "--forever", "--grace", "200ms", "--logs", logs];
+    await using program = new Program(args);
+    const groups = [await program.pidOf("stubborn"), await program.pidOf("parent")];
+    while (!membersOf(groups).some(([, command]) => command === "sleep 100"))
+      await realClock.sleep(20);
+    program.child.kill("SIGTERM");
+    await program.printed(/stubborn +still there after 200ms: SIGKILL/);
+    await program.printed(/No process is left\./);
+    expect(await program.exited).toBe(0);
+    expect(await survivors(membersOf(groups).map(([pid]) => pid))).toEqual([]);
+    expect(readdirSync(logs).toSorted()).toEqual(["parent.log", "stubborn.log"]);
+  });
+
+  it("keeps the last good manifest, and follows a file that is replaced", async () => {
+    const good = 'processes: { steady: { command: sleep, args: ["100"] } }\n';
+    const file = write(good);
+    await using program = new Program(["--file", file, "--forever"]);
+    const first = await program.pidOf("steady");
+
+    writeFileSync(file, good.replace("command", "comand"));
+    await program.printed(/:1:24: processes\.steady\.comand is an unknown key; expected one of/);
+    await program.printed(/the last good manifest stays in force/);
+    expect(isAlive(first)).toBe(true);
+
+    writeFileSync(`${file}.new`, good.replace("100", "200"));
+    renameSync(`${file}.new`, file);
+    await program.printed(/: restart steady\n/);
+    const second = await program.pidOf("steady");
+    expect(await survivors([first])).toEqual([]);
+
+    rmSync(file);
+    await program.printed(/does not exist: create it or correct --file/);
+    program.child.kill("SIGTERM");
+    expect(await program.exited).toBe(0);
+    expect(await survivors([second])).toEqual([]);
+  });
+
+  it("kills at once at a second signal", async () => {
+    const file = write(`processes: { stubborn: { command: sh, args: [-c, ${IGNORES_SIGTERM}] } }`);
+    await using program = new Program(["--file", file, "--forever", "--grace", "1m"]);
+    const pid = await program.pidOf("stubborn");
+    program.child.kill("SIGINT");
+    await program.printed(/stubborn +Terminating/);
+    program.child.kill("SIGINT");
+    expect(await program.exited).toBe(0);
+    expect(await survivors([pid])).toEqual([]);
+  });
+
+  it("takes its processes along when it dies of a bug", async () => {
+    const dist = new URL("../../dist/supervisor/machine/", import.meta.url);
+    const code = `
+      import { RealProcessTable } from "${dist}real-process-table.js";
+      import { ProcessLogs } from "${dist}process-logs.js";
+      const logs = new ProcessLogs(undefined);
+      const table = new RealProcessTable(logs);
+      const { pid } = table.start({ name: "a", command: "sleep", args: ["100"], env: {}, cwd: "/" });
+      console.log(pid, logs.directory);
+      throw new Error("a bug");
+    `;
+    const args = ["--input-type=module", "-e", code];
+    const { stdout, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    const [pid, logs = ""] = stdout.trim().split(" ");
+    expect(status).toBe(1);
+    expect(await survivors([Number(pid)])).toEqual([]);
+    expect(existsSync(logs)).toBe(false);
+  });
+
+  it("prints its usage", async () => {
+    await using program = new Program(["--help"]);
+    expect(await program.exited).toBe(0);
+    expect(program.stdout).toMatch(/^Usage: npm start -- \[options\]\n/);
+  });
+});

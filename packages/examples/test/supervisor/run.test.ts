@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FakeClock } from "@holdfast/clock/testing";
+import { afterAll, expect, it } from "vitest";
+import { run } from "../../src/supervisor/run.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "holdfast-test-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** What a run that cannot begin prints, and its exit code. */
+async function refusal(file: string): Promise<{ code: number; text: string }> {
+  let text = "";
+  const stderr = { write: (chunk: string) => (text += chunk) } as unknown as NodeJS.WriteStream;
+  const host = { clock: new FakeClock(), stdout: stderr, stderr };
+  const options = { file, duration: 1, grace: undefined, logs: undefined };
+  return { code: await run(options, host), text };
+}
+
+it("shows the lines of a broken manifest and starts nothing", async () => {
+  const file = join(directory, "broken.yaml");
+  writeFileSync(file, "grace: soon\nprocesses: { web: {} }\n");
+  expect(await refusal(file)).toEqual({
+    code: 2,
+    text: [
+      `${file}:1:8: grace is "soon"; expected a duration above 0, such as "500ms", "2s" or "1m30s"`,
+      "    1 | grace: soon",
+      "      |        ^",
+      `${file}:2:14: processes.web.command is missing; expected the program to run`,
+      "    2 | processes: { web: {} }",
+      "      |              ^",
+      "Nothing was started.",
+      "",
+    ].join("\n"),
+  });
+});
+
+it.each([
+  { file: "no.yaml", want: "no.yaml does not exist: create it or correct --file" },
+  { file: directory, want: `${directory} is a directory: name the file in it with --file` },
+])("says what to do about $want", async ({ file, want }) => {
+  expect(await refusal(file)).toEqual({ code: 2, text: `${want}\nNothing was started.\n` });
+});
