@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A file of golden data: what it is, and its arrays of cases by name. */
+export interface GoldenFile {
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly cases: ReadonlyMap<string, readonly object[]>;
+}
+
+/**
+ * Reads a file of golden data.
+ *
+ * @throws Error if it is not of the format that its name promises, or not whole
+ */
+export function readGoldenFile(directory: string, name: string): GoldenFile {
+  const { header, ...arrays } = JSON.parse(readFileSync(join(directory, name), "utf8"));
+  const format = `gold/${name.replace(/\.json$/, "")}/1`;
+  if (header?.format !== format)
+    throw new Error(`its header should say format ${format}, but says ${header?.format}`);
+  const cases = new Map<string, readonly object[]>(Object.entries(arrays));
+  for (const [section, list] of cases) {
+    const count = header.counts?.[section];
+    if (!Array.isArray(list)) throw new Error(`${section} is no array of cases`);
+    if (count !== undefined && count !== list.length)
+      throw new Error(`${section} has ${list.length} cases; its header says ${count}`);
+  }
+  return { header, cases };
+}

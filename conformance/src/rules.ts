@@ -1,0 +1,83 @@
+export type RuleId =
+  | "rejected-at-the-door"
+  | "no-overflow"
+  | "beyond-99-days"
+  | "no-leak-after-crash"
+  | "own-instant"
+  | "time-goes-forward"
+  | "late-is-now"
+  | "nothing-stale"
+  | "ticker-stops"
+  | "sleep-waits"
+  | "fired-is-fired";
+
+/** One way in which Holdfast differs from Go on purpose. */
+export interface Rule {
+  readonly go: string;
+  readonly here: string;
+  readonly reason: string;
+}
+
+/**
+ * Every difference there is. What is not listed here is equal; what is listed is checked to differ
+ * in just this way, and a rule that no longer makes a difference fails the run.
+ */
+export const rules: Readonly<Record<RuleId, Rule>> = {
+  "rejected-at-the-door": {
+    go: "takes an argument that is negative, NaN or infinite for none, for 0, or computes with it; a ticker with such a period fires once or never",
+    here: "a RangeError that names the argument; what Go takes for none is then compared with the option left out",
+    reason: "it is a mistake in the caller's code, and a delay below 0 turns a loop hot",
+  },
+  "no-overflow": {
+    go: "wraps a delay beyond 2^63 - 1 ns around to a negative one; which one depends on the processor",
+    here: "a delay stops at 2^63 ns, and its growth ends there",
+    reason: "a negative delay turns a loop hot after it has run well for hours",
+  },
+  "beyond-99-days": {
+    go: "counts every duration in whole nanoseconds",
+    here: "above 2^33 ms, which is 99 days, a value is within one part in 2^51 of Go's",
+    reason: "a JavaScript number has 53 significant bits",
+  },
+  "no-leak-after-crash": {
+    go: "leaves the timer of a non-sliding loop armed when a panic of f ends the loop",
+    here: "no timer is left",
+    reason: "every wait that ends cleans up after itself",
+  },
+  "own-instant": {
+    go: "fires due timers in the order of their creation, all at the end of the step",
+    here: "timers fire in the order of their deadlines, each at its own instant, as on Go's real clock",
+    reason: "a test on a fake clock must see what would happen on a real one",
+  },
+  "time-goes-forward": {
+    go: "moves the fake clock backwards when told to",
+    here: "a RangeError; only the wall clock can be set back, with setSystemTime",
+    reason: "monotonic time never goes back, and timers live on monotonic time",
+  },
+  "late-is-now": {
+    go: "gives a timer with a negative delay a deadline in the past",
+    here: "the deadline is now",
+    reason: "a deadline is an instant at which the timer can fire",
+  },
+  "nothing-stale": {
+    go: "keeps a firing that nobody received through a reset, and blocks the clock for ever when the timer fires again",
+    here: "reset forgets it, as Go's real timers do since Go 1.23",
+    reason: "who waits after a reset waits for the next firing",
+  },
+  "ticker-stops": {
+    go: "the ticker of the fake clock goes on after Stop",
+    here: "a stopped ticker is gone",
+    reason: "otherwise no test can show that code stops its tickers",
+  },
+  "sleep-waits": {
+    go: "Sleep on the fake clock moves the time itself and returns",
+    here: "sleep waits, as on any clock; the replay starts it and then steps the clock by as much",
+    reason: "code under test must not move the time of everybody else",
+  },
+  "fired-is-fired": {
+    go: "Stop and Reset of a real timer that has fired return true as long as nobody has received",
+    here: "stop and reset return false once the timer has fired; stop leaves the firing to be seen",
+    reason: "the answer must not depend on who has looked",
+  },
+};
+
+export type RuleSet = ReadonlySet<RuleId>;

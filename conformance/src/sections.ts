@@ -1,0 +1,30 @@
+import type { Section } from "./section.ts";
+import { backoffStep } from "./sections/backoff-step.ts";
+import { backoffUntilCases } from "./sections/backoff-until.ts";
+import { fakeClock, realClock } from "./sections/clocks.ts";
+import { delayWithReset } from "./sections/delay-with-reset.ts";
+import { jitterCases } from "./sections/jitter.ts";
+import { exponential, jittered } from "./sections/managers.ts";
+
+/** Everything that is replayed. */
+export const sections: readonly Section[] = [
+  backoffStep,
+  jitterCases,
+  exponential,
+  delayWithReset,
+  jittered,
+  backoffUntilCases,
+  fakeClock,
+  realClock,
+];
+
+/** Golden data of what the packages do not have yet. */
+export const notYetCovered: readonly string[] = [
+  "cenkalti.json",
+  "exponential-backoff-condition.json",
+  "flowcontrol-backoff.json",
+  "grpc.json",
+  "jpillora.json",
+  "poll.json",
+  "workqueue.json",
+];

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { alteredFiles } from "../src/checksums.ts";
+import { readGoldenFile } from "../src/golden-file.ts";
+import { replaySection, type SectionReport, unusedRules } from "../src/replay.ts";
+import { sections } from "../src/sections.ts";
+import { shipped } from "./golden-directory.ts";
+
+describe("the golden data", () => {
+  it("is what was recorded", () => {
+    expect(alteredFiles(shipped)).toEqual([]);
+  });
+});
+
+describe("replayed through the public API", () => {
+  const reports: SectionReport[] = [];
+
+  it.each(sections)(
+    "gives what Go gives, or what a rule says: $file $name",
+    async (section) => {
+      const cases = readGoldenFile(shipped, section.file).cases.get(section.name) ?? [];
+      const report = await replaySection(section, cases);
+      expect(report.problems).toEqual([]);
+      expect(report.compared).toBeGreaterThan(cases.length);
+      reports.push(report);
+    },
+    30_000,
+  );
+
+  it("needs every rule", () => {
+    expect(reports).toHaveLength(sections.length);
+    expect(unusedRules(reports)).toEqual([]);
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { replaySection } from "../src/replay.ts";
+import { backoffStep } from "../src/sections/backoff-step.ts";
+import { jitterCases } from "../src/sections/jitter.ts";
+import { exponential } from "../src/sections/managers.ts";
+import { readGolden } from "./golden-directory.ts";
+
+describe("the algorithm behind rule no-overflow", () => {
+  it.each([backoffStep, jitterCases, exponential])(
+    "is Go's where nothing overflows: $file $name",
+    async (section) => {
+      const cases: object[] = readGolden(section.file)[section.name];
+      const asIfOverflowing = cases
+        .filter((kase) => !("overflow" in kase))
+        .map((kase) => ({ ...kase, overflow: true }));
+      const { problems } = await replaySection(section, asIfOverflowing);
+      expect(problems).toEqual([]);
+    },
+  );
+});
