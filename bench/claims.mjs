@@ -1,0 +1,138 @@
+const N = 100_000;
+
+/** The median over rounds of a contender's best sample; NaN where it was not measured. */
+function finder(results) {
+  return (suite, kase, size, contender, figure) =>
+    results.find(
+      (r) => r.suite === suite && r.case === kase && r.size === size && r.contender === contender,
+    )?.figures[figure]?.best ?? Number.NaN;
+}
+
+const ours = "Backoff.step()";
+const stepRatio = (kase, size) => (of) =>
+  of("a", kase, size, ours, "ns/delay") / of("a", kase, size, "bare loop, same rule", "ns/delay");
+const fastestRival = (kase) => (of, results) =>
+  Math.min(
+    ...results
+      .filter((r) => r.suite === "a" && r.case === kase && r.error === undefined)
+      .filter((r) => r.contender !== ours && !r.contender.startsWith("bare"))
+      .map((r) => r.figures["ns/delay"].best),
+  ) / of("a", kase, 4_096, ours, "ns/delay");
+const growth = (contender) => (of) =>
+  (4e4 * of("b", "shared", 40_000, contender, "create ns")) /
+  (2e4 * of("b", "shared", 20_000, contender, "create ns"));
+const ratio = (suite, kase, size, figure, theirs, mine) => (of) =>
+  of(suite, kase, size, theirs, figure) / of(suite, kase, size, mine, figure);
+
+/** What this library promises, each as one number of this run. */
+const claims = [
+  {
+    says: "step() with jitter costs at most 1.15 bare loops, walks of 16",
+    most: 1.15,
+    value: stepRatio("jittered", 4_096),
+  },
+  {
+    says: "step() without jitter costs at most 1.15 bare loops, walks of 16",
+    most: 1.15,
+    value: stepRatio("plain", 4_096),
+  },
+  {
+    says: "step() with jitter costs at most 1.15 bare loops, runs of 4,096",
+    most: 1.15,
+    value: stepRatio("jittered, long", 16),
+  },
+  {
+    says: "step() without jitter costs at most 1.15 bare loops, runs of 4,096",
+    most: 1.15,
+    value: stepRatio("plain, long", 16),
+  },
+  {
+    says: "the fastest rival's jittered delay costs more than step()",
+    least: 1,
+    value: fastestRival("jittered"),
+  },
+  {
+    says: "the fastest rival's plain delay costs more than step()",
+    least: 1,
+    value: fastestRival("plain"),
+  },
+  {
+    says: "sleeps on one signal are linear: 40k cost at most 2.5 times 20k, realClock",
+    most: 2.5,
+    value: growth("realClock.sleep"),
+  },
+  {
+    says: "the same, FakeClock",
+    most: 2.5,
+    value: growth("FakeClock.sleep"),
+  },
+  {
+    says: "40k sleeps on one signal are 100 times cheaper than node:timers/promises",
+    least: 100,
+    value: ratio("b", "shared", 40_000, "create ns", "node:timers/promises", "realClock.sleep"),
+  },
+  {
+    says: "a sleep on the real clock occupies at most 1,000 bytes",
+    most: 1_000,
+    value: (of) => of("b", "shared", N, "realClock.sleep", "bytes"),
+  },
+  {
+    says: "a chain of sleeps: the burst drain is 5 times as fast as sinon's runAllAsync",
+    least: 5,
+    value: ratio("c", "chain", 20_000, "ns/sleep", "sinon, runAllAsync", "FakeClock.run, turns: 0"),
+  },
+  {
+    says: "a chain of sleeps: the default drain costs at most 1.2 runAllAsync",
+    most: 1.2,
+    value: ratio(
+      "c",
+      "chain",
+      20_000,
+      "ns/sleep",
+      "FakeClock.run, turns: 1 (default)",
+      "sinon, runAllAsync",
+    ),
+  },
+  {
+    says: "100k random timers without callbacks: stepSync is 4 times as fast as sinon's tick",
+    least: 4,
+    value: ratio("c", "random", N, "fire ns", "sinon, tick", "FakeClock, stepSync, no callbacks"),
+  },
+  {
+    says: "100k random callbacks in the context of their makers, which sinon's lose: 4 times",
+    least: 4,
+    value: ratio("c", "random", N, "fire ns", "sinon, tick", "FakeClock, stepSync"),
+  },
+  {
+    says: "the same, arming them included",
+    least: 4,
+    value: ratio("c", "random", N, "both ns", "sinon, tick", "FakeClock, stepSync"),
+  },
+  {
+    says: "a step with 100k timers pending and none due is 1,000 times as fast as sinon's",
+    least: 1_000,
+    value: ratio("c", "idle", N, "ns/step", "sinon, tick(1)", "FakeClock, stepSync(1)"),
+  },
+  {
+    says: "bytes per fake timer (stated, no target)",
+    value: (of) => of("c", "idle", N, "FakeClock, stepSync(1)", "bytes/timer"),
+  },
+  {
+    says: "bytes per fake sleep, its promise included (stated, no target)",
+    value: (of) => of("c", "idle", N, "FakeClock, the timers are sleeps", "bytes/timer"),
+  },
+];
+
+export function judge(results) {
+  const of = finder(results);
+  return claims.map(({ says, most, least, value }) => {
+    const measured = value(of, results);
+    return { says, most, least, measured, verdict: verdict(measured, most, least) };
+  });
+}
+
+function verdict(measured, most, least) {
+  if (!Number.isFinite(measured)) return "not measured";
+  if (most === undefined && least === undefined) return "stated";
+  return measured <= (most ?? Infinity) && measured >= (least ?? -Infinity) ? "met" : "NOT MET";
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import os from "node:os";
+
+export function machine() {
+  const cpus = os.cpus();
+  return {
+    cpu: cpus[0]?.model ?? "unknown",
+    cores: cpus.length,
+    memoryGiB: Math.round(os.totalmem() / 2 ** 30),
+    platform: `${os.platform()} ${os.release()} ${os.arch()}`,
+    node: process.version,
+    v8: process.versions.v8,
+  };
+}
+
+export const load = () => os.loadavg()[0];
+
+/** The installed versions of everything that is compared. */
+export function versions() {
+  const manifest = new URL("package.json", import.meta.url);
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(manifest, "utf8"));
+  const names = Object.keys({ ...dependencies, ...devDependencies }).sort();
+  return Object.fromEntries(
+    names.map((name) => {
+      const file = new URL(`node_modules/${name}/package.json`, import.meta.url);
+      return [name, JSON.parse(readFileSync(file, "utf8")).version];
+    }),
+  );
+}

@@ -1,0 +1,51 @@
+import { writeFileSync } from "node:fs";
+import { judge } from "./claims.mjs";
+import { load, machine, versions } from "./machine.mjs";
+import { parseOptions, USAGE } from "./options.mjs";
+import { planOf } from "./plan.mjs";
+import { report } from "./report.mjs";
+import { run } from "./run.mjs";
+import { suites } from "./suites/index.mjs";
+
+const options = readOptions();
+const { jobs, skipped } = planOf(suites, options);
+const began = performance.now();
+const loadBefore = load();
+const results = await run(jobs, { rounds: options.rounds, onProgress: show });
+if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
+const facts = {
+  machine: machine(),
+  versions: versions(),
+  loads: [loadBefore, load()],
+  options,
+  results,
+  skipped,
+  verdicts: judge(results),
+};
+console.log(report({ ...facts, suites }));
+console.log(`\n${Math.round((performance.now() - began) / 1_000)} s`);
+if (options.json !== undefined)
+  writeFileSync(options.json, `${JSON.stringify(facts, undefined, 2)}\n`);
+if (results.every(({ error }) => error !== undefined)) process.exitCode = 1;
+
+function readOptions() {
+  try {
+    const parsed = parseOptions(
+      process.argv.slice(2),
+      suites.map(({ id }) => id),
+    );
+    if (!parsed.help) return parsed;
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${error.message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+/** One line that rewrites itself in a terminal, one line per round elsewhere. */
+function show({ done, total, round, job }) {
+  const text = `${done} of ${total}, round ${round}: ${job.case} ${job.size} ${job.contender}`;
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text.slice(0, 78)}`);
+  else if (done % jobs.length === 0) console.error(text);
+}

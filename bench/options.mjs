@@ -1,0 +1,29 @@
+import { parseArgs } from "node:util";
+
+export const USAGE = `npm run bench -- [options]
+  --only a,c     these suites alone
+  --quick        one round at small sizes: shows that everything runs, measures nothing
+  --rounds N     how often each contender runs (default 5, with --quick 1)
+  --json FILE    writes everything that was measured, too
+  --help`;
+
+export function parseOptions(argv, suiteIds) {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      only: { type: "string" },
+      quick: { type: "boolean", default: false },
+      rounds: { type: "string" },
+      json: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const only = values.only?.split(",") ?? suiteIds;
+  const unknown = only.filter((id) => !suiteIds.includes(id));
+  if (unknown.length > 0)
+    throw new RangeError(`--only takes ${suiteIds.join(", ")}, got ${unknown.join(", ")}`);
+  const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new RangeError(`--rounds takes a whole number of at least 1, got ${values.rounds}`);
+  return { only, rounds, quick: values.quick, json: values.json, help: values.help };
+}

@@ -1,0 +1,32 @@
+/** One contender at one size: what a process of its own measures. */
+export function planOf(suites, { only, quick }) {
+  const jobs = [];
+  const skipped = [];
+  for (const suite of suites.filter(({ id }) => only.includes(id))) {
+    for (const kase of suite.cases) {
+      for (const size of quick ? kase.quickSizes : kase.sizes) {
+        for (const contender of Object.keys(kase.contenders)) {
+          const milliseconds = quick ? 0 : kase.milliseconds;
+          const job = { suite: suite.id, case: kase.id, size, contender, milliseconds };
+          const limit = kase.skip?.[contender];
+          if (limit !== undefined && size > limit.above)
+            skipped.push({ ...job, because: limit.because });
+          else jobs.push(job);
+        }
+      }
+    }
+  }
+  return { jobs, skipped };
+}
+
+/** The jobs of one case and size stay together, in random order: noise hits all of them alike. */
+export function shuffled(jobs) {
+  const groups = new Map();
+  for (const job of jobs) {
+    const group = `${job.suite} ${job.case} ${job.size}`;
+    groups.set(group, [...(groups.get(group) ?? []), { job, key: Math.random() }]);
+  }
+  return [...groups.values()].flatMap((group) =>
+    group.toSorted((a, b) => a.key - b.key).map(({ job }) => job),
+  );
+}

@@ -1,0 +1,63 @@
+import { number, table } from "./table.mjs";
+
+/** Everything that was measured, as text. */
+export function report({ results, skipped, verdicts, machine, versions, loads, suites, options }) {
+  const lines = [
+    `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.platform}`,
+    `Node ${machine.node} (V8 ${machine.v8}); load average ${loads.map((l) => l.toFixed(1)).join(" to ")}`,
+    Object.entries(versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(", "),
+    `CPU time; median of ${options.rounds} rounds, of each process the best sample (its median in brackets)`,
+  ];
+  for (const suite of suites.filter(({ id }) => options.only.includes(id))) {
+    lines.push("", `${suite.id}. ${suite.title}`);
+    for (const kase of suite.cases) lines.push(...caseLines(suite, kase, results, skipped));
+  }
+  if (options.quick)
+    lines.push("", "--quick: one round at small sizes. None of this is a figure to quote.");
+  else lines.push("", ...verdictLines(verdicts));
+  return lines.join("\n");
+}
+
+function caseLines(suite, kase, results, skipped) {
+  const mine = (job) => job.suite === suite.id && job.case === kase.id;
+  const sizes = [...new Set(results.filter(mine).map(({ size }) => size))];
+  return sizes.flatMap((size) => {
+    const group = results.filter((result) => mine(result) && result.size === size);
+    const left = skipped.filter((job) => mine(job) && job.size === size);
+    const figures = [...new Set(group.flatMap((result) => Object.keys(result.figures)))];
+    const base = group[0].figures;
+    const header = [`${kase.title}, ${size.toLocaleString("en-US")} ${kase.unit}`];
+    const rows = group.map((result) => [
+      result.contender,
+      ...figures.flatMap((name) => cells(result.figures[name], base[name])),
+    ]);
+    return [
+      "",
+      ...table([...header, ...figures.flatMap((name) => [name, "ratio"])], rows),
+      ...group.flatMap(({ contender, error }) =>
+        error === undefined ? [] : [`${contender} failed: ${error}`],
+      ),
+      ...left.map(({ contender, because }) => `${contender} left out at this size: ${because}`),
+    ];
+  });
+}
+
+function cells(figure, base) {
+  if (figure === undefined) return ["-", "-"];
+  const { best, p50 } = figure;
+  const shown = best === p50 ? number(best) : `${number(best)} (${number(p50)})`;
+  return [shown, base === undefined ? "-" : `${number(best / base.best)}x`];
+}
+
+function verdictLines(verdicts) {
+  const wanted = ({ most, least }) => {
+    if (most !== undefined) return `at most ${number(most)}`;
+    return least === undefined ? "-" : `at least ${number(least)}`;
+  };
+  return table(
+    ["target", "wanted", "measured", "verdict"],
+    verdicts.map((v) => [v.says, wanted(v), number(v.measured), v.verdict]),
+  );
+}

@@ -1,0 +1,59 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { median } from "./measure.mjs";
+import { shuffled } from "./plan.mjs";
+
+const LIMIT_SECONDS = 300;
+const script = fileURLToPath(new URL("contender.mjs", import.meta.url));
+
+/**
+ * Runs each job once per round, every time in a fresh process. A job that fails is not run again and
+ * does not stop the others.
+ */
+export async function run(jobs, { rounds, onProgress }) {
+  const results = new Map(jobs.map((job) => [keyOf(job), { ...job, rounds: [] }]));
+  let done = 0;
+  for (let round = 0; round < rounds; round++) {
+    for (const job of shuffled(jobs)) {
+      const result = results.get(keyOf(job));
+      onProgress({ done: done++, total: jobs.length * rounds, round: round + 1, job });
+      if (result.error !== undefined) continue;
+      try {
+        result.rounds.push(await measure(job));
+      } catch (error) {
+        result.error = reasonOf(error);
+      }
+    }
+  }
+  return [...results.values()].map((result) => ({ ...result, figures: mediansOf(result.rounds) }));
+}
+
+async function measure({ suite, case: kase, size, contender, milliseconds }) {
+  const job = [suite, kase, `${size}`, contender, `${milliseconds}`];
+  const args = ["--expose-gc", script, ...job];
+  const options = { timeout: LIMIT_SECONDS * 1_000, killSignal: "SIGKILL" };
+  const { stdout } = await promisify(execFile)(process.execPath, args, options);
+  return JSON.parse(stdout.trimEnd().split("\n").at(-1));
+}
+
+function reasonOf(error) {
+  if (error.killed) return `no result after ${LIMIT_SECONDS} s`;
+  const said = /^\w*Error.*$/m.exec(error.stderr ?? "");
+  return said?.[0] ?? error.message.split("\n")[0];
+}
+
+function mediansOf(rounds) {
+  const names = Object.keys(rounds[0] ?? {});
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      {
+        best: median(rounds.map((round) => round[name].best)),
+        p50: median(rounds.map((round) => round[name].p50)),
+      },
+    ]),
+  );
+}
+
+const keyOf = (job) => JSON.stringify([job.suite, job.case, job.size, job.contender]);

@@ -1,0 +1,6 @@
+import { fakeClock } from "./fake-clock.mjs";
+import { loops } from "./loops.mjs";
+import { sleeps } from "./sleeps.mjs";
+import { step } from "./step.mjs";
+
+export const suites = [step, sleeps, fakeClock, loops];

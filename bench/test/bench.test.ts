@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { judge } from "../claims.mjs";
+import { planOf } from "../plan.mjs";
+import { run } from "../run.mjs";
+import { suites } from "../suites/index.mjs";
+
+const main = fileURLToPath(new URL("../main.mjs", import.meta.url));
+// The contenders run in plain Node, which needs what `tsc -b` writes.
+const built = existsSync(new URL("../../packages/wait/dist/index.js", import.meta.url));
+
+describe("npm run bench", () => {
+  it("plans every contender once per size and says which it leaves out", () => {
+    const { jobs, skipped } = planOf(suites, { only: ["b"], quick: false });
+    const count = ({ case: kase, size }: { case: string; size: number }): string =>
+      `${kase} ${size}`;
+    const own = jobs.filter((job) => job.case === "own");
+
+    expect(new Set(jobs.map(count))).toEqual(
+      new Set(["shared 10000", "shared 20000", "shared 40000", "shared 100000", "own 40000"]),
+    );
+    expect(new Set(own.map((job) => job.contender)).size).toBe(own.length);
+    expect(skipped.map((job) => `${count(job)} ${job.contender}`)).toContain(
+      "shared 100000 node:timers/promises",
+    );
+  });
+
+  it("keeps going when a contender fails, and says why", async () => {
+    const missing = { suite: "a", case: "plain", size: 1, contender: "nobody", milliseconds: 0 };
+    const [result] = await run([missing], { rounds: 2, onProgress: () => {} });
+    expect(result?.error).toMatch(/TypeError/);
+  });
+
+  it("judges no target that was not measured", () => {
+    expect(new Set(judge([]).map(({ verdict }) => verdict))).toEqual(new Set(["not measured"]));
+  });
+
+  it.runIf(built)("measures a contender in a process of its own", async () => {
+    const job = {
+      suite: "a",
+      case: "plain",
+      size: 64,
+      contender: "Backoff.step()",
+      milliseconds: 0,
+    };
+    const [result] = await run([job], { rounds: 1, onProgress: () => {} });
+    expect(result?.error).toBeUndefined();
+    expect(result?.figures["ns/delay"].best).toBeGreaterThan(0);
+  });
+
+  it("explains its options when it gets a wrong one", async () => {
+    const wrong = promisify(execFile)(process.execPath, [main, "--only", "z"]);
+    await expect(wrong).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--only takes a, b, c, d, got z"),
+    });
+  });
+});
