@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { laws } from "../eslint.laws.js";
+import { documentation } from "../scripts/doctests.mjs";
+import { anchorsOf, codeWordsOf, linksOf } from "./markdown.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const guides = documentation(root).filter((path) => path.endsWith(".md"));
+
+function read(path: string): string {
+  return readFileSync(join(root, path), "utf8");
+}
+
+/** What is wrong with a link of a guide; links out of the repository are not followed. */
+function faultOf(guide: string, target: string): string | undefined {
+  if (/^[a-z]+:/.test(target)) return undefined;
+  const [path = "", anchor] = target.split("#");
+  const file = path === "" ? guide : normalize(join(dirname(guide), path));
+  if (!existsSync(join(root, file))) return "leads to no file";
+  if (anchor !== undefined && !anchorsOf(read(file)).has(anchor)) return "leads to no heading";
+  return undefined;
+}
+
+const FILE = /^(?:\.ci|bench|conformance|docs|packages|scripts|test)\/[\w./-]*\w$/;
+
+describe.each(guides)("%s", (guide) => {
+  it("links to what exists", () => {
+    const broken = linksOf(read(guide)).flatMap(({ line, target }) => {
+      const fault = faultOf(guide, target);
+      return fault === undefined ? [] : [`${guide}:${line}: ${target} ${fault}`];
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it("names files, laws and commands that exist", () => {
+    const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+    const unknown = codeWordsOf(read(guide)).filter(({ target }) => {
+      const law = /^law\/([\w-]+)$/.exec(target)?.[1];
+      const command = /^npm run ([\w-]+)/.exec(target)?.[1];
+      if (law !== undefined) return !Object.hasOwn(laws, law);
+      if (command !== undefined) return !Object.hasOwn(scripts, command);
+      return FILE.test(target) && !existsSync(join(root, target));
+    });
+    expect(unknown.map(({ line, target }) => `${guide}:${line}: ${target}`)).toEqual([]);
+  });
+});
+
+it("headings hold no code, because the reference and GitHub would name their anchors differently", () => {
+  const headings = guides.flatMap((guide) =>
+    read(guide)
+      .split("\n")
+      .filter((line) => /^#+ .*`/.test(line))
+      .map((line) => `${guide}: ${line}`),
+  );
+  expect(headings).toEqual([]);
+});
+
+it("each difference from Go that conformance grants is explained, and no other", () => {
+  const granted = [...read("conformance/src/rules.ts").matchAll(/^ {2}"([\w-]+)": \{$/gm)];
+  const explained = [...read("docs/coming-from-go.md").matchAll(/^Rules?: (.*)\.$/gm)].flatMap(
+    ([, names = ""]) => [...names.matchAll(/`([^`]+)`/g)],
+  );
+  const names = (matches: RegExpMatchArray[]) => matches.map(([, name]) => name).sort();
+  expect(names(explained)).toEqual(names(granted));
+});
+
+it("the list of decisions has them all", () => {
+  const listed = linksOf(read("docs/adr/README.md")).map(({ target }) => target);
+  const written = guides
+    .filter((path) => /^docs\/adr\/\d/.test(path))
+    .map((path) => basename(path));
+  expect(listed).toEqual(written.sort());
+});

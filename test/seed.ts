@@ -1,0 +1,38 @@
+import { relative } from "node:path";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** What every property test of this run draws its values from. */
+    seed: number;
+  }
+}
+
+/** CI has a seed of its own, so that a red build is the fault of its change. */
+const CI_SEED = 20_261_120;
+
+/** Says which seed the property tests use, and after a failure how to use it again. */
+export default function announceSeed(project: TestProject): () => void {
+  const seed = chooseSeed();
+  project.provide("seed", seed);
+  console.log(`Property tests draw from SEED=${seed}.`);
+
+  return () => {
+    const failed = project.vitest.state
+      .getFailedFilepaths()
+      .map((path) => relative(project.config.root, path));
+    const dist = process.env["TEST_DIST"] ? "TEST_DIST=1 " : "";
+    if (failed.length > 0)
+      console.log(`Again: ${dist}SEED=${seed} npx vitest run ${failed.join(" ")}`);
+  };
+}
+
+function chooseSeed(): number {
+  const { SEED, CI } = process.env;
+  if (SEED) {
+    const seed = Number(SEED);
+    if (!Number.isInteger(seed)) throw new RangeError(`SEED must be a whole number, got ${SEED}`);
+    return seed;
+  }
+  return CI ? CI_SEED : Math.floor(Math.random() * 2 ** 31);
+}
