@@ -6,6 +6,9 @@ import { realClock } from "@holdfast/clock";
 
 const MAIN = fileURLToPath(new URL("../../dist/supervisor/main.js", import.meta.url));
 
+/** How long something may take to be printed, in milliseconds, on a machine that is busy. */
+const PATIENCE = 20_000;
+
 /** Whether a process runs. A zombie, which only waits to be collected, does not. */
 export function isAlive(pid: number): boolean {
   try {
@@ -47,9 +50,15 @@ export class Program {
     return this.#stdout;
   }
 
-  /** Waits for something to be printed, after what was waited for before. */
+  /** Waits for something to be printed, after what was waited for before. Says what was, instead. */
   printed(pattern: RegExp): Promise<RegExpMatchArray> {
-    return new Promise((found) => {
+    return new Promise((resolve, reject) => {
+      const give = (): void => reject(new Error(`${pattern} was not printed:\n${this.#stdout}`));
+      const timer = realClock.afterFunc(PATIENCE, give);
+      const found = (match: RegExpMatchArray): void => {
+        timer.stop();
+        resolve(match);
+      };
       this.#wanted = { pattern, found };
       this.#look();
     });
