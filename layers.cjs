@@ -47,7 +47,12 @@ module.exports = {
       ["random.ts", "rearmed-timer.ts", "timeout-error.ts"],
       ["backoff-manager.ts", "jitter.ts"],
       ["backoff.ts", "loop.ts"],
-      ["backoff-until.ts", "exponential-backoff-manager.ts", "jittered-backoff-manager.ts"],
+      [
+        "strategy-of.ts",
+        "backoff-until.ts",
+        "exponential-backoff-manager.ts",
+        "jittered-backoff-manager.ts",
+      ],
       ["jitter-until.ts"],
       ["non-sliding-until.ts", "until.ts"],
       ["forever.ts"],
