@@ -7,6 +7,7 @@ module.exports = {
       ["abort-list.ts", "arguments.ts", "clock.ts"],
       ["base-timer.ts", "clock-ticker.ts", "on-abort.ts", "sleep.ts", "timeout-signal.ts"],
       ["base-clock.ts", "host-timer.ts"],
+      ["context-clock.ts"],
       ["host-clock.ts"],
       ["real-clock.ts"],
       ["index.ts", "internal.ts"],

@@ -1,5 +1,4 @@
-import { AsyncResource } from "node:async_hooks";
-import { requireDelay, requireFinite, requireFunction, requireOptions } from "../arguments.ts";
+import { requireFinite } from "../arguments.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
 import { DrivenClock } from "../testing/driven-clock.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
@@ -20,14 +19,6 @@ export class FakedClock extends DrivenClock {
 
   override now(): number {
     return this.#clock.now;
-  }
-
-  override afterFunc(delay: number, fire: () => void, options: TimerOptions = {}): Timer {
-    const duration = requireDelay("delay", delay);
-    requireFunction("fire", fire);
-    requireOptions("options", options);
-    const context = new AsyncResource("HoldfastTimer");
-    return this.arm(duration, () => context.runInAsyncScope(fire), options);
   }
 
   protected override arm(delay: number, fire: () => void, options: TimerOptions): Timer {

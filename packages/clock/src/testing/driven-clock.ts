@@ -1,5 +1,5 @@
 import { requireFinite } from "../arguments.ts";
-import { BaseClock } from "../base-clock.ts";
+import { ContextClock } from "../context-clock.ts";
 import { type Driven, Driver } from "./driver.ts";
 import type {
   DriveOptions,
@@ -27,7 +27,7 @@ function requireLength(duration: number): number {
 }
 
 /** What is the same on every {@link TestClock}: all that moves time. */
-export abstract class DrivenClock extends BaseClock implements TestClock {
+export abstract class DrivenClock extends ContextClock implements TestClock {
   readonly #time: Timed;
   readonly #driver: Driver;
   readonly #watch: WaiterWatch;

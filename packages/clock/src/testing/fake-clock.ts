@@ -1,5 +1,5 @@
-import { AsyncResource } from "node:async_hooks";
-import { requireDelay, requireFinite, requireFunction, requireOptions } from "../arguments.ts";
+import type { AsyncResource } from "node:async_hooks";
+import { requireFinite, requireOptions } from "../arguments.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
 import { DrivenClock } from "./driven-clock.ts";
 import { FakeTimer } from "./fake-timer.ts";
@@ -106,12 +106,13 @@ export class FakeClock extends DrivenClock implements TestClock {
     return this.#wallOffset + this.#timeline.monotonic();
   }
 
-  override afterFunc(delay: number, fire: () => void, options: TimerOptions = {}): Timer {
-    const duration = requireDelay("delay", delay);
-    requireFunction("fire", fire);
-    requireOptions("options", options);
-    const context = new AsyncResource("HoldfastTimer");
-    return new FakeTimer(this.#timeline, duration, fire, options, context);
+  protected override armIn(
+    context: AsyncResource,
+    delay: number,
+    fire: () => void,
+    options: TimerOptions,
+  ): Timer {
+    return new FakeTimer(this.#timeline, delay, fire, options, context);
   }
 
   protected override arm(delay: number, fire: () => void, options: TimerOptions): Timer {
