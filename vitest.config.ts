@@ -14,6 +14,8 @@ export default defineConfig({
       "packages/examples/doctest/*.test.ts",
       "{bench,conformance,test}/**/*.test.ts",
     ],
+    // A machine that is busy with other things may stand still for seconds.
+    testTimeout: 30_000,
     // One more than the cores: some tests wait for processes and for real time.
     maxWorkers: availableParallelism() + 1,
     globalSetup: ["test/seed.ts"],

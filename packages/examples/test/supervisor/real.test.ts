@@ -21,7 +21,7 @@ import { isAlive, Program, survivors } from "./program.ts";
 // Processes, files and time are real here; these are the only tests of the supervisor that wait.
 
 /** For a machine that is busy with other things. */
-const PATIENT = { timeout: 30_000 };
+const PATIENT = { timeout: 90_000 };
 
 const directory = mkdtempSync(join(tmpdir(), "holdfast-test-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -138,7 +138,7 @@ describe.concurrent("the program", PATIENT, () => {
   it("restarts what was killed by hand, and ends at once in the next back-off", async ({
     expect,
   }) => {
-    const grace = 5_000;
+    const grace = 10_000;
     const file = write(`
 backoff: { duration: 300ms, factor: 50, cap: 15s, resetAfter: 1m }
 processes: { steady: { command: sleep, args: ["100"] } }
@@ -152,7 +152,7 @@ processes: { steady: { command: sleep, args: ["100"] } }
     const second = await program.pidOf("steady");
     const gap = realClock.monotonic() - killedAt;
     expect(gap).toBeGreaterThanOrEqual(300);
-    expect(gap).toBeLessThan(5_000);
+    expect(gap).toBeLessThan(15_000);
 
     process.kill(second, "SIGKILL");
     await program.printed(/CrashLoopBackOff, restart 2 in 15(\.\d)?s: SIGKILL/);
