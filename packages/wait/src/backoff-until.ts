@@ -81,5 +81,6 @@ export async function backoffUntil(
   requireOptions("options", options);
   const { onError } = options;
   if (onError !== undefined) requireFunction("options.onError", onError);
-  await loop({ run: f, manager, sliding, signal, onError });
+  const isDone = () => false;
+  await loop({ run: f, isDone, onError, manager, immediate: true, sliding, signal });
 }

@@ -2,60 +2,82 @@ import { onAbort, type Timer } from "@holdfast/clock";
 import type { BackoffManager } from "./backoff-manager.ts";
 
 /** Everything in this package that repeats is one of these. */
-export interface Loop {
-  readonly run: (signal: AbortSignal) => unknown;
+export interface Loop<Value> {
+  readonly run: (signal: AbortSignal) => Value | PromiseLike<Value>;
+  /** Whether a value of `run` ends the loop. */
+  readonly isDone: (value: Value) => boolean;
+  /** Gets what `run` throws, and is waited for. Without it an error ends the loop. */
+  readonly onError: ((error: unknown) => unknown) | undefined;
   readonly manager: BackoffManager;
+  /** Whether the first run comes before the first delay. */
+  readonly immediate: boolean;
   /** When a delay starts counting: true after `run` has settled, false when it is called. */
   readonly sliding: boolean;
   readonly signal: AbortSignal;
-  readonly onError: ((error: unknown) => unknown) | undefined;
+}
+
+/** What the last run of a loop came to. */
+export interface Done<Value> {
+  readonly value: Value;
 }
 
 /**
- * Runs, waits, runs, until the signal aborts.
+ * Runs, waits, runs, until a run has done what the loop is for, or the signal aborts.
  *
  * The order of the calls is Go's: without `sliding` the timer is armed before the run, so that an
  * overrun is followed by the next run at once; the signal is looked at after every wait, so that a
  * timer that fires together with the abort does not start another run.
+ *
+ * @returns the value that `isDone`, or undefined if the loop was stopped. What `isDone`, `onError` or
+ * `manager` throws rejects it: that is how a limit ends a loop
  */
-export async function loop({ run, manager, sliding, signal, onError }: Loop): Promise<void> {
-  if (signal.aborted) return;
-  let timer: Timer | undefined;
-  const subscription = onAbort(signal, () => timer?.stop());
+export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
+  const { signal } = options;
+  if (signal.aborted) return undefined;
   try {
-    do {
-      if (!sliding) timer = manager.backoff();
-      await attempt(run, signal, onError);
-      if (sliding) timer = manager.backoff();
-    } while (!signal.aborted && (await timer?.fired) && !signal.aborted);
+    return await turns(options);
+  } catch (error) {
+    if (isStop(error, signal)) return undefined;
+    throw error;
+  }
+}
+
+async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
+  const { run, isDone, manager, immediate, sliding, signal } = options;
+  let timer: Timer | undefined;
+  const stop = () => timer?.stop();
+  const arm = () => {
+    timer = manager.backoff();
+    if (signal.aborted) stop();
+  };
+  const subscription = onAbort(signal, stop);
+  try {
+    if (!immediate) arm();
+    while ((timer === undefined || (await timer.fired)) && !signal.aborted) {
+      if (!sliding) arm();
+      let done: Done<Value> | undefined;
+      try {
+        done = { value: await run(signal) };
+      } catch (error) {
+        await handle(error, options);
+      }
+      if (done !== undefined && isDone(done.value)) return done;
+      if (sliding) arm();
+    }
+    return undefined;
   } finally {
     subscription[Symbol.dispose]();
-    timer?.stop();
+    stop();
   }
 }
 
-async function attempt(
-  run: Loop["run"],
-  signal: AbortSignal,
-  onError: Loop["onError"],
-): Promise<void> {
-  const failure = await failureOf(() => run(signal), signal);
-  if (failure === undefined) return;
-  if (onError === undefined) throw failure.error;
-  const secondFailure = await failureOf(() => onError(failure.error), signal);
-  if (secondFailure !== undefined) throw secondFailure.error;
+/** Hands an error to whoever takes it, and throws one that nobody takes. */
+function handle<Value>(error: unknown, { onError, signal }: Loop<Value>): unknown {
+  if (onError === undefined || isStop(error, signal)) throw error;
+  return onError(error);
 }
 
-/** What `work` threw, unless that is only the stop it was told of. */
-async function failureOf(
-  work: () => unknown,
-  signal: AbortSignal,
-): Promise<{ readonly error: unknown } | undefined> {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    const stoppedAsTold = signal.aborted && Object.is(error, signal.reason);
-    return stoppedAsTold ? undefined : { error };
-  }
+/** Whether an error is only the stop that user code was told of. */
+function isStop(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted && Object.is(error, signal.reason);
 }
