@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import { createRequire } from "node:module";
 import { liveBytes, randomInts, stopwatch } from "../measure.mjs";
 
@@ -67,6 +68,15 @@ const randomTimers = {
     firing(count, (callback) => {
       const clock = sinonClock();
       return { arm: (delay) => clock.setTimeout(callback, delay), drain: () => clock.tick(HOUR) };
+    }),
+  "sinon, tick, contexts kept by hand": (count) =>
+    firing(count, (callback) => {
+      const clock = sinonClock();
+      const arm = (delay) => {
+        const context = new AsyncResource("bench");
+        clock.setTimeout(() => context.runInAsyncScope(callback), delay);
+      };
+      return { arm, drain: () => clock.tick(HOUR) };
     }),
   "rxjs VirtualTimeScheduler, flush": async (count) => {
     const { VirtualTimeScheduler } = await import("rxjs");

@@ -4,7 +4,11 @@ import { stopwatch } from "../measure.mjs";
 const require = createRequire(import.meta.url);
 const CAP = 30_000;
 
-/** A sample: `walks` sequences of so many delays, their making not counted. */
+/**
+ * A sample: `walks` sequences of so many delays, their making not counted. Each contender that keeps
+ * or reads something per sequence has an object of its own for each, as in a program: the first
+ * touch of it is part of the cost.
+ */
 function walking(walks, steps, make, walk) {
   return () => {
     const walkers = Array.from({ length: walks }, make);
@@ -67,7 +71,7 @@ function contenders(jitter, steps) {
         asking((backoff) => backoff.step()),
       );
     },
-    "bare loop, same rule": (walks) => walking(walks, steps, () => shape, sameRuleInlined),
+    "bare loop, same rule": (walks) => walking(walks, steps, () => ({ ...shape }), sameRuleInlined),
     "bare loop, milliseconds": (walks) => walking(walks, steps, () => shape, millisecondsInlined),
     "exponential-backoff": (walks) => {
       const { DelayFactory } = require("exponential-backoff/dist/delay/delay.factory.js");
