@@ -19,7 +19,9 @@ export const load = () => os.loadavg()[0];
 export function versions() {
   const manifest = new URL("package.json", import.meta.url);
   const { dependencies, devDependencies } = JSON.parse(readFileSync(manifest, "utf8"));
-  const names = Object.keys({ ...dependencies, ...devDependencies }).sort();
+  const names = Object.keys({ ...dependencies, ...devDependencies })
+    .filter((name) => !name.startsWith("@types/"))
+    .sort();
   return Object.fromEntries(
     names.map((name) => {
       const file = new URL(`node_modules/${name}/package.json`, import.meta.url);

@@ -3,6 +3,11 @@ import { requireDelay, requireFunction, requireOptions } from "./arguments.ts";
 import { BaseClock } from "./base-clock.ts";
 import type { Timer, TimerOptions } from "./clock.ts";
 
+/** What runs a callback in the context of its maker. Not by its name, so that types need no Node. */
+export interface CallbackContext {
+  runInAsyncScope(callback: () => void): void;
+}
+
 /**
  * A clock whose callbacks keep the context of whoever armed them. What wakes the timers would run
  * them in the context of the last reset, or of whoever drives it.
@@ -15,9 +20,13 @@ export abstract class ContextClock extends BaseClock {
     return this.armIn(new AsyncResource("HoldfastTimer"), duration, fire, options);
   }
 
-  /** As {@link BaseClock.arm}, for a callback that needs its context. */
+  /**
+   * As {@link BaseClock.arm}, for a callback that needs its context.
+   *
+   * @internal
+   */
   protected armIn(
-    context: AsyncResource,
+    context: CallbackContext,
     delay: number,
     fire: () => void,
     options: TimerOptions,
@@ -25,5 +34,13 @@ export abstract class ContextClock extends BaseClock {
     return this.arm(delay, () => context.runInAsyncScope(fire), options);
   }
 
+  /**
+   * As {@link BaseClock.arm}. Here it has to be written: `afterFunc` ends in it.
+   *
+   * @param delay - milliseconds, at least 0, possibly `Infinity`
+   * @param fire - what to call
+   * @param options - see {@link TimerOptions}
+   * @returns the timer, armed
+   */
   protected abstract override arm(delay: number, fire: () => void, options: TimerOptions): Timer;
 }

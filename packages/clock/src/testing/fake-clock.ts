@@ -1,6 +1,6 @@
-import type { AsyncResource } from "node:async_hooks";
 import { requireFinite, requireOptions } from "../arguments.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
+import type { CallbackContext } from "../context-clock.ts";
 import { DrivenClock } from "./driven-clock.ts";
 import { FakeTimer } from "./fake-timer.ts";
 import type { TestClock } from "./test-clock.ts";
@@ -106,8 +106,9 @@ export class FakeClock extends DrivenClock implements TestClock {
     return this.#wallOffset + this.#timeline.monotonic();
   }
 
+  /** @internal */
   protected override armIn(
-    context: AsyncResource,
+    context: CallbackContext,
     delay: number,
     fire: () => void,
     options: TimerOptions,

@@ -1,6 +1,6 @@
-import type { AsyncResource } from "node:async_hooks";
 import { BaseTimer } from "../base-timer.ts";
 import type { TimerOptions } from "../clock.ts";
+import type { CallbackContext } from "../context-clock.ts";
 import type { Timeline, TimelineEntry } from "./timeline.ts";
 
 /** A timer on a timeline. It is its own entry there, so that a sleep costs one object less. */
@@ -11,7 +11,7 @@ export class FakeTimer extends BaseTimer implements TimelineEntry {
   readonly #timeline: Timeline;
   readonly #callback: () => void;
   /** Where the callback runs; undefined for callbacks that need no context. */
-  readonly #context: AsyncResource | undefined;
+  readonly #context: CallbackContext | undefined;
   #deadline = 0;
 
   constructor(
@@ -19,7 +19,7 @@ export class FakeTimer extends BaseTimer implements TimelineEntry {
     delay: number,
     callback: () => void,
     options: TimerOptions,
-    context?: AsyncResource,
+    context?: CallbackContext,
   ) {
     super();
     this.#timeline = timeline;
