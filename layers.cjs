@@ -44,11 +44,26 @@ module.exports = {
   "packages/wait/src": {
     on: ["packages/clock/src"],
     layers: [
-      ["backoff-strategy.ts", "exhausted-error.ts", "loop-options.ts", "nanoseconds.ts"],
-      ["random.ts", "rearmed-timer.ts", "timeout-error.ts"],
-      ["backoff-manager.ts", "jitter.ts"],
-      ["backoff.ts", "loop.ts"],
       [
+        "backoff-strategy.ts",
+        "excessive-collisions-error.ts",
+        "exhausted-error.ts",
+        "loop-options.ts",
+        "nanoseconds.ts",
+      ],
+      ["expected-slots.ts", "random.ts", "rearmed-timer.ts", "timeout-error.ts"],
+      ["backoff-manager.ts", "growth-options.ts", "jitter.ts"],
+      [
+        "backoff.ts",
+        "binary-exponential-backoff.ts",
+        "decorrelated-jitter-backoff.ts",
+        "grpc-backoff.ts",
+        "loop.ts",
+      ],
+      [
+        "equal-jitter-backoff.ts",
+        "full-jitter-backoff.ts",
+        "symmetric-jitter-backoff.ts",
         "strategy-of.ts",
         "backoff-until.ts",
         "exponential-backoff-manager.ts",

@@ -72,6 +72,14 @@ export function requireAtLeast(name: string, value: number, least: number): numb
   return value;
 }
 
+export function requireBetween(name: string, value: number, least: number, most: number): number {
+  if (typeof value !== "number")
+    throw new TypeError(`${name} must be a number from ${least} to ${most}, got ${show(value)}`);
+  if (!(value >= least && value <= most))
+    throw new RangeError(`${name} must be a number from ${least} to ${most}, got ${value}`);
+  return value;
+}
+
 export function requireNotNegative(name: string, value: number): number {
   if (typeof value !== "number")
     throw new TypeError(`${name} must be a number of at least 0, got ${show(value)}`);

@@ -8,6 +8,7 @@
 export {
   requireAbove,
   requireAtLeast,
+  requireBetween,
   requireBoolean,
   requireFinite,
   requireFunction,

@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { requireAbove, requireAtLeast, requireBoolean, requireMethods } from "../src/arguments.ts";
+import {
+  requireAbove,
+  requireAtLeast,
+  requireBetween,
+  requireBoolean,
+  requireMethods,
+} from "../src/arguments.ts";
 
 // What only other packages ask for; the rest is in bad-input.test.ts.
-const checks = { requireAbove, requireAtLeast, requireBoolean, requireMethods };
+const checks = { requireAbove, requireAtLeast, requireBetween, requireBoolean, requireMethods };
 
 interface Case {
   readonly check: keyof typeof checks;
@@ -53,6 +59,26 @@ describe("an argument", () => {
       error: new RangeError("it must be a number above 1, got NaN"),
     },
     {
+      check: "requireBetween",
+      args: [true, 0, 1],
+      error: new TypeError("it must be a number from 0 to 1, got true"),
+    },
+    {
+      check: "requireBetween",
+      args: [-0.1, 0, 1],
+      error: new RangeError("it must be a number from 0 to 1, got -0.1"),
+    },
+    {
+      check: "requireBetween",
+      args: [1.1, 0, 1],
+      error: new RangeError("it must be a number from 0 to 1, got 1.1"),
+    },
+    {
+      check: "requireBetween",
+      args: [NOT_A_NUMBER, 0, 1],
+      error: new RangeError("it must be a number from 0 to 1, got NaN"),
+    },
+    {
       check: "requireBoolean",
       args: [1],
       error: new TypeError("it must be true or false, got 1"),
@@ -74,6 +100,8 @@ describe("an argument", () => {
   it.each<Accepted>([
     { check: "requireAtLeast", args: [1, 1], returns: 1 },
     { check: "requireAbove", args: [POSITIVE_INFINITY, 1], returns: POSITIVE_INFINITY },
+    { check: "requireBetween", args: [0, 0, 1], returns: 0 },
+    { check: "requireBetween", args: [1, 0, 1], returns: 1 },
     { check: "requireBoolean", args: [false], returns: undefined },
     { check: "requireMethods", args: [half, ["go"]], returns: undefined },
     { check: "requireMethods", args: [() => {}, ["call"]], returns: undefined },

@@ -2,6 +2,7 @@ import type { PassiveClock } from "@holdfast/clock";
 import {
   requireAbove,
   requireAtLeast,
+  requireBoolean,
   requireFinite,
   requireFunction,
   requireMethods,
@@ -10,7 +11,13 @@ import {
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
 import { spread } from "./jitter.ts";
-import { NANOSECONDS_PER_MILLISECOND, toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
+import {
+  LONGEST_NANOSECONDS,
+  NANOSECONDS_PER_MILLISECOND,
+  toMilliseconds,
+  toNanoseconds,
+  toNanosecondsWithin,
+} from "./nanoseconds.ts";
 import { defaultRandom, type Random } from "./random.ts";
 
 /** A copy, because V8 folds a constant of this module into the code, but looks an imported one up. */
@@ -38,7 +45,10 @@ const PER_MILLISECOND = NANOSECONDS_PER_MILLISECOND;
  * Every result is a whole number of nanoseconds, cut off as in Go, and at most 2^63 ns.
  */
 export interface BackoffOptions {
-  /** The first delay, in milliseconds. Finite, at least 0. It is not limited by `cap`. */
+  /**
+   * The first delay, in milliseconds. Finite, at least 0. `cap` does not limit it without
+   * `capAfterJitter`.
+   */
   readonly duration: number;
 
   /**
@@ -64,11 +74,22 @@ export interface BackoffOptions {
   readonly steps?: number | undefined;
 
   /**
-   * The delay at which growth ends, in milliseconds, before jitter. Above 0, or `Infinity`.
+   * The delay at which growth ends, in milliseconds, before jitter unless `capAfterJitter` is set.
+   * Above 0, or `Infinity`.
    *
    * @defaultValue `Infinity`
    */
   readonly cap?: number | undefined;
+
+  /**
+   * Whether `cap` limits every delay with its jitter, the first delay included.
+   *
+   * Growth then ends at `cap / (1 + jitter)`, so that the last delays are still spread, from there
+   * to the cap. Cutting them off at the cap would make them all equal.
+   *
+   * @defaultValue `false`, as in Kubernetes
+   */
+  readonly capAfterJitter?: boolean | undefined;
 
   /**
    * Draws the jitter.
@@ -87,8 +108,8 @@ export interface BackoffOptions {
  *
  * @remarks
  * As in Kubernetes, `cap` limits neither the first delay nor what jitter adds: a delay can reach
- * `cap × (1 + jitter)`. When growth reaches the cap, `steps` becomes 0. Unlike there, a delay never
- * overflows into a negative one.
+ * `cap × (1 + jitter)`; `capAfterJitter` is for those who want neither. When growth reaches the cap,
+ * `steps` becomes 0. Unlike there, a delay never overflows into a negative one.
  *
  * Source: `Backoff` of k8s.io/apimachinery/pkg/util/wait, equal to the nanosecond.
  *
@@ -109,6 +130,7 @@ export class Backoff implements BackoffStrategy {
   #multiplier = 1;
   #limit = 0;
   #share = 0;
+  #most = LONGEST_NANOSECONDS;
   #random: Random = defaultRandom;
 
   /**
@@ -123,6 +145,7 @@ export class Backoff implements BackoffStrategy {
       jitter = 0,
       steps = Number.POSITIVE_INFINITY,
       cap = Number.POSITIVE_INFINITY,
+      capAfterJitter = false,
       random = defaultRandom,
     } = options;
     requireAtLeast("options.duration", duration, 0);
@@ -130,6 +153,7 @@ export class Backoff implements BackoffStrategy {
     requireAtLeast("options.jitter", jitter, 0);
     requireWhole("options.steps", steps, 0);
     requireAbove("options.cap", cap, 0);
+    requireBoolean("options.capAfterJitter", capAfterJitter);
     requireFunction("options.random", random);
     this.#base = toNanoseconds(duration);
     this.#growths = steps;
@@ -137,6 +161,7 @@ export class Backoff implements BackoffStrategy {
     this.#limit = factor === undefined ? this.#base : toNanoseconds(cap);
     this.#share = jitter;
     this.#random = random;
+    if (capAfterJitter) this.#capWithJitter(toNanosecondsWithin(cap));
   }
 
   /** The next delay without its jitter, in milliseconds. */
@@ -157,7 +182,10 @@ export class Backoff implements BackoffStrategy {
   step(): number {
     const base = this.#base;
     if (this.#growths > 0) this.#grow(base);
-    return (this.#share > 0 ? spread(base, this.#share, this.#random) : base) / PER_MILLISECOND;
+    return (
+      (this.#share > 0 ? spread(base, this.#share, this.#random, this.#most) : base) /
+      PER_MILLISECOND
+    );
   }
 
   /**
@@ -252,12 +280,20 @@ export class Backoff implements BackoffStrategy {
     }
   }
 
+  #capWithJitter(most: number): void {
+    const limit = Math.floor(most / (1 + this.#share));
+    this.#base = Math.min(this.#base, limit);
+    this.#limit = Math.min(this.#limit, limit);
+    this.#most = most;
+  }
+
   #copy(): Backoff {
     const copy = new Backoff({ duration: 0, jitter: this.#share, random: this.#random });
     copy.#base = this.#base;
     copy.#growths = this.#growths;
     copy.#multiplier = this.#multiplier;
     copy.#limit = this.#limit;
+    copy.#most = this.#most;
     return copy;
   }
 }

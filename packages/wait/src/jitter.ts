@@ -2,13 +2,15 @@ import { requireAtLeast, requireFunction } from "@holdfast/clock/internal";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
 import { defaultRandom, type Random } from "./random.ts";
 
-/** A copy, because V8 folds a constant of this module into the code, but looks an imported one up. */
-const LONGEST = LONGEST_NANOSECONDS;
-
 /** The order of the factors decides the last nanosecond; it is Go's. */
-export function spread(nanoseconds: number, maxFactor: number, random: Random): number {
+export function spread(
+  nanoseconds: number,
+  maxFactor: number,
+  random: Random,
+  most: number,
+): number {
   const extra = Math.floor(random() * maxFactor * nanoseconds);
-  return Math.min(nanoseconds + extra, LONGEST);
+  return Math.min(nanoseconds + extra, most);
 }
 
 /**
@@ -43,7 +45,8 @@ export function jitter(
   requireAtLeast("duration", duration, 0);
   requireAtLeast("maxFactor", maxFactor, 0);
   requireFunction("random", random);
-  return toMilliseconds(spread(toNanoseconds(duration), maxFactor === 0 ? 1 : maxFactor, random));
+  const share = maxFactor === 0 ? 1 : maxFactor;
+  return toMilliseconds(spread(toNanoseconds(duration), share, random, LONGEST_NANOSECONDS));
 }
 
 export { jitter as Jitter };

@@ -11,6 +11,14 @@ export function toNanoseconds(milliseconds: number): number {
   return Math.min(Math.round(milliseconds * NANOSECONDS_PER_MILLISECOND), LONGEST_NANOSECONDS);
 }
 
+/** The same, but not more than the milliseconds, for a limit that holds to the last digit. */
+export function toNanosecondsWithin(milliseconds: number): number {
+  const nearest = toNanoseconds(milliseconds);
+  // Above 2^53 a double is next to another that is more than 1 away.
+  const step = Math.max(1, nearest * 2 ** -52);
+  return toMilliseconds(nearest) > milliseconds ? Math.floor(nearest - step) : nearest;
+}
+
 export function toMilliseconds(nanoseconds: number): number {
   return nanoseconds / NANOSECONDS_PER_MILLISECOND;
 }

@@ -99,6 +99,10 @@ describe("step without jitter", () => {
         options: { duration: 3_600_000, factor: 1e300, cap: 60_000 },
         delays: [3_600_000, 60_000, 60_000],
       },
+      "caps the first delay if the cap is to hold for all": {
+        options: { duration: 10, factor: 2, cap: 3, capAfterJitter: true },
+        delays: [3, 3],
+      },
       "takes an explicit undefined for a default": {
         options: {
           duration: 7,
@@ -106,6 +110,7 @@ describe("step without jitter", () => {
           jitter: undefined,
           steps: undefined,
           cap: undefined,
+          capAfterJitter: undefined,
           random: undefined,
         },
         delays: [7, 7],
@@ -135,6 +140,38 @@ describe("step with jitter", () => {
       "adds to the cap": {
         options: { duration: 100, factor: 2, cap: 300, jitter: 0.5, random: () => 0.5 },
         delays: [125, 250, 375, 375],
+      },
+      "ends its growth below the cap if the cap is to hold after jitter": {
+        options: {
+          duration: 100,
+          factor: 2,
+          cap: 300,
+          jitter: 0.5,
+          capAfterJitter: true,
+          random: draws(0, 0.5),
+        },
+        delays: [100, 250, 200, 250, 200],
+      },
+      "caps the first delay, too, if the cap is to hold after jitter": {
+        options: {
+          duration: 900,
+          factor: 2,
+          cap: 300,
+          jitter: 0.5,
+          capAfterJitter: true,
+          random: draws(0, ALMOST_ONE),
+        },
+        delays: [200, 299.999_999, 200],
+      },
+      "caps a constant delay, too, if the cap is to hold after jitter": {
+        options: {
+          duration: 900,
+          cap: 300,
+          jitter: 0.5,
+          capAfterJitter: true,
+          random: draws(0, 0.5),
+        },
+        delays: [200, 250, 200],
       },
       "goes on after growth has ended": {
         options: { duration: 100, factor: 2, steps: 1, jitter: 0.5, random: draws(0, 0.5) },

@@ -1,14 +1,22 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import {
   Backoff,
+  BinaryExponentialBackoff,
   backoffUntil,
+  DecorrelatedJitterBackoff,
+  EqualJitterBackoff,
   ExponentialBackoffManager,
+  expectedSlots,
+  FullJitterBackoff,
   forever,
+  GrpcBackoff,
+  grpcBackoff,
   JitteredBackoffManager,
   jitter,
   jitterUntil,
   managerOf,
   nonSlidingUntil,
+  SymmetricJitterBackoff,
   seededRandom,
   until,
 } from "@holdfast/wait";
@@ -37,6 +45,14 @@ const doors = {
   "new Backoff": construct(Backoff),
   delayWithReset: (...args: readonly unknown[]) =>
     Reflect.apply(Backoff.prototype.delayWithReset, new Backoff({ duration: 1 }), args) as unknown,
+  "new BinaryExponentialBackoff": construct(BinaryExponentialBackoff),
+  "new DecorrelatedJitterBackoff": construct(DecorrelatedJitterBackoff),
+  "new EqualJitterBackoff": construct(EqualJitterBackoff),
+  "new FullJitterBackoff": construct(FullJitterBackoff),
+  "new GrpcBackoff": construct(GrpcBackoff),
+  "new SymmetricJitterBackoff": construct(SymmetricJitterBackoff),
+  expectedSlots: apply(expectedSlots),
+  grpcBackoff: apply(grpcBackoff),
   jitter: apply(jitter),
   seededRandom: apply(seededRandom),
   managerOf: apply(managerOf),
@@ -200,6 +216,12 @@ const thrown: readonly Row<keyof typeof doors>[] = [
   ],
   [
     "new Backoff",
+    [{ duration, capAfterJitter: 1 }],
+    TypeError,
+    "options.capAfterJitter must be true or false, got 1",
+  ],
+  [
+    "new Backoff",
     [{ duration, random: 0.5 }],
     TypeError,
     "options.random must be a function, got 0.5",
@@ -209,6 +231,130 @@ const thrown: readonly Row<keyof typeof doors>[] = [
     [{ duration, random: null }],
     TypeError,
     "options.random must be a function, got null",
+  ],
+
+  ...(["new EqualJitterBackoff", "new FullJitterBackoff"] as const).flatMap(
+    (door): readonly Row<typeof door>[] => [
+      [door, [], TypeError, "options must be an object, got undefined"],
+      [
+        door,
+        [{}],
+        TypeError,
+        "options.duration must be a finite number of at least 0, got undefined",
+      ],
+      [
+        door,
+        [{ duration, factor: 0 }],
+        RangeError,
+        "options.factor must be a number above 0, got 0",
+      ],
+      [
+        door,
+        [{ duration, steps: -1 }],
+        RangeError,
+        "options.steps must be a whole number of at least 0, got -1",
+      ],
+      [door, [{ duration, cap: 0 }], RangeError, "options.cap must be a number above 0, got 0"],
+      [door, [{ duration, random: 1 }], TypeError, "options.random must be a function, got 1"],
+    ],
+  ),
+
+  ["new DecorrelatedJitterBackoff", [], TypeError, "options must be an object, got undefined"],
+  [
+    "new DecorrelatedJitterBackoff",
+    [{ duration: -1 }],
+    RangeError,
+    "options.duration must be a finite number of at least 0, got -1",
+  ],
+  [
+    "new DecorrelatedJitterBackoff",
+    [{ duration, factor: 0.9 }],
+    RangeError,
+    "options.factor must be a finite number of at least 1, got 0.9",
+  ],
+  [
+    "new DecorrelatedJitterBackoff",
+    [{ duration, cap: Number.NaN }],
+    RangeError,
+    "options.cap must be a number above 0, got NaN",
+  ],
+  [
+    "new DecorrelatedJitterBackoff",
+    [{ duration, random: null }],
+    TypeError,
+    "options.random must be a function, got null",
+  ],
+
+  ...(["new SymmetricJitterBackoff", "new GrpcBackoff"] as const).flatMap(
+    (door): readonly Row<typeof door>[] => [
+      [door, [null], TypeError, "options must be an object, got null"],
+      [
+        door,
+        [{ duration: inf }],
+        RangeError,
+        "options.duration must be a finite number of at least 0, got Infinity",
+      ],
+      [door, [{ factor: 0 }], RangeError, "options.factor must be a number above 0, got 0"],
+      [door, [{ factor: inf }], RangeError, "options.factor must be a finite number, got Infinity"],
+      [
+        door,
+        [{ jitter: -0.2 }],
+        RangeError,
+        "options.jitter must be a number from 0 to 1, got -0.2",
+      ],
+      [door, [{ jitter: 1.2 }], RangeError, "options.jitter must be a number from 0 to 1, got 1.2"],
+      [door, [{ cap: 0 }], RangeError, "options.cap must be a number above 0, got 0"],
+      [
+        door,
+        [{ capAfterJitter: "yes" }],
+        TypeError,
+        'options.capAfterJitter must be true or false, got "yes"',
+      ],
+      [door, [{ random: 0 }], TypeError, "options.random must be a function, got 0"],
+    ],
+  ),
+  ["grpcBackoff", [-1], RangeError, "retries must be a whole number of at least 0, got -1"],
+  ["grpcBackoff", [1.5], RangeError, "retries must be a whole number of at least 0, got 1.5"],
+  ["grpcBackoff", ["1"], TypeError, 'retries must be a whole number of at least 0, got "1"'],
+  ["grpcBackoff", [0, null], TypeError, "options must be an object, got null"],
+  [
+    "grpcBackoff",
+    [0, { jitter: 2 }],
+    RangeError,
+    "options.jitter must be a number from 0 to 1, got 2",
+  ],
+
+  ["new BinaryExponentialBackoff", [], TypeError, "options must be an object, got undefined"],
+  [
+    "new BinaryExponentialBackoff",
+    [{}],
+    TypeError,
+    "options.slotTime must be a finite number of at least 0, got undefined",
+  ],
+  [
+    "new BinaryExponentialBackoff",
+    [{ slotTime: 1, backoffLimit: -1 }],
+    RangeError,
+    "options.backoffLimit must be a whole number of at least 0, got -1",
+  ],
+  [
+    "new BinaryExponentialBackoff",
+    [{ slotTime: 1, attemptLimit: 0 }],
+    RangeError,
+    "options.attemptLimit must be a whole number of at least 1, got 0",
+  ],
+  [
+    "new BinaryExponentialBackoff",
+    [{ slotTime: 1, random: {} }],
+    TypeError,
+    "options.random must be a function, got [object Object]",
+  ],
+  ["expectedSlots", [-1], RangeError, "collisions must be a whole number of at least 0, got -1"],
+  [
+    "expectedSlots",
+    [1, Number.NaN],
+    RangeError,
+    "backoffLimit must be a whole number of at least 0, got NaN",
   ],
 
   [

@@ -1,0 +1,51 @@
+import { requireFunction, requireOptions } from "@holdfast/clock/internal";
+import { Backoff } from "./backoff.ts";
+import type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
+import type { GrowthOptions } from "./growth-options.ts";
+import { toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
+import { defaultRandom, type Random } from "./random.ts";
+
+/**
+ * Delays of which one half is certain and the other drawn: spread, and never next to nothing.
+ *
+ * Delay number `n`, counted from 0, is evenly spread over `b / 2` to `b`, the end excluded, in whole
+ * nanoseconds, where `b = min(cap, duration × factor^n)`.
+ *
+ * Source: "Equal Jitter" of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+ *
+ * @example
+ * ```ts
+ * import { EqualJitterBackoff } from "@holdfast/wait";
+ *
+ * const random = () => 0.5; // the mean of what Math.random draws
+ * const next = new EqualJitterBackoff({ duration: 100, cap: 1_000, random }).delayFunc();
+ * console.log(next(), next(), next(), next(), next()); // => 75 150 300 600 750
+ * ```
+ */
+export class EqualJitterBackoff implements BackoffStrategy {
+  readonly #bounds: Backoff;
+  readonly #random: Random;
+
+  /**
+   * @param options - see {@link GrowthOptions}
+   * @throws RangeError or TypeError if an option is out of its range
+   */
+  constructor(options: GrowthOptions) {
+    requireOptions("options", options);
+    const { duration, factor = 2, steps, cap, random = defaultRandom } = options;
+    requireFunction("options.random", random);
+    this.#bounds = new Backoff({ duration, factor, steps, cap, capAfterJitter: true });
+    this.#random = random;
+  }
+
+  /**
+   * A fresh sequence of delays from the first on.
+   *
+   * @returns a function that returns milliseconds
+   */
+  delayFunc(): DelayFunc {
+    const bound = this.#bounds.delayFunc();
+    const random = this.#random;
+    return () => toMilliseconds(Math.floor((0.5 + random() / 2) * toNanoseconds(bound())));
+  }
+}
