@@ -75,4 +75,14 @@ module.exports = {
       ["index.ts"],
     ],
   },
+  "packages/wait/src/rxjs": {
+    on: ["packages/clock/src", "packages/clock/src/rxjs", "packages/wait/src"],
+    npm: ["rxjs"],
+    layers: [
+      ["backoff-until.ts", "pace.ts", "timer-on.ts"],
+      ["backoff-delay.ts", "repeat-backoff.ts", "retry-backoff.ts"],
+      ["poll-backoff.ts"],
+      ["index.ts"],
+    ],
+  },
 };

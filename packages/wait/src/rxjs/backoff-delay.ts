@@ -1,0 +1,75 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import { requireMethods, requireOptions, requireWhole } from "@holdfast/clock/internal";
+import type { Observable } from "rxjs";
+import type { BackoffOptions } from "../backoff.ts";
+import type { BackoffStrategy } from "../backoff-strategy.ts";
+import { strategyOf } from "../strategy-of.ts";
+import { timerOn } from "./timer-on.ts";
+
+/** What {@link backoffDelay} can be told. */
+export interface BackoffDelayOptions {
+  /**
+   * Measures the delays.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * The delays of a back-off for rxjs' own operator: `retry({ delay: backoffDelay(backoff) })`.
+ *
+ * The delay is a function of the count that `retry` hands over: retry number `n` waits for delay
+ * number `n` of a fresh sequence. So one notifier serves any number of subscriptions, and the delays
+ * start over with the count if `retry` has `resetOnSuccess`. {@link retryBackoff} has limits and
+ * hooks besides.
+ *
+ * @param backoff - the shape of the delays: a strategy, or the options of a `Backoff`
+ * @param options - see {@link BackoffDelayOptions}
+ * @returns a notifier that emits once, never while it is subscribed to. What is wrong with a count
+ * or a delay becomes the error of the stream
+ * @throws RangeError or TypeError if an argument is out of its range
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { backoffDelay } from "@holdfast/wait/rxjs";
+ * import { defer, retry } from "rxjs";
+ *
+ * const clock = new FakeClock();
+ * const start = clock.monotonic();
+ * const tries: number[] = [];
+ * const request = defer(async () => {
+ *   tries.push(clock.monotonic() - start);
+ *   if (tries.length < 4) throw new Error("503");
+ *   return "ok";
+ * });
+ *
+ * const delay = backoffDelay({ duration: 100, factor: 2 }, { clock });
+ * request.pipe(retry({ count: 5, delay })).subscribe((answer) => console.log(answer));
+ * await clock.step(1_000); // => ok
+ * console.log(tries); // => [ 0, 100, 300, 700 ]
+ * ```
+ */
+export function backoffDelay(
+  backoff: BackoffStrategy | BackoffOptions,
+  options: BackoffDelayOptions = {},
+): (error: unknown, retryCount: number) => Observable<void> {
+  const strategy = strategyOf("backoff", backoff);
+  requireOptions("options", options);
+  const { clock = realClock } = options;
+  requireMethods("options.clock", clock, ["afterFunc"]);
+  // Where the last call stopped: of a lone subscription, the next one goes on from there. A count
+  // that does not follow is another subscription's, and begins a sequence of its own.
+  let next = strategy.delayFunc();
+  let taken = 0;
+  return (_error, retryCount) => {
+    requireWhole("retryCount", retryCount, 1);
+    if (taken !== retryCount - 1) {
+      next = strategy.delayFunc();
+      for (taken = 0; taken < retryCount - 1; taken++) next();
+    }
+    taken++;
+    return timerOn(clock, next());
+  };
+}

@@ -1,0 +1,128 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import {
+  requireBoolean,
+  requireMethods,
+  requireNotNegative,
+  requireOptions,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import { defer, EMPTY, identity, type MonoTypeOperatorFunction, repeat, tap } from "rxjs";
+import type { BackoffOptions } from "../backoff.ts";
+import type { BackoffStrategy } from "../backoff-strategy.ts";
+import { strategyOf } from "../strategy-of.ts";
+import { Pace } from "./pace.ts";
+import { timerOn } from "./timer-on.ts";
+
+/** What {@link repeatBackoff} can be told. */
+export interface RepeatBackoffOptions {
+  /** The shape of the delays: a strategy, or the options of a `Backoff`. */
+  readonly backoff: BackoffStrategy | BackoffOptions;
+
+  /**
+   * How many times to subscribe again; the first subscription is none. A whole number, at least 0,
+   * or `Infinity`.
+   *
+   * @defaultValue `Infinity`
+   */
+  readonly repeats?: number | undefined;
+
+  /**
+   * How long all of it may take, in milliseconds, at least 0 or `Infinity`. A repetition that would
+   * start later is not waited for: the stream completes at once. It does not cut a subscription
+   * short.
+   *
+   * Counts from the subscription or, with `resetOnSuccess`, from the end of the last one that had a
+   * value.
+   *
+   * @defaultValue `Infinity`
+   */
+  readonly maxElapsed?: number | undefined;
+
+  /**
+   * Whether a value of the source makes repeats, `maxElapsed` and delays start over.
+   *
+   * @defaultValue `false`
+   */
+  readonly resetOnSuccess?: boolean | undefined;
+
+  /**
+   * Measures the delays and what has elapsed.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Subscribes to a source again when it completes, later each time.
+ *
+ * Each subscription has delays and limits of its own, however many share the operator. With
+ * `resetOnSuccess` only empty runs make the delays grow: a queue is asked often while it has
+ * something, and seldom while it has not. An error of the source ends the stream;
+ * {@link retryBackoff} before this operator keeps it going.
+ *
+ * When no repetition is left, or the next would be too late, the stream completes at once.
+ * Unsubscribing during a delay stops the timer.
+ *
+ * @param options - see {@link RepeatBackoffOptions}
+ * @returns an operator
+ * @throws RangeError or TypeError if an option is out of its range
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { repeatBackoff } from "@holdfast/wait/rxjs";
+ * import { defer, from } from "rxjs";
+ *
+ * const clock = new FakeClock();
+ * const start = clock.monotonic();
+ * const batches = [["a"], [], [], ["b"], []];
+ * defer(() => from(batches.shift() ?? []))
+ *   .pipe(
+ *     repeatBackoff({
+ *       backoff: { duration: 100, factor: 2, cap: 5_000 },
+ *       repeats: 3,
+ *       resetOnSuccess: true,
+ *       clock,
+ *     }),
+ *   )
+ *   .subscribe({
+ *     next: (job) => console.log(job, clock.monotonic() - start),
+ *     complete: () => console.log("gave up", clock.monotonic() - start),
+ *   });
+ * await clock.step(60_000);
+ * // => a 0
+ * // => b 700
+ * // => gave up 1400
+ * ```
+ */
+export function repeatBackoff<T>(options: RepeatBackoffOptions): MonoTypeOperatorFunction<T> {
+  requireOptions("options", options);
+  const {
+    backoff,
+    repeats = Number.POSITIVE_INFINITY,
+    maxElapsed = Number.POSITIVE_INFINITY,
+    resetOnSuccess = false,
+    clock = realClock,
+  } = options;
+  const strategy = strategyOf("options.backoff", backoff);
+  requireWhole("options.repeats", repeats, 0);
+  requireNotNegative("options.maxElapsed", maxElapsed);
+  requireBoolean("options.resetOnSuccess", resetOnSuccess);
+  requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
+  return (source) =>
+    defer(() => {
+      const pace = new Pace(strategy, clock);
+      return source.pipe(
+        resetOnSuccess ? tap(() => pace.succeed()) : identity,
+        repeat({
+          delay() {
+            const { attempt, elapsed } = pace.endRun();
+            if (attempt > repeats) return EMPTY;
+            const delay = pace.nextDelay();
+            return elapsed + delay > maxElapsed ? EMPTY : timerOn(clock, delay);
+          },
+        }),
+      );
+    });
+}

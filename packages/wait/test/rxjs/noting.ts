@@ -1,0 +1,11 @@
+import type { Observer } from "rxjs";
+import type { Timeline } from "../timeline.ts";
+
+/** An observer that notes what it is told: a value, `"completed"`, or `["failed", error]`. */
+export function noting({ note }: Timeline): Observer<unknown> {
+  return {
+    next: note,
+    complete: () => note("completed"),
+    error: (error) => note(["failed", error]),
+  };
+}

@@ -1,0 +1,174 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { TimeoutError } from "@holdfast/wait";
+import { type PollBackoffOptions, pollBackoff } from "@holdfast/wait/rxjs";
+import {
+  defer,
+  from,
+  NEVER,
+  type Observable,
+  of,
+  Subject,
+  type Subscription,
+  throwError,
+} from "rxjs";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { type Timeline, timelineOf } from "../timeline.ts";
+import { marbles } from "./marbles.ts";
+import { noting } from "./noting.ts";
+
+const refused = new Error("refused");
+const doubling = { duration: 100, factor: 2 };
+const isReady = (value: string) => value === "ready";
+
+describe("pollBackoff", () => {
+  let clock: FakeClock;
+  let timeline: Timeline;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    timeline = timelineOf(clock);
+  });
+
+  /** Notes each question and answers it with the next of these; the last one stays. */
+  function answering(...answers: readonly string[][]): Observable<string> {
+    let call = 0;
+    return defer(() => {
+      timeline.note("ask");
+      return from(answers[Math.min(call++, answers.length - 1)] as string[]);
+    });
+  }
+
+  function start(source: Observable<string>, options: Partial<PollBackoffOptions>): Subscription {
+    return source
+      .pipe(pollBackoff(isReady, { backoff: doubling, clock, ...options }))
+      .subscribe(noting(timeline));
+  }
+
+  it("asks until a value will do, and emits that one alone", () => {
+    marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
+      const questions = [cold("-a|"), cold("-a|"), cold("-b-a|")] as const;
+      let call = 0;
+      const source = defer(() => questions[call++] as Observable<string>);
+      const options = { backoff: { duration: 2, factor: 2 }, timeout: 60_000, clock: time };
+      const polled = source.pipe(pollBackoff((value) => value === "b", options));
+      // Two frames to each answer, then 2 and 4 of delay.
+      expectObservable(polled).toBe("-----------(b|)");
+      expectSubscriptions(questions[2].subscriptions).toBe("----------^!");
+    });
+  });
+
+  it("asks at once, and no more if the first answer will do", () => {
+    start(answering(["ready", "not any more"]), { timeout: 1_000 });
+    expect(timeline.events).toEqual([
+      [0, "ask"],
+      [0, "ready"],
+      [0, "completed"],
+    ]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("tells until each value and nothing else", () => {
+    const until = vi.fn((..._: unknown[]) => false);
+    of("a", "b")
+      .pipe(pollBackoff(until, { backoff: doubling, clock }))
+      .subscribe()
+      .unsubscribe();
+    expect(until.mock.calls).toEqual([["a"], ["b"]]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("waits for ever, where no timeout is given", () => {
+    const subscription = start(answering(["no"]), { backoff: { duration: 1_000 } });
+    clock.stepSync(5_000_000);
+    expect(timeline.events).toHaveLength(5_001);
+    subscription.unsubscribe();
+    expect(clock.waiters()).toBe(0);
+  });
+
+  describe("when the timeout is over, fails with a TimeoutError", () => {
+    it.each([
+      [99, [0]],
+      [100, [0]],
+      [101, [0, 100]],
+      [300, [0, 100]],
+      [1_000, [0, 100, 300, 700]],
+    ])("inside a delay or at its end, after %d ms", (timeout, asked) => {
+      start(answering(["no"]), { timeout });
+      clock.stepSync(10_000);
+      expect(timeline.events).toEqual([
+        ...asked.map((at) => [at, "ask"]),
+        [timeout, ["failed", new TimeoutError(timeout)]],
+      ]);
+      expect(clock.waiters()).toBe(0);
+    });
+
+    it("inside a question", () => {
+      const source = new Subject<string>();
+      start(source, { timeout: 1_000 });
+      clock.stepSync(999);
+      expect([timeline.events, source.observed]).toEqual([[], true]);
+      clock.stepSync(1);
+      expect(timeline.events).toEqual([[1_000, ["failed", new TimeoutError(1_000)]]]);
+      expect([clock.waiters(), source.observed]).toEqual([0, false]);
+    });
+
+    it("however many values came that will not do", () => {
+      const source = new Subject<string>();
+      start(source, { timeout: 1_000 });
+      clock.stepSync(600);
+      source.next("no");
+      clock.stepSync(400);
+      expect(timeline.events).toEqual([[1_000, ["failed", new TimeoutError(1_000)]]]);
+    });
+
+    it("of 0, unless the source answers at once", () => {
+      start(answering(["ready"]), { timeout: 0 });
+      start(NEVER, { timeout: 0 });
+      clock.stepSync(0);
+      expect(timeline.events).toEqual([
+        [0, "ask"],
+        [0, "ready"],
+        [0, "completed"],
+        [0, ["failed", new TimeoutError(0)]],
+      ]);
+    });
+  });
+
+  it("fails at once where the source does, with that very error", () => {
+    start(
+      throwError(() => refused),
+      { timeout: 1_000 },
+    );
+    expect(timeline.events).toEqual([[0, ["failed", refused]]]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("fails at once with what until throws", () => {
+    const bug = new Error("bug");
+    const broken = () => {
+      throw bug;
+    };
+    NEVER.pipe(pollBackoff(broken, { backoff: doubling, clock }))
+      .subscribe()
+      .unsubscribe();
+    answering(["no"])
+      .pipe(pollBackoff(broken, { backoff: doubling, timeout: 1_000, clock }))
+      .subscribe(noting(timeline));
+    expect(timeline.events).toEqual([
+      [0, "ask"],
+      [0, ["failed", bug]],
+    ]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it.each([50, 150])("leaves no timer when it is unsubscribed from after %d ms", (at) => {
+    const subscription = start(answering(["no"]), { timeout: 1_000 });
+    clock.stepSync(at);
+    expect(clock.waiters()).toBe(2);
+    subscription.unsubscribe();
+    expect(clock.waiters()).toBe(0);
+    const before = timeline.events.length;
+    clock.stepSync(10_000);
+    expect(timeline.events).toHaveLength(before);
+  });
+});

@@ -1,0 +1,440 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { Backoff, type BackoffStrategy } from "@holdfast/wait";
+import {
+  type RetryBackoffContext,
+  type RetryBackoffOptions,
+  retryBackoff,
+} from "@holdfast/wait/rxjs";
+import {
+  concat,
+  defer,
+  NEVER,
+  type Observable,
+  of,
+  Subject,
+  type Subscription,
+  throwError,
+} from "rxjs";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { type Timeline, type TimelineEvent, timelineOf } from "../timeline.ts";
+import { marbles } from "./marbles.ts";
+import { noting } from "./noting.ts";
+
+const refused = new Error("refused");
+const doubling = { duration: 100, factor: 2 };
+
+describe("retryBackoff", () => {
+  let clock: FakeClock;
+  let timeline: Timeline;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    timeline = timelineOf(clock);
+  });
+
+  /** Notes each subscription and then fails with the next of these errors; the last one stays. */
+  function failing(...errors: readonly unknown[]): Observable<never> {
+    let call = 0;
+    return defer(() => {
+      timeline.note("try");
+      return throwError(() => errors[Math.min(call++, errors.length - 1)]);
+    });
+  }
+
+  function start(source: Observable<unknown>, options: Partial<RetryBackoffOptions>): Subscription {
+    return source
+      .pipe(retryBackoff({ backoff: doubling, clock, ...options }))
+      .subscribe(noting(timeline));
+  }
+
+  /** What happens to a source that always fails. */
+  function eventsOf(options: Partial<RetryBackoffOptions>): TimelineEvent[] {
+    start(failing(refused), options);
+    clock.stepSync(10_000);
+    expect(clock.waiters()).toBe(0);
+    return timeline.events;
+  }
+
+  describe("subscribes again", () => {
+    it("after delays that grow, and passes values on", () => {
+      marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
+        const source = cold("-a#", undefined, refused);
+        const options = { backoff: { duration: 2, factor: 2 }, retries: 3, clock: time };
+        // Two frames to the failure, then 2, 4 and 8 of delay.
+        expectObservable(source.pipe(retryBackoff(options))).toBe(
+          "-a---a-----a---------a#",
+          undefined,
+          refused,
+        );
+        expectSubscriptions(source.subscriptions).toBe([
+          "^-!",
+          "----^-!",
+          "----------^-!",
+          "--------------------^-!",
+        ]);
+      });
+    });
+
+    it("not when the source completes", () => {
+      marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
+        const source = cold("-a-|");
+        const retried = source.pipe(retryBackoff({ backoff: { duration: 1 }, clock: time }));
+        expectObservable(retried).toBe("-a-|");
+        expectSubscriptions(source.subscriptions).toBe("^--!");
+      });
+    });
+
+    it("for ever, where no limit is given", () => {
+      const subscription = start(failing(refused), { backoff: { duration: 1 } });
+      clock.stepSync(5_000);
+      expect(timeline.events).toHaveLength(5_001);
+      subscription.unsubscribe();
+      expect(clock.waiters()).toBe(0);
+    });
+
+    it("with the delays of any strategy, from the first on for each subscription", () => {
+      const strategy: BackoffStrategy = { delayFunc: vi.fn(() => () => 30) };
+      const retried = failing(refused).pipe(retryBackoff({ backoff: strategy, retries: 1, clock }));
+      retried.subscribe({ error() {} });
+      retried.subscribe({ error() {} });
+      clock.stepSync(1_000);
+      expect(timeline.events.map(([at]) => at)).toEqual([0, 0, 30, 30]);
+      expect(strategy.delayFunc).toHaveBeenCalledTimes(2);
+    });
+
+    it("without disturbing another subscription of the same operator", () => {
+      const retried = failing(refused).pipe(
+        retryBackoff({ backoff: new Backoff(doubling), retries: 2, maxElapsed: 300, clock }),
+      );
+      retried.subscribe(noting(timeline));
+      clock.stepSync(200);
+      retried.subscribe(noting(timeline));
+      clock.stepSync(10_000);
+      expect(timeline.events).toEqual([
+        [0, "try"],
+        [100, "try"],
+        [200, "try"],
+        [300, "try"],
+        [300, ["failed", refused]],
+        [300, "try"],
+        [500, "try"],
+        [500, ["failed", refused]],
+      ]);
+    });
+  });
+
+  describe("ends with the last error itself", () => {
+    it.each([
+      [0, [0]],
+      [1, [0, 100]],
+      [3, [0, 100, 300, 700]],
+    ])("after %d retries, without a delay at the end", (retries, tries) => {
+      expect(eventsOf({ retries })).toEqual([
+        ...tries.map((at) => [at, "try"]),
+        [tries.at(-1), ["failed", refused]],
+      ]);
+    });
+
+    it.each([
+      [0, [0]],
+      [99, [0]],
+      [100, [0, 100]],
+      [299, [0, 100]],
+      [300, [0, 100, 300]],
+    ])("where the next retry would come after %d ms", (maxElapsed, tries) => {
+      expect(eventsOf({ maxElapsed })).toEqual([
+        ...tries.map((at) => [at, "try"]),
+        [tries.at(-1), ["failed", refused]],
+      ]);
+    });
+
+    it("and counts the time that the source itself takes", () => {
+      const slow = defer(async () => {
+        timeline.note("try");
+        await clock.sleep(500);
+        throw refused;
+      });
+      start(slow, { maxElapsed: 1_300 });
+      return clock.step(10_000).then(() => {
+        expect(timeline.events).toEqual([
+          [0, "try"],
+          [600, "try"],
+          [1_300, "try"],
+          [1_800, ["failed", refused]],
+        ]);
+      });
+    });
+
+    it.each([refused, "refused", 0, null, undefined])("whatever it is: %s", (error) => {
+      start(failing("first", error), { retries: 1 });
+      clock.stepSync(1_000);
+      expect(timeline.events.at(-1)).toEqual([100, ["failed", error]]);
+    });
+
+    it("where shouldRetry says no", () => {
+      const fatal = new Error("fatal");
+      start(failing(refused, refused, fatal), { shouldRetry: ({ error }) => error !== fatal });
+      clock.stepSync(1_000);
+      expect(timeline.events).toEqual([
+        [0, "try"],
+        [100, "try"],
+        [300, "try"],
+        [300, ["failed", fatal]],
+      ]);
+      expect(clock.waiters()).toBe(0);
+    });
+  });
+
+  describe("tells its hooks", () => {
+    const contexts = (told: readonly RetryBackoffContext[]) =>
+      told.map(({ attempt, error, delay, elapsed, retriesLeft }) => [
+        attempt,
+        error,
+        delay,
+        elapsed,
+        retriesLeft,
+      ]);
+
+    it("which attempt failed, with what, how long it waits and what is left", () => {
+      const asked: RetryBackoffContext[] = [];
+      const told: RetryBackoffContext[] = [];
+      eventsOf({
+        retries: 3,
+        shouldRetry: (context) => asked.push(context) > 0,
+        onRetry: (context) => told.push(context),
+      });
+      const expected = [
+        [1, refused, 100, 0, 3],
+        [2, refused, 200, 100, 2],
+        [3, refused, 400, 300, 1],
+      ];
+      expect(contexts(asked)).toEqual(expected);
+      expect(contexts(told)).toEqual(expected);
+      expect([...asked, ...told].every(Object.isFrozen)).toBe(true);
+    });
+
+    it("that there is no end, where there is none", () => {
+      const told: RetryBackoffContext[] = [];
+      start(failing(refused), { onRetry: (context) => told.push(context) }).unsubscribe();
+      expect(contexts(told)).toEqual([[1, refused, 100, 0, Number.POSITIVE_INFINITY]]);
+    });
+
+    it("in this order, each only if the one before let it", () => {
+      const hooks = {
+        shouldRetry({ attempt }: RetryBackoffContext) {
+          timeline.note("should");
+          return attempt < 3;
+        },
+        delay(_context: RetryBackoffContext, next: number) {
+          timeline.note("delay");
+          return next;
+        },
+        onRetry: () => timeline.note("on"),
+      };
+      expect(eventsOf({ ...hooks, maxElapsed: 299 }).map(([, event]) => event)).toEqual([
+        "try",
+        ...["should", "delay", "on", "try"],
+        ...["should", "delay"],
+        ["failed", refused],
+      ]);
+      timeline = timelineOf(clock);
+      expect(eventsOf(hooks).map(([, event]) => event)).toEqual([
+        "try",
+        ...["should", "delay", "on", "try"],
+        ...["should", "delay", "on", "try"],
+        "should",
+        ["failed", refused],
+      ]);
+    });
+
+    it("the delay of the back-off, and waits for the one it gets", () => {
+      const seen: [number, number][] = [];
+      const told: number[] = [];
+      const events = eventsOf({
+        retries: 3,
+        delay(context, next) {
+          seen.push([context.delay, next]);
+          return context.attempt === 2 ? 5_000 : next;
+        },
+        onRetry: ({ delay }) => told.push(delay),
+      });
+      expect(seen).toEqual([
+        [100, 100],
+        [200, 200],
+        [400, 400],
+      ]);
+      expect(told).toEqual([100, 5_000, 400]);
+      expect(events.map(([at]) => at)).toEqual([0, 100, 5_100, 5_500, 5_500]);
+    });
+
+    it("and gives up at once where the delay it gets is too long", () => {
+      expect(eventsOf({ maxElapsed: 1_000, delay: () => 1_001 })).toEqual([
+        [0, "try"],
+        [0, ["failed", refused]],
+      ]);
+    });
+
+    it.each([
+      [-1, new RangeError("options.delay() must be a number of at least 0, got -1")],
+      [Number.NaN, new RangeError("options.delay() must be a number of at least 0, got NaN")],
+      ["1", new TypeError('options.delay() must be a number of at least 0, got "1"')],
+    ])("and fails at once where it gets a delay of %s", (bad, error) => {
+      const onRetry = vi.fn();
+      expect(eventsOf({ delay: () => bad as number, onRetry })).toEqual([
+        [0, "try"],
+        [0, ["failed", error]],
+      ]);
+      expect(onRetry).not.toHaveBeenCalled();
+    });
+
+    it.each(["shouldRetry", "delay", "onRetry"] as const)(
+      "and fails at once with what %s throws",
+      (hook) => {
+        const bug = new Error("bug");
+        const broken = () => {
+          throw bug;
+        };
+        expect(eventsOf({ [hook]: broken })).toEqual([
+          [0, "try"],
+          [0, ["failed", bug]],
+        ]);
+      },
+    );
+  });
+
+  describe("with resetOnSuccess", () => {
+    /** One value and a failure on every third subscription, a failure on all others. */
+    function recovering(): Observable<string> {
+      let call = 0;
+      return defer(() => {
+        timeline.note("try");
+        const failure = throwError(() => refused);
+        return ++call % 3 === 0 ? concat(of("value"), failure) : failure;
+      });
+    }
+
+    it("starts delays, retries and time over after a value", () => {
+      const told: unknown[] = [];
+      start(recovering(), {
+        retries: 2,
+        maxElapsed: 300,
+        resetOnSuccess: true,
+        onRetry: ({ attempt, delay, elapsed, retriesLeft }) =>
+          told.push([attempt, delay, elapsed, retriesLeft]),
+      });
+      clock.stepSync(900);
+      expect(timeline.events).toEqual([
+        [0, "try"],
+        [100, "try"],
+        [300, "try"],
+        [300, "value"],
+        [400, "try"],
+        [600, "try"],
+        [600, ["failed", refused]],
+      ]);
+      expect(told).toEqual([
+        [1, 100, 0, 2],
+        [2, 200, 100, 1],
+        [1, 100, 0, 2],
+        [2, 200, 100, 1],
+      ]);
+      expect(clock.waiters()).toBe(0);
+    });
+
+    it("counts time from the failure, however long the source was well", () => {
+      const source = new Subject<string>();
+      const events: unknown[] = [];
+      source
+        .pipe(
+          retryBackoff({
+            backoff: doubling,
+            maxElapsed: 250,
+            resetOnSuccess: true,
+            onRetry: ({ elapsed }) => events.push(elapsed),
+            clock,
+          }),
+        )
+        .subscribe({ error: (error) => events.push(error) });
+      source.next("well");
+      clock.stepSync(3_600_000);
+      source.error(refused);
+      clock.stepSync(10_000);
+      expect(events).toEqual([0, refused]);
+    });
+
+    it("starts nothing over without a value", () => {
+      expect(eventsOf({ retries: 2, resetOnSuccess: true })).toEqual([
+        [0, "try"],
+        [100, "try"],
+        [300, "try"],
+        [300, ["failed", refused]],
+      ]);
+    });
+  });
+
+  it("without resetOnSuccess starts nothing over", () => {
+    let call = 0;
+    const source = defer(() => {
+      timeline.note(++call);
+      return concat(
+        of("value"),
+        throwError(() => refused),
+      );
+    });
+    start(source, { retries: 2 });
+    clock.stepSync(10_000);
+    expect(timeline.events).toEqual([
+      [0, 1],
+      [0, "value"],
+      [100, 2],
+      [100, "value"],
+      [300, 3],
+      [300, "value"],
+      [300, ["failed", refused]],
+    ]);
+  });
+
+  describe("when it is unsubscribed from", () => {
+    it("inside a delay, stops the timer", () => {
+      const subscription = start(failing(refused), {});
+      clock.stepSync(150);
+      expect(clock.waiters()).toBe(1);
+      subscription.unsubscribe();
+      expect(clock.waiters()).toBe(0);
+      clock.stepSync(10_000);
+      expect(timeline.events).toEqual([
+        [0, "try"],
+        [100, "try"],
+      ]);
+    });
+
+    it("inside the source, unsubscribes from the source", () => {
+      const source = new Subject<never>();
+      const subscription = start(source, {});
+      expect(source.observed).toBe(true);
+      subscription.unsubscribe();
+      expect(source.observed).toBe(false);
+    });
+
+    it.each(["shouldRetry", "delay", "onRetry"] as const)("inside %s, arms no timer", (hook) => {
+      const source = new Subject<never>();
+      const subscription = start(source, {
+        [hook]() {
+          subscription.unsubscribe();
+          return 10;
+        },
+      });
+      source.error(refused);
+      expect(clock.waiters()).toBe(0);
+      clock.stepSync(10_000);
+      expect(timeline.events).toEqual([]);
+    });
+
+    it("has asked its strategy for nothing, where nothing failed", () => {
+      const strategy = { delayFunc: vi.fn(() => () => 1) };
+      start(NEVER, { backoff: strategy }).unsubscribe();
+      expect(strategy.delayFunc).not.toHaveBeenCalled();
+      expect(clock.waiters()).toBe(0);
+    });
+  });
+});
