@@ -1,0 +1,276 @@
+// Each test is a bug that users of rxjs, of backoff-rxjs or of a retry library have met, named after
+// what they saw.
+import { fromScheduler } from "@holdfast/clock/rxjs";
+import { FakeClock } from "@holdfast/clock/testing";
+import { Backoff } from "@holdfast/wait";
+import { backoffDelay, pollBackoff, repeatBackoff, retryBackoff } from "@holdfast/wait/rxjs";
+import {
+  concat,
+  defer,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  retry,
+  Subject,
+  throwError,
+  VirtualTimeScheduler,
+} from "rxjs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Harness, harnesses } from "../harness.ts";
+import { type Timeline, timelineOf } from "../timeline.ts";
+import { noting } from "./noting.ts";
+
+const DAY = 24 * 60 * 60 * 1_000;
+const refused = new Error("refused");
+
+describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
+  let harness: Harness;
+  let timeline: Timeline;
+
+  beforeEach(() => {
+    harness = open();
+    timeline = timelineOf(harness.clock);
+  });
+
+  afterEach(() => {
+    expect(harness.waiters()).toBe(0);
+    harness.close();
+  });
+
+  const failing = (): Observable<never> =>
+    defer(() => {
+      timeline.note("try");
+      return throwError(() => refused);
+    });
+
+  /** The same retries in both forms. */
+  type Form = (
+    backoff: { duration: number; factor?: number },
+    retries: number,
+  ) => MonoTypeOperatorFunction<unknown>;
+  const forms: Record<string, Form> = {
+    retryBackoff: (backoff, retries) => retryBackoff({ backoff, retries, clock: harness.clock }),
+    "retry with backoffDelay": (backoff, count) =>
+      retry({ count, delay: backoffDelay(backoff, { clock: harness.clock }) }),
+  };
+
+  describe.each(Object.entries(forms))("%s", (_form, retrying) => {
+    it.each([2 ** 31 - 1, 2 ** 31, 30 * DAY])(
+      "a delay of %d ms fires at once, and the source is called in a hot loop (ReactiveX/rxjs#3015)",
+      async (duration) => {
+        failing().pipe(retrying({ duration }, 1)).subscribe(noting(timeline));
+        await harness.step(duration - 1);
+        expect(timeline.events).toEqual([[0, "try"]]);
+        await harness.step(1);
+        expect(timeline.events).toEqual([
+          [0, "try"],
+          [duration, "try"],
+          [duration, ["failed", refused]],
+        ]);
+      },
+    );
+
+    it("retries: 3 means three calls to some and four to others (ReactiveX/rxjs#674, node-retry#21)", async () => {
+      failing()
+        .pipe(retrying({ duration: 1 }, 3))
+        .subscribe(noting(timeline));
+      await harness.step(100);
+      expect(timeline.events.filter(([, event]) => event === "try")).toHaveLength(1 + 3);
+    });
+
+    it("after the last failure there is one more delay before the error comes (ts-retry-promise)", async () => {
+      failing()
+        .pipe(retrying({ duration: 1_000 }, 1))
+        .subscribe(noting(timeline));
+      await harness.step(1_000);
+      expect(timeline.events.at(-1)).toEqual([1_000, ["failed", refused]]);
+    });
+
+    it("a delay of 0 starves timers, or overflows the stack where the source fails at once", async () => {
+      let tries = 0;
+      const source = defer(() => {
+        tries++;
+        return throwError(() => refused);
+      });
+      const subscription = source
+        .pipe(retrying({ duration: 0 }, Number.POSITIVE_INFINITY))
+        .subscribe();
+      expect(tries).toBe(1);
+      // A fake clock fires all that is due at an instant; here the next timer fires first, and ends it.
+      harness.clock.afterFunc(0, () => subscription.unsubscribe());
+      await harness.step(10);
+      expect(tries).toBeLessThan(4);
+    });
+
+    it("ten thousand retries of a source that fails at once overflow the stack", async () => {
+      let tries = 0;
+      let deepest = 0;
+      const source = defer(() => {
+        tries++;
+        deepest = Math.max(deepest, new Error("here").stack?.split("\n").length ?? 0);
+        return throwError(() => refused);
+      });
+      const limit = Error.stackTraceLimit;
+      Error.stackTraceLimit = 1_000;
+      try {
+        source.pipe(retrying({ duration: 1 }, 10_000)).subscribe(noting(timeline));
+        await harness.step(10_000);
+      } finally {
+        Error.stackTraceLimit = limit;
+      }
+      expect(tries).toBe(10_001);
+      expect(deepest).toBeLessThan(100);
+      expect(timeline.events).toEqual([[10_000, ["failed", refused]]]);
+    });
+
+    it("two subscriptions share one sequence of delays, so the second waits too long", async () => {
+      const retried = failing().pipe(retrying({ duration: 100, factor: 2 }, 2));
+      retried.subscribe({ error() {} });
+      await harness.step(1_000);
+      timeline = timelineOf(harness.clock);
+      retried.subscribe({ error() {} });
+      await harness.step(1_000);
+      expect(timeline.events).toEqual([
+        [0, "try"],
+        [100, "try"],
+        [300, "try"],
+      ]);
+    });
+
+    it("the error at the end is not the one of the source, but wraps it (ts-retry-promise)", async () => {
+      failing()
+        .pipe(retrying({ duration: 1 }, 1))
+        .subscribe({ error: timeline.note });
+      await harness.step(100);
+      expect(timeline.events.at(-1)?.[1]).toBe(refused);
+    });
+  });
+
+  it("after a success the count starts over, but not the delay", async () => {
+    let tries = 0;
+    const source = defer(() => {
+      timeline.note("try");
+      const failure = throwError(() => refused);
+      return ++tries === 4 ? concat(of("well"), failure) : failure;
+    });
+    const subscription = source
+      .pipe(
+        retryBackoff({
+          backoff: { duration: 100, factor: 2 },
+          retries: 3,
+          resetOnSuccess: true,
+          clock: harness.clock,
+        }),
+      )
+      .subscribe(noting(timeline));
+    await harness.step(1_000);
+    subscription.unsubscribe();
+    expect(timeline.events).toEqual([
+      [0, "try"],
+      [100, "try"],
+      [300, "try"],
+      [700, "try"],
+      [700, "well"],
+      [800, "try"],
+      [1_000, "try"],
+    ]);
+  });
+
+  it("a stream that was well for a day has used up its time, and is given up at its first failure", async () => {
+    const source = new Subject<string>();
+    source
+      .pipe(
+        retryBackoff({
+          backoff: { duration: 100 },
+          maxElapsed: 60_000,
+          resetOnSuccess: true,
+          onRetry: () => timeline.note("retry"),
+          clock: harness.clock,
+        }),
+      )
+      .subscribe({ error() {} });
+    source.next("well");
+    await harness.step(DAY);
+    source.error(refused);
+    expect(timeline.events).toEqual([[DAY, "retry"]]);
+    await harness.step(60_000);
+  });
+
+  it("a hook that throws is an unhandled rejection, and the stream goes on (async-retry)", async () => {
+    const bug = new Error("bug");
+    failing()
+      .pipe(
+        retryBackoff({
+          backoff: { duration: 1 },
+          onRetry() {
+            throw bug;
+          },
+          clock: harness.clock,
+        }),
+      )
+      .subscribe(noting(timeline));
+    await harness.step(100);
+    expect(timeline.events).toEqual([
+      [0, "try"],
+      [0, ["failed", bug]],
+    ]);
+  });
+
+  it("polling goes on for ever after its timeout (p-wait-for#6, #27)", async () => {
+    let asked = 0;
+    defer(() => of(++asked))
+      .pipe(
+        pollBackoff(() => false, {
+          backoff: { duration: 100 },
+          timeout: 1_000,
+          clock: harness.clock,
+        }),
+      )
+      .subscribe({ error: () => timeline.note("timed out") });
+    await harness.step(60_000);
+    expect([asked, timeline.events]).toEqual([10, [[1_000, "timed out"]]]);
+  });
+});
+
+it("a jump of the system's clock turns a delay into a hot loop, or stretches it (ReactiveX/rxjs#5238)", () => {
+  for (const jump of [-DAY, DAY]) {
+    const clock = new FakeClock();
+    const timeline = timelineOf(clock);
+    const subscription = defer(() => {
+      timeline.note("try");
+      return throwError(() => refused);
+    })
+      .pipe(retryBackoff({ backoff: { duration: 1_000 }, maxElapsed: 2_500, clock }))
+      .subscribe({ error() {} });
+    clock.stepSync(500);
+    clock.setSystemTime(clock.now() + jump);
+    clock.stepSync(499);
+    expect(timeline.events).toEqual([[0, "try"]]);
+    clock.stepSync(5_000);
+    expect(timeline.events.map(([at]) => at)).toEqual([0, 1_000, 2_000]);
+    expect(clock.waiters()).toBe(0);
+    subscription.unsubscribe();
+  }
+});
+
+it("a virtual scheduler is asked for the first value only, the others wait in real time (backoff-rxjs intervalBackoff)", () => {
+  const scheduler = new VirtualTimeScheduler();
+  const seen: [number, string][] = [];
+  of("value")
+    .pipe(
+      repeatBackoff({
+        backoff: new Backoff({ duration: 1_000, factor: 2 }),
+        repeats: 4,
+        clock: fromScheduler(scheduler),
+      }),
+    )
+    .subscribe((value) => seen.push([scheduler.now(), value]));
+  scheduler.flush();
+  expect(seen).toEqual([
+    [0, "value"],
+    [1_000, "value"],
+    [3_000, "value"],
+    [7_000, "value"],
+    [15_000, "value"],
+  ]);
+});
