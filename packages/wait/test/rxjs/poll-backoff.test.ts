@@ -79,8 +79,8 @@ describe("pollBackoff", () => {
 
   it("waits for ever, where no timeout is given", () => {
     const subscription = start(answering(["no"]), { backoff: { duration: 1_000 } });
-    clock.stepSync(5_000_000);
-    expect(timeline.events).toHaveLength(5_001);
+    clock.stepSync(500_000);
+    expect(timeline.events).toHaveLength(501);
     subscription.unsubscribe();
     expect(clock.waiters()).toBe(0);
   });

@@ -62,8 +62,8 @@ describe("repeatBackoff", () => {
 
   it("repeats for ever, where no limit is given", () => {
     const subscription = start(runs(), { backoff: { duration: 1 } });
-    clock.stepSync(5_000);
-    expect(timeline.events).toHaveLength(5_001);
+    clock.stepSync(500);
+    expect(timeline.events).toHaveLength(501);
     subscription.unsubscribe();
     expect(clock.waiters()).toBe(0);
   });

@@ -86,8 +86,8 @@ describe("retryBackoff", () => {
 
     it("for ever, where no limit is given", () => {
       const subscription = start(failing(refused), { backoff: { duration: 1 } });
-      clock.stepSync(5_000);
-      expect(timeline.events).toHaveLength(5_001);
+      clock.stepSync(500);
+      expect(timeline.events).toHaveLength(501);
       subscription.unsubscribe();
       expect(clock.waiters()).toBe(0);
     });
