@@ -64,6 +64,9 @@ export const retries: Section<RetryCase> = {
 /** What an operation that is not to be tried again fails with. */
 class Permanent extends Error {}
 
+/** What no loop is to take for a failed operation. */
+class UnknownResult extends Error {}
+
 /** One call of `RetryNotify`, and what it shows of itself. */
 class RetryRun {
   readonly stop = new AbortController();
@@ -88,12 +91,13 @@ class RetryRun {
   async end(): Promise<string> {
     const manager = managerOf(this.#strategy(), this.#clock);
     const onError = (error: unknown) => {
-      if (error instanceof Permanent) throw error;
+      if (error instanceof Permanent || error instanceof UnknownResult) throw error;
     };
     try {
       await backoffUntil(() => this.#operate(), manager, true, this.stop.signal, { onError });
       return this.#succeeded ? "nil" : "canceled";
     } catch (error) {
+      if (error instanceof UnknownResult) throw error;
       return error instanceof Permanent ? "permanent" : "op";
     }
   }
@@ -117,7 +121,7 @@ class RetryRun {
       case "perm":
         throw new Permanent();
       default:
-        throw new Error(`unknown result ${result}`);
+        throw new UnknownResult(`unknown result ${result}`);
     }
   }
 
