@@ -77,6 +77,18 @@ it.each([
   expect(new AttemptBackoff(options).forAttempt(attempt)).toBe(delay);
 });
 
+it("draws nothing where there is nothing to draw from", () => {
+  let drawn = 0;
+  const random = () => {
+    drawn++;
+    return 0;
+  };
+  const flat = { duration: 5, cap: 5, random };
+  expect(new AttemptBackoff({ ...flat, spread: true }).duration()).toBe(5);
+  expect(new AttemptBackoff({ random }).duration()).toBe(100);
+  expect(drawn).toBe(0);
+});
+
 it("counts attempts until it is reset; asking for another attempt does not count", () => {
   const backoff = new AttemptBackoff();
   const counted: number[] = [];
