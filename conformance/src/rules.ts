@@ -9,7 +9,8 @@ export type RuleId =
   | "nothing-stale"
   | "ticker-stops"
   | "sleep-waits"
-  | "fired-is-fired";
+  | "fired-is-fired"
+  | "limits-of-the-loop";
 
 /** One way in which Holdfast differs from Go on purpose. */
 export interface Rule {
@@ -24,7 +25,7 @@ export interface Rule {
  */
 export const rules: Readonly<Record<RuleId, Rule>> = {
   "rejected-at-the-door": {
-    go: "takes an argument that is negative, NaN or infinite for none, for 0, or computes with it; a ticker with such a period fires once or never",
+    go: "takes an argument that is negative, NaN, infinite or otherwise beyond its sense for none, for 0, or computes with it; a ticker with such a period fires once or never",
     here: "a RangeError that names the argument; what Go takes for none is then compared with the option left out",
     reason: "it is a mistake in the caller's code, and a delay below 0 turns a loop hot",
   },
@@ -72,6 +73,11 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
     go: "Sleep on the fake clock moves the time itself and returns",
     here: "sleep waits, as on any clock; the replay starts it and then steps the clock by as much",
     reason: "code under test must not move the time of everybody else",
+  },
+  "limits-of-the-loop": {
+    go: "a back-off counts retries and time itself, and says Stop",
+    here: "delays have no end; who takes them counts, and the replay does",
+    reason: "one limit in one place, which can say what was lost",
   },
   "fired-is-fired": {
     go: "Stop and Reset of a real timer that has fired return true as long as nobody has received",

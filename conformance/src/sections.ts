@@ -1,9 +1,13 @@
 import type { Section } from "./section.ts";
 import { backoffStep } from "./sections/backoff-step.ts";
 import { backoffUntilCases } from "./sections/backoff-until.ts";
+import { exponentialBackOffs } from "./sections/cenkalti.ts";
+import { retries } from "./sections/cenkalti-retry.ts";
 import { fakeClock, realClock } from "./sections/clocks.ts";
 import { delayWithReset } from "./sections/delay-with-reset.ts";
+import { grpcCases } from "./sections/grpc.ts";
 import { jitterCases } from "./sections/jitter.ts";
+import { attemptSequences, forAttempt } from "./sections/jpillora.ts";
 import { exponential, jittered } from "./sections/managers.ts";
 
 /** Everything that is replayed. */
@@ -14,17 +18,19 @@ export const sections: readonly Section[] = [
   delayWithReset,
   jittered,
   backoffUntilCases,
+  attemptSequences,
+  forAttempt,
+  grpcCases,
+  exponentialBackOffs,
+  retries,
   fakeClock,
   realClock,
 ];
 
 /** Golden data of what the packages do not have yet. */
 export const notYetCovered: readonly string[] = [
-  "cenkalti.json",
   "exponential-backoff-condition.json",
   "flowcontrol-backoff.json",
-  "grpc.json",
-  "jpillora.json",
   "poll.json",
   "workqueue.json",
 ];

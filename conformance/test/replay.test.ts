@@ -111,6 +111,17 @@ describe("a replay fails on what it does not know", () => {
       cases[5].ops[0][0] = "newAlarm";
     });
     expect(await problems()).toEqual(["realclock.json cases, case 5: unknown operation newAlarm"]);
+    directory.copy("cenkalti.json", ({ cases }) => {
+      cases[5].ops[0][0] = "pause";
+    });
+    expect(await problems()).toContain("cenkalti.json cases, case 5: unknown operation pause");
+  });
+
+  it("a result of an operation", async () => {
+    directory.copy("cenkalti.json", ({ retry }) => {
+      retry[0].in.results[0] = "late";
+    });
+    expect(await problems()).toEqual(["cenkalti.json retry, case 0: unknown result late"]);
   });
 
   it("a field of a result", async () => {
@@ -197,6 +208,42 @@ describe("an altered value is found", () => {
       problem: "backoff-until.json cases, case 0, draws: want 1, got 0",
     },
     {
+      file: "jpillora.json",
+      path: ["forAttempt", 0, "out"],
+      to: 100000001,
+      problem: "jpillora.json forAttempt, case 0, out: want 100000001, got 100000000",
+    },
+    {
+      file: "jpillora.json",
+      path: ["sequences", 1, "attemptAfter"],
+      to: 21,
+      problem: "jpillora.json sequences, case 1, attemptAfter: want 21, got 20",
+    },
+    {
+      file: "grpc.json",
+      path: ["cases", 1, "out", 3],
+      to: 1877292944,
+      problem: "grpc.json cases, case 1, out[3]: want 1877292944, got 1877292943",
+    },
+    {
+      file: "cenkalti.json",
+      path: ["cases", 0, "out", 1],
+      to: 532505562,
+      problem: "cenkalti.json cases, case 0, out[1]: want 532505562, got 532505561, and by no rule",
+    },
+    {
+      file: "cenkalti.json",
+      path: ["retry", 3, "out", "calls", 1],
+      to: 512241068,
+      problem: "cenkalti.json retry, case 3, calls[1]: want 512241068, got 512241069",
+    },
+    {
+      file: "cenkalti.json",
+      path: ["retry", 0, "out", "err"],
+      to: "op",
+      problem: "cenkalti.json retry, case 0, err: want op, got permanent",
+    },
+    {
       file: "fakeclock.json",
       path: ["cases", 0, "res", 3, "fired", 0, 1],
       to: 2934885,
@@ -260,6 +307,19 @@ describe("a rule that is no longer needed fails the run", () => {
     expect(problems).toEqual([
       "waitersLeft: rule no-leak-after-crash is no longer needed: got 0, as in Go",
     ]);
+  });
+
+  it("if a back-off keeps limits of its own after all", async () => {
+    const section = sectionOf("cenkalti.json");
+    const kase = readGolden("cenkalti.json").cases.find(
+      ({ in: go, ops, out }: { in: object; ops: string[][]; out: unknown[] }) =>
+        "withMaxRetries" in go && ops[0]?.[0] === "next" && out[0] === -1,
+    );
+    const asInGo: Section = { ...section, replay: (kase) => section.recorded(kase) };
+    const { problems } = await checkCase(asInGo, kase);
+    expect(problems).toContain(
+      "out[0]: rule limits-of-the-loop is no longer needed: got -1, as in Go",
+    );
   });
 
   it("if it makes no difference in any case of the whole data", async () => {

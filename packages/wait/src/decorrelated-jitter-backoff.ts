@@ -91,7 +91,7 @@ export class DecorrelatedJitterBackoff implements BackoffStrategy {
     requireFunction("options.random", random);
     this.#options = { duration, factor, cap, random };
     this.#most = toNanosecondsWithin(cap);
-    this.#least = Math.min(toNanoseconds(duration), this.#most);
+    this.#least = toNanoseconds(duration);
     this.#factor = factor;
     this.#random = random;
     this.#previous = this.#least;

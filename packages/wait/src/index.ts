@@ -1,3 +1,4 @@
+export { AttemptBackoff, type AttemptBackoffOptions } from "./attempt-backoff.ts";
 export { Backoff, type BackoffOptions } from "./backoff.ts";
 export { type BackoffManager, managerOf } from "./backoff-manager.ts";
 export type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
@@ -6,6 +7,7 @@ export {
   BinaryExponentialBackoff,
   type BinaryExponentialBackoffOptions,
 } from "./binary-exponential-backoff.ts";
+export { ConstantBackoff, type ConstantBackoffOptions } from "./constant-backoff.ts";
 export {
   DecorrelatedJitterBackoff,
   type DecorrelatedJitterBackoffOptions,
@@ -25,6 +27,7 @@ export {
   ExponentialBackoffManager,
   type ExponentialBackoffManagerOptions,
 } from "./exponential-backoff-manager.ts";
+export { FibonacciBackoff, type FibonacciBackoffOptions } from "./fibonacci-backoff.ts";
 export { forever } from "./forever.ts";
 export { FullJitterBackoff } from "./full-jitter-backoff.ts";
 export type { GrowthOptions } from "./growth-options.ts";
@@ -35,9 +38,11 @@ export {
   JitteredBackoffManager,
   type JitteredBackoffManagerOptions,
 } from "./jittered-backoff-manager.ts";
+export { LinearBackoff, type LinearBackoffOptions } from "./linear-backoff.ts";
 export type { LoopOptions, PeriodicOptions } from "./loop-options.ts";
 export { nonSlidingUntil } from "./non-sliding-until.ts";
 export { type Random, seededRandom } from "./random.ts";
+export type { SpreadOptions } from "./spread.ts";
 export {
   SymmetricJitterBackoff,
   type SymmetricJitterBackoffOptions,

@@ -173,6 +173,16 @@ describe("step with jitter", () => {
         },
         delays: [200, 250, 200],
       },
+      "holds a cap of years to the last digit": {
+        options: {
+          duration: 1e12,
+          cap: 70_385_839_392.082_76,
+          jitter: 0.371_066_988_407_589,
+          capAfterJitter: true,
+          random: () => ALMOST_ONE,
+        },
+        delays: [70_385_839_392.082_76],
+      },
       "goes on after growth has ended": {
         options: { duration: 100, factor: 2, steps: 1, jitter: 0.5, random: draws(0, 0.5) },
         delays: [100, 250, 200, 250],
@@ -461,4 +471,11 @@ describe("delayWithReset", () => {
     clock.setSystemTime(clock.now() + 1e9);
     expect(next()).toBe(200);
   });
+});
+
+it("holds its cap in the sequences taken from it, to the last digit", () => {
+  const cap = 70_385_839_392.082_76;
+  const shape = { duration: 1e12, cap, jitter: 0.371_066_988_407_589, random: () => ALMOST_ONE };
+  const backoff = new Backoff({ ...shape, capAfterJitter: true });
+  expect(firstDelays(1, backoff)).toEqual([cap]);
 });

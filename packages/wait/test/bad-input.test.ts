@@ -1,12 +1,15 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import {
+  AttemptBackoff,
   Backoff,
   BinaryExponentialBackoff,
   backoffUntil,
+  ConstantBackoff,
   DecorrelatedJitterBackoff,
   EqualJitterBackoff,
   ExponentialBackoffManager,
   expectedSlots,
+  FibonacciBackoff,
   FullJitterBackoff,
   forever,
   GrpcBackoff,
@@ -14,6 +17,7 @@ import {
   JitteredBackoffManager,
   jitter,
   jitterUntil,
+  LinearBackoff,
   managerOf,
   nonSlidingUntil,
   SymmetricJitterBackoff,
@@ -45,6 +49,12 @@ const doors = {
   "new Backoff": construct(Backoff),
   delayWithReset: (...args: readonly unknown[]) =>
     Reflect.apply(Backoff.prototype.delayWithReset, new Backoff({ duration: 1 }), args) as unknown,
+  "new AttemptBackoff": construct(AttemptBackoff),
+  forAttempt: (...args: readonly unknown[]) =>
+    Reflect.apply(AttemptBackoff.prototype.forAttempt, new AttemptBackoff(), args) as unknown,
+  "new ConstantBackoff": construct(ConstantBackoff),
+  "new FibonacciBackoff": construct(FibonacciBackoff),
+  "new LinearBackoff": construct(LinearBackoff),
   "new BinaryExponentialBackoff": construct(BinaryExponentialBackoff),
   "new DecorrelatedJitterBackoff": construct(DecorrelatedJitterBackoff),
   "new EqualJitterBackoff": construct(EqualJitterBackoff),
@@ -322,6 +332,73 @@ const thrown: readonly Row<keyof typeof doors>[] = [
     [0, { jitter: 2 }],
     RangeError,
     "options.jitter must be a number from 0 to 1, got 2",
+  ],
+
+  ["new AttemptBackoff", [null], TypeError, "options must be an object, got null"],
+  [
+    "new AttemptBackoff",
+    [{ duration: -1 }],
+    RangeError,
+    "options.duration must be a finite number of at least 0, got -1",
+  ],
+  [
+    "new AttemptBackoff",
+    [{ factor: 0 }],
+    RangeError,
+    "options.factor must be a number above 0, got 0",
+  ],
+  [
+    "new AttemptBackoff",
+    [{ factor: inf }],
+    RangeError,
+    "options.factor must be a finite number, got Infinity",
+  ],
+  ["new AttemptBackoff", [{ cap: 0 }], RangeError, "options.cap must be a number above 0, got 0"],
+  [
+    "new AttemptBackoff",
+    [{ spread: 0.5 }],
+    TypeError,
+    "options.spread must be true or false, got 0.5",
+  ],
+  ["new AttemptBackoff", [{ random: 1 }], TypeError, "options.random must be a function, got 1"],
+  ["forAttempt", [-1], RangeError, "attempt must be a whole number of at least 0, got -1"],
+  ["forAttempt", [2.5], RangeError, "attempt must be a whole number of at least 0, got 2.5"],
+  ["forAttempt", [], TypeError, "attempt must be a whole number of at least 0, got undefined"],
+
+  ...(["new ConstantBackoff", "new FibonacciBackoff", "new LinearBackoff"] as const).flatMap(
+    (door): readonly Row<typeof door>[] => [
+      [door, [], TypeError, "options must be an object, got undefined"],
+      [
+        door,
+        [{}],
+        TypeError,
+        "options.duration must be a finite number of at least 0, got undefined",
+      ],
+      [
+        door,
+        [{ duration, jitter: -1 }],
+        RangeError,
+        "options.jitter must be a finite number of at least 0, got -1",
+      ],
+      [door, [{ duration, random: 1 }], TypeError, "options.random must be a function, got 1"],
+    ],
+  ),
+  ...(["new FibonacciBackoff", "new LinearBackoff"] as const).flatMap(
+    (door): readonly Row<typeof door>[] => [
+      [door, [{ duration, cap: 0 }], RangeError, "options.cap must be a number above 0, got 0"],
+      [
+        door,
+        [{ duration, capAfterJitter: 1 }],
+        TypeError,
+        "options.capAfterJitter must be true or false, got 1",
+      ],
+    ],
+  ),
+  [
+    "new LinearBackoff",
+    [{ duration, increment: -1 }],
+    RangeError,
+    "options.increment must be a finite number of at least 0, got -1",
   ],
 
   ["new BinaryExponentialBackoff", [], TypeError, "options must be an object, got undefined"],
