@@ -3,6 +3,7 @@ import { backoffStep } from "./sections/backoff-step.ts";
 import { backoffUntilCases } from "./sections/backoff-until.ts";
 import { fakeClock, realClock } from "./sections/clocks.ts";
 import { delayWithReset } from "./sections/delay-with-reset.ts";
+import { flowcontrolCases } from "./sections/flowcontrol.ts";
 import { jitterCases } from "./sections/jitter.ts";
 import { exponential, jittered } from "./sections/managers.ts";
 
@@ -14,6 +15,7 @@ export const sections: readonly Section[] = [
   delayWithReset,
   jittered,
   backoffUntilCases,
+  flowcontrolCases,
   fakeClock,
   realClock,
 ];
@@ -22,7 +24,6 @@ export const sections: readonly Section[] = [
 export const notYetCovered: readonly string[] = [
   "cenkalti.json",
   "exponential-backoff-condition.json",
-  "flowcontrol-backoff.json",
   "grpc.json",
   "jpillora.json",
   "poll.json",

@@ -29,12 +29,15 @@ export { forever } from "./forever.ts";
 export { FullJitterBackoff } from "./full-jitter-backoff.ts";
 export type { GrowthOptions } from "./growth-options.ts";
 export { GrpcBackoff, type GrpcBackoffOptions, grpcBackoff } from "./grpc-backoff.ts";
+export { Group } from "./group.ts";
+export { interrupted } from "./interrupted.ts";
 export { Jitter, jitter } from "./jitter.ts";
 export { type JitterUntilOptions, jitterUntil } from "./jitter-until.ts";
 export {
   JitteredBackoffManager,
   type JitteredBackoffManagerOptions,
 } from "./jittered-backoff-manager.ts";
+export { KeyedBackoff, type KeyedBackoffOptions } from "./keyed-backoff.ts";
 export type { LoopOptions, PeriodicOptions } from "./loop-options.ts";
 export { nonSlidingUntil } from "./non-sliding-until.ts";
 export { type Random, seededRandom } from "./random.ts";
