@@ -3,9 +3,12 @@ import { backoffStep } from "./sections/backoff-step.ts";
 import { backoffUntilCases } from "./sections/backoff-until.ts";
 import { fakeClock, realClock } from "./sections/clocks.ts";
 import { delayWithReset } from "./sections/delay-with-reset.ts";
+import { exponentialBackoffCases } from "./sections/exponential-backoff.ts";
 import { flowcontrolCases } from "./sections/flowcontrol.ts";
 import { jitterCases } from "./sections/jitter.ts";
 import { exponential, jittered } from "./sections/managers.ts";
+import { fakeClockPolls, timerKinds, virtualPolls } from "./sections/poll.ts";
+import { retryCases } from "./sections/retry.ts";
 
 /** Everything that is replayed. */
 export const sections: readonly Section[] = [
@@ -15,6 +18,11 @@ export const sections: readonly Section[] = [
   delayWithReset,
   jittered,
   backoffUntilCases,
+  virtualPolls,
+  fakeClockPolls,
+  timerKinds,
+  exponentialBackoffCases,
+  retryCases,
   flowcontrolCases,
   fakeClock,
   realClock,
@@ -23,9 +31,7 @@ export const sections: readonly Section[] = [
 /** Golden data of what the packages do not have yet. */
 export const notYetCovered: readonly string[] = [
   "cenkalti.json",
-  "exponential-backoff-condition.json",
   "grpc.json",
   "jpillora.json",
-  "poll.json",
   "workqueue.json",
 ];

@@ -2,6 +2,9 @@ export { Backoff, type BackoffOptions } from "./backoff.ts";
 export { type BackoffManager, managerOf } from "./backoff-manager.ts";
 export type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
 export { backoffUntil } from "./backoff-until.ts";
+export type { Condition, ConditionOptions, PollOptions } from "./condition-options.ts";
+export { DefaultBackoff, DefaultRetry } from "./default-retry.ts";
+export { delayUntil } from "./delay-until.ts";
 export {
   BinaryExponentialBackoff,
   type BinaryExponentialBackoffOptions,
@@ -21,6 +24,7 @@ export {
   isExhaustedError,
 } from "./exhausted-error.ts";
 export { expectedSlots } from "./expected-slots.ts";
+export { type ExponentialBackoffOptions, exponentialBackoff } from "./exponential-backoff.ts";
 export {
   ExponentialBackoffManager,
   type ExponentialBackoffManagerOptions,
@@ -31,6 +35,7 @@ export type { GrowthOptions } from "./growth-options.ts";
 export { GrpcBackoff, type GrpcBackoffOptions, grpcBackoff } from "./grpc-backoff.ts";
 export { Group } from "./group.ts";
 export { interrupted } from "./interrupted.ts";
+export { isConflict } from "./is-conflict.ts";
 export { Jitter, jitter } from "./jitter.ts";
 export { type JitterUntilOptions, jitterUntil } from "./jitter-until.ts";
 export {
@@ -40,10 +45,13 @@ export {
 export { KeyedBackoff, type KeyedBackoffOptions } from "./keyed-backoff.ts";
 export type { LoopOptions, PeriodicOptions } from "./loop-options.ts";
 export { nonSlidingUntil } from "./non-sliding-until.ts";
+export { type OnErrorOptions, onError } from "./on-error.ts";
+export { pollUntil } from "./poll-until.ts";
 export { type Random, seededRandom } from "./random.ts";
 export {
   SymmetricJitterBackoff,
   type SymmetricJitterBackoffOptions,
 } from "./symmetric-jitter-backoff.ts";
+export { retryOnConflict } from "./retry-on-conflict.ts";
 export { isTimeoutError, TimeoutError, type TimeoutErrorOptions } from "./timeout-error.ts";
 export { until } from "./until.ts";
