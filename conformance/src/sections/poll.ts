@@ -48,6 +48,14 @@ const DEPRECATED: readonly string[] = [
   "PollImmediateUntilWithContext",
 ];
 
+const FUNCTIONS: readonly string[] = [
+  ...DEPRECATED,
+  "PollUntilContextCancel",
+  "PollUntilContextTimeout",
+  "loopConditionUntilContext",
+  "DelayFunc.Until",
+];
+
 function isDeprecated({ api }: ConditionInput): boolean {
   return DEPRECATED.includes(api);
 }
@@ -109,19 +117,7 @@ async function poll(input: ConditionInput, { condition, random, ...call }: Call)
     sliding,
     timeout: timeout === undefined ? undefined : toMilliseconds(timeout),
   };
-  switch (input.api) {
-    case "PollUntilContextCancel":
-    case "PollUntilContextTimeout":
-    case "PollWithContext":
-    case "PollImmediateWithContext":
-    case "PollUntilWithContext":
-    case "PollImmediateUntilWithContext":
-    case "loopConditionUntilContext":
-    case "DelayFunc.Until":
-      break;
-    default:
-      throw new Error(`unknown function ${input.api}`);
-  }
+  if (!FUNCTIONS.includes(input.api)) throw new Error(`unknown function ${input.api}`);
   const interval = intervalOf(input);
   if (interval !== undefined) await pollUntil(condition, toMilliseconds(interval), options);
   else await delayUntil(delaysOf(backoff, random), condition, options);
