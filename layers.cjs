@@ -44,6 +44,7 @@ module.exports = {
   "packages/wait/src": {
     on: ["packages/clock/src"],
     layers: [
+      ["condition-options.ts", "group.ts", "is-conflict.ts"],
       [
         "backoff-strategy.ts",
         "excessive-collisions-error.ts",
@@ -53,6 +54,7 @@ module.exports = {
       ],
       ["expected-slots.ts", "random.ts", "rearmed-timer.ts", "timeout-error.ts"],
       ["backoff-manager.ts", "growth-options.ts", "jitter.ts"],
+      ["deadline-signal.ts", "interrupted.ts", "ticking-manager.ts"],
       [
         "backoff.ts",
         "binary-exponential-backoff.ts",
@@ -60,6 +62,10 @@ module.exports = {
         "grpc-backoff.ts",
         "loop.ts",
       ],
+      ["condition-loop.ts", "default-retry.ts", "keyed-backoff.ts"],
+      ["exponential-backoff.ts", "polling.ts"],
+      ["delay-until.ts", "on-error.ts", "poll-until.ts"],
+      ["retry-on-conflict.ts"],
       [
         "equal-jitter-backoff.ts",
         "full-jitter-backoff.ts",

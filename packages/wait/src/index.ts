@@ -2,17 +2,17 @@ export { Backoff, type BackoffOptions } from "./backoff.ts";
 export { type BackoffManager, managerOf } from "./backoff-manager.ts";
 export type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
 export { backoffUntil } from "./backoff-until.ts";
-export type { Condition, ConditionOptions, PollOptions } from "./condition-options.ts";
-export { DefaultBackoff, DefaultRetry } from "./default-retry.ts";
-export { delayUntil } from "./delay-until.ts";
 export {
   BinaryExponentialBackoff,
   type BinaryExponentialBackoffOptions,
 } from "./binary-exponential-backoff.ts";
+export type { Condition, ConditionOptions, PollOptions } from "./condition-options.ts";
 export {
   DecorrelatedJitterBackoff,
   type DecorrelatedJitterBackoffOptions,
 } from "./decorrelated-jitter-backoff.ts";
+export { DefaultBackoff, DefaultRetry } from "./default-retry.ts";
+export { delayUntil } from "./delay-until.ts";
 export { EqualJitterBackoff } from "./equal-jitter-backoff.ts";
 export {
   ExcessiveCollisionsError,
@@ -31,9 +31,9 @@ export {
 } from "./exponential-backoff-manager.ts";
 export { forever } from "./forever.ts";
 export { FullJitterBackoff } from "./full-jitter-backoff.ts";
+export { Group } from "./group.ts";
 export type { GrowthOptions } from "./growth-options.ts";
 export { GrpcBackoff, type GrpcBackoffOptions, grpcBackoff } from "./grpc-backoff.ts";
-export { Group } from "./group.ts";
 export { interrupted } from "./interrupted.ts";
 export { isConflict } from "./is-conflict.ts";
 export { Jitter, jitter } from "./jitter.ts";
@@ -48,10 +48,10 @@ export { nonSlidingUntil } from "./non-sliding-until.ts";
 export { type OnErrorOptions, onError } from "./on-error.ts";
 export { pollUntil } from "./poll-until.ts";
 export { type Random, seededRandom } from "./random.ts";
+export { retryOnConflict } from "./retry-on-conflict.ts";
 export {
   SymmetricJitterBackoff,
   type SymmetricJitterBackoffOptions,
 } from "./symmetric-jitter-backoff.ts";
-export { retryOnConflict } from "./retry-on-conflict.ts";
 export { isTimeoutError, TimeoutError, type TimeoutErrorOptions } from "./timeout-error.ts";
 export { until } from "./until.ts";

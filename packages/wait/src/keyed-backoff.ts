@@ -10,7 +10,7 @@ import {
   requireOptions,
 } from "@holdfast/clock/internal";
 import { spread } from "./jitter.ts";
-import { toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
+import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
 import { defaultRandom, type Random } from "./random.ts";
 
 /** The delays of a {@link KeyedBackoff}. */
@@ -248,7 +248,8 @@ export class KeyedBackoff<Key = string> {
   }
 
   #jittered(nanoseconds: number): number {
-    return this.#share > 0 ? spread(nanoseconds, this.#share, this.#random) : nanoseconds;
+    if (this.#share === 0) return nanoseconds;
+    return spread(nanoseconds, this.#share, this.#random, LONGEST_NANOSECONDS);
   }
 
   /** Strictly longer, as in Go. */
