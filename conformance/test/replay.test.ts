@@ -302,6 +302,35 @@ describe("a rule that is no longer needed fails the run", () => {
     ]);
   });
 
+  interface PollCase {
+    readonly rule: string;
+    readonly section: "virtual" | "fakeClock";
+    readonly id: number;
+    readonly problem: string;
+  }
+
+  it.each<PollCase>([
+    {
+      rule: "sliding-slides",
+      section: "fakeClock",
+      id: 1,
+      problem:
+        "calls[2]: rule sliding-slides, ticker-stops is no longer needed: got 343446757, as in Go",
+    },
+    {
+      rule: "deprecated-polls",
+      section: "virtual",
+      id: 537,
+      problem: "err: rule deprecated-polls is no longer needed: got waitTimeout, as in Go",
+    },
+  ])("if a poll does what Go does after all: $rule", async ({ section: name, id, problem }) => {
+    const section = sections.find(({ file, name: its }) => file === "poll.json" && its === name);
+    const kase = readGolden("poll.json")[name].find((found: { id: number }) => found.id === id);
+    const asInGo = { ...section, replay: () => section?.recorded(kase) } as Section;
+    const { problems } = await checkCase(asInGo, kase);
+    expect(problems).toContain(problem);
+  });
+
   it("if it makes no difference in any case of the whole data", async () => {
     const section = sectionOf("realclock.json");
     const report = await replaySection(section, readGolden("realclock.json").cases.slice(0, 1));

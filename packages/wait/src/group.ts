@@ -92,7 +92,7 @@ export class Group {
   }
 
   async #run(f: () => unknown, signal?: AbortSignal): Promise<void> {
-    await undefined;
+    await Promise.resolve(); // so that whoever starts it can wait for it first
     try {
       await f();
     } catch (error) {
