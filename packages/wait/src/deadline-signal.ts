@@ -12,13 +12,13 @@ export function deadlineSignal(
   timeout: number,
   parent: AbortSignal | undefined,
 ): DeadlineSignal {
+  if (timeout === Number.POSITIVE_INFINITY) return endless(parent);
   const controller = new AbortController();
   const expire = (): void => controller.abort(new TimeoutError(timeout));
   const { signal } = controller;
   const subscription = parent && onAbort(parent, (reason) => controller.abort(reason));
   if (timeout === 0) expire();
-  const hasDeadline = timeout < Number.POSITIVE_INFINITY && !signal.aborted;
-  const timer = hasDeadline ? clock.afterFunc(timeout, expire, { label: "timeout" }) : undefined;
+  const timer = signal.aborted ? undefined : clock.afterFunc(timeout, expire, { label: "timeout" });
   return {
     signal,
     [Symbol.dispose]: () => {
@@ -26,4 +26,9 @@ export function deadlineSignal(
       subscription?.[Symbol.dispose]();
     },
   };
+}
+
+/** Without a deadline the other signal will do. */
+function endless(parent: AbortSignal | undefined): DeadlineSignal {
+  return { signal: parent ?? new AbortController().signal, [Symbol.dispose]: () => {} };
 }

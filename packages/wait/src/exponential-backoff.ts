@@ -37,7 +37,7 @@ export interface ExponentialBackoffOptions extends ConditionOptions {
  * neither slept nor followed by a call, and the one before it is slept for nothing
  * (kubernetes/kubernetes#131122). With `steps: 0` the condition is never asked, and the wait is
  * exhausted even if its signal has aborted. And an abort during the last call is told as exhaustion.
- * A wait that stays at its cap and counts its attempts apart is {@link delayUntil} with a timeout.
+ * What stays at its cap is {@link delayUntil} with a timeout, or `retry` for work that fails.
  *
  * Source: `ExponentialBackoff` and `ExponentialBackoffWithContext` of
  * k8s.io/apimachinery/pkg/util/wait.

@@ -31,12 +31,10 @@ interface Waiter {
  * const clock = new FakeClock();
  * const stop = new AbortController();
  * const group = new Group();
- * group.startWithSignal(stop.signal, (signal) =>
- *   until(() => console.log("probe"), 10_000, signal, { clock }),
- * );
- * group.startWithSignal(stop.signal, async (signal) => {
- *   await clock.sleep(60_000, { signal });
- * });
+ * const probe = (signal: AbortSignal) =>
+ *   until(() => console.log("probe"), 10_000, signal, { clock });
+ * group.startWithSignal(probe, stop.signal);
+ * group.startWithSignal((signal) => clock.sleep(60_000, { signal }), stop.signal);
  * const ended = group.wait();
  * await clock.step(15_000);
  * stop.abort();
@@ -67,13 +65,13 @@ export class Group {
   /**
    * Starts a function that a signal can stop. It is called even if the signal has aborted.
    *
-   * @param signal - is given to `f`
    * @param f - the work; it should give up soon after the signal aborts
+   * @param signal - is given to `f`
    * @throws TypeError if an argument is of the wrong type
    */
-  startWithSignal(signal: AbortSignal, f: (signal: AbortSignal) => unknown): void {
-    requireSignal("signal", signal);
+  startWithSignal(f: (signal: AbortSignal) => unknown, signal: AbortSignal): void {
     requireFunction("f", f);
+    requireSignal("signal", signal);
     this.#running++;
     void this.#run(() => f(signal), signal);
   }

@@ -44,7 +44,8 @@ export interface OnErrorOptions {
  * @returns the value of `fn`; bad arguments reject with a RangeError or TypeError
  *
  * @remarks
- * Kept from Go, surprises included: `cap` ends the attempts, as in {@link exponentialBackoff}.
+ * Kept from Go, surprises included: `cap` ends the attempts, as in {@link exponentialBackoff}. New
+ * code that is no port is better off with `retry`.
  *
  * Source: `OnError` of k8s.io/client-go/util/retry. There `fn` has no value, and the wait cannot be
  * aborted (kubernetes/kubernetes#136650).

@@ -638,8 +638,8 @@ const thrown: readonly Row<keyof typeof doors>[] = [
     ],
   ),
   ["start", [], TypeError, "f must be a function, got undefined"],
-  ["startWithSignal", [f, signal], TypeError, "signal must be an AbortSignal, got function f"],
-  ["startWithSignal", [signal], TypeError, "f must be a function, got undefined"],
+  ["startWithSignal", [f], TypeError, "signal must be an AbortSignal, got undefined"],
+  ["startWithSignal", [signal, f], TypeError, "f must be a function, got [object AbortSignal]"],
 ];
 
 const rejected: readonly Row<keyof typeof promisingDoors>[] = [

@@ -131,15 +131,15 @@ it("leaves an error that comes while nobody waits to the process", async () => {
 it("gives each function its signal, aborted or not", async () => {
   const aborted = AbortSignal.abort();
   const seen: AbortSignal[] = [];
-  group.startWithSignal(stop.signal, (signal) => seen.push(signal));
-  group.startWithSignal(aborted, (signal) => seen.push(signal));
+  group.startWithSignal((signal) => seen.push(signal), stop.signal);
+  group.startWithSignal((signal) => seen.push(signal), aborted);
   await group.wait();
   expect(seen[0]).toBe(stop.signal);
   expect(seen[1]).toBe(aborted);
 });
 
 it("takes a function that stops as told for one that ended well, and leaves nothing behind", async () => {
-  group.startWithSignal(stop.signal, (signal) => clock.sleep(60_000, { signal }));
+  group.startWithSignal((signal) => clock.sleep(60_000, { signal }), stop.signal);
   const end = timeline.noteEnd(group.wait());
   await clock.step(1000);
   stop.abort(new Error("SIGTERM"));
@@ -150,11 +150,11 @@ it("takes a function that stops as told for one that ended well, and leaves noth
 
 it("takes any other error after the abort for a failure", async () => {
   const failure = new Error("could not flush");
-  group.startWithSignal(stop.signal, async (signal) => {
-    await clock.sleep(60_000, { signal }).catch(() => {
+  const flushed = (signal: AbortSignal) =>
+    clock.sleep(60_000, { signal }).catch(() => {
       throw failure;
     });
-  });
+  group.startWithSignal(flushed, stop.signal);
   const end = timeline.noteEnd(group.wait());
   await clock.step(0);
   stop.abort();
@@ -164,7 +164,7 @@ it("takes any other error after the abort for a failure", async () => {
 });
 
 it("takes the reason of a signal that has not aborted for a failure", async () => {
-  group.startWithSignal(stop.signal, () => Promise.reject(stop.signal.reason));
+  group.startWithSignal(() => Promise.reject(stop.signal.reason), stop.signal);
   await timeline.noteEnd(group.wait());
   expect(timeline.events).toEqual([[0, ["rejected", undefined]]]);
 });

@@ -17,7 +17,7 @@ async function callsOf(
   interval: number,
   sliding: boolean,
 ): Promise<readonly Call[]> {
-  const clock = new FakeClock({ turns: 0 });
+  const clock = new FakeClock();
   const begin = clock.monotonic();
   const calls: Call[] = [];
   const condition = async () => {
@@ -25,7 +25,7 @@ async function callsOf(
     await clock.sleep(durations[calls.length] ?? 0);
     return calls.push({ start, end: clock.monotonic() - begin }) === durations.length;
   };
-  await clock.run(() => pollUntil(condition, interval, { sliding, clock }));
+  await clock.run(() => pollUntil(condition, interval, { sliding, clock }), { turns: 0 });
   expect(clock.waiters()).toBe(0);
   return calls;
 }

@@ -285,6 +285,12 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       },
     );
 
+    it("gives the condition its own signal where there is no timeout", async () => {
+      const condition = vi.fn(() => true);
+      await start(condition);
+      expect(condition.mock.calls).toEqual([[stop.signal]]);
+    });
+
     it("rejects with a TimeoutError when its time is up, and tells the condition", async () => {
       const signals = new Set<AbortSignal>();
       const condition = (signal: AbortSignal) => {
