@@ -44,6 +44,7 @@ module.exports = {
   "packages/wait/src": {
     on: ["packages/clock/src"],
     layers: [
+      ["condition-options.ts", "group.ts", "is-conflict.ts"],
       [
         "backoff-strategy.ts",
         "excessive-collisions-error.ts",
@@ -54,6 +55,7 @@ module.exports = {
       ],
       ["expected-slots.ts", "random.ts", "rearmed-timer.ts", "timeout-error.ts"],
       ["backoff-manager.ts", "growth-options.ts", "jitter.ts"],
+      ["deadline-signal.ts", "interrupted.ts", "ticking-manager.ts"],
       [
         "attempt-backoff.ts",
         "backoff.ts",
@@ -63,6 +65,10 @@ module.exports = {
         "loop.ts",
         "spread.ts",
       ],
+      ["condition-loop.ts", "default-retry.ts", "keyed-backoff.ts"],
+      ["exponential-backoff.ts", "polling.ts"],
+      ["delay-until.ts", "on-error.ts", "poll-until.ts"],
+      ["retry-on-conflict.ts"],
       [
         "constant-backoff.ts",
         "equal-jitter-backoff.ts",

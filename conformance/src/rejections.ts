@@ -17,6 +17,19 @@ export function rejections(
   });
 }
 
+/** The same of a function that returns a promise, which has to reject. */
+export async function promiseRejections(
+  options: Readonly<Record<string, number>>,
+  use: (option: Readonly<Record<string, number>>) => Promise<unknown>,
+): Promise<string[]> {
+  const names: string[] = [];
+  for (const [name, value] of Object.entries(options)) {
+    const error = await use({ [name]: value }).catch((reason: unknown) => reason);
+    if (namedBy(error) === name) names.push(name);
+  }
+  return names;
+}
+
 /** The argument or option that a RangeError complains about. */
 export function namedBy(error: unknown): string | undefined {
   return error instanceof RangeError

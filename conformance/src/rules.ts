@@ -10,7 +10,9 @@ export type RuleId =
   | "ticker-stops"
   | "sleep-waits"
   | "fired-is-fired"
-  | "limits-of-the-loop";
+  | "limits-of-the-loop"
+  | "sliding-slides"
+  | "deprecated-polls";
 
 /** One way in which Holdfast differs from Go on purpose. */
 export interface Rule {
@@ -83,6 +85,16 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
     go: "Stop and Reset of a real timer that has fired return true as long as nobody has received",
     here: "stop and reset return false once the timer has fired; stop leaves the firing to be seen",
     reason: "the answer must not depend on who has looked",
+  },
+  "sliding-slides": {
+    go: "the loop behind the polls ignores sliding where the interval is fixed, because its timer is a ticker",
+    here: "the interval counts from the end of the condition wherever sliding is asked for",
+    reason: "an option that is accepted is honoured",
+  },
+  "deprecated-polls": {
+    go: "the deprecated polls ask once more when their time is up, and tell an abort as a timeout",
+    here: "pollUntil, which replaces them, ends at once, with a TimeoutError or with the reason of the abort",
+    reason: "it is what replaces them in Go, too, and an end is told as what it is",
   },
 };
 

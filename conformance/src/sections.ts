@@ -5,10 +5,14 @@ import { exponentialBackOffs } from "./sections/cenkalti.ts";
 import { retries } from "./sections/cenkalti-retry.ts";
 import { fakeClock, realClock } from "./sections/clocks.ts";
 import { delayWithReset } from "./sections/delay-with-reset.ts";
+import { exponentialBackoffCases } from "./sections/exponential-backoff.ts";
+import { flowcontrolCases } from "./sections/flowcontrol.ts";
 import { grpcCases } from "./sections/grpc.ts";
 import { jitterCases } from "./sections/jitter.ts";
 import { attemptSequences, forAttempt } from "./sections/jpillora.ts";
 import { exponential, jittered } from "./sections/managers.ts";
+import { fakeClockPolls, timerKinds, virtualPolls } from "./sections/poll.ts";
+import { retryCases } from "./sections/retry.ts";
 
 /** Everything that is replayed. */
 export const sections: readonly Section[] = [
@@ -23,14 +27,15 @@ export const sections: readonly Section[] = [
   grpcCases,
   exponentialBackOffs,
   retries,
+  virtualPolls,
+  fakeClockPolls,
+  timerKinds,
+  exponentialBackoffCases,
+  retryCases,
+  flowcontrolCases,
   fakeClock,
   realClock,
 ];
 
 /** Golden data of what the packages do not have yet. */
-export const notYetCovered: readonly string[] = [
-  "exponential-backoff-condition.json",
-  "flowcontrol-backoff.json",
-  "poll.json",
-  "workqueue.json",
-];
+export const notYetCovered: readonly string[] = ["workqueue.json"];

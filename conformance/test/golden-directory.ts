@@ -19,7 +19,7 @@ export class GoldenDirectory {
     for (const [section, cases] of Object.entries(golden)) {
       if (!Array.isArray(cases)) continue;
       golden[section] = cases.slice(0, 20);
-      golden.header.counts[section] = 20;
+      golden.header.counts[section] = golden[section].length;
     }
     alter(golden);
     return this.write(name, JSON.stringify(golden));

@@ -40,10 +40,10 @@ describe("a directory of other data", () => {
   });
 
   it("may hold files that nothing replays yet, which are listed", async () => {
-    directory.copy("jitter.json").write("poll.json", "{}");
+    directory.copy("jitter.json").write("workqueue.json", "{}");
     const report = await replayDirectory(directory.path);
     expect(report.problems).toEqual([]);
-    expect(reportLines(report)).toContain("not yet covered: poll.json");
+    expect(reportLines(report)).toContain("not yet covered: workqueue.json");
   });
 
   it("fails without anything to replay", async () => {
@@ -104,6 +104,21 @@ describe("a replay fails on what it does not know", () => {
       cases[4].in.manager.kind = "constant";
     });
     expect(await problems()).toEqual(["backoff-until.json cases, case 4: unknown kind constant"]);
+  });
+
+  it("a function", async () => {
+    directory.copy("poll.json", ({ virtual }) => {
+      virtual[0].in.api = "PollOnce";
+    });
+    directory.copy("exponential-backoff-condition.json", ({ cases, retry }) => {
+      cases[0].in.api = "LinearBackoff";
+      retry[0].in.api = "OnSuccess";
+    });
+    expect(await problems()).toEqual([
+      "poll.json virtual, case 0: unknown function PollOnce",
+      "exponential-backoff-condition.json cases, case 0: unknown function LinearBackoff",
+      "exponential-backoff-condition.json retry, case 0: unknown function OnSuccess",
+    ]);
   });
 
   it("an operation", async () => {
@@ -244,6 +259,31 @@ describe("an altered value is found", () => {
       problem: "cenkalti.json retry, case 0, err: want op, got permanent",
     },
     {
+      file: "poll.json",
+      path: ["virtual", 1, "out", "calls", 2],
+      to: 274757407,
+      problem: "poll.json virtual, case 1, calls[2]: want 274757407, got 274757406",
+    },
+    {
+      file: "poll.json",
+      path: ["fakeClock", 8, "out", "arms", 1, "d"],
+      to: 274757407,
+      problem: "poll.json fakeClock, case 8, arms[1].d: want 274757407, got 274757406",
+    },
+    {
+      file: "exponential-backoff-condition.json",
+      path: ["retry", 2, "out", "err"],
+      to: "waitTimeout",
+      problem:
+        "exponential-backoff-condition.json retry, case 2, err: want waitTimeout, got retriable",
+    },
+    {
+      file: "flowcontrol-backoff.json",
+      path: ["cases", 1, "res", 3, "d"],
+      to: 1000000000,
+      problem: "flowcontrol-backoff.json cases, case 1, res[3].d: want 1000000000, got 4000000000",
+    },
+    {
       file: "fakeclock.json",
       path: ["cases", 0, "res", 3, "fired", 0, 1],
       to: 2934885,
@@ -320,6 +360,35 @@ describe("a rule that is no longer needed fails the run", () => {
     expect(problems).toContain(
       "out[0]: rule limits-of-the-loop is no longer needed: got -1, as in Go",
     );
+  });
+
+  interface PollCase {
+    readonly rule: string;
+    readonly section: "virtual" | "fakeClock";
+    readonly id: number;
+    readonly problem: string;
+  }
+
+  it.each<PollCase>([
+    {
+      rule: "sliding-slides",
+      section: "fakeClock",
+      id: 1,
+      problem:
+        "calls[2]: rule sliding-slides, ticker-stops is no longer needed: got 343446757, as in Go",
+    },
+    {
+      rule: "deprecated-polls",
+      section: "virtual",
+      id: 537,
+      problem: "err: rule deprecated-polls is no longer needed: got waitTimeout, as in Go",
+    },
+  ])("if a poll does what Go does after all: $rule", async ({ section: name, id, problem }) => {
+    const section = sections.find(({ file, name: its }) => file === "poll.json" && its === name);
+    const kase = readGolden("poll.json")[name].find((found: { id: number }) => found.id === id);
+    const asInGo = { ...section, replay: () => section?.recorded(kase) } as Section;
+    const { problems } = await checkCase(asInGo, kase);
+    expect(problems).toContain(problem);
   });
 
   it("if it makes no difference in any case of the whole data", async () => {

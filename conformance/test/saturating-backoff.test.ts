@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { replaySection } from "../src/replay.ts";
 import { backoffStep } from "../src/sections/backoff-step.ts";
+import { flowcontrolCases } from "../src/sections/flowcontrol.ts";
 import { jitterCases } from "../src/sections/jitter.ts";
 import { exponential } from "../src/sections/managers.ts";
 import { readGolden } from "./golden-directory.ts";
 
 describe("the algorithm behind rule no-overflow", () => {
-  it.each([backoffStep, jitterCases, exponential])(
+  it.each([backoffStep, flowcontrolCases, jitterCases, exponential])(
     "is Go's where nothing overflows: $file $name",
     async (section) => {
       const cases: object[] = readGolden(section.file)[section.name];

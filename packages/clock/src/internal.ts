@@ -12,6 +12,7 @@ export {
   requireBoolean,
   requireFinite,
   requireFunction,
+  requireInstant,
   requireMethods,
   requireNotNegative,
   requireOptions,

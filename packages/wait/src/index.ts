@@ -7,11 +7,14 @@ export {
   BinaryExponentialBackoff,
   type BinaryExponentialBackoffOptions,
 } from "./binary-exponential-backoff.ts";
+export type { Condition, ConditionOptions, PollOptions } from "./condition-options.ts";
 export { ConstantBackoff, type ConstantBackoffOptions } from "./constant-backoff.ts";
 export {
   DecorrelatedJitterBackoff,
   type DecorrelatedJitterBackoffOptions,
 } from "./decorrelated-jitter-backoff.ts";
+export { DefaultBackoff, DefaultRetry } from "./default-retry.ts";
+export { delayUntil } from "./delay-until.ts";
 export { EqualJitterBackoff } from "./equal-jitter-backoff.ts";
 export {
   ExcessiveCollisionsError,
@@ -23,6 +26,7 @@ export {
   isExhaustedError,
 } from "./exhausted-error.ts";
 export { expectedSlots } from "./expected-slots.ts";
+export { type ExponentialBackoffOptions, exponentialBackoff } from "./exponential-backoff.ts";
 export {
   ExponentialBackoffManager,
   type ExponentialBackoffManagerOptions,
@@ -30,18 +34,25 @@ export {
 export { FibonacciBackoff, type FibonacciBackoffOptions } from "./fibonacci-backoff.ts";
 export { forever } from "./forever.ts";
 export { FullJitterBackoff } from "./full-jitter-backoff.ts";
+export { Group } from "./group.ts";
 export type { GrowthOptions } from "./growth-options.ts";
 export { GrpcBackoff, type GrpcBackoffOptions, grpcBackoff } from "./grpc-backoff.ts";
+export { interrupted } from "./interrupted.ts";
+export { isConflict } from "./is-conflict.ts";
 export { Jitter, jitter } from "./jitter.ts";
 export { type JitterUntilOptions, jitterUntil } from "./jitter-until.ts";
 export {
   JitteredBackoffManager,
   type JitteredBackoffManagerOptions,
 } from "./jittered-backoff-manager.ts";
+export { KeyedBackoff, type KeyedBackoffOptions } from "./keyed-backoff.ts";
 export { LinearBackoff, type LinearBackoffOptions } from "./linear-backoff.ts";
 export type { LoopOptions, PeriodicOptions } from "./loop-options.ts";
 export { nonSlidingUntil } from "./non-sliding-until.ts";
+export { type OnErrorOptions, onError } from "./on-error.ts";
+export { pollUntil } from "./poll-until.ts";
 export { type Random, seededRandom } from "./random.ts";
+export { retryOnConflict } from "./retry-on-conflict.ts";
 export type { SpreadOptions } from "./spread.ts";
 export {
   SymmetricJitterBackoff,

@@ -11,6 +11,8 @@ export interface Loop<Value> {
   readonly manager: BackoffManager;
   /** Whether the first run comes before the first delay. */
   readonly immediate: boolean;
+  /** Whether it starts even if the signal has aborted: an immediate first run comes all the same. */
+  readonly evenIfAborted?: boolean;
   /** When a delay starts counting: true after `run` has settled, false when it is called. */
   readonly sliding: boolean;
   readonly signal: AbortSignal;
@@ -32,8 +34,8 @@ export interface Done<Value> {
  * `manager` throws rejects it: that is how a limit ends a loop
  */
 export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
-  const { signal } = options;
-  if (signal.aborted) return undefined;
+  const { evenIfAborted = false, signal } = options;
+  if (signal.aborted && !evenIfAborted) return undefined;
   try {
     return await turns(options);
   } catch (error) {
@@ -53,7 +55,7 @@ async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefin
   const subscription = onAbort(signal, stop);
   try {
     if (!immediate) arm();
-    while ((timer === undefined || (await timer.fired)) && !signal.aborted) {
+    while (timer === undefined || ((await timer.fired) && !signal.aborted)) {
       if (!sliding) arm();
       let done: Done<Value> | undefined;
       try {

@@ -6,20 +6,31 @@ import {
   type BackoffOptions,
   type BackoffStrategy,
   backoffUntil,
+  type Condition,
+  DefaultRetry,
   type DelayFunc,
+  delayUntil,
   ExhaustedError,
   ExponentialBackoffManager,
+  exponentialBackoff,
   forever,
+  Group,
+  interrupted,
   isExhaustedError,
   isTimeoutError,
   Jitter,
   JitteredBackoffManager,
   jitter,
   jitterUntil,
+  KeyedBackoff,
   managerOf,
   nonSlidingUntil,
+  onError,
   type PeriodicOptions,
+  type PollOptions,
+  pollUntil,
   type Random,
+  retryOnConflict,
   seededRandom,
   TimeoutError,
   until,
@@ -50,6 +61,18 @@ expectTypeOf(jitterUntil(f, 1, signal)).toEqualTypeOf<Promise<void>>();
 expectTypeOf(until(f, 1, signal)).toEqualTypeOf<Promise<void>>();
 expectTypeOf(nonSlidingUntil(f, 1, signal)).toEqualTypeOf<Promise<void>>();
 expectTypeOf(forever(f, 1)).toEqualTypeOf<Promise<never>>();
+expectTypeOf(pollUntil(() => true, 1)).toEqualTypeOf<Promise<void>>();
+expectTypeOf(
+  delayUntil(
+    () => 1,
+    async () => true,
+  ),
+).toEqualTypeOf<Promise<void>>();
+expectTypeOf(onError(DefaultRetry, Boolean, () => 42)).toEqualTypeOf<Promise<number>>();
+expectTypeOf(retryOnConflict(DefaultRetry, async () => "done")).toEqualTypeOf<Promise<string>>();
+expectTypeOf(interrupted(1)).toEqualTypeOf<boolean>();
+expectTypeOf(new KeyedBackoff({ duration: 1, cap: 1 }).next("key")).toEqualTypeOf<number>();
+expectTypeOf(new Group().wait()).toEqualTypeOf<Promise<void>>();
 expectTypeOf(new TimeoutError(1).code).toEqualTypeOf<"ERR_WAIT_TIMEOUT">();
 expectTypeOf(new ExhaustedError(1).code).toEqualTypeOf<"ERR_WAIT_EXHAUSTED">();
 
@@ -75,7 +98,23 @@ void until(async () => "done", 1, signal, {
 expectTypeOf<{ duration: number; cap: undefined }>().toExtend<BackoffOptions>();
 expectTypeOf<{ clock: undefined; onError: undefined }>().toExtend<PeriodicOptions>();
 
+/** A condition says yes or no, at once or later, and gets the signal; so does what is retried. */
+expectTypeOf<(signal: AbortSignal) => Promise<boolean>>().toExtend<Condition>();
+void exponentialBackoff(() => false, { backoff: { duration: 1, steps: 3 }, signal });
+void onError(DefaultRetry, Boolean, (told) => expectTypeOf(told).toEqualTypeOf<AbortSignal>());
+expectTypeOf<{ timeout: undefined; signal: undefined }>().toExtend<PollOptions>();
+new KeyedBackoff<object>({ duration: 1, cap: 1 }).reset({});
+
 // What does not compile.
+
+// @ts-expect-error A condition that forgets to answer would be asked for ever.
+void pollUntil(() => {}, 1);
+// @ts-expect-error A strategy has no steps to count attempts with.
+void onError({ delayFunc: () => () => 1 }, Boolean, f);
+// @ts-expect-error A table without a cap would never forget a key.
+new KeyedBackoff({ duration: 1 });
+// @ts-expect-error Keys are text unless said otherwise.
+new KeyedBackoff({ duration: 1, cap: 1 }).reset(7);
 
 // @ts-expect-error A loop without a signal could not be stopped; forever() is for those.
 void until(f, 1);

@@ -6,20 +6,27 @@ import {
   backoffUntil,
   ConstantBackoff,
   DecorrelatedJitterBackoff,
+  delayUntil,
   EqualJitterBackoff,
   ExponentialBackoffManager,
   expectedSlots,
+  exponentialBackoff,
   FibonacciBackoff,
   FullJitterBackoff,
   forever,
+  Group,
   GrpcBackoff,
   grpcBackoff,
   JitteredBackoffManager,
   jitter,
   jitterUntil,
+  KeyedBackoff,
   LinearBackoff,
   managerOf,
   nonSlidingUntil,
+  onError,
+  pollUntil,
+  retryOnConflict,
   SymmetricJitterBackoff,
   seededRandom,
   until,
@@ -45,6 +52,17 @@ const apply =
   (...args: readonly unknown[]) =>
     Reflect.apply(door, undefined, args) as unknown;
 
+const keyed =
+  (method: "next" | "isInBackoffSince" | "isInBackoffSinceUpdate") =>
+  (...args: readonly unknown[]) =>
+    Reflect.apply(
+      KeyedBackoff.prototype[method],
+      new KeyedBackoff({ duration: 1, cap: 1, clock }),
+      args,
+    ) as unknown;
+
+const group = new Group();
+
 const doors = {
   "new Backoff": construct(Backoff),
   delayWithReset: (...args: readonly unknown[]) =>
@@ -68,6 +86,13 @@ const doors = {
   managerOf: apply(managerOf),
   "new ExponentialBackoffManager": construct(ExponentialBackoffManager),
   "new JitteredBackoffManager": construct(JitteredBackoffManager),
+  "new KeyedBackoff": construct(KeyedBackoff),
+  next: keyed("next"),
+  isInBackoffSince: keyed("isInBackoffSince"),
+  isInBackoffSinceUpdate: keyed("isInBackoffSinceUpdate"),
+  start: (...args: readonly unknown[]) => Reflect.apply(group.start, group, args) as unknown,
+  startWithSignal: (...args: readonly unknown[]) =>
+    Reflect.apply(group.startWithSignal, group, args) as unknown,
 };
 
 const promisingDoors = {
@@ -76,6 +101,11 @@ const promisingDoors = {
   until: apply(until),
   nonSlidingUntil: apply(nonSlidingUntil),
   forever: apply(forever),
+  pollUntil: apply(pollUntil),
+  delayUntil: apply(delayUntil),
+  exponentialBackoff: apply(exponentialBackoff),
+  onError: apply(onError),
+  retryOnConflict: apply(retryOnConflict),
 };
 
 type Row<Door> = readonly [
@@ -623,6 +653,70 @@ const thrown: readonly Row<keyof typeof doors>[] = [
     TypeError,
     "options.clock must have a method newTimer(), got [object Object]",
   ],
+  ["new KeyedBackoff", [], TypeError, "options must be an object, got undefined"],
+  [
+    "new KeyedBackoff",
+    [{ cap: 1 }],
+    TypeError,
+    "options.duration must be a finite number of at least 0, got undefined",
+  ],
+  [
+    "new KeyedBackoff",
+    [{ duration: -1, cap: 1 }],
+    RangeError,
+    "options.duration must be a finite number of at least 0, got -1",
+  ],
+  [
+    "new KeyedBackoff",
+    [{ duration }],
+    TypeError,
+    "options.cap must be a number above 0, got undefined",
+  ],
+  [
+    "new KeyedBackoff",
+    [{ duration, cap: 0 }],
+    RangeError,
+    "options.cap must be a number above 0, got 0",
+  ],
+  [
+    "new KeyedBackoff",
+    [{ duration, cap: inf }],
+    RangeError,
+    "options.cap must be a finite number, got Infinity",
+  ],
+  [
+    "new KeyedBackoff",
+    [{ duration, cap: 1, jitter: -1 }],
+    RangeError,
+    "options.jitter must be a finite number of at least 0, got -1",
+  ],
+  [
+    "new KeyedBackoff",
+    [{ duration, cap: 1, resetAfter: -1 }],
+    RangeError,
+    "options.resetAfter must be a number of at least 0, got -1",
+  ],
+  [
+    "new KeyedBackoff",
+    [{ duration, cap: 1, clock: {} }],
+    TypeError,
+    "options.clock must have a method monotonic(), got [object Object]",
+  ],
+  [
+    "new KeyedBackoff",
+    [{ duration, cap: 1, random: 0.5 }],
+    TypeError,
+    "options.random must be a function, got 0.5",
+  ],
+  ...(["next", "isInBackoffSince", "isInBackoffSinceUpdate"] as const).flatMap(
+    (door): Row<keyof typeof doors>[] => [
+      [door, ["a", "now"], TypeError, 'at must be an instant in milliseconds, got "now"'],
+      [door, ["a", Number.NaN], RangeError, "at must be an instant in milliseconds, got NaN"],
+    ],
+  ),
+  ["start", [], TypeError, "f must be a function, got undefined"],
+  ["startWithSignal", [f], TypeError, "signal must be an AbortSignal, got undefined"],
+  ["startWithSignal", [signal, f], TypeError, "f must be a function, got [object AbortSignal]"],
 ];
 
 const rejected: readonly Row<keyof typeof promisingDoors>[] = [
@@ -779,6 +873,136 @@ const rejected: readonly Row<keyof typeof promisingDoors>[] = [
     TypeError,
     "options.onError must be a function, got 1",
   ],
+
+  ...(["pollUntil", "delayUntil"] as const).flatMap((door): Row<keyof typeof promisingDoors>[] => {
+    const args = (condition: unknown, options: unknown) =>
+      door === "pollUntil" ? [condition, 1, options] : [() => 1, condition, options];
+    return [
+      [door, args(undefined, { clock }), TypeError, "condition must be a function, got undefined"],
+      [door, args(f, null), TypeError, "options must be an object, got null"],
+      [
+        door,
+        args(f, { clock, signal: {} }),
+        TypeError,
+        "options.signal must be an AbortSignal, got [object Object]",
+      ],
+      [
+        door,
+        args(f, { clock, onError: 1 }),
+        TypeError,
+        "options.onError must be a function, got 1",
+      ],
+      [
+        door,
+        args(f, { clock, immediate: 1 }),
+        TypeError,
+        "options.immediate must be true or false, got 1",
+      ],
+      [
+        door,
+        args(f, { clock, sliding: "no" }),
+        TypeError,
+        'options.sliding must be true or false, got "no"',
+      ],
+      [
+        door,
+        args(f, { clock, timeout: -1 }),
+        RangeError,
+        "options.timeout must be a number of at least 0, got -1",
+      ],
+      [
+        door,
+        args(f, { clock, timeout: Number.NaN, signal }),
+        RangeError,
+        "options.timeout must be a number of at least 0, got NaN",
+      ],
+      [
+        door,
+        args(f, { clock: {}, signal }),
+        TypeError,
+        "options.clock must have a method monotonic(), got [object Object]",
+      ],
+    ];
+  }),
+  [
+    "pollUntil",
+    [f, undefined, { clock }],
+    TypeError,
+    "interval must be a finite number of at least 0, got undefined",
+  ],
+  [
+    "pollUntil",
+    [f, -1, { clock }],
+    RangeError,
+    "interval must be a finite number of at least 0, got -1",
+  ],
+  [
+    "pollUntil",
+    [f, inf, { clock }],
+    RangeError,
+    "interval must be a finite number of at least 0, got Infinity",
+  ],
+  [
+    "delayUntil",
+    [new Backoff({ duration: 1 }), f, { clock }],
+    TypeError,
+    "delayFunc must be a function, got [object Object]",
+  ],
+
+  ["exponentialBackoff", [f], TypeError, "options must be an object, got undefined"],
+  [
+    "exponentialBackoff",
+    [undefined, { backoff: { duration } }],
+    TypeError,
+    "condition must be a function, got undefined",
+  ],
+  [
+    "exponentialBackoff",
+    [f, { clock }],
+    TypeError,
+    "options.backoff must be an object, got undefined",
+  ],
+  [
+    "exponentialBackoff",
+    [f, { backoff: new Backoff({ duration }), clock }],
+    TypeError,
+    "options.backoff must be the options of a Backoff, got a strategy",
+  ],
+  [
+    "exponentialBackoff",
+    [f, { backoff: { duration, steps: -1 }, clock }],
+    RangeError,
+    "options.steps must be a whole number of at least 0, got -1",
+  ],
+  [
+    "exponentialBackoff",
+    [f, { backoff: { duration }, clock: {} }],
+    TypeError,
+    "options.clock must have a method monotonic(), got [object Object]",
+  ],
+  [
+    "exponentialBackoff",
+    [f, { backoff: { duration }, signal: 1 }],
+    TypeError,
+    "options.signal must be an AbortSignal, got 1",
+  ],
+  [
+    "exponentialBackoff",
+    [f, { backoff: { duration }, onError: 1 }],
+    TypeError,
+    "options.onError must be a function, got 1",
+  ],
+
+  ["onError", [{ duration }], TypeError, "retriable must be a function, got undefined"],
+  ["onError", [{ duration }, Boolean], TypeError, "fn must be a function, got undefined"],
+  ["onError", [{ duration }, Boolean, f, 1], TypeError, "options must be an object, got 1"],
+  [
+    "onError",
+    [undefined, Boolean, f],
+    TypeError,
+    "options.backoff must be an object, got undefined",
+  ],
+  ["retryOnConflict", [{ duration }], TypeError, "fn must be a function, got undefined"],
 ];
 
 function expectNothingArmed(): void {

@@ -75,4 +75,21 @@ describe("loop", () => {
     await expect(counting({ isDone, onError })).rejects.toBe(limit);
     expect(timeline.events).toEqual([[0, 1]]);
   });
+
+  it.each([
+    { evenIfAborted: undefined, immediate: true, runs: 0 },
+    { evenIfAborted: true, immediate: true, runs: 1 },
+    { evenIfAborted: true, immediate: false, runs: 0 },
+  ])("starts with an aborted signal only if told to: %o", async ({ runs, ...when }) => {
+    stop.abort();
+    for (const sliding of [true, false]) {
+      timeline.events.length = 0;
+      const options = { ...when, sliding, isDone: () => false } as Partial<Loop<number>>;
+      expect(await counting(options)).toBeUndefined();
+      expect(timeline.events).toHaveLength(runs);
+    }
+    expect(await counting({ ...when, isDone: () => true } as Partial<Loop<number>>)).toEqual(
+      runs === 0 ? undefined : { value: 1 },
+    );
+  });
 });

@@ -1,0 +1,36 @@
+import { requireFunction, requireSignal } from "@holdfast/clock/internal";
+import type { BackoffManager } from "./backoff-manager.ts";
+import type { Condition, ConditionOptions } from "./condition-options.ts";
+import { loop } from "./loop.ts";
+
+/** When a condition is asked, and what else decides the end. */
+export interface ConditionLoop {
+  readonly condition: Condition;
+  readonly manager: BackoffManager;
+  readonly immediate: boolean;
+  /** Whether an immediate first call comes even if the signal has aborted. */
+  readonly evenIfAborted: boolean;
+  readonly sliding: boolean;
+  readonly signal: AbortSignal;
+  readonly onError: ConditionOptions["onError"];
+}
+
+/** Asks until the condition is true. The abort of the signal keeps it from that, and so rejects. */
+export async function conditionLoop({
+  condition,
+  signal,
+  ...options
+}: ConditionLoop): Promise<void> {
+  const done = await loop({ ...options, run: condition, isDone: Boolean, signal });
+  if (done === undefined) throw signal.reason;
+}
+
+/** Checks what all waits for a condition can be told, but the clock, which whoever uses it checks. */
+export function requireCondition(
+  condition: Condition,
+  { signal, onError }: ConditionOptions,
+): void {
+  requireFunction("condition", condition);
+  if (signal !== undefined) requireSignal("options.signal", signal);
+  if (onError !== undefined) requireFunction("options.onError", onError);
+}

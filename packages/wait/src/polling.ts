@@ -1,0 +1,36 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import {
+  requireBoolean,
+  requireMethods,
+  requireNotNegative,
+  requireOptions,
+} from "@holdfast/clock/internal";
+import type { BackoffManager } from "./backoff-manager.ts";
+import { conditionLoop, requireCondition } from "./condition-loop.ts";
+import type { Condition, PollOptions } from "./condition-options.ts";
+import { deadlineSignal } from "./deadline-signal.ts";
+
+/** Checks the options of a poll and lets it run, with what `managerFor` says decides its delays. */
+export async function polling(
+  condition: Condition,
+  options: PollOptions,
+  managerFor: (sliding: boolean, clock: Clock) => BackoffManager,
+): Promise<void> {
+  requireOptions("options", options);
+  requireCondition(condition, options);
+  const { clock = realClock, immediate = true, sliding = false, onError } = options;
+  const { timeout = Number.POSITIVE_INFINITY } = options;
+  requireBoolean("options.immediate", immediate);
+  requireBoolean("options.sliding", sliding);
+  requireNotNegative("options.timeout", timeout);
+  requireMethods("options.clock", clock, ["monotonic", "newTimer", "afterFunc"]);
+  const manager = managerFor(sliding, clock);
+  const limit = deadlineSignal(clock, timeout, options.signal);
+  try {
+    const { signal } = limit;
+    const when = { immediate, evenIfAborted: true, sliding };
+    await conditionLoop({ condition, manager, ...when, signal, onError });
+  } finally {
+    limit[Symbol.dispose]();
+  }
+}
