@@ -1,3 +1,4 @@
+export type { Attempt } from "./attempt.ts";
 export { Backoff, type BackoffOptions } from "./backoff.ts";
 export { type BackoffManager, managerOf } from "./backoff-manager.ts";
 export type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
@@ -37,7 +38,11 @@ export {
 } from "./jittered-backoff-manager.ts";
 export type { LoopOptions, PeriodicOptions } from "./loop-options.ts";
 export { nonSlidingUntil } from "./non-sliding-until.ts";
+export { isPermanentError, type PermanentError, permanent } from "./permanent-error.ts";
 export { type Random, seededRandom } from "./random.ts";
+export { retry } from "./retry.ts";
+export { retryAfter } from "./retry-after.ts";
+export type { RetryContext, RetryHooks, RetryOptions } from "./retry-options.ts";
 export {
   SymmetricJitterBackoff,
   type SymmetricJitterBackoffOptions,

@@ -16,6 +16,8 @@ import {
   jitterUntil,
   managerOf,
   nonSlidingUntil,
+  retry,
+  retryAfter,
   SymmetricJitterBackoff,
   seededRandom,
   until,
@@ -55,12 +57,14 @@ const doors = {
   grpcBackoff: apply(grpcBackoff),
   jitter: apply(jitter),
   seededRandom: apply(seededRandom),
+  retryAfter: apply(retryAfter),
   managerOf: apply(managerOf),
   "new ExponentialBackoffManager": construct(ExponentialBackoffManager),
   "new JitteredBackoffManager": construct(JitteredBackoffManager),
 };
 
 const promisingDoors = {
+  retry: apply(retry),
   backoffUntil: apply(backoffUntil),
   jitterUntil: apply(jitterUntil),
   until: apply(until),
@@ -413,6 +417,8 @@ const thrown: readonly Row<keyof typeof doors>[] = [
   ["seededRandom", [Number.NaN], RangeError, "seed must be a finite number, got NaN"],
   ["seededRandom", [inf], RangeError, "seed must be a finite number, got Infinity"],
 
+  ["retryAfter", ["1", {}], TypeError, "clock must have a method now(), got [object Object]"],
+
   ["managerOf", [], TypeError, "strategy must have a method delayFunc(), got undefined"],
   ["managerOf", [f, clock], TypeError, "strategy must have a method delayFunc(), got function f"],
   ["managerOf", [strategy], TypeError, "clock must have a method monotonic(), got undefined"],
@@ -549,6 +555,148 @@ const thrown: readonly Row<keyof typeof doors>[] = [
 ];
 
 const rejected: readonly Row<keyof typeof promisingDoors>[] = [
+  ["retry", [], TypeError, "fn must be a function, got undefined"],
+  ["retry", [f, null], TypeError, "options must be an object, got null"],
+  ["retry", [f, 5], TypeError, "options must be an object, got 5"],
+  [
+    "retry",
+    [f, { clock, signal: null }],
+    TypeError,
+    "options.signal must be an AbortSignal, got null",
+  ],
+  [
+    "retry",
+    [f, { clock, signal: {} }],
+    TypeError,
+    "options.signal must be an AbortSignal, got [object Object]",
+  ],
+  [
+    "retry",
+    [f, { signal, clock: {} }],
+    TypeError,
+    "options.clock must have a method monotonic(), got [object Object]",
+  ],
+  [
+    "retry",
+    [f, { signal, clock: { monotonic: f } }],
+    TypeError,
+    "options.clock must have a method newTimer(), got [object Object]",
+  ],
+  [
+    "retry",
+    [f, { signal, attemptTimeout: 1, clock: { monotonic: () => 0, newTimer: f } }],
+    TypeError,
+    "options.clock must have a method afterFunc(), got [object Object]",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, backoff: 100 }],
+    TypeError,
+    "options.backoff must be an object, got 100",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, backoff: { delayFunc: 1 } }],
+    TypeError,
+    "options.backoff must have a method delayFunc(), got [object Object]",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, backoff: {} }],
+    TypeError,
+    "options.duration must be a finite number of at least 0, got undefined",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, retries: "3" }],
+    TypeError,
+    'options.retries must be a whole number of at least 0, got "3"',
+  ],
+  [
+    "retry",
+    [f, { clock, signal, retries: -1 }],
+    RangeError,
+    "options.retries must be a whole number of at least 0, got -1",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, retries: 1.5 }],
+    RangeError,
+    "options.retries must be a whole number of at least 0, got 1.5",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, retries: Number.NaN }],
+    RangeError,
+    "options.retries must be a whole number of at least 0, got NaN",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, maxElapsed: null }],
+    TypeError,
+    "options.maxElapsed must be a number of at least 0, got null",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, maxElapsed: -1 }],
+    RangeError,
+    "options.maxElapsed must be a number of at least 0, got -1",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, maxElapsed: Number.NaN }],
+    RangeError,
+    "options.maxElapsed must be a number of at least 0, got NaN",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, attemptTimeout: "1s" }],
+    TypeError,
+    'options.attemptTimeout must be a number above 0, got "1s"',
+  ],
+  [
+    "retry",
+    [f, { clock, signal, attemptTimeout: 0 }],
+    RangeError,
+    "options.attemptTimeout must be a number above 0, got 0",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, attemptTimeout: -1 }],
+    RangeError,
+    "options.attemptTimeout must be a number above 0, got -1",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, attemptTimeout: Number.NaN }],
+    RangeError,
+    "options.attemptTimeout must be a number above 0, got NaN",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, shouldRetry: true }],
+    TypeError,
+    "options.shouldRetry must be a function, got true",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, delay: true }],
+    TypeError,
+    "options.delay must be a function, got true",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, onRetry: true }],
+    TypeError,
+    "options.onRetry must be a function, got true",
+  ],
+  [
+    "retry",
+    [f, { clock, signal, delay: 1_000 }],
+    TypeError,
+    "options.delay must be a function, got 1000",
+  ],
+
   ["backoffUntil", [], TypeError, "f must be a function, got undefined"],
   [
     "backoffUntil",
