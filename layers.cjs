@@ -80,7 +80,7 @@ module.exports = {
         "retry-options.ts",
         "within.ts",
       ],
-      ["jitter-until.ts", "poll.ts", "retrying.ts"],
+      ["jitter-until.ts", "poll.ts", "retrying.ts", "ticks.ts"],
       ["every.ts", "retry.ts"],
       ["non-sliding-until.ts", "until.ts"],
       ["forever.ts"],

@@ -12,6 +12,7 @@ export {
   type DecorrelatedJitterBackoffOptions,
 } from "./decorrelated-jitter-backoff.ts";
 export { EqualJitterBackoff } from "./equal-jitter-backoff.ts";
+export { type EveryOptions, every } from "./every.ts";
 export {
   ExcessiveCollisionsError,
   isExcessiveCollisionsError,
@@ -39,6 +40,7 @@ export {
 export type { LoopOptions, PeriodicOptions } from "./loop-options.ts";
 export { nonSlidingUntil } from "./non-sliding-until.ts";
 export { isPermanentError, type PermanentError, permanent } from "./permanent-error.ts";
+export { type PollOptions, poll, type Truthy } from "./poll.ts";
 export { type Random, seededRandom } from "./random.ts";
 export { retry } from "./retry.ts";
 export { retryAfter } from "./retry-after.ts";

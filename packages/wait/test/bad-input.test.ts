@@ -6,6 +6,7 @@ import {
   DecorrelatedJitterBackoff,
   EqualJitterBackoff,
   ExponentialBackoffManager,
+  every,
   expectedSlots,
   FullJitterBackoff,
   forever,
@@ -16,6 +17,7 @@ import {
   jitterUntil,
   managerOf,
   nonSlidingUntil,
+  poll,
   retry,
   retryAfter,
   SymmetricJitterBackoff,
@@ -58,6 +60,7 @@ const doors = {
   jitter: apply(jitter),
   seededRandom: apply(seededRandom),
   retryAfter: apply(retryAfter),
+  every: apply(every),
   managerOf: apply(managerOf),
   "new ExponentialBackoffManager": construct(ExponentialBackoffManager),
   "new JitteredBackoffManager": construct(JitteredBackoffManager),
@@ -65,6 +68,7 @@ const doors = {
 
 const promisingDoors = {
   retry: apply(retry),
+  poll: apply(poll),
   backoffUntil: apply(backoffUntil),
   jitterUntil: apply(jitterUntil),
   until: apply(until),
@@ -417,6 +421,68 @@ const thrown: readonly Row<keyof typeof doors>[] = [
   ["seededRandom", [Number.NaN], RangeError, "seed must be a finite number, got NaN"],
   ["seededRandom", [inf], RangeError, "seed must be a finite number, got Infinity"],
 
+  ["every", [], TypeError, "period must be a number above 0, got undefined"],
+  ["every", ["1s"], TypeError, 'period must be a number above 0, got "1s"'],
+  ["every", [0], RangeError, "period must be a number above 0, got 0"],
+  ["every", [-1], RangeError, "period must be a number above 0, got -1"],
+  ["every", [Number.NaN], RangeError, "period must be a number above 0, got NaN"],
+  ["every", [inf], RangeError, "period must be a finite number, got Infinity"],
+  ["every", [1, null], TypeError, "options must be an object, got null"],
+  [
+    "every",
+    [1, { clock: {} }],
+    TypeError,
+    "options.clock must have a method monotonic(), got [object Object]",
+  ],
+  [
+    "every",
+    [1, { clock: { monotonic: f } }],
+    TypeError,
+    "options.clock must have a method newTimer(), got [object Object]",
+  ],
+  [
+    "every",
+    [1, { clock, signal: null }],
+    TypeError,
+    "options.signal must be an AbortSignal, got null",
+  ],
+  [
+    "every",
+    [1, { clock, immediate: 1 }],
+    TypeError,
+    "options.immediate must be true or false, got 1",
+  ],
+  [
+    "every",
+    [1, { clock, sliding: "no" }],
+    TypeError,
+    'options.sliding must be true or false, got "no"',
+  ],
+  [
+    "every",
+    [1, { clock, jitter: -1, sliding: true }],
+    RangeError,
+    "options.jitter must be a finite number of at least 0, got -1",
+  ],
+  [
+    "every",
+    [1, { clock, random: 1, sliding: true }],
+    TypeError,
+    "options.random must be a function, got 1",
+  ],
+  [
+    "every",
+    [1, { clock, jitter: -1, sliding: false }],
+    RangeError,
+    "options.jitter must be a finite number of at least 0, got -1",
+  ],
+  [
+    "every",
+    [1, { clock, random: 1, sliding: false }],
+    TypeError,
+    "options.random must be a function, got 1",
+  ],
+
   ["retryAfter", ["1", {}], TypeError, "clock must have a method now(), got [object Object]"],
 
   ["managerOf", [], TypeError, "strategy must have a method delayFunc(), got undefined"],
@@ -555,6 +621,63 @@ const thrown: readonly Row<keyof typeof doors>[] = [
 ];
 
 const rejected: readonly Row<keyof typeof promisingDoors>[] = [
+  ["poll", [], TypeError, "fn must be a function, got undefined"],
+  ["poll", [f, null], TypeError, "options must be an object, got null"],
+  [
+    "poll",
+    [f, { clock, signal: {} }],
+    TypeError,
+    "options.signal must be an AbortSignal, got [object Object]",
+  ],
+  [
+    "poll",
+    [f, { signal, clock: {} }],
+    TypeError,
+    "options.clock must have a method monotonic(), got [object Object]",
+  ],
+  [
+    "poll",
+    [f, { signal, clock: { monotonic: f, newTimer: f } }],
+    TypeError,
+    "options.clock must have a method afterFunc(), got [object Object]",
+  ],
+  [
+    "poll",
+    [f, { clock, signal, backoff: 100 }],
+    TypeError,
+    "options.backoff must be an object, got 100",
+  ],
+  [
+    "poll",
+    [f, { clock, signal, timeout: "1s" }],
+    TypeError,
+    'options.timeout must be a number above 0, got "1s"',
+  ],
+  [
+    "poll",
+    [f, { clock, signal, timeout: 0 }],
+    RangeError,
+    "options.timeout must be a number above 0, got 0",
+  ],
+  [
+    "poll",
+    [f, { clock, signal, timeout: -1 }],
+    RangeError,
+    "options.timeout must be a number above 0, got -1",
+  ],
+  [
+    "poll",
+    [f, { clock, signal, timeout: Number.NaN }],
+    RangeError,
+    "options.timeout must be a number above 0, got NaN",
+  ],
+  [
+    "poll",
+    [f, { clock, signal, onError: true }],
+    TypeError,
+    "options.onError must be a function, got true",
+  ],
+
   ["retry", [], TypeError, "fn must be a function, got undefined"],
   ["retry", [f, null], TypeError, "options must be an object, got null"],
   ["retry", [f, 5], TypeError, "options must be an object, got 5"],
