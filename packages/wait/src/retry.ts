@@ -79,7 +79,6 @@ export async function retry<Value>(
   requireSignal("options.signal", signal);
   const retrying = new Retrying(options, signal);
   const work = limited(fn, options);
-  if (signal.aborted) throw signal.reason;
   const end = loop({
     run: () => work(retrying.attempt()),
     isDone: () => true,

@@ -29,8 +29,6 @@ export class Ticks implements AsyncIterableIterator<number, undefined> {
   #timer: Timer | undefined = undefined;
   /** Ends the run that is under way. */
   #resume: (() => void) | undefined = undefined;
-  /** Resolves when the loop has ended, and has left nothing. */
-  #loop: Promise<void> = Promise.resolve();
 
   constructor(options: TicksOptions) {
     this.#options = options;
@@ -44,12 +42,11 @@ export class Ticks implements AsyncIterableIterator<number, undefined> {
     return tick;
   }
 
-  async return(): Promise<Tick> {
+  return(): Promise<Tick> {
     this.#end();
     this.#timer?.stop();
     this.#resume?.();
-    await this.#loop;
-    return END;
+    return Promise.resolve(END);
   }
 
   [Symbol.asyncIterator](): this {
@@ -68,7 +65,7 @@ export class Ticks implements AsyncIterableIterator<number, undefined> {
       sliding,
       signal,
     });
-    this.#loop = end.then(
+    void end.then(
       () => this.#end(),
       (error: unknown) => {
         this.#takers.shift()?.reject(error);

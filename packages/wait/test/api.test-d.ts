@@ -7,10 +7,13 @@ import {
   type BackoffStrategy,
   backoffUntil,
   type DelayFunc,
+  type EveryOptions,
   ExhaustedError,
   ExponentialBackoffManager,
+  every,
   forever,
   isExhaustedError,
+  isPermanentError,
   isTimeoutError,
   Jitter,
   JitteredBackoffManager,
@@ -19,7 +22,15 @@ import {
   managerOf,
   nonSlidingUntil,
   type PeriodicOptions,
+  type PermanentError,
+  type PollOptions,
+  permanent,
+  poll,
   type Random,
+  type RetryContext,
+  type RetryOptions,
+  retry,
+  retryAfter,
   seededRandom,
   TimeoutError,
   until,
@@ -53,7 +64,17 @@ expectTypeOf(forever(f, 1)).toEqualTypeOf<Promise<never>>();
 expectTypeOf(new TimeoutError(1).code).toEqualTypeOf<"ERR_WAIT_TIMEOUT">();
 expectTypeOf(new ExhaustedError(1).code).toEqualTypeOf<"ERR_WAIT_EXHAUSTED">();
 
+expectTypeOf(retry(() => 1)).toEqualTypeOf<Promise<number>>();
+expectTypeOf(retry(async () => 1)).toEqualTypeOf<Promise<number>>();
+expectTypeOf(retry((attempt) => attempt)).resolves.toHaveProperty("signal");
+expectTypeOf(poll(() => true as boolean)).toEqualTypeOf<Promise<true>>();
+expectTypeOf(poll(async () => "" as string | undefined)).toEqualTypeOf<Promise<string>>();
+expectTypeOf(every(1)).toExtend<AsyncIterable<number>>();
+expectTypeOf(permanent("404")).toEqualTypeOf<PermanentError>();
+expectTypeOf(retryAfter("1")).toEqualTypeOf<number | undefined>();
+
 declare const caught: unknown;
+if (isPermanentError(caught)) expectTypeOf(caught.cause).toEqualTypeOf<unknown>();
 if (isTimeoutError(caught)) expectTypeOf(caught.timeout).toEqualTypeOf<number>();
 if (isExhaustedError(caught)) expectTypeOf(caught.attempts).toEqualTypeOf<number>();
 
@@ -71,9 +92,23 @@ void until(async () => "done", 1, signal, {
   onError: (error) => expectTypeOf(error).toBeUnknown(),
 });
 
+/** Hooks may answer at once or later; what they are told cannot be written to. */
+void retry(f, { shouldRetry: async () => true, delay: async (_, next) => next, onRetry: () => 1 });
+void retry(f, {
+  shouldRetry(context) {
+    expectTypeOf(context).toEqualTypeOf<RetryContext>();
+    // @ts-expect-error It is frozen.
+    context.delay = 1;
+    return context.error instanceof Error;
+  },
+});
+
 /** An option may be given as undefined: it stands for the default, also with exact optional types. */
 expectTypeOf<{ duration: number; cap: undefined }>().toExtend<BackoffOptions>();
 expectTypeOf<{ clock: undefined; onError: undefined }>().toExtend<PeriodicOptions>();
+expectTypeOf<{ signal: undefined; retries: undefined }>().toExtend<RetryOptions>();
+expectTypeOf<{ signal: undefined; timeout: undefined }>().toExtend<PollOptions>();
+expectTypeOf<{ signal: undefined; jitter: undefined }>().toExtend<EveryOptions>();
 
 // What does not compile.
 
@@ -101,6 +136,12 @@ new Backoff({});
 new Backoff({ duration: "1s" });
 // @ts-expect-error One vocabulary: it is called duration.
 new Backoff({ initialDelay: 1 });
+// @ts-expect-error The same, inside other options.
+void retry(f, { backoff: { initialDelay: 1 } });
+// @ts-expect-error Attempts are counted once, as retries after the first.
+void retry(f, { maxAttempts: 3 });
+// @ts-expect-error A poll has no attempts to count.
+void poll(f, { retries: 3 });
 // @ts-expect-error One vocabulary: it is called cap.
 new Backoff({ duration: 1, max: 10 });
 // @ts-expect-error An exponential manager without a factor would be a constant one.

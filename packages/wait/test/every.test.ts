@@ -1,4 +1,6 @@
+import { FakeClock } from "@holdfast/clock/testing";
 import { type EveryOptions, every, seededRandom } from "@holdfast/wait";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "./abort-listeners.ts";
 import { type Harness, harnesses } from "./harness.ts";
@@ -82,6 +84,11 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
         bodies: [1001, 0],
         immediate: true,
         ticks: [0, 1001, 2000, 3000],
+      },
+      "once after an overrun of several periods": {
+        bodies: [2500, 0],
+        immediate: true,
+        ticks: [0, 2500, 3000],
       },
       "a period after the end of each body, when sliding": {
         bodies: [300],
@@ -265,3 +272,28 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
     await ticks.return?.();
   });
 });
+
+it("ticks once for each point of the grid, whatever the period", () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.double({ min: 0.001, max: 1e6, noNaN: true }),
+      fc.double({ min: 0, max: 1e9, noNaN: true }),
+      async (period, origin) => {
+        const clock = new FakeClock();
+        await clock.step(origin);
+        const start = clock.monotonic();
+        let ticks = 0;
+        await clock.run(
+          async () => {
+            for await (const tick of every(period, { clock })) {
+              // Instants are whole nanoseconds here, as far as a double can tell them apart.
+              const slack = 2e-6 + tick * 2 ** -50;
+              expect(Math.abs(tick - start - ++ticks * period)).toBeLessThanOrEqual(slack);
+              if (ticks === 50) break;
+            }
+          },
+          { turns: 0 },
+        );
+      },
+    ),
+  ));
