@@ -1,10 +1,11 @@
 const CODE = "ERR_WAIT_PERMANENT";
 
-/** What {@link permanent} makes; `cause` is the error that no further attempt can mend. */
+/** What {@link permanent} makes. */
 export class PermanentError extends Error {
   override readonly name = "PermanentError";
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;
+  /** What the attempt ended with: what {@link retry} and {@link poll} reject with. */
   override readonly cause: unknown;
 
   /** @param cause - what the attempt ended with */
@@ -15,13 +16,13 @@ export class PermanentError extends Error {
 }
 
 /**
- * Marks an error as one that no further attempt can mend. Throw it in a function that is retried:
- * {@link retry} then rejects at once, with `error` itself.
+ * Marks an error as one that no further attempt can mend. Throw it in a function that is retried
+ * or polled: {@link retry} and {@link poll} then reject at once, with `error` itself.
  *
  * Take {@link RetryOptions.shouldRetry} where the error alone tells; this, where only the function
  * knows.
  *
- * @param error - what {@link retry} is to reject with; anything that can be thrown
+ * @param error - what they are to reject with; anything that can be thrown
  * @returns an error whose `cause` is `error`
  *
  * Source: `Permanent` of github.com/cenkalti/backoff.
