@@ -46,6 +46,7 @@ module.exports = {
     layers: [
       ["condition-options.ts", "group.ts", "is-conflict.ts"],
       [
+        "attempt.ts",
         "backoff-strategy.ts",
         "excessive-collisions-error.ts",
         "exhausted-error.ts",
@@ -53,7 +54,14 @@ module.exports = {
         "nanoseconds.ts",
         "power.ts",
       ],
-      ["expected-slots.ts", "random.ts", "rearmed-timer.ts", "timeout-error.ts"],
+      [
+        "expected-slots.ts",
+        "permanent-error.ts",
+        "random.ts",
+        "rearmed-timer.ts",
+        "retry-after.ts",
+        "timeout-error.ts",
+      ],
       ["backoff-manager.ts", "growth-options.ts", "jitter.ts"],
       ["deadline-signal.ts", "interrupted.ts", "ticking-manager.ts"],
       [
@@ -79,9 +87,13 @@ module.exports = {
         "strategy-of.ts",
         "backoff-until.ts",
         "exponential-backoff-manager.ts",
+        "grid.ts",
         "jittered-backoff-manager.ts",
+        "retry-options.ts",
+        "within.ts",
       ],
-      ["jitter-until.ts"],
+      ["jitter-until.ts", "poll.ts", "retrying.ts", "ticks.ts"],
+      ["every.ts", "retry.ts"],
       ["non-sliding-until.ts", "until.ts"],
       ["forever.ts"],
       ["index.ts"],

@@ -1,4 +1,4 @@
-import { Backoff, delayUntil, type PollOptions, pollUntil } from "@holdfast/wait";
+import { Backoff, delayUntil, type PollUntilOptions, pollUntil } from "@holdfast/wait";
 import {
   type ConditionCase,
   type ConditionInput,
@@ -111,7 +111,7 @@ function armOf(arm: { readonly op: string }): object {
 async function poll(input: ConditionInput, { condition, random, ...call }: Call): Promise<void> {
   const { immediate, sliding, backoff } = input;
   const timeout = timeoutOf(input);
-  const options: PollOptions = {
+  const options: PollUntilOptions = {
     ...call,
     immediate,
     sliding,

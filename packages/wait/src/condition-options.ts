@@ -29,7 +29,7 @@ export interface ConditionOptions {
 }
 
 /** What {@link pollUntil} and {@link delayUntil} can be told. */
-export interface PollOptions extends ConditionOptions {
+export interface PollUntilOptions extends ConditionOptions {
   /**
    * Whether the condition is asked before the first delay.
    *

@@ -1,7 +1,7 @@
 import { requireFunction } from "@holdfast/clock/internal";
 import { managerOf } from "./backoff-manager.ts";
 import type { DelayFunc } from "./backoff-strategy.ts";
-import type { Condition, PollOptions } from "./condition-options.ts";
+import type { Condition, PollUntilOptions } from "./condition-options.ts";
 import { polling } from "./polling.ts";
 
 /**
@@ -14,7 +14,7 @@ import { polling } from "./polling.ts";
  * its own. It is asked for the next one before each call, or after it with `sliding`
  * @param condition - what to ask. It receives a signal that aborts with `signal` and with the
  * timeout, and should give up soon after
- * @param options - see {@link PollOptions}
+ * @param options - see {@link PollUntilOptions}
  * @returns a promise that settles when the wait has ended and no timer or listener is left; bad
  * arguments reject it with a RangeError or TypeError
  *
@@ -38,7 +38,7 @@ import { polling } from "./polling.ts";
 export async function delayUntil(
   delayFunc: DelayFunc,
   condition: Condition,
-  options: PollOptions = {},
+  options: PollUntilOptions = {},
 ): Promise<void> {
   requireFunction("delayFunc", delayFunc);
   await polling(condition, options, (_sliding, clock) =>

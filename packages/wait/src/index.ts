@@ -1,3 +1,4 @@
+export type { Attempt } from "./attempt.ts";
 export { AttemptBackoff, type AttemptBackoffOptions } from "./attempt-backoff.ts";
 export { Backoff, type BackoffOptions } from "./backoff.ts";
 export { type BackoffManager, managerOf } from "./backoff-manager.ts";
@@ -7,7 +8,7 @@ export {
   BinaryExponentialBackoff,
   type BinaryExponentialBackoffOptions,
 } from "./binary-exponential-backoff.ts";
-export type { Condition, ConditionOptions, PollOptions } from "./condition-options.ts";
+export type { Condition, ConditionOptions, PollUntilOptions } from "./condition-options.ts";
 export { ConstantBackoff, type ConstantBackoffOptions } from "./constant-backoff.ts";
 export {
   DecorrelatedJitterBackoff,
@@ -16,6 +17,7 @@ export {
 export { DefaultBackoff, DefaultRetry } from "./default-retry.ts";
 export { delayUntil } from "./delay-until.ts";
 export { EqualJitterBackoff } from "./equal-jitter-backoff.ts";
+export { type EveryOptions, every } from "./every.ts";
 export {
   ExcessiveCollisionsError,
   isExcessiveCollisionsError,
@@ -50,9 +52,14 @@ export { LinearBackoff, type LinearBackoffOptions } from "./linear-backoff.ts";
 export type { LoopOptions, PeriodicOptions } from "./loop-options.ts";
 export { nonSlidingUntil } from "./non-sliding-until.ts";
 export { type OnErrorOptions, onError } from "./on-error.ts";
+export { isPermanentError, type PermanentError, permanent } from "./permanent-error.ts";
+export { type PollOptions, poll, type Truthy } from "./poll.ts";
 export { pollUntil } from "./poll-until.ts";
 export { type Random, seededRandom } from "./random.ts";
+export { retry } from "./retry.ts";
+export { retryAfter } from "./retry-after.ts";
 export { retryOnConflict } from "./retry-on-conflict.ts";
+export type { RetryContext, RetryHooks, RetryOptions } from "./retry-options.ts";
 export type { SpreadOptions } from "./spread.ts";
 export {
   SymmetricJitterBackoff,

@@ -45,7 +45,7 @@ export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | u
 }
 
 async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
-  const { run, isDone, manager, immediate, sliding, signal } = options;
+  const { run, manager, immediate, sliding, signal } = options;
   let timer: Timer | undefined;
   const stop = () => timer?.stop();
   const arm = () => {
@@ -58,12 +58,15 @@ async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefin
     while (timer === undefined || ((await timer.fired) && !signal.aborted)) {
       if (!sliding) arm();
       let done: Done<Value> | undefined;
+      let handling: Promise<unknown> | undefined;
       try {
         done = { value: await run(signal) };
       } catch (error) {
-        await handle(error, options);
+        handling = handle(error, options);
       }
-      if (done !== undefined && isDone(done.value)) return done;
+      // To wait for nothing would cost a failed attempt of `retry` some three percent.
+      if (handling !== undefined) await handling;
+      if (isOver(done, options)) return done;
       if (sliding) arm();
     }
     return undefined;
@@ -74,9 +77,18 @@ async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefin
 }
 
 /** Hands an error to whoever takes it, and throws one that nobody takes. */
-function handle<Value>(error: unknown, { onError, signal }: Loop<Value>): unknown {
+function handle<Value>(
+  error: unknown,
+  { onError, signal }: Loop<Value>,
+): Promise<unknown> | undefined {
   if (onError === undefined || isStop(error, signal)) throw error;
-  return onError(error);
+  const handling = onError(error);
+  return handling === undefined ? undefined : Promise.resolve(handling);
+}
+
+/** Whether the last run, unless it failed, has done what the loop is for. */
+function isOver<Value>(done: Done<Value> | undefined, { isDone }: Loop<Value>): boolean {
+  return done !== undefined && isDone(done.value);
 }
 
 /** Whether an error is only the stop that user code was told of. */

@@ -1,6 +1,6 @@
 import { requireAtLeast } from "@holdfast/clock/internal";
 import { managerOf } from "./backoff-manager.ts";
-import type { Condition, PollOptions } from "./condition-options.ts";
+import type { Condition, PollUntilOptions } from "./condition-options.ts";
 import { polling } from "./polling.ts";
 import { TickingManager } from "./ticking-manager.ts";
 
@@ -24,7 +24,7 @@ import { TickingManager } from "./ticking-manager.ts";
  * @param condition - what to ask. It receives a signal that aborts with `signal` and with the
  * timeout, and should give up soon after
  * @param interval - milliseconds, finite, at least 0; with 0 it is asked again without any delay
- * @param options - see {@link PollOptions}
+ * @param options - see {@link PollUntilOptions}
  * @returns a promise that settles when the poll has ended and no timer or listener is left; bad
  * arguments reject it with a RangeError or TypeError
  *
@@ -57,7 +57,7 @@ import { TickingManager } from "./ticking-manager.ts";
 export async function pollUntil(
   condition: Condition,
   interval: number,
-  options: PollOptions = {},
+  options: PollUntilOptions = {},
 ): Promise<void> {
   requireAtLeast("interval", interval, 0);
   await polling(condition, options, (sliding, clock) =>

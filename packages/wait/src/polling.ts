@@ -7,13 +7,13 @@ import {
 } from "@holdfast/clock/internal";
 import type { BackoffManager } from "./backoff-manager.ts";
 import { conditionLoop, requireCondition } from "./condition-loop.ts";
-import type { Condition, PollOptions } from "./condition-options.ts";
+import type { Condition, PollUntilOptions } from "./condition-options.ts";
 import { deadlineSignal } from "./deadline-signal.ts";
 
 /** Checks the options of a poll and lets it run, with what `managerFor` says decides its delays. */
 export async function polling(
   condition: Condition,
-  options: PollOptions,
+  options: PollUntilOptions,
   managerFor: (sliding: boolean, clock: Clock) => BackoffManager,
 ): Promise<void> {
   requireOptions("options", options);

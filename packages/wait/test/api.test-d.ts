@@ -10,13 +10,16 @@ import {
   DefaultRetry,
   type DelayFunc,
   delayUntil,
+  type EveryOptions,
   ExhaustedError,
   ExponentialBackoffManager,
+  every,
   exponentialBackoff,
   forever,
   Group,
   interrupted,
   isExhaustedError,
+  isPermanentError,
   isTimeoutError,
   Jitter,
   JitteredBackoffManager,
@@ -27,9 +30,17 @@ import {
   nonSlidingUntil,
   onError,
   type PeriodicOptions,
+  type PermanentError,
   type PollOptions,
+  type PollUntilOptions,
+  permanent,
+  poll,
   pollUntil,
   type Random,
+  type RetryContext,
+  type RetryOptions,
+  retry,
+  retryAfter,
   retryOnConflict,
   seededRandom,
   TimeoutError,
@@ -76,7 +87,17 @@ expectTypeOf(new Group().wait()).toEqualTypeOf<Promise<void>>();
 expectTypeOf(new TimeoutError(1).code).toEqualTypeOf<"ERR_WAIT_TIMEOUT">();
 expectTypeOf(new ExhaustedError(1).code).toEqualTypeOf<"ERR_WAIT_EXHAUSTED">();
 
+expectTypeOf(retry(() => 1)).toEqualTypeOf<Promise<number>>();
+expectTypeOf(retry(async () => 1)).toEqualTypeOf<Promise<number>>();
+expectTypeOf(retry((attempt) => attempt)).resolves.toHaveProperty("signal");
+expectTypeOf(poll(() => true as boolean)).toEqualTypeOf<Promise<true>>();
+expectTypeOf(poll(async () => "" as string | undefined)).toEqualTypeOf<Promise<string>>();
+expectTypeOf(every(1)).toExtend<AsyncIterable<number>>();
+expectTypeOf(permanent("404")).toEqualTypeOf<PermanentError>();
+expectTypeOf(retryAfter("1")).toEqualTypeOf<number | undefined>();
+
 declare const caught: unknown;
+if (isPermanentError(caught)) expectTypeOf(caught.cause).toEqualTypeOf<unknown>();
 if (isTimeoutError(caught)) expectTypeOf(caught.timeout).toEqualTypeOf<number>();
 if (isExhaustedError(caught)) expectTypeOf(caught.attempts).toEqualTypeOf<number>();
 
@@ -94,15 +115,29 @@ void until(async () => "done", 1, signal, {
   onError: (error) => expectTypeOf(error).toBeUnknown(),
 });
 
+/** Hooks may answer at once or later; what they are told cannot be written to. */
+void retry(f, { shouldRetry: async () => true, delay: async (_, next) => next, onRetry: () => 1 });
+void retry(f, {
+  shouldRetry(context) {
+    expectTypeOf(context).toEqualTypeOf<RetryContext>();
+    // @ts-expect-error It is frozen.
+    context.delay = 1;
+    return context.error instanceof Error;
+  },
+});
+
 /** An option may be given as undefined: it stands for the default, also with exact optional types. */
 expectTypeOf<{ duration: number; cap: undefined }>().toExtend<BackoffOptions>();
 expectTypeOf<{ clock: undefined; onError: undefined }>().toExtend<PeriodicOptions>();
+expectTypeOf<{ signal: undefined; retries: undefined }>().toExtend<RetryOptions>();
+expectTypeOf<{ signal: undefined; timeout: undefined }>().toExtend<PollOptions>();
+expectTypeOf<{ signal: undefined; jitter: undefined }>().toExtend<EveryOptions>();
 
 /** A condition says yes or no, at once or later, and gets the signal; so does what is retried. */
 expectTypeOf<(signal: AbortSignal) => Promise<boolean>>().toExtend<Condition>();
 void exponentialBackoff(() => false, { backoff: { duration: 1, steps: 3 }, signal });
 void onError(DefaultRetry, Boolean, (told) => expectTypeOf(told).toEqualTypeOf<AbortSignal>());
-expectTypeOf<{ timeout: undefined; signal: undefined }>().toExtend<PollOptions>();
+expectTypeOf<{ timeout: undefined; signal: undefined }>().toExtend<PollUntilOptions>();
 new KeyedBackoff<object>({ duration: 1, cap: 1 }).reset({});
 
 // What does not compile.
@@ -140,6 +175,12 @@ new Backoff({});
 new Backoff({ duration: "1s" });
 // @ts-expect-error One vocabulary: it is called duration.
 new Backoff({ initialDelay: 1 });
+// @ts-expect-error The same, inside other options.
+void retry(f, { backoff: { initialDelay: 1 } });
+// @ts-expect-error Attempts are counted once, as retries after the first.
+void retry(f, { maxAttempts: 3 });
+// @ts-expect-error A poll has no attempts to count.
+void poll(f, { retries: 3 });
 // @ts-expect-error One vocabulary: it is called cap.
 new Backoff({ duration: 1, max: 10 });
 // @ts-expect-error An exponential manager without a factor would be a constant one.

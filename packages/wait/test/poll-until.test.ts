@@ -3,7 +3,7 @@ import {
   type Condition,
   delayUntil,
   isTimeoutError,
-  type PollOptions,
+  type PollUntilOptions,
   pollUntil,
 } from "@holdfast/wait";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -36,8 +36,9 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
 
   /** The same wait twice: the delays of the one are those of the other. */
   const family = {
-    pollUntil: (condition: Condition, options?: PollOptions) => pollUntil(condition, 1000, options),
-    delayUntil: (condition: Condition, options?: PollOptions) =>
+    pollUntil: (condition: Condition, options?: PollUntilOptions) =>
+      pollUntil(condition, 1000, options),
+    delayUntil: (condition: Condition, options?: PollUntilOptions) =>
       delayUntil(() => 1000, condition, options),
   };
 
@@ -51,7 +52,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
   };
 
   describe.each(Object.entries(family))("%s", (_name, wait) => {
-    const start = (condition: Condition, options?: PollOptions) =>
+    const start = (condition: Condition, options?: PollUntilOptions) =>
       timeline.noteEnd(wait(condition, { clock: harness.clock, signal: stop.signal, ...options }));
 
     it("asks at once and then after each delay, until it is told true", async () => {
@@ -188,7 +189,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     interface Semantics {
       readonly name: string;
       readonly aborted?: boolean;
-      readonly options: PollOptions;
+      readonly options: PollUntilOptions;
       /** What each call says; an error is thrown. */
       readonly says: boolean | Error;
       readonly calls: number;
@@ -368,7 +369,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
   });
 
   interface Beat {
-    readonly options: PollOptions;
+    readonly options: PollUntilOptions;
     /** How long each call takes. */
     readonly takes: readonly number[];
     readonly asked: readonly number[];

@@ -1,0 +1,35 @@
+import type { Clock, Timer } from "@holdfast/clock";
+import type { BackoffManager } from "./backoff-manager.ts";
+import type { DelayFunc } from "./backoff-strategy.ts";
+import { RearmedTimer } from "./rearmed-timer.ts";
+
+/**
+ * Delays that end at `start + period`, `start + 2 × period` and so on, the start being the first
+ * call: however late each call comes, the next delay makes up for it. Points that are past are
+ * skipped.
+ */
+export class Grid implements BackoffManager {
+  readonly #clock: Clock;
+  readonly #timer: RearmedTimer;
+  readonly #period: number;
+  /** What is added to each delay, without moving the grid. */
+  readonly #extra: DelayFunc;
+  #start = Number.NaN;
+  /** The point of the grid that the timer is set to. */
+  #index = 0;
+
+  constructor(clock: Clock, period: number, extra: DelayFunc) {
+    this.#clock = clock;
+    this.#timer = new RearmedTimer("options.clock", clock);
+    this.#period = period;
+    this.#extra = extra;
+  }
+
+  backoff(): Timer {
+    const now = this.#clock.monotonic();
+    if (this.#index === 0) this.#start = now;
+    const passed = Math.floor((now - this.#start) / this.#period);
+    this.#index = Math.max(this.#index, passed) + 1;
+    return this.#timer.arm(this.#start + this.#index * this.#period - now + this.#extra());
+  }
+}
