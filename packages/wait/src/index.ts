@@ -6,6 +6,8 @@ export {
   BinaryExponentialBackoff,
   type BinaryExponentialBackoffOptions,
 } from "./binary-exponential-backoff.ts";
+export type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect-options.ts";
+export { connectWithBackoff } from "./connect-with-backoff.ts";
 export {
   DecorrelatedJitterBackoff,
   type DecorrelatedJitterBackoffOptions,
@@ -35,6 +37,7 @@ export {
   JitteredBackoffManager,
   type JitteredBackoffManagerOptions,
 } from "./jittered-backoff-manager.ts";
+export { type KeepConnectedOptions, keepConnected } from "./keep-connected.ts";
 export type { LoopOptions, PeriodicOptions } from "./loop-options.ts";
 export { nonSlidingUntil } from "./non-sliding-until.ts";
 export { type Random, seededRandom } from "./random.ts";

@@ -3,6 +3,7 @@ import {
   Backoff,
   BinaryExponentialBackoff,
   backoffUntil,
+  connectWithBackoff,
   DecorrelatedJitterBackoff,
   EqualJitterBackoff,
   ExponentialBackoffManager,
@@ -14,6 +15,7 @@ import {
   JitteredBackoffManager,
   jitter,
   jitterUntil,
+  keepConnected,
   managerOf,
   nonSlidingUntil,
   SymmetricJitterBackoff,
@@ -66,6 +68,12 @@ const promisingDoors = {
   until: apply(until),
   nonSlidingUntil: apply(nonSlidingUntil),
   forever: apply(forever),
+  connectWithBackoff: apply(connectWithBackoff),
+  keepConnected: apply(keepConnected),
+  "connectWithBackoff (options)": (...args: readonly unknown[]) =>
+    Reflect.apply(connectWithBackoff, undefined, [f, ...args]) as unknown,
+  "keepConnected (options)": (...args: readonly unknown[]) =>
+    Reflect.apply(keepConnected, undefined, [f, f, ...args]) as unknown,
 };
 
 type Row<Door> = readonly [
@@ -702,6 +710,81 @@ const rejected: readonly Row<keyof typeof promisingDoors>[] = [
     TypeError,
     "options.onError must be a function, got 1",
   ],
+
+  ["connectWithBackoff", [], TypeError, "connect must be a function, got undefined"],
+  ["keepConnected", [], TypeError, "connect must be a function, got undefined"],
+  [
+    "keepConnected",
+    [f, undefined, { signal, clock }],
+    TypeError,
+    "use must be a function, got undefined",
+  ],
+  [
+    "keepConnected (options)",
+    [{ signal, clock, onError: 1 }],
+    TypeError,
+    "options.onError must be a function, got 1",
+  ],
+  ...(["connectWithBackoff (options)", "keepConnected (options)"] as const).flatMap(
+    (door): readonly Row<typeof door>[] => [
+      [door, [], TypeError, "options must be an object, got undefined"],
+      [door, [{ clock }], TypeError, "options.signal must be an AbortSignal, got undefined"],
+      [
+        door,
+        [{ signal, clock, backoff: 100 }],
+        TypeError,
+        "options.backoff must be an object, got 100",
+      ],
+      [
+        door,
+        [{ signal, clock, backoff: { factor: 2 } }],
+        TypeError,
+        "options.duration must be a finite number of at least 0, got undefined",
+      ],
+      [
+        door,
+        [{ signal, clock, minConnectTimeout: -1 }],
+        RangeError,
+        "options.minConnectTimeout must be a number of at least 0, got -1",
+      ],
+      [
+        door,
+        [{ signal, clock, minConnectTimeout: Number.NaN }],
+        RangeError,
+        "options.minConnectTimeout must be a number of at least 0, got NaN",
+      ],
+      [
+        door,
+        [{ signal, clock, minConnectTimeout: "20s" }],
+        TypeError,
+        'options.minConnectTimeout must be a number of at least 0, got "20s"',
+      ],
+      [
+        door,
+        [{ signal, clock: {} }],
+        TypeError,
+        "options.clock must have a method afterFunc(), got [object Object]",
+      ],
+      [
+        door,
+        [{ signal, clock: { afterFunc: f } }],
+        TypeError,
+        "options.clock must have a method monotonic(), got [object Object]",
+      ],
+      [
+        door,
+        [{ signal, clock, onRetry: "log" }],
+        TypeError,
+        'options.onRetry must be a function, got "log"',
+      ],
+      [
+        door,
+        [{ signal, clock, onLate: null }],
+        TypeError,
+        "options.onLate must be a function, got null",
+      ],
+    ],
+  ),
 ];
 
 function expectNothingArmed(): void {
