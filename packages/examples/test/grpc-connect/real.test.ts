@@ -117,12 +117,14 @@ describe("a peer that", PATIENT, () => {
     const { attempts, connect } = client();
     const errors: unknown[] = [];
     const onRetry = ({ error }: ConnectRetry) => {
-      errors.push((error as NodeJS.ErrnoException).code);
+      errors.push(error);
       if (errors.length === 3) stop.abort("seen enough");
     };
     const options = { signal: stop.signal, backoff, minConnectTimeout: NO_HURRY, onRetry };
     await expect(connectWithBackoff(connect, options)).rejects.toBe("seen enough");
-    expect(errors).toEqual(["ECONNRESET", "ECONNRESET", "ECONNRESET"]);
+    // Depending on when the reset comes, Node reports it or only closes the session.
+    const reset = expect.stringMatching(/ECONNRESET|EPIPE|closed before its SETTINGS came/);
+    expect(errors.map(String)).toEqual([reset, reset, reset]);
     for (const { gap, delay } of gapsOf(attempts)) expect(gap).toBeGreaterThanOrEqual(delay);
   });
 
