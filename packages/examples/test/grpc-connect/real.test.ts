@@ -39,15 +39,22 @@ async function become(behaviour: Behaviour): Promise<void> {
   for (const pid of peer.pids) pids.add(pid);
 }
 
-/** Waits until no socket of this process is open; a test that leaves one ends here, by its time limit. */
-async function socketsClosed(): Promise<void> {
-  while (process.getActiveResourcesInfo().some((name) => name.startsWith("TCP")))
+const openSockets = (): string[] =>
+  process.getActiveResourcesInfo().filter((name) => name.startsWith("TCP"));
+
+/** Fails unless every socket of this process is closed a moment later. */
+async function expectSocketsClosed(): Promise<void> {
+  for (let attempt = 0; attempt < 500 && openSockets().length > 0; attempt++)
     await realClock.sleep(10);
+  expect(openSockets()).toEqual([]);
 }
 
 afterEach(async () => {
-  await socketsClosed();
-  await peer[Symbol.asyncDispose]();
+  try {
+    await expectSocketsClosed();
+  } finally {
+    await peer[Symbol.asyncDispose]();
+  }
   expect(await survivors([...pids])).toEqual([]);
 }, PATIENT.timeout);
 
@@ -109,7 +116,7 @@ describe("a peer that", PATIENT, () => {
     expect(retries.map(({ delay }) => delay)).toEqual([0, 0]);
     for (const { gap } of gapsOf(attempts)) expect(gap).toBeGreaterThanOrEqual(200);
     expect(attempts.every(({ signal }) => isTimeoutError(signal.reason))).toBe(true);
-    await socketsClosed();
+    await expectSocketsClosed();
   });
 
   it("resets is tried again: a TCP connection is no success", async () => {
@@ -162,7 +169,7 @@ describe("a peer that", PATIENT, () => {
     const connecting = connectWithBackoff(connect, { signal: stop.signal });
     realClock.afterFunc(50, () => stop.abort("enough"));
     await expect(connecting).rejects.toBe("enough");
-    await socketsClosed();
+    await expectSocketsClosed();
   });
 });
 
