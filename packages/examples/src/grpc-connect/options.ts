@@ -17,8 +17,8 @@ export type ParsedOptions =
 
 function durationOf(text: string): number {
   const duration = parseDuration(text);
-  if (duration !== undefined) return duration;
-  throw new InvalidArgumentError('Expected a duration such as "500ms", "20s" or "1m30s".');
+  if (duration !== undefined && duration > 0) return duration;
+  throw new InvalidArgumentError('Expected a duration above 0, such as "500ms", "20s" or "1m30s".');
 }
 
 function seedOf(text: string): number {
