@@ -9,6 +9,8 @@ export {
   type BinaryExponentialBackoffOptions,
 } from "./binary-exponential-backoff.ts";
 export type { Condition, ConditionOptions, PollUntilOptions } from "./condition-options.ts";
+export type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect-options.ts";
+export { connectWithBackoff } from "./connect-with-backoff.ts";
 export { ConstantBackoff, type ConstantBackoffOptions } from "./constant-backoff.ts";
 export {
   DecorrelatedJitterBackoff,
@@ -47,6 +49,7 @@ export {
   JitteredBackoffManager,
   type JitteredBackoffManagerOptions,
 } from "./jittered-backoff-manager.ts";
+export { type KeepConnectedOptions, keepConnected } from "./keep-connected.ts";
 export { KeyedBackoff, type KeyedBackoffOptions } from "./keyed-backoff.ts";
 export { LinearBackoff, type LinearBackoffOptions } from "./linear-backoff.ts";
 export type { LoopOptions, PeriodicOptions } from "./loop-options.ts";

@@ -7,6 +7,8 @@ import {
   type BackoffStrategy,
   backoffUntil,
   type Condition,
+  type ConnectOptions,
+  connectWithBackoff,
   DefaultRetry,
   type DelayFunc,
   delayUntil,
@@ -26,6 +28,7 @@ import {
   jitter,
   jitterUntil,
   KeyedBackoff,
+  keepConnected,
   managerOf,
   nonSlidingUntil,
   onError,
@@ -84,6 +87,9 @@ expectTypeOf(retryOnConflict(DefaultRetry, async () => "done")).toEqualTypeOf<Pr
 expectTypeOf(interrupted(1)).toEqualTypeOf<boolean>();
 expectTypeOf(new KeyedBackoff({ duration: 1, cap: 1 }).next("key")).toEqualTypeOf<number>();
 expectTypeOf(new Group().wait()).toEqualTypeOf<Promise<void>>();
+expectTypeOf(connectWithBackoff(() => 42, { signal })).toEqualTypeOf<Promise<number>>();
+expectTypeOf(connectWithBackoff(async () => "a", { signal })).toEqualTypeOf<Promise<string>>();
+expectTypeOf(keepConnected(() => 42, f, { signal })).toEqualTypeOf<Promise<void>>();
 expectTypeOf(new TimeoutError(1).code).toEqualTypeOf<"ERR_WAIT_TIMEOUT">();
 expectTypeOf(new ExhaustedError(1).code).toEqualTypeOf<"ERR_WAIT_EXHAUSTED">();
 
@@ -126,6 +132,23 @@ void retry(f, {
   },
 });
 
+/** What connects decides what is used, and what comes late. */
+void keepConnected(
+  async ({ attempt, signal: told }) => {
+    expectTypeOf(attempt).toBeNumber();
+    expectTypeOf(told).toEqualTypeOf<AbortSignal>();
+    return new Map<string, number>();
+  },
+  (connection, told) => {
+    expectTypeOf(connection).toEqualTypeOf<Map<string, number>>();
+    expectTypeOf(told).toEqualTypeOf<AbortSignal>();
+  },
+  { signal, onLate: (connection) => connection.clear(), onRetry: ({ error }) => void error },
+);
+expectTypeOf<{ signal: AbortSignal; backoff: { duration: 1 } }>().toExtend<
+  ConnectOptions<unknown>
+>();
+
 /** An option may be given as undefined: it stands for the default, also with exact optional types. */
 expectTypeOf<{ duration: number; cap: undefined }>().toExtend<BackoffOptions>();
 expectTypeOf<{ clock: undefined; onError: undefined }>().toExtend<PeriodicOptions>();
@@ -159,6 +182,10 @@ void nonSlidingUntil(f, 1);
 void jitterUntil(f, 1);
 // @ts-expect-error The same for every relative.
 void backoffUntil(f, manager, true);
+// @ts-expect-error A peer may never accept.
+void connectWithBackoff(f, {});
+// @ts-expect-error The same for a connection that is kept.
+void keepConnected(f, f, {});
 // @ts-expect-error A signal that may be missing is a loop that may not stop.
 void until(f, 1, undefined as AbortSignal | undefined);
 // @ts-expect-error A controller is not its signal.

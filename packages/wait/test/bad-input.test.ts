@@ -5,6 +5,7 @@ import {
   BinaryExponentialBackoff,
   backoffUntil,
   ConstantBackoff,
+  connectWithBackoff,
   DecorrelatedJitterBackoff,
   delayUntil,
   EqualJitterBackoff,
@@ -22,6 +23,7 @@ import {
   jitter,
   jitterUntil,
   KeyedBackoff,
+  keepConnected,
   LinearBackoff,
   managerOf,
   nonSlidingUntil,
@@ -114,6 +116,12 @@ const promisingDoors = {
   exponentialBackoff: apply(exponentialBackoff),
   onError: apply(onError),
   retryOnConflict: apply(retryOnConflict),
+  connectWithBackoff: apply(connectWithBackoff),
+  keepConnected: apply(keepConnected),
+  "connectWithBackoff (options)": (...args: readonly unknown[]) =>
+    Reflect.apply(connectWithBackoff, undefined, [f, ...args]) as unknown,
+  "keepConnected (options)": (...args: readonly unknown[]) =>
+    Reflect.apply(keepConnected, undefined, [f, f, ...args]) as unknown,
 };
 
 type Row<Door> = readonly [
@@ -1274,6 +1282,80 @@ const rejected: readonly Row<keyof typeof promisingDoors>[] = [
     "options.backoff must be an object, got undefined",
   ],
   ["retryOnConflict", [{ duration }], TypeError, "fn must be a function, got undefined"],
+  ["connectWithBackoff", [], TypeError, "connect must be a function, got undefined"],
+  ["keepConnected", [], TypeError, "connect must be a function, got undefined"],
+  [
+    "keepConnected",
+    [f, undefined, { signal, clock }],
+    TypeError,
+    "use must be a function, got undefined",
+  ],
+  [
+    "keepConnected (options)",
+    [{ signal, clock, onError: 1 }],
+    TypeError,
+    "options.onError must be a function, got 1",
+  ],
+  ...(["connectWithBackoff (options)", "keepConnected (options)"] as const).flatMap(
+    (door): readonly Row<typeof door>[] => [
+      [door, [], TypeError, "options must be an object, got undefined"],
+      [door, [{ clock }], TypeError, "options.signal must be an AbortSignal, got undefined"],
+      [
+        door,
+        [{ signal, clock, backoff: 100 }],
+        TypeError,
+        "options.backoff must be an object, got 100",
+      ],
+      [
+        door,
+        [{ signal, clock, backoff: { factor: 2 } }],
+        TypeError,
+        "options.duration must be a finite number of at least 0, got undefined",
+      ],
+      [
+        door,
+        [{ signal, clock, minConnectTimeout: -1 }],
+        RangeError,
+        "options.minConnectTimeout must be a number of at least 0, got -1",
+      ],
+      [
+        door,
+        [{ signal, clock, minConnectTimeout: Number.NaN }],
+        RangeError,
+        "options.minConnectTimeout must be a number of at least 0, got NaN",
+      ],
+      [
+        door,
+        [{ signal, clock, minConnectTimeout: "20s" }],
+        TypeError,
+        'options.minConnectTimeout must be a number of at least 0, got "20s"',
+      ],
+      [
+        door,
+        [{ signal, clock: {} }],
+        TypeError,
+        "options.clock must have a method afterFunc(), got [object Object]",
+      ],
+      [
+        door,
+        [{ signal, clock: { afterFunc: f } }],
+        TypeError,
+        "options.clock must have a method monotonic(), got [object Object]",
+      ],
+      [
+        door,
+        [{ signal, clock, onRetry: "log" }],
+        TypeError,
+        'options.onRetry must be a function, got "log"',
+      ],
+      [
+        door,
+        [{ signal, clock, onLate: null }],
+        TypeError,
+        "options.onLate must be a function, got null",
+      ],
+    ],
+  ),
 ];
 
 function expectNothingArmed(): void {

@@ -29,15 +29,15 @@ export async function survivors(pids: readonly number[]): Promise<readonly numbe
   return pids.filter(isAlive);
 }
 
-/** The supervisor as built, as a process of its own, and what it printed. */
+/** An example as built, as a process of its own, and what it printed; the supervisor by default. */
 export class Program {
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
   #stdout = "";
   #wanted: { pattern: RegExp; found: (match: RegExpMatchArray) => void } | undefined;
 
-  constructor(args: readonly string[]) {
-    this.child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  constructor(args: readonly string[], main = MAIN) {
+    this.child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "inherit"] });
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.#stdout += text;
       this.#look();

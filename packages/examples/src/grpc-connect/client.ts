@@ -1,0 +1,58 @@
+import type { ClientHttp2Session } from "node:http2";
+import type { Clock } from "@holdfast/clock";
+import { type ConnectAttempt, GrpcBackoff, keepConnected, type Random } from "@holdfast/wait";
+import { connectHttp2, sessionEnd } from "./connect-http2.ts";
+import type { ClientEvent } from "./event.ts";
+import type { Peer } from "./peer.ts";
+import type { Stage } from "./stage.ts";
+
+/** The numbers of the protocol, and of this demonstration. Durations are in milliseconds. */
+export interface ClientOptions {
+  readonly clock: Clock;
+  readonly peer: Peer;
+  readonly stage: Stage;
+  readonly report: (event: ClientEvent) => void;
+  /** The first delay. */
+  readonly initial: number;
+  readonly minConnectTimeout: number;
+  /** How long a connection stands before the peer dies. */
+  readonly hold: number;
+  readonly random?: Random | undefined;
+}
+
+/** Stays connected to a peer until its script is over, or `stop` aborts. */
+export async function client(options: ClientOptions, stop: AbortController): Promise<void> {
+  const { clock, peer, stage, report, initial, minConnectTimeout, hold, random } = options;
+
+  const connect = ({ attempt, startedAt, delay, signal }: ConnectAttempt) => {
+    report({ type: "started", at: startedAt, behaviour: stage.behaviour, attempt, delay });
+    return connectHttp2(`http://127.0.0.1:${peer.port}`, signal);
+  };
+
+  const use = async (session: ClientHttp2Session, signal: AbortSignal): Promise<void> => {
+    report({ type: "accepted", at: clock.monotonic(), delay: initial });
+    const lost = sessionEnd(session, signal).then(() => {
+      report({ type: "lost", at: clock.monotonic() });
+    });
+    try {
+      await clock.sleep(hold, { signal });
+      await stage.advance();
+    } finally {
+      await lost;
+    }
+    if (stage.isOver) stop.abort();
+  };
+
+  await keepConnected(connect, use, {
+    signal: stop.signal,
+    backoff: new GrpcBackoff({ duration: initial, cap: 20 * initial, random }),
+    minConnectTimeout,
+    clock,
+    onRetry: async ({ error, delay }) => {
+      report({ type: "failed", at: clock.monotonic(), error, delay });
+      await stage.attemptFailed();
+      if (stage.isOver) stop.abort();
+    },
+    onLate: (session) => session.destroy(),
+  });
+}

@@ -1,0 +1,69 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, it } from "vitest";
+import { Program, survivors } from "../supervisor/program.ts";
+
+// Processes, sockets and time are real here. The program ends by itself only if nothing is left in it:
+// no process, no socket and no timer.
+
+/** For a machine that is busy with other things. */
+const PATIENT = { timeout: 60_000 };
+
+const MAIN = fileURLToPath(new URL("../../dist/grpc-connect/main.js", import.meta.url));
+
+/** The processes that a process has started and that still run. */
+function childrenOf(parent: number | undefined): number[] {
+  const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
+  return stdout.split("\n").flatMap((row) => {
+    const [pid, of] = row.trim().split(/ +/).map(Number);
+    return pid !== undefined && of === parent ? [pid] : [];
+  });
+}
+
+describe.concurrent("the program", PATIENT, () => {
+  const short = ["--initial", "20ms", "--hold", "50ms", "--seed", "1"];
+
+  it("plays its script, keeps to the protocol and leaves nothing", async ({ expect }) => {
+    await using program = new Program([...short, "--min-connect-timeout", "300ms"], MAIN);
+    await program.printed(/ {2}refuse {2}attempt 1: .* next attempt /);
+    await program.printed(/ {2}refuse {2}attempt 2: /);
+    await program.printed(/ {2}hang {4}attempt 3: timed out after /);
+    await program.printed(/ {2}hang {4}attempt 4: timed out after .*, next attempt at once/);
+    await program.printed(/ {2}reset {3}attempt 5: /);
+    await program.printed(/ {2}accept {2}attempt \d+: accepted: its SETTINGS came after /);
+    await program.printed(/ {2}accept {2}attempt \d+: lost after /);
+    await program.printed(/ {2}refuse {2}attempt 1: /);
+    await program.printed(/ {2}refuse {2}attempt 2: /);
+    await program.printed(/ {2}accept {2}attempt \d+: accepted/);
+    await program.printed(/ {2}accept {2}attempt \d+: lost after /);
+    await program.printed(/PEER +0s/);
+    await program.printed(/PLANNED +MEASURED +DIFFERENCE/);
+    await program.printed(/No attempt came too soon\./);
+    expect(await program.exited).toBe(0);
+  });
+
+  it("ends at a signal, however long an attempt may take", async ({ expect }) => {
+    await using program = new Program([...short, "--min-connect-timeout", "1h"], MAIN);
+    await program.printed(/ {2}refuse {2}attempt 2: /);
+    const children = childrenOf(program.child.pid);
+    expect(children.length).toBeGreaterThan(0);
+    program.child.kill("SIGTERM");
+    expect(await program.exited).toBe(128 + 15);
+    expect(await survivors(children)).toEqual([]);
+  });
+
+  it("takes its peer along when it is killed", async ({ expect }) => {
+    await using program = new Program([...short, "--min-connect-timeout", "1h"], MAIN);
+    await program.printed(/ {2}refuse {2}attempt 2: /);
+    const children = childrenOf(program.child.pid);
+    program.child.kill("SIGKILL");
+    await program.exited;
+    expect(await survivors(children)).toEqual([]);
+  });
+
+  it("prints its usage", async ({ expect }) => {
+    await using program = new Program(["--help"], MAIN);
+    expect(await program.exited).toBe(0);
+    expect(program.stdout).toMatch(/^Usage: npm run grpc-connect -- \[options\]\n/);
+  });
+});

@@ -1,0 +1,103 @@
+import { requireFunction } from "@holdfast/clock/internal";
+import type { ConnectAttempt, ConnectOptions } from "./connect-options.ts";
+import { Connecting } from "./connecting.ts";
+import { loop } from "./loop.ts";
+import type { LoopOptions } from "./loop-options.ts";
+
+/** What {@link keepConnected} can be told. */
+export interface KeepConnectedOptions<Connection> extends ConnectOptions<Connection>, LoopOptions {}
+
+/**
+ * Connects as {@link connectWithBackoff} does, uses the connection until it has ended, and connects
+ * again, until `signal` aborts.
+ *
+ * Once the peer has accepted an attempt, the delays start over, and that attempt counts as a first
+ * one. A connection that has held for longer than the first delay is so replaced at once; a peer that
+ * accepts and hangs up is left alone for the rest of that delay.
+ *
+ * | What happens | What `keepConnected` does |
+ * | --- | --- |
+ * | `connect` resolves | calls `use` with the connection and waits for it to settle |
+ * | `use` resolves | connects again |
+ * | `use` throws or rejects, `onError` is given | hands the error over, connects again |
+ * | `use` throws or rejects otherwise | rejects with that error |
+ * | an attempt fails | tells `onRetry` and tries again, as `connectWithBackoff` does |
+ * | `signal` aborts while no connection stands | gives the attempt up and resolves at once |
+ * | `signal` aborts during `use` | waits for `use` to settle, then resolves |
+ *
+ * @param connect - makes one attempt, and resolves when the peer has proved that it accepts
+ * @param use - settles when the connection has ended. It receives `signal`, and should close the
+ * connection when that aborts
+ * @param options - see {@link KeepConnectedOptions}
+ * @returns a promise that settles when no timer or listener is left; bad arguments reject it with a
+ * RangeError or TypeError
+ *
+ * Source: as for {@link connectWithBackoff}. There a connection that was lost is made anew when
+ * somebody asks for one; here somebody always does.
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { keepConnected } from "@holdfast/wait";
+ *
+ * const clock = new FakeClock();
+ * const start = clock.monotonic();
+ * const stop = new AbortController();
+ *
+ * const refuses = [true, true, true, false, true, false];
+ * function connect({ attempt }: { attempt: number }) {
+ *   const seconds = (clock.monotonic() - start) / 1_000;
+ *   const refused = refuses.shift();
+ *   console.log(`${seconds} s, attempt ${attempt}: ${refused ? "refused" : "accepted"}`);
+ *   if (refused) throw new Error("refused");
+ * }
+ *
+ * const kept = keepConnected(connect, (_, signal) => clock.sleep(60_000, { signal }), {
+ *   signal: stop.signal,
+ *   backoff: { duration: 1_000, factor: 2 },
+ *   clock,
+ * });
+ * await clock.step(100_000);
+ * stop.abort();
+ * await kept;
+ * // => 0 s, attempt 1: refused
+ * // => 1 s, attempt 2: refused
+ * // => 3 s, attempt 3: refused
+ * // => 7 s, attempt 4: accepted
+ * // => 67 s, attempt 1: refused
+ * // => 68 s, attempt 2: accepted
+ * ```
+ */
+export async function keepConnected<Connection>(
+  connect: (attempt: ConnectAttempt) => Connection | PromiseLike<Connection>,
+  use: (connection: Connection, signal: AbortSignal) => unknown,
+  options: KeepConnectedOptions<Connection>,
+): Promise<void> {
+  const connecting = new Connecting(connect, options);
+  requireFunction("use", use);
+  const { signal, onLate, onError } = options;
+  if (onError !== undefined) requireFunction("options.onError", onError);
+  let phase: "connecting" | "connected" = "connecting";
+
+  const run = async (): Promise<void> => {
+    phase = "connecting";
+    const connection = await connecting.attempt();
+    phase = "connected";
+    connecting.accepted();
+    await (signal.aborted ? onLate?.(connection) : use(connection, signal));
+  };
+  const endOf = (error: unknown): unknown => {
+    if (phase === "connecting") return connecting.failed(error);
+    if (onError === undefined) throw error;
+    return onError(error);
+  };
+  await loop({
+    run,
+    isDone: () => false,
+    onError: endOf,
+    manager: connecting,
+    immediate: true,
+    sliding: false,
+    signal,
+  });
+}
