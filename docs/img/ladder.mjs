@@ -1,7 +1,5 @@
 // Draws ladder.svg: the delays of one Backoff, as the class itself gives them.
-// After a build: node docs/img/ladder.mjs
-import { writeFileSync } from "node:fs";
-import { fileURLToPath, pathToFileURL } from "node:url";
+// draw.mjs writes it.
 
 const shape = { duration: 100, factor: 2, cap: 2_000, jitter: 0.5 };
 const count = 8;
@@ -112,9 +110,4 @@ function timeLine(drawn) {
 
 function round(value) {
   return Math.round(value * 10) / 10;
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const wait = await import("../../packages/wait/dist/index.js");
-  writeFileSync(fileURLToPath(new URL("ladder.svg", import.meta.url)), ladder(wait));
 }

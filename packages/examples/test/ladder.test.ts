@@ -5,5 +5,5 @@ import { ladder } from "../../../docs/img/ladder.mjs";
 
 it("the ladder in the documentation is the one that Backoff climbs", () => {
   const drawn = readFileSync(new URL("../../../docs/img/ladder.svg", import.meta.url), "utf8");
-  expect(drawn, "to draw it anew: npx tsc -b && node docs/img/ladder.mjs").toBe(ladder(wait));
+  expect(drawn, "to draw it anew: npm run docs").toBe(ladder(wait));
 });

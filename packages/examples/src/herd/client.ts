@@ -1,0 +1,19 @@
+import type { Clock } from "@holdfast/clock";
+import { type BackoffStrategy, backoffUntil, managerOf } from "@holdfast/wait";
+import type { Server } from "./server.ts";
+
+/** What all clients of a server have in common. */
+export interface Connection {
+  readonly clock: Clock;
+  readonly server: Server;
+  readonly backoff: BackoffStrategy;
+}
+
+/** Calls the server until it has been served once. */
+export async function client({ clock, server, backoff }: Connection): Promise<void> {
+  const served = new AbortController();
+  const call = async (): Promise<void> => {
+    if ((await server.call()) === "accepted") served.abort();
+  };
+  await backoffUntil(call, managerOf(backoff, clock), true, served.signal);
+}

@@ -1,0 +1,34 @@
+import {
+  type SimulationOptions,
+  simulationCommand,
+  wholeNumber,
+} from "../report/simulation-command.ts";
+import { headOf, lineOf } from "../report/table.ts";
+import { writePictures } from "../report/write-pictures.ts";
+import { COLUMNS } from "./columns.ts";
+import { compareForms } from "./compare-forms.ts";
+import { pictures } from "./pictures.ts";
+import { scenario } from "./scenario.ts";
+
+interface Options extends SimulationOptions {
+  readonly outage: number;
+}
+
+const command = simulationCommand(
+  "npm run herd --",
+  "Lets 1,000 clients come back to one server, with each form of jitter.",
+).option("--outage <seconds>", "how long the server is down", wholeNumber(1, 3_600), 10);
+const { seed, outage, json, svg } = command.parse().opts<Options>();
+const down = scenario(seed, outage * 1_000);
+
+const runs = await compareForms(down);
+if (json === true) {
+  const figures = runs.map(({ load: { intervals: _, ...totals } }) => totals);
+  console.log(JSON.stringify({ scenario: down, figures }, null, 2));
+} else {
+  console.log(headOf(COLUMNS));
+  for (const { load } of runs) console.log(lineOf(COLUMNS, load));
+  console.log("\nPictures of seed 1: docs/choosing-jitter.md. Others: --seed 2 --svg DIRECTORY");
+}
+if (svg !== undefined)
+  for (const file of writePictures(svg, pictures(runs, down))) console.error(file);

@@ -1,0 +1,111 @@
+import { type Frame, type Point, pen } from "../report/pen.ts";
+import { picture } from "../report/picture.ts";
+import { count, seconds } from "./columns.ts";
+import type { Run } from "./compare-forms.ts";
+import { type Form, growth } from "./forms.ts";
+import { LAYERS, panel, timeAxis } from "./panel.ts";
+import type { Measurement, Scenario } from "./simulate.ts";
+
+const WIDTH = 760;
+
+/** Draws each form of jitter, and all of them below each other; by names of files. */
+export function pictures(runs: readonly Run[], outage: Scenario): Map<string, string> {
+  return new Map([
+    ["herd.svg", overview(runs, outage)],
+    ...runs.map((run) => [`herd-${run.form.name}.svg`, single(run, outage)] as const),
+  ]);
+}
+
+/** The outage in words, a line each. */
+function setting({ clients, outage, workers, service, interval }: Scenario): string[] {
+  return [
+    `${count(clients)} clients lose a server at once. After ${outage / 1_000} s it is back and serves ${workers} calls at a time, ${service} ms each.`,
+    `b doubles with each call that is refused, from ${growth.duration} ms up to ${growth.cap / 1_000} s.`,
+    `Calls in ${interval} ms, over seconds from the return of the server. Dotted: as many as it can serve.`,
+  ];
+}
+
+/** Where the entries of the legend begin. */
+const ENTRIES = [24, 124, 304];
+
+function legend(y: number): string[] {
+  return LAYERS.flatMap(({ classes, words }, index) => {
+    const left = ENTRIES[index] ?? 0;
+    const box = { left, right: left + 12, top: y - 10, bottom: y + 2 };
+    return [pen.bars([box], classes), pen.text(words, [left + 18, y], "quiet")];
+  });
+}
+
+function figures({ peak, calls, lastServed }: Measurement): string[] {
+  return [count(peak), count(calls), seconds(lastServed)];
+}
+
+/** Where the figures beside a panel end. */
+const FIGURES = [
+  { words: "peak", right: 592 },
+  { words: "calls", right: 656 },
+  { words: "last served", right: 738 },
+];
+
+function overview(runs: readonly Run[], outage: Scenario): string {
+  const top = 176;
+  const row = 104;
+  const rows = runs.map((run, index) => {
+    const above = top + index * row;
+    return { ...run, frame: { left: 52, right: 530, top: above, bottom: above + 64 } };
+  });
+  return picture({
+    width: WIDTH,
+    height: top + runs.length * row,
+    title: `Load on a server that comes back to ${count(outage.clients)} clients, for ${runs.length} forms of jitter`,
+    elements: [
+      pen.text("An outage ends, and everybody comes back", [24, 32], "name"),
+      ...setting(outage).map((words, line) => pen.text(words, [24, 56 + line * 20], "quiet")),
+      ...legend(128),
+      ...FIGURES.map(({ words, right }) => pen.text(words, [right, 128], "quiet end")),
+      ...rows.flatMap((run) => overviewRow(run, run.frame, outage)),
+      ...rows.slice(-1).flatMap(({ frame }) => timeAxis(outage, frame)),
+    ],
+  });
+}
+
+function overviewRow({ form, load }: Run, frame: Frame, outage: Scenario): string[] {
+  const values = figures(load);
+  return [
+    titleOf(form, [frame.left, frame.top - 8]),
+    ...panel(load, outage, frame),
+    ...FIGURES.map(({ right }, index) =>
+      pen.text(values[index] ?? "", [right, frame.bottom - 26], "name end"),
+    ),
+  ];
+}
+
+function single({ form, load }: Run, outage: Scenario): string {
+  const frame = { left: 52, right: 736, top: 116, bottom: 276 };
+  const [peak, calls, lastServed] = figures(load);
+  return picture({
+    width: WIDTH,
+    height: 340,
+    title: `Load on a server that comes back to ${count(outage.clients)} clients: ${form.title}`,
+    elements: [
+      titleOf(form, [24, 32]),
+      pen.text(
+        `At most ${peak} calls in ${outage.interval} ms. ${calls} calls until all were served, the last after ${lastServed}.`,
+        [24, 56],
+        "quiet",
+      ),
+      ...legend(82),
+      ...panel(load, outage, frame),
+      ...timeAxis(outage, frame),
+      pen.text(
+        `calls in ${outage.interval} ms, over seconds from the return of the server`,
+        [frame.right, 320],
+        "quiet end",
+      ),
+    ],
+  });
+}
+
+function titleOf({ title, range }: Form, at: Point): string {
+  return pen.text(`${title}<tspan class="quiet plain">; delays ${range}</tspan>`, at, "name");
+}

@@ -1,0 +1,47 @@
+import type { Clock } from "@holdfast/clock";
+
+/** What a {@link Server} can do. */
+export interface ServerOptions {
+  readonly clock: Clock;
+  /** How long it stays down, in milliseconds from now. */
+  readonly outage: number;
+  /** How many calls it serves at a time. Who comes while it is busy is refused at once. */
+  readonly workers: number;
+  /** How long it serves a call, in milliseconds. */
+  readonly service: number;
+  /** Told of every call. */
+  readonly report: (answer: Answer) => void;
+}
+
+/** What a call meets: a server that is down, one that is too busy, or one that accepts it. */
+export type Answer = "down" | "refused" | "accepted";
+
+/** A server that comes back from an outage. */
+export class Server {
+  readonly #options: ServerOptions;
+  readonly #back: number;
+  #busy = 0;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#back = options.clock.monotonic() + options.outage;
+  }
+
+  /** Resolves at once unless the call is accepted; then when it has been served. */
+  async call(): Promise<Answer> {
+    const { clock, service, report } = this.#options;
+    const answer = this.#answer();
+    report(answer);
+    if (answer !== "accepted") return answer;
+    this.#busy++;
+    await clock.sleep(service);
+    this.#busy--;
+    return answer;
+  }
+
+  #answer(): Answer {
+    const { clock, workers } = this.#options;
+    if (clock.monotonic() < this.#back) return "down";
+    return this.#busy < workers ? "accepted" : "refused";
+  }
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, expect, it } from "vitest";
+import { count, seconds } from "../../src/herd/columns.ts";
+import { compareForms, type Run } from "../../src/herd/compare-forms.ts";
+import { pictures } from "../../src/herd/pictures.ts";
+import { scenario } from "../../src/herd/scenario.ts";
+
+const PATIENCE = 60_000;
+const outage = scenario(1);
+let runs: Run[];
+
+beforeAll(async () => {
+  runs = await compareForms(outage);
+}, PATIENCE);
+
+function documentation(name: string): string {
+  return readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), "utf8");
+}
+
+it("the pictures are those that the simulation draws", () => {
+  for (const [name, svg] of pictures(runs, outage))
+    expect(documentation(`img/${name}`) === svg, `to draw ${name} anew: npm run docs`).toBe(true);
+});
+
+it("the figures in the guide are those that the simulation gives", () => {
+  const rows = runs.map(({ form, load: { inVain, calls, peak, lastServed } }) => {
+    const cells = [form.title, count(inVain), count(calls), count(peak), seconds(lastServed)];
+    return `| ${cells.join(" | ")} |`;
+  });
+  const guide = documentation("choosing-jitter.md").split("\n");
+  expect(guide.filter((line) => rows.includes(line))).toEqual(rows);
+});
