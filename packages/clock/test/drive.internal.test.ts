@@ -13,3 +13,12 @@ it.each([1, 2, 5])(
     expect(soon).toHaveBeenCalledTimes(n + 1);
   },
 );
+
+it("a FakeClock polls for no timer: each is announced", async () => {
+  const watch = vi.spyOn(eventLoop, "watch");
+  const clock = new FakeClock();
+  const run = clock.run(() => clock.waitForWaiters(1));
+  eventLoop.later(5, () => clock.newTimer(10));
+  await run;
+  expect(watch).not.toHaveBeenCalled();
+});

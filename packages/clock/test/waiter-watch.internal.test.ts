@@ -36,3 +36,15 @@ it("does not poll where every timer is announced", async () => {
   await wait;
   expect(poll).not.toHaveBeenCalled();
 });
+
+it("counts nothing while nobody waits", () => {
+  const size = vi.fn(() => 0);
+  const subject = {
+    silent: false,
+    get size() {
+      return size();
+    },
+  };
+  new WaiterWatch(subject).look();
+  expect(size).not.toHaveBeenCalled();
+});
