@@ -66,6 +66,15 @@ it("each difference from Go that conformance grants is explained, and no other",
   expect(names(explained)).toEqual(names(granted));
 });
 
+it("the survivors of mutation testing that are explained are lines of the sources", () => {
+  const rows = [...read("docs/mutation.md").matchAll(/^\| `([\w/-]+\.ts)` \| `([^`]+)`/gm)];
+  expect(rows.length).toBeGreaterThan(0);
+  const gone = rows.filter(
+    ([, file = "", line = ""]) => !read(`packages/clock/src/${file}`).includes(line),
+  );
+  expect(gone.map(([row]) => row)).toEqual([]);
+});
+
 it("the list of decisions has them all", () => {
   const listed = linksOf(read("docs/adr/README.md")).map(({ target }) => target);
   const written = guides

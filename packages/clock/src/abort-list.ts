@@ -77,7 +77,9 @@ export class AbortList {
         errors.push(error);
       }
     }
-    if (errors.length === 1) throw errors[0];
-    if (errors.length > 1) throw new AggregateError(errors, "several abort callbacks threw");
+    if (errors.length === 0) return;
+    throw errors.length === 1
+      ? errors[0]
+      : new AggregateError(errors, "several abort callbacks threw");
   }
 }

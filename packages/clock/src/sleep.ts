@@ -5,7 +5,7 @@ import type { Timer } from "./clock.ts";
 export class Sleep extends AbortWaiter {
   readonly #resolve: () => void;
   readonly #reject: (reason: unknown) => void;
-  #timer: Timer | undefined = undefined;
+  #timer!: Timer;
 
   constructor(resolve: () => void, reject: (reason: unknown) => void) {
     super();
@@ -25,7 +25,7 @@ export class Sleep extends AbortWaiter {
   }
 
   override onAbort(reason: unknown): void {
-    this.#timer?.stop();
+    this.#timer.stop();
     this.#reject(reason);
   }
 }

@@ -193,4 +193,60 @@ describe("before time moves", () => {
     };
     expect(await orderOf(chain, n)).toEqual(expected);
   });
+
+  it.each([1, 2, 5])("no more than %i turns pass, whatever is armed in them", async (turns) => {
+    const clock = new FakeClock();
+    let passed = 0;
+    let state: "spinning" | "done" = "spinning";
+    const spin = (): void => {
+      if (state === "done" || passed === 100) return;
+      passed++;
+      clock.newTimer(1_000).stop();
+      setImmediate(spin);
+    };
+    await clock.run(
+      async () => {
+        setImmediate(spin);
+        await clock.sleep(1);
+        state = "done";
+      },
+      { turns },
+    );
+    expect(passed).toBe(turns);
+  });
+
+  it("no turn passes between timers of one instant", async () => {
+    const clock = new FakeClock();
+    const { events, note } = timelineOf(clock);
+    void clock.sleep(1).then(() => {
+      note("first");
+      setImmediate(() => note("immediate"));
+    });
+    void clock.sleep(1).then(() => note("second"));
+    await clock.step(1);
+    expect(events).toEqual([
+      [1, "first"],
+      [1, "second"],
+      [1, "immediate"],
+    ]);
+  });
+
+  it("no turn passes in a burst", async () => {
+    const clock = new FakeClock();
+    const { events, note } = timelineOf(clock);
+    const burst = clock.run(
+      async () => {
+        for (let times = 0; times < 10; times++) await clock.sleep(1);
+        note("slept");
+      },
+      { turns: 0 },
+    );
+    setImmediate(() => note("immediate"));
+    await burst;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    expect(events).toEqual([
+      [10, "slept"],
+      [10, "immediate"],
+    ]);
+  });
 });

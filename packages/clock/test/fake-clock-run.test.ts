@@ -228,6 +228,17 @@ describe("the signal of run", () => {
     );
     await expect(outcome).rejects.toBe("inside");
   });
+
+  it("frees the clock for a run that the end of the aborted one leaves alone", async () => {
+    const stop = new AbortController();
+    const first = clock.run(() => clock.sleep(10), { signal: stop.signal });
+    stop.abort("enough");
+    await expect(first).rejects.toBe("enough");
+    await clock.run(async () => {
+      await clock.sleep(20);
+      expect(() => clock.stepSync(1)).toThrow("that run() is driving");
+    });
+  });
 });
 
 describe("a second drive", () => {
@@ -390,10 +401,20 @@ describe("a deadlock", () => {
     expect(later).toBe(false);
   });
 
-  it("is never declared when stallMs is infinite", async () => {
-    const late = new Promise((resolve) => setTimeout(resolve, 20, "late"));
-    expect(await clock.run(() => late, { stallMs: Number.POSITIVE_INFINITY })).toBe("late");
+  it("gets no turn to release what holds time when stallMs is 0", async () => {
+    const hold = clock.hold();
+    const outcome = clock.run(() => clock.sleep(1), { stallMs: 0 });
+    setImmediate(() => hold[Symbol.dispose]());
+    await expect(outcome).rejects.toBeInstanceOf(DeadlockError);
   });
+
+  it.each([2 ** 31 - 1, 2 ** 31, Number.POSITIVE_INFINITY])(
+    "is not declared before its time when stallMs is %d",
+    async (stallMs) => {
+      const late = new Promise((resolve) => setTimeout(resolve, 20, "late"));
+      expect(await clock.run(() => late, { stallMs })).toBe("late");
+    },
+  );
 
   it("is not waited for any longer when the run has ended", async () => {
     const timers = () =>

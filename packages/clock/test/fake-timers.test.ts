@@ -253,6 +253,18 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       await clock.step(12);
       expect([timer.active, clock.monotonic() - start]).toEqual([false, 12]);
     });
+
+    it("do not move monotonic() when the library has gone back by 2 ms", () => {
+      const seen: number[] = [];
+      for (let times = 0; times < 3; times++) {
+        library.tick(0.5);
+        seen.push(clock.monotonic());
+        library.setSystemTime(START);
+        seen.push(clock.monotonic());
+      }
+      expect(seen).toEqual(Array(6).fill(0.5));
+      expect(performance.now()).toBe(-1.5);
+    });
   });
 
   describe("run", () => {
@@ -405,6 +417,14 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
     expect(events.map(([, event]) => event)).toEqual(["ten", "twenty", "twenty-two", "back"]);
   });
 
+  it("stops a timer out of another's callback while somebody else moves the library", async () => {
+    setTimeout(() => library.tick(10), 5);
+    clock.afterFunc(10, () => note(victim.stop()));
+    const victim = clock.afterFunc(12, () => note("fired"));
+    await clock.step(20);
+    expect(events).toEqual([[12, true]]);
+  });
+
   it("stops a timer that came due while a callback moved the library", async () => {
     setTimeout(() => {
       library.tick(10);
@@ -417,6 +437,44 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
 });
 
 describe("fromFakeTimers", () => {
+  it("starts anew with a library that is reset", async () => {
+    const fake = createClock();
+    const clock = fromFakeTimers(fake);
+    await clock.step(1_000);
+    fake.reset();
+    expect(clock.monotonic()).toBe(0);
+    const timer = clock.newTimer(10);
+    expect(timer.deadline).toBe(10);
+    await clock.step(9);
+    expect(timer.active).toBe(true);
+    await clock.step(1);
+    expect([timer.active, clock.monotonic()]).toEqual([false, 10]);
+  });
+
+  it("arms nothing of its own in the library during run", async () => {
+    const fake = createClock();
+    const clock = fromFakeTimers(fake);
+    const counts: number[] = [];
+    for (const delay of [10, 20, 30]) fake.setTimeout(() => counts.push(fake.countTimers()), delay);
+    await clock.run(() => clock.sleep(40));
+    expect(counts).toEqual([3, 2, 1]);
+  });
+
+  it("says so when a loop of faked microtasks outruns maxTimers", async () => {
+    const fake = createClock();
+    const clock = fromFakeTimers(fake);
+    const endless = clock.run(
+      async () => {
+        fake.setTimeout(() => {}, 10);
+        for (;;) await new Promise<void>((resolve) => fake.nextTick(() => resolve()));
+      },
+      { maxTimers: 10 },
+    );
+    const error = await endless.catch((reason) => reason);
+    expect(error).toBeInstanceOf(LivelockError);
+    expect([error.fired, error.last]).toEqual([11, "faked microtasks"]);
+  });
+
   it("holds time for faked microtasks and for all that follows from them", async () => {
     const fake = install();
     const clock = fromFakeTimers();
@@ -454,6 +512,18 @@ describe("fromFakeTimers", () => {
     await realClock.sleep(5);
     expect(countTimers).not.toHaveBeenCalled();
     expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  it("looks for timers that nobody announces until the last has seen enough", async () => {
+    const fake = createClock();
+    const clock = fromFakeTimers(fake);
+    const two = clock.waitForWaiters(2);
+    const one = clock.waitForWaiters(1);
+    fake.setTimeout(() => {}, 10);
+    await one;
+    fake.setTimeout(() => {}, 10);
+    await two;
+    expect(clock.waiters()).toBe(2);
   });
 
   it("says what to do where no fake timers are installed", () => {

@@ -93,6 +93,13 @@ describe("a HostTimer", () => {
       firedAt: [1500.5],
     },
     {
+      name: "so late in a leg that it is on time",
+      delay: 2500,
+      wakes: [2500],
+      asked: [1000],
+      firedAt: [2500],
+    },
+    {
       name: "so late in a leg that all is over",
       delay: 2500,
       wakes: [3000],

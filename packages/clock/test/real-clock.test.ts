@@ -73,6 +73,21 @@ describe("realClock where setTimeout returns a number", () => {
   });
 });
 
+describe("realClock over the timers of Node", () => {
+  it.each([
+    { options: {}, keepsAlive: true },
+    { options: { ref: true }, keepsAlive: true },
+    { options: { ref: false }, keepsAlive: false },
+  ])("with $options keeps the process alive: $keepsAlive", ({ options, keepsAlive }) => {
+    const setTimeout = vi.spyOn(globalThis, "setTimeout");
+    restore = () => setTimeout.mockRestore();
+    const timer = realClock.newTimer(60_000, options);
+    const handles = setTimeout.mock.results.map(({ value }) => value as NodeJS.Timeout);
+    expect(handles.map((handle) => handle.hasRef())).toEqual([keepsAlive]);
+    timer.stop();
+  });
+});
+
 describe("realClock after a fake has gone", () => {
   it("is real again", async () => {
     vi.useFakeTimers({ now: 0 });

@@ -95,6 +95,17 @@ describe("asScheduler", () => {
     expect(action.closed).toBe(false);
   });
 
+  it("counts the same delay from now when somebody else asks for it after the work", async () => {
+    const action = scheduler.schedule(note, 10, "first") as SchedulerAction<string>;
+    await clock.step(14);
+    action.schedule("second", 10);
+    await clock.step(100);
+    expect(events).toEqual([
+      [10, "first"],
+      [24, "second"],
+    ]);
+  });
+
   it("puts off work that is scheduled again while it waits", async () => {
     const action = scheduler.schedule(note, 10, "first") as SchedulerAction<string>;
     await clock.step(5);
@@ -158,6 +169,12 @@ describe("asScheduler", () => {
     expect(clock.waiters()).toBe(0);
     await clock.step(1e9);
     expect(events).toEqual([]);
+  });
+
+  it("can be told to forget work with an infinite delay", () => {
+    const subscription = timer(NEVER, scheduler).subscribe(note);
+    subscription.unsubscribe();
+    expect([subscription.closed, clock.waiters()]).toEqual([true, 0]);
   });
 
   it("takes a delay below 0 for 0, and none for 0", async () => {

@@ -53,7 +53,7 @@ export class FakedTime implements Timed, TimerHost {
    */
   monotonic(): number {
     const elapsed = this.#elapsed();
-    if (elapsed > this.#seen || elapsed < this.#seen - 2) this.#seen = elapsed;
+    this.#seen = elapsed < this.#seen - 2 ? elapsed : Math.max(elapsed, this.#seen);
     return this.#seen;
   }
 
@@ -67,7 +67,8 @@ export class FakedTime implements Timed, TimerHost {
 
   pending(): PendingTimer[] {
     const known = [...this.#known].map(({ label, deadline, ref }) => ({ label, deadline, ref }));
-    known.sort((a, b) => (a.deadline === b.deadline ? 0 : a.deadline - b.deadline));
+    // The difference of two endless ones is NaN, which sorting takes for 0.
+    known.sort((a, b) => a.deadline - b.deadline);
     const others = Math.max(0, this.size - known.length);
     return [...known, ...Array.from({ length: others }, () => GLOBAL_TIMER)];
   }
@@ -138,6 +139,7 @@ export class FakedTime implements Timed, TimerHost {
 
   /** Fires the earliest timer due by `end`. If there is none, time has come to it all the same. */
   #nextBy(end: number): boolean {
+    // Whatever is armed is due by then, and firing it without a marker takes a third less time.
     if (end === Number.POSITIVE_INFINITY) {
       this.#next();
       return true;
@@ -167,7 +169,7 @@ export class FakedTime implements Timed, TimerHost {
       this.#clock.next();
     } finally {
       this.#library = "idle";
-      if (this.#marker !== undefined) this.#clock.clearTimeout(this.#marker);
+      this.#clock.clearTimeout(this.#marker);
       this.#marker = undefined;
       this.#wakeDue();
     }

@@ -21,7 +21,7 @@ class SchedulerHost implements TimerHost {
 
   monotonic(): number {
     const now = this.#scheduler.now();
-    if (now < this.#latest) this.#lost += this.#latest - now;
+    this.#lost += Math.max(this.#latest - now, 0);
     this.#latest = now;
     return now + this.#lost;
   }

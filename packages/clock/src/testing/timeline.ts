@@ -55,9 +55,9 @@ export class Timeline {
   }
 
   fireNext(): TimelineEntry {
-    const { deadline } = this.#heap;
+    // Time does not go back: no deadline lies before the instant at which it was set.
+    this.#now = this.#heap.deadline;
     const entry = this.#heap.pop();
-    if (deadline > this.#now) this.#now = deadline;
     entry.fire();
     return entry;
   }

@@ -71,7 +71,7 @@ export class TimerHeap<Entry extends HeapEntry> {
       deadline: this.#deadlines[place] as number,
     }));
     taken.sort((a, b) => {
-      if (a.deadline !== b.deadline) return a.deadline < b.deadline ? -1 : 1;
+      if (a.deadline !== b.deadline) return a.deadline - b.deadline;
       return (orders[a.slot] as number) - (orders[b.slot] as number);
     });
     return taken.map(({ slot }) => this.#entries[slot] as Entry);
