@@ -7,7 +7,7 @@ export interface ConnectAttempt {
   /** Counts the attempts from 1; from 1 again after the peer has accepted one. */
   readonly attempt: number;
 
-  /** When this attempt started: an instant of {@link PassiveClock.monotonic}. */
+  /** When this attempt started: an instant of the clock's `monotonic()`. */
   readonly startedAt: number;
 
   /** Milliseconds from `startedAt` before which no other attempt starts. */

@@ -120,7 +120,8 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
     requireAbove("options.cap", cap, 0);
     requireBoolean("options.capAfterJitter", capAfterJitter);
     requireFunction("options.random", random);
-    const limit = capAfterJitter ? cap / (1 + jitter) : cap;
+    // The least number there is does not become 0, which is no cap.
+    const limit = capAfterJitter ? Math.max(cap / (1 + jitter), Number.MIN_VALUE) : cap;
     this.#growth = new Backoff({ duration, factor, steps, cap: limit, capAfterJitter });
     this.#share = jitter;
     this.#most = capAfterJitter ? toNanosecondsWithin(cap) : LONGEST_NANOSECONDS;

@@ -79,3 +79,8 @@ it("needs no options", () => {
   expect(first).toBeGreaterThanOrEqual(250);
   expect(first).toBeLessThanOrEqual(750);
 });
+
+it("takes the least cap there is, also before jitter", () => {
+  const options = { duration: 0, jitter: 1, cap: Number.MIN_VALUE, capAfterJitter: true };
+  expect(new SymmetricJitterBackoff(options).delayFunc()()).toBe(0);
+});
