@@ -110,4 +110,8 @@ module.exports = {
       ["index.ts"],
     ],
   },
+  "packages/controller/src": {
+    on: ["packages/clock/src", "packages/wait/src"],
+    layers: [["index.ts"]],
+  },
 };

@@ -22,7 +22,7 @@ export default defineConfig({
     setupFiles: ["test/seed.setup.ts"],
     coverage: {
       provider: "v8",
-      include: ["packages/{clock,wait}/src/**/*.ts"],
+      include: ["packages/{clock,wait,controller}/src/**/*.ts"],
       exclude: ["packages/examples/**"],
       reporter: [["text", { skipFull: true }]],
       // A floor that finds forgotten branches; what a test means is the mutation run's question.
