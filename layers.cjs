@@ -4,7 +4,7 @@
 module.exports = {
   "packages/clock/src": {
     layers: [
-      ["abort-list.ts", "arguments.ts", "clock.ts"],
+      ["abort-list.ts", "arguments.ts", "clock.ts", "timer-heap.ts"],
       ["base-timer.ts", "clock-ticker.ts", "on-abort.ts", "sleep.ts", "timeout-signal.ts"],
       ["base-clock.ts", "host-timer.ts"],
       ["context-clock.ts"],
@@ -16,7 +16,7 @@ module.exports = {
   "packages/clock/src/testing": {
     on: ["packages/clock/src"],
     layers: [
-      ["event-loop.ts", "livelock-error.ts", "test-clock.ts", "timer-heap.ts", "to-nanosecond.ts"],
+      ["event-loop.ts", "livelock-error.ts", "test-clock.ts", "to-nanosecond.ts"],
       ["deadlock-error.ts", "livelock-guard.ts", "timeline.ts", "waiter-watch.ts"],
       ["drive.ts", "fake-timer.ts"],
       ["driver.ts"],
@@ -111,7 +111,31 @@ module.exports = {
     ],
   },
   "packages/controller/src": {
+    on: [
+      "packages/clock/src",
+      "packages/wait/src",
+      "packages/controller/src/limit",
+      "packages/controller/src/queue",
+    ],
+    layers: [["metrics.ts"], ["index.ts"]],
+  },
+  "packages/controller/src/limit": {
     on: ["packages/clock/src", "packages/wait/src"],
-    layers: [["index.ts"]],
+    layers: [["rate-limiter.ts"], ["failure-records.ts"], ["exponential-limiter.ts"]],
+  },
+  "packages/controller/src/queue": {
+    on: [
+      "packages/clock/src",
+      "packages/wait/src",
+      "packages/controller/src",
+      "packages/controller/src/limit",
+    ],
+    layers: [
+      ["add-options.ts", "drain-report.ts", "drains.ts", "getters.ts", "item-state.ts"],
+      ["queue-item.ts"],
+      ["delayed-items.ts", "hand-out.ts", "ready-items.ts"],
+      ["in-flight.ts"],
+      ["work-queue.ts"],
+    ],
   },
 };

@@ -10,6 +10,7 @@ export {
   requireAtLeast,
   requireBetween,
   requireBoolean,
+  requireDelay,
   requireFinite,
   requireFunction,
   requireInstant,
@@ -19,3 +20,4 @@ export {
   requireSignal,
   requireWhole,
 } from "./arguments.ts";
+export { type HeapEntry, TimerHeap } from "./timer-heap.ts";

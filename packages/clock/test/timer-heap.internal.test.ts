@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type HeapEntry, TimerHeap } from "../src/testing/timer-heap.ts";
+import { type HeapEntry, TimerHeap } from "../src/timer-heap.ts";
 
 interface Entry extends HeapEntry {
   readonly deadline: number;

@@ -1,1 +1,15 @@
-export {};
+export {
+  ExponentialLimiter,
+  type ExponentialLimiterOptions,
+} from "./limit/exponential-limiter.ts";
+export type { RateLimiter } from "./limit/rate-limiter.ts";
+export { noQueueMetrics, type QueueMetrics, type WorkInFlight } from "./metrics.ts";
+export type { AddOptions } from "./queue/add-options.ts";
+export type { DelayedKey, DrainReport } from "./queue/drain-report.ts";
+export type { DrainOptions } from "./queue/drains.ts";
+export type { HandOut } from "./queue/hand-out.ts";
+export {
+  WorkQueue,
+  type WorkQueueArguments,
+  type WorkQueueOptions,
+} from "./queue/work-queue.ts";

@@ -1,5 +1,5 @@
+import { type HeapEntry, TimerHeap } from "../timer-heap.ts";
 import type { PendingTimer } from "./test-clock.ts";
-import { type HeapEntry, TimerHeap } from "./timer-heap.ts";
 import { toNanosecond } from "./to-nanosecond.ts";
 
 /** A timer as a {@link Timeline} sees it. */

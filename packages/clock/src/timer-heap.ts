@@ -63,6 +63,11 @@ export class TimerHeap<Entry extends HeapEntry> {
     this.#vacate(this.#places[slot] as number, slot);
   }
 
+  /** The deadline of an entry that is in. */
+  deadlineOf(entry: Entry): number {
+    return this.#deadlines[this.#places[entry.heapSlot] as number] as number;
+  }
+
   /** All entries in the order in which they would leave. */
   sorted(): Entry[] {
     const orders = this.#orders;

@@ -1,0 +1,93 @@
+import type { Clock, Timer } from "@holdfast/clock";
+import { type HeapEntry, TimerHeap } from "@holdfast/clock/internal";
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** What waits for its time, behind one timer of the clock, however much it is. */
+export class DelayedItems<Entry extends HeapEntry> {
+  readonly #heap = new TimerHeap<Entry>();
+  readonly #clock: Clock;
+  readonly #label: string;
+  readonly #onDue: (now: number) => void;
+  #timer: Timer | undefined = undefined;
+  /** The deadline that the timer is armed for; `Infinity` while it is not. */
+  #armedFor = NEVER;
+  #isStopped = false;
+  #sequence = 0;
+
+  /** `onDue` is called when something is due, and pops whatever has a deadline of `now` or before. */
+  constructor(clock: Clock, label: string, onDue: (now: number) => void) {
+    this.#clock = clock;
+    this.#label = label;
+    this.#onDue = onDue;
+  }
+
+  get size(): number {
+    return this.#heap.size;
+  }
+
+  /** The earliest; `Infinity` if there is none. */
+  get deadline(): number {
+    return this.#heap.deadline;
+  }
+
+  add(entry: Entry, deadline: number): void {
+    this.#heap.push(entry, deadline, this.#sequence++);
+    this.#arm();
+  }
+
+  /** Moves an entry that is in to an earlier deadline; a later one changes nothing. */
+  advance(entry: Entry, deadline: number): void {
+    if (deadline >= this.#heap.deadlineOf(entry)) return;
+    this.#heap.remove(entry);
+    this.add(entry, deadline);
+  }
+
+  remove(entry: Entry): void {
+    this.#heap.remove(entry);
+    this.#arm();
+  }
+
+  /** Takes the earliest out. To be called by `onDue`, after which the timer is armed again. */
+  pop(): Entry {
+    return this.#heap.pop();
+  }
+
+  deadlineOf(entry: Entry): number {
+    return this.#heap.deadlineOf(entry);
+  }
+
+  /** All entries, the earliest first. */
+  sorted(): Entry[] {
+    return this.#heap.sorted();
+  }
+
+  /** Nothing becomes due any more; what waits stays. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#arm();
+  }
+
+  /** Holds the timer to the earliest deadline. */
+  #arm(): void {
+    const deadline = this.#isStopped ? NEVER : this.#heap.deadline;
+    if (deadline === this.#armedFor) return;
+    this.#armedFor = deadline;
+    if (deadline === NEVER) {
+      this.#timer?.stop();
+      return;
+    }
+    const delay = deadline - this.#clock.monotonic();
+    if (this.#timer !== undefined) this.#timer.reset(delay);
+    else this.#timer = this.#clock.afterFunc(delay, this.#onTimer, { label: this.#label });
+  }
+
+  readonly #onTimer = (): void => {
+    // By the clock's contract what the timer was armed for is due now. Comparing with the clock alone
+    // would miss it where that counts whole nanoseconds and a sum of doubles lies a hair above.
+    const now = Math.max(this.#armedFor, this.#clock.monotonic());
+    this.#armedFor = NEVER;
+    this.#onDue(now);
+    this.#arm();
+  };
+}

@@ -1,0 +1,78 @@
+import type { QueueItem } from "./queue-item.ts";
+
+/**
+ * A key that a queue has handed out, to be worked on by whoever holds this and nobody else.
+ *
+ * It ends with {@link HandOut.done}. Until then the key is not handed out again, whatever is added.
+ * The end belongs to the hand-out and not to the key, so that calling it again, or late, cannot end
+ * somebody else's: it does nothing.
+ *
+ * @example
+ * ```ts
+ * import { WorkQueue } from "@holdfast/controller";
+ *
+ * const queue = new WorkQueue();
+ * queue.add("a");
+ * const first = queue.take();
+ * queue.add("a"); // comes back when the first is done
+ * console.log(first?.key, queue.take()); // => a undefined
+ * first?.done();
+ * const second = queue.take();
+ * first?.done();
+ * console.log(second?.key, queue.inFlight); // => a 1
+ * ```
+ */
+export interface HandOut<Item> extends Disposable {
+  /** The latest item that was added of this key. */
+  readonly item: Item;
+
+  /** What the item is known by. */
+  readonly key: string;
+
+  /** The priority it was handed out with. */
+  readonly priority: number;
+
+  /** Says that the work is over, however it ended. The second call does nothing. */
+  done(): void;
+
+  /** The same as {@link HandOut.done}, for `using`. */
+  [Symbol.dispose](): void;
+}
+
+/** A hand-out as its queue sees it: a link of the list of what is in flight. */
+export class Assignment<Item> implements HandOut<Item> {
+  readonly item: Item;
+  readonly priority: number;
+  readonly record: QueueItem<Item>;
+  readonly startedAt: number;
+  /** Undefined once it is done. */
+  #owner: AssignmentOwner<Item> | undefined;
+  previous: Assignment<Item> | undefined = undefined;
+  next: Assignment<Item> | undefined = undefined;
+
+  constructor(owner: AssignmentOwner<Item>, record: QueueItem<Item>, startedAt: number) {
+    this.#owner = owner;
+    this.record = record;
+    this.item = record.item;
+    this.priority = record.priority;
+    this.startedAt = startedAt;
+  }
+
+  get key(): string {
+    return this.record.key;
+  }
+
+  done(): void {
+    const owner = this.#owner;
+    this.#owner = undefined;
+    owner?.finish(this);
+  }
+
+  [Symbol.dispose](): void {
+    this.done();
+  }
+}
+
+export interface AssignmentOwner<Item> {
+  finish(assignment: Assignment<Item>): void;
+}

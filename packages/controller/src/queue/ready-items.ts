@@ -1,0 +1,152 @@
+import { TimerHeap } from "@holdfast/clock/internal";
+import type { QueueItem } from "./queue-item.ts";
+
+const FEWEST_PLACES = 16;
+const MOST_IDLE_PLACES = 1_024;
+
+/**
+ * What waits to be handed out, and in which order.
+ *
+ * An item's rank is the instant since which it waits, less `aging` for each step of its priority:
+ * the lowest rank goes first. So a step of priority is worth `aging` of waiting, ranks never change
+ * while items wait, and nothing starves. Without aging the rank is the priority alone.
+ *
+ * Nearly all items have priority 0. They are in a ring, in the order in which they came, and their
+ * ranks are only computed while there are others, which are in a heap.
+ */
+export class ReadyItems<Item> {
+  readonly #aging: number;
+  /** Its length is a power of two. The place of an item that left for the heap is empty. */
+  #ring: (QueueItem<Item> | undefined)[] = new Array(FEWEST_PLACES).fill(undefined);
+  /** By place: since when the item waits. */
+  #times = new Float64Array(FEWEST_PLACES);
+  /**
+   * These count all that ever came, modulo 2^32; their lower bits are the place. The place of the
+   * head is empty only if the ring is.
+   */
+  #head = 0;
+  #tail = 0;
+  #gaps = 0;
+  readonly #heap = new TimerHeap<QueueItem<Item>>();
+  #sequence = 0;
+
+  /** `aging` in milliseconds, above 0; `Infinity` is without. */
+  constructor(aging: number) {
+    this.#aging = aging;
+  }
+
+  get size(): number {
+    return this.#length - this.#gaps + this.#heap.size;
+  }
+
+  /** From now on it is known since when an item waits; those that are here waited until now. */
+  startTimes(now: number): void {
+    this.#times.fill(now);
+  }
+
+  push(item: QueueItem<Item>, since: number): void {
+    if (item.priority === 0) this.#append(item, since);
+    else this.#heap.push(item, this.#rank(item.priority, since), this.#sequence++);
+  }
+
+  /**
+   * Gives an item that is in a higher priority, with which it goes behind those that have it
+   * already, unless it has waited for so long that its old place is the better one.
+   */
+  raise(item: QueueItem<Item>, priority: number, now: number): void {
+    const place = item.heapSlot & (this.#ring.length - 1);
+    const isInRing = this.#ring[place] === item;
+    const rank = isInRing
+      ? this.#rank(0, this.#times[place] as number)
+      : this.#heap.deadlineOf(item);
+    item.priority = priority;
+    if (this.#rank(priority, now) >= rank) return;
+    if (isInRing) this.#vacate(place);
+    else this.#heap.remove(item);
+    this.push(item, now);
+  }
+
+  /** Takes out what is next. */
+  pop(): QueueItem<Item> | undefined {
+    if (this.#heap.size === 0) return this.#length === 0 ? undefined : this.#shift();
+    if (this.#length === 0) return this.#heap.pop();
+    const since = this.#times[this.#head & (this.#ring.length - 1)] as number;
+    return this.#rank(0, since) <= this.#heap.deadline ? this.#shift() : this.#heap.pop();
+  }
+
+  keys(): string[] {
+    const ring = this.#ring.filter((item) => item !== undefined);
+    return [...ring, ...this.#heap.sorted()].map(({ key }) => key);
+  }
+
+  get #length(): number {
+    return (this.#tail - this.#head) | 0;
+  }
+
+  #rank(priority: number, since: number): number {
+    return this.#aging === Number.POSITIVE_INFINITY ? -priority : since - priority * this.#aging;
+  }
+
+  #append(item: QueueItem<Item>, since: number): void {
+    if (this.#length === this.#ring.length) this.#resize(this.#ring.length * 2);
+    const place = this.#tail & (this.#ring.length - 1);
+    this.#ring[place] = item;
+    this.#times[place] = since;
+    item.heapSlot = this.#tail;
+    this.#tail = (this.#tail + 1) | 0;
+  }
+
+  #shift(): QueueItem<Item> {
+    const place = this.#head & (this.#ring.length - 1);
+    const item = this.#ring[place] as QueueItem<Item>;
+    this.#ring[place] = undefined;
+    this.#head = (this.#head + 1) | 0;
+    if (this.#gaps > 0) this.#skipGaps();
+    if (this.#head === this.#tail && this.#ring.length > MOST_IDLE_PLACES)
+      this.#resize(FEWEST_PLACES);
+    return item;
+  }
+
+  #vacate(place: number): void {
+    this.#ring[place] = undefined;
+    this.#gaps++;
+    this.#skipGaps();
+    if (this.#gaps > this.#ring.length / 2) this.#closeGaps();
+  }
+
+  #skipGaps(): void {
+    const mask = this.#ring.length - 1;
+    while (this.#gaps > 0 && this.#ring[this.#head & mask] === undefined) {
+      this.#gaps--;
+      this.#head = (this.#head + 1) | 0;
+    }
+  }
+
+  #closeGaps(): void {
+    const mask = this.#ring.length - 1;
+    let to = this.#head;
+    for (let from = this.#head; from !== this.#tail; from = (from + 1) | 0) {
+      const item = this.#ring[from & mask];
+      if (item === undefined) continue;
+      this.#ring[from & mask] = undefined;
+      this.#ring[to & mask] = item;
+      this.#times[to & mask] = this.#times[from & mask] as number;
+      item.heapSlot = to;
+      to = (to + 1) | 0;
+    }
+    this.#tail = to;
+    this.#gaps = 0;
+  }
+
+  /** Makes the ring another power of two long. The counts stay, so each item knows its place. */
+  #resize(length: number): void {
+    const ring = this.#ring;
+    const times = this.#times;
+    this.#ring = new Array(length).fill(undefined);
+    this.#times = new Float64Array(length);
+    for (let count = this.#head; count !== this.#tail; count = (count + 1) | 0) {
+      this.#ring[count & (length - 1)] = ring[count & (ring.length - 1)];
+      this.#times[count & (length - 1)] = times[count & (ring.length - 1)] as number;
+    }
+  }
+}
