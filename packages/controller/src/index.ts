@@ -8,8 +8,5 @@ export type { AddOptions } from "./queue/add-options.ts";
 export type { DelayedKey, DrainReport } from "./queue/drain-report.ts";
 export type { DrainOptions } from "./queue/drains.ts";
 export type { HandOut } from "./queue/hand-out.ts";
-export {
-  WorkQueue,
-  type WorkQueueArguments,
-  type WorkQueueOptions,
-} from "./queue/work-queue.ts";
+export { WorkQueue } from "./queue/work-queue.ts";
+export type { WorkQueueArguments, WorkQueueOptions } from "./queue/work-queue-options.ts";

@@ -23,7 +23,7 @@ export class Drains {
   readonly #waiting = new Set<() => void>();
 
   /** Resolves when {@link Drains.settle} is called, or the timeout is over. */
-  wait(clock: Clock, { timeout = Number.POSITIVE_INFINITY, signal }: DrainOptions): Promise<void> {
+  wait(clock: Clock, timeout: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       let timer: Timer | undefined;
       let subscription: Disposable | undefined;

@@ -39,21 +39,20 @@ export interface HandOut<Item> extends Disposable {
   [Symbol.dispose](): void;
 }
 
-/** A hand-out as its queue sees it: a link of the list of what is in flight. */
+/** A hand-out as its queue sees it. */
 export class Assignment<Item> implements HandOut<Item> {
   readonly item: Item;
   readonly priority: number;
   readonly record: QueueItem<Item>;
+  /** When it was handed out, if the queue has metrics. */
   readonly startedAt: number;
   /** Undefined once it is done. */
-  #owner: AssignmentOwner<Item> | undefined;
-  previous: Assignment<Item> | undefined = undefined;
-  next: Assignment<Item> | undefined = undefined;
+  #finish: Finish<Item> | undefined;
 
-  constructor(owner: AssignmentOwner<Item>, record: QueueItem<Item>, startedAt: number) {
-    this.#owner = owner;
+  constructor(record: QueueItem<Item>, item: Item, startedAt: number, finish: Finish<Item>) {
+    this.#finish = finish;
     this.record = record;
-    this.item = record.item;
+    this.item = item;
     this.priority = record.priority;
     this.startedAt = startedAt;
   }
@@ -63,9 +62,9 @@ export class Assignment<Item> implements HandOut<Item> {
   }
 
   done(): void {
-    const owner = this.#owner;
-    this.#owner = undefined;
-    owner?.finish(this);
+    const finish = this.#finish;
+    this.#finish = undefined;
+    finish?.(this);
   }
 
   [Symbol.dispose](): void {
@@ -73,6 +72,4 @@ export class Assignment<Item> implements HandOut<Item> {
   }
 }
 
-export interface AssignmentOwner<Item> {
-  finish(assignment: Assignment<Item>): void;
-}
+type Finish<Item> = (assignment: Assignment<Item>) => void;

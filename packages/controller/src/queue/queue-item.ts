@@ -8,8 +8,8 @@ import type { ItemState } from "./item-state.ts";
  */
 export class QueueItem<Item> implements HeapEntry {
   readonly key: string;
-  /** The latest that was added: what is handed out next. */
-  item: Item;
+  /** The latest that was added: what is handed out next. Undefined once it is. */
+  item: Item | undefined;
   state: ItemState = "idle";
   /** The highest that was asked for since the key was last handed out. */
   priority = 0;

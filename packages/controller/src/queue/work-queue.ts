@@ -1,141 +1,116 @@
-import { type Clock, realClock } from "@holdfast/clock";
+import type { Clock } from "@holdfast/clock";
 import {
-  requireAbove,
   requireDelay,
   requireFinite,
-  requireFunction,
-  requireMethods,
   requireNotNegative,
   requireOptions,
   requireSignal,
 } from "@holdfast/clock/internal";
-import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
-import { noQueueMetrics, type QueueMetrics } from "../metrics.ts";
 import type { AddOptions } from "./add-options.ts";
-import { DelayedItems } from "./delayed-items.ts";
+import { Backlog } from "./backlog.ts";
 import type { DrainReport } from "./drain-report.ts";
 import { type DrainOptions, Drains } from "./drains.ts";
 import { Getters } from "./getters.ts";
-import { Assignment, type AssignmentOwner, type HandOut } from "./hand-out.ts";
-import { InFlight } from "./in-flight.ts";
-import { isDelayed, whenAdded, whenCancelled, whenDone, whenPostponed } from "./item-state.ts";
-import { QueueItem } from "./queue-item.ts";
-import { ReadyItems } from "./ready-items.ts";
-
-/** How a {@link WorkQueue} behaves. */
-export interface WorkQueueOptions<Item> {
-  /**
-   * A name for the queue: fake clocks print it when a test is stuck.
-   *
-   * @defaultValue `"queue"`
-   */
-  readonly name?: string | undefined;
-
-  /**
-   * What an item is known by. Items with the same key are the same piece of work, and the latest of
-   * them is handed out. Required unless items are strings, because two objects that look the same
-   * are not the same object, and a queue that compared objects would never de-duplicate.
-   *
-   * @defaultValue the item itself, if it is a string
-   */
-  readonly keyOf?: ((item: Item) => string) | undefined;
-
-  /**
-   * Says how long a retry waits.
-   *
-   * @defaultValue an {@link ExponentialLimiter} with its defaults, on the queue's clock
-   */
-  readonly limiter?: RateLimiter | undefined;
-
-  /**
-   * Measures delays and waiting.
-   *
-   * @defaultValue `realClock`
-   */
-  readonly clock?: Clock | undefined;
-
-  /**
-   * Is told what happens.
-   *
-   * @defaultValue {@link noQueueMetrics}
-   */
-  readonly metrics?: QueueMetrics | undefined;
-
-  /**
-   * How much waiting is worth one step of priority, in milliseconds. Above 0; with `Infinity` a low
-   * priority can wait for ever.
-   *
-   * @defaultValue `1_000`
-   */
-  readonly aging?: number | undefined;
-}
-
-/** The options of a {@link WorkQueue}, with a `keyOf` that only strings can do without. */
-export type WorkQueueArguments<Item> = [Item] extends [string]
-  ? [options?: WorkQueueOptions<Item>]
-  : [options: WorkQueueOptions<Item> & { readonly keyOf: (item: Item) => string }];
+import type { HandOut } from "./hand-out.ts";
+import { resolveWorkQueue, type WorkQueueArguments } from "./work-queue-options.ts";
 
 /**
- * Keys that wait to be worked on: each once, however often it is added, and never by two at once.
+ * Work that waits to be done: each key once, however often it is added, and never by two at once.
+ *
+ * | A key that is | and is added | and is added with `after` | and is done |
+ * | --- | --- | --- | --- |
+ * | unknown | is queued | is delayed | |
+ * | delayed | is queued; the delay is gone | has the earlier of both times | |
+ * | queued | stays where it is | stays where it is | |
+ * | handed out | is queued when that is done | is delayed, and queued after its time and when done | is forgotten |
+ *
+ * Keys leave in the order in which they were queued; a higher priority goes first. Of several items
+ * with one key the latest is handed out.
+ *
+ * However many keys are delayed, they share one timer. Nothing else runs by itself: a queue without
+ * delayed keys needs no closing.
+ *
+ * @remarks
+ * Source: `TypedRateLimitingQueue` of k8s.io/client-go/util/workqueue in one class, with the
+ * priorities of sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue.
+ *
+ * @typeParam Item - what is added and handed out: strings, or anything with a `keyOf`
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { WorkQueue } from "@holdfast/controller";
+ *
+ * const clock = new FakeClock();
+ * const queue = new WorkQueue({ clock });
+ * let failures = 2;
+ *
+ * async function worker(): Promise<void> {
+ *   for await (using work of queue) {
+ *     if (work.key === "flaky" && failures-- > 0) {
+ *       console.log(clock.monotonic(), work.key, "again in", queue.retry(work.item));
+ *     } else {
+ *       console.log(clock.monotonic(), work.key, "done");
+ *       queue.forget(work.item);
+ *     }
+ *   }
+ * }
+ *
+ * const workers = Promise.all([worker(), worker()]);
+ * for (const key of ["flaky", "b", "b", "b"]) queue.add(key);
+ * // => 0 flaky again in 5
+ * // => 0 b done
+ * await clock.step(100);
+ * // => 5 flaky again in 10
+ * // => 15 flaky done
+ * await queue.drain();
+ * await workers;
+ * ```
  */
 export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, AsyncDisposable {
+  readonly #backlog: Backlog<Item>;
   readonly #clock: Clock;
-  readonly #keyOf: (item: Item) => string;
   readonly #limiter: RateLimiter;
-  /** Undefined if nobody listens, so that the clock is not read for nobody. */
-  readonly #metrics: QueueMetrics | undefined;
-  /** Of all keys that are not idle. */
-  readonly #records = new Map<string, QueueItem<Item>>();
-  readonly #ready: ReadyItems<Item>;
-  readonly #delayed: DelayedItems<QueueItem<Item>>;
-  readonly #inFlight: InFlight<Item>;
+  readonly #keyOf: (item: Item) => string;
   readonly #getters = new Getters<HandOut<Item> | undefined>();
   readonly #drains = new Drains();
-  readonly #owner: AssignmentOwner<Item>;
-  /** Whether it is of interest since when an item waits. Reading a clock costs as much as a hand-out. */
-  #isTimed: boolean;
-  #isServing = false;
   #isShutDown = false;
+  #isServing = false;
 
   /**
-   * @param options - see {@link WorkQueueOptions}
+   * @param args - see {@link WorkQueueOptions}
    * @throws RangeError or TypeError if an option is out of its range
    */
-  constructor(...[options = {} as WorkQueueOptions<Item>]: WorkQueueArguments<Item>) {
-    requireOptions("options", options);
-    const { name = "queue", keyOf = itself, clock = realClock, aging = 1_000 } = options;
-    const { limiter = new ExponentialLimiter({ clock }), metrics = noQueueMetrics } = options;
-    requireFunction("options.keyOf", keyOf);
-    requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
-    requireMethods("options.limiter", limiter, ["when", "forget", "requeues"]);
-    requireMethods("options.metrics", metrics, Object.keys(noQueueMetrics));
-    requireAbove("options.aging", aging, 0);
-    this.#clock = clock;
+  constructor(...args: WorkQueueArguments<Item>) {
+    const { keyOf, limiter, ...options } = resolveWorkQueue<Item>(args[0] ?? {});
     this.#keyOf = keyOf;
     this.#limiter = limiter;
-    this.#metrics = metrics === noQueueMetrics ? undefined : metrics;
-    this.#ready = new ReadyItems(aging);
-    this.#delayed = new DelayedItems(clock, name, (now) => this.#onDue(now));
-    this.#inFlight = new InFlight(clock);
-    this.#owner = { finish: (assignment) => this.#finish(assignment) };
-    this.#isTimed = this.#metrics !== undefined;
-    this.#metrics?.watch(this.#inFlight);
+    this.#clock = options.clock;
+    this.#backlog = new Backlog<Item>({
+      ...options,
+      onDue: () => this.#serve(),
+      onDone: (assignment) => {
+        this.#backlog.finish(assignment);
+        this.#serve();
+        if (this.#isShutDown && this.#isIdle) this.#drains.settle();
+      },
+    });
   }
 
-  /** How many keys wait to be handed out. */
+  /** How many keys can be handed out now. */
   get size(): number {
-    return this.#ready.size;
+    return this.#backlog.size;
   }
 
   /** How many keys wait for their time. */
   get delayed(): number {
-    return this.#delayed.size;
+    return this.#backlog.delayed;
   }
 
   /** How many keys are handed out and not done. */
   get inFlight(): number {
-    return this.#inFlight.size;
+    return this.#backlog.inFlight;
   }
 
   /** Whether {@link WorkQueue.shutDown} or {@link WorkQueue.drain} was called. */
@@ -143,10 +118,24 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
     return this.#isShutDown;
   }
 
+  /**
+   * Asks for an item to be handed out, now or later; see the table of {@link WorkQueue}.
+   *
+   * Added without a delay, a key that was delayed is handed out once, now. The priority of a key only
+   * rises until it is handed out, so adding a key of priority -1 without one makes it 0.
+   *
+   * After {@link WorkQueue.shutDown} an item without a delay is ignored, and one with a delay only
+   * appears in the report of {@link WorkQueue.drain}.
+   *
+   * @param item - what to hand out
+   * @param options - see {@link AddOptions}
+   * @throws TypeError if the item's key is no string, RangeError or TypeError for a bad option
+   */
   add(item: Item, options?: AddOptions): void {
     const key = this.#keyOfItem(item);
     if (options === undefined) {
-      this.#addNow(key, item, 0);
+      this.#backlog.add(key, item, 0);
+      this.#serve();
       return;
     }
     requireOptions("options", options);
@@ -156,7 +145,19 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
     this.#add(key, item, delay, priority);
   }
 
-  retry(item: Item, options: Omit<AddOptions, "after"> = {}): number {
+  /**
+   * Asks for an item to be handed out again after a failure, when the limiter says so.
+   *
+   * Call it before the hand-out is done: the delay counts from now. Count nothing else: a failure
+   * while the back-off of the one before is not over does not make the next delay longer
+   * (kubernetes/kubernetes#132805).
+   *
+   * @param item - what to hand out
+   * @param options - its priority; see {@link AddOptions}
+   * @returns the delay, in milliseconds
+   * @throws TypeError if the item's key is no string, RangeError or TypeError for a bad option
+   */
+  retry(item: Item, options: Pick<AddOptions, "priority"> = {}): number {
     const key = this.#keyOfItem(item);
     requireOptions("options", options);
     const { priority = 0 } = options;
@@ -166,37 +167,51 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
     return delay;
   }
 
+  /**
+   * Forgets the failures of an item's key; the next delay is the first again. Call it when the work
+   * has succeeded, or when it will not be retried. What is queued or delayed stays so.
+   *
+   * @throws TypeError if the item's key is no string
+   */
   forget(item: Item): void {
     this.#limiter.forget(this.#keyOfItem(item));
   }
 
+  /**
+   * How many failures of an item's key are counted.
+   *
+   * @throws TypeError if the item's key is no string
+   */
   requeues(item: Item): number {
     return this.#limiter.requeues(this.#keyOfItem(item));
   }
 
+  /**
+   * Calls off what a key waits for, if it waits for its time. What is queued or handed out stays so.
+   *
+   * @returns whether it waited
+   * @throws TypeError if the item's key is no string
+   */
   cancel(item: Item): boolean {
-    const record = this.#records.get(this.#keyOfItem(item));
-    if (record === undefined || !isDelayed(record.state)) return false;
-    record.state = whenCancelled(record.state);
-    this.#delayed.remove(record);
-    if (record.state === "idle") this.#records.delete(record.key);
-    return true;
+    return this.#backlog.cancel(this.#keyOfItem(item));
   }
 
+  /**
+   * The next key, if there is one now. It goes before those who wait in {@link WorkQueue.get}.
+   *
+   * @returns undefined if nothing is queued
+   */
   take(): HandOut<Item> | undefined {
-    const record = this.#ready.pop();
-    if (record === undefined) return undefined;
-    record.state = "processing";
-    const now = this.#now();
-    const assignment = new Assignment(this.#owner, record, now);
-    this.#inFlight.add(assignment);
-    if (this.#metrics !== undefined) {
-      this.#metrics.depth(-1, record.priority);
-      this.#metrics.started(now - (record.since ?? now));
-    }
-    return assignment;
+    return this.#backlog.take();
   }
 
+  /**
+   * Waits for the next key; first come, first served.
+   *
+   * @param signal - ends the wait: it rejects at once with `signal.reason`, the same object
+   * @returns the hand-out; undefined once the queue is shut down and nothing is queued. A bad
+   * argument rejects with a TypeError
+   */
   get(signal?: AbortSignal): Promise<HandOut<Item> | undefined> {
     if (signal !== undefined) {
       try {
@@ -206,11 +221,12 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
       }
       if (signal.aborted) return Promise.reject(signal.reason);
     }
-    const handOut = this.#getters.size === 0 ? this.take() : undefined;
-    if (handOut !== undefined || this.#isShutDown) return Promise.resolve(handOut);
+    const next = this.#getters.size === 0 ? this.#backlog.take() : undefined;
+    if (next !== undefined || this.#isShutDown) return Promise.resolve(next);
     return this.#getters.wait(signal);
   }
 
+  /** Each key in turn, until the queue is shut down and nothing is queued. Several may iterate. */
   [Symbol.asyncIterator](): AsyncIterator<HandOut<Item>, undefined> {
     return {
       next: async () => {
@@ -220,27 +236,65 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
     };
   }
 
+  /**
+   * Ends the queue: nothing is added and nothing becomes due any more. What is queued is still handed
+   * out, and so is what was added again while it was handed out. The second call does nothing.
+   */
   shutDown(): void {
+    if (this.#isShutDown) return;
     this.#isShutDown = true;
-    this.#delayed.stop();
-    this.#serveSoon();
+    this.#backlog.close();
+    this.#serve();
   }
 
+  /**
+   * Shuts the queue down and waits until all that was queued or handed out is done. Somebody must
+   * still take it.
+   *
+   * It can be called many times, at the same time too.
+   *
+   * @param options - see {@link DrainOptions}
+   * @returns what became of the keys, at the end or when the timeout is over. An abort rejects with
+   * `signal.reason` itself, a bad argument with a RangeError or TypeError
+   *
+   * @example
+   * ```ts
+   * import { FakeClock } from "@holdfast/clock/testing";
+   * import { WorkQueue } from "@holdfast/controller";
+   *
+   * const clock = new FakeClock();
+   * const queue = new WorkQueue({ clock });
+   * queue.add("stuck");
+   * queue.add("later", { after: 60_000 });
+   * queue.take();
+   * const drained = queue.drain({ timeout: 10_000 });
+   * await clock.step(10_000);
+   * console.log((await drained).finished, (await drained).running); // => false [ 'stuck' ]
+   * console.log((await drained).delayed); // => [ { key: 'later', item: 'later', after: 50000 } ]
+   * ```
+   */
   async drain(options: DrainOptions = {}): Promise<DrainReport<Item>> {
     requireOptions("options", options);
-    if (options.timeout !== undefined) requireNotNegative("options.timeout", options.timeout);
-    if (options.signal !== undefined) requireSignal("options.signal", options.signal);
+    const { timeout = Number.POSITIVE_INFINITY, signal } = options;
+    requireNotNegative("options.timeout", timeout);
+    if (signal !== undefined) requireSignal("options.signal", signal);
     this.shutDown();
-    if (!this.#isIdle) await this.#drains.wait(this.#clock, options);
-    return this.#report();
+    if (!this.#isIdle) await this.#drains.wait(this.#clock, timeout, signal);
+    return {
+      finished: this.#isIdle,
+      running: this.#backlog.keysInFlight(),
+      queued: this.#backlog.keysToHandOut(),
+      delayed: this.#backlog.keysDelayed(),
+    };
   }
 
+  /** The same as {@link WorkQueue.drain}, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.drain();
   }
 
   get #isIdle(): boolean {
-    return this.#ready.size === 0 && this.#inFlight.size === 0;
+    return this.#backlog.size === 0 && this.#backlog.inFlight === 0;
   }
 
   #keyOfItem(item: Item): string {
@@ -250,155 +304,23 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
     return key;
   }
 
-  #now(): number {
-    return this.#isTimed ? this.#clock.monotonic() : 0;
-  }
-
   #add(key: string, item: Item, delay: number, priority: number): void {
-    if (priority !== 0 && !this.#isTimed) {
-      this.#isTimed = true;
-      this.#ready.startTimes(this.#clock.monotonic());
-    }
-    if (delay > 0) this.#addLater(key, item, delay, priority);
-    else this.#addNow(key, item, priority);
-  }
-
-  #addNow(key: string, item: Item, priority: number): void {
-    if (this.#isShutDown) return;
-    const record = this.#recordOf(key, item);
-    const { state } = record;
-    record.state = whenAdded(state);
-    switch (state) {
-      case "idle":
-      case "processing":
-        record.priority = priority;
-        this.#count(record, this.#now());
-        break;
-      case "delayed":
-      case "processing+delayed":
-        record.priority = Math.max(record.priority, priority);
-        this.#delayed.remove(record);
-        this.#count(record, this.#now());
-        break;
-      case "queued":
-      case "processing+dirty":
-        this.#raise(record, priority);
-        break;
-    }
-  }
-
-  #addLater(key: string, item: Item, delay: number, priority: number): void {
-    const deadline = this.#clock.monotonic() + delay;
-    const record = this.#recordOf(key, item);
-    const { state } = record;
-    record.state = whenPostponed(state);
-    switch (state) {
-      case "idle":
-      case "processing":
-        record.priority = priority;
-        this.#delayed.add(record, deadline);
-        break;
-      case "delayed":
-      case "processing+delayed":
-        record.priority = Math.max(record.priority, priority);
-        this.#delayed.advance(record, deadline);
-        break;
-      case "queued":
-      case "processing+dirty":
-        this.#raise(record, priority);
-        break;
-    }
-    this.#metrics?.retried();
-  }
-
-  #recordOf(key: string, item: Item): QueueItem<Item> {
-    const known = this.#records.get(key);
-    if (known !== undefined) {
-      known.item = item;
-      return known;
-    }
-    const record = new QueueItem(key, item);
-    this.#records.set(key, record);
-    return record;
-  }
-
-  /** A record has begun to wait for a hand-out, behind one that is under way or not. */
-  #count(record: QueueItem<Item>, since: number): void {
-    record.since = since;
-    if (record.state === "queued") this.#enqueue(record);
-    if (this.#metrics !== undefined) {
-      this.#metrics.added();
-      this.#metrics.depth(1, record.priority);
-    }
-  }
-
-  #enqueue(record: QueueItem<Item>): void {
-    this.#ready.push(record, record.since ?? 0);
-    if (this.#getters.size > 0) this.#serveSoon();
-  }
-
-  #raise(record: QueueItem<Item>, priority: number): void {
-    const before = record.priority;
-    if (priority <= before) return;
-    if (record.state === "queued") this.#ready.raise(record, priority, this.#now());
-    else record.priority = priority;
-    if (this.#metrics !== undefined) {
-      this.#metrics.depth(-1, before);
-      this.#metrics.depth(1, priority);
-    }
-  }
-
-  #onDue(now: number): void {
-    while (this.#delayed.deadline <= now) {
-      const since = this.#delayed.deadline;
-      const record = this.#delayed.pop();
-      record.state = whenAdded(record.state);
-      this.#count(record, since);
-    }
-  }
-
-  #finish(assignment: Assignment<Item>): void {
-    const { record } = assignment;
-    this.#inFlight.remove(assignment);
-    record.state = whenDone(record.state);
-    if (record.state === "idle") this.#records.delete(record.key);
-    else if (record.state === "queued") this.#enqueue(record);
-    this.#metrics?.finished(this.#clock.monotonic() - assignment.startedAt);
-    if (this.#isShutDown && this.#isIdle) this.#drains.settle();
+    if (delay > 0) this.#backlog.postpone(key, item, delay, priority);
+    else this.#backlog.add(key, item, priority);
+    this.#serve();
   }
 
   /**
-   * Serves who waits once the code that runs now has ended: of what it adds in one go, the first to
-   * be handed out is then the one that comes first, and not the one that was added first.
+   * Serves who waits once the code that runs now has ended: of what that adds in one go, the first to
+   * leave is the one that comes first, and not the one that was added first.
    */
-  #serveSoon(): void {
-    if (this.#isServing) return;
+  #serve(): void {
+    if (this.#isServing || this.#getters.size === 0) return;
     this.#isServing = true;
     queueMicrotask(() => {
       this.#isServing = false;
-      while (this.#getters.size > 0 && (this.#ready.size > 0 || this.#isShutDown))
-        this.#getters.serve(this.take());
+      while (this.#getters.size > 0 && (this.#backlog.size > 0 || this.#isShutDown))
+        this.#getters.serve(this.#backlog.take());
     });
   }
-
-  #report(): DrainReport<Item> {
-    const running = this.#inFlight.records();
-    const dirty = running.filter(({ state }) => state === "processing+dirty");
-    const now = this.#clock.monotonic();
-    return {
-      finished: this.#isIdle,
-      running: running.map(({ key }) => key),
-      queued: [...this.#ready.keys(), ...dirty.map(({ key }) => key)],
-      delayed: this.#delayed.sorted().map((record) => ({
-        key: record.key,
-        item: record.item,
-        after: Math.max(0, this.#delayed.deadlineOf(record) - now),
-      })),
-    };
-  }
-}
-
-/** The key of an item that is its own; anything but a string is refused with the keys. */
-function itself(item: unknown): string {
-  return item as string;
 }
