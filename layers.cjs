@@ -121,7 +121,15 @@ module.exports = {
   },
   "packages/controller/src/limit": {
     on: ["packages/clock/src", "packages/wait/src"],
-    layers: [["rate-limiter.ts"], ["failure-records.ts"], ["exponential-limiter.ts"]],
+    layers: [
+      ["failure-records.ts", "rate-limiter.ts"],
+      [
+        "exponential-limiter.ts",
+        "fast-slow-limiter.ts",
+        "max-of-limiter.ts",
+        "token-bucket-limiter.ts",
+      ],
+    ],
   },
   "packages/controller/src/queue": {
     on: [

@@ -128,17 +128,21 @@ export class ExponentialLimiter implements RateLimiter {
     this.#random = random;
   }
 
-  /** {@inheritDoc RateLimiter.when} */
+  /**
+   * Counts a failure of `key`, unless it is still backing off.
+   *
+   * @returns how long from now the key has to wait, in milliseconds
+   */
   when(key: string): number {
     return this.#records.fail(key, this.#delayOf);
   }
 
-  /** {@inheritDoc RateLimiter.forget} */
+  /** Forgets the failures of `key`: its next delay is the first again. */
   forget(key: string): void {
     this.#records.forget(key);
   }
 
-  /** {@inheritDoc RateLimiter.requeues} */
+  /** How many failures of `key` are counted. */
   requeues(key: string): number {
     return this.#records.failures(key);
   }

@@ -31,8 +31,11 @@ export class Backlog<Item> {
   readonly #clock: Clock;
   readonly #metrics: QueueMetrics | undefined;
   readonly #onDone: (assignment: Assignment<Item>) => void;
-  /** Whether it matters since when an item waits. Reading a clock costs half as much as a hand-out. */
+  /** Whether the clock is read when an item begins to wait. That costs half as much as a hand-out. */
   #isTimed: boolean;
+  #isRanked = false;
+  /** What began to wait before, without a priority in sight, is taken to have begun then. */
+  #rankedSince = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   #inFlight = 0;
   /** Its record is kept until the next one, for those that are added again as soon as they are done. */
@@ -67,7 +70,7 @@ export class Backlog<Item> {
   /** To be handed out as soon as possible. */
   add(key: string, item: Item, priority: number): void {
     if (this.#isClosed) return;
-    if (priority !== 0) this.#time();
+    if (priority !== 0) this.#rank();
     const record = this.#recordOf(key, item);
     const { state } = record;
     record.state = whenAdded(state);
@@ -92,7 +95,7 @@ export class Backlog<Item> {
 
   /** To be handed out in `delay` milliseconds, more than 0. */
   postpone(key: string, item: Item, delay: number, priority: number): void {
-    if (priority !== 0) this.#time();
+    if (priority !== 0) this.#rank();
     const deadline = this.#clock.monotonic() + delay;
     const record = this.#recordOf(key, item);
     const { state } = record;
@@ -147,7 +150,8 @@ export class Backlog<Item> {
     this.#inFlight--;
     record.state = whenDone(record.state);
     if (record.state === "idle") this.#retire(record);
-    else if (record.state === "queued") this.#ready.push(record, record.since as number);
+    else if (record.state === "queued")
+      this.#ready.push(record, Math.max(record.since as number, this.#rankedSince));
     if (this.#metrics !== undefined) {
       this.#work.delete(assignment);
       this.#metrics.finished(this.#clock.monotonic() - assignment.startedAt);
@@ -181,11 +185,13 @@ export class Backlog<Item> {
     }));
   }
 
-  /** From now on it is known since when an item waits. */
-  #time(): void {
-    if (this.#isTimed) return;
+  /** At the first use of a priority: from now on it matters since when an item waits. */
+  #rank(): void {
+    if (this.#isRanked) return;
+    this.#isRanked = true;
     this.#isTimed = true;
-    this.#ready.startTimes(this.#clock.monotonic());
+    this.#rankedSince = this.#clock.monotonic();
+    this.#ready.startTimes(this.#rankedSince);
   }
 
   #now(): number {

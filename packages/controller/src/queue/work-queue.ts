@@ -162,7 +162,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
     requireOptions("options", options);
     const { priority = 0 } = options;
     requireFinite("options.priority", priority);
-    const delay = this.#limiter.when(key);
+    const delay = requireDelay("the delay that options.limiter returns", this.#limiter.when(key));
     this.#add(key, item, delay, priority);
     return delay;
   }
