@@ -310,6 +310,6 @@ it("does what a naive queue does", async () => {
         if (hasMetrics) expect(real.sums.depths).toEqual({});
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });

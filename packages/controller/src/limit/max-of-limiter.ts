@@ -1,6 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  requireAbove,
   requireAtLeast,
   requireFunction,
   requireMethods,
@@ -12,13 +11,6 @@ import type { RateLimiter } from "./rate-limiter.ts";
 
 /** What a {@link MaxOfLimiter} makes of the longest delay. */
 export interface MaxOfLimiterOptions {
-  /**
-   * The longest delay, in milliseconds, before jitter. Above 0, or `Infinity`.
-   *
-   * @defaultValue `Infinity`
-   */
-  readonly cap?: number | undefined;
-
   /**
    * The largest share of a delay that may be added to it at random. Finite, at least 0.
    *
@@ -42,12 +34,14 @@ export interface MaxOfLimiterOptions {
 }
 
 /**
- * The longest of what several limiters say. Of one limiter, with a cap, it is that limiter cut off.
+ * The longest of what several limiters say.
  *
- * It asks them for a failure that counts, and no sooner than the longest delay is over.
+ * It asks them about a failure that counts, and no sooner than the longest delay is over. There is no
+ * cap here: each limiter has its own, because one that is cut off from outside does not know that its
+ * back-off is over.
  *
- * Source: `TypedMaxOfRateLimiter` and `TypedWithMaxWaitRateLimiter` of
- * k8s.io/client-go/util/workqueue. Unlike there, a failure counts only when its back-off is over.
+ * Source: `TypedMaxOfRateLimiter` of k8s.io/client-go/util/workqueue. Unlike there, a failure counts
+ * only when its back-off is over. A cap in each limiter stands for `TypedWithMaxWaitRateLimiter`.
  *
  * @example
  * ```ts
@@ -66,7 +60,6 @@ export interface MaxOfLimiterOptions {
  */
 export class MaxOfLimiter implements RateLimiter {
   readonly #limiters: readonly RateLimiter[];
-  readonly #cap: number;
   readonly #jitter: number;
   readonly #random: Random | undefined;
   /** Who backs off from the longest delay. */
@@ -83,13 +76,11 @@ export class MaxOfLimiter implements RateLimiter {
     for (const [index, limiter] of limiters.entries())
       requireMethods(`limiters[${index}]`, limiter, ["when", "forget", "requeues"]);
     requireOptions("options", options);
-    const { cap = Number.POSITIVE_INFINITY, jitter = 0, clock = realClock, random } = options;
-    requireAbove("options.cap", cap, 0);
+    const { jitter = 0, clock = realClock, random } = options;
     requireAtLeast("options.jitter", jitter, 0);
     requireMethods("options.clock", clock, ["monotonic"]);
     if (random !== undefined) requireFunction("options.random", random);
     this.#limiters = [...limiters];
-    this.#cap = cap;
     this.#jitter = jitter;
     this.#random = random;
     this.#waiting = new FailureRecords(clock, 0);
@@ -117,7 +108,7 @@ export class MaxOfLimiter implements RateLimiter {
 
   #longest(key: string): number {
     const delays = this.#limiters.map((limiter) => limiter.when(key));
-    const delay = Math.min(Math.max(0, ...delays), this.#cap);
+    const delay = Math.max(0, ...delays);
     if (this.#jitter === 0 || delay === Number.POSITIVE_INFINITY) return delay;
     return jittered(delay, this.#jitter, this.#random);
   }

@@ -1,6 +1,9 @@
 import { TimerHeap } from "@holdfast/clock/internal";
 import type { QueueItem } from "./queue-item.ts";
 
+/** Counting starts just below where it wraps around, so that every queue and every test gets past it. */
+const FIRST_COUNT = 2 ** 31 - 8;
+
 const FEWEST_PLACES = 16;
 const MOST_IDLE_PLACES = 1_024;
 
@@ -24,8 +27,8 @@ export class ReadyItems<Item> {
    * These count all that ever came, modulo 2^32; their lower bits are the place. The place of the
    * head is empty only if the ring is.
    */
-  #head = 0;
-  #tail = 0;
+  #head = FIRST_COUNT;
+  #tail = FIRST_COUNT;
   #gaps = 0;
   readonly #heap = new TimerHeap<QueueItem<Item>>();
   #sequence = 0;
@@ -75,8 +78,12 @@ export class ReadyItems<Item> {
   }
 
   keys(): string[] {
-    const ring = this.#ring.filter((item) => item !== undefined);
-    return [...ring, ...this.#heap.sorted()].map(({ key }) => key);
+    const keys: string[] = [];
+    for (let count = this.#head; count !== this.#tail; count = (count + 1) | 0) {
+      const item = this.#ring[count & (this.#ring.length - 1)];
+      if (item !== undefined) keys.push(item.key);
+    }
+    return [...keys, ...this.#heap.sorted().map(({ key }) => key)];
   }
 
   get #length(): number {

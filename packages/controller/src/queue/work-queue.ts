@@ -43,15 +43,16 @@ import { resolveWorkQueue, type WorkQueueArguments } from "./work-queue-options.
  * import { WorkQueue } from "@holdfast/controller";
  *
  * const clock = new FakeClock();
+ * const start = clock.monotonic();
  * const queue = new WorkQueue({ clock });
  * let failures = 2;
  *
  * async function worker(): Promise<void> {
  *   for await (using work of queue) {
  *     if (work.key === "flaky" && failures-- > 0) {
- *       console.log(clock.monotonic(), work.key, "again in", queue.retry(work.item));
+ *       console.log(clock.monotonic() - start, work.key, "again in", queue.retry(work.item));
  *     } else {
- *       console.log(clock.monotonic(), work.key, "done");
+ *       console.log(clock.monotonic() - start, work.key, "done");
  *       queue.forget(work.item);
  *     }
  *   }
@@ -83,12 +84,13 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(...args: WorkQueueArguments<Item>) {
-    const { keyOf, limiter, ...options } = resolveWorkQueue<Item>(args[0] ?? {});
+    const [options = {}] = args;
+    const { keyOf, limiter, ...rest } = resolveWorkQueue<Item>(options);
     this.#keyOf = keyOf;
     this.#limiter = limiter;
-    this.#clock = options.clock;
+    this.#clock = rest.clock;
     this.#backlog = new Backlog<Item>({
-      ...options,
+      ...rest,
       onDue: () => this.#serve(),
       onDone: (assignment) => {
         this.#backlog.finish(assignment);

@@ -1,0 +1,240 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import {
+  ExponentialLimiter,
+  FastSlowLimiter,
+  MaxOfLimiter,
+  TokenBucketLimiter,
+  WorkQueue,
+} from "@holdfast/controller";
+import { describe, expect, it } from "vitest";
+
+const clock = new FakeClock();
+const queue = new WorkQueue({ clock });
+
+const construct =
+  (door: new (...args: never[]) => object) =>
+  (...args: readonly unknown[]) =>
+    Reflect.construct(door, args) as object;
+
+const apply =
+  (door: (...args: never[]) => unknown) =>
+  (...args: readonly unknown[]) =>
+    Reflect.apply(door, queue, args) as unknown;
+
+const doors = {
+  "new WorkQueue": construct(WorkQueue),
+  add: apply(queue.add),
+  retry: apply(queue.retry),
+  get: apply(queue.get),
+  drain: apply(queue.drain),
+  "new ExponentialLimiter": construct(ExponentialLimiter),
+  "new FastSlowLimiter": construct(FastSlowLimiter),
+  "new TokenBucketLimiter": construct(TokenBucketLimiter),
+  "new MaxOfLimiter": construct(MaxOfLimiter),
+};
+
+const fastSlow = { fast: 1, slow: 2, maxFast: 3 };
+const bucket = { qps: 1, burst: 1 };
+
+/** What comes out, thrown or rejected. */
+async function errorOf(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+describe("a bad argument is refused at the door, with its name, its value and what is allowed", () => {
+  it.each<{ door: keyof typeof doors; args: readonly unknown[]; error: Error }>([
+    {
+      door: "new WorkQueue",
+      args: [null],
+      error: new TypeError("options must be an object, got null"),
+    },
+    {
+      door: "new WorkQueue",
+      args: [{ keyOf: "id" }],
+      error: new TypeError('options.keyOf must be a function, got "id"'),
+    },
+    {
+      door: "new WorkQueue",
+      args: [{ clock: {} }],
+      error: new TypeError("options.clock must have a method monotonic(), got [object Object]"),
+    },
+    {
+      door: "new WorkQueue",
+      args: [{ limiter: {} }],
+      error: new TypeError("options.limiter must have a method when(), got [object Object]"),
+    },
+    {
+      door: "new WorkQueue",
+      args: [{ metrics: {} }],
+      error: new TypeError("options.metrics must have a method depth(), got [object Object]"),
+    },
+    {
+      door: "new WorkQueue",
+      args: [{ aging: 0 }],
+      error: new RangeError("options.aging must be a number above 0, got 0"),
+    },
+    {
+      door: "add",
+      args: [1],
+      error: new TypeError("the key of an item must be a string, got a value of type number"),
+    },
+    {
+      door: "add",
+      args: ["a", 5],
+      error: new TypeError("options must be an object, got 5"),
+    },
+    {
+      door: "add",
+      args: ["a", { after: Number.NaN }],
+      error: new RangeError("options.after must be a number of milliseconds, got NaN"),
+    },
+    {
+      door: "add",
+      args: ["a", { priority: Number.POSITIVE_INFINITY }],
+      error: new RangeError("options.priority must be a finite number, got Infinity"),
+    },
+    {
+      door: "retry",
+      args: ["a", { priority: "high" }],
+      error: new TypeError('options.priority must be a finite number, got "high"'),
+    },
+    {
+      door: "retry",
+      args: ["a", null],
+      error: new TypeError("options must be an object, got null"),
+    },
+    {
+      door: "get",
+      args: [{}],
+      error: new TypeError("signal must be an AbortSignal, got [object Object]"),
+    },
+    {
+      door: "drain",
+      args: [{ timeout: -1 }],
+      error: new RangeError("options.timeout must be a number of at least 0, got -1"),
+    },
+    {
+      door: "drain",
+      args: [{ signal: 1 }],
+      error: new TypeError("options.signal must be an AbortSignal, got 1"),
+    },
+    {
+      door: "drain",
+      args: [null],
+      error: new TypeError("options must be an object, got null"),
+    },
+    {
+      door: "new ExponentialLimiter",
+      args: [{ duration: -1 }],
+      error: new RangeError("options.duration must be a finite number of at least 0, got -1"),
+    },
+    {
+      door: "new ExponentialLimiter",
+      args: [{ factor: 0.5 }],
+      error: new RangeError("options.factor must be a finite number of at least 1, got 0.5"),
+    },
+    {
+      door: "new ExponentialLimiter",
+      args: [{ cap: 0 }],
+      error: new RangeError("options.cap must be a number above 0, got 0"),
+    },
+    {
+      door: "new ExponentialLimiter",
+      args: [{ jitter: Number.NaN }],
+      error: new RangeError("options.jitter must be a finite number of at least 0, got NaN"),
+    },
+    {
+      door: "new ExponentialLimiter",
+      args: [{ expireAfter: -1 }],
+      error: new RangeError("options.expireAfter must be a number of at least 0, got -1"),
+    },
+    {
+      door: "new ExponentialLimiter",
+      args: [{ clock: 1 }],
+      error: new TypeError("options.clock must have a method monotonic(), got 1"),
+    },
+    {
+      door: "new ExponentialLimiter",
+      args: [{ random: 0.5 }],
+      error: new TypeError("options.random must be a function, got 0.5"),
+    },
+    {
+      door: "new FastSlowLimiter",
+      args: [{ ...fastSlow, fast: -1 }],
+      error: new RangeError("options.fast must be a finite number of at least 0, got -1"),
+    },
+    {
+      door: "new FastSlowLimiter",
+      args: [{ ...fastSlow, slow: Number.POSITIVE_INFINITY }],
+      error: new RangeError("options.slow must be a finite number of at least 0, got Infinity"),
+    },
+    {
+      door: "new FastSlowLimiter",
+      args: [{ ...fastSlow, maxFast: 1.5 }],
+      error: new RangeError("options.maxFast must be a whole number of at least 0, got 1.5"),
+    },
+    {
+      door: "new TokenBucketLimiter",
+      args: [{ ...bucket, qps: 0 }],
+      error: new RangeError("options.qps must be a number above 0, got 0"),
+    },
+    {
+      door: "new TokenBucketLimiter",
+      args: [{ ...bucket, burst: 0 }],
+      error: new RangeError("options.burst must be a whole number of at least 1, got 0"),
+    },
+    {
+      door: "new TokenBucketLimiter",
+      args: [{ ...bucket, cap: -1 }],
+      error: new RangeError("options.cap must be a number above 0, got -1"),
+    },
+    {
+      door: "new MaxOfLimiter",
+      args: [new ExponentialLimiter()],
+      error: new TypeError("limiters must be an array"),
+    },
+    {
+      door: "new MaxOfLimiter",
+      args: [[new ExponentialLimiter(), {}]],
+      error: new TypeError("limiters[1] must have a method when(), got [object Object]"),
+    },
+    {
+      door: "new MaxOfLimiter",
+      args: [[], { jitter: -1 }],
+      error: new RangeError("options.jitter must be a finite number of at least 0, got -1"),
+    },
+    {
+      door: "new MaxOfLimiter",
+      args: [[], { random: 1 }],
+      error: new TypeError("options.random must be a function, got 1"),
+    },
+  ])("$door: $error.message", async ({ door, args, error }) => {
+    expect(await errorOf(() => doors[door](...args))).toEqual(error);
+    expect([queue.size, queue.delayed, queue.isShutDown, clock.waiters()]).toEqual([
+      0,
+      0,
+      false,
+      0,
+    ]);
+  });
+
+  it("get and drain reject, they do not throw", async () => {
+    const promises = [doors.get(1), doors.drain(null)] as Promise<unknown>[];
+    for (const promise of promises) await expect(promise).rejects.toThrow(TypeError);
+  });
+});
+
+it("takes an explicit undefined for a missing option", () => {
+  const undef = undefined;
+  expect(() => {
+    new WorkQueue({ name: undef, keyOf: undef, limiter: undef, clock: undef, metrics: undef });
+    new ExponentialLimiter({ duration: undef, cap: undef, random: undef });
+    new MaxOfLimiter([], { jitter: undef, clock: undef });
+    queue.add("a", { after: undef, priority: undef });
+  }).not.toThrow();
+});

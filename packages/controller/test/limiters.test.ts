@@ -1,0 +1,221 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import {
+  ExponentialLimiter,
+  FastSlowLimiter,
+  MaxOfLimiter,
+  type RateLimiter,
+  TokenBucketLimiter,
+} from "@holdfast/controller";
+import { describe, expect, it } from "vitest";
+
+const clock = new FakeClock();
+
+/** The delays of so many failures of a key, each as soon as the back-off before is over. */
+async function delaysOf(limiter: RateLimiter, count: number, key = "a"): Promise<number[]> {
+  const delays: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const delay = limiter.when(key);
+    delays.push(delay);
+    await clock.step(delay);
+  }
+  return delays;
+}
+
+describe("the delays of", () => {
+  it.each<{ name: string; limiter: RateLimiter; want: number[] }>([
+    {
+      name: "an exponential limiter",
+      limiter: new ExponentialLimiter({ duration: 1, cap: 1_000, clock }),
+      want: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000, 1_000],
+    },
+    {
+      name: "an exponential limiter with a factor",
+      limiter: new ExponentialLimiter({ duration: 100, factor: 1.5, cap: 400, clock }),
+      want: [100, 150, 225, 337.5, 400, 400],
+    },
+    {
+      name: "an exponential limiter that does not grow",
+      limiter: new ExponentialLimiter({ duration: 7, factor: 1, clock }),
+      want: [7, 7, 7],
+    },
+    {
+      name: "an exponential limiter with jitter",
+      limiter: new ExponentialLimiter({
+        duration: 8,
+        cap: 16,
+        jitter: 0.5,
+        random: () => 0.5,
+        clock,
+      }),
+      want: [10, 20, 20],
+    },
+    {
+      name: "an exponential limiter without delay",
+      limiter: new ExponentialLimiter({ duration: 0, clock }),
+      want: [0, 0, 0],
+    },
+    {
+      name: "a fast-slow limiter",
+      limiter: new FastSlowLimiter({ fast: 5, slow: 10_000, maxFast: 3, clock }),
+      want: [5, 5, 5, 10_000, 10_000],
+    },
+    {
+      name: "a fast-slow limiter that is never fast",
+      limiter: new FastSlowLimiter({ fast: 5, slow: 10, maxFast: 0, clock }),
+      want: [10, 10],
+    },
+    {
+      name: "the longest of two",
+      limiter: new MaxOfLimiter(
+        [
+          new FastSlowLimiter({ fast: 5, slow: 3_000, maxFast: 3, clock }),
+          new ExponentialLimiter({ duration: 1, cap: 1_000, clock }),
+        ],
+        { clock },
+      ),
+      want: [5, 5, 5, 3_000, 3_000],
+    },
+    {
+      name: "the longest of one, with jitter",
+      limiter: new MaxOfLimiter([new ExponentialLimiter({ duration: 100, cap: 200, clock })], {
+        jitter: 1,
+        random: () => 0.25,
+        clock,
+      }),
+      want: [125, 250, 250],
+    },
+    { name: "the longest of none", limiter: new MaxOfLimiter([], { clock }), want: [0, 0] },
+  ])("$name", async ({ limiter, want }) => {
+    expect(await delaysOf(limiter, want.length)).toEqual(want);
+  });
+
+  it("a thousand failures stay at the cap", async () => {
+    const limiter = new ExponentialLimiter({ duration: 60_000, cap: 3_600_000_000, clock });
+    const delays = await delaysOf(limiter, 1_100);
+    expect(delays[2]).toBe(240_000);
+    expect(new Set(delays.slice(16))).toEqual(new Set([3_600_000_000]));
+    expect(limiter.requeues("a")).toBe(1_100);
+  });
+
+  it("never, which jitter leaves alone", () => {
+    const never = { when: () => Number.POSITIVE_INFINITY, forget: () => {}, requeues: () => 0 };
+    expect(new MaxOfLimiter([never], { jitter: 1, clock }).when("a")).toBe(Infinity);
+  });
+
+  it("each key by itself, until it is forgotten", async () => {
+    for (const limiter of [
+      new ExponentialLimiter({ duration: 1, clock }),
+      new FastSlowLimiter({ fast: 1, slow: 2, maxFast: 1, clock }),
+      new MaxOfLimiter([new ExponentialLimiter({ duration: 1, clock })], { clock }),
+    ]) {
+      expect(await delaysOf(limiter, 2, "a")).toEqual([1, 2]);
+      expect(await delaysOf(limiter, 2, "b")).toEqual([1, 2]);
+      expect([limiter.requeues("a"), limiter.requeues("c")]).toEqual([2, 0]);
+      limiter.forget("a");
+      expect([limiter.requeues("a"), limiter.when("a"), limiter.requeues("b")]).toEqual([0, 1, 2]);
+    }
+  });
+});
+
+describe("a failure before its back-off is over", () => {
+  it.each<{ name: string; limiter: RateLimiter }>([
+    { name: "exponential", limiter: new ExponentialLimiter({ duration: 100, clock }) },
+    {
+      name: "fast-slow",
+      limiter: new FastSlowLimiter({ fast: 100, slow: 200, maxFast: 1, clock }),
+    },
+    {
+      name: "max-of",
+      limiter: new MaxOfLimiter([new ExponentialLimiter({ duration: 100, clock })], { clock }),
+    },
+  ])("is not counted, $name (kubernetes/kubernetes#132805)", async ({ limiter }) => {
+    limiter.when("a");
+    await clock.step(30);
+    expect([limiter.when("a"), limiter.when("a"), limiter.requeues("a")]).toEqual([70, 70, 1]);
+    await clock.step(69);
+    expect([limiter.when("a"), limiter.requeues("a")]).toEqual([1, 1]);
+    await clock.step(1);
+    expect([limiter.when("a"), limiter.requeues("a")]).toEqual([200, 2]);
+  });
+
+  it("is not counted by any of several limiters until the longest delay is over", async () => {
+    const short = new ExponentialLimiter({ duration: 1, clock });
+    const long = new FastSlowLimiter({ fast: 100, slow: 100, maxFast: 0, clock });
+    const limiter = new MaxOfLimiter([short, long], { clock });
+    limiter.when("a");
+    await clock.step(50);
+    expect([limiter.when("a"), short.requeues("a")]).toEqual([50, 1]);
+  });
+
+  it("takes no second token (kubernetes-sigs/controller-runtime#1594)", async () => {
+    const limiter = new TokenBucketLimiter({ qps: 10, burst: 1, clock });
+    limiter.when("a");
+    expect([limiter.when("b"), limiter.when("b"), limiter.when("b")]).toEqual([100, 100, 100]);
+    expect(limiter.when("c")).toBe(200);
+    await clock.step(100);
+    expect(limiter.when("b")).toBe(200);
+    expect(limiter.requeues("b")).toBe(0);
+  });
+
+  it("takes a token anew once it is forgotten", () => {
+    const limiter = new TokenBucketLimiter({ qps: 10, burst: 1, clock });
+    limiter.when("a");
+    limiter.when("b");
+    limiter.forget("b");
+    expect(limiter.when("b")).toBe(200);
+  });
+});
+
+describe("failure records", () => {
+  it("expire a while after their back-off (kubernetes/kubernetes#138743)", async () => {
+    const limiter = new ExponentialLimiter({ duration: 100, expireAfter: 1_000, clock });
+    limiter.when("a");
+    await clock.step(1_100);
+    expect([limiter.requeues("a"), limiter.when("a")]).toEqual([1, 200]);
+    await clock.step(1_201);
+    expect([limiter.requeues("a"), limiter.when("a"), limiter.requeues("a")]).toEqual([0, 100, 1]);
+  });
+
+  it("expire by default after twice the longest delay", async () => {
+    const exponential = new ExponentialLimiter({ duration: 10, cap: 100, clock });
+    const fastSlow = new FastSlowLimiter({ fast: 10, slow: 100, maxFast: 1, clock });
+    for (const limiter of [exponential, fastSlow]) {
+      limiter.when("a");
+      await clock.step(210);
+      expect(limiter.requeues("a")).toBe(1);
+      await clock.step(1);
+      expect(limiter.requeues("a")).toBe(0);
+    }
+  });
+});
+
+describe("a token bucket", () => {
+  it("allows a burst, and then so many a second", async () => {
+    const limiter = new TokenBucketLimiter({ qps: 4, burst: 2, clock });
+    const keys = ["a", "b", "c", "d"];
+    expect(keys.map((key) => limiter.when(key))).toEqual([0, 0, 250, 500]);
+    await clock.step(10_000);
+    expect(["e", "f", "g"].map((key) => limiter.when(key))).toEqual([0, 0, 250]);
+  });
+
+  it("does not get ever deeper into debt (kubernetes/kubernetes#104554)", async () => {
+    const limiter = new TokenBucketLimiter({ qps: 10, burst: 1, cap: 1_000, clock });
+    for (let i = 0; i < 10_000; i++) expect(limiter.when(`${i}`)).toBeLessThanOrEqual(1_000);
+    await clock.step(1_100);
+    expect(limiter.when("after")).toBe(0);
+  });
+
+  it("allows everything at an infinite rate", () => {
+    const limiter = new TokenBucketLimiter({ qps: Number.POSITIVE_INFINITY, burst: 1, clock });
+    expect([limiter.when("a"), limiter.when("b"), limiter.when("c")]).toEqual([0, 0, 0]);
+  });
+
+  it("follows the clock it is given (client-go's reads the machine's)", async () => {
+    const own = new FakeClock();
+    const limiter = new TokenBucketLimiter({ qps: 1, burst: 1, clock: own });
+    limiter.when("a");
+    expect(limiter.when("b")).toBe(1_000);
+    await own.step(2_000);
+    expect(limiter.when("c")).toBe(0);
+  });
+});

@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { QueueItem } from "../src/queue/queue-item.ts";
+import { ReadyItems } from "../src/queue/ready-items.ts";
+
+const operation = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant("push" as const), times: fc.nat(60) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("pop" as const), times: fc.nat(60) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("raise" as const), times: fc.nat(40) }) },
+);
+
+it("keeps its order through gaps, growing and shrinking", () => {
+  fc.assert(
+    fc.property(fc.array(operation, { maxLength: 60, size: "max" }), (operations) => {
+      const ready = new ReadyItems<string>(Number.POSITIVE_INFINITY);
+      const plain: QueueItem<string>[] = [];
+      const high: QueueItem<string>[] = [];
+      let count = 0;
+      for (const { kind, times } of operations) {
+        for (let i = 0; i < times; i++) {
+          if (kind === "push") {
+            const item = new QueueItem(`${count++}`, "");
+            ready.push(item, 0);
+            plain.push(item);
+          } else if (kind === "pop") {
+            expect(ready.pop()).toBe(high.shift() ?? plain.shift());
+          } else if (plain.length > 0) {
+            const [item] = plain.splice((i * 7) % plain.length, 1) as [QueueItem<string>];
+            ready.raise(item, 1, 0);
+            high.push(item);
+          }
+          expect(ready.size).toBe(plain.length + high.length);
+        }
+      }
+      expect(ready.keys()).toEqual([...plain, ...high].map(({ key }) => key));
+      for (const item of [...high, ...plain]) expect(ready.pop()).toBe(item);
+      expect(ready.pop()).toBeUndefined();
+    }),
+  );
+});
