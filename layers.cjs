@@ -4,7 +4,7 @@
 module.exports = {
   "packages/clock/src": {
     layers: [
-      ["abort-list.ts", "arguments.ts", "clock.ts", "timer-heap.ts"],
+      ["abort-list.ts", "arguments.ts", "clock.ts", "timer-heap.ts", "to-nanosecond.ts"],
       ["base-timer.ts", "clock-ticker.ts", "on-abort.ts", "sleep.ts", "timeout-signal.ts"],
       ["base-clock.ts", "host-timer.ts"],
       ["context-clock.ts"],
@@ -16,7 +16,7 @@ module.exports = {
   "packages/clock/src/testing": {
     on: ["packages/clock/src"],
     layers: [
-      ["event-loop.ts", "livelock-error.ts", "test-clock.ts", "to-nanosecond.ts"],
+      ["event-loop.ts", "livelock-error.ts", "test-clock.ts"],
       ["deadlock-error.ts", "livelock-guard.ts", "timeline.ts", "waiter-watch.ts"],
       ["drive.ts", "fake-timer.ts"],
       ["driver.ts"],

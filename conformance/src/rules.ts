@@ -12,7 +12,13 @@ export type RuleId =
   | "fired-is-fired"
   | "limits-of-the-loop"
   | "sliding-slides"
-  | "deprecated-polls";
+  | "deprecated-polls"
+  | "counts-when-over"
+  | "bounded-debt"
+  | "delayed-runs-once"
+  | "first-come-first-due"
+  | "done-is-of-a-hand-out"
+  | "drained-is-done";
 
 /** One way in which Holdfast differs from Go on purpose. */
 export interface Rule {
@@ -95,6 +101,36 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
     go: "the deprecated polls ask once more when their time is up, and tell an abort as a timeout",
     here: "pollUntil, which replaces them, ends at once, with a TimeoutError or with the reason of the abort",
     reason: "it is what replaces them in Go, too, and an end is told as what it is",
+  },
+  "counts-when-over": {
+    go: "counts a failure, and takes a token, each time a rate limiter is asked",
+    here: "a key that still backs off gets what is left of its delay; nothing is counted or taken",
+    reason: "events that run a failing key early would push it to the longest delay within seconds",
+  },
+  "bounded-debt": {
+    go: "takes a token from a bucket even if the delay is then cut off",
+    here: "who would wait longer than the cap waits that long and takes no token",
+    reason: "a burst of failures would delay everybody for ever after",
+  },
+  "delayed-runs-once": {
+    go: "a delayed key that is added without a delay, or is queued already, is handed out now and once more when its time comes",
+    here: "it is handed out once, now",
+    reason: "a queue that de-duplicates has one entry per key",
+  },
+  "first-come-first-due": {
+    go: "keys that are due at one instant leave in the order of a heap's swaps",
+    here: "they leave in the order in which they got that time",
+    reason: "first come, first served",
+  },
+  "done-is-of-a-hand-out": {
+    go: "Done of a key that is not handed out queues it a second time if it is queued",
+    here: "done belongs to a hand-out, and the second call does nothing",
+    reason: "a key could be worked on twice at once",
+  },
+  "drained-is-done": {
+    go: "ShutDownWithDrain waits for the keys in flight at that moment; of several callers one returns; ShutDown ends it",
+    here: "drain waits until everything queued and in flight is done, for every caller",
+    reason: "who waits for the end of the work must not be told before",
   },
 };
 

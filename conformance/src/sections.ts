@@ -12,7 +12,9 @@ import { jitterCases } from "./sections/jitter.ts";
 import { attemptSequences, forAttempt } from "./sections/jpillora.ts";
 import { exponential, jittered } from "./sections/managers.ts";
 import { fakeClockPolls, timerKinds, virtualPolls } from "./sections/poll.ts";
+import { rateLimiters } from "./sections/rate-limiters.ts";
 import { retryCases } from "./sections/retry.ts";
+import { customQueue, queueTraces } from "./sections/work-queue.ts";
 
 /** Everything that is replayed. */
 export const sections: readonly Section[] = [
@@ -35,7 +37,10 @@ export const sections: readonly Section[] = [
   flowcontrolCases,
   fakeClock,
   realClock,
+  queueTraces,
+  rateLimiters,
+  customQueue,
 ];
 
 /** Golden data of what the packages do not have yet. */
-export const notYetCovered: readonly string[] = ["workqueue.json"];
+export const notYetCovered: readonly string[] = [];

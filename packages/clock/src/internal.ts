@@ -21,3 +21,4 @@ export {
   requireWhole,
 } from "./arguments.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";
+export { toNanosecond } from "./to-nanosecond.ts";

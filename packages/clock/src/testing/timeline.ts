@@ -1,6 +1,6 @@
 import { type HeapEntry, TimerHeap } from "../timer-heap.ts";
+import { toNanosecond } from "../to-nanosecond.ts";
 import type { PendingTimer } from "./test-clock.ts";
-import { toNanosecond } from "./to-nanosecond.ts";
 
 /** A timer as a {@link Timeline} sees it. */
 export interface TimelineEntry extends HeapEntry, PendingTimer {

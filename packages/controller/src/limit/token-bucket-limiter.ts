@@ -34,6 +34,8 @@ export interface TokenBucketLimiterOptions {
 
 const NANOSECONDS = 1e6;
 const PER_SECOND = 1e9;
+/** About 292 years: as far as Go's durations reach. */
+const LONGEST = 2 ** 63;
 
 /**
  * Limits the retries of all keys together: each takes a token, and waits for it if there is none.
@@ -110,7 +112,8 @@ export class TokenBucketLimiter implements RateLimiter {
     if (this.#qps === Number.POSITIVE_INFINITY) return 0;
     this.#fill();
     const tokens = this.#tokens - 1;
-    const delay = tokens < 0 ? Math.trunc((-tokens / this.#qps) * PER_SECOND) / NANOSECONDS : 0;
+    const wait = Math.min((-tokens / this.#qps) * PER_SECOND, LONGEST);
+    const delay = tokens < 0 ? Math.trunc(wait) / NANOSECONDS : 0;
     if (delay > this.#cap) return this.#cap;
     this.#tokens = tokens;
     return delay;

@@ -1,4 +1,5 @@
 import type { Clock } from "@holdfast/clock";
+import { toNanosecond } from "@holdfast/clock/internal";
 import type { QueueMetrics } from "../metrics.ts";
 import { DelayedItems } from "./delayed-items.ts";
 import type { DelayedKey } from "./drain-report.ts";
@@ -96,7 +97,8 @@ export class Backlog<Item> {
   /** To be handed out in `delay` milliseconds, more than 0. */
   postpone(key: string, item: Item, delay: number, priority: number): void {
     if (priority !== 0) this.#rank();
-    const deadline = this.#clock.monotonic() + delay;
+    // Rounded, so that the order among equals does not depend on the last digits of a sum.
+    const deadline = toNanosecond(this.#clock.monotonic() + delay);
     const record = this.#recordOf(key, item);
     const { state } = record;
     record.state = whenPostponed(state);
