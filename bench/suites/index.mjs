@@ -2,5 +2,6 @@ import { fakeClock } from "./fake-clock.mjs";
 import { loops } from "./loops.mjs";
 import { sleeps } from "./sleeps.mjs";
 import { step } from "./step.mjs";
+import { workQueue } from "./work-queue.mjs";
 
-export const suites = [step, sleeps, fakeClock, loops];
+export const suites = [step, sleeps, fakeClock, loops, workQueue];

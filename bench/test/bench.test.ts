@@ -55,7 +55,7 @@ describe("npm run bench", () => {
     const wrong = promisify(execFile)(process.execPath, [main, "--only", "z"]);
     await expect(wrong).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--only takes a, b, c, d, got z"),
+      stderr: expect.stringContaining("--only takes a, b, c, d, e, got z"),
     });
   });
 });
