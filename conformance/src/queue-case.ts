@@ -16,7 +16,7 @@ export interface QueueCase {
 }
 
 /** See the header of the file. */
-export interface QueueResult {
+interface QueueResult {
   readonly w?: readonly (readonly [id: number, item: number | null])[];
   readonly dr?: readonly number[];
   readonly n?: number;

@@ -15,4 +15,8 @@ export type { DelayedKey, DrainReport } from "./queue/drain-report.ts";
 export type { DrainOptions } from "./queue/drains.ts";
 export type { HandOut } from "./queue/hand-out.ts";
 export { WorkQueue } from "./queue/work-queue.ts";
-export type { WorkQueueArguments, WorkQueueOptions } from "./queue/work-queue-options.ts";
+export type {
+  KeyedWorkQueueOptions,
+  WorkQueueArguments,
+  WorkQueueOptions,
+} from "./queue/work-queue-options.ts";

@@ -1,5 +1,6 @@
 /** A key that waited for its time when its queue was shut down. */
 export interface DelayedKey<Item> {
+  /** What the item is known by. */
   readonly key: string;
   /** The latest item of that key. */
   readonly item: Item;

@@ -63,7 +63,13 @@ export interface WorkQueueOptions<Item> {
 /** The arguments of a new {@link WorkQueue}: only one of strings can do without a `keyOf`. */
 export type WorkQueueArguments<Item> = [Item] extends [string]
   ? [options?: WorkQueueOptions<Item>]
-  : [options: WorkQueueOptions<Item> & { readonly keyOf: (item: Item) => string }];
+  : [options: KeyedWorkQueueOptions<Item>];
+
+/** The options of a {@link WorkQueue} whose items are no strings. */
+export interface KeyedWorkQueueOptions<Item> extends WorkQueueOptions<Item> {
+  /** What an item is known by; see {@link WorkQueueOptions.keyOf}. */
+  readonly keyOf: (item: Item) => string;
+}
 
 /** The options with their defaults. */
 export interface ResolvedWorkQueueOptions<Item> {
