@@ -5,6 +5,9 @@ export interface HeapEntry {
 
 const NEVER = Number.POSITIVE_INFINITY;
 
+const FEWEST_SLOTS = 16;
+const MOST_IDLE_SLOTS = 1_024;
+
 /**
  * A 4-ary heap by (deadline, order) from whose middle entries can leave.
  *
@@ -17,15 +20,19 @@ const NEVER = Number.POSITIVE_INFINITY;
 export class TimerHeap<Entry extends HeapEntry> {
   #size = 0;
   /** By place. */
-  #deadlines = new Float64Array(16).fill(NEVER);
+  #deadlines!: Float64Array;
   /** Which slot is at a place. */
-  #slots = Int32Array.from({ length: 16 }, (_, slot) => slot);
+  #slots!: Int32Array;
   /** The place of each taken slot: the inverse of `#slots`. */
-  #places = new Int32Array(16);
+  #places!: Int32Array;
   /** By slot: it is looked at only where deadlines are equal, so it need not move. */
-  #orders = new Float64Array(16);
+  #orders!: Float64Array;
   /** By slot. */
-  #entries: (Entry | undefined)[] = [];
+  #entries!: (Entry | undefined)[];
+
+  constructor() {
+    this.#allocate();
+  }
 
   get size(): number {
     return this.#size;
@@ -91,6 +98,7 @@ export class TimerHeap<Entry extends HeapEntry> {
     this.#slots[end] = slot;
     this.#deadlines[end] = NEVER;
     if (place !== end) this.#rise(this.#sink(place), last, deadline);
+    if (end === 0 && this.#slots.length > MOST_IDLE_SLOTS) this.#allocate();
   }
 
   // The arrays are read once per call in the two loops below: it halves their time.
@@ -151,6 +159,15 @@ export class TimerHeap<Entry extends HeapEntry> {
     const orders = this.#orders;
     const slots = this.#slots;
     return (orders[slots[right] as number] as number) < (orders[slots[left] as number] as number);
+  }
+
+  /** Room for a few: what a million left behind when they had all gone is given back. */
+  #allocate(): void {
+    this.#deadlines = new Float64Array(FEWEST_SLOTS).fill(NEVER);
+    this.#slots = Int32Array.from({ length: FEWEST_SLOTS }, (_, slot) => slot);
+    this.#places = new Int32Array(FEWEST_SLOTS);
+    this.#orders = new Float64Array(FEWEST_SLOTS);
+    this.#entries = [];
   }
 
   #widen(): void {

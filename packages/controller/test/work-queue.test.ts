@@ -83,16 +83,54 @@ describe("adding and taking", () => {
     }
   });
 
-  it("holds nothing of an item that is done", async () => {
-    const queue = new WorkQueue<{ id: string }>({ keyOf: ({ id }) => id });
-    const refs = ["a", "b"].map((id) => {
+  it("holds nothing of an item that is done (kubernetes/kubernetes#104991)", async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue<{ id: string }>({ keyOf: ({ id }) => id, clock });
+    const ways: Record<string, (item: { id: string }) => void> = {
+      added: (item) => queue.add(item),
+      prior: (item) => queue.add(item, { priority: 1 }),
+      delayed: (item) => queue.add(item, { after: 1 }),
+      cancelled(item) {
+        queue.add(item, { after: 10 });
+        queue.cancel(item);
+      },
+      replaced(item) {
+        queue.add(item);
+        queue.add({ ...item });
+      },
+    };
+    const refs = Object.entries(ways).map(([id, add]) => {
       const item = { id };
-      queue.add(item);
-      taken(queue).done();
+      add(item);
       return new WeakRef(item);
     });
+    clock.stepSync(1);
+    expect(takeAll(queue).toSorted()).toEqual(["added", "delayed", "prior", "replaced"]);
     await collectGarbage();
-    expect(refs.map((ref) => ref.deref())).toEqual([undefined, undefined]);
+    expect(refs.map((ref) => ref.deref())).toEqual(refs.map(() => undefined));
+  });
+
+  it("gives the memory of a hundred thousand delayed keys back", async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock });
+    const held = async () => {
+      await collectGarbage();
+      const { heapUsed, arrayBuffers } = process.memoryUsage();
+      return heapUsed + arrayBuffers;
+    };
+    const before = await held();
+    for (let i = 0; i < 100_000; i++)
+      queue.add(`${i}`, { after: 1 + (i % 1_000), priority: i % 2 });
+    const most = (await held()) - before;
+    await clock.step(1_000);
+    let count = 0;
+    for (let next = queue.take(); next !== undefined; next = queue.take()) {
+      next.done();
+      count++;
+    }
+    expect(count).toBe(100_000);
+    expect((await held()) - before).toBeLessThan(most / 10);
+    expect(queue.size).toBe(0);
   });
 });
 
