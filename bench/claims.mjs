@@ -198,6 +198,14 @@ const claims = [
     value: (of) => of("e", "delayed", M, "WorkQueue on FakeClock", "due ns"),
   },
   {
+    says: "1M delayed keys: added, due, handed out and done in at most 2,587 ns each (Go: 2,587)",
+    most: 2_587,
+    value: (of) =>
+      ["add ns", "due ns", "drain ns"]
+        .map((figure) => of("e", "delayed", M, "WorkQueue on FakeClock", figure))
+        .reduce((sum, figure) => sum + figure),
+  },
+  {
     says: "bytes per queued key beside itself (stated, no target; Go: 74)",
     value: (of) => of("e", "held", M, "WorkQueue, queued", "bytes/key"),
   },

@@ -19,7 +19,8 @@ it("keeps its order through gaps, growing and shrinking", () => {
       for (const { kind, times } of operations) {
         for (let i = 0; i < times; i++) {
           if (kind === "push") {
-            const item = new QueueItem(`${count++}`, "");
+            const item = new QueueItem<string>();
+            item.key = `${count++}`;
             ready.push(item, 0);
             plain.push(item);
           } else if (kind === "pop") {

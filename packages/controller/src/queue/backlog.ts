@@ -22,6 +22,8 @@ export interface BacklogOptions<Item> {
   readonly onDone: (assignment: Assignment<Item>) => void;
 }
 
+const MOST_SPARE = 1_024;
+
 /** Every key of a queue and where it is. What nobody waits for: the promises are the queue's. */
 export class Backlog<Item> {
   /** Of all keys that are not idle, and of the one that became so last. */
@@ -41,6 +43,12 @@ export class Backlog<Item> {
   #inFlight = 0;
   /** Its record is kept until the next one, for those that are added again as soon as they are done. */
   #lastIdle: QueueItem<Item> | undefined = undefined;
+  /**
+   * Records without a key, to be used again. A map that is added to and deleted from makes new tables
+   * all the time, and V8 links each to the next: one that has grown old keeps all after it, and the
+   * records in them, from being collected young. New records would make an item twice as dear.
+   */
+  readonly #spare: QueueItem<Item>[] = [];
 
   constructor({ name, clock, aging, metrics, onDue, onDone }: BacklogOptions<Item>) {
     this.#clock = clock;
@@ -126,6 +134,7 @@ export class Backlog<Item> {
     const record = this.#records.get(key);
     if (record === undefined || !isDelayed(record.state)) return false;
     record.state = whenCancelled(record.state);
+    record.item = undefined;
     this.#delayed.remove(record);
     if (record.state === "idle") this.#retire(record);
     return true;
@@ -206,7 +215,9 @@ export class Backlog<Item> {
       known.item = item;
       return known;
     }
-    const record = new QueueItem(key, item);
+    const record = this.#spare.pop() ?? new QueueItem<Item>();
+    record.key = key;
+    record.item = item;
     this.#records.set(key, record);
     return record;
   }
@@ -243,7 +254,9 @@ export class Backlog<Item> {
 
   #retire(record: QueueItem<Item>): void {
     const last = this.#lastIdle;
-    if (last !== record && last?.state === "idle") this.#records.delete(last.key);
     this.#lastIdle = record;
+    if (last === record || last?.state !== "idle") return;
+    this.#records.delete(last.key);
+    if (this.#spare.length < MOST_SPARE) this.#spare.push(last);
   }
 }

@@ -41,8 +41,10 @@ export interface HandOut<Item> extends Disposable {
 
 /** A hand-out as its queue sees it. */
 export class Assignment<Item> implements HandOut<Item> {
+  readonly key: string;
   readonly item: Item;
   readonly priority: number;
+  /** For the queue, until it is done: afterwards the record may be another key's. */
   readonly record: QueueItem<Item>;
   /** When it was handed out, if the queue has metrics. */
   readonly startedAt: number;
@@ -52,13 +54,10 @@ export class Assignment<Item> implements HandOut<Item> {
   constructor(record: QueueItem<Item>, item: Item, startedAt: number, finish: Finish<Item>) {
     this.#finish = finish;
     this.record = record;
+    this.key = record.key;
     this.item = item;
     this.priority = record.priority;
     this.startedAt = startedAt;
-  }
-
-  get key(): string {
-    return this.record.key;
   }
 
   done(): void {

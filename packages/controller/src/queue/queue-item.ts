@@ -7,9 +7,9 @@ import type { ItemState } from "./item-state.ts";
  * There may be millions, so nothing is in it that is not needed while it waits for its time.
  */
 export class QueueItem<Item> implements HeapEntry {
-  readonly key: string;
+  key = "";
   /** The latest that was added: what is handed out next. Undefined once it is. */
-  item: Item | undefined;
+  item: Item | undefined = undefined;
   state: ItemState = "idle";
   /** The highest that was asked for since the key was last handed out. */
   priority = 0;
@@ -17,9 +17,4 @@ export class QueueItem<Item> implements HeapEntry {
   heapSlot = 0;
   /** Since when it is to be handed out. Begins as no number: that would be room for one in each. */
   since: number | undefined = undefined;
-
-  constructor(key: string, item: Item) {
-    this.key = key;
-    this.item = item;
-  }
 }
