@@ -157,6 +157,18 @@ describe("a failure before its back-off is over", () => {
     expect(limiter.requeues("b")).toBe(0);
   });
 
+  it("is counted anew once the key is forgotten", () => {
+    for (const limiter of [
+      new ExponentialLimiter({ duration: 100, clock }),
+      new FastSlowLimiter({ fast: 100, slow: 200, maxFast: 1, clock }),
+      new MaxOfLimiter([new ExponentialLimiter({ duration: 100, clock })], { clock }),
+    ]) {
+      limiter.when("a");
+      limiter.forget("a");
+      expect([limiter.when("a"), limiter.requeues("a")]).toEqual([100, 1]);
+    }
+  });
+
   it("takes a token anew once it is forgotten", () => {
     const limiter = new TokenBucketLimiter({ qps: 10, burst: 1, clock });
     limiter.when("a");

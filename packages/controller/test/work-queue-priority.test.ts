@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { WorkQueue } from "@holdfast/controller";
+import { noQueueMetrics, WorkQueue } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
 import { takeAll, taken } from "./taken.ts";
 
@@ -135,16 +135,19 @@ describe("aging", () => {
     expect(takeAll(queue)).toEqual(["high", "plain"]);
   });
 
-  it("counts from the first use of a priority, with metrics and without", async () => {
-    const clock = new FakeClock();
-    const queue = new WorkQueue({ clock });
-    queue.add("again");
-    const work = taken(queue);
-    queue.add("again");
-    queue.add("plain");
-    await clock.step(60_000);
-    queue.add("high", { priority: 1 });
-    work.done();
-    expect(takeAll(queue)).toEqual(["high", "plain", "again"]);
-  });
+  it.each([{ metrics: noQueueMetrics }, { metrics: { ...noQueueMetrics } }])(
+    "counts from the first use of a priority, with metrics and without",
+    async ({ metrics }) => {
+      const clock = new FakeClock();
+      const queue = new WorkQueue({ clock, metrics });
+      queue.add("again");
+      const work = taken(queue);
+      queue.add("again");
+      await clock.step(60_000);
+      queue.add("high", { priority: 1 });
+      work.done();
+      queue.add("plain");
+      expect(takeAll(queue)).toEqual(["high", "again", "plain"]);
+    },
+  );
 });
