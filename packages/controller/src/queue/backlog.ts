@@ -257,6 +257,7 @@ export class Backlog<Item> {
     this.#lastIdle = record;
     if (last === record || last?.state !== "idle") return;
     this.#records.delete(last.key);
+    last.key = "";
     if (this.#spare.length < MOST_SPARE) this.#spare.push(last);
   }
 }

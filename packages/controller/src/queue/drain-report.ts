@@ -12,7 +12,7 @@ export interface DelayedKey<Item> {
 export interface DrainReport<Item> {
   /** Whether everything that was queued or in flight is done. */
   readonly finished: boolean;
-  /** The keys that are still in flight, the longest running first. Empty if `finished`. */
+  /** The keys that are still in flight. Empty if `finished`. */
   readonly running: readonly string[];
   /** The keys that nobody took, or that have to run again. Empty if `finished`. */
   readonly queued: readonly string[];
