@@ -41,6 +41,3 @@ export const sections: readonly Section[] = [
   rateLimiters,
   customQueue,
 ];
-
-/** Golden data of what the packages do not have yet. */
-export const notYetCovered: readonly string[] = [];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { toNanosecond } from "../src/testing/to-nanosecond.ts";
+import { toNanosecond } from "../src/to-nanosecond.ts";
 
 const DAYS_104 = 2 ** 53 / 1e6;
 
