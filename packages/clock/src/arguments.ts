@@ -6,98 +6,88 @@ function show(value: unknown): string {
   return String(value);
 }
 
+function complaint(name: string, allowed: string, value: unknown): string {
+  return `${name} must be ${allowed}, got ${show(value)}`;
+}
+
+/** What is thrown where a number was wanted: a `RangeError` for a wrong one, else a `TypeError`. */
+function mistake(name: string, allowed: string, value: unknown): Error {
+  const ErrorClass = typeof value === "number" ? RangeError : TypeError;
+  return new ErrorClass(complaint(name, allowed, value));
+}
+
 /** The delay to use: below 0 becomes 0. */
 export function requireDelay(name: string, value: number): number {
-  if (typeof value !== "number")
-    throw new TypeError(`${name} must be a number of milliseconds, got ${show(value)}`);
-  if (Number.isNaN(value))
-    throw new RangeError(`${name} must be a number of milliseconds, got NaN`);
+  if (typeof value !== "number" || Number.isNaN(value))
+    throw mistake(name, "a number of milliseconds", value);
   return Math.max(value, 0);
 }
 
 export function requirePeriod(name: string, value: number): number {
-  if (typeof value !== "number")
-    throw new TypeError(`${name} must be a number of milliseconds above 0, got ${show(value)}`);
-  if (!(value > 0))
-    throw new RangeError(`${name} must be a number of milliseconds above 0, got ${value}`);
+  if (!(typeof value === "number" && value > 0))
+    throw mistake(name, "a number of milliseconds above 0", value);
   return value;
 }
 
 export function requireInstant(name: string, value: number): number {
-  if (typeof value !== "number")
-    throw new TypeError(`${name} must be an instant in milliseconds, got ${show(value)}`);
-  if (Number.isNaN(value))
-    throw new RangeError(`${name} must be an instant in milliseconds, got NaN`);
+  if (typeof value !== "number" || Number.isNaN(value))
+    throw mistake(name, "an instant in milliseconds", value);
   return value;
 }
 
 export function requireFinite(name: string, value: number): number {
-  if (typeof value !== "number")
-    throw new TypeError(`${name} must be a finite number, got ${show(value)}`);
-  if (!Number.isFinite(value))
-    throw new RangeError(`${name} must be a finite number, got ${value}`);
+  if (!Number.isFinite(value)) throw mistake(name, "a finite number", value);
   return value;
 }
 
 export function requireWhole(name: string, value: number, least: number): number {
-  if (typeof value !== "number")
-    throw new TypeError(`${name} must be a whole number of at least ${least}, got ${show(value)}`);
   if (!(Number.isInteger(value) || value === Number.POSITIVE_INFINITY) || value < least)
-    throw new RangeError(`${name} must be a whole number of at least ${least}, got ${value}`);
+    throw mistake(name, `a whole number of at least ${least}`, value);
   return value;
 }
 
 export function requireFunction(name: string, value: unknown): void {
-  if (typeof value !== "function")
-    throw new TypeError(`${name} must be a function, got ${show(value)}`);
+  if (typeof value !== "function") throw new TypeError(complaint(name, "a function", value));
 }
 
 export function requireOptions(name: string, value: unknown): void {
   if (typeof value !== "object" || value === null)
-    throw new TypeError(`${name} must be an object, got ${show(value)}`);
+    throw new TypeError(complaint(name, "an object", value));
 }
 
 /** Accepts every object that behaves like an `AbortSignal`, whatever realm made it. */
 export function requireSignal(name: string, value: AbortSignal): void {
   const signal = value as Partial<AbortSignal> | null;
   if (typeof signal?.aborted !== "boolean" || typeof signal.addEventListener !== "function")
-    throw new TypeError(`${name} must be an AbortSignal, got ${show(value)}`);
+    throw new TypeError(complaint(name, "an AbortSignal", value));
 }
 
 export function requireAtLeast(name: string, value: number, least: number): number {
-  if (typeof value !== "number")
-    throw new TypeError(`${name} must be a finite number of at least ${least}, got ${show(value)}`);
-  if (!(value >= least && value < Number.POSITIVE_INFINITY))
-    throw new RangeError(`${name} must be a finite number of at least ${least}, got ${value}`);
+  if (!(Number.isFinite(value) && value >= least))
+    throw mistake(name, `a finite number of at least ${least}`, value);
   return value;
 }
 
 export function requireBetween(name: string, value: number, least: number, most: number): number {
-  if (typeof value !== "number")
-    throw new TypeError(`${name} must be a number from ${least} to ${most}, got ${show(value)}`);
-  if (!(value >= least && value <= most))
-    throw new RangeError(`${name} must be a number from ${least} to ${most}, got ${value}`);
+  if (!(typeof value === "number" && value >= least && value <= most))
+    throw mistake(name, `a number from ${least} to ${most}`, value);
   return value;
 }
 
 export function requireNotNegative(name: string, value: number): number {
-  if (typeof value !== "number")
-    throw new TypeError(`${name} must be a number of at least 0, got ${show(value)}`);
-  if (!(value >= 0)) throw new RangeError(`${name} must be a number of at least 0, got ${value}`);
+  if (!(typeof value === "number" && value >= 0))
+    throw mistake(name, "a number of at least 0", value);
   return value;
 }
 
 export function requireAbove(name: string, value: number, bound: number): number {
-  if (typeof value !== "number")
-    throw new TypeError(`${name} must be a number above ${bound}, got ${show(value)}`);
-  if (!(value > bound))
-    throw new RangeError(`${name} must be a number above ${bound}, got ${value}`);
+  if (!(typeof value === "number" && value > bound))
+    throw mistake(name, `a number above ${bound}`, value);
   return value;
 }
 
 export function requireBoolean(name: string, value: unknown): void {
-  if (typeof value !== "boolean")
-    throw new TypeError(`${name} must be true or false, got ${show(value)}`);
+  if (typeof value !== "boolean") throw new TypeError(complaint(name, "true or false", value));
 }
 
 /** Accepts every object with these methods, whichever copy of a package it comes from. */
