@@ -1,9 +1,3 @@
-/** The facts of an {@link ExhaustedError}. */
-export interface ExhaustedErrorOptions {
-  /** What the last attempt ended with, if it failed. */
-  readonly cause?: unknown;
-}
-
 const CODE = "ERR_WAIT_EXHAUSTED";
 
 /**
@@ -26,9 +20,9 @@ export class ExhaustedError extends Error {
 
   /**
    * @param attempts - how many attempts were made
-   * @param options - see {@link ExhaustedErrorOptions}
+   * @param options - its `cause`: what the last attempt ended with, if it failed
    */
-  constructor(attempts: number, options?: ExhaustedErrorOptions) {
+  constructor(attempts: number, options?: ErrorOptions) {
     super(`still false after ${attempts} attempts`, options);
     this.attempts = attempts;
   }

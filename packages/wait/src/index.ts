@@ -24,11 +24,7 @@ export {
   ExcessiveCollisionsError,
   isExcessiveCollisionsError,
 } from "./excessive-collisions-error.ts";
-export {
-  ExhaustedError,
-  type ExhaustedErrorOptions,
-  isExhaustedError,
-} from "./exhausted-error.ts";
+export { ExhaustedError, isExhaustedError } from "./exhausted-error.ts";
 export { expectedSlots } from "./expected-slots.ts";
 export { type ExponentialBackoffOptions, exponentialBackoff } from "./exponential-backoff.ts";
 export {
@@ -68,5 +64,5 @@ export {
   SymmetricJitterBackoff,
   type SymmetricJitterBackoffOptions,
 } from "./symmetric-jitter-backoff.ts";
-export { isTimeoutError, TimeoutError, type TimeoutErrorOptions } from "./timeout-error.ts";
+export { isTimeoutError, TimeoutError } from "./timeout-error.ts";
 export { until } from "./until.ts";

@@ -14,7 +14,6 @@ import { loop } from "./loop.ts";
 import type { LoopOptions } from "./loop-options.ts";
 import { isPermanentError } from "./permanent-error.ts";
 import { strategyOf } from "./strategy-of.ts";
-import type { TimeoutErrorOptions } from "./timeout-error.ts";
 import { within } from "./within.ts";
 
 const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 1.5, jitter: 0.1, cap: 1_000 };
@@ -139,7 +138,7 @@ export async function poll<Value>(
 /** The errors of a poll, and what becomes of them. */
 class Errors {
   /** As a timeout carries it. */
-  last: TimeoutErrorOptions | undefined = undefined;
+  last: ErrorOptions | undefined = undefined;
   readonly #onError: LoopOptions["onError"];
 
   constructor(onError: LoopOptions["onError"]) {

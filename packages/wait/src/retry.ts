@@ -10,7 +10,7 @@ import type { Attempt } from "./attempt.ts";
 import { loop } from "./loop.ts";
 import type { RetryOptions } from "./retry-options.ts";
 import { Retrying } from "./retrying.ts";
-import { isTimeoutError, type TimeoutErrorOptions } from "./timeout-error.ts";
+import { isTimeoutError } from "./timeout-error.ts";
 import { unlessAborted, within } from "./within.ts";
 
 /**
@@ -100,7 +100,7 @@ function limited<Value>(fn: Work<Value>, options: RetryOptions): Work<Value> {
   if (timeout === Number.POSITIVE_INFINITY) return fn;
   requireMethods("options.clock", clock, ["afterFunc"]);
   // A timeout is no cause of the next one, or a thousand of them would make a chain of a thousand.
-  let last: TimeoutErrorOptions | undefined;
+  let last: ErrorOptions | undefined;
   return async ({ attempt, signal }) => {
     const limits = { signal, clock, timeout, facts: () => last };
     try {

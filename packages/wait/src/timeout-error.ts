@@ -1,9 +1,3 @@
-/** The facts of a {@link TimeoutError}. */
-export interface TimeoutErrorOptions {
-  /** What the last attempt ended with, if one ended. */
-  readonly cause?: unknown;
-}
-
 const CODE = "ERR_WAIT_TIMEOUT";
 
 /**
@@ -28,9 +22,9 @@ export class TimeoutError extends Error {
 
   /**
    * @param timeout - how long was waited at most, in milliseconds
-   * @param options - see {@link TimeoutErrorOptions}
+   * @param options - its `cause`: what the last attempt ended with, if one ended
    */
-  constructor(timeout: number, options?: TimeoutErrorOptions) {
+  constructor(timeout: number, options?: ErrorOptions) {
     super(`timed out after ${timeout} ms`, options);
     this.timeout = timeout;
   }

@@ -1,6 +1,6 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import type { Done } from "./loop.ts";
-import { TimeoutError, type TimeoutErrorOptions } from "./timeout-error.ts";
+import { TimeoutError } from "./timeout-error.ts";
 
 /** How long a piece of work is waited for. */
 export interface Limits {
@@ -10,7 +10,7 @@ export interface Limits {
   /** Milliseconds, above 0; `Infinity` arms no timer. */
   readonly timeout: number;
   /** What the error of a timeout is to carry, asked for when the time is up. */
-  readonly facts: () => TimeoutErrorOptions | undefined;
+  readonly facts: () => ErrorOptions | undefined;
 }
 
 /** Work that has a value, or undefined if it was stopped by the signal it was given. */
@@ -37,6 +37,8 @@ export function within<Value>(
   work: (signal: AbortSignal) => Work<Value>,
 ): Promise<Value> {
   if (timeout === Number.POSITIVE_INFINITY) return unlessAborted(signal, work(signal));
+  // Not by `unlessAborted` and a `deadlineSignal`: to listen to the signal that was made here would
+  // double what an attempt with a time limit costs.
   return new Promise((resolve, reject) => {
     const controller = new AbortController();
     const giveUp = (reason: unknown): void => {
