@@ -25,6 +25,9 @@ const growth = (contender) => (of) =>
 const ratio = (suite, kase, size, figure, theirs, mine) => (of) =>
   of(suite, kase, size, theirs, figure) / of(suite, kase, size, mine, figure);
 
+const retryRatio = (theirs) => ratio("f", "retry", 20_000, "ns/attempt", theirs, "retry");
+const RIVALS_OF_RETRY = ["p-retry", "cockatiel", "exponential-backoff", "effect"];
+
 /** What this library promises, each as one number of this run. */
 const claims = [
   {
@@ -212,6 +215,57 @@ const claims = [
   {
     says: "bytes per failing key beside itself (stated, no target; Go: 56)",
     value: (of) => of("e", "held", M, "ExponentialLimiter, failing", "bytes/key"),
+  },
+  {
+    says: "a failed attempt of retry costs at most 1.1 of a bare loop with a sleep",
+    most: 1.1,
+    value: ratio("f", "retry", 20_000, "ns/attempt", "retry", "bare loop, sleep"),
+  },
+  {
+    says: "the same, of one whose sleep a signal can end (stated, no target)",
+    value: ratio(
+      "f",
+      "retry",
+      20_000,
+      "ns/attempt",
+      "retry",
+      "bare loop, sleep that a signal ends",
+    ),
+  },
+  ...RIVALS_OF_RETRY.map((rival) => ({
+    says: `an attempt that fails costs ${rival} more than retry`,
+    least: 1,
+    value: retryRatio(rival),
+  })),
+  {
+    says: "async-retry's costs so many of retry's (stated, no target)",
+    value: retryRatio("async-retry"),
+  },
+  {
+    says: "retry keeps less than one byte of an attempt, over a million of them",
+    most: 1,
+    value: (of) => of("f", "bytes", 1_000_000, "retry", "kept bytes/attempt"),
+  },
+  {
+    says: "bytes that a failed attempt of retry allocates (stated, no target)",
+    value: (of) => of("f", "bytes", 1_000_000, "retry", "bytes/attempt"),
+  },
+  {
+    says: "p-wait-for's no costs so many of poll's (stated, no target)",
+    value: ratio("f", "poll", 20_000, "ns/poll", "p-wait-for", "poll"),
+  },
+  {
+    says: "the same, both with a time limit (stated, no target)",
+    value: ratio("f", "poll", 20_000, "ns/poll", "p-wait-for, timeout", "poll, timeout"),
+  },
+  {
+    says: "import { retry } weighs at most 1,900 bytes, minified and gzipped (ADR 0019)",
+    most: 1_900,
+    value: (of) => of("h", "gzip", 1, "retry", "gzipped"),
+  },
+  {
+    says: "the same where the program has the clock already (stated, no target)",
+    value: (of) => of("h", "gzip", 1, "retry", "gzipped, no clock"),
   },
 ];
 

@@ -1,7 +1,19 @@
+import { attempts } from "./attempts.mjs";
+import { bundles } from "./bundles.mjs";
 import { fakeClock } from "./fake-clock.mjs";
+import { jitters } from "./jitters.mjs";
 import { loops } from "./loops.mjs";
 import { sleeps } from "./sleeps.mjs";
 import { step } from "./step.mjs";
 import { workQueue } from "./work-queue.mjs";
 
-export const suites = [step, sleeps, fakeClock, loops, workQueue];
+export const suites = [
+  step,
+  sleeps,
+  fakeClock,
+  loops,
+  workQueue,
+  attempts,
+  jitters,
+  bundles,
+];

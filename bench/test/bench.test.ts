@@ -51,11 +51,47 @@ describe("npm run bench", () => {
     expect(result?.figures["ns/delay"].best).toBeGreaterThan(0);
   });
 
+  it.runIf(built).each([
+    { suite: "f", case: "retry", contender: "retry, attemptTimeout", figures: ["ns/attempt"] },
+    { suite: "f", case: "retry", contender: "rxjs retry", figures: ["ns/attempt"] },
+    { suite: "f", case: "retry", contender: "effect", figures: ["ns/attempt"] },
+    {
+      suite: "f",
+      case: "bytes",
+      contender: "retry",
+      figures: ["bytes/attempt", "kept bytes/attempt"],
+    },
+    { suite: "f", case: "poll", contender: "p-wait-for, timeout", figures: ["ns/poll"] },
+    { suite: "g", case: "walks", contender: "FullJitterBackoff", figures: ["ns/delay"] },
+    {
+      suite: "h",
+      case: "gzip",
+      contender: "retry",
+      figures: ["minified", "gzipped", "gzipped, no clock"],
+    },
+    { suite: "h", case: "gzip", contender: "p-retry", figures: ["minified", "gzipped"] },
+  ])("measures $contender: $figures", async ({ figures, ...contender }) => {
+    const { jobs } = planOf(suites, { only: [contender.suite], quick: true });
+    const job = jobs.filter(
+      (planned) => planned.case === contender.case && planned.contender === contender.contender,
+    );
+    const [result] = await run(job, { rounds: 1, onProgress: () => {} });
+    expect(result?.error).toBeUndefined();
+    expect(Object.keys(result?.figures ?? {})).toEqual(figures);
+  });
+
+  it("names the rows that its targets look at", () => {
+    const { jobs } = planOf(suites, { only: suites.map(({ id }) => id), quick: false });
+    const figures = new Proxy({}, { get: () => ({ best: 1 }) });
+    const verdicts = judge(jobs.map((job) => ({ ...job, figures })));
+    expect(verdicts.filter(({ verdict }) => verdict === "not measured")).toEqual([]);
+  });
+
   it("explains its options when it gets a wrong one", async () => {
     const wrong = promisify(execFile)(process.execPath, [main, "--only", "z"]);
     await expect(wrong).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--only takes a, b, c, d, e, got z"),
+      stderr: expect.stringContaining("--only takes a, b, c, d, e, f, g, h, got z"),
     });
   });
 });
