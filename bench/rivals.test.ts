@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { setTimeout as nodeSleep } from "node:timers/promises";
 import { realClock } from "@holdfast/clock";
-import { backoffUntil, JitteredBackoffManager } from "@holdfast/wait";
+import { backoffUntil, retry as holdfastRetry, JitteredBackoffManager } from "@holdfast/wait";
 import asyncRetry from "async-retry";
 import { ConstantBackoff, handleAll, retry } from "cockatiel";
 import { Effect, Schedule } from "effect";
@@ -22,6 +22,8 @@ const waits = {
     backoffUntil(f, new JitteredBackoffManager({ duration: delay }), true, signal, {
       onError: () => {},
     }),
+  "Holdfast, retry": (f, delay, signal) =>
+    holdfastRetry(f, { retries: 5, backoff: { duration: delay }, signal }),
   "p-retry": (f, delay, signal) => pRetry(f, { retries: 5, minTimeout: delay, factor: 1, signal }),
   cockatiel: (f, delay, signal) =>
     retry(handleAll, { maxAttempts: 5, backoff: new ConstantBackoff(delay) }).execute(f, signal),
@@ -58,6 +60,7 @@ afterEach(() => {
 describe("an abort during a wait of 200 ms", () => {
   it.each<{ rival: Rival; ends: string; callsAfter: number }>([
     { rival: "Holdfast", ends: "at once, resolved", callsAfter: 0 },
+    { rival: "Holdfast, retry", ends: "at once, with the reason", callsAfter: 0 },
     { rival: "p-retry", ends: "at once, with the reason", callsAfter: 0 },
     { rival: "effect", ends: "at once, with another error", callsAfter: 0 },
     { rival: "cockatiel", ends: "after the wait, with another error", callsAfter: 1 },
@@ -100,6 +103,7 @@ describe("an abort during a wait of 200 ms", () => {
 describe("a wait of 30 days", () => {
   it.each<{ rival: Rival; waiting: boolean }>([
     { rival: "Holdfast", waiting: true },
+    { rival: "Holdfast, retry", waiting: true },
     { rival: "p-retry", waiting: true },
     { rival: "effect", waiting: true },
     { rival: "cockatiel", waiting: false },
@@ -124,6 +128,7 @@ it("a sleep of Node that should last 30 days ends at once", async () => {
 describe("the listeners on a signal that 20 waits share", () => {
   it.each<{ rival: Rival; listeners: number }>([
     { rival: "Holdfast", listeners: 1 },
+    { rival: "Holdfast, retry", listeners: 1 },
     { rival: "p-retry", listeners: 20 },
     { rival: "effect", listeners: 20 },
     { rival: "cockatiel", listeners: 0 },

@@ -219,6 +219,12 @@ export const attempts = {
       samples: 1,
       milliseconds: 0,
       unit: "attempts",
+      skip: {
+        "async-retry": {
+          above: 100_000,
+          because: "it shifts an array of all its delays, so n attempts cost n²",
+        },
+      },
       contenders: each(RETRIES, weighing),
     },
     {
