@@ -7,13 +7,4 @@ import { sleeps } from "./sleeps.mjs";
 import { step } from "./step.mjs";
 import { workQueue } from "./work-queue.mjs";
 
-export const suites = [
-  step,
-  sleeps,
-  fakeClock,
-  loops,
-  workQueue,
-  attempts,
-  jitters,
-  bundles,
-];
+export const suites = [step, sleeps, fakeClock, loops, workQueue, attempts, jitters, bundles];
