@@ -259,7 +259,7 @@ const claims = [
     value: ratio("f", "poll", 20_000, "ns/poll", "p-wait-for, timeout", "poll, timeout"),
   },
   {
-    says: "import { retry } weighs at most 1,900 bytes, minified and gzipped (ADR 0019)",
+    says: "import { retry } weighs at most 1,900 bytes, minified and gzipped (ADR 0017)",
     most: 1_900,
     value: (of) => of("h", "gzip", 1, "retry", "gzipped"),
   },
