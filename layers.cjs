@@ -116,8 +116,26 @@ module.exports = {
       "packages/wait/src",
       "packages/controller/src/limit",
       "packages/controller/src/queue",
+      "packages/controller/src/election",
     ],
     layers: [["metrics.ts"], ["index.ts"]],
+  },
+  "packages/controller/src/election": {
+    on: ["packages/clock/src", "packages/wait/src"],
+    layers: [
+      [
+        "bounded-request.ts",
+        "election-status.ts",
+        "leadership-lost-error.ts",
+        "leadership.ts",
+        "lease-record.ts",
+        "lock-conflict-error.ts",
+      ],
+      ["file-record.ts", "lease-decision.ts", "resource-lock.ts"],
+      ["file-lock.ts", "leader-elector-options.ts", "lease.ts", "memory-lock.ts"],
+      ["term.ts"],
+      ["leader-elector.ts"],
+    ],
   },
   "packages/controller/src/limit": {
     on: ["packages/clock/src", "packages/wait/src"],

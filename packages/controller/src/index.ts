@@ -1,3 +1,17 @@
+export type { ElectionState, ElectionStatus } from "./election/election-status.ts";
+export { FileLock } from "./election/file-lock.ts";
+export { LeaderElector } from "./election/leader-elector.ts";
+export type { LeaderElectorOptions } from "./election/leader-elector-options.ts";
+export type { Leadership } from "./election/leadership.ts";
+export {
+  isLeadershipLost,
+  type LeadershipLoss,
+  LeadershipLostError,
+} from "./election/leadership-lost-error.ts";
+export type { LeaseRecord } from "./election/lease-record.ts";
+export { isLockConflict, LockConflictError } from "./election/lock-conflict-error.ts";
+export { MemoryLock } from "./election/memory-lock.ts";
+export type { ResourceLock, Versioned } from "./election/resource-lock.ts";
 export {
   ExponentialLimiter,
   type ExponentialLimiterOptions,

@@ -1,0 +1,164 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { recordOf } from "./file-record.ts";
+import type { LeaseRecord } from "./lease-record.ts";
+import { LockConflictError } from "./lock-conflict-error.ts";
+import type { ResourceLock, Versioned } from "./resource-lock.ts";
+
+/**
+ * A lock between the processes of one machine: a directory with one file per version of the record,
+ * of which the highest counts.
+ *
+ * A version is written beside the others first, and then gets its name by a hard link, which the
+ * system makes at once, complete, and only if nobody has that name. So a process that is killed, at
+ * whatever moment, leaves either a whole version or none, and never anything that others wait for but
+ * its lease. What it leaves behind is removed by the next who writes.
+ *
+ * The directory must be on a file system of this machine that knows hard links, such as ext4, xfs,
+ * btrfs, tmpfs, overlayfs, APFS or NTFS. Not on FAT or exFAT, which have none, and not on a network
+ * file system such as NFS or SMB, where one machine may not see at once what another did. The tests
+ * of this package run on what holds the directory for temporary files.
+ *
+ * Records are flushed to the disk before they count, their names are not: after a power failure the
+ * latest version may be gone, and tokens may then go on from an earlier one.
+ *
+ * @example
+ * ```ts
+ * import { mkdtemp, rm } from "node:fs/promises";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { FileLock, isLockConflict } from "@holdfast/controller";
+ *
+ * const directory = await mkdtemp(join(tmpdir(), "leader-"));
+ * const lock = new FileLock(directory);
+ * const { signal } = new AbortController();
+ * const record = { holder: "a", leaseDuration: 15_000, acquiredAt: 0, renewedAt: 0, transitions: 0 };
+ * const { version } = await lock.create(record, signal);
+ * await lock.update({ ...record, renewedAt: 2_000 }, version, signal);
+ * const late = await lock.update(record, version, signal).catch((error) => error);
+ * console.log((await lock.get(signal))?.record.renewedAt, isLockConflict(late)); // => 2000 true
+ * await rm(directory, { recursive: true });
+ * ```
+ */
+export class FileLock implements ResourceLock {
+  readonly description: string;
+  readonly #directory: string;
+
+  /**
+   * @param directory - the path of the directory, for this lock alone; made with the first record
+   * @throws TypeError if it is no string, RangeError if it is empty
+   */
+  constructor(directory: string) {
+    if (typeof directory !== "string")
+      throw new TypeError(`directory must be a string, got a value of type ${typeof directory}`);
+    if (directory === "") throw new RangeError('directory must not be empty, got ""');
+    this.#directory = directory;
+    this.description = `file ${directory}`;
+  }
+
+  /** {@inheritDoc ResourceLock.get} */
+  async get(signal: AbortSignal): Promise<Versioned | undefined> {
+    signal.throwIfAborted();
+    const version = highest(await this.#names());
+    if (version === 0) return undefined;
+    const file = this.#file(version);
+    try {
+      return { record: recordOf(await readFile(file, "utf8"), file), version: `${version}` };
+    } catch (error) {
+      // Two others have written since, and it was removed: there is a later one.
+      if (hasCode(error, "ENOENT")) return await this.get(signal);
+      throw error;
+    }
+  }
+
+  /** {@inheritDoc ResourceLock.create} */
+  async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
+    signal.throwIfAborted();
+    await mkdir(this.#directory, { recursive: true });
+    return await this.#replace(0, record, signal);
+  }
+
+  /** {@inheritDoc ResourceLock.update} */
+  async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
+    return await this.#replace(Number(version), record, signal);
+  }
+
+  async #replace(version: number, record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
+    signal.throwIfAborted();
+    if (highest(await this.#names()) !== version) throw new LockConflictError(this.description);
+    const next = version + 1;
+    const draft = join(this.#directory, `${next}.${randomUUID()}.draft`);
+    await writeThrough(draft, JSON.stringify(record));
+    try {
+      signal.throwIfAborted();
+      await this.#publish(draft, next);
+    } finally {
+      await rm(draft, { force: true });
+    }
+    return { record, version: `${next}` };
+  }
+
+  /**
+   * The name of a version that is long past is free again, because old ones are removed. Who takes it,
+   * having been asleep, finds a higher version beside it: the highest is never removed.
+   */
+  async #publish(draft: string, version: number): Promise<void> {
+    const file = this.#file(version);
+    try {
+      await link(draft, file);
+    } catch (error) {
+      if (hasCode(error, "EEXIST") || hasCode(error, "ENOENT"))
+        throw new LockConflictError(this.description);
+      throw error;
+    }
+    const names = await this.#names();
+    if (highest(names) !== version) {
+      await rm(file, { force: true });
+      throw new LockConflictError(this.description);
+    }
+    await this.#removeOld(names, version);
+  }
+
+  /** Keeps the version before, so that a listing made while one is replaced shows either of the two. */
+  async #removeOld(names: readonly string[], version: number): Promise<void> {
+    const old = names.filter((name) => {
+      const number = Number.parseInt(name, 10);
+      return name.endsWith(".draft") ? number < version : number < version - 1;
+    });
+    await Promise.all(old.map((name) => rm(join(this.#directory, name), { force: true })));
+  }
+
+  async #names(): Promise<readonly string[]> {
+    try {
+      return await readdir(this.#directory);
+    } catch (error) {
+      if (hasCode(error, "ENOENT")) return [];
+      throw error;
+    }
+  }
+
+  #file(version: number): string {
+    return join(this.#directory, `${version}.json`);
+  }
+}
+
+/** The highest version among the names of a directory; 0 if there is none. */
+function highest(names: readonly string[]): number {
+  const versions = names.map((name) => Number(/^([1-9]\d*)\.json$/.exec(name)?.[1] ?? 0));
+  return Math.max(0, ...versions);
+}
+
+async function writeThrough(file: string, text: string): Promise<void> {
+  const handle = await open(file, "wx");
+  try {
+    await handle.writeFile(text);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+}

@@ -1,0 +1,42 @@
+const CODE = "ERR_LOCK_CONFLICT";
+
+/**
+ * Somebody else has written the record of a lock meanwhile.
+ *
+ * A lock of your own rejects with this one, or with any error that has its `code`.
+ *
+ * @example
+ * ```ts
+ * import { isLockConflict, LockConflictError } from "@holdfast/controller";
+ *
+ * const error = new LockConflictError("memory");
+ * console.log(error.message, isLockConflict(error)); // => memory was changed by somebody else true
+ * ```
+ */
+export class LockConflictError extends Error {
+  override readonly name = "LockConflictError";
+  /** Stable across versions and copies of this package. */
+  readonly code: typeof CODE = CODE;
+
+  /** @param lock - the description of the lock */
+  constructor(lock: string) {
+    super(`${lock} was changed by somebody else`);
+  }
+}
+
+/**
+ * Whether a value is a {@link LockConflictError}, of this copy of the package or another.
+ *
+ * @param value - anything
+ * @returns true if it is an error with the code of a conflict
+ *
+ * @example
+ * ```ts
+ * import { isLockConflict } from "@holdfast/controller";
+ *
+ * console.log(isLockConflict(new Error("no"))); // => false
+ * ```
+ */
+export function isLockConflict(value: unknown): value is LockConflictError {
+  return value instanceof Error && (value as Partial<LockConflictError>).code === CODE;
+}
