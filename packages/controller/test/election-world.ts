@@ -1,0 +1,257 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import {
+  LeaderElector,
+  type LeaseRecord,
+  MemoryLock,
+  type ResourceLock,
+  type Versioned,
+} from "@holdfast/controller";
+import { type Random, seededRandom } from "@holdfast/wait";
+import { SkewedClock } from "./skewed-clock.ts";
+
+/** What a simulated network may do to a request, each with its probability. */
+interface Weather {
+  /** The request never arrives, or the reply is lost. */
+  readonly lost: number;
+  /** It takes up to this long each way, in milliseconds. */
+  readonly latency: number;
+  /** The request or reply takes up to this many times as long. */
+  readonly late: number;
+}
+
+const STORM: Weather = { lost: 0.15, latency: 300, late: 0.1 };
+const CALM: Weather = { lost: 0, latency: 20, late: 0 };
+
+const LEASE_DURATION = 6_000;
+const RENEW_DEADLINE = 4_000;
+const RETRY_PERIOD = 800;
+/** Clocks run at most so much too fast or too slow; 4_000 / 0.9 is less than 6_000 / 1.1. */
+const SKEW = 0.1;
+
+/**
+ * How long a lease may stay without a leader when the network is calm: the record is seen one wait
+ * after it was written, expires on the slowest clock, and is taken one wait later.
+ */
+const WAIT = RETRY_PERIOD * 2.2 + 4 * CALM.latency;
+export const LONGEST_GAP = (2 * WAIT + LEASE_DURATION) / (1 - SKEW);
+
+/** The lock as one process sees it: over a network, with replies that reach it only if it runs. */
+class RemoteLock implements ResourceLock {
+  readonly description = "remote";
+  readonly #lock: ResourceLock;
+  readonly #process: SkewedClock;
+  readonly #world: ElectionWorld;
+
+  constructor(lock: ResourceLock, process: SkewedClock, world: ElectionWorld) {
+    this.#lock = lock;
+    this.#process = process;
+    this.#world = world;
+  }
+
+  get(): Promise<Versioned | undefined> {
+    return this.#send((signal) => this.#lock.get(signal));
+  }
+
+  create(record: LeaseRecord): Promise<Versioned> {
+    return this.#send((signal) => this.#lock.create(record, signal));
+  }
+
+  update(record: LeaseRecord, version: string): Promise<Versioned> {
+    return this.#send((signal) => this.#lock.update(record, version, signal));
+  }
+
+  /** Ignores the signal that it is given, as a bad client would. */
+  async #send<Value>(request: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+    const { signal } = new AbortController();
+    await this.#world.travel();
+    const reply = request(signal);
+    await reply.catch(() => {});
+    await this.#world.travel();
+    await new Promise<void>((resolve) => this.#process.deliver(resolve));
+    return await reply;
+  }
+}
+
+/** One process with an elector. */
+class Candidate {
+  readonly clock: SkewedClock;
+  readonly elector: LeaderElector;
+  readonly stop = new AbortController();
+  readonly ended: Promise<void>;
+  /** Works for a term whose signal has not aborted. */
+  works = false;
+
+  constructor(identity: string, world: ElectionWorld) {
+    const { random } = world;
+    this.clock = new SkewedClock(world.real, {
+      rate: 1 - SKEW + 2 * SKEW * random(),
+      offset: (random() - 0.5) * 1e9,
+    });
+    this.elector = new LeaderElector({
+      lock: new RemoteLock(world.lock, this.clock, world),
+      identity,
+      clock: this.clock,
+      random,
+      leaseDuration: LEASE_DURATION,
+      renewDeadline: RENEW_DEADLINE,
+      retryPeriod: RETRY_PERIOD,
+      onError: () => {},
+      lead: async ({ token, signal }) => {
+        world.began(token);
+        this.works = true;
+        signal.addEventListener("abort", () => {
+          this.works = false;
+        });
+        const lasts = random() < 0.2 ? random() * 20_000 : Number.POSITIVE_INFINITY;
+        await this.clock.sleep(lasts, { signal }).catch(() => {});
+        this.works = false;
+        if (random() < 0.3) await this.clock.sleep(random() * 5_000);
+        world.judge();
+      },
+    });
+    this.ended = this.elector.run(this.stop.signal);
+  }
+}
+
+/** What a run came to. */
+export interface Verdict {
+  readonly terms: number;
+  /** The longest time without a leader while the network was calm and nobody was disturbed. */
+  readonly longestGap: number;
+  /** The timers of those who have stopped. */
+  readonly waiters: number;
+  readonly faults: readonly string[];
+}
+
+/** Some candidates, their clocks, their network and a judge who sees real time. */
+export class ElectionWorld {
+  readonly real = new FakeClock();
+  readonly lock: MemoryLock = new MemoryLock();
+  readonly random: Random;
+  readonly #candidates: Candidate[] = [];
+  readonly #faults: string[] = [];
+  #weather = CALM;
+  #born = 0;
+  #tokens: number[] = [];
+
+  constructor(seed: number) {
+    this.random = seededRandom(seed);
+  }
+
+  /** A request or a reply on its way. One that is lost never comes. */
+  async travel(): Promise<void> {
+    const { lost, latency, late } = this.#weather;
+    if (this.random() < lost) await new Promise(() => {});
+    const factor = this.random() < late ? 60 * this.random() : 1;
+    await this.real.sleep(this.random() * latency * factor);
+    this.judge();
+  }
+
+  began(token: number): void {
+    const latest = this.#tokens.at(-1) ?? -1;
+    if (token <= latest) this.#fault(`token ${token} after ${latest}`);
+    this.#tokens.push(token);
+    this.judge();
+  }
+
+  /** At most one thinks that it leads, paused or not, and at most one that is not paused works. */
+  judge(): void {
+    const leaders = this.#candidates.filter(({ elector }) => elector.isLeader).length;
+    const workers = this.#candidates.filter(({ works, clock }) => works && !clock.isPaused).length;
+    if (leaders > 1) this.#fault(`${leaders} leaders`);
+    if (workers > 1) this.#fault(`${workers} at work`);
+  }
+
+  async run(): Promise<Verdict> {
+    return await this.real.run(async () => {
+      const count = 3 + Math.floor(this.random() * 3);
+      for (let i = 0; i < count; i++) this.#add();
+      for (let round = 0; round < 3; round++) {
+        await this.#storm();
+        await this.#settle();
+      }
+      const longestGap = await this.#crashes();
+      for (const { stop } of this.#candidates) stop.abort();
+      await Promise.all(this.#candidates.map(({ ended }) => ended));
+      const waiters = this.#candidates.reduce((sum, { clock }) => sum + clock.armed, 0);
+      return { terms: this.#tokens.length, longestGap, waiters, faults: this.#faults };
+    }, { turns: 0 });
+  }
+
+  /** Everything goes wrong: requests, pauses, crashes, resignations. */
+  async #storm(): Promise<void> {
+    this.#weather = STORM;
+    for (let i = 0; i < 10; i++) {
+      await this.#watch(this.random() * 3_000);
+      const victim = this.#pick();
+      const chance = this.random();
+      if (chance < 0.4) this.#pause(victim);
+      else if (chance < 0.5) this.#crash(victim);
+      else if (chance < 0.6) void victim.elector.resign();
+    }
+  }
+
+  /** The network recovers, and so do all who were paused. */
+  async #settle(): Promise<void> {
+    this.#weather = CALM;
+    await this.#watch(12_000);
+  }
+
+  /** The leader crashes while nothing else goes wrong. */
+  async #crashes(): Promise<number> {
+    let longest = 0;
+    for (let i = 0; i < 2; i++) {
+      await this.#watch(LONGEST_GAP);
+      const leader = this.#candidates.find(({ elector }) => elector.isLeader);
+      if (leader === undefined) continue; // It has just ended its term by itself.
+      this.#crash(leader);
+      const start = this.real.monotonic();
+      while (!this.#candidates.some(({ elector }) => elector.isLeader)) {
+        await this.#watch(50);
+        if (this.real.monotonic() - start > 10 * LONGEST_GAP) return Number.POSITIVE_INFINITY;
+      }
+      longest = Math.max(longest, this.real.monotonic() - start);
+    }
+    return longest;
+  }
+
+  async #watch(duration: number): Promise<void> {
+    for (let left = duration; left > 0; left -= 200) {
+      await this.real.sleep(Math.min(200, left));
+      this.judge();
+    }
+  }
+
+  #add(): void {
+    this.#candidates.push(new Candidate(`${++this.#born}`, this));
+  }
+
+  #pick(): Candidate {
+    const victim = this.#candidates[Math.floor(this.random() * this.#candidates.length)];
+    if (victim === undefined) throw new Error("nobody is left");
+    return victim;
+  }
+
+  #pause({ clock }: Candidate): void {
+    if (clock.isPaused) return;
+    clock.pause();
+    const shuffle = <Item>(items: Item[]): Item[] =>
+      items
+        .map((item) => ({ item, order: this.random() }))
+        .sort((a, b) => a.order - b.order)
+        .map(({ item }) => item);
+    this.real.afterFunc(this.random() * 12_000, () => clock.resume(shuffle));
+  }
+
+  /** A process that never goes on; another one takes its place. */
+  #crash(victim: Candidate): void {
+    victim.clock.die();
+    this.#candidates.splice(this.#candidates.indexOf(victim), 1);
+    this.#add();
+  }
+
+  #fault(text: string): void {
+    this.#faults.push(`${this.real.monotonic()}: ${text}`);
+  }
+}
+
