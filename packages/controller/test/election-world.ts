@@ -22,10 +22,10 @@ interface Weather {
 const STORM: Weather = { lost: 0.15, latency: 300, late: 0.1 };
 const CALM: Weather = { lost: 0, latency: 20, late: 0 };
 
-const LEASE_DURATION = 6_000;
+const LEASE_DURATION = 5_000;
 const RENEW_DEADLINE = 4_000;
 const RETRY_PERIOD = 800;
-/** Clocks run at most so much too fast or too slow; 4_000 / 0.9 is less than 6_000 / 1.1. */
+/** Clocks run at most so much too fast or too slow; 4_000 / 0.9 is just less than 5_000 / 1.1. */
 const SKEW = 0.1;
 
 /**
