@@ -163,19 +163,22 @@ export class ElectionWorld {
   }
 
   async run(): Promise<Verdict> {
-    return await this.real.run(async () => {
-      const count = 3 + Math.floor(this.random() * 3);
-      for (let i = 0; i < count; i++) this.#add();
-      for (let round = 0; round < 3; round++) {
-        await this.#storm();
-        await this.#settle();
-      }
-      const longestGap = await this.#crashes();
-      for (const { stop } of this.#candidates) stop.abort();
-      await Promise.all(this.#candidates.map(({ ended }) => ended));
-      const waiters = this.#candidates.reduce((sum, { clock }) => sum + clock.armed, 0);
-      return { terms: this.#tokens.length, longestGap, waiters, faults: this.#faults };
-    }, { turns: 0 });
+    return await this.real.run(
+      async () => {
+        const count = 3 + Math.floor(this.random() * 3);
+        for (let i = 0; i < count; i++) this.#add();
+        for (let round = 0; round < 3; round++) {
+          await this.#storm();
+          await this.#settle();
+        }
+        const longestGap = await this.#crashes();
+        for (const { stop } of this.#candidates) stop.abort();
+        await Promise.all(this.#candidates.map(({ ended }) => ended));
+        const waiters = this.#candidates.reduce((sum, { clock }) => sum + clock.armed, 0);
+        return { terms: this.#tokens.length, longestGap, waiters, faults: this.#faults };
+      },
+      { turns: 0 },
+    );
   }
 
   /** Everything goes wrong: requests, pauses, crashes, resignations. */
@@ -254,4 +257,3 @@ export class ElectionWorld {
     this.#faults.push(`${this.real.monotonic()}: ${text}`);
   }
 }
-

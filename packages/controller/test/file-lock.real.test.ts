@@ -84,44 +84,46 @@ function faultsOf(all: readonly Beat[]): string[] {
   });
 }
 
-it(
-  `one of three processes leads on a file lock, through ${KILLS} times kill -9`,
-  { timeout: (KILLS + 2) * PATIENCE },
-  async () => {
-    for (let i = 0; i < 3; i++) start();
-    const gaps: number[] = [];
-    let leader = await beat(0, () => true);
-    for (let kill = 0; kill < KILLS; kill++) {
-      const { token } = leader;
-      await realClock.sleep((kill * 37) % 100);
-      const killed = Number(process.hrtime.bigint()) / 1e6;
-      await end(childOf(leader), "SIGKILL");
-      start();
-      leader = await beat(beats.length - 1, (next) => next.token > token);
-      gaps.push(leader.at - killed);
-    }
-    for (const child of [...children]) {
-      const isLast = children.size === 1;
-      const from = beats.length;
-      await end(child, "SIGTERM");
-      if (!isLast) await beat(from, ({ pid }) => pid !== child.pid);
-    }
-    expect(faultsOf(beats)).toEqual([]);
-    expect(new Set(beats.map(({ token }) => token)).size).toBeGreaterThan(KILLS);
-    // Killed leaders hand over by the end of their lease, which began before they were killed.
-    expect(Math.max(...gaps)).toBeGreaterThan(0.3 * LEASE);
-    // What the dead left is gone: two versions of the record are there, and nothing else.
-    expect(readdirSync(directory).map((name) => name.replace(/^\d+/, "n"))).toEqual([
-      "n.json",
-      "n.json",
-    ]);
-    if (process.env["KILLS"]) console.log({ KILLS, beats: beats.length, longest: Math.max(...gaps) });
-  },
-);
+it(`one of three processes leads on a file lock, through ${KILLS} times kill -9`, {
+  timeout: (KILLS + 2) * PATIENCE,
+}, async () => {
+  for (let i = 0; i < 3; i++) start();
+  const gaps: number[] = [];
+  let leader = await beat(0, () => true);
+  for (let kill = 0; kill < KILLS; kill++) {
+    const { token } = leader;
+    await realClock.sleep((kill * 37) % 100);
+    const killed = Number(process.hrtime.bigint()) / 1e6;
+    await end(childOf(leader), "SIGKILL");
+    start();
+    leader = await beat(beats.length - 1, (next) => next.token > token);
+    gaps.push(leader.at - killed);
+  }
+  for (const child of [...children]) {
+    const isLast = children.size === 1;
+    const from = beats.length;
+    await end(child, "SIGTERM");
+    if (!isLast) await beat(from, ({ pid }) => pid !== child.pid);
+  }
+  expect(faultsOf(beats)).toEqual([]);
+  expect(new Set(beats.map(({ token }) => token)).size).toBeGreaterThan(KILLS);
+  // Killed leaders hand over by the end of their lease, which began before they were killed.
+  expect(Math.max(...gaps)).toBeGreaterThan(0.3 * LEASE);
+  // What the dead left is gone: two versions of the record are there, and nothing else.
+  expect(readdirSync(directory).map((name) => name.replace(/^\d+/, "n"))).toEqual([
+    "n.json",
+    "n.json",
+  ]);
+  if (process.env["KILLS"]) console.log({ KILLS, beats: beats.length, longest: Math.max(...gaps) });
+});
 
 it("finds two leaders where there are two", () => {
   const alone = [1, 2, 3].map((at) => ({ token: 0, at, pid: 1 }));
   expect(faultsOf(alone)).toEqual([]);
-  expect(faultsOf([...alone, { token: 1, at: 2.5, pid: 2 }])).toEqual(["1 leads with 0 after 2 with 1"]);
-  expect(faultsOf([...alone, { token: 0, at: 4, pid: 2 }])).toEqual(["2 leads with 0 after 1 with 0"]);
+  expect(faultsOf([...alone, { token: 1, at: 2.5, pid: 2 }])).toEqual([
+    "1 leads with 0 after 2 with 1",
+  ]);
+  expect(faultsOf([...alone, { token: 0, at: 4, pid: 2 }])).toEqual([
+    "2 leads with 0 after 1 with 0",
+  ]);
 });

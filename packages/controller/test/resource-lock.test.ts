@@ -137,7 +137,9 @@ describe("FileLock", () => {
       new FileLock(file).get(signal),
       new FileLock(file).create(record, signal),
     ])
-      expect(await errorOf(request)).toMatchObject({ code: expect.stringMatching(/ENOTDIR|EEXIST/) });
+      expect(await errorOf(request)).toMatchObject({
+        code: expect.stringMatching(/ENOTDIR|EEXIST/),
+      });
   });
 
   it("says where it is", () => {

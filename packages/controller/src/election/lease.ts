@@ -28,7 +28,9 @@ export interface Grant {
 /** One elector's view of a lock: what it saw last, and the requests that change it. One at a time. */
 export class Lease {
   readonly #options: LeaseOptions;
+  /** What stands in the lock; undefined if nothing does. */
   #latest: Versioned | undefined;
+  #seenVersion: string | undefined;
   #observed: Observation | undefined;
   #answeredAt: number | undefined;
   /** The token of the latest own record that stands in the lock, or may come to stand there. */
@@ -152,9 +154,9 @@ export class Lease {
    */
   #see(latest: Versioned | undefined): void {
     const before = this.holder;
-    const isNew = latest !== undefined && latest.version !== this.#latest?.version;
     this.#latest = latest;
-    if (!isNew) return;
+    if (latest === undefined || latest.version === this.#seenVersion) return;
+    this.#seenVersion = latest.version;
     this.#observed = { record: latest.record, seenAt: this.#options.clock.monotonic() };
     if (this.holder !== before) this.#options.onHolder(this.holder);
   }

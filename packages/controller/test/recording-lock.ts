@@ -1,0 +1,65 @@
+import {
+  type LeaseRecord,
+  MemoryLock,
+  type ResourceLock,
+  type Versioned,
+} from "@holdfast/controller";
+
+type Call = "get" | "create" | "update";
+
+/** What happens to a request instead of what it asks for. */
+type Fault = (request: () => Promise<Versioned | undefined>) => Promise<Versioned | undefined>;
+
+/** A lock in memory that writes down its calls, and fails as it is told. */
+export class RecordingLock implements ResourceLock {
+  readonly description = "recording";
+  readonly lock: MemoryLock = new MemoryLock();
+  readonly calls: Call[] = [];
+  readonly #faults: Fault[] = [];
+  #always: Fault | undefined;
+
+  /** For the next requests, one each; the others are served. */
+  failNext(...faults: Fault[]): void {
+    this.#faults.push(...faults);
+  }
+
+  /** For all requests from now on; undefined serves them again. */
+  failAll(fault: Fault | undefined): void {
+    this.#always = fault;
+  }
+
+  get(signal: AbortSignal): Promise<Versioned | undefined> {
+    return this.#call("get", () => this.lock.get(signal));
+  }
+
+  create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
+    return this.#call("create", () => this.lock.create(record, signal)) as Promise<Versioned>;
+  }
+
+  update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
+    return this.#call("update", () =>
+      this.lock.update(record, version, signal),
+    ) as Promise<Versioned>;
+  }
+
+  #call(name: Call, request: () => Promise<Versioned | undefined>): Promise<Versioned | undefined> {
+    this.calls.push(name);
+    const fault = this.#faults.shift() ?? this.#always;
+    return fault === undefined ? request() : fault(request);
+  }
+}
+
+/** The request is served. */
+export const serve: Fault = (request) => request();
+
+/** The request hangs, whatever its signal says. */
+export const hang: Fault = () => new Promise(() => {});
+
+/** The request is served and the reply is lost. */
+export const loseReply: Fault = async (request) => {
+  await request();
+  return await new Promise(() => {});
+};
+
+/** The request fails. */
+export const refuse: Fault = () => Promise.reject(new Error("refused"));
