@@ -316,6 +316,36 @@ describe("staying leader", () => {
     await stopped(run);
   });
 
+  it("writes when it became leader, and when it renewed", async () => {
+    const run = elector().run(stop.signal);
+    const begin = clock.now();
+    await clock.step(4_000);
+    const record = { holder: "baz", leaseDuration: 15_000, transitions: 0 };
+    expect((await lock.lock.get(never))?.record).toEqual({
+      ...record,
+      acquiredAt: begin,
+      renewedAt: begin + 4_000,
+    });
+    await stopped(run);
+  });
+
+  it("does not begin again when a renewal comes just after the end", async () => {
+    const baz = elector();
+    const run = baz.run(stop.signal);
+    await clock.step(1_000);
+    lock.failNext((request) => {
+      const reply = request();
+      void reply
+        .then(() => {})
+        .then(() => {})
+        .then(() => baz.resign());
+      return reply;
+    });
+    await clock.step(1_000);
+    expect([events.slice(1), await stored()]).toEqual([[[2_000, "resigned"]], ["", 0]]);
+    await stopped(run);
+  });
+
   it("works with leases of milliseconds", async () => {
     const run = elector({ leaseDuration: 1.5, renewDeadline: 1, retryPeriod: 0.2 }).run(
       stop.signal,

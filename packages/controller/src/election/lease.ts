@@ -33,6 +33,7 @@ export class Lease {
   #seenVersion: string | undefined;
   #observed: Observation | undefined;
   #answeredAt: number | undefined;
+  #acquiredAt = 0;
   /** The token of the latest own record that stands in the lock, or may come to stand there. */
   #claimed: number | undefined;
 
@@ -106,12 +107,13 @@ export class Lease {
   async #claim(token: number | undefined, signal: AbortSignal): Promise<Grant> {
     const { identity, leaseDuration, clock } = this.#options;
     const before = this.#observed?.record;
-    const now = clock.now();
+    const renewedAt = clock.now();
+    if (token === undefined) this.#acquiredAt = renewedAt;
     const record: LeaseRecord = {
       holder: identity,
       leaseDuration,
-      acquiredAt: token === undefined ? now : (before?.acquiredAt ?? now),
-      renewedAt: now,
+      acquiredAt: this.#acquiredAt,
+      renewedAt,
       transitions: token ?? (before === undefined ? 0 : before.transitions + 1),
     };
     const since = clock.monotonic();
