@@ -1,0 +1,66 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { LeaderElector, type LeaderElectorOptions, MemoryLock } from "@holdfast/controller";
+import { describe, expect, it } from "vitest";
+
+const lock = new MemoryLock();
+const clock = new FakeClock();
+
+function elector(options: Partial<LeaderElectorOptions>): LeaderElector {
+  return new LeaderElector({ lock, identity: "baz", lead: () => {}, clock, ...options });
+}
+
+describe("options (TestLeaderElectionConfigValidation)", () => {
+  it.each<[object, Error]>([
+    [{ lock: {} }, new TypeError("options.lock must have a method get(), got [object Object]")],
+    [{ identity: "" }, new RangeError('options.identity must not be empty, got ""')],
+    [
+      { identity: 5 },
+      new TypeError("options.identity must be a string, got a value of type number"),
+    ],
+    [{ lead: 5 }, new TypeError("options.lead must be a function, got 5")],
+    [{ retryPeriod: 0 }, new RangeError("options.retryPeriod must be a number above 0, got 0")],
+    [
+      { leaseDuration: Number.POSITIVE_INFINITY },
+      new RangeError("options.leaseDuration must be a finite number, got Infinity"),
+    ],
+    [
+      { renewDeadline: Number.NaN },
+      new RangeError("options.renewDeadline must be a finite number, got NaN"),
+    ],
+    [
+      { leaseDuration: 10_000 },
+      new RangeError(
+        "options.leaseDuration must be above options.renewDeadline (10000), got 10000",
+      ),
+    ],
+    [
+      { renewDeadline: 2_400 },
+      new RangeError(
+        "options.renewDeadline must be above 1.2 times options.retryPeriod (2400), got 2400",
+      ),
+    ],
+    [{ once: 1 }, new TypeError("options.once must be true or false, got 1")],
+    [{ clock: {} }, new TypeError("options.clock must have a method now(), got [object Object]")],
+    [{ onNewLeader: 1 }, new TypeError("options.onNewLeader must be a function, got 1")],
+    [{ onError: 1 }, new TypeError("options.onError must be a function, got 1")],
+    [{ random: 1 }, new TypeError("options.random must be a function, got 1")],
+  ])("refuses %o", (options, error) => {
+    expect(() => elector(options)).toThrow(error);
+  });
+
+  it("have the defaults of Kubernetes' programs", async () => {
+    const stop = new AbortController();
+    const baz = new LeaderElector({ lock, identity: "baz", lead: () => {}, once: true });
+    const run = baz.run(stop.signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await lock.get(stop.signal))?.record.leaseDuration).toBe(15_000);
+    stop.abort();
+    await run;
+  });
+
+  it("refuses a signal that is none, by a rejection", async () => {
+    await expect(elector({}).run(5 as never)).rejects.toThrow(
+      new TypeError("signal must be an AbortSignal, got 5"),
+    );
+  });
+});
