@@ -118,7 +118,7 @@ module.exports = {
       "packages/controller/src/queue",
       "packages/controller/src/election",
     ],
-    layers: [["metrics.ts"], ["index.ts"]],
+    layers: [["logger.ts", "metrics.ts"], ["index.ts"]],
   },
   "packages/controller/src/election": {
     on: ["packages/clock/src", "packages/wait/src"],

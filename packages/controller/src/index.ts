@@ -23,6 +23,7 @@ export {
   TokenBucketLimiter,
   type TokenBucketLimiterOptions,
 } from "./limit/token-bucket-limiter.ts";
+export { consoleLogger, type Logger, silentLogger } from "./logger.ts";
 export { noQueueMetrics, type QueueMetrics, type WorkInFlight } from "./metrics.ts";
 export type { AddOptions } from "./queue/add-options.ts";
 export type { DelayedKey, DrainReport } from "./queue/drain-report.ts";
