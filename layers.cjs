@@ -115,6 +115,7 @@ module.exports = {
       "packages/clock/src",
       "packages/wait/src",
       "packages/controller/src/limit",
+      "packages/controller/src/manager",
       "packages/controller/src/queue",
       "packages/controller/src/election",
     ],
@@ -169,6 +170,21 @@ module.exports = {
       ["delayed-items.ts", "hand-out.ts", "ready-items.ts"],
       ["backlog.ts", "work-queue-options.ts"],
       ["work-queue.ts"],
+    ],
+  },
+  "packages/controller/src/manager": {
+    on: ["packages/clock/src", "packages/controller/src"],
+    layers: [
+      [
+        "ends-within.ts",
+        "manager-status.ts",
+        "runnable-error.ts",
+        "runnable.ts",
+        "stop-signals.ts",
+      ],
+      ["manager-options.ts", "member.ts"],
+      ["runnable-group.ts"],
+      ["manager.ts"],
     ],
   },
 };

@@ -24,6 +24,26 @@ export {
   type TokenBucketLimiterOptions,
 } from "./limit/token-bucket-limiter.ts";
 export { consoleLogger, type Logger, silentLogger } from "./logger.ts";
+export { Manager } from "./manager/manager.ts";
+export type {
+  AddRunnableOptions,
+  GroupOptions,
+  ManagerOptions,
+} from "./manager/manager-options.ts";
+export type {
+  ManagerState,
+  ManagerStatus,
+  RunnableState,
+  RunnableStatus,
+} from "./manager/manager-status.ts";
+export type { Runnable } from "./manager/runnable.ts";
+export {
+  isRunnableError,
+  RunnableError,
+  type RunnableErrorOptions,
+  type RunnableProblem,
+} from "./manager/runnable-error.ts";
+export type { SignalSource } from "./manager/stop-signals.ts";
 export { noQueueMetrics, type QueueMetrics, type WorkInFlight } from "./metrics.ts";
 export type { AddOptions } from "./queue/add-options.ts";
 export type { DelayedKey, DrainReport } from "./queue/drain-report.ts";

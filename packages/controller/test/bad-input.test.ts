@@ -2,6 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import {
   ExponentialLimiter,
   FastSlowLimiter,
+  Manager,
   MaxOfLimiter,
   TokenBucketLimiter,
   WorkQueue,
@@ -10,6 +11,9 @@ import { describe, expect, it } from "vitest";
 
 const clock = new FakeClock();
 const queue = new WorkQueue({ clock });
+const manager = new Manager({ clock, groups: [{ name: "a" }, { name: "b" }] });
+const idle = { name: "idle", run: () => Promise.resolve() };
+manager.add(idle);
 
 const construct =
   (door: new (...args: never[]) => object) =>
@@ -17,9 +21,9 @@ const construct =
     Reflect.construct(door, args) as object;
 
 const apply =
-  (door: (...args: never[]) => unknown) =>
+  (door: (...args: never[]) => unknown, subject: object = queue) =>
   (...args: readonly unknown[]) =>
-    Reflect.apply(door, queue, args) as unknown;
+    Reflect.apply(door, subject, args) as unknown;
 
 const doors = {
   "new WorkQueue": construct(WorkQueue),
@@ -31,6 +35,9 @@ const doors = {
   "new FastSlowLimiter": construct(FastSlowLimiter),
   "new TokenBucketLimiter": construct(TokenBucketLimiter),
   "new MaxOfLimiter": construct(MaxOfLimiter),
+  "new Manager": construct(Manager),
+  "manager.add": apply(manager.add, manager),
+  "manager.run": apply(manager.run, manager),
 };
 
 const fastSlow = { fast: 1, slow: 2, maxFast: 3 };
@@ -213,8 +220,106 @@ describe("a bad argument is refused at the door, with its name, its value and wh
       args: [[], { random: 1 }],
       error: new TypeError("options.random must be a function, got 1"),
     },
+    {
+      door: "new Manager",
+      args: [null],
+      error: new TypeError("options must be an object, got null"),
+    },
+    {
+      door: "new Manager",
+      args: [{ groups: [] }],
+      error: new TypeError("options.groups must be an array of at least one group"),
+    },
+    {
+      door: "new Manager",
+      args: [{ groups: "workers" }],
+      error: new TypeError("options.groups must be an array of at least one group"),
+    },
+    {
+      door: "new Manager",
+      args: [{ groups: [null] }],
+      error: new TypeError("options.groups[0] must be an object, got null"),
+    },
+    {
+      door: "new Manager",
+      args: [{ groups: [{ name: "" }] }],
+      error: new TypeError("options.groups[0].name must be a string that is not empty"),
+    },
+    {
+      door: "new Manager",
+      args: [{ groups: [{ name: 1 }] }],
+      error: new TypeError("options.groups[0].name must be a string that is not empty"),
+    },
+    {
+      door: "new Manager",
+      args: [{ groups: [{ name: "a" }, { name: "a" }] }],
+      error: new RangeError('options.groups must have different names, got "a" twice'),
+    },
+    {
+      door: "new Manager",
+      args: [{ groups: [{ name: "a", startTimeout: -1 }] }],
+      error: new RangeError(
+        "options.groups[0].startTimeout must be a number of at least 0, got -1",
+      ),
+    },
+    {
+      door: "new Manager",
+      args: [{ groups: [{ name: "a", stopTimeout: Number.NaN }] }],
+      error: new RangeError(
+        "options.groups[0].stopTimeout must be a number of at least 0, got NaN",
+      ),
+    },
+    {
+      door: "new Manager",
+      args: [{ signals: {} }],
+      error: new TypeError("options.signals must have a method on(), got [object Object]"),
+    },
+    {
+      door: "new Manager",
+      args: [{ clock: {} }],
+      error: new TypeError("options.clock must have a method afterFunc(), got [object Object]"),
+    },
+    {
+      door: "new Manager",
+      args: [{ logger: {} }],
+      error: new TypeError("options.logger must have a method debug(), got [object Object]"),
+    },
+    {
+      door: "manager.add",
+      args: [{ name: "x" }],
+      error: new TypeError("runnable must have a method run(), got [object Object]"),
+    },
+    {
+      door: "manager.add",
+      args: [{ ...idle, name: "" }],
+      error: new TypeError("runnable.name must be a string that is not empty"),
+    },
+    {
+      door: "manager.add",
+      args: [idle],
+      error: new RangeError('runnable.name must be different from all others, got "idle" twice'),
+    },
+    {
+      door: "manager.add",
+      args: [{ ...idle, name: "x" }, null],
+      error: new TypeError("options must be an object, got null"),
+    },
+    {
+      door: "manager.add",
+      args: [{ ...idle, name: "x" }, { group: "c" }],
+      error: new RangeError('options.group must be "a" or "b", got "c"'),
+    },
+    {
+      door: "manager.run",
+      args: [{}],
+      error: new TypeError("signal must be an AbortSignal, got [object Object]"),
+    },
   ])("$door: $error.message", async ({ door, args, error }) => {
     expect(await errorOf(() => doors[door](...args))).toEqual(error);
+    expect(manager.status()).toEqual({
+      state: "idle",
+      runnables: [{ name: "idle", group: "b", state: "waiting" }],
+    });
     expect([queue.size, queue.delayed, queue.isShutDown, clock.waiters()]).toEqual([
       0,
       0,
@@ -223,8 +328,12 @@ describe("a bad argument is refused at the door, with its name, its value and wh
     ]);
   });
 
-  it("get and drain reject, they do not throw", async () => {
-    const promises = [doors.get(1), doors.drain(null)] as Promise<unknown>[];
+  it("get, drain and run reject, they do not throw", async () => {
+    const promises = [
+      doors.get(1),
+      doors.drain(null),
+      doors["manager.run"](1),
+    ] as Promise<unknown>[];
     for (const promise of promises) await expect(promise).rejects.toThrow(TypeError);
   });
 });
@@ -235,6 +344,9 @@ it("takes an explicit undefined for a missing option", () => {
     new WorkQueue({ name: undef, keyOf: undef, limiter: undef, clock: undef, metrics: undef });
     new ExponentialLimiter({ duration: undef, cap: undef, random: undef });
     new MaxOfLimiter([], { jitter: undef, clock: undef });
+    new Manager({ groups: undef, signals: undef, clock: undef, logger: undef });
+    new Manager({ groups: [{ name: "a", startTimeout: undef, stopTimeout: undef }] });
+    new Manager().add(idle, { group: undef });
     queue.add("a", { after: undef, priority: undef });
   }).not.toThrow();
 });

@@ -1,0 +1,74 @@
+/**
+ * What went wrong with a runnable.
+ *
+ * | | |
+ * | --- | --- |
+ * | `"failed"` | it rejected; `cause` is its error |
+ * | `"ended"` | it ended before it was told to |
+ * | `"not ready"` | it was not ready in time, or `cause` is why it never will be |
+ * | `"not stopped"` | it did not end in time after it was told to, and may still run |
+ */
+export type RunnableProblem = "failed" | "ended" | "not ready" | "not stopped";
+
+/** The facts of a {@link RunnableError}. */
+export interface RunnableErrorOptions {
+  /** What the runnable rejected with. */
+  readonly cause?: unknown;
+
+  /** How long it was given, in milliseconds, if that was not enough. */
+  readonly timeout?: number;
+}
+
+const CODE = "ERR_CONTROLLER_RUNNABLE";
+
+/**
+ * A runnable made its {@link Manager} stop, or did not stop with it.
+ *
+ * @example
+ * ```ts
+ * import { isRunnableError, RunnableError } from "@holdfast/controller";
+ *
+ * const error = new RunnableError("web", "not stopped", { timeout: 30_000 });
+ * console.log(error.message); // => "web" not stopped within 30000 ms
+ * console.log(isRunnableError(error)); // => true
+ * ```
+ */
+export class RunnableError extends Error {
+  override readonly name = "RunnableError";
+  /** Stable across versions and copies of this package. */
+  readonly code: typeof CODE = CODE;
+  /** The name of the runnable. */
+  readonly runnable: string;
+  /** What went wrong. */
+  readonly problem: RunnableProblem;
+
+  /**
+   * @param runnable - the name of the runnable
+   * @param problem - see {@link RunnableProblem}
+   * @param options - see {@link RunnableErrorOptions}
+   */
+  constructor(runnable: string, problem: RunnableProblem, options: RunnableErrorOptions = {}) {
+    const { timeout, ...cause } = options;
+    const within = timeout === undefined ? "" : ` within ${timeout} ms`;
+    super(`${JSON.stringify(runnable)} ${problem}${within}`, cause);
+    this.runnable = runnable;
+    this.problem = problem;
+  }
+}
+
+/**
+ * Whether a value is a {@link RunnableError}, of this copy of the package or another.
+ *
+ * @param value - anything
+ * @returns true if it is an error with the code of a runnable
+ *
+ * @example
+ * ```ts
+ * import { isRunnableError } from "@holdfast/controller";
+ *
+ * console.log(isRunnableError(new Error("no"))); // => false
+ * ```
+ */
+export function isRunnableError(value: unknown): value is RunnableError {
+  return value instanceof Error && (value as Partial<RunnableError>).code === CODE;
+}

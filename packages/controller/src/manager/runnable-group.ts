@@ -1,0 +1,58 @@
+import type { Clock } from "@holdfast/clock";
+import { endsWithin } from "./ends-within.ts";
+import type { ResolvedGroup } from "./manager-options.ts";
+import { Member } from "./member.ts";
+import type { Runnable } from "./runnable.ts";
+import { RunnableError } from "./runnable-error.ts";
+
+/** Runnables that start and stop at the same time, with a signal of their own. */
+export class RunnableGroup {
+  readonly name: string;
+  readonly members: Member[] = [];
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>[] = [];
+  readonly #options: ResolvedGroup;
+  readonly #clock: Clock;
+  readonly #report: (error: RunnableError) => void;
+
+  constructor(
+    options: ResolvedGroup,
+    { clock, report }: { clock: Clock; report: (error: RunnableError) => void },
+  ) {
+    this.name = options.name;
+    this.#options = options;
+    this.#clock = clock;
+    this.#report = report;
+  }
+
+  add(runnable: Runnable): void {
+    this.members.push(new Member(runnable));
+  }
+
+  /** Resolves when all are ready, when their time is over, or when `halted` resolves. */
+  async start(halted: Promise<void>): Promise<void> {
+    const ready = this.members.map((member) => {
+      const life = member.start(this.#stop.signal, this.#report);
+      this.#ended.push(life.ended);
+      return life.ready;
+    });
+    const { startTimeout: timeout } = this.#options;
+    const label = `start of ${this.name}`;
+    const started = Promise.race([Promise.all(ready), halted]);
+    if (await endsWithin(started, { clock: this.#clock, timeout, label })) return;
+    for (const { name, state } of this.members)
+      if (state === "starting") this.#report(new RunnableError(name, "not ready", { timeout }));
+  }
+
+  /** Resolves when all have ended, or when their time is over. */
+  async stop(reason: unknown): Promise<void> {
+    for (const member of this.members) member.tellToStop();
+    this.#stop.abort(reason);
+    const { stopTimeout: timeout } = this.#options;
+    const label = `stop of ${this.name}`;
+    const ended = Promise.all(this.#ended);
+    if (await endsWithin(ended, { clock: this.#clock, timeout, label })) return;
+    for (const { name, isRunning } of this.members)
+      if (isRunning) this.#report(new RunnableError(name, "not stopped", { timeout }));
+  }
+}

@@ -1,0 +1,22 @@
+import { isRunnableError, RunnableError } from "@holdfast/controller";
+import { expect, it } from "vitest";
+
+it("a RunnableError carries its facts", () => {
+  const cause = new Error("boom");
+  const error = new RunnableError("web", "failed", { cause });
+  expect([error.name, error.code, error.runnable, error.problem, error.cause]).toEqual([
+    "RunnableError",
+    "ERR_CONTROLLER_RUNNABLE",
+    "web",
+    "failed",
+    cause,
+  ]);
+  expect(Object.hasOwn(new RunnableError("web", "ended"), "cause")).toBe(false);
+});
+
+it("is known by its code, whichever copy of the package it is from", () => {
+  const twin = Object.assign(new Error("twin"), { code: "ERR_CONTROLLER_RUNNABLE" });
+  expect([new RunnableError("web", "ended"), twin].map(isRunnableError)).toEqual([true, true]);
+  const others = [new Error("no"), { code: "ERR_CONTROLLER_RUNNABLE" }, undefined];
+  expect(others.map(isRunnableError)).toEqual([false, false, false]);
+});
