@@ -119,7 +119,7 @@ module.exports = {
       "packages/controller/src/queue",
       "packages/controller/src/election",
     ],
-    layers: [["logger.ts", "metrics.ts"], ["index.ts"]],
+    layers: [["controller-metrics.ts", "logger.ts", "metrics.ts"], ["index.ts"]],
   },
   "packages/controller/src/election": {
     on: ["packages/clock/src", "packages/wait/src"],
@@ -185,6 +185,21 @@ module.exports = {
       ["manager-options.ts", "member.ts"],
       ["runnable-group.ts"],
       ["manager.ts"],
+    ],
+  },
+  "packages/controller/src/opentelemetry": {
+    on: ["packages/clock/src"],
+    npm: ["@opentelemetry/api"],
+    layers: [["traced.ts"], ["index.ts"]],
+  },
+  "packages/controller/src/prometheus": {
+    on: ["packages/clock/src", "packages/controller/src"],
+    npm: ["prom-client"],
+    layers: [
+      ["controller-families.ts", "leadership-gauge.ts", "queue-series.ts"],
+      ["queue-families.ts"],
+      ["prometheus-metrics.ts"],
+      ["index.ts"],
     ],
   },
 };

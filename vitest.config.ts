@@ -3,7 +3,8 @@ import { defineConfig } from "vitest/config";
 
 // By default tests run on the sources of every workspace package, without a build.
 // TEST_DIST=1 runs the same tests on what would be published: dist, through `exports`.
-const conditions = process.env["TEST_DIST"] ? ["module"] : ["@holdfast/source", "module"];
+// "node" and not Vite's "module", which is for bundlers: dependencies resolve as they do for users.
+const conditions = process.env["TEST_DIST"] ? ["node"] : ["@holdfast/source", "node"];
 
 export default defineConfig({
   resolve: { conditions },

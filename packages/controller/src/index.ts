@@ -13,6 +13,11 @@ export { isLockConflict, LockConflictError } from "./election/lock-conflict-erro
 export { MemoryLock } from "./election/memory-lock.ts";
 export type { ResourceLock, Versioned } from "./election/resource-lock.ts";
 export {
+  type ControllerMetrics,
+  noControllerMetrics,
+  type ReconcileResult,
+} from "./controller-metrics.ts";
+export {
   ExponentialLimiter,
   type ExponentialLimiterOptions,
 } from "./limit/exponential-limiter.ts";

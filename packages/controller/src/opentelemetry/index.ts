@@ -1,0 +1,1 @@
+export { type TracedOptions, type TracedRequest, traced } from "./traced.ts";

@@ -1,0 +1,127 @@
+import { requireFunction, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type Attributes, type Span, SpanStatusCode, type Tracer } from "@opentelemetry/api";
+
+/** What {@link traced} wants to know of the request of a reconcile function. */
+export interface TracedRequest {
+  /** Which key is reconciled. */
+  readonly key: string;
+
+  /** How often it was tried, this time included. */
+  readonly attempt: number;
+
+  /** Why it is reconciled. */
+  readonly reason: string;
+
+  /** Aborts when the work should stop. */
+  readonly signal: AbortSignal;
+}
+
+/** How {@link traced} makes its spans. */
+export interface TracedOptions {
+  /** Makes the spans: `trace.getTracer("my-service")`. */
+  readonly tracer: Tracer;
+
+  /**
+   * The name of each span. Not the key, which is an attribute: names are what spans are grouped by.
+   *
+   * @defaultValue `"reconcile"`
+   */
+  readonly name?: string | undefined;
+
+  /**
+   * Attributes of each span, beside those of the request.
+   *
+   * @defaultValue none
+   */
+  readonly attributes?: Attributes | undefined;
+}
+
+/**
+ * Puts an OpenTelemetry span around each call of a reconcile function. Spans that begin inside, of an
+ * HTTP client say, are its children.
+ *
+ * | Attribute | |
+ * | --- | --- |
+ * | `reconcile.key` | the key |
+ * | `reconcile.attempt` | counted from 1 |
+ * | `reconcile.reason` | why it is reconciled |
+ * | `reconcile.requeue_after_ms` | if the result asks for another run: after how long |
+ * | `reconcile.aborted` | true if the signal had aborted when it ended |
+ *
+ * An error is recorded as an exception, makes the status of the span an error, and passes through
+ * untouched. The span ends when the call does, however it ends.
+ *
+ * @typeParam Result - what the function returns
+ * @param reconcile - the function
+ * @param options - see {@link TracedOptions}
+ * @returns a function that does the same, and is traced
+ * @throws TypeError if an argument is of the wrong type
+ *
+ * @example
+ * ```ts
+ * import { InMemorySpanExporter, BasicTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+ * import { traced } from "@holdfast/controller/opentelemetry";
+ *
+ * const exporter = new InMemorySpanExporter();
+ * const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+ *
+ * const reconcile = traced(({ key }) => console.log("reconciling", key), {
+ *   tracer: provider.getTracer("orders"),
+ * });
+ *
+ * const { signal } = new AbortController();
+ * await reconcile({ key: "north/7", attempt: 1, reason: "changed", signal }); // => reconciling north/7
+ * const [span] = exporter.getFinishedSpans();
+ * console.log(span?.name, span?.attributes["reconcile.key"]); // => reconcile north/7
+ * ```
+ */
+export function traced<Request extends TracedRequest, Result>(
+  reconcile: (request: Request) => Result | PromiseLike<Result>,
+  options: TracedOptions,
+): (request: Request) => Promise<Result> {
+  requireFunction("reconcile", reconcile);
+  requireOptions("options", options);
+  const { tracer, name = "reconcile", attributes } = options;
+  requireMethods("options.tracer", tracer, ["startActiveSpan"]);
+  return (request) => {
+    const { key, attempt, reason } = request;
+    const facts = {
+      ...attributes,
+      "reconcile.key": key,
+      "reconcile.attempt": attempt,
+      "reconcile.reason": reason,
+    };
+    return tracer.startActiveSpan(name, { attributes: facts }, (span) =>
+      within(span, reconcile, request),
+    );
+  };
+}
+
+async function within<Request extends TracedRequest, Result>(
+  span: Span,
+  reconcile: (request: Request) => Result | PromiseLike<Result>,
+  request: Request,
+): Promise<Result> {
+  try {
+    const result = await reconcile(request);
+    const after = requeueAfterOf(result);
+    if (after !== undefined) span.setAttribute("reconcile.requeue_after_ms", after);
+    return result;
+  } catch (error) {
+    const exception = error instanceof Error ? error : String(error);
+    span.recordException(exception);
+    span.setStatus({
+      code: SpanStatusCode.ERROR,
+      message: typeof exception === "string" ? exception : exception.message,
+    });
+    throw error;
+  } finally {
+    if (request.signal.aborted) span.setAttribute("reconcile.aborted", true);
+    span.end();
+  }
+}
+
+function requeueAfterOf(result: unknown): number | undefined {
+  const after = (result as { requeueAfter?: unknown } | undefined | null)?.requeueAfter;
+  return typeof after === "number" ? after : undefined;
+}

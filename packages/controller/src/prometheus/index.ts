@@ -1,0 +1,2 @@
+export type { Candidate } from "./leadership-gauge.ts";
+export { PrometheusMetrics, type PrometheusMetricsOptions } from "./prometheus-metrics.ts";

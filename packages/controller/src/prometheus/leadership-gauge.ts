@@ -1,0 +1,29 @@
+import { Gauge, type Registry } from "prom-client";
+
+/** Who can say whether it leads. A `LeaderElector` can. */
+export interface Candidate {
+  /** Whether it leads now. */
+  readonly isLeader: boolean;
+}
+
+/** Who leads, of all candidates of a registry. */
+export class LeadershipGauge {
+  readonly #candidates = new Map<string, Candidate>();
+
+  constructor(register: Registry) {
+    const candidates = this.#candidates;
+    new Gauge({
+      registers: [register],
+      labelNames: ["name"],
+      name: "leader_election_master_status",
+      help: "1 if this process leads, 0 if it does not",
+      collect() {
+        for (const [name, { isLeader }] of candidates) this.set({ name }, isLeader ? 1 : 0);
+      },
+    });
+  }
+
+  watch(name: string, candidate: Candidate): void {
+    this.#candidates.set(name, candidate);
+  }
+}

@@ -1,0 +1,129 @@
+import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { register as globalRegister, type Registry } from "prom-client";
+import type { ControllerMetrics } from "../controller-metrics.ts";
+import type { QueueMetrics } from "../metrics.ts";
+import { ControllerFamilies } from "./controller-families.ts";
+import { type Candidate, LeadershipGauge } from "./leadership-gauge.ts";
+import { QueueFamilies } from "./queue-families.ts";
+
+/** Where {@link PrometheusMetrics} go. */
+export interface PrometheusMetricsOptions {
+  /**
+   * The registry that is scraped.
+   *
+   * @defaultValue `register` of prom-client
+   */
+  readonly register?: Registry | undefined;
+}
+
+/**
+ * The metrics of queues, controllers and electors in a registry of prom-client, with the names, units
+ * and buckets of client-go and controller-runtime, so that the dashboards made for those work.
+ *
+ * Make one for a registry; prom-client refuses a second.
+ *
+ * | Metric | Labels | |
+ * | --- | --- | --- |
+ * | `workqueue_depth` | `name`, `controller`, `priority` | keys that are queued |
+ * | `workqueue_adds_total` | `name`, `controller` | keys that were queued |
+ * | `workqueue_retries_total` | `name`, `controller` | keys that were added with a delay |
+ * | `workqueue_queue_duration_seconds` | `name`, `controller` | from queued to handed out |
+ * | `workqueue_work_duration_seconds` | `name`, `controller` | from handed out to done |
+ * | `workqueue_unfinished_work_seconds` | `name`, `controller` | age of all work in flight |
+ * | `workqueue_longest_running_processor_seconds` | `name`, `controller` | age of the oldest |
+ * | `controller_runtime_reconcile_total` | `controller`, `result` | reconciles that have ended |
+ * | `controller_runtime_reconcile_errors_total` | `controller` | of these, failed |
+ * | `controller_runtime_terminal_reconcile_errors_total` | `controller` | of these, not retried |
+ * | `controller_runtime_reconcile_timeouts_total` | `controller` | failed after a timeout |
+ * | `controller_runtime_reconcile_time_seconds` | `controller` | how long they took |
+ * | `controller_runtime_max_concurrent_reconciles` | `controller` | workers |
+ * | `controller_runtime_active_workers` | `controller` | busy workers |
+ * | `leader_election_master_status` | `name` | 1 if this process leads |
+ *
+ * Keys are never labels. `result` is `success`, `requeue_after`, `error` or, when the controller
+ * stopped it, `interrupted`. Of the priorities of a queue 25 have a label of their own, and the rest
+ * share `exceeded_cardinality_limit`.
+ *
+ * @remarks
+ * Source: pkg/metrics of sigs.k8s.io/controller-runtime, and k8s.io/component-base/metrics. Ages are
+ * read when they are scraped, and not every 500 ms. There is no `reconcile_panics_total`: what is
+ * thrown is an error.
+ *
+ * @example
+ * ```ts
+ * import { WorkQueue } from "@holdfast/controller";
+ * import { PrometheusMetrics } from "@holdfast/controller/prometheus";
+ * import { Registry } from "prom-client";
+ *
+ * const register = new Registry();
+ * const metrics = new PrometheusMetrics({ register });
+ * const queue = new WorkQueue({ name: "uploads", metrics: metrics.queue("uploads") });
+ * queue.add("a.txt");
+ * console.log(await register.getSingleMetricAsString("workqueue_adds_total"));
+ * // => # HELP workqueue_adds_total How many keys were queued
+ * // => # TYPE workqueue_adds_total counter
+ * // => workqueue_adds_total{name="uploads",controller="uploads"} 1
+ * ```
+ */
+export class PrometheusMetrics {
+  readonly #queues: QueueFamilies;
+  readonly #controllers: ControllerFamilies;
+  readonly #leadership: LeadershipGauge;
+
+  /**
+   * @param options - see {@link PrometheusMetricsOptions}
+   * @throws TypeError if the registry is none, Error if it has metrics of these names
+   */
+  constructor(options: PrometheusMetricsOptions = {}) {
+    requireOptions("options", options);
+    const { register = globalRegister } = options;
+    requireMethods("options.register", register, ["registerMetric", "metrics"]);
+    this.#queues = new QueueFamilies(register);
+    this.#controllers = new ControllerFamilies(register);
+    this.#leadership = new LeadershipGauge(register);
+  }
+
+  /**
+   * What a `WorkQueue` wants as `metrics`.
+   *
+   * A name belongs to one queue. A later one takes it over: counters go on, what is queued and in
+   * flight is that of the later one.
+   *
+   * @param name - the labels `name` and `controller`. One for each queue, never made of keys
+   * @returns to be given to one queue
+   * @throws TypeError if the name is no string
+   */
+  queue(name: string): QueueMetrics {
+    requireLabel(name);
+    return this.#queues.queue(name);
+  }
+
+  /**
+   * What a `Controller` wants as `metrics`.
+   *
+   * @param name - the label `controller`
+   * @returns to be given to one controller
+   * @throws TypeError if the name is no string
+   */
+  controller(name: string): ControllerMetrics {
+    requireLabel(name);
+    return this.#controllers.controller(name);
+  }
+
+  /**
+   * Reports whether an elector leads, read whenever somebody scrapes.
+   *
+   * @param name - the label `name`: what is led. A later elector takes it over
+   * @param candidate - a `LeaderElector`, or anything that knows
+   * @throws TypeError if the name is no string
+   */
+  leadership(name: string, candidate: Candidate): void {
+    requireLabel(name);
+    this.#leadership.watch(name, candidate);
+  }
+}
+
+function requireLabel(name: string): void {
+  if (typeof name !== "string" || name === "")
+    throw new TypeError("name must be a string that is not empty");
+}
