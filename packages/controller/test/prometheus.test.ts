@@ -18,7 +18,7 @@ function metricsOf() {
   /** The upper bounds of a histogram. */
   const buckets = async (name: string) => {
     const { values } = (await register.getSingleMetric(name)?.get()) ?? { values: [] };
-    return values.flatMap(({ labels }) => ("le" in labels ? [labels.le] : []));
+    return values.flatMap(({ labels }) => ("le" in labels ? [labels["le"]] : []));
   };
   return { register, metrics, samples, buckets };
 }
