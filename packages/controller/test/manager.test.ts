@@ -248,12 +248,12 @@ describe("when a runnable of a manager", () => {
     { what: "fails", options: { endsAt: 70, error: boom }, problem: ['"c" failed', boom] },
     { what: "ends early", options: { endsAt: 70 }, problem: ['"c" ended'] },
   ])("$what, the rest stops in order", async ({ options, problem }) => {
-    const { clock, manager, since } = managerOf([
+    const { clock, manager, since, stop } = managerOf([
       ["servers", "s"],
       ["caches", "c", options],
       ["workers", "w", { endsAfter: 20 }],
     ]);
-    const problems = problemsOf(manager.run());
+    const problems = problemsOf(manager.run(stop.signal));
     await clock.step(69);
     since();
     await clock.step(100);
@@ -263,7 +263,7 @@ describe("when a runnable of a manager", () => {
       [90, "w ends"],
       [90, "s ends"],
     ]);
-    expect(clock.waiters()).toBe(0);
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
   });
 
   it("fails while it starts, the groups after it never start", async () => {
@@ -335,6 +335,24 @@ describe("when a runnable of a manager", () => {
     await expect(run).rejects.toThrow(
       '"early" failed; "late" failed; "s" not stopped within 30000 ms',
     );
+  });
+
+  it("is ready only after it was told to stop, it still is what has to stop", async () => {
+    const { clock, manager, since, stop } = managerOf([]);
+    const late = part("late", clock, [], { endsAfter: 500 });
+    manager.add({ ...late, ready: () => clock.sleep(100) });
+    const run = manager.run(stop.signal);
+    await clock.step(50);
+    stop.abort();
+    await clock.step(100);
+    expect(states(manager)).toEqual(["stopping", "late stopping"]);
+    await clock.step(400);
+    await run;
+    expect([since(), states(manager), clock.waiters()]).toEqual([
+      [],
+      ["stopped", "late stopped"],
+      0,
+    ]);
   });
 
   it("ends before its turn to stop, nothing is wrong: a child may have got the same Ctrl-C", async () => {

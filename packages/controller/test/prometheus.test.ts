@@ -109,6 +109,7 @@ describe("the metrics of queues in a registry of prom-client", () => {
     old.add("a");
     old.add("b", { priority: 3 });
     taken(old);
+    expect(await samples("workqueue_depth")).toHaveLength(2);
     const queue = new WorkQueue({ metrics: metrics.queue("q") });
     queue.add("c");
     old.add("d");

@@ -169,8 +169,8 @@ export class Manager implements AsyncDisposable {
       system?.[Symbol.dispose]();
     }
     if (this.#errors.length === 0) return;
-    const errors = [...this.#errors];
-    throw new AggregateError(errors, errors.map(({ message }) => message).join("; "));
+    const message = this.#errors.map((error) => error.message).join("; ");
+    throw new AggregateError(this.#errors, message);
   }
 
   async #start(): Promise<void> {
