@@ -1,3 +1,8 @@
+export {
+  type ControllerMetrics,
+  noControllerMetrics,
+  type ReconcileResult,
+} from "./controller-metrics.ts";
 export type { ElectionState, ElectionStatus } from "./election/election-status.ts";
 export { FileLock } from "./election/file-lock.ts";
 export { LeaderElector } from "./election/leader-elector.ts";
@@ -12,11 +17,6 @@ export type { LeaseRecord } from "./election/lease-record.ts";
 export { isLockConflict, LockConflictError } from "./election/lock-conflict-error.ts";
 export { MemoryLock } from "./election/memory-lock.ts";
 export type { ResourceLock, Versioned } from "./election/resource-lock.ts";
-export {
-  type ControllerMetrics,
-  noControllerMetrics,
-  type ReconcileResult,
-} from "./controller-metrics.ts";
 export {
   ExponentialLimiter,
   type ExponentialLimiterOptions,
