@@ -1,0 +1,97 @@
+import type { ReconcileResult } from "../controller-metrics.ts";
+import type { Result } from "./reconcile.ts";
+import { isRetryAfterError } from "./retry-after-error.ts";
+import { isTerminalError } from "./terminal-error.ts";
+
+/** How a reconciler has settled: with a result, or with an error. */
+export type Settlement =
+  | { readonly kind: "returned"; readonly result: Result }
+  | { readonly kind: "threw"; readonly error: unknown };
+
+/** What else decides what becomes of a key. */
+export interface OutcomeFacts {
+  /** How many failures of the key count, this one included if it is one. */
+  readonly failures: number;
+  /** How many of them may be retried. */
+  readonly maxRetries: number;
+  /** Why the signal of the reconcile has aborted, if it has. */
+  readonly aborted: "timeout" | "stop" | undefined;
+}
+
+/** What becomes of a key, and what its reconcile counts as. */
+export type Outcome =
+  /** It rests; its failures are forgotten. */
+  | { readonly kind: "forget"; readonly label: ReconcileResult }
+  /** It runs again; its failures are forgotten. */
+  | { readonly kind: "requeueAfter"; readonly label: ReconcileResult; readonly delay: number }
+  /** It runs again, when the limiter says so or after `delay`; its failures are kept. */
+  | {
+      readonly kind: "retry";
+      readonly label: ReconcileResult;
+      readonly delay: number | undefined;
+      readonly error: unknown;
+    }
+  /** It rests, though it has failed; its failures are forgotten. */
+  | { readonly kind: "drop"; readonly label: ReconcileResult; readonly error: unknown }
+  /** As `drop`, after one failure too many. */
+  | { readonly kind: "giveUp"; readonly label: ReconcileResult; readonly error: unknown }
+  /** It would have run on, if the controller did. */
+  | { readonly kind: "interrupt"; readonly label: ReconcileResult };
+
+/**
+ * What becomes of a key. The first row that fits decides; errors come before results.
+ *
+ * | The reconciler | Facts | Outcome | Label |
+ * | --- | --- | --- | --- |
+ * | threw a `TerminalError` | | drop | `terminal` |
+ * | threw | told to stop | interrupt | `interrupted` |
+ * | threw | more failures than retries | giveUp | `gave_up` |
+ * | threw a `RetryAfterError` | timed out, or not | retry after its delay | `timeout`, `error` |
+ * | threw | timed out, or not | retry | `timeout`, `error` |
+ * | returned `{ requeueAfter }` that is no number | | as if it threw a TypeError | |
+ * | returned `{ requeueAfter: Infinity }` | | forget | `requeue_after` |
+ * | returned `{ requeueAfter }` | | requeueAfter, at least 0 | `requeue_after` |
+ * | returned anything else | | forget | `success` |
+ *
+ * Source: `reconcileHandler` of sigs.k8s.io/controller-runtime. Differs: a terminal error forgets the
+ * failures of its key; `requeueAfter` of 0 and below is at once, not never.
+ */
+export function outcomeOf(settlement: Settlement, facts: OutcomeFacts): Outcome {
+  if (settlement.kind === "threw") return outcomeOfError(settlement.error, facts);
+  const requeueAfter = requeueAfterOf(settlement.result);
+  if (requeueAfter === undefined) return { kind: "forget", label: "success" };
+  if (!isDelay(requeueAfter)) return outcomeOfError(badResult(requeueAfter), facts);
+  if (requeueAfter === Number.POSITIVE_INFINITY) return { kind: "forget", label: "requeue_after" };
+  return { kind: "requeueAfter", label: "requeue_after", delay: Math.max(0, requeueAfter) };
+}
+
+/** Whether a settlement is a failure of its key, before anything is decided about it. */
+export function isFailure(settlement: Settlement): boolean {
+  if (settlement.kind === "threw") return true;
+  const requeueAfter = requeueAfterOf(settlement.result);
+  return requeueAfter !== undefined && !isDelay(requeueAfter);
+}
+
+function outcomeOfError(error: unknown, facts: OutcomeFacts): Outcome {
+  const { failures, maxRetries, aborted } = facts;
+  if (isTerminalError(error)) return { kind: "drop", label: "terminal", error };
+  if (aborted === "stop") return { kind: "interrupt", label: "interrupted" };
+  if (failures > maxRetries) return { kind: "giveUp", label: "gave_up", error };
+  const label = aborted === "timeout" ? "timeout" : "error";
+  const delay = isRetryAfterError(error) ? error.after : undefined;
+  return { kind: "retry", label, delay, error };
+}
+
+/** A reconciler in JavaScript may return anything. */
+function requeueAfterOf(result: Result): unknown {
+  return (result as { readonly requeueAfter?: unknown } | null | undefined)?.requeueAfter;
+}
+
+function isDelay(value: unknown): value is number {
+  return typeof value === "number" && !Number.isNaN(value);
+}
+
+function badResult(requeueAfter: unknown): TypeError {
+  const shown = typeof requeueAfter === "number" ? requeueAfter : `a ${typeof requeueAfter}`;
+  return new TypeError(`requeueAfter must be a number of milliseconds, got ${shown}`);
+}
