@@ -118,6 +118,9 @@ module.exports = {
       "packages/controller/src/manager",
       "packages/controller/src/queue",
       "packages/controller/src/election",
+      "packages/controller/src/reconcile",
+      "packages/controller/src/source",
+      "packages/controller/src/controller",
     ],
     layers: [["controller-metrics.ts", "logger.ts", "metrics.ts"], ["index.ts"]],
   },
@@ -136,6 +139,44 @@ module.exports = {
       ["file-lock.ts", "leader-elector-options.ts", "lease.ts", "memory-lock.ts"],
       ["term.ts"],
       ["leader-elector.ts"],
+    ],
+  },
+  "packages/controller/src/reconcile": {
+    on: ["packages/clock/src", "packages/controller/src"],
+    layers: [
+      ["failure-counts.ts", "reconcile.ts", "retry-after-error.ts", "terminal-error.ts"],
+      ["outcome.ts"],
+    ],
+  },
+  "packages/controller/src/source": {
+    on: ["packages/clock/src", "packages/wait/src", "packages/controller/src/queue"],
+    layers: [
+      ["source.ts"],
+      [
+        "filter-source.ts",
+        "from-callback.ts",
+        "from-iterable.ts",
+        "from-observable.ts",
+        "map-source.ts",
+        "resync.ts",
+      ],
+    ],
+  },
+  "packages/controller/src/controller": {
+    on: [
+      "packages/clock/src",
+      "packages/wait/src",
+      "packages/controller/src",
+      "packages/controller/src/limit",
+      "packages/controller/src/queue",
+      "packages/controller/src/reconcile",
+      "packages/controller/src/source",
+    ],
+    layers: [
+      ["controller-options.ts", "controller-status.ts", "gate.ts", "hooks.ts", "task.ts"],
+      ["feeder.ts", "run.ts"],
+      ["crew.ts"],
+      ["controller.ts"],
     ],
   },
   "packages/controller/src/limit": {

@@ -1,3 +1,20 @@
+export { Controller } from "./controller/controller.ts";
+export type {
+  ControllerArguments,
+  ControllerOptions,
+  ErrorOrigin,
+  GiveUp,
+  KeyedControllerOptions,
+} from "./controller/controller-options.ts";
+export type {
+  ControllerDrain,
+  ControllerState,
+  ControllerStatus,
+  ErrorStatus,
+  InFlightStatus,
+  SourceState,
+  SourceStatus,
+} from "./controller/controller-status.ts";
 export {
   type ControllerMetrics,
   noControllerMetrics,
@@ -60,3 +77,27 @@ export type {
   WorkQueueArguments,
   WorkQueueOptions,
 } from "./queue/work-queue-options.ts";
+export {
+  type Outcome,
+  type OutcomeFacts,
+  outcomeOf,
+  type Settlement,
+} from "./reconcile/outcome.ts";
+export type { Reconciler, Request, Result } from "./reconcile/reconcile.ts";
+export {
+  isRetryAfterError,
+  RetryAfterError,
+  type RetryAfterErrorOptions,
+} from "./reconcile/retry-after-error.ts";
+export {
+  isTerminalError,
+  TerminalError,
+  type TerminalErrorOptions,
+} from "./reconcile/terminal-error.ts";
+export { filterSource } from "./source/filter-source.ts";
+export { fromCallback } from "./source/from-callback.ts";
+export { fromIterable } from "./source/from-iterable.ts";
+export { fromObservable, type Subscribable } from "./source/from-observable.ts";
+export { mapSource } from "./source/map-source.ts";
+export { type ResyncOptions, resync } from "./source/resync.ts";
+export type { EnqueueOptions, Source, SourceContext } from "./source/source.ts";

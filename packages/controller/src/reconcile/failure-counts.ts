@@ -1,3 +1,6 @@
+/** Deadlines are rounded to it, so that a retry may be this much early. */
+const NANOSECOND = 1e-6;
+
 interface Failures {
   count: number;
   /** When the back-off of the last one that counts is over. */
@@ -25,7 +28,7 @@ export class FailureCounts {
       this.#failures.set(key, { count: 1, until: now });
       return 1;
     }
-    if (now >= failures.until) failures.count++;
+    if (failures.until - now < NANOSECOND) failures.count++;
     return failures.count;
   }
 

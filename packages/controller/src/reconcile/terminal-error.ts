@@ -29,7 +29,6 @@ export class TerminalError extends Error {
    * @param message - what is wrong
    * @param options - see {@link TerminalErrorOptions}
    */
-  // biome-ignore lint/complexity/noUselessConstructor: it narrows what Error takes, and is described
   constructor(message: string, options?: TerminalErrorOptions) {
     super(message, options);
   }

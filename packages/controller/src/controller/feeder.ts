@@ -1,0 +1,110 @@
+import { type Clock, onAbort } from "@holdfast/clock";
+import { backoffUntil, ExponentialBackoffManager } from "@holdfast/wait";
+import type { EnqueueOptions, Source } from "../source/source.ts";
+import {
+  type ErrorStatus,
+  messageOf,
+  type SourceState,
+  type SourceStatus,
+} from "./controller-status.ts";
+import { isThenable } from "./hooks.ts";
+
+/** What a feeder needs of its controller. */
+export interface FeederOptions<Item> {
+  readonly clock: Clock;
+  readonly enqueue: (item: Item, options: EnqueueOptions) => void;
+  readonly onError: (error: unknown, source: string) => void;
+}
+
+/** The delays between the starts of a source that fails, in milliseconds. */
+const RESTART = { duration: 1_000, factor: 2, cap: 60_000, jitter: 0.2, resetAfter: 120_000 };
+
+/** Keeps one source running. */
+export class Feeder<Item> {
+  readonly #source: Source<Item>;
+  readonly #options: FeederOptions<Item>;
+  #state: SourceState = "idle";
+  #starts = 0;
+  #lastError: ErrorStatus | undefined = undefined;
+
+  constructor(source: Source<Item>, options: FeederOptions<Item>) {
+    this.#source = source;
+    this.#options = options;
+  }
+
+  get isOver(): boolean {
+    return this.#state === "ended";
+  }
+
+  status(): SourceStatus {
+    return {
+      name: this.#source.name,
+      state: this.#state,
+      restarts: Math.max(0, this.#starts - 1),
+      lastError: this.#lastError,
+    };
+  }
+
+  /** Resolves when the source has ended, or has stopped after the abort. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const end = new AbortController();
+    const subscription = onAbort(signal, (reason) => {
+      this.#state = this.#state === "running" ? "stopping" : "ended";
+      end.abort(reason);
+    });
+    const manager = new ExponentialBackoffManager({ ...RESTART, clock });
+    const onError = (error: unknown): void => {
+      if (!end.signal.aborted) this.#state = "backing-off";
+      this.#fail(error);
+    };
+    const attempt = async (): Promise<void> => {
+      await this.#start(end.signal);
+      end.abort();
+    };
+    await backoffUntil(attempt, manager, true, end.signal, { onError });
+    subscription[Symbol.dispose]();
+    this.#state = "ended";
+  }
+
+  /** Starts it once. Resolves when it has ended, or the signal has aborted and it has stopped. */
+  async #start(signal: AbortSignal): Promise<void> {
+    const attempt = new AbortController();
+    const subscription = onAbort(signal, (reason) => attempt.abort(reason));
+    this.#state = "running";
+    this.#starts++;
+    const context = {
+      clock: this.#options.clock,
+      enqueue: (item: Item, options: EnqueueOptions = {}) => this.#enqueue(item, options),
+      failed: (error: unknown) => this.#fail(error),
+    };
+    try {
+      const started = this.#source.start(context, attempt.signal);
+      if (isThenable(started)) await started;
+      else await aborted(attempt.signal);
+    } finally {
+      subscription[Symbol.dispose]();
+      attempt.abort();
+    }
+  }
+
+  #enqueue(item: Item, options: EnqueueOptions): void {
+    try {
+      const { reason = this.#source.name } = options;
+      this.#options.enqueue(item, { ...options, reason });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#lastError = { message: messageOf(error), at: this.#options.clock.now() };
+    this.#options.onError(error, this.#source.name);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    onAbort(signal, () => resolve());
+  });
+}

@@ -1,0 +1,43 @@
+/** Whether workers may take keys: a door that is shut and opened, and in the end shut for good. */
+export class Gate {
+  #state: "open" | "paused" | "closed" = "open";
+  /** Aborts the waits for a key that began while it was open. */
+  #shut = new AbortController();
+  #waiting: (() => void)[] = [];
+
+  is(state: "open" | "paused" | "closed"): boolean {
+    return this.#state === state;
+  }
+
+  get signal(): AbortSignal {
+    return this.#shut.signal;
+  }
+
+  /** Resolves when it is opened or closed. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  pause(): void {
+    if (this.#state !== "open") return;
+    this.#state = "paused";
+    this.#shut.abort();
+  }
+
+  open(): void {
+    if (this.#state !== "paused") return;
+    this.#state = "open";
+    this.#shut = new AbortController();
+    this.#release();
+  }
+
+  close(): void {
+    this.#state = "closed";
+    this.#shut.abort();
+    this.#release();
+  }
+
+  #release(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

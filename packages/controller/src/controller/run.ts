@@ -1,0 +1,132 @@
+import type { Clock, Timer } from "@holdfast/clock";
+import { TimeoutError } from "@holdfast/wait";
+import type { HandOut } from "../queue/hand-out.ts";
+import type { Settlement } from "../reconcile/outcome.ts";
+import type { Reconciler, Request } from "../reconcile/reconcile.ts";
+import type { Task } from "./task.ts";
+
+/** What a run is told. */
+export interface RunOptions<Item> {
+  readonly clock: Clock;
+  readonly attempt: number;
+  readonly timeout: number;
+  readonly abortGrace: number;
+  /** It has not settled `abortGrace` after its signal has aborted; its worker is free. */
+  readonly onStuck: (run: Run<Item>) => void;
+}
+
+/** Where a run is. A stuck one has been told to stop and does not; it has no worker any more. */
+export type RunState = "running" | "stopping" | "stuck" | "settled";
+
+/** One call of a reconciler, which holds the hand-out of its key until it has settled. */
+export class Run<Item> implements Request<Item> {
+  readonly handOut: HandOut<Task<Item>>;
+  readonly attempt: number;
+  readonly startedAt: number;
+  /** What was added of the key since it began. */
+  newer: Task<Item> | undefined = undefined;
+  #state: RunState = "running";
+  #aborted: "timeout" | "stop" | undefined = undefined;
+  /** Made when somebody asks for the signal: most reconciles of nothing to do do not. */
+  #controller: AbortController | undefined = undefined;
+  #reason: unknown = undefined;
+  #timer: Timer | undefined = undefined;
+  #free: () => void = () => {};
+  readonly #options: RunOptions<Item>;
+
+  constructor(handOut: HandOut<Task<Item>>, options: RunOptions<Item>) {
+    this.handOut = handOut;
+    this.attempt = options.attempt;
+    this.startedAt = options.clock.monotonic();
+    this.#options = options;
+  }
+
+  get key(): string {
+    return this.handOut.key;
+  }
+
+  get item(): Item {
+    return this.handOut.item.item;
+  }
+
+  get reason(): string {
+    return this.handOut.item.reason;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** Who has told it to stop, first. */
+  get aborted(): "timeout" | "stop" | undefined {
+    return this.#aborted;
+  }
+
+  /**
+   * Calls the reconciler.
+   *
+   * @param settled - called once with how it ended, and not if that throws
+   * @returns a promise that resolves when the worker is free: it has settled, or is stuck
+   */
+  start(
+    reconcile: Reconciler<Item>,
+    settled: (run: Run<Item>, settlement: Settlement) => void,
+  ): Promise<void> {
+    const { clock, timeout } = this.#options;
+    if (timeout < Number.POSITIVE_INFINITY)
+      this.#timer = clock.afterFunc(
+        timeout,
+        () => this.abort("timeout", new TimeoutError(timeout)),
+        { label: `timeout of ${this.key}` },
+      );
+    return new Promise((resolve) => {
+      this.#free = resolve;
+      void settlementOf(reconcile, this).then((settlement) => {
+        this.#state = "settled";
+        this.#timer?.stop();
+        settled(this, settlement);
+        resolve();
+      });
+    });
+  }
+
+  /** Tells it to stop, once, and frees the worker when it has not for a while. */
+  abort(by: "timeout" | "stop", reason: unknown): void {
+    if (this.#state !== "running") return;
+    const { clock, abortGrace } = this.#options;
+    this.#state = "stopping";
+    this.#aborted = by;
+    this.#reason = reason;
+    this.#timer?.stop();
+    this.#timer = clock.afterFunc(abortGrace, () => this.#becomeStuck(), {
+      label: `grace of ${this.key}`,
+    });
+    this.#controller?.abort(reason);
+  }
+
+  #becomeStuck(): void {
+    this.#state = "stuck";
+    this.#options.onStuck(this);
+    this.#free();
+  }
+}
+
+/** Never rejects. */
+async function settlementOf<Item>(
+  reconcile: Reconciler<Item>,
+  request: Request<Item>,
+): Promise<Settlement> {
+  try {
+    return { kind: "returned", result: await reconcile(request) };
+  } catch (error) {
+    return { kind: "threw", error };
+  }
+}
