@@ -32,6 +32,7 @@ import { Hooks } from "./hooks.ts";
  * | `pause` is called | no reconcile begins; what runs goes on |
  * | the signal of `run` aborts | the sources stop; what is queued and in flight is finished |
  * | it is not after `grace` | no reconcile begins, and the signals of those in flight abort |
+ * | that has aborted already | nothing is begun |
  * | it is paused and stops | what is in flight is finished |
  *
  * It runs once: make another one for another run.
@@ -165,29 +166,29 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   async #live(signal: AbortSignal): Promise<void> {
-    const { signal: disposal } = this.#disposal;
     this.#hooks.log("info", {}, "controller started");
-    this.#crew.start();
-    const end = new AbortController();
-    const subscriptions = [signal, disposal].map((each) =>
-      onAbort(each, (reason) => end.abort(reason)),
-    );
-    for (const feeder of this.#feeders)
-      void feeder.run(end.signal).then(() => this.#settleDrains());
-    await new Promise<void>((resolve) => {
-      onAbort(end.signal, () => resolve());
+    const stop = new AbortController();
+    const stopped = new Promise<void>((resolve) => {
+      // At once, so that what is added after the abort is not taken.
+      onAbort(stop.signal, () => {
+        this.#state = "stopping";
+        this.#crew.queue.shutDown();
+        if (this.#crew.gate.is("paused")) this.#crew.gate.close();
+        resolve();
+      });
     });
+    const subscriptions = [signal, this.#disposal.signal].map((each) =>
+      onAbort(each, (reason) => stop.abort(reason)),
+    );
+    if (signal.aborted) this.#crew.gate.close();
+    this.#crew.start();
+    for (const feeder of this.#feeders)
+      void feeder.run(stop.signal).then(() => this.#settleDrains());
+    await stopped;
     for (const subscription of subscriptions) subscription[Symbol.dispose]();
-    await this.#stop(end.signal.reason);
-  }
-
-  async #stop(reason: unknown): Promise<void> {
-    this.#state = "stopping";
-    this.#crew.queue.shutDown();
-    if (this.#crew.gate.is("paused")) this.#crew.gate.close();
-    if (!this.#isDrained)
-      await this.#drains.wait(this.#options.clock, this.#options.grace, undefined);
-    this.#crew.abort(reason);
+    const { clock, grace } = this.#options;
+    if (!this.#isDrained && grace > 0) await this.#drains.wait(clock, grace, undefined);
+    this.#crew.abort(stop.signal.reason);
     await this.#crew.ended();
     await this.#finish();
   }

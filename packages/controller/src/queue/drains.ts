@@ -3,7 +3,8 @@ import { type Clock, onAbort, type Timer } from "@holdfast/clock";
 /** How long to wait for a queue to be drained. */
 export interface DrainOptions {
   /**
-   * After how long to report what is still running, in milliseconds. At least 0, or `Infinity`.
+   * After how long to report what is still running, in milliseconds. At least 0, which is at once, or
+   * `Infinity`.
    *
    * @defaultValue `Infinity`
    */

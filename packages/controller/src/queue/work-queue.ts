@@ -281,7 +281,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
     requireNotNegative("options.timeout", timeout);
     if (signal !== undefined) requireSignal("options.signal", signal);
     this.shutDown();
-    if (!this.#isIdle) await this.#drains.wait(this.#clock, timeout, signal);
+    if (!this.#isIdle && timeout > 0) await this.#drains.wait(this.#clock, timeout, signal);
     return {
       finished: this.#isIdle,
       running: this.#backlog.keysInFlight(),

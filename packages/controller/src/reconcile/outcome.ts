@@ -92,6 +92,7 @@ function isDelay(value: unknown): value is number {
 }
 
 function badResult(requeueAfter: unknown): TypeError {
-  const shown = typeof requeueAfter === "number" ? requeueAfter : `a value of type ${typeof requeueAfter}`;
+  const shown =
+    typeof requeueAfter === "number" ? requeueAfter : `a value of type ${typeof requeueAfter}`;
   return new TypeError(`requeueAfter must be a number of milliseconds, got ${shown}`);
 }
