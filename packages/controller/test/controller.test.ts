@@ -498,6 +498,7 @@ describe("bad input", () => {
     ["aging", { aging: 0 }, "options.aging must be a number above 0"],
     ["onGiveUp", { onGiveUp: 1 }, "options.onGiveUp must be a function"],
     ["onError", { onError: 1 }, "options.onError must be a function"],
+    ["random", { random: 1 }, "options.random must be a function"],
     ["logger", { logger: {} }, "options.logger must have a method debug()"],
     ["metrics", { metrics: {} }, "options.metrics must have a method reconciled()"],
     ["queueMetrics", { queueMetrics: {} }, "options.metrics must have a method depth()"],

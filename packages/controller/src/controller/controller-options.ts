@@ -8,6 +8,7 @@ import {
   requireOptions,
   requireWhole,
 } from "@holdfast/clock/internal";
+import type { Random } from "@holdfast/wait";
 import { type ControllerMetrics, noControllerMetrics } from "../controller-metrics.ts";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
@@ -133,6 +134,13 @@ export interface ControllerOptions<Item = string> {
   readonly clock?: Clock | undefined;
 
   /**
+   * Draws the jitter between the starts of a source that fails, and nothing else.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+
+  /**
    * Where it says what it does.
    *
    * @defaultValue {@link silentLogger}
@@ -167,8 +175,10 @@ export type ControllerArguments<Item> = [Item] extends [string]
 
 /** The options with their defaults. */
 export type ResolvedControllerOptions<Item> = {
-  readonly [Name in keyof ControllerOptions<Item>]-?: NonNullable<ControllerOptions<Item>[Name]>;
-};
+  readonly [Name in Exclude<keyof ControllerOptions<Item>, "random">]-?: NonNullable<
+    ControllerOptions<Item>[Name]
+  >;
+} & Pick<ControllerOptions<Item>, "random">;
 
 /** @throws RangeError or TypeError if an option is out of its range */
 export function resolveController<Item>(
@@ -180,10 +190,11 @@ export function resolveController<Item>(
   requireFunction("options.reconcile", reconcile);
   requireFunction("options.keyOf", keyOf);
   requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc"]);
-  const { limiter = new ExponentialLimiter({ clock }) } = options;
+  const { limiter = new ExponentialLimiter({ clock }), random } = options;
+  if (random !== undefined) requireFunction("options.random", random);
   requireMethods("options.limiter", limiter, ["when", "forget", "requeues"]);
   return {
-    ...{ name, reconcile, keyOf, clock, limiter },
+    ...{ name, reconcile, keyOf, clock, limiter, random },
     sources: requireSources(options),
     ...resolveLimits(options),
     ...resolveHooks(options),

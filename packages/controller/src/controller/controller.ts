@@ -89,7 +89,7 @@ export class Controller<Item = string> implements AsyncDisposable {
    */
   constructor(options: ControllerArguments<Item>) {
     const resolved = resolveController<Item>(options as ControllerOptions<Item>);
-    const { name, clock, sources, logger, metrics, workers } = resolved;
+    const { name, clock, random, sources, logger, metrics, workers } = resolved;
     this.#options = resolved;
     this.#hooks = new Hooks(logger, name);
     this.#crew = new Crew(resolved, this.#hooks, () => this.#settleDrains());
@@ -97,6 +97,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       (source) =>
         new Feeder(source, {
           clock,
+          random,
           enqueue: (item, added) => this.add(item, added),
           onError: (error, failed) => this.#reportSource(error, failed),
         }),

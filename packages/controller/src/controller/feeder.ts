@@ -1,5 +1,5 @@
 import { type Clock, onAbort } from "@holdfast/clock";
-import { backoffUntil, ExponentialBackoffManager } from "@holdfast/wait";
+import { backoffUntil, ExponentialBackoffManager, type Random } from "@holdfast/wait";
 import type { EnqueueOptions, Source } from "../source/source.ts";
 import {
   type ErrorStatus,
@@ -12,6 +12,7 @@ import { isThenable } from "./hooks.ts";
 /** What a feeder needs of its controller. */
 export interface FeederOptions<Item> {
   readonly clock: Clock;
+  readonly random: Random | undefined;
   readonly enqueue: (item: Item, options: EnqueueOptions) => void;
   readonly onError: (error: unknown, source: string) => void;
 }
@@ -47,13 +48,13 @@ export class Feeder<Item> {
 
   /** Resolves when the source has ended, or has stopped after the abort. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, random } = this.#options;
     const end = new AbortController();
     const subscription = onAbort(signal, (reason) => {
       this.#state = this.#state === "running" ? "stopping" : "ended";
       end.abort(reason);
     });
-    const manager = new ExponentialBackoffManager({ ...RESTART, clock });
+    const manager = new ExponentialBackoffManager({ ...RESTART, clock, random });
     const onError = (error: unknown): void => {
       if (!end.signal.aborted) this.#state = "backing-off";
       this.#fail(error);
