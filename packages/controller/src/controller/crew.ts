@@ -97,7 +97,11 @@ export class Crew<Item> {
     for (;;) {
       const handOut = await this.#next();
       if (handOut === undefined) return;
-      await this.#run(handOut);
+      // It may have been handed out in the moment of a pause: then it is first in line. Nothing may be
+      // waited for between this look and the run, or an abort of all runs could miss it.
+      while (this.gate.is("paused")) await this.gate.changed();
+      if (this.gate.is("closed")) this.#giveBack(handOut);
+      else await this.#run(handOut);
     }
   }
 
@@ -109,21 +113,19 @@ export class Crew<Item> {
         await gate.changed();
         continue;
       }
-      let handOut: HandOut<Task<Item>> | undefined;
       try {
-        handOut = queue.take() ?? (await queue.get(gate.signal));
+        return queue.take() ?? (await queue.get(gate.signal));
       } catch {
-        continue; // only the gate ends this wait
+        // Only the gate ends this wait.
       }
-      if (handOut === undefined) return undefined;
-      // It may have been handed out in the moment of a pause: then it is first in line.
-      while (gate.is("paused")) await gate.changed();
-      if (gate.is("open")) return handOut;
-      queue.add(handOut.item, { after: AFTER_A_TURN, priority: handOut.priority });
-      handOut.done();
-      this.#onChange();
     }
     return undefined;
+  }
+
+  #giveBack(handOut: HandOut<Task<Item>>): void {
+    this.queue.add(handOut.item, { after: AFTER_A_TURN, priority: handOut.priority });
+    handOut.done();
+    this.#onChange();
   }
 
   /** Resolves when the worker is free. */
