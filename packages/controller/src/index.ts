@@ -12,6 +12,7 @@ export type {
   ControllerStatus,
   ErrorStatus,
   InFlightStatus,
+  ReconcileErrorStatus,
   SourceState,
   SourceStatus,
 } from "./controller/controller-status.ts";

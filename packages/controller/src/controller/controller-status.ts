@@ -16,6 +16,12 @@ export interface ErrorStatus {
   readonly at: number;
 }
 
+/** An error of a reconcile. */
+export interface ReconcileErrorStatus extends ErrorStatus {
+  /** Its key. */
+  readonly key: string;
+}
+
 /** A reconcile that has not settled. */
 export interface InFlightStatus {
   /** Its key. */
@@ -78,8 +84,8 @@ export interface ControllerStatus<Item = string> {
   };
   /** What runs, the oldest first. */
   readonly inFlight: readonly InFlightStatus[];
-  /** The last error of a reconcile, if there was one, and its key. */
-  readonly lastError: (ErrorStatus & { readonly key: string }) | undefined;
+  /** The last error of a reconcile, if there was one. */
+  readonly lastError: ReconcileErrorStatus | undefined;
   /** Its sources, in the order they were given. */
   readonly sources: readonly SourceStatus[];
   /** What was left when it stopped; undefined until then. */

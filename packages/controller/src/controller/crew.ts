@@ -5,7 +5,7 @@ import { FailureCounts } from "../reconcile/failure-counts.ts";
 import { isFailure, type Outcome, outcomeOf, type Settlement } from "../reconcile/outcome.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import type { ErrorOrigin, ResolvedControllerOptions } from "./controller-options.ts";
-import { type ErrorStatus, messageOf } from "./controller-status.ts";
+import { messageOf, type ReconcileErrorStatus } from "./controller-status.ts";
 import { Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
 import { Run } from "./run.ts";
@@ -29,7 +29,7 @@ export class Crew<Item> {
   readonly #failures = new FailureCounts();
   readonly #workers = new Set<Promise<void>>();
   #busy = 0;
-  #lastError: (ErrorStatus & { readonly key: string }) | undefined = undefined;
+  #lastError: ReconcileErrorStatus | undefined = undefined;
 
   constructor(options: ResolvedControllerOptions<Item>, hooks: Hooks, onChange: () => void) {
     const { name, clock, limiter, aging, queueMetrics } = options;
@@ -49,7 +49,7 @@ export class Crew<Item> {
     return this.#busy;
   }
 
-  get lastError(): (ErrorStatus & { readonly key: string }) | undefined {
+  get lastError(): ReconcileErrorStatus | undefined {
     return this.#lastError;
   }
 

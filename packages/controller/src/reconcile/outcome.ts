@@ -5,8 +5,18 @@ import { isTerminalError } from "./terminal-error.ts";
 
 /** How a reconciler has settled: with a result, or with an error. */
 export type Settlement =
-  | { readonly kind: "returned"; readonly result: Result }
-  | { readonly kind: "threw"; readonly error: unknown };
+  | {
+      /** It returned, or its promise resolved. */
+      readonly kind: "returned";
+      /** With what. */
+      readonly result: Result;
+    }
+  | {
+      /** It threw, or its promise rejected. */
+      readonly kind: "threw";
+      /** With what. */
+      readonly error: unknown;
+    };
 
 /** What else decides what becomes of a key. */
 export interface OutcomeFacts {
@@ -20,23 +30,44 @@ export interface OutcomeFacts {
 
 /** What becomes of a key, and what its reconcile counts as. */
 export type Outcome =
-  /** It rests; its failures are forgotten. */
-  | { readonly kind: "forget"; readonly label: ReconcileResult }
-  /** It runs again; its failures are forgotten. */
-  | { readonly kind: "requeueAfter"; readonly label: ReconcileResult; readonly delay: number }
-  /** It runs again, when the limiter says so or after `delay`; its failures are kept. */
   | {
-      readonly kind: "retry";
+      /** It rests; its failures are forgotten. */
+      readonly kind: "forget";
+      /** What it counts as. */
       readonly label: ReconcileResult;
+    }
+  | {
+      /** It runs again; its failures are forgotten. */
+      readonly kind: "requeueAfter";
+      /** What it counts as. */
+      readonly label: ReconcileResult;
+      /** When, in milliseconds from now. */
+      readonly delay: number;
+    }
+  | {
+      /** It runs again, and its failures are kept. */
+      readonly kind: "retry";
+      /** What it counts as. */
+      readonly label: ReconcileResult;
+      /** When, in milliseconds from now; undefined if the limiter says it. */
       readonly delay: number | undefined;
+      /** Why. */
       readonly error: unknown;
     }
-  /** It rests, though it has failed; its failures are forgotten. */
-  | { readonly kind: "drop"; readonly label: ReconcileResult; readonly error: unknown }
-  /** As `drop`, after one failure too many. */
-  | { readonly kind: "giveUp"; readonly label: ReconcileResult; readonly error: unknown }
-  /** It would have run on, if the controller did. */
-  | { readonly kind: "interrupt"; readonly label: ReconcileResult };
+  | {
+      /** It rests though it has failed, for good or once too often; its failures are forgotten. */
+      readonly kind: "drop" | "giveUp";
+      /** What it counts as. */
+      readonly label: ReconcileResult;
+      /** Why. */
+      readonly error: unknown;
+    }
+  | {
+      /** It would have run on, if the controller did. */
+      readonly kind: "interrupt";
+      /** What it counts as. */
+      readonly label: ReconcileResult;
+    };
 
 /**
  * What becomes of a key. The first row that fits decides; errors come before results.

@@ -21,6 +21,7 @@ const CODE = "ERR_CONTROLLER_RETRY_AFTER";
  * ```
  */
 export class RetryAfterError extends Error {
+  /** Always `"RetryAfterError"`. */
   override readonly name = "RetryAfterError";
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;

@@ -21,6 +21,7 @@ const CODE = "ERR_CONTROLLER_TERMINAL";
  * ```
  */
 export class TerminalError extends Error {
+  /** Always `"TerminalError"`. */
   override readonly name = "TerminalError";
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;
