@@ -16,7 +16,7 @@ const isDown = (at: number): boolean => at % DAY >= 2 * HOUR && at % DAY < 4 * H
 
 const days = process.env["SIM_SEED"] === undefined ? 1 : 7;
 
-it(`${days} days with 10,000 keys and a failing backend leave every key as it should be`, {
+it(`${days} day(s) with 10,000 keys and a failing backend leave every key as it should be`, {
   timeout: 600_000,
 }, async () => {
   const seed = Number(process.env["SIM_SEED"] ?? 1);
@@ -75,7 +75,7 @@ it(`${days} days with 10,000 keys and a failing backend leave every key as it sh
   expect(controller.status().drain?.finished).toBe(true);
   expect(clock.waiters()).toBe(0);
   console.log(
-    `${days} days of 10,000 keys, seed ${seed}, in ${seconds} s: ${counts.changes} changes, ` +
+    `10,000 keys, days: ${days}, seed ${seed}, in ${seconds} s: ${counts.changes} changes, ` +
       `${counts.reconciles} reconciles, ${counts.failures} failures, ` +
       `at most ${counts.mostDelayed} keys backing off at once`,
   );

@@ -4,7 +4,7 @@ const NANOSECOND = 1e-6;
 interface Failures {
   count: number;
   /** When the back-off of the last one that counts is over. */
-  until: number;
+  readonly until: number;
 }
 
 /**
@@ -32,10 +32,9 @@ export class FailureCounts {
     return failures.count;
   }
 
-  /** The key is to be retried then. A failure before does not count. */
+  /** The key, which has failed, is to be retried then. A failure before does not count. */
   backOff(key: string, until: number): void {
-    const failures = this.#failures.get(key);
-    if (failures !== undefined) failures.until = until;
+    this.#failures.set(key, { count: this.of(key), until });
   }
 
   forget(key: string): void {

@@ -47,7 +47,7 @@ function iterate<Event>(
       while (!signal.aborted) {
         const next = await events.next();
         if (next.done === true) return;
-        if (!signal.aborted) enqueue(next.value);
+        enqueue(next.value);
       }
     };
     const close = async (): Promise<void> => {
