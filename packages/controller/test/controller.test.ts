@@ -271,14 +271,14 @@ describe("a timeout", () => {
   });
 
   it("is aborted in time for a signal that is looked at late", async () => {
-    let late: AbortSignal | undefined;
+    let late: readonly AbortSignal[] = [];
     let settle = (): void => {};
     const { clock, stop, controller, run } = setUp({
       timeout: 50,
       reconcile: (request) =>
         new Promise<void>((resolve) => {
           settle = () => {
-            late = request.signal;
+            late = [request.signal, request.signal];
             resolve();
           };
         }),
@@ -287,7 +287,8 @@ describe("a timeout", () => {
     controller.add("a");
     await clock.step(51);
     settle();
-    expect([late?.aborted, isTimeoutError(late?.reason)]).toEqual([true, true]);
+    expect([late[0]?.aborted, isTimeoutError(late[0]?.reason)]).toEqual([true, true]);
+    expect(late[1]).toBe(late[0]);
     await end({ clock, stop, running });
   });
 });

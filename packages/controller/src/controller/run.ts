@@ -31,7 +31,7 @@ export class Run<Item> implements Request<Item> {
   #controller: AbortController | undefined = undefined;
   #reason: unknown = undefined;
   #timer: Timer | undefined = undefined;
-  #free: () => void = () => {};
+  #free!: () => void;
   readonly #options: RunOptions<Item>;
 
   constructor(handOut: HandOut<Task<Item>>, options: RunOptions<Item>) {
