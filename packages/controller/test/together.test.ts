@@ -1,0 +1,70 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import {
+  Controller,
+  fromObservable,
+  LeaderElector,
+  Manager,
+  MemoryLock,
+} from "@holdfast/controller";
+import { PrometheusMetrics } from "@holdfast/controller/prometheus";
+import { Registry } from "prom-client";
+import { Subject } from "rxjs";
+import { expect, it } from "vitest";
+
+it("works off a stream for as long as it leads, tells Prometheus, and leaves nothing", async () => {
+  const clock = new FakeClock();
+  const register = new Registry();
+  const metrics = new PrometheusMetrics({ register });
+  const lock = new MemoryLock();
+  const changes = new Subject<string>();
+  const reconciled: unknown[] = [];
+
+  const elector = new LeaderElector({
+    lock,
+    identity: "a",
+    clock,
+    lead: ({ signal }) => {
+      const controller = new Controller({
+        name: "orders",
+        clock,
+        sources: [fromObservable("changes", changes)],
+        metrics: metrics.controller("orders"),
+        queueMetrics: metrics.queue("orders"),
+        reconcile({ key, attempt }) {
+          reconciled.push([key, attempt]);
+          if (attempt < 3) throw new Error("busy");
+        },
+      });
+      return controller.run(signal);
+    },
+  });
+  metrics.leadership("orders", elector);
+  const manager = new Manager({ clock });
+  manager.add({ name: "elector", run: (signal) => elector.run(signal) });
+  const valueOf = async (line: string) =>
+    (await register.metrics()).split("\n").find((sample) => sample.startsWith(line));
+  const leading = 'leader_election_master_status{name="orders"}';
+
+  const stop = new AbortController();
+  const running = manager.run(stop.signal);
+  await clock.step(1);
+  expect(await valueOf(leading)).toBe(`${leading} 1`);
+  changes.next("order/1");
+  changes.next("order/1");
+  await clock.step(1_000);
+  stop.abort();
+  await clock.step(60_000);
+  await running;
+
+  expect(reconciled).toEqual([
+    ["order/1", 1],
+    ["order/1", 2],
+    ["order/1", 3],
+  ]);
+  const total = 'controller_runtime_reconcile_total{controller="orders",result=';
+  expect(await valueOf(`${total}"error"`)).toBe(`${total}"error"} 2`);
+  expect(await valueOf(`${total}"success"`)).toBe(`${total}"success"} 1`);
+  expect(await valueOf(leading)).toBe(`${leading} 0`);
+  expect((await lock.get(new AbortController().signal))?.record.holder).toBe("");
+  expect([changes.observed, clock.waiters()]).toEqual([false, 0]);
+});
