@@ -41,14 +41,14 @@ it("works off a stream for as long as it leads, tells Prometheus, and leaves not
   metrics.leadership("orders", elector);
   const manager = new Manager({ clock });
   manager.add({ name: "elector", run: (signal) => elector.run(signal) });
-  const valueOf = async (line: string) =>
+  const sampleOf = async (line: string) =>
     (await register.metrics()).split("\n").find((sample) => sample.startsWith(line));
   const leading = 'leader_election_master_status{name="orders"}';
 
   const stop = new AbortController();
   const running = manager.run(stop.signal);
   await clock.step(1);
-  expect(await valueOf(leading)).toBe(`${leading} 1`);
+  expect(await sampleOf(leading)).toBe(`${leading} 1`);
   changes.next("order/1");
   changes.next("order/1");
   await clock.step(1_000);
@@ -62,9 +62,9 @@ it("works off a stream for as long as it leads, tells Prometheus, and leaves not
     ["order/1", 3],
   ]);
   const total = 'controller_runtime_reconcile_total{controller="orders",result=';
-  expect(await valueOf(`${total}"error"`)).toBe(`${total}"error"} 2`);
-  expect(await valueOf(`${total}"success"`)).toBe(`${total}"success"} 1`);
-  expect(await valueOf(leading)).toBe(`${leading} 0`);
+  expect(await sampleOf(`${total}"error"`)).toBe(`${total}"error"} 2`);
+  expect(await sampleOf(`${total}"success"`)).toBe(`${total}"success"} 1`);
+  expect(await sampleOf(leading)).toBe(`${leading} 0`);
   expect((await lock.get(new AbortController().signal))?.record.holder).toBe("");
   expect([changes.observed, clock.waiters()]).toEqual([false, 0]);
 });
