@@ -6,7 +6,7 @@ import type { DelayedKey } from "./drain-report.ts";
 import { Assignment, type HandOut } from "./hand-out.ts";
 import { InFlight } from "./in-flight.ts";
 import { isDelayed, whenAdded, whenCancelled, whenDone, whenPostponed } from "./item-state.ts";
-import { QueueItem } from "./queue-item.ts";
+import { type QueueItem, queueItem } from "./queue-item.ts";
 import { ReadyItems } from "./ready-items.ts";
 
 /** What a {@link Backlog} is made of. */
@@ -215,10 +215,16 @@ export class Backlog<Item> {
       known.item = item;
       return known;
     }
-    const record = this.#spare.pop() ?? new QueueItem<Item>();
+    const record = this.#recordFor(key, item);
+    this.#records.set(key, record);
+    return record;
+  }
+
+  #recordFor(key: string, item: Item): QueueItem<Item> {
+    const record = this.#spare.pop();
+    if (record === undefined) return queueItem(key, item);
     record.key = key;
     record.item = item;
-    this.#records.set(key, record);
     return record;
   }
 
