@@ -251,7 +251,8 @@ export class Backlog<Item> {
 
   #takeDue(now: number): void {
     while (this.#delayed.deadline <= now) {
-      const since = this.#delayed.deadline;
+      // A deadline is a number with a fraction, which is an object of its own in each record.
+      const since = this.#isTimed ? this.#delayed.deadline : 0;
       const record = this.#delayed.pop();
       record.state = whenAdded(record.state);
       this.#count(record, since);
