@@ -19,8 +19,8 @@ it("keeps its order through gaps, growing and shrinking", () => {
       for (const { kind, times } of operations) {
         for (let i = 0; i < times; i++) {
           if (kind === "push") {
-            const key = `${count++}`;
-            const item = queueItem(key, key);
+            const item = queueItem<string>();
+            item.key = `${count++}`;
             ready.push(item, 0);
             plain.push(item);
           } else if (kind === "pop") {

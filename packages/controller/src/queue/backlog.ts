@@ -215,16 +215,10 @@ export class Backlog<Item> {
       known.item = item;
       return known;
     }
-    const record = this.#recordFor(key, item);
-    this.#records.set(key, record);
-    return record;
-  }
-
-  #recordFor(key: string, item: Item): QueueItem<Item> {
-    const record = this.#spare.pop();
-    if (record === undefined) return queueItem(key, item);
+    const record = this.#spare.pop() ?? queueItem<Item>();
     record.key = key;
     record.item = item;
+    this.#records.set(key, record);
     return record;
   }
 

@@ -23,6 +23,6 @@ export interface QueueItem<Item> extends HeapEntry {
  * Made by a literal and not by a class, because V8 learns of a literal that what it makes grows old,
  * and then makes it among the old: a million need not be copied there by young collections (ADR 0018).
  */
-export function queueItem<Item>(key: string, item: Item): QueueItem<Item> {
-  return { key, item, state: "idle", priority: 0, heapSlot: 0, since: undefined };
+export function queueItem<Item>(): QueueItem<Item> {
+  return { key: "", item: undefined, state: "idle", priority: 0, heapSlot: 0, since: undefined };
 }
