@@ -169,6 +169,21 @@ const claims = [
       of("e", "cycle", 1_000, "WorkQueue, take", "ns/item"),
   },
   {
+    says: "a Controller that does nothing costs at most 3 of its bare queue per item, 1 worker",
+    most: 3,
+    value: ratio("e", "loop", 1, "ns/item", "Controller", "WorkQueue, await get"),
+  },
+  {
+    says: "p-queue with a Map costs at least 2 of a Controller per item, 1 worker",
+    least: 2,
+    value: ratio("e", "loop", 1, "ns/item", "p-queue and a Map", "Controller"),
+  },
+  {
+    says: "the same, 8 workers",
+    least: 2,
+    value: ratio("e", "loop", 8, "ns/item", "p-queue and a Map", "Controller"),
+  },
+  {
     says: "1M keys queued: an item costs at most 417 ns on an idle machine (Go: 417)",
     most: 417,
     value: (of) => of("e", "steady", M, "WorkQueue, take", "ns/item"),

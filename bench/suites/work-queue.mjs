@@ -116,6 +116,104 @@ const STEADY = {
   },
 };
 
+/** How many keys come at once, and how often. */
+const BURST = 1_000;
+const BURSTS = 100;
+
+/**
+ * Bursts of keys that are worked on by nothing at all. `start` is given what to do, and returns how to
+ * add a key; an item is over when what to do with it was called.
+ */
+function reconciling(workers, start) {
+  const keys = keysOf(BURST);
+  return async () => {
+    let left = 0;
+    let finish;
+    const add = await start(async () => {
+      if (--left === 0) finish();
+    }, workers);
+    return cycling(BURST * BURSTS, async () => {
+      for (let burst = 0; burst < BURSTS; burst++) {
+        const finished = new Promise((resolve) => {
+          finish = resolve;
+        });
+        left = BURST;
+        for (const key of keys) add(key);
+        await finished;
+        await new Promise(setImmediate); // until the last is done, too
+        if (left !== 0) throw new Error(`${-left} items too many`);
+      }
+    })();
+  };
+}
+
+async function controllerOf(reconcile, workers) {
+  const { Controller, fromCallback } = await import("@holdfast/controller");
+  let enqueue;
+  const source = fromCallback("orders", (enqueueOrder) => {
+    enqueue = enqueueOrder;
+  });
+  const controller = new Controller({ name: "orders", reconcile, workers, sources: [source] });
+  void controller.run(new AbortController().signal);
+  await new Promise(setImmediate);
+  return enqueue;
+}
+
+async function queueOf(reconcile, workers) {
+  const { WorkQueue } = await import("@holdfast/controller");
+  const queue = new WorkQueue();
+  const work = async () => {
+    for (let work = await queue.get(); work !== undefined; work = await queue.get()) {
+      await reconcile(work.item);
+      work.done();
+    }
+  };
+  for (let i = 0; i < workers; i++) void work();
+  return (key) => queue.add(key);
+}
+
+/** By hand, what a queue of functions lacks: a key once, and again if it is added while it runs. */
+function deduplicating(push, reconcile) {
+  const states = new Map();
+  const run = async (key) => {
+    states.set(key, "running");
+    await reconcile(key);
+    if (states.get(key) === "dirty") enqueue(key);
+    else states.delete(key);
+  };
+  const enqueue = (key) => {
+    states.set(key, "queued");
+    push(key);
+  };
+  const add = (key) => {
+    const state = states.get(key);
+    if (state === undefined) enqueue(key);
+    else if (state === "running") states.set(key, "dirty");
+  };
+  return { run, add };
+}
+
+async function fastqOf(reconcile, workers) {
+  const { default: fastq } = await import("fastq");
+  const { run, add } = deduplicating((key) => queue.push(key), reconcile);
+  const queue = fastq.promise(run, workers);
+  return add;
+}
+
+async function pQueueOf(reconcile, workers) {
+  const { default: PQueue } = await import("p-queue");
+  const queue = new PQueue({ concurrency: workers });
+  const { run, add } = deduplicating((key) => void queue.add(() => run(key)), reconcile);
+  return add;
+}
+
+const LOOP = {
+  Controller: (workers) => reconciling(workers, controllerOf),
+  "WorkQueue, await get": (workers) => reconciling(workers, queueOf),
+  "fastq.promise and a Map": (workers) => reconciling(workers, fastqOf),
+  "p-queue and a Map": (workers) => reconciling(workers, pQueueOf),
+};
+
 function delays(count) {
   return Float64Array.from({ length: count }, () => 1 + Math.random() * 1e6);
 }
@@ -294,6 +392,16 @@ export const workQueue = {
           because: "an array moves what is left at each shift",
         },
       },
+    },
+    {
+      id: "loop",
+      title: "a whole loop whose reconciler does nothing, bursts of 1,000 keys",
+      sizes: [1, 8],
+      quickSizes: [1],
+      samples: 5,
+      milliseconds: 500,
+      unit: "workers",
+      contenders: LOOP,
     },
     {
       id: "delayed",

@@ -52,6 +52,8 @@ describe("npm run bench", () => {
   });
 
   it.runIf(built).each([
+    { suite: "e", case: "loop", contender: "Controller", figures: ["ns/item"] },
+    { suite: "e", case: "loop", contender: "fastq.promise and a Map", figures: ["ns/item"] },
     { suite: "f", case: "retry", contender: "retry, attemptTimeout", figures: ["ns/attempt"] },
     { suite: "f", case: "retry", contender: "rxjs retry", figures: ["ns/attempt"] },
     { suite: "f", case: "retry", contender: "effect", figures: ["ns/attempt"] },

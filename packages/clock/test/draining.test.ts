@@ -119,6 +119,19 @@ const queued: Record<string, () => unknown> = {
     await once(port1, "message");
     port1.close();
   },
+  "an immediate that a message queues": async () => {
+    const { port1, port2 } = new MessageChannel();
+    port2.postMessage("hello");
+    await once(port1, "message");
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    port1.close();
+  },
+  "a message that an immediate posts": async () => {
+    const { port1, port2 } = new MessageChannel();
+    setImmediate(() => port2.postMessage("hello"));
+    await once(port1, "message");
+    port1.close();
+  },
 };
 
 async function orderOf(work: () => unknown, turns: number): Promise<unknown[]> {

@@ -118,6 +118,25 @@ describe("a reconcile", () => {
     await end({ clock, stop, running });
   });
 
+  it("begins after the code that calls run, so that it may end its controller", async () => {
+    const { clock, stop, controller, run, since } = setUp({
+      workers: 2,
+      reconcile: () => stop.abort(),
+    });
+    controller.add("a");
+    controller.add("b");
+    const running = run();
+    expect(since()).toEqual([]);
+    await clock.step(0);
+    expect(since()).toEqual([
+      [0, "a", 1, "add"],
+      [0, "b", 1, "add"],
+    ]);
+    await running;
+    expect(abortListeners(stop.signal)).toBe(0);
+    expect(clock.waiters()).toBe(0);
+  });
+
   it("that asks for itself at once leaves the event loop its turns", async () => {
     const { clock, stop, controller, run, since } = setUp({
       reconcile: () => ({ requeueAfter: 0 }),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { QueueItem } from "../src/queue/queue-item.ts";
+import { type QueueItem, queueItem } from "../src/queue/queue-item.ts";
 import { ReadyItems } from "../src/queue/ready-items.ts";
 
 const operation = fc.oneof(
@@ -21,7 +21,7 @@ it("keeps its order through gaps, growing and shrinking", () => {
       for (const { kind, times } of operations) {
         for (let i = 0; i < times; i++) {
           if (kind === "push") {
-            const item = new QueueItem<string>();
+            const item = queueItem<string>();
             item.key = `${count++}`;
             ready.push(item, 0);
             plain.push(item);

@@ -175,10 +175,13 @@ export type ControllerArguments<Item> = [Item] extends [string]
 
 /** The options with their defaults. */
 export type ResolvedControllerOptions<Item> = {
-  readonly [Name in Exclude<keyof ControllerOptions<Item>, "random">]-?: NonNullable<
+  readonly [Name in Exclude<keyof ControllerOptions<Item>, "random" | "metrics">]-?: NonNullable<
     ControllerOptions<Item>[Name]
   >;
-} & Pick<ControllerOptions<Item>, "random">;
+} & Pick<ControllerOptions<Item>, "random"> & {
+    /** Undefined if nobody listens. */
+    readonly metrics: ControllerMetrics | undefined;
+  };
 
 /** @throws RangeError or TypeError if an option is out of its range */
 export function resolveController<Item>(
@@ -219,7 +222,8 @@ function resolveHooks<Item>(options: ControllerOptions<Item>) {
   requireFunction("options.onError", onError);
   requireMethods("options.logger", logger, Object.keys(silentLogger));
   requireMethods("options.metrics", metrics, Object.keys(noControllerMetrics));
-  return { onGiveUp, onError, logger, metrics, queueMetrics };
+  const listener = metrics === noControllerMetrics ? undefined : metrics;
+  return { onGiveUp, onError, logger, metrics: listener, queueMetrics };
 }
 
 function requireSources<Item>({ sources = [] }: ControllerOptions<Item>): readonly Source<Item>[] {

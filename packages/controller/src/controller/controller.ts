@@ -102,7 +102,7 @@ export class Controller<Item = string> implements AsyncDisposable {
           onError: (error, failed) => this.#reportSource(error, failed),
         }),
     );
-    this.#hooks.call("metrics", () => metrics.maxWorkers(workers));
+    this.#hooks.call("metrics", () => metrics?.maxWorkers(workers));
   }
 
   /**

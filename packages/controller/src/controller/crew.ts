@@ -1,3 +1,4 @@
+import type { ControllerMetrics } from "../controller-metrics.ts";
 import type { HandOut } from "../queue/hand-out.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import type { KeyedWorkQueueOptions, WorkQueueArguments } from "../queue/work-queue-options.ts";
@@ -8,7 +9,7 @@ import type { ErrorOrigin, ResolvedControllerOptions } from "./controller-option
 import { messageOf, type ReconcileErrorStatus } from "./controller-status.ts";
 import { Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
-import { Run } from "./run.ts";
+import { Run, type RunOptions } from "./run.ts";
 import type { Task } from "./task.ts";
 
 /** As soon as possible, but after a turn of the event loop: what asks for it again and again stays stoppable. */
@@ -27,15 +28,20 @@ export class Crew<Item> {
   readonly #onChange: () => void;
   readonly #runs = new Map<string, Run<Item>>();
   readonly #failures = new FailureCounts();
-  readonly #workers = new Set<Promise<void>>();
+  readonly #runOptions: RunOptions<Item>;
+  /** How many there are, without those that wait for stuck runs. */
+  #workers = 0;
+  /** The last one has gone. */
+  #onEmpty: () => void = () => {};
   #busy = 0;
   #lastError: ReconcileErrorStatus | undefined = undefined;
 
   constructor(options: ResolvedControllerOptions<Item>, hooks: Hooks, onChange: () => void) {
-    const { name, clock, limiter, aging, queueMetrics } = options;
+    const { name, clock, limiter, aging, queueMetrics, timeout, abortGrace } = options;
     this.#options = options;
     this.#hooks = hooks;
     this.#onChange = onChange;
+    this.#runOptions = { clock, timeout, abortGrace, onStuck: (run) => this.#replace(run) };
     const queue: KeyedWorkQueueOptions<Task<Item>> = {
       ...{ name, clock, limiter, aging, metrics: queueMetrics },
       keyOf: keyOfTask,
@@ -74,7 +80,10 @@ export class Crew<Item> {
   }
 
   start(): void {
-    while (this.#workers.size < this.#options.workers) this.#hire();
+    while (this.#workers < this.#options.workers) {
+      this.#workers++;
+      void this.#work();
+    }
   }
 
   /** Begins nothing more, and tells what runs to stop. */
@@ -85,24 +94,40 @@ export class Crew<Item> {
 
   /** Resolves when no worker is left: the queue is shut down and empty, or the gate is closed. */
   async ended(): Promise<void> {
-    while (this.#workers.size > 0) await Promise.all(this.#workers);
+    while (this.#workers > 0)
+      await new Promise<void>((resolve) => {
+        this.#onEmpty = resolve;
+      });
   }
 
-  #hire(): void {
-    const worker = this.#work().finally(() => this.#workers.delete(worker));
-    this.#workers.add(worker);
-  }
-
+  /**
+   * A worker. For as long as there are keys it waits for nothing but reconciles: a promise more would
+   * cost as much as all that is done for a key beside its own.
+   */
   async #work(): Promise<void> {
-    for (;;) {
-      const handOut = await this.#next();
-      if (handOut === undefined) return;
+    let handOut = await this.#next();
+    while (handOut !== undefined) {
       // It may have been handed out in the moment of a pause: then it is first in line. Nothing may be
       // waited for between this look and the run, or an abort of all runs could miss it.
       while (this.gate.is("paused")) await this.gate.changed();
-      if (this.gate.is("closed")) this.#giveBack(handOut);
-      else await this.#run(handOut);
+      if (this.gate.is("closed")) {
+        this.#giveBack(handOut);
+      } else {
+        const run = this.#begin(handOut);
+        let settlement: Settlement;
+        try {
+          settlement = { kind: "returned", result: await this.#options.reconcile(run) };
+        } catch (error) {
+          settlement = { kind: "threw", error };
+        }
+        const wasStuck = run.state === "stuck";
+        this.#settle(run, settlement);
+        if (wasStuck) return;
+        this.#free();
+      }
+      handOut = (this.gate.is("open") ? this.queue.take() : undefined) ?? (await this.#next());
     }
+    if (--this.#workers === 0) this.#onEmpty();
   }
 
   /** The next key for a worker; undefined when there is none any more. */
@@ -128,27 +153,34 @@ export class Crew<Item> {
     this.#onChange();
   }
 
-  /** Resolves when the worker is free. */
-  async #run(handOut: HandOut<Task<Item>>): Promise<void> {
-    const { clock, timeout, abortGrace, reconcile, metrics } = this.#options;
-    const attempt = this.#failures.of(handOut.key) + 1;
-    const onStuck = (stuck: Run<Item>): void => {
-      const details = { key: stuck.key, age: clock.monotonic() - stuck.startedAt };
-      this.#hooks.log("error", details, "a reconcile was told to stop and does not; its key waits");
-    };
-    const run = new Run(handOut, { clock, attempt, timeout, abortGrace, onStuck });
+  #begin(handOut: HandOut<Task<Item>>): Run<Item> {
+    const run = new Run(handOut, this.#failures.of(handOut.key) + 1, this.#runOptions);
     this.#runs.set(run.key, run);
     this.#busy++;
-    this.#hooks.call("metrics", () => metrics.activeWorkers(1));
-    await run.start(reconcile, (...end) => this.#settle(...end));
+    this.#measure((metrics) => metrics.activeWorkers(1));
+    run.begin();
+    return run;
+  }
+
+  /** Another worker takes the place of the one that waits for a stuck run. */
+  #replace(stuck: Run<Item>): void {
+    const details = { key: stuck.key, age: this.#options.clock.monotonic() - stuck.startedAt };
+    this.#hooks.log("error", details, "a reconcile was told to stop and does not; its key waits");
+    this.#free();
+    void this.#work();
+  }
+
+  /** A worker is free. */
+  #free(): void {
     this.#busy--;
-    this.#hooks.call("metrics", () => metrics.activeWorkers(-1));
+    this.#measure((metrics) => metrics.activeWorkers(-1));
     this.#onChange();
   }
 
   #settle(run: Run<Item>, settlement: Settlement): void {
-    const { clock, maxRetries, metrics } = this.#options;
+    const { clock, maxRetries } = this.#options;
     const now = clock.monotonic();
+    run.settle();
     const failures = isFailure(settlement) ? this.#failures.fail(run.key, now) : 0;
     const outcome = outcomeOf(settlement, { failures, maxRetries, aborted: run.aborted });
     this.#runs.delete(run.key);
@@ -157,8 +189,13 @@ export class Crew<Item> {
     // Its worker may have left, and the others gone home.
     if (this.queue.isShutDown && this.queue.size > 0) this.start();
     if ("error" in outcome) this.#report(run, outcome, delay);
-    this.#hooks.call("metrics", () => metrics.reconciled(outcome.label, now - run.startedAt));
+    this.#measure((metrics) => metrics.reconciled(outcome.label, now - run.startedAt));
     this.#onChange();
+  }
+
+  #measure(tell: (metrics: ControllerMetrics) => void): void {
+    const { metrics } = this.#options;
+    if (metrics !== undefined) this.#hooks.call("metrics", () => tell(metrics));
   }
 
   /** @returns how long the key waits, if it does */

@@ -12,13 +12,12 @@ export class Hooks {
 
   /** Calls a hook; what it throws, or its promise rejects with, is logged. */
   call(hook: string, run: () => unknown): void {
-    const complain = (err: unknown): void =>
-      this.log("error", { hook, err }, "a hook of the controller failed");
     try {
       const result = run();
-      if (isThenable(result)) void Promise.resolve(result).catch(complain);
+      if (isThenable(result))
+        void Promise.resolve(result).catch((error: unknown) => this.#complain(hook, error));
     } catch (error) {
-      complain(error);
+      this.#complain(hook, error);
     }
   }
 
@@ -29,6 +28,10 @@ export class Hooks {
     } catch {
       // There is nowhere left to say it.
     }
+  }
+
+  #complain(hook: string, err: unknown): void {
+    this.log("error", { hook, err }, "a hook of the controller failed");
   }
 }
 

@@ -1,24 +1,22 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { TimeoutError } from "@holdfast/wait";
 import type { HandOut } from "../queue/hand-out.ts";
-import type { Settlement } from "../reconcile/outcome.ts";
-import type { Reconciler, Request } from "../reconcile/reconcile.ts";
+import type { Request } from "../reconcile/reconcile.ts";
 import type { Task } from "./task.ts";
 
-/** What a run is told. */
+/** What is the same for all runs of a controller. */
 export interface RunOptions<Item> {
   readonly clock: Clock;
-  readonly attempt: number;
   readonly timeout: number;
   readonly abortGrace: number;
-  /** It has not settled `abortGrace` after its signal has aborted; its worker is free. */
+  /** It has not settled `abortGrace` after its signal has aborted. */
   readonly onStuck: (run: Run<Item>) => void;
 }
 
 /** Where a run is. A stuck one has been told to stop and does not; it has no worker any more. */
 export type RunState = "running" | "stopping" | "stuck" | "settled";
 
-/** One call of a reconciler, which holds the hand-out of its key until it has settled. */
+/** One call of a reconciler, as that sees it; it holds the hand-out of its key until it has settled. */
 export class Run<Item> implements Request<Item> {
   readonly handOut: HandOut<Task<Item>>;
   readonly attempt: number;
@@ -31,12 +29,11 @@ export class Run<Item> implements Request<Item> {
   #controller: AbortController | undefined = undefined;
   #reason: unknown = undefined;
   #timer: Timer | undefined = undefined;
-  #free!: () => void;
   readonly #options: RunOptions<Item>;
 
-  constructor(handOut: HandOut<Task<Item>>, options: RunOptions<Item>) {
+  constructor(handOut: HandOut<Task<Item>>, attempt: number, options: RunOptions<Item>) {
     this.handOut = handOut;
-    this.attempt = options.attempt;
+    this.attempt = attempt;
     this.startedAt = options.clock.monotonic();
     this.#options = options;
   }
@@ -70,16 +67,8 @@ export class Run<Item> implements Request<Item> {
     return this.#aborted;
   }
 
-  /**
-   * Calls the reconciler.
-   *
-   * @param settled - called once with how it ended, and not if that throws
-   * @returns a promise that resolves when the worker is free: it has settled, or is stuck
-   */
-  start(
-    reconcile: Reconciler<Item>,
-    settled: (run: Run<Item>, settlement: Settlement) => void,
-  ): Promise<void> {
+  /** Its time begins to count. */
+  begin(): void {
     const { clock, timeout } = this.#options;
     if (timeout < Number.POSITIVE_INFINITY)
       this.#timer = clock.afterFunc(
@@ -87,15 +76,12 @@ export class Run<Item> implements Request<Item> {
         () => this.abort("timeout", new TimeoutError(timeout)),
         { label: `timeout of ${this.key}` },
       );
-    return new Promise((resolve) => {
-      this.#free = resolve;
-      void settlementOf(reconcile, this).then((settlement) => {
-        this.#state = "settled";
-        this.#timer?.stop();
-        settled(this, settlement);
-        resolve();
-      });
-    });
+  }
+
+  /** Its reconcile has returned or thrown. */
+  settle(): void {
+    this.#state = "settled";
+    this.#timer?.stop();
   }
 
   /** Tells it to stop, once, and frees the worker when it has not for a while. */
@@ -115,18 +101,5 @@ export class Run<Item> implements Request<Item> {
   #becomeStuck(): void {
     this.#state = "stuck";
     this.#options.onStuck(this);
-    this.#free();
-  }
-}
-
-/** Never rejects. */
-async function settlementOf<Item>(
-  reconcile: Reconciler<Item>,
-  request: Request<Item>,
-): Promise<Settlement> {
-  try {
-    return { kind: "returned", result: await reconcile(request) };
-  } catch (error) {
-    return { kind: "threw", error };
   }
 }

@@ -6,7 +6,7 @@ import type { DelayedKey } from "./drain-report.ts";
 import { Assignment, type HandOut } from "./hand-out.ts";
 import { InFlight } from "./in-flight.ts";
 import { isDelayed, whenAdded, whenCancelled, whenDone, whenPostponed } from "./item-state.ts";
-import { QueueItem } from "./queue-item.ts";
+import { type QueueItem, queueItem } from "./queue-item.ts";
 import { ReadyItems } from "./ready-items.ts";
 
 /** What a {@link Backlog} is made of. */
@@ -215,7 +215,7 @@ export class Backlog<Item> {
       known.item = item;
       return known;
     }
-    const record = this.#spare.pop() ?? new QueueItem<Item>();
+    const record = this.#spare.pop() ?? queueItem<Item>();
     record.key = key;
     record.item = item;
     this.#records.set(key, record);
@@ -245,7 +245,8 @@ export class Backlog<Item> {
 
   #takeDue(now: number): void {
     while (this.#delayed.deadline <= now) {
-      const since = this.#delayed.deadline;
+      // A deadline is a number with a fraction, which is an object of its own in each record.
+      const since = this.#isTimed ? this.#delayed.deadline : 0;
       const record = this.#delayed.pop();
       record.state = whenAdded(record.state);
       this.#count(record, since);
