@@ -1,8 +1,6 @@
-import type { SupervisorEvent } from "./core/event.ts";
-import { reduce, type Statuses } from "./core/status.ts";
+import type { Statuses } from "./core/status.ts";
 import { Supervisor } from "./core/supervisor.ts";
 import { ending } from "./ending.ts";
-import { followManifest } from "./follow-manifest.ts";
 import type { Host } from "./host.ts";
 import { freePort } from "./machine/free-port.ts";
 import { httpProbe } from "./machine/http-probe.ts";
@@ -10,6 +8,7 @@ import { ProcessLogs } from "./machine/process-logs.ts";
 import { RealProcessTable } from "./machine/real-process-table.ts";
 import { formatManifestErrorWithSource } from "./manifest/manifest-error.ts";
 import { type ReadManifest, readManifest } from "./manifest/read-manifest.ts";
+import { manifestSource } from "./manifest-source.ts";
 import type { Options } from "./options.ts";
 import { LiveView } from "./view/live-view.ts";
 import { LogView } from "./view/log-view.ts";
@@ -52,26 +51,24 @@ export async function run(options: Options, host: Host): Promise<number> {
   const table = new RealProcessTable(new ProcessLogs(logs));
   const view = createView(options, host, start);
   let statuses: Statuses = new Map();
-  const report = (event: SupervisorEvent): void => {
-    statuses = reduce(statuses, event);
-    view.show(event, statuses);
-  };
   const supervisor = new Supervisor({
+    file,
+    manifests: manifestSource(file),
     machine: { clock, table, probe: httpProbe, freePort },
-    report,
+    report: (event, now) => {
+      statuses = now;
+      view.show(event, now);
+    },
     grace,
   });
 
   using end = ending(host, { duration, kill: () => table.killAll() });
-  supervisor.apply(first.manifest, file);
-  followManifest(file, { clock, supervisor, report, signal: end.signal });
-  const { why, code } = await end.request;
-  await supervisor.shutdown(why);
+  await supervisor.run(end.signal);
   view.close();
 
   const elapsed = clock.monotonic() - start;
   const room = stdout.columns ?? WIDTH_OF_A_FILE;
   const summary = { elapsed, left: table.alive().length, room, palette: createPalette() };
   stdout.write(`\n${summaryLines(statuses, summary).join("\n")}\n`);
-  return duration === Number.POSITIVE_INFINITY ? 0 : code;
+  return duration === Number.POSITIVE_INFINITY ? 0 : (await end.request).code;
 }
