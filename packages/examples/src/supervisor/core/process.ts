@@ -7,7 +7,6 @@ import { outcomeOf } from "./outcome.ts";
 import type { Child, Run } from "./process-table.ts";
 import { watchReadiness } from "./readiness.ts";
 import type { ProcessStatus } from "./status.ts";
-import { terminate } from "./terminate.ts";
 
 /** What a {@link Process} is given. */
 export interface ProcessOptions {
@@ -67,10 +66,16 @@ export class Process {
     const { phase } = status();
     if (phase === "Pending" || phase === "CrashLoopBackOff")
       report({ type: "stopped", run: undefined });
-    if (phase !== "Running" || this.#child === undefined) return;
+    const child = this.#child;
+    if (phase !== "Running" || child === undefined) return;
     report({ type: "terminating", reason, grace });
-    const onKill = (): void => report({ type: "killing", grace });
-    void terminate(this.#child, { clock: machine.clock, grace, onKill });
+    const kill = (): void => {
+      child.signal("SIGKILL");
+      report({ type: "killing", grace });
+    };
+    const timer = machine.clock.afterFunc(grace, kill, { label: "grace period" });
+    child.signal("SIGTERM");
+    void child.exited.then(() => timer.stop());
   }
 
   /** Throws until the back-off is over. The first call after a crash plans it. */

@@ -3,7 +3,6 @@ import { onAbort } from "@holdfast/clock";
 import {
   Controller,
   type ControllerOptions,
-  type ControllerStatus,
   fromCallback,
   isRetryAfterError,
   mapSource,
@@ -40,7 +39,7 @@ export interface SupervisorOptions {
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #controller: Controller;
+  readonly controller: Controller;
   /** What is wanted. */
   #manifest: Manifest = { grace: 0, processes: new Map() };
   /** What there is, by name. */
@@ -55,7 +54,7 @@ export class Supervisor {
     const exits = fromCallback("exits", (enqueue) => {
       this.#onExit = enqueue;
     });
-    this.#controller = new Controller({
+    this.controller = new Controller({
       name: "supervisor",
       sources: [mapSource(manifests, (read) => this.#apply(read)), exits],
       reconcile: ({ key }) => this.#reconcile(key),
@@ -72,14 +71,9 @@ export class Supervisor {
       this.#state = "closed";
       this.#tell({ type: "shutdown", why: `${why}`, grace: this.#grace });
     });
-    await this.#controller.run(signal);
+    await this.controller.run(signal);
     for (const process of this.#processes.values()) process.stop("shutdown", this.#grace);
     await Promise.all([...this.#processes.values()].map(({ ended }) => ended));
-  }
-
-  /** What its controller does. */
-  status(): ControllerStatus {
-    return this.#controller.status();
   }
 
   get #grace(): number {
