@@ -32,6 +32,12 @@ export type SupervisorChange =
   | { readonly type: "unreadable"; readonly file: string; readonly message: string }
   /** Something went wrong that is tried again. */
   | { readonly type: "failed"; readonly message: string }
+  /** Its page can be looked at. */
+  | { readonly type: "serving"; readonly url: string }
+  /** Of several, it is the one that works. */
+  | { readonly type: "leading"; readonly identity: string; readonly token: number }
+  /** It sees who leads; undefined if nobody does. */
+  | { readonly type: "following"; readonly leader: string | undefined }
   | { readonly type: "shutdown"; readonly why: string; readonly grace: number };
 
 /** Something that happened, to whomever. */

@@ -39,8 +39,8 @@ export interface SupervisorOptions {
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
+  /** What does the work, for whoever wants to know its status. */
   readonly controller: Controller;
-  /** What is wanted. */
   #manifest: Manifest = { grace: 0, processes: new Map() };
   /** What there is, by name. */
   readonly #processes = new Map<string, Process>();
@@ -74,6 +74,11 @@ export class Supervisor {
     await this.controller.run(signal);
     for (const process of this.#processes.values()) process.stop("shutdown", this.#grace);
     await Promise.all([...this.#processes.values()].map(({ ended }) => ended));
+  }
+
+  /** What is wanted now. */
+  get manifest(): Manifest {
+    return this.#manifest;
   }
 
   get #grace(): number {

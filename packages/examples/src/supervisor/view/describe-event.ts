@@ -40,6 +40,12 @@ export function describeEvent(event: SupervisorEvent, statuses: Statuses): Line[
       return supervisorLines([event.message, LAST_GOOD], "bad");
     case "failed":
       return supervisorLines([`${event.message}; trying again`], "bad");
+    case "serving":
+      return supervisorLines([`its page: ${event.url}`], "plain");
+    case "leading":
+      return supervisorLines([`${event.identity} leads, token ${event.token}`], "good");
+    case "following":
+      return supervisorLines([event.leader ? `${event.leader} leads` : "nobody leads"], "plain");
     case "shutdown": {
       const text = `${event.why}: stopping, grace ${formatDuration(event.grace)}`;
       return supervisorLines([text], "plain");
