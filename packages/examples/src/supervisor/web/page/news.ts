@@ -1,0 +1,59 @@
+import type { Snapshot } from "../snapshot.ts";
+
+/** `stalled`: the connection stands, and nothing comes, not even a beat. */
+export type Connection = "connecting" | "live" | "stalled" | "disconnected";
+
+/** How things are, and how sure that is. */
+export interface Picture {
+  readonly snapshot: Snapshot | undefined;
+  readonly connection: Connection;
+  /** How long ago the server was heard of, in milliseconds. */
+  readonly age: number;
+  /** The server's time: milliseconds since the epoch. It stands while nothing is heard of it. */
+  readonly now: number;
+}
+
+/** A server beats each second. */
+const SILENCE = 3_000;
+
+/** Listens to the server; the browser connects again by itself. Instants are those of events and frames. */
+export class News {
+  #snapshot: Snapshot | undefined;
+  #arrived = 0;
+  #heard = 0;
+  #state: "connecting" | "open" | "broken" = "connecting";
+
+  constructor(url: string) {
+    const source = new EventSource(url);
+    source.onmessage = ({ data, timeStamp }: MessageEvent<string>) => {
+      this.#snapshot = JSON.parse(data) as Snapshot;
+      this.#arrived = timeStamp;
+      this.#hear(timeStamp);
+    };
+    source.addEventListener("beat", ({ timeStamp }) => this.#hear(timeStamp));
+    source.onerror = () => {
+      this.#state = "broken";
+    };
+  }
+
+  /** @param frame - the time stamp of a frame */
+  at(frame: number): Picture {
+    // An event may come after the instant at which its frame began.
+    const age = Math.max(frame - this.#heard, 0);
+    const connection = this.#connection(age);
+    const until = connection === "live" ? Math.max(frame, this.#heard) : this.#heard;
+    const now = (this.#snapshot?.at ?? 0) + until - this.#arrived;
+    return { snapshot: this.#snapshot, connection, age, now };
+  }
+
+  #connection(age: number): Connection {
+    if (this.#state === "connecting") return "connecting";
+    if (this.#state === "broken") return "disconnected";
+    return age > SILENCE ? "stalled" : "live";
+  }
+
+  #hear(instant: number): void {
+    this.#heard = instant;
+    this.#state = "open";
+  }
+}
