@@ -23,12 +23,15 @@ export class News {
   #heard = 0;
   #state: "connecting" | "open" | "broken" = "connecting";
 
-  constructor(url: string) {
+  /** @param tell - gets each snapshot as it comes, also while nobody looks and no frame is drawn */
+  constructor(url: string, tell: (snapshot: Snapshot) => void) {
     const source = new EventSource(url);
     source.onmessage = ({ data, timeStamp }: MessageEvent<string>) => {
-      this.#snapshot = JSON.parse(data) as Snapshot;
+      const snapshot = JSON.parse(data) as Snapshot;
+      this.#snapshot = snapshot;
       this.#arrived = timeStamp;
       this.#hear(timeStamp);
+      tell(snapshot);
     };
     source.addEventListener("beat", ({ timeStamp }) => this.#hear(timeStamp));
     source.onerror = () => {

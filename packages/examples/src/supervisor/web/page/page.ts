@@ -8,17 +8,22 @@ import { QueueHistory } from "./queue-history.ts";
 import { queueLines } from "./queue-lines.ts";
 import { replicaRow } from "./replica-row.ts";
 
-const news = new News("/events");
-const history = new QueueHistory();
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
-
 /** Between two drawings, in milliseconds. */
 const PERIOD = 100;
 const CALM_PERIOD = 1_000;
 
-let drawn: { readonly snapshot: Snapshot | undefined; readonly frame: number } | undefined;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const history = new QueueHistory();
+const news = new News("/events", (snapshot) => {
+  const { at, queue, leader, file } = snapshot;
+  history.add({ at, queue });
+  if (leader !== undefined) led = snapshot;
+  document.title = `${leader?.identity ?? "nobody"} · ${file}`;
+});
+
 /** The latest that somebody who led has told. */
 let led: Snapshot | undefined;
+let drawn: { readonly snapshot: Snapshot | undefined; readonly frame: number } | undefined;
 
 function body(snapshot: Snapshot, { connection, now }: Picture): TemplateResult {
   // While nobody leads, the processes are as the last leader left them, as far as anybody knows.
@@ -29,24 +34,14 @@ function body(snapshot: Snapshot, { connection, now }: Picture): TemplateResult 
   </main>`;
 }
 
-function draw(picture: Picture): void {
-  const { snapshot } = picture;
-  if (snapshot !== undefined && snapshot !== drawn?.snapshot) {
-    history.add({ at: snapshot.at, queue: snapshot.queue });
-    if (snapshot.leader !== undefined) led = snapshot;
-    document.title = `${snapshot.leader?.identity ?? "nobody"} · ${snapshot.file}`;
-  }
-  const main = snapshot === undefined ? nothing : body(snapshot, picture);
-  render(html`${pageHeader(picture)}${main}`, document.body);
-}
-
 function onFrame(frame: number): void {
   requestAnimationFrame(onFrame);
   const picture = news.at(frame);
   const { snapshot } = picture;
   const period = calm.matches ? CALM_PERIOD : PERIOD;
   if (drawn !== undefined && snapshot === drawn.snapshot && frame - drawn.frame < period) return;
-  draw(picture);
+  const main = snapshot === undefined ? nothing : body(snapshot, picture);
+  render(html`${pageHeader(picture)}${main}`, document.body);
   drawn = { snapshot, frame };
 }
 

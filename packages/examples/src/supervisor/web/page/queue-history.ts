@@ -20,9 +20,10 @@ export class QueueHistory {
 
   add(sample: Sample): void {
     const begin = sample.at - WINDOW;
-    const rest = this.#samples.filter(({ at }, index, all) => {
-      return at > begin || (all[index + 1]?.at ?? sample.at) > begin;
-    });
-    this.#samples = [...rest, sample];
+    const rest = this.#samples.filter(
+      (_, index, { [index + 1]: next = sample }) => next.at > begin,
+    );
+    // A clock that was set back makes the past unreadable.
+    this.#samples = [...rest.filter(({ at }) => at <= sample.at), sample];
   }
 }
