@@ -266,7 +266,7 @@ describe.skipIf(executablePath === undefined)("the page", PATIENT, () => {
   ] as const)(
     "fits a window of $width, $colorScheme",
     async ({ width, colorScheme, back }, { expect }) => {
-      const long = "a-name-that-is-longer-than-anybody-would-choose-for-a-process";
+      const long = "x".repeat(90);
       await using shown = await world({
         replicas: [replica("r1", "leader"), replica("r2", "down"), replica("r3", "standby")],
         processes: [crashing("crasher", 8_000), processNamed(long, { lastExit: long })],
