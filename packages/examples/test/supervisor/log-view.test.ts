@@ -43,13 +43,13 @@ it("tells one line per change", async () => {
   await fake.clock.step(2_060);
   fake.apply(MANIFEST.replace("  crasher: { command: crash }\n", ""));
   await fake.clock.step(0);
-  await fake.clock.run(() => fake.supervisor.shutdown("time is up"));
+  await fake.clock.run(() => fake.shutdown("time is up"));
   expect(logOf(fake)).toEqual([
     "00:00.000  supervisor  test.yaml: start web, crasher, job, typo",
     "00:00.000  web         Running, pid 101",
+    "00:00.000  web         ready: http://127.0.0.1:80/ answers",
     "00:00.000  crasher     Running, pid 102",
     "00:00.000  job         Running, pid 103",
-    "00:00.000  web         ready: http://127.0.0.1:80/ answers",
     "00:00.000  typo        Failed: typo was not found",
     '00:00.050  crasher     CrashLoopBackOff, restart 1 in 2s: code 3 after 50ms, "no config"',
     "00:02.000  job         Completed: code 0 after 2s",

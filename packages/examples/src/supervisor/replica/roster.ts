@@ -1,0 +1,78 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "@holdfast/clock";
+import { pollUntil } from "@holdfast/wait";
+import { processState } from "../machine/process-state.ts";
+import { signalGroup } from "../machine/signal-group.ts";
+
+/** What {@link Roster.endOrphans} goes by. */
+export interface EndOrphansOptions {
+  readonly clock: Clock;
+  /** Those that were started with a lower token than this. */
+  readonly before: number;
+  /** How long they may take to end after SIGTERM, in milliseconds. */
+  readonly grace: number;
+}
+
+interface Entry {
+  readonly file: string;
+  readonly token: number;
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+/** How often to look whether somebody is gone, in milliseconds. */
+const PERIOD = 20;
+
+/**
+ * Which processes leaders have started, on disk: so a leader knows what one that was killed has left
+ * behind. One empty file each, whose name says everything: it is there as a whole or not at all.
+ */
+export class Roster {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    mkdirSync(directory, { recursive: true });
+  }
+
+  /** Notes a process that was started just now. Dispose of what it returns when it has ended. */
+  add(token: number, pid: number): Disposable {
+    const name = `${token}-${pid}-${processState(pid)?.startTime}`;
+    const file = join(this.#directory, name);
+    writeFileSync(file, "");
+    return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
+  }
+
+  /** Ends what leaders before have started and not ended. Resolves when all of it is gone. */
+  async endOrphans({ before, ...options }: EndOrphansOptions): Promise<void> {
+    const orphans = this.#entries().filter(({ token }) => token < before);
+    await Promise.all(orphans.map((orphan) => endOrphan(orphan, options)));
+  }
+
+  #entries(): readonly Entry[] {
+    return readdirSync(this.#directory).flatMap((name) => {
+      const [, token, pid, startTime = ""] = /^(\d+)-(\d+)-(\w+)$/.exec(name) ?? [];
+      const file = join(this.#directory, name);
+      return pid ? [{ file, token: Number(token), pid: Number(pid), startTime }] : [];
+    });
+  }
+}
+
+async function endOrphan(
+  { file, pid, startTime }: Entry,
+  { clock, grace }: Omit<EndOrphansOptions, "before">,
+): Promise<void> {
+  const isOver = (): boolean => {
+    const state = processState(pid);
+    return state === undefined || state.isZombie || state.startTime !== startTime;
+  };
+  if (!isOver()) signalGroup(pid, "SIGTERM");
+  const deadline = clock.monotonic() + grace;
+  await pollUntil(() => isOver() || clock.monotonic() >= deadline, PERIOD, { clock });
+  // What is left of its group. A pid that is free is not given to others while it names a group.
+  const { startTime: now = startTime } = processState(pid) ?? {};
+  if (now === startTime) signalGroup(pid, "SIGKILL");
+  await pollUntil(isOver, PERIOD, { clock });
+  rmSync(file, { force: true });
+}
