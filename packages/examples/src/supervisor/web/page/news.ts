@@ -1,26 +1,25 @@
 import type { Snapshot } from "../snapshot.ts";
 
-/** `stalled`: the connection stands, and nothing comes, not even a beat. */
+/** `stalled`: the connection stands, and nothing comes. */
 export type Connection = "connecting" | "live" | "stalled" | "disconnected";
 
 /** How things are, and how sure that is. */
 export interface Picture {
   readonly snapshot: Snapshot | undefined;
   readonly connection: Connection;
-  /** How long ago the server was heard of, in milliseconds. */
+  /** How old the snapshot is, in milliseconds. */
   readonly age: number;
-  /** The server's time: milliseconds since the epoch. It stands while nothing is heard of it. */
+  /** The server's time: milliseconds since the epoch. It stands while nothing comes. */
   readonly now: number;
 }
 
-/** A server beats each second. */
+/** A server tells something each second. */
 const SILENCE = 3_000;
 
 /** Listens to the server; the browser connects again by itself. Instants are those of events and frames. */
 export class News {
   #snapshot: Snapshot | undefined;
   #arrived = 0;
-  #heard = 0;
   #state: "connecting" | "open" | "broken" = "connecting";
 
   /** @param tell - gets each snapshot as it comes, also while nobody looks and no frame is drawn */
@@ -30,10 +29,9 @@ export class News {
       const snapshot = JSON.parse(data) as Snapshot;
       this.#snapshot = snapshot;
       this.#arrived = timeStamp;
-      this.#hear(timeStamp);
+      this.#state = "open";
       tell(snapshot);
     };
-    source.addEventListener("beat", ({ timeStamp }) => this.#hear(timeStamp));
     source.onerror = () => {
       this.#state = "broken";
     };
@@ -42,10 +40,9 @@ export class News {
   /** @param frame - the time stamp of a frame */
   at(frame: number): Picture {
     // An event may come after the instant at which its frame began.
-    const age = Math.max(frame - this.#heard, 0);
+    const age = Math.max(frame - this.#arrived, 0);
     const connection = this.#connection(age);
-    const until = connection === "live" ? Math.max(frame, this.#heard) : this.#heard;
-    const now = (this.#snapshot?.at ?? 0) + until - this.#arrived;
+    const now = (this.#snapshot?.at ?? 0) + (connection === "live" ? age : 0);
     return { snapshot: this.#snapshot, connection, age, now };
   }
 
@@ -53,10 +50,5 @@ export class News {
     if (this.#state === "connecting") return "connecting";
     if (this.#state === "broken") return "disconnected";
     return age > SILENCE ? "stalled" : "live";
-  }
-
-  #hear(instant: number): void {
-    this.#heard = instant;
-    this.#state = "open";
   }
 }
