@@ -10,32 +10,27 @@ export interface EventStreamOptions {
 
 /** The least time between two snapshots, in milliseconds: ten a second are enough for an eye. */
 const GAP = 100;
-/** How often a stream says that it is alive, in milliseconds. */
+/** The most. Who hears nothing for longer knows that the server is stuck, and not only quiet. */
 const BEAT = 1_000;
 
-/**
- * Server-sent events: a snapshot at once, then one after each change, at most ten a second. Beside
- * them there is a `beat` each second, so that who listens can tell a quiet supervisor from one that
- * is stuck.
- */
+/** Server-sent events: a snapshot at once, then one after each change and each second. */
 export class EventStream implements Disposable {
+  readonly #clock: Clock;
   readonly #status: StatusSource;
   readonly #clients = new Set<ServerResponse>();
   /** Those who have not yet read what they were sent. They get the latest when they have. */
   readonly #behind = new Set<ServerResponse>();
   readonly #subscription: Disposable;
-  /** Runs while a snapshot must not follow another one. */
-  readonly #gap: Timer;
-  readonly #beat: Timer;
-  /** Whether something has changed while `#gap` was running. */
-  #changed = false;
+  /** Runs until the next snapshot, while there is somebody to get it. */
+  readonly #timer: Timer;
+  /** The monotonic instant before which no further snapshot is sent. */
+  #earliest = Number.NEGATIVE_INFINITY;
 
   constructor({ clock, status }: EventStreamOptions) {
+    this.#clock = clock;
     this.#status = status;
-    this.#gap = clock.afterFunc(Number.POSITIVE_INFINITY, () => this.#endGap(), { label: "gap" });
-    this.#gap.stop();
-    this.#beat = clock.afterFunc(BEAT, () => this.#sendBeat(), { label: "beat" });
-    this.#beat.stop();
+    this.#timer = clock.afterFunc(BEAT, () => this.#send(), { label: "next snapshot" });
+    this.#timer.stop();
     this.#subscription = status.onChange(() => this.#change());
   }
 
@@ -49,35 +44,27 @@ export class EventStream implements Disposable {
     client.on("error", () => {});
     client.write(`retry: ${BEAT}\n\n${this.#snapshot()}`);
     this.#clients.add(client);
-    if (!this.#beat.active) this.#beat.reset(BEAT);
+    if (!this.#timer.active) this.#timer.reset(BEAT);
   }
 
   /** Ends all streams. */
   [Symbol.dispose](): void {
     this.#subscription[Symbol.dispose]();
-    this.#gap.stop();
-    this.#beat.stop();
+    this.#timer.stop();
     for (const client of this.#clients) client.end();
   }
 
   #change(): void {
-    this.#changed = true;
-    if (!this.#gap.active) this.#endGap();
+    if (this.#clients.size === 0) return;
+    const wait = this.#earliest - this.#clock.monotonic();
+    if (wait <= 0) this.#send();
+    else this.#timer.reset(wait);
   }
 
-  #endGap(): void {
-    if (!this.#changed || this.#clients.size === 0) return;
-    this.#changed = false;
-    this.#gap.reset(GAP);
-    this.#send(this.#snapshot());
-  }
-
-  #sendBeat(): void {
-    this.#beat.reset(BEAT);
-    this.#send("event: beat\ndata:\n\n");
-  }
-
-  #send(text: string): void {
+  #send(): void {
+    this.#earliest = this.#clock.monotonic() + GAP;
+    this.#timer.reset(BEAT);
+    const text = this.#snapshot();
     for (const client of this.#clients) {
       if (client.writableNeedDrain) this.#behind.add(client);
       else client.write(text);
@@ -91,7 +78,7 @@ export class EventStream implements Disposable {
   #remove(client: ServerResponse): void {
     this.#clients.delete(client);
     this.#behind.delete(client);
-    if (this.#clients.size === 0) this.#beat.stop();
+    if (this.#clients.size === 0) this.#timer.stop();
   }
 
   #snapshot(): string {

@@ -23,7 +23,7 @@ interface Connection {
 }
 
 const BACKOFF = { duration: 200, factor: 2, cap: 2_000, jitter: 0.1 };
-/** Who says nothing for so long is stuck, in milliseconds; a server beats each second. */
+/** Who says nothing for so long is stuck, in milliseconds; a server tells something each second. */
 const SILENCE = 3_000;
 
 /** Follows the replicas of a supervisor and shows them as one, whoever of them leads or dies. */
@@ -87,9 +87,8 @@ export class ReplicaFollower implements StatusSource {
     const label = `silence of ${name}`;
     using silence = this.#options.clock.afterFunc(SILENCE, giveUp, { label });
     try {
-      for await (const { event, data } of events) {
+      for await (const { data } of events) {
         silence.reset(SILENCE);
-        if (event !== undefined) continue;
         this.#replicas.set(name, JSON.parse(data) as Snapshot);
         this.#change();
       }

@@ -96,7 +96,6 @@ describe("a follower of replicas", () => {
     own.show({ processes: [processNamed("r1", 13, 1), processNamed("r2", 12)] });
     await clock.step(2_500);
     says("r1");
-    at("r2").beat();
     await clock.step(0);
     expect(follower.snapshot()).toMatchObject({
       leader: { identity: "r2", token: 2 },
@@ -125,7 +124,7 @@ describe("a follower of replicas", () => {
     await clock.step(0);
     leads("r1", 1);
     for (let second = 0; second < 5; second++) {
-      at("r1").beat();
+      leads("r1", 1);
       await clock.step(1_000);
     }
     expect(roles()).toEqual(["leader", "down"]);

@@ -24,10 +24,6 @@ class ScriptedStream {
     this.#tell?.({ id: undefined, event: undefined, data: JSON.stringify(snapshot) });
   }
 
-  beat(): void {
-    this.#tell?.({ id: undefined, event: "beat", data: "" });
-  }
-
   /** Closes the connection, or breaks it with an error. */
   end(error?: Error): void {
     this.#end?.(error);
