@@ -83,7 +83,7 @@ it("takes a controller as a part of a program, as it is", async () => {
   const stop = new AbortController();
   const running = manager.run(stop.signal);
   await clock.step(0);
-  expect(manager.status().runnables).toEqual([{ name: "orders", group: "main", state: "running" }]);
+  expect(manager.status().runnables).toEqual([{ name: "orders", group: "main", state: "ready" }]);
   stop.abort();
   await running;
   expect([seen, controller.status().state, clock.waiters()]).toEqual([["7"], "stopped", 0]);
