@@ -10,6 +10,7 @@ function fenced(isLeader: () => boolean) {
   const table = new FakeProcessTable(new FakeClock(), { web: () => ({}) });
   const listed: string[] = [];
   const roster = {
+    mark: (token: number) => ({ TOKEN: `${token}` }),
     add: (token: number, pid: number): Disposable => {
       const entry = `${token}: ${pid}`;
       listed.push(entry);
@@ -23,6 +24,7 @@ it("lists what it starts, until it has ended", async () => {
   const { table, listed, fence } = fenced(() => true);
   const child = fence.start(LAUNCH);
   expect(listed).toEqual([`7: ${child.pid}`]);
+  expect(table.launches).toEqual([{ ...LAUNCH, env: { TOKEN: "7" } }]);
   expect(fence.alive()).toEqual([child.pid]);
   fence.killAll();
   await child.exited;

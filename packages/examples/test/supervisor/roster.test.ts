@@ -19,10 +19,14 @@ afterAll(() => {
 const ALL = { clock: realClock, before: Number.POSITIVE_INFINITY };
 
 /** A shell in a group of its own that has run the script up to its first line of output. */
-async function shell(script: string): Promise<{ pid: number; text: string }> {
+async function shell(
+  script: string,
+  mark: Readonly<Record<string, string>> = {},
+): Promise<{ pid: number; text: string }> {
   const child = spawn("sh", ["-c", script], {
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
+    env: { ...process.env, ...mark },
   });
   children.push(child);
   const [text] = (await once(child.stdout, "data")) as [Buffer];
@@ -82,6 +86,18 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     await roster.endOrphans({ ...ALL, before: 2, grace: 0 });
     expect(isAlive(pid)).toBe(true);
     expect(readdirSync(directory)).toHaveLength(1);
+  });
+
+  it("kills those who were started and not noted, by leaders before and on this roster", async () => {
+    const { roster } = newRoster();
+    const script = "setsid sleep 100 > /dev/null & echo $!; wait";
+    const marks = [roster.mark(1), roster.mark(2), newRoster().roster.mark(1)];
+    const shells = await Promise.all(marks.map((mark) => shell(script, mark)));
+    await roster.endOrphans({ ...ALL, before: 2, grace: 0 });
+    const [gone = [], ...others] = shells.map(({ pid, text }) => [pid, Number(text)]);
+    expect(await survivors(gone)).toEqual([]);
+    expect(others.flat().filter(isAlive)).toHaveLength(4);
+    for (const pid of others.flat()) process.kill(pid, "SIGKILL");
   });
 
   it("takes those off who have ended", async () => {

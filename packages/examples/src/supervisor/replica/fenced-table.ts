@@ -3,7 +3,7 @@ import type { Roster } from "./roster.ts";
 
 /** What a {@link FencedTable} goes by. */
 export interface FencedTableOptions {
-  readonly roster: Pick<Roster, "add">;
+  readonly roster: Pick<Roster, "add" | "mark">;
   /** The token of the term. */
   readonly token: number;
   readonly isLeader: () => boolean;
@@ -23,7 +23,8 @@ export class FencedTable implements ProcessTable {
     const { roster, token, isLeader } = this.#options;
     // It may have been asleep since its controller decided this.
     if (!isLeader()) return refusal();
-    const child = this.#table.start(launch);
+    const env = { ...launch.env, ...roster.mark(token) };
+    const child = this.#table.start({ ...launch, env });
     if (child.pid === undefined) return child;
     const entry = roster.add(token, child.pid);
     void child.exited.then(() => entry[Symbol.dispose]());
