@@ -1,48 +1,13 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { Registry } from "prom-client";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { serve } from "../../../src/supervisor/web/serve.ts";
 import type { ProcessSnapshot, Snapshot } from "../../../src/supervisor/web/snapshot.ts";
-import { CHROMIUM_FLAGS, findChromium, HOW_TO_INSTALL } from "./chromium.ts";
+import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "./browser.ts";
 import { ScriptedStatus } from "./scripted-status.ts";
 
 // A real browser in real time. All that is waited for is a condition, however long it takes.
-
-const executablePath = findChromium();
-if (executablePath === undefined) {
-  if (process.env["CI"] === "true") throw new Error(HOW_TO_INSTALL);
-  console.warn(HOW_TO_INSTALL);
-}
-
-/** How long a condition may take, in milliseconds, on a machine that is busy. */
-const PATIENCE = 60_000;
-const PATIENT = { concurrent: true, timeout: 4 * PATIENCE };
-
-let browser: Browser;
-beforeAll(async () => {
-  if (executablePath === undefined) return;
-  browser = await chromium.launch({ executablePath, args: [...CHROMIUM_FLAGS], timeout: PATIENCE });
-}, 2 * PATIENCE);
-afterAll(() => browser?.close());
-
-/** A page of a profile of its own, and all that it complains about. */
-async function visit(url: string, options: BrowserContextOptions = {}) {
-  const context = await browser.newContext(options);
-  context.setDefaultTimeout(PATIENCE);
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on("pageerror", (error) => problems.push(String(error)));
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
-  });
-  await page.goto(url);
-  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
-}
-
-const rowOf = (page: Page, name: string) =>
-  page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
 
 function processNamed(name: string, change: Partial<ProcessSnapshot> = {}): ProcessSnapshot {
   return {
@@ -81,7 +46,7 @@ const replica = (identity: string, role: Snapshot["replicas"][number]["role"]) =
   restarts: 0,
 });
 
-describe.skipIf(executablePath === undefined)("the page", PATIENT, () => {
+describe.skipIf(isBrowserMissing)("the page", PATIENT, () => {
   async function world(state: Partial<Snapshot>, clock: Clock = realClock) {
     const leader = { identity: "supervisor", token: 1, since: realClock.now() };
     const status = new ScriptedStatus(realClock, { leader, ...state });
