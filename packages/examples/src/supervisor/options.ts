@@ -99,6 +99,9 @@ export function parseOptions(args: readonly string[]): ParsedOptions {
   const command = createCommand((text) => printed.push(text));
   try {
     command.parse(args, { from: "user" });
+    const { replicas, lock } = command.opts<Parsed>();
+    if ((replicas !== undefined || lock !== undefined) && process.platform !== "linux")
+      command.error("error: --replicas and --lock need Linux: they look into /proc");
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return { kind: "print", text: printed.join(""), code: error.exitCode === 0 ? 0 : 2 };

@@ -3,7 +3,7 @@ import type { Roster } from "./roster.ts";
 
 /** What a {@link FencedTable} goes by. */
 export interface FencedTableOptions {
-  readonly roster: Roster;
+  readonly roster: Pick<Roster, "add">;
   /** The token of the term. */
   readonly token: number;
   readonly isLeader: () => boolean;
