@@ -16,6 +16,8 @@ export interface FakeSupervisorOptions {
   readonly freePort?: Machine["freePort"];
   readonly seed?: number;
   readonly grace?: number;
+  /** Is told what the fake is told. */
+  readonly report?: (event: SupervisorEvent, statuses: Statuses) => void;
 }
 
 /** A supervisor on a fake clock with fake processes, and all that it told. */
@@ -44,6 +46,7 @@ export class FakeSupervisor {
     const report = (event: SupervisorEvent, statuses: Statuses): void => {
       this.events.push(event);
       this.statuses = statuses;
+      options.report?.(event, statuses);
     };
     this.supervisor = new Supervisor({ file: "test.yaml", manifests, machine, report, grace });
     this.#running = this.supervisor.run(this.#stop.signal);

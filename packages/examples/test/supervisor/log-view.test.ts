@@ -80,6 +80,25 @@ it("says what is wrong with an edit, and that nothing changes", () => {
   ]);
 });
 
+it("tells what else happens to a supervisor", () => {
+  const fake = new FakeSupervisor(programs);
+  const at = fake.clock.monotonic();
+  fake.events.push(
+    { type: "serving", at, url: "http://127.0.0.1:8080/" },
+    { type: "leading", at, identity: "replica-1", token: 3 },
+    { type: "following", at, leader: "replica-2" },
+    { type: "following", at, leader: undefined },
+    { type: "failed", at, message: "Error: no port is free" },
+  );
+  expect(logOf(fake)).toEqual([
+    "00:00.000  supervisor  its page: http://127.0.0.1:8080/",
+    "00:00.000  supervisor  replica-1 leads, token 3",
+    "00:00.000  supervisor  replica-2 leads",
+    "00:00.000  supervisor  nobody leads",
+    "00:00.000  supervisor  Error: no port is free; trying again",
+  ]);
+});
+
 it("paints only if asked to", async () => {
   const fake = new FakeSupervisor(programs);
   fake.apply("processes: { typo: { command: typo, restart: Never } }");
