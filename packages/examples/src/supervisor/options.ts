@@ -93,15 +93,19 @@ function createCommand(print: (text: string) => void): Command {
     .exitOverride();
 }
 
+function requireLinux(command: Command): void {
+  const { replicas, lock } = command.opts<Parsed>();
+  if ((replicas !== undefined || lock !== undefined) && process.platform !== "linux")
+    command.error("error: --replicas and --lock need Linux: they look into /proc");
+}
+
 /** Reads the arguments of the command line, without those of Node. */
 export function parseOptions(args: readonly string[]): ParsedOptions {
   const printed: string[] = [];
   const command = createCommand((text) => printed.push(text));
   try {
     command.parse(args, { from: "user" });
-    const { replicas, lock } = command.opts<Parsed>();
-    if ((replicas !== undefined || lock !== undefined) && process.platform !== "linux")
-      command.error("error: --replicas and --lock need Linux: they look into /proc");
+    requireLinux(command);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return { kind: "print", text: printed.join(""), code: error.exitCode === 0 ? 0 : 2 };

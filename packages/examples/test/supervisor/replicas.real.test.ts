@@ -11,7 +11,7 @@ import { isAlive, Program, survivors } from "./program.ts";
 // Three real supervisors on one real lock. Nothing here depends on how long something takes.
 
 /** For a machine that is busy with other things. */
-const PATIENT = { timeout: 180_000 };
+const PATIENT = { concurrent: true, timeout: 180_000 };
 
 const RECORDER = fileURLToPath(new URL("recorder.mjs", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "holdfast-test-"));
@@ -129,7 +129,7 @@ function pidOf({ processes }: Snapshot, name: string): number | undefined {
 const isWorking = (name: string) => (snapshot: Snapshot) =>
   leaderOf(snapshot).pid > 0 && pidOf(snapshot, name) !== undefined;
 
-describe.concurrent.skipIf(process.platform !== "linux")("three replicas", PATIENT, () => {
+describe.skipIf(process.platform !== "linux")("three replicas", PATIENT, () => {
   it("hand over when the leader is killed, and never run a process twice", async () => {
     await using team = await Team.of("killed", { polite: {}, stubborn: { ignores: "yes" } });
     const before = await team.shows(isWorking("stubborn"));

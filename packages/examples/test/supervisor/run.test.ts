@@ -14,7 +14,9 @@ afterAll(() => rmSync(directory, { recursive: true }));
 /** What a run that cannot begin prints, and its exit code. */
 async function refusal(...args: readonly string[]): Promise<{ code: number; text: string }> {
   let text = "";
-  const write = (chunk: string): number => (text += chunk).length;
+  const write = (chunk: string): void => {
+    text += chunk;
+  };
   const stderr = { write, on: () => stderr } as unknown as NodeJS.WriteStream;
   const host = { clock: new FakeClock(), stdout: stderr, stderr };
   const parsed = parseOptions(["--file", ...args]);
