@@ -83,7 +83,7 @@ function handlerOf(options: ServeOptions, stream: EventStream): Handler {
       return;
     }
     const url = new URL(`http://127.0.0.1${request.url}`);
-    if (url.pathname === "/events" && request.method === "GET") stream.add(response);
+    if (url.pathname === "/events") stream.add(response);
     else sendReply(response, await (routes.get(url.pathname) ?? fileReply)(url));
   };
 }
