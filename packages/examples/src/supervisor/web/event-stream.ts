@@ -38,6 +38,10 @@ export class EventStream implements Disposable {
   add(client: ServerResponse): void {
     // Nothing follows on this connection: who stops may close it at once.
     client.writeHead(200, { "content-type": "text/event-stream", connection: "close" });
+    if (client.req.method === "HEAD") {
+      client.end();
+      return;
+    }
     client.on("drain", () => this.#caughtUp(client));
     client.on("close", () => this.#remove(client));
     // What a client that has gone away makes of a write is no concern of the others.

@@ -35,6 +35,7 @@ type Answer = (url: URL) => Reply | Promise<Reply>;
 const GRACE = 1_000;
 
 const HEADERS = {
+  allow: "GET, HEAD",
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
@@ -53,6 +54,16 @@ function routesOf({ status, register, alive = [], ready = [] }: ServeOptions) {
   ]);
 }
 
+/** A name that a stranger's DNS could lead here is none of these: a foreign page must not read ours. */
+const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
+
+/** Why a question gets no answer, if it does not. */
+function refusalOf({ method = "", url = "", headers }: IncomingMessage): Reply | undefined {
+  if (!OWN_HOST.test(headers.host ?? "")) return textReply(421, "Ask 127.0.0.1 or localhost.");
+  if (method !== "GET" && method !== "HEAD") return textReply(405, "This server only tells.");
+  return url.startsWith("/") ? undefined : textReply(400, "Ask for a path.");
+}
+
 function fileReply({ pathname }: URL): Reply {
   const file = pageFile(pathname);
   return file === undefined ? textReply(404, "There is nothing here.") : { status: 200, ...file };
@@ -64,19 +75,15 @@ function handlerOf(options: ServeOptions, stream: EventStream): Handler {
   const routes = routesOf(options);
   const headers = { ...HEADERS, "content-security-policy": contentSecurityPolicy() };
 
-  return async ({ method = "", url: target = "" }, response) => {
+  return async (request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    if (method !== "GET" && method !== "HEAD") {
-      response.setHeader("allow", "GET, HEAD");
-      sendReply(response, textReply(405, "This server only tells."));
+    const refusal = refusalOf(request);
+    if (refusal !== undefined) {
+      sendReply(response, refusal);
       return;
     }
-    if (!target.startsWith("/")) {
-      sendReply(response, textReply(400, "Ask for a path."));
-      return;
-    }
-    const url = new URL(`http://127.0.0.1${target}`);
-    if (url.pathname === "/events" && method === "GET") stream.add(response);
+    const url = new URL(`http://127.0.0.1${request.url}`);
+    if (url.pathname === "/events") stream.add(response);
     else sendReply(response, await (routes.get(url.pathname) ?? fileReply)(url));
   };
 }

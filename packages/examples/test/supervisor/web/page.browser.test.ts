@@ -1,48 +1,13 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { Registry } from "prom-client";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { serve } from "../../../src/supervisor/web/serve.ts";
 import type { ProcessSnapshot, Snapshot } from "../../../src/supervisor/web/snapshot.ts";
-import { CHROMIUM_FLAGS, findChromium, HOW_TO_INSTALL } from "./chromium.ts";
+import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "./browser.ts";
 import { ScriptedStatus } from "./scripted-status.ts";
 
 // A real browser in real time. All that is waited for is a condition, however long it takes.
-
-const executablePath = findChromium();
-if (executablePath === undefined) {
-  if (process.env["CI"] === "true") throw new Error(HOW_TO_INSTALL);
-  console.warn(HOW_TO_INSTALL);
-}
-
-/** How long a condition may take, in milliseconds, on a machine that is busy. */
-const PATIENCE = 60_000;
-const PATIENT = { concurrent: true, timeout: 4 * PATIENCE };
-
-let browser: Browser;
-beforeAll(async () => {
-  if (executablePath === undefined) return;
-  browser = await chromium.launch({ executablePath, args: [...CHROMIUM_FLAGS], timeout: PATIENCE });
-}, 2 * PATIENCE);
-afterAll(() => browser?.close());
-
-/** A page of a profile of its own, and all that it complains about. */
-async function visit(url: string, options: BrowserContextOptions = {}) {
-  const context = await browser.newContext(options);
-  context.setDefaultTimeout(PATIENCE);
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on("pageerror", (error) => problems.push(String(error)));
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
-  });
-  await page.goto(url);
-  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
-}
-
-const rowOf = (page: Page, name: string) =>
-  page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
 
 function processNamed(name: string, change: Partial<ProcessSnapshot> = {}): ProcessSnapshot {
   return {
@@ -81,7 +46,7 @@ const replica = (identity: string, role: Snapshot["replicas"][number]["role"]) =
   restarts: 0,
 });
 
-describe.skipIf(executablePath === undefined)("the page", PATIENT, () => {
+describe.skipIf(isBrowserMissing)("the page", PATIENT, () => {
   async function world(state: Partial<Snapshot>, clock: Clock = realClock) {
     const leader = { identity: "supervisor", token: 1, since: realClock.now() };
     const status = new ScriptedStatus(realClock, { leader, ...state });
@@ -258,32 +223,33 @@ describe.skipIf(executablePath === undefined)("the page", PATIENT, () => {
     expect(problems).toEqual([expect.stringMatching(/Content Security Policy/)]);
   });
 
-  it.for([
-    { width: 380, colorScheme: "light", back: "rgb(246, 247, 249)" },
-    { width: 380, colorScheme: "dark", back: "rgb(15, 18, 22)" },
-    { width: 800, colorScheme: "light", back: "rgb(246, 247, 249)" },
-    { width: 1_280, colorScheme: "dark", back: "rgb(15, 18, 22)" },
-  ] as const)(
-    "fits a window of $width, $colorScheme",
-    async ({ width, colorScheme, back }, { expect }) => {
-      const long = "x".repeat(90);
-      await using shown = await world({
-        replicas: [replica("r1", "leader"), replica("r2", "down"), replica("r3", "standby")],
-        processes: [crashing("crasher", 8_000), processNamed(long, { lastExit: long })],
-        log: [{ at: 0, name: long, text: `${long}/${long}/${long}` }],
-      });
-      await using visitor = await visit(shown.server.url, {
-        viewport: { width, height: 800 },
-        colorScheme,
-      });
-      await rowOf(visitor.page, "crasher").waitFor();
+  it("fits windows of all widths, light and dark", async ({ expect }) => {
+    const long = "x".repeat(90);
+    await using shown = await world({
+      replicas: [replica("r1", "leader"), replica("r2", "down"), replica("r3", "standby")],
+      processes: [crashing("crasher", 8_000), processNamed(long, { lastExit: long })],
+      log: [{ at: 0, name: long, text: `${long}/${long}/${long}` }],
+    });
+    await using visitor = await visit(shown.server.url);
+    const { page } = visitor;
+    await rowOf(page, "crasher").waitFor();
+    for (const { width, colorScheme, back } of [
+      { width: 380, colorScheme: "light", back: "rgb(246, 247, 249)" },
+      { width: 380, colorScheme: "dark", back: "rgb(15, 18, 22)" },
+      { width: 800, colorScheme: "light", back: "rgb(246, 247, 249)" },
+      { width: 1_280, colorScheme: "dark", back: "rgb(15, 18, 22)" },
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
       const looks = `({
-      wide: document.documentElement.scrollWidth,
-      back: getComputedStyle(document.documentElement).backgroundColor,
-    })`;
-      expect(await visitor.page.evaluate(looks)).toEqual({ wide: width, back });
-    },
-  );
+        wide: document.documentElement.scrollWidth,
+        back: getComputedStyle(document.documentElement).backgroundColor,
+      })`;
+      await expect
+        .poll(() => page.evaluate(looks), { timeout: PATIENCE })
+        .toEqual({ wide: width, back });
+    }
+  });
 
   it("draws as rarely as once a second where motion is not wanted", async ({ expect }) => {
     await using shown = await world({ processes: [crashing("crasher", 60_000)] });

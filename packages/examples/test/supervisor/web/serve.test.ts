@@ -32,9 +32,16 @@ async function listen(url: string) {
   return { next };
 }
 
-function ask(url: string, options: { method?: string; path?: string } = {}) {
+interface Question {
+  readonly method?: string;
+  readonly path?: string;
+  readonly host?: string;
+}
+
+function ask(url: string, { host, ...options }: Question = {}) {
   return new Promise<IncomingMessage>((resolve, reject) => {
-    const request = httpRequest(url, { agent: false, ...options }, (response) => {
+    const headers = host === undefined ? {} : { host };
+    const request = httpRequest(url, { agent: false, headers, ...options }, (response) => {
       response.resume();
       resolve(response);
     });
@@ -129,11 +136,22 @@ describe("the answers of a server", () => {
     { method: "GET", path: "http://elsewhere/state", want: 400 },
     { method: "POST", path: "/state", want: 405 },
     { method: "HEAD", path: "/state", want: 200 },
-    { method: "HEAD", path: "/events", want: 404 },
+    { method: "HEAD", path: "/events", want: 200 },
   ])("are $want to $method $path", async ({ method, path, want }) => {
     const { start } = world();
     await using server = await start();
     expect((await ask(server.url, { method, path })).statusCode).toBe(want);
+  });
+
+  it.each([
+    { host: "localhost", want: 200 },
+    { host: "127.0.0.1:80", want: 200 },
+    { host: "localhost.example.com", want: 421 },
+    { host: "example.com:80", want: 421 },
+  ])("are $want to who calls it $host", async ({ host, want }) => {
+    const { start } = world();
+    await using server = await start();
+    expect((await ask(`${server.url}state`, { host })).statusCode).toBe(want);
   });
 
   it("are 500 where something fails, and the next is as ever", async () => {

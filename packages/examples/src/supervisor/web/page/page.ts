@@ -27,10 +27,11 @@ let drawn: { readonly snapshot: Snapshot | undefined; readonly frame: number } |
 
 function body(snapshot: Snapshot, { connection, now }: Picture): TemplateResult {
   // While nobody leads, the processes are as the last leader left them, as far as anybody knows.
-  const isStale = connection !== "live" || snapshot !== led;
-  return html`<main class=${isStale ? "stale" : ""}>
+  const { processes, at } = led ?? snapshot;
+  const isLed = snapshot === led;
+  return html`<main class=${isLed && connection === "live" ? "" : "stale"}>
     ${replicaRow(snapshot.replicas)} ${queueLines(history.samples, now)}
-    ${processTable((led ?? snapshot).processes, now)} ${changeLog(snapshot.log)}
+    ${processTable(processes, isLed ? now : at)} ${changeLog(snapshot.log)}
   </main>`;
 }
 

@@ -17,7 +17,7 @@ function cell(label: string, text: string | number | undefined, look = ""): Temp
 function row(process: ProcessSnapshot, now: number): TemplateResult {
   const { name, phase, ready, pid, restarts, lastExit, waits } = process;
   return html`<tr role="row" data-phase=${phase}>
-    <th role="rowheader" scope="row">${name}</th>
+    <th role="rowheader" scope="row" title=${name}>${name}</th>
     <td role="cell"><span class="chip">${phase}</span></td>
     ${cell("Ready", READINESS.get(ready), ready === false ? "warn" : "")}
     ${cell("PID", pid, "number")}
