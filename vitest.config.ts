@@ -15,12 +15,15 @@ export default defineConfig({
       "packages/examples/doctest/*.test.ts",
       "{bench,conformance,test}/**/*.test.ts",
     ],
+    // What a worker has loaded it keeps: loading all of it anew for each file takes as long as the
+    // tests. shared-worker.setup.ts sees to it that a file leaves nothing else behind.
+    isolate: false,
     // A machine that is busy with other things may stand still for seconds.
     testTimeout: 30_000,
     // One more than the cores: some tests wait for processes and for real time.
     maxWorkers: availableParallelism() + 1,
     globalSetup: ["test/seed.ts"],
-    setupFiles: ["test/seed.setup.ts"],
+    setupFiles: ["test/seed.setup.ts", "test/shared-worker.setup.ts"],
     coverage: {
       provider: "v8",
       include: ["packages/{clock,wait,controller}/src/**/*.ts"],

@@ -1,5 +1,6 @@
 import { format } from "node:util";
 import { expect, vi } from "vitest";
+import { ReplaceableGlobals } from "./replaceable-globals.ts";
 
 /** A line of a documentation file that says what the example above it prints. */
 interface Claim {
@@ -16,11 +17,13 @@ export async function expectPrinted(
   const log = vi.spyOn(console, "log").mockImplementation((...values) => {
     printed.push(...format(...values).split("\n"));
   });
-  const restoreTime = rememberTime();
+  const globals = new ReplaceableGlobals();
   try {
     await run();
   } finally {
-    restoreTime();
+    // An example that fails before it puts the real time back must not spoil the examples after it.
+    vi.useRealTimers();
+    globals.restore();
     log.mockRestore();
   }
   if (claims.length === 0) return;
@@ -28,28 +31,4 @@ export async function expectPrinted(
   const said = claims.map(({ line, text }) => `line ${line}: ${text}`);
   const seen = printed.map((text, index) => `line ${claims[index]?.line ?? "?"}: ${text.trim()}`);
   expect(seen, "what the example prints").toEqual(said);
-}
-
-/** What fakes of time replace. */
-const TIME = [
-  "setTimeout",
-  "clearTimeout",
-  "setInterval",
-  "clearInterval",
-  "setImmediate",
-  "clearImmediate",
-  "queueMicrotask",
-  "performance",
-  "Date",
-];
-
-/** An example that fails before it puts the real time back must not spoil the examples after it. */
-function rememberTime(): () => void {
-  const kept = TIME.map(
-    (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const,
-  );
-  return () => {
-    for (const [name, property] of kept)
-      if (property !== undefined) Object.defineProperty(globalThis, name, property);
-  };
 }

@@ -1,14 +1,19 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { link, readdir } from "node:fs/promises";
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FileLock } from "../src/election/file-lock.ts";
 import { isLockConflict } from "../src/election/lock-conflict-error.ts";
 
-vi.mock("node:fs/promises", async (original) => {
-  const fs = await original<typeof import("node:fs/promises")>();
-  return { ...fs, link: vi.fn(fs.link), readdir: vi.fn(fs.readdir) };
+const link = vi.spyOn(fs, "link");
+const readdir = vi.spyOn(fs, "readdir");
+syncBuiltinESMExports(); // file-lock.ts imports them by name
+
+afterAll(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
 });
 
 const record = { holder: "a", leaseDuration: 15_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
@@ -37,7 +42,7 @@ describe("what happens between two steps of a file lock", () => {
     ["the draft was removed as too old", "ENOENT", true],
     ["the file system has no links", "EPERM", false],
   ])("%s: %s", async (_, code, isConflict) => {
-    vi.mocked(link).mockRejectedValueOnce(Object.assign(new Error(code), { code }));
+    link.mockRejectedValueOnce(Object.assign(new Error(code), { code }));
     const error = await errorOf(new FileLock(directory).create(record, signal));
     expect([isLockConflict(error), readdirSync(directory)]).toEqual([isConflict, []]);
     if (!isConflict) expect(error).toMatchObject({ code });
@@ -47,7 +52,7 @@ describe("what happens between two steps of a file lock", () => {
     const lock = new FileLock(directory);
     let { version } = await lock.create(record, signal);
     for (let i = 0; i < 4; i++) ({ version } = await lock.update(record, version, signal));
-    vi.mocked(readdir).mockResolvedValueOnce(["1.json"] as never);
+    readdir.mockResolvedValueOnce(["1.json"] as never);
     const late = await errorOf(lock.update(record, "1", signal));
     expect(isLockConflict(late)).toBe(true);
     expect(readdirSync(directory).sort()).toEqual(["4.json", "5.json"]);
@@ -56,14 +61,14 @@ describe("what happens between two steps of a file lock", () => {
   it("a version is removed after it was listed, because there are later ones", async () => {
     const lock = new FileLock(directory);
     const first = await lock.create(record, signal);
-    vi.mocked(readdir).mockResolvedValueOnce(["7.json"] as never);
+    readdir.mockResolvedValueOnce(["7.json"] as never);
     expect(await lock.get(signal)).toEqual(first);
   });
 
   it("the signal aborts while the draft is written: nothing is published, and nothing left", async () => {
     const stop = new AbortController();
     const reason = new Error("stop");
-    vi.mocked(readdir).mockImplementationOnce(async () => {
+    readdir.mockImplementationOnce(async () => {
       stop.abort(reason);
       return [];
     });

@@ -7,9 +7,10 @@ import {
   JitteredBackoffManager,
   managerOf,
 } from "@holdfast/wait";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "./abort-listeners.ts";
 import { type Harness, harnesses } from "./harness.ts";
+import { stageOn } from "./stage.ts";
 import { type Timeline, type TimelineEvent, timelineOf } from "./timeline.ts";
 
 const REASONS = [undefined, null, 0, "", Number.NaN, new Error("stop")];
@@ -18,25 +19,10 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
   let harness: Harness;
   let stop: AbortController;
   let timeline: Timeline;
+  let expectNothingLeft: () => void;
 
   beforeEach(() => {
-    harness = open();
-    stop = new AbortController();
-    timeline = timelineOf(harness.clock);
-  });
-
-  function expectNothingLeft(): void {
-    const left = { timers: harness.waiters(), listeners: abortListeners(stop.signal) };
-    expect(left).toEqual({ timers: 0, listeners: 0 });
-  }
-
-  /** Whatever happened in a test, its loop has ended by now. */
-  afterEach(() => {
-    try {
-      expectNothingLeft();
-    } finally {
-      harness.close();
-    }
+    ({ harness, stop, timeline, expectNothingLeft } = stageOn(open));
   });
 
   const every = (duration: number): BackoffManager =>
@@ -693,6 +679,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       stop.abort();
       await harness.step(5);
       await Promise.all(ends);
+      storage.disable(); // in use, it would make every promise of the worker dearer
       expect(seen).toEqual(["a", "b", "a", "b", "a", "b", "a", "b"]);
     });
 

@@ -1,7 +1,7 @@
 import { type ConnectAttempt, type ConnectOptions, connectWithBackoff } from "@holdfast/wait";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { abortListeners } from "./abort-listeners.ts";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Harness, harnesses } from "./harness.ts";
+import { stageOn } from "./stage.ts";
 import { type Timeline, type TimelineEvent, timelineOf } from "./timeline.ts";
 
 const REASONS = [undefined, null, 0, "", new Error("stop")];
@@ -12,24 +12,10 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
   let harness: Harness;
   let stop: AbortController;
   let timeline: Timeline;
+  let expectNothingLeft: () => void;
 
   beforeEach(() => {
-    harness = open();
-    stop = new AbortController();
-    timeline = timelineOf(harness.clock);
-  });
-
-  function expectNothingLeft(): void {
-    const left = { timers: harness.waiters(), listeners: abortListeners(stop.signal) };
-    expect(left).toEqual({ timers: 0, listeners: 0 });
-  }
-
-  afterEach(() => {
-    try {
-      expectNothingLeft();
-    } finally {
-      harness.close();
-    }
+    ({ harness, stop, timeline, expectNothingLeft } = stageOn(open));
   });
 
   type Connect = (attempt: ConnectAttempt) => Promise<string>;

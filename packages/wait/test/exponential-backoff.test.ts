@@ -4,10 +4,10 @@ import {
   type ExponentialBackoffOptions,
   exponentialBackoff,
 } from "@holdfast/wait";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { abortListeners } from "./abort-listeners.ts";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Harness, harnesses } from "./harness.ts";
-import { type Timeline, timelineOf } from "./timeline.ts";
+import { stageOn } from "./stage.ts";
+import type { Timeline } from "./timeline.ts";
 
 const exhaustedAfter = (attempts: number) => [
   "rejected",
@@ -20,19 +20,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
   let timeline: Timeline;
 
   beforeEach(() => {
-    harness = open();
-    stop = new AbortController();
-    timeline = timelineOf(harness.clock);
-  });
-
-  /** Whatever happened in a test, its wait has ended by now. */
-  afterEach(() => {
-    try {
-      const left = { timers: harness.waiters(), listeners: abortListeners(stop.signal) };
-      expect(left).toEqual({ timers: 0, listeners: 0 });
-    } finally {
-      harness.close();
-    }
+    ({ harness, stop, timeline } = stageOn(open));
   });
 
   const start = (

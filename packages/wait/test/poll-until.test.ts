@@ -6,9 +6,9 @@ import {
   type PollUntilOptions,
   pollUntil,
 } from "@holdfast/wait";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { abortListeners } from "./abort-listeners.ts";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Harness, harnesses } from "./harness.ts";
+import { stageOn } from "./stage.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
 
 const timedOut = expect.objectContaining({ code: "ERR_WAIT_TIMEOUT" }) as unknown;
@@ -19,19 +19,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
   let timeline: Timeline;
 
   beforeEach(() => {
-    harness = open();
-    stop = new AbortController();
-    timeline = timelineOf(harness.clock);
-  });
-
-  /** Whatever happened in a test, its wait has ended by now. */
-  afterEach(() => {
-    try {
-      const left = { timers: harness.waiters(), listeners: abortListeners(stop.signal) };
-      expect(left).toEqual({ timers: 0, listeners: 0 });
-    } finally {
-      harness.close();
-    }
+    ({ harness, stop, timeline } = stageOn(open));
   });
 
   /** The same wait twice: the delays of the one are those of the other. */

@@ -6,9 +6,9 @@ import {
   poll,
   TimeoutError,
 } from "@holdfast/wait";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { abortListeners } from "./abort-listeners.ts";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Harness, harnesses } from "./harness.ts";
+import { stageOn } from "./stage.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
 
 const REASONS = [undefined, null, 0, "", Number.NaN, new Error("stop")];
@@ -25,25 +25,10 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
   let harness: Harness;
   let stop: AbortController;
   let timeline: Timeline;
+  let expectNothingLeft: () => void;
 
   beforeEach(() => {
-    harness = open();
-    stop = new AbortController();
-    timeline = timelineOf(harness.clock);
-  });
-
-  function expectNothingLeft(): void {
-    const left = { timers: harness.waiters(), listeners: abortListeners(stop.signal) };
-    expect(left).toEqual({ timers: 0, listeners: 0 });
-  }
-
-  /** Whatever happened in a test, its poll has ended by now. */
-  afterEach(() => {
-    try {
-      expectNothingLeft();
-    } finally {
-      harness.close();
-    }
+    ({ harness, stop, timeline, expectNothingLeft } = stageOn(open));
   });
 
   /** Starts a poll and notes its end, with the value where there is one. */

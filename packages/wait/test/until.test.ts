@@ -1,7 +1,7 @@
 import { jitterUntil, nonSlidingUntil, type PeriodicOptions, until } from "@holdfast/wait";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { abortListeners } from "./abort-listeners.ts";
 import { type Harness, harnesses } from "./harness.ts";
+import { stageOn } from "./stage.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
 
 /** What the whole family has in common, whatever a period means to each. */
@@ -13,19 +13,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
   let timeline: Timeline;
 
   beforeEach(() => {
-    harness = open();
-    stop = new AbortController();
-    timeline = timelineOf(harness.clock);
-  });
-
-  /** Whatever happened in a test, its loop has ended by now. */
-  afterEach(() => {
-    try {
-      const left = { timers: harness.waiters(), listeners: abortListeners(stop.signal) };
-      expect(left).toEqual({ timers: 0, listeners: 0 });
-    } finally {
-      harness.close();
-    }
+    ({ harness, stop, timeline } = stageOn(open));
   });
 
   const run = () => timeline.note("run");

@@ -37,7 +37,10 @@ export class Program {
   #wanted: { pattern: RegExp; found: (match: RegExpMatchArray) => void } | undefined;
 
   constructor(args: readonly string[], main = MAIN) {
-    this.child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+    this.child = spawn(process.execPath, [main, ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, NO_COLOR: "1" },
+    });
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.#stdout += text;
       this.#look();

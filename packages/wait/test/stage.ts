@@ -1,0 +1,32 @@
+import { expect, onTestFinished } from "vitest";
+import { abortListeners } from "./abort-listeners.ts";
+import type { Harness } from "./harness.ts";
+import { type Timeline, timelineOf } from "./timeline.ts";
+
+/** Where a test lets a loop run. */
+export interface Stage {
+  readonly harness: Harness;
+  /** Stops what listens to its signal. */
+  readonly stop: AbortController;
+  readonly timeline: Timeline;
+  /** Fails unless no timer is armed and nobody listens to the signal. */
+  expectNothingLeft(): void;
+}
+
+/** A stage for one test. Whatever happened in it, its loop has to have ended by then. */
+export function stageOn(open: () => Harness): Stage {
+  const harness = open();
+  const stop = new AbortController();
+  const expectNothingLeft = (): void => {
+    const left = { timers: harness.waiters(), listeners: abortListeners(stop.signal) };
+    expect(left).toEqual({ timers: 0, listeners: 0 });
+  };
+  onTestFinished(() => {
+    try {
+      expectNothingLeft();
+    } finally {
+      harness.close();
+    }
+  });
+  return { harness, stop, timeline: timelineOf(harness.clock), expectNothingLeft };
+}

@@ -1,0 +1,25 @@
+import { afterAll, expect, vi } from "vitest";
+import { ReplaceableGlobals } from "./replaceable-globals.ts";
+
+// Files share a worker, its globals and the modules it has loaded: see `isolate` in vitest.config.ts.
+
+const found = new ReplaceableGlobals();
+
+/** A file that leaves something faked fails itself, and not the files after it. */
+afterAll(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  vi.unstubAllEnvs();
+  const replaced = found.replaced();
+  found.restore();
+  expect(replaced, "globals that this file has replaced and not put back").toEqual([]);
+});
+
+function refuse(): never {
+  throw new Error(
+    "A mocked module would stay for the files after this one, and is not seen where it was loaded " +
+      "before. Spy on what the module exports, as file-lock.internal.test.ts does, or pass it in.",
+  );
+}
+
+Object.assign(vi, { mock: refuse, doMock: refuse });
