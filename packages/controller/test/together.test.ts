@@ -68,3 +68,23 @@ it("works off a stream for as long as it leads, tells Prometheus, and leaves not
   expect((await lock.get(new AbortController().signal))?.record.holder).toBe("");
   expect([changes.observed, clock.waiters()]).toEqual([false, 0]);
 });
+
+it("takes a controller as a part of a program, as it is", async () => {
+  const clock = new FakeClock();
+  const seen: string[] = [];
+  const controller = new Controller({
+    name: "orders",
+    clock,
+    reconcile: ({ key }) => void seen.push(key),
+  });
+  const manager = new Manager({ clock });
+  manager.add(controller);
+  controller.add("7");
+  const stop = new AbortController();
+  const running = manager.run(stop.signal);
+  await clock.step(0);
+  expect(manager.status().runnables).toEqual([{ name: "orders", group: "main", state: "ready" }]);
+  stop.abort();
+  await running;
+  expect([seen, controller.status().state, clock.waiters()]).toEqual([["7"], "stopped", 0]);
+});

@@ -73,6 +73,8 @@ import { Hooks } from "./hooks.ts";
  * ```
  */
 export class Controller<Item = string> implements AsyncDisposable {
+  /** Its name, so that a `Manager` takes it as it is. */
+  readonly name: string;
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
   readonly #crew: Crew<Item>;
@@ -90,6 +92,7 @@ export class Controller<Item = string> implements AsyncDisposable {
   constructor(options: ControllerArguments<Item>) {
     const resolved = resolveController<Item>(options as ControllerOptions<Item>);
     const { name, clock, random, sources, logger, metrics, workers } = resolved;
+    this.name = name;
     this.#options = resolved;
     this.#hooks = new Hooks(logger, name);
     this.#crew = new Crew(resolved, this.#hooks, () => this.#settleDrains());

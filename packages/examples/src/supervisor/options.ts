@@ -12,6 +12,16 @@ export interface Options {
   readonly grace: number | undefined;
   /** Where logs are kept; undefined for a directory that is removed at the end. */
   readonly logs: string | undefined;
+  /** Where the page is served; 0 for a port that is free, undefined for no page. */
+  readonly port: number | undefined;
+  /** How many supervisors to run, of which one works; undefined for none but this one. */
+  readonly replicas: number | undefined;
+  /** Where supervisors meet of which one works; undefined if this is the only one. */
+  readonly lock: string | undefined;
+  /** Its name among them. */
+  readonly identity: string;
+  /** How long the others wait for one that is silent. */
+  readonly lease: number;
 }
 
 /** Options, or a text to print and the exit code to end with. */
@@ -19,14 +29,33 @@ export type ParsedOptions =
   | { readonly kind: "run"; readonly options: Options }
   | { readonly kind: "print"; readonly text: string; readonly code: number };
 
+/** Options as commander has them. */
+interface Parsed extends Omit<Options, "duration" | "port" | "identity"> {
+  readonly for: number;
+  readonly forever?: boolean;
+  readonly port: number;
+  readonly page: boolean;
+  readonly identity?: string;
+}
+
 /** Stands beside the sources: what is built contains no YAML. */
 const SHIPPED = fileURLToPath(new URL("../../src/supervisor/demo/demo.yaml", import.meta.url));
 const DEFAULT_DURATION = 20_000;
+const DEFAULT_LEASE = 3_000;
+const LAST_PORT = 65_535;
 
 function durationOf(text: string): number {
   const duration = parseDuration(text);
   if (duration !== undefined) return duration;
   throw new InvalidArgumentError('Expected a duration such as "500ms", "20s" or "1m30s".');
+}
+
+function wholeUpTo(most: number, least: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
+  };
 }
 
 /** The way to a file that a reader has less to read of. */
@@ -40,6 +69,9 @@ function createCommand(print: (text: string) => void): Command {
   const time = new Option("--for <duration>", "stop after this time")
     .argParser(durationOf)
     .default(DEFAULT_DURATION, formatDuration(DEFAULT_DURATION));
+  const lease = new Option("--lease <duration>", "how long replicas wait for a silent leader")
+    .argParser(durationOf)
+    .default(DEFAULT_LEASE, formatDuration(DEFAULT_LEASE));
   return new Command("npm start --")
     .description("Runs the processes of a manifest and keeps them running, as a kubelet does.")
     .addOption(file.default(SHIPPED, "the shipped demo.yaml"))
@@ -47,6 +79,12 @@ function createCommand(print: (text: string) => void): Command {
     .option("--forever", "run until Ctrl-C or SIGTERM")
     .option("--grace <duration>", "wait this long between SIGTERM and SIGKILL", durationOf)
     .option("--logs <directory>", "keep what the processes write here")
+    .option("--port <number>", "serve the page here", wholeUpTo(LAST_PORT, 0), 0)
+    .option("--no-page", "serve no page")
+    .option("--replicas <number>", "run so many supervisors, one leads", wholeUpTo(9, 1))
+    .addOption(lease)
+    .option("--lock <directory>", "where replicas meet; without --replicas, be one of them")
+    .option("--identity <name>", "its name as a replica")
     .helpOption("--help", "show this")
     .addHelpText("after", "\nA second Ctrl-C kills everything at once.\n")
     .showHelpAfterError()
@@ -55,19 +93,31 @@ function createCommand(print: (text: string) => void): Command {
     .exitOverride();
 }
 
+function requireLinux(command: Command): void {
+  const { replicas, lock } = command.opts<Parsed>();
+  if ((replicas !== undefined || lock !== undefined) && process.platform !== "linux")
+    command.error("error: --replicas and --lock need Linux: they look into /proc");
+}
+
 /** Reads the arguments of the command line, without those of Node. */
 export function parseOptions(args: readonly string[]): ParsedOptions {
   const printed: string[] = [];
   const command = createCommand((text) => printed.push(text));
   try {
     command.parse(args, { from: "user" });
+    requireLinux(command);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return { kind: "print", text: printed.join(""), code: error.exitCode === 0 ? 0 : 2 };
   }
-  const parsed = command.opts<Omit<Options, "duration"> & { for: number; forever?: boolean }>();
-  const { grace, logs, forever } = parsed;
-  const file = shortest(parsed.file);
-  const duration = forever === true ? Number.POSITIVE_INFINITY : parsed.for;
-  return { kind: "run", options: { file, duration, grace, logs } };
+  const { for: time, forever, page, port, ...parsed } = command.opts<Parsed>();
+  const { grace, logs, replicas, lock, lease } = parsed;
+  const { identity = lock === undefined ? "supervisor" : `supervisor-${process.pid}` } = parsed;
+  const options: Options = {
+    ...{ grace, logs, replicas, lock, identity, lease },
+    file: shortest(parsed.file),
+    duration: forever === true ? Number.POSITIVE_INFINITY : time,
+    port: page ? port : undefined,
+  };
+  return { kind: "run", options };
 }

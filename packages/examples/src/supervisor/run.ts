@@ -1,21 +1,18 @@
-import type { SupervisorEvent } from "./core/event.ts";
-import { reduce, type Statuses } from "./core/status.ts";
-import { Supervisor } from "./core/supervisor.ts";
 import { ending } from "./ending.ts";
-import { followManifest } from "./follow-manifest.ts";
 import type { Host } from "./host.ts";
-import { freePort } from "./machine/free-port.ts";
-import { httpProbe } from "./machine/http-probe.ts";
-import { ProcessLogs } from "./machine/process-logs.ts";
-import { RealProcessTable } from "./machine/real-process-table.ts";
 import { formatManifestErrorWithSource } from "./manifest/manifest-error.ts";
 import { type ReadManifest, readManifest } from "./manifest/read-manifest.ts";
 import type { Options } from "./options.ts";
+import { Program } from "./program.ts";
+import { candidate } from "./replica/candidate.ts";
+import type { Role } from "./replica/role.ts";
+import { team } from "./replica/team.ts";
 import { LiveView } from "./view/live-view.ts";
 import { LogView } from "./view/log-view.ts";
 import { createPalette } from "./view/palette.ts";
 import { summaryLines } from "./view/summary.ts";
 import type { View } from "./view/view.ts";
+import { serve, type WebServer } from "./web/serve.ts";
 
 const USAGE_ERROR = 2;
 const WIDTH_OF_A_FILE = 100;
@@ -33,14 +30,33 @@ function createView({ file, duration }: Options, { clock, stdout }: Host, start:
   return new LogView({ write: (text) => stdout.write(text), palette, start });
 }
 
+/** The role that the command line asks for. */
+async function roleOf(program: Program): Promise<Role> {
+  const { replicas, lock } = program.options;
+  if (replicas !== undefined) return await team(replicas, program);
+  if (lock !== undefined) return candidate(lock, program);
+  const { board } = program;
+  return { status: board, alive: [board.alive], run: (signal) => program.supervise(signal) };
+}
+
+/** Serves the page of a role, if one is wanted. */
+async function openPage(program: Program, { status, alive }: Role): Promise<WebServer | undefined> {
+  const { options, clock, register, board } = program;
+  const { port } = options;
+  if (port === undefined) return undefined;
+  const server = await serve({ clock, port, status, register, alive, ready: [board.ready] });
+  program.tell({ type: "serving", url: server.url });
+  return server;
+}
+
 /**
  * Runs a manifest from start to summary.
  *
- * @returns the exit code: 0 for an end as planned, 2 for a manifest that cannot be used, 128 and
- * more for a signal that came before the planned end
+ * @returns the exit code: 0 for an end as planned, 2 for a manifest or a port that cannot be used,
+ * 128 and more for a signal that came before the planned end
  */
 export async function run(options: Options, host: Host): Promise<number> {
-  const { file, duration, logs, grace } = options;
+  const { file, duration, port } = options;
   const { clock, stdout, stderr } = host;
   const first = readManifest(file);
   if (!first.ok) {
@@ -49,29 +65,25 @@ export async function run(options: Options, host: Host): Promise<number> {
   }
 
   const start = clock.monotonic();
-  const table = new RealProcessTable(new ProcessLogs(logs));
   const view = createView(options, host, start);
-  let statuses: Statuses = new Map();
-  const report = (event: SupervisorEvent): void => {
-    statuses = reduce(statuses, event);
-    view.show(event, statuses);
-  };
-  const supervisor = new Supervisor({
-    machine: { clock, table, probe: httpProbe, freePort },
-    report,
-    grace,
-  });
-
+  const program = new Program({ options, manifest: first.manifest, clock, view });
+  const { table } = program;
   using end = ending(host, { duration, kill: () => table.killAll() });
-  supervisor.apply(first.manifest, file);
-  followManifest(file, { clock, supervisor, report, signal: end.signal });
-  const { why, code } = await end.request;
-  await supervisor.shutdown(why);
-  view.close();
+  try {
+    const role = await roleOf(program);
+    await using _page = await openPage(program, role);
+    await role.run(end.signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    stderr.write(`port ${port} is taken: choose another with --port\n`);
+    return USAGE_ERROR;
+  } finally {
+    view.close();
+  }
 
   const elapsed = clock.monotonic() - start;
   const room = stdout.columns ?? WIDTH_OF_A_FILE;
   const summary = { elapsed, left: table.alive().length, room, palette: createPalette() };
-  stdout.write(`\n${summaryLines(statuses, summary).join("\n")}\n`);
-  return duration === Number.POSITIVE_INFINITY ? 0 : code;
+  stdout.write(`\n${summaryLines(program.statuses, summary).join("\n")}\n`);
+  return duration === Number.POSITIVE_INFINITY ? 0 : (await end.request).code;
 }

@@ -51,9 +51,5 @@ it.each<Case>([
   },
 ])("finds $name", ({ current, wanted, want }) => {
   const actions = diff(specs(current), specs(wanted));
-  const shown = actions.map((action) => {
-    const name = "spec" in action ? action.spec.name : action.name;
-    return `${action.kind} ${name}`;
-  });
-  expect(shown).toEqual(want);
+  expect(actions.map(({ kind, name }) => `${kind} ${name}`)).toEqual(want);
 });

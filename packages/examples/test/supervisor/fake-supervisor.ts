@@ -1,11 +1,13 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { fromCallback } from "@holdfast/controller";
 import { seededRandom } from "@holdfast/wait";
 import type { SupervisorEvent } from "../../src/supervisor/core/event.ts";
 import type { Machine } from "../../src/supervisor/core/machine.ts";
 import type { Exit } from "../../src/supervisor/core/process-table.ts";
-import { reduce, type Statuses } from "../../src/supervisor/core/status.ts";
+import type { Statuses } from "../../src/supervisor/core/status.ts";
 import { Supervisor } from "../../src/supervisor/core/supervisor.ts";
 import { parseManifest } from "../../src/supervisor/manifest/parse-manifest.ts";
+import type { ReadManifest } from "../../src/supervisor/manifest/read-manifest.ts";
 import { FakeProcessTable, type Program } from "./fake-process-table.ts";
 
 /** What a {@link FakeSupervisor} may be told about its world. */
@@ -14,6 +16,8 @@ export interface FakeSupervisorOptions {
   readonly freePort?: Machine["freePort"];
   readonly seed?: number;
   readonly grace?: number;
+  /** Is told what the fake is told. */
+  readonly report?: (event: SupervisorEvent, statuses: Statuses) => void;
 }
 
 /** A supervisor on a fake clock with fake processes, and all that it told. */
@@ -24,33 +28,56 @@ export class FakeSupervisor {
   readonly events: SupervisorEvent[] = [];
   statuses: Statuses = new Map();
   readonly #start = this.clock.monotonic();
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  #enqueue: (manifest: ReadManifest) => void = () => {};
 
   constructor(programs: Readonly<Record<string, Program>>, options: FakeSupervisorOptions = {}) {
     const { probe = async () => true, freePort = async () => 4_000, seed = 1, grace } = options;
     const { clock } = this;
     this.table = new FakeProcessTable(clock, programs);
     const machine = { clock, table: this.table, probe, freePort, random: seededRandom(seed) };
-    const report = (event: SupervisorEvent): void => {
+    const manifests = fromCallback<ReadManifest>("manifest", (enqueue) => {
+      this.#enqueue = enqueue;
+      return () => {
+        this.#enqueue = () => {};
+      };
+    });
+    const report = (event: SupervisorEvent, statuses: Statuses): void => {
       this.events.push(event);
-      this.statuses = reduce(this.statuses, event);
+      this.statuses = statuses;
+      options.report?.(event, statuses);
     };
-    this.supervisor = new Supervisor({ machine, report, grace });
+    this.supervisor = new Supervisor({ file: "test.yaml", manifests, machine, report, grace });
+    this.#running = this.supervisor.run(this.#stop.signal);
   }
 
   apply(yaml: string): void {
     const parsed = parseManifest(yaml, "test.yaml");
     if (!parsed.ok) throw new Error(parsed.errors.map(({ message }) => message).join("\n"));
-    this.supervisor.apply(parsed.manifest, "test.yaml");
+    this.#enqueue(parsed);
+  }
+
+  /** Resolves when everything has ended. */
+  async shutdown(why: string): Promise<void> {
+    this.#stop.abort(why);
+    await this.#running;
   }
 
   /** What happened to processes so far: milliseconds since the start, name, what. */
   timeline(): [number, string][] {
     const lines: [number, string][] = [];
+    for (const failure of this.failures()) throw new Error(failure);
     for (const event of this.events) {
       if (!("name" in event) || event.type === "wanted") continue;
       lines.push([event.at - this.#start, `${event.name} ${describe(event)}`]);
     }
     return lines;
+  }
+
+  /** What went wrong, and should not have. */
+  failures(): string[] {
+    return this.events.flatMap((event) => (event.type === "failed" ? [event.message] : []));
   }
 
   phases(): Record<string, string> {

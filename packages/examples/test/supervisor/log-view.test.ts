@@ -43,13 +43,13 @@ it("tells one line per change", async () => {
   await fake.clock.step(2_060);
   fake.apply(MANIFEST.replace("  crasher: { command: crash }\n", ""));
   await fake.clock.step(0);
-  await fake.clock.run(() => fake.supervisor.shutdown("time is up"));
+  await fake.clock.run(() => fake.shutdown("time is up"));
   expect(logOf(fake)).toEqual([
     "00:00.000  supervisor  test.yaml: start web, crasher, job, typo",
     "00:00.000  web         Running, pid 101",
+    "00:00.000  web         ready: http://127.0.0.1:80/ answers",
     "00:00.000  crasher     Running, pid 102",
     "00:00.000  job         Running, pid 103",
-    "00:00.000  web         ready: http://127.0.0.1:80/ answers",
     "00:00.000  typo        Failed: typo was not found",
     '00:00.050  crasher     CrashLoopBackOff, restart 1 in 2s: code 3 after 50ms, "no config"',
     "00:02.000  job         Completed: code 0 after 2s",
@@ -77,6 +77,25 @@ it("says what is wrong with an edit, and that nothing changes", () => {
     "00:00.000  supervisor  the last good manifest stays in force; correct this one and save it",
     "00:00.000  supervisor  my.yaml is gone",
     "00:00.000  supervisor  the last good manifest stays in force; correct this one and save it",
+  ]);
+});
+
+it("tells what else happens to a supervisor", () => {
+  const fake = new FakeSupervisor(programs);
+  const at = fake.clock.monotonic();
+  fake.events.push(
+    { type: "serving", at, url: "http://127.0.0.1:8080/" },
+    { type: "leading", at, identity: "replica-1", token: 3 },
+    { type: "following", at, leader: "replica-2" },
+    { type: "following", at, leader: undefined },
+    { type: "failed", at, message: "Error: no port is free" },
+  );
+  expect(logOf(fake)).toEqual([
+    "00:00.000  supervisor  its page: http://127.0.0.1:8080/",
+    "00:00.000  supervisor  replica-1 leads, token 3",
+    "00:00.000  supervisor  replica-2 leads",
+    "00:00.000  supervisor  nobody leads",
+    "00:00.000  supervisor  Error: no port is free; trying again",
   ]);
 });
 

@@ -3,18 +3,44 @@ import { parseOptions } from "../../src/supervisor/options.ts";
 
 const SHIPPED = "packages/examples/src/supervisor/demo/demo.yaml";
 
+const DEFAULTS = {
+  file: SHIPPED,
+  duration: 20_000,
+  grace: undefined,
+  logs: undefined,
+  port: 0,
+  replicas: undefined,
+  lock: undefined,
+  identity: "supervisor",
+  lease: 3_000,
+};
+
 it.each([
   {
     args: [],
-    want: { file: SHIPPED, duration: 20_000, grace: undefined, logs: undefined },
+    want: DEFAULTS,
   },
   {
     args: ["--file", "my.yaml", "--forever", "--grace", "500ms", "--logs", "logs"],
-    want: { file: "my.yaml", duration: Number.POSITIVE_INFINITY, grace: 500, logs: "logs" },
+    want: {
+      ...DEFAULTS,
+      ...{ file: "my.yaml", duration: Number.POSITIVE_INFINITY, grace: 500, logs: "logs" },
+    },
   },
   {
     args: ["--for=1m30s"],
-    want: { file: SHIPPED, duration: 90_000, grace: undefined, logs: undefined },
+    want: { ...DEFAULTS, duration: 90_000 },
+  },
+  { args: ["--port", "8080"], want: { ...DEFAULTS, port: 8_080 } },
+  { args: ["--no-page"], want: { ...DEFAULTS, port: undefined } },
+  { args: ["--replicas", "3", "--lease", "1s"], want: { ...DEFAULTS, replicas: 3, lease: 1_000 } },
+  {
+    args: ["--lock", "lock", "--identity", "b"],
+    want: { ...DEFAULTS, lock: "lock", identity: "b" },
+  },
+  {
+    args: ["--lock", "lock"],
+    want: { ...DEFAULTS, lock: "lock", identity: `supervisor-${process.pid}` },
   },
 ])("reads $args", ({ args, want }) => {
   const parsed = parseOptions(args);
@@ -29,6 +55,14 @@ it.each([
   {
     args: ["--for", "5"],
     want: `error: option '--for <duration>' argument '5' is invalid. Expected a duration such as "500ms", "20s" or "1m30s".`,
+  },
+  {
+    args: ["--port", "65536"],
+    want: "error: option '--port <number>' argument '65536' is invalid. Expected a whole number from 0 to 65535.",
+  },
+  {
+    args: ["--replicas", "0"],
+    want: "error: option '--replicas <number>' argument '0' is invalid. Expected a whole number from 1 to 9.",
   },
   {
     args: ["--for", "5s", "--forever"],
@@ -46,6 +80,17 @@ it("shows help", () => {
   const parsed = parseOptions(["--help"]);
   expect(parsed).toMatchObject({ kind: "print", code: 0 });
   const text = parsed.kind === "print" ? parsed.text : "";
-  for (const option of ["--file", "--for ", "--forever", "--grace", "--logs", "--help"])
+  for (const option of [
+    "--file",
+    "--for ",
+    "--forever",
+    "--grace",
+    "--logs",
+    "--port",
+    "--no-page",
+    "--replicas",
+    "--lock",
+    "--help",
+  ])
     expect(text).toContain(option);
 });

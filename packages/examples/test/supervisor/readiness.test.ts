@@ -80,14 +80,3 @@ it("stops asking when the process ends", async () => {
   expect(fake.timeline().at(-1)).toEqual([100, "web waits 10000"]);
   expect(fake.clock.pending()).toHaveLength(1);
 });
-
-it("counts a process for which no port is found as one that cannot be started", async () => {
-  const freePort = () => Promise.reject(new Error("no ports left"));
-  const fake = new FakeSupervisor({}, { freePort });
-  fake.apply(WEB);
-  await fake.clock.step(0);
-  expect(fake.timeline()).toEqual([
-    [0, "web restarts: no ports left"],
-    [0, "web waits 10000"],
-  ]);
-});

@@ -1,19 +1,27 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
 import { afterAll, expect, it } from "vitest";
+import { parseOptions } from "../../src/supervisor/options.ts";
 import { run } from "../../src/supervisor/run.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "holdfast-test-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** What a run that cannot begin prints, and its exit code. */
-async function refusal(file: string): Promise<{ code: number; text: string }> {
+async function refusal(...args: readonly string[]): Promise<{ code: number; text: string }> {
   let text = "";
-  const stderr = { write: (chunk: string) => (text += chunk) } as unknown as NodeJS.WriteStream;
+  const write = (chunk: string): void => {
+    text += chunk;
+  };
+  const stderr = { write, on: () => stderr } as unknown as NodeJS.WriteStream;
   const host = { clock: new FakeClock(), stdout: stderr, stderr };
-  const options = { file, duration: 1, grace: undefined, logs: undefined };
+  const parsed = parseOptions(["--file", ...args]);
+  if (parsed.kind === "print") throw new Error(parsed.text);
+  const { options } = parsed;
   return { code: await run(options, host), text };
 }
 
@@ -40,4 +48,18 @@ it.each([
   { file: directory, want: `${directory} is a directory: name the file in it with --file` },
 ])("says what to do about $want", async ({ file, want }) => {
   expect(await refusal(file)).toEqual({ code: 2, text: `${want}\nNothing was started.\n` });
+});
+
+it("starts nothing if the port of its page is taken", async () => {
+  const file = join(directory, "good.yaml");
+  writeFileSync(file, `processes: { web: { command: touch, args: ["${directory}/started"] } }`);
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  expect(await refusal(file, "--port", `${port}`)).toEqual({
+    code: 2,
+    text: `port ${port} is taken: choose another with --port\n`,
+  });
+  server.close();
+  expect(readdirSync(directory)).not.toContain("started");
 });

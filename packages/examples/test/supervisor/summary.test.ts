@@ -20,7 +20,7 @@ async function summaryAfter(time: number, room: number): Promise<string[]> {
   const fake = new FakeSupervisor(programs);
   fake.apply(MANIFEST);
   await fake.clock.step(time);
-  await fake.clock.run(() => fake.supervisor.shutdown("test"));
+  await fake.clock.run(() => fake.shutdown("test"));
   const palette = createPalette(false);
   return summaryLines(fake.statuses, { elapsed: time, left: 0, room, palette });
 }

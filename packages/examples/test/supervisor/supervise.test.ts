@@ -67,6 +67,40 @@ it("restarts a process that was killed by hand after the planned delay", async (
   ]);
 });
 
+it("starts nothing early because of an edit that is taken back", async () => {
+  const fake = new FakeSupervisor({ crash: () => ({ runs: 100 }) });
+  fake.apply(CRASHER);
+  await fake.clock.step(600);
+  fake.apply(CRASHER.replace("4s", "5s"));
+  fake.apply(CRASHER);
+  await fake.clock.step(499);
+  expect(fake.table.launches).toHaveLength(1);
+  await fake.clock.step(1);
+  expect(fake.timeline()).toEqual([
+    [0, "crasher started"],
+    [100, "crasher restarts: code 1"],
+    [100, "crasher waits 1000"],
+    [1_100, "crasher started"],
+  ]);
+});
+
+it("starts over, and at once, when the entry of a crashed process changes", async () => {
+  const fake = new FakeSupervisor({ crash: () => ({ runs: 100 }) });
+  fake.apply(CRASHER);
+  await fake.clock.step(1_500);
+  fake.apply(CRASHER.replace("4s", "5s"));
+  await fake.clock.step(1_100);
+  expect(fake.timeline().slice(4)).toEqual([
+    [1_200, "crasher restarts: code 1"],
+    [1_200, "crasher waits 2000"],
+    [1_500, "crasher stopped"],
+    [1_500, "crasher started"],
+    [1_600, "crasher restarts: code 1"],
+    [1_600, "crasher waits 1000"],
+    [2_600, "crasher started"],
+  ]);
+});
+
 interface PolicyCase {
   readonly policy: string;
   readonly code: number;

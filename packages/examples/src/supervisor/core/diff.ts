@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { ProcessSpec } from "../manifest/manifest.ts";
 
 /** One step from what runs to what is wanted. */
-export type Action =
-  | { readonly kind: "start" | "restart"; readonly spec: ProcessSpec }
-  | { readonly kind: "stop"; readonly name: string };
+export interface Action {
+  readonly kind: "start" | "restart" | "stop";
+  readonly name: string;
+}
 
 type Specs = ReadonlyMap<string, ProcessSpec>;
 
@@ -12,10 +13,10 @@ type Specs = ReadonlyMap<string, ProcessSpec>;
 export function diff(current: Specs, wanted: Specs): Action[] {
   const actions: Action[] = [];
   for (const name of current.keys()) if (!wanted.has(name)) actions.push({ kind: "stop", name });
-  for (const spec of wanted.values()) {
-    const running = current.get(spec.name);
-    if (running === undefined) actions.push({ kind: "start", spec });
-    else if (!isDeepStrictEqual(running, spec)) actions.push({ kind: "restart", spec });
+  for (const [name, spec] of wanted) {
+    const running = current.get(name);
+    if (running === undefined) actions.push({ kind: "start", name });
+    else if (!isDeepStrictEqual(running, spec)) actions.push({ kind: "restart", name });
   }
   return actions;
 }

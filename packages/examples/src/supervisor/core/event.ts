@@ -30,12 +30,21 @@ export type SupervisorChange =
   | { readonly type: "applied"; readonly file: string; readonly actions: readonly Action[] }
   | { readonly type: "rejected"; readonly errors: readonly ManifestError[] }
   | { readonly type: "unreadable"; readonly file: string; readonly message: string }
+  /** Something went wrong that is tried again. */
+  | { readonly type: "failed"; readonly message: string }
+  /** Its page can be looked at. */
+  | { readonly type: "serving"; readonly url: string }
+  /** Of several, it is the one that works. */
+  | { readonly type: "leading"; readonly identity: string; readonly token: number }
+  /** It sees who leads; undefined if nobody does. */
+  | { readonly type: "following"; readonly leader: string | undefined }
   | { readonly type: "shutdown"; readonly why: string; readonly grace: number };
+
+/** Something that happened, to whomever. */
+export type Change = SupervisorChange | (ProcessChange & { readonly name: string });
 
 /** A change of one process. `at` is an instant on the monotonic line of the clock. */
 export type ProcessEvent = ProcessChange & { readonly at: number; readonly name: string };
 
 /** Everything that a supervisor tells. Views, the summary and the tests know nothing else. */
-export type SupervisorEvent = ProcessEvent | (SupervisorChange & { readonly at: number });
-
-export type Report = (event: SupervisorEvent) => void;
+export type SupervisorEvent = Change & { readonly at: number };

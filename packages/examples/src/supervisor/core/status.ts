@@ -33,7 +33,8 @@ export type Statuses = ReadonlyMap<string, ProcessStatus>;
 /** A supervisor may run for months; its memory does not grow with the restarts. */
 const KEPT_WAITS = 10;
 
-function initial(name: string, probed: boolean): ProcessStatus {
+/** What there is to say about a process before anything has happened. */
+export function initialStatus(name: string, probed = false): ProcessStatus {
   return {
     name,
     phase: "Pending",
@@ -60,7 +61,7 @@ function measured({ waits, lastExitAt }: ProcessStatus, startedAt: number): read
 }
 
 const handlers: Handlers<ProcessStatus, ProcessStatus> = {
-  wanted: (_, { name, probed }) => initial(name, probed),
+  wanted: (_, { name, probed }) => initialStatus(name, probed),
   started: (status, { pid, at }) => {
     const phase = nextPhase(status.phase, "start");
     return { ...ended(status), phase, pid, starts: status.starts + 1, waits: measured(status, at) };
@@ -90,6 +91,6 @@ export function reduce(statuses: Statuses, event: SupervisorEvent): Statuses {
   const { name, type } = event;
   const next = new Map(statuses);
   if (type === "removed") next.delete(name);
-  else next.set(name, dispatch(handlers, statuses.get(name) ?? initial(name, false), event));
+  else next.set(name, dispatch(handlers, statuses.get(name) ?? initialStatus(name), event));
   return next;
 }

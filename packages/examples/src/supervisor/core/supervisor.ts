@@ -1,102 +1,142 @@
+import { isDeepStrictEqual } from "node:util";
 import { onAbort } from "@holdfast/clock";
-import type { Manifest, ProcessSpec } from "../manifest/manifest.ts";
+import {
+  Controller,
+  type ControllerOptions,
+  fromCallback,
+  isRetryAfterError,
+  mapSource,
+  type Source,
+} from "@holdfast/controller";
+import type { Manifest } from "../manifest/manifest.ts";
+import type { ReadManifest } from "../manifest/read-manifest.ts";
 import { diff } from "./diff.ts";
-import type { ProcessChange, Report, StopReason, SupervisorChange } from "./event.ts";
+import type { Change, SupervisorEvent } from "./event.ts";
 import type { Machine } from "./machine.ts";
-import { supervise } from "./supervise.ts";
+import { Process } from "./process.ts";
+import { initialStatus, reduce, type Statuses } from "./status.ts";
 
 /** What a {@link Supervisor} is given. */
 export interface SupervisorOptions {
+  /** What its manifest is called in what it tells. */
+  readonly file: string;
+  /** What is wanted: each good manifest takes the place of the one before. */
+  readonly manifests: Source<ReadManifest>;
   readonly machine: Machine;
-  readonly report: Report;
+  /** Is told what happens, and what everything is like then. */
+  readonly report: (event: SupervisorEvent, statuses: Statuses) => void;
   /** Overrides the grace period of the manifest, in milliseconds. */
   readonly grace?: number | undefined;
+  readonly metrics?: Pick<ControllerOptions, "metrics" | "queueMetrics"> | undefined;
 }
 
-interface Slot {
-  readonly spec: ProcessSpec;
-  readonly stop: AbortController;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    onAbort(signal, () => resolve());
-  });
-}
-
-/** Makes what runs be what the manifest wants, one manifest after the other. */
+/**
+ * Makes what runs be what the manifest wants.
+ *
+ * A controller whose keys are the names of the processes. Edits and exits only say which one to look
+ * at; a look compares what is wanted of it with what there is, and does the next step. A look at what
+ * has crashed fails, and the queue brings the name back when the back-off is over.
+ */
 export class Supervisor {
-  readonly #machine: Machine;
-  readonly #report: Report;
-  readonly #graceOverride: number | undefined;
-  /** What is wanted now, by name. */
-  readonly #slots = new Map<string, Slot>();
-  /**
-   * When the newest instance of each name is gone. A new one waits for the one before, so there are
-   * never two at once, however fast the manifest changes.
-   */
-  readonly #ends = new Map<string, Promise<void>>();
-  #grace = 0;
+  readonly #options: SupervisorOptions;
+  /** What does the work, for whoever wants to know its status. */
+  readonly controller: Controller;
+  #manifest: Manifest = { grace: 0, processes: new Map() };
+  /** What there is, by name. */
+  readonly #processes = new Map<string, Process>();
+  #statuses: Statuses = new Map();
   #state: "open" | "closed" = "open";
+  #onExit: (name: string) => void = () => {};
 
-  constructor({ machine, report, grace }: SupervisorOptions) {
-    this.#machine = machine;
-    this.#report = report;
-    this.#graceOverride = grace;
+  constructor(options: SupervisorOptions) {
+    const { manifests, machine, metrics } = options;
+    this.#options = options;
+    const exits = fromCallback("exits", (enqueue) => {
+      this.#onExit = enqueue;
+    });
+    this.controller = new Controller({
+      name: "supervisor",
+      sources: [mapSource(manifests, (read) => this.#apply(read)), exits],
+      reconcile: ({ key }) => this.#reconcile(key),
+      onError: (error) => {
+        if (!isRetryAfterError(error)) this.#tell({ type: "failed", message: `${error}` });
+      },
+      ...{ clock: machine.clock, random: machine.random, ...metrics },
+    });
   }
 
-  /** Starts, restarts and stops until `manifest` is what runs. Does nothing after a shutdown. */
-  apply(manifest: Manifest, file: string): void {
-    if (this.#state === "closed") return;
-    this.#grace = this.#graceOverride ?? manifest.grace;
-    const current = new Map([...this.#slots].map(([name, { spec }]) => [name, spec]));
-    const actions = diff(current, manifest.processes);
-    this.#tell({ type: "applied", file, actions });
-    for (const action of actions) {
-      if (action.kind === "stop") this.#stop(action.name, "removed");
-      else {
-        if (action.kind === "restart") this.#stop(action.spec.name, "changed");
-        this.#start(action.spec);
-      }
-    }
-  }
-
-  /** Stops everything, at the latest when the grace period is over. */
-  async shutdown(why: string): Promise<void> {
-    if (this.#state === "open") {
+  /** Runs until `signal` aborts, for a reason that is told, and everything has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    using _closing = onAbort(signal, (why) => {
       this.#state = "closed";
-      this.#tell({ type: "shutdown", why, grace: this.#grace });
-      for (const name of [...this.#slots.keys()]) this.#stop(name, "shutdown");
+      this.#tell({ type: "shutdown", why: `${why}`, grace: this.#grace });
+    });
+    await this.controller.run(signal);
+    for (const process of this.#processes.values()) process.stop("shutdown", this.#grace);
+    await Promise.all([...this.#processes.values()].map(({ ended }) => ended));
+  }
+
+  /** What is wanted now. */
+  get manifest(): Manifest {
+    return this.#manifest;
+  }
+
+  get #grace(): number {
+    return this.#options.grace ?? this.#manifest.grace;
+  }
+
+  /** @returns the names to look at */
+  #apply(read: ReadManifest): readonly string[] {
+    const { file } = this.#options;
+    if (read.ok) {
+      const actions = diff(this.#manifest.processes, read.manifest.processes);
+      this.#manifest = read.manifest;
+      this.#tell({ type: "applied", file, actions });
+      return actions.map(({ name }) => name);
     }
-    await Promise.all(this.#ends.values());
+    if ("errors" in read) this.#tell({ type: "rejected", errors: read.errors });
+    else this.#tell({ type: "unreadable", file, message: read.message });
+    return [];
   }
 
-  #start(spec: ProcessSpec): void {
-    const stop = new AbortController();
-    this.#slots.set(spec.name, { spec, stop });
-    this.#ends.set(spec.name, this.#live(spec, stop.signal, this.#ends.get(spec.name)));
+  /** One look at one process. What it does not finish, an event or the back-off brings back. */
+  async #reconcile(name: string): Promise<void> {
+    if (this.#state === "closed" || this.#isLeaving(name)) return;
+    const spec = this.#manifest.processes.get(name);
+    if (spec === undefined) return;
+    const process =
+      this.#processes.get(name) ??
+      new Process(spec, {
+        machine: this.#options.machine,
+        report: (change) => this.#tell({ ...change, name }),
+        status: () => this.#statuses.get(name) ?? initialStatus(name),
+        onExit: () => this.#onExit(name),
+      });
+    this.#processes.set(name, process);
+    await process.start(() => this.#state === "open" && this.#isCurrent(process));
   }
 
-  #stop(name: string, reason: StopReason): void {
-    this.#slots.get(name)?.stop.abort(reason);
-    this.#slots.delete(name);
+  /** Stops what there is, unless it is what is wanted. */
+  #isLeaving(name: string): boolean {
+    const process = this.#processes.get(name);
+    if (process === undefined || this.#isCurrent(process)) return false;
+    const isWanted = this.#manifest.processes.has(name);
+    process.stop(isWanted ? "changed" : "removed", this.#grace);
+    if (this.#statuses.get(name)?.phase === "Terminating") return true;
+    this.#processes.delete(name);
+    if (!isWanted) this.#tell({ type: "removed", name });
+    return false;
   }
 
-  async #live(spec: ProcessSpec, signal: AbortSignal, before?: Promise<void>): Promise<void> {
-    const { name, readiness } = spec;
-    const { clock } = this.#machine;
-    const report = (change: ProcessChange): void =>
-      this.#report({ ...change, name, at: clock.monotonic() });
-    await before;
-    if (!signal.aborted) {
-      report({ type: "wanted", probed: readiness !== undefined });
-      await supervise(spec, { machine: this.#machine, report, grace: () => this.#grace }, signal);
-      await aborted(signal);
-    }
-    if (signal.reason === "removed") report({ type: "removed" });
+  #isCurrent({ spec }: Process): boolean {
+    const { name } = spec;
+    const isStopped = this.#statuses.get(name)?.phase === "Stopped";
+    return !isStopped && isDeepStrictEqual(spec, this.#manifest.processes.get(name));
   }
 
-  #tell(change: SupervisorChange): void {
-    this.#report({ ...change, at: this.#machine.clock.monotonic() });
+  #tell(change: Change): void {
+    const event = { ...change, at: this.#options.machine.clock.monotonic() };
+    this.#statuses = reduce(this.#statuses, event);
+    this.#options.report(event, this.#statuses);
   }
 }

@@ -2,15 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync } from "node:fs";
 import type { Child, Exit, Launch, ProcessTable, StopSignal } from "../core/process-table.ts";
 import type { ProcessLogs } from "./process-logs.ts";
-
-/** Sends a signal to a process group, which may have ended meanwhile. */
-function signalGroup(leader: number, signal: StopSignal): void {
-  try {
-    process.kill(-leader, signal);
-  } catch {
-    // ESRCH: nobody is left. EPERM (macOS): only zombies are left.
-  }
-}
+import { signalGroup } from "./signal-group.ts";
 
 /** What went wrong, in words that say what to do. */
 function explain(error: NodeJS.ErrnoException, { command, cwd }: Launch): string {

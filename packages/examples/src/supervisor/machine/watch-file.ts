@@ -8,8 +8,6 @@ export interface WatchFileOptions {
   /** How long the file must be left alone before a change counts, in milliseconds. */
   readonly settle: number;
   readonly signal: AbortSignal;
-  /** Called when watching is no longer possible. */
-  readonly onError: (error: Error) => void;
 }
 
 /**
@@ -17,21 +15,26 @@ export interface WatchFileOptions {
  *
  * It is the directory that is watched: many editors write a new file and rename it over the old
  * one, and a watch on the old one would then watch nothing.
+ *
+ * @returns a promise that resolves when `signal` aborts, and rejects when watching is not possible
  */
-export function watchFile(
+export async function watchFile(
   file: string,
   onChange: () => void,
-  { clock, settle, signal, onError }: WatchFileOptions,
-): void {
+  { clock, settle, signal }: WatchFileOptions,
+): Promise<void> {
   const path = resolve(file);
-  const timer = clock.afterFunc(settle, onChange, { label: `change of ${file}` });
+  using timer = clock.afterFunc(settle, onChange, { label: `change of ${file}` });
   timer.stop();
   const watcher = watch(dirname(path), (_event, name) => {
     if (name === null || name === basename(path)) timer.reset(settle);
   });
-  watcher.on("error", onError);
-  onAbort(signal, () => {
-    timer.stop();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      watcher.once("error", reject);
+      onAbort(signal, () => resolve());
+    });
+  } finally {
     watcher.close();
-  });
+  }
 }

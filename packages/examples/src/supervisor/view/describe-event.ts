@@ -10,9 +10,8 @@ const LAST_GOOD = "the last good manifest stays in force; correct this one and s
 
 function actionsText(actions: readonly Action[]): string {
   const verbs = ["start", "restart", "stop"] as const;
-  const name = (action: Action): string => ("spec" in action ? action.spec.name : action.name);
   const parts = verbs.flatMap((verb) => {
-    const names = actions.filter(({ kind }) => kind === verb).map(name);
+    const names = actions.filter(({ kind }) => kind === verb).map(({ name }) => name);
     return names.length === 0 ? [] : [`${verb} ${names.join(", ")}`];
   });
   return parts.length === 0 ? "nothing to change" : parts.join("; ");
@@ -39,6 +38,14 @@ export function describeEvent(event: SupervisorEvent, statuses: Statuses): Line[
       return supervisorLines([...event.errors.map(formatManifestError), LAST_GOOD], "bad");
     case "unreadable":
       return supervisorLines([event.message, LAST_GOOD], "bad");
+    case "failed":
+      return supervisorLines([`${event.message}; trying again`], "bad");
+    case "serving":
+      return supervisorLines([`its page: ${event.url}`], "plain");
+    case "leading":
+      return supervisorLines([`${event.identity} leads, token ${event.token}`], "good");
+    case "following":
+      return supervisorLines([event.leader ? `${event.leader} leads` : "nobody leads"], "plain");
     case "shutdown": {
       const text = `${event.why}: stopping, grace ${formatDuration(event.grace)}`;
       return supervisorLines([text], "plain");

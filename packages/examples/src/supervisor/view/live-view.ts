@@ -48,6 +48,7 @@ export class LiveView implements View {
     else {
       if (event.type === "applied" || event.type === "shutdown") this.#problems = [];
       if (event.type === "shutdown") this.#hint = "stopping, Ctrl-C kills";
+      if (event.type === "serving") this.#hint = `${event.url} · ${this.#hint}`;
       const elapsed = event.at - this.#options.start;
       const timed = lines.map((line) => ({ ...line, elapsed }));
       this.#recent = [...this.#recent, ...timed].slice(-RECENT);

@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import { FileLock, LeaderElector } from "@holdfast/controller";
+import { formatDuration } from "../manifest/duration.ts";
+import type { Program } from "../program.ts";
+import { FencedTable } from "./fenced-table.ts";
+import type { Role } from "./role.ts";
+import { Roster } from "./roster.ts";
+
+/** One of several supervisors: it works while it leads. */
+export function candidate(directory: string, program: Program): Role {
+  const { options, manifest, clock, table, board, metrics } = program;
+  const { identity, lease, grace = manifest.grace } = options;
+  const roster = new Roster(join(directory, "processes"));
+  const elector: LeaderElector = new LeaderElector({
+    lock: new FileLock(join(directory, "lease")),
+    ...{ identity, clock, leaseDuration: lease },
+    renewDeadline: (lease * 2) / 3,
+    retryPeriod: lease / 6,
+    onNewLeader: (leader) => {
+      if (leader !== identity) program.tell({ type: "following", leader });
+    },
+    lead: async ({ token, signal }) => {
+      program.tell({ type: "leading", identity, token });
+      await roster.endOrphans({ clock, grace, before: token });
+      const isLeader = (): boolean => elector.isLeader;
+      const fenced = new FencedTable(table, { roster, token, isLeader });
+      await program.supervise(signal, { table: fenced, token });
+      board.follow(undefined);
+    },
+  });
+  metrics.leadership("supervisor", elector);
+  const problem = (): string | undefined => {
+    const { overdue } = elector.status();
+    return overdue > 0 ? `works on ${formatDuration(overdue)} after its end` : undefined;
+  };
+  return {
+    status: board,
+    alive: [board.alive, { name: "lease", problem }],
+    run: (signal) => elector.run(signal),
+  };
+}

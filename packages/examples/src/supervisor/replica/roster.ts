@@ -1,0 +1,110 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Clock } from "@holdfast/clock";
+import { pollUntil } from "@holdfast/wait";
+import { processState } from "../machine/process-state.ts";
+import { processesWith } from "../machine/processes-with.ts";
+import { signalGroup } from "../machine/signal-group.ts";
+
+/** What {@link Roster.endOrphans} goes by. */
+export interface EndOrphansOptions {
+  readonly clock: Clock;
+  /** Those that were started with a lower token than this. */
+  readonly before: number;
+  /** How long they may take to end after SIGTERM, in milliseconds. */
+  readonly grace: number;
+}
+
+interface Entry {
+  readonly file: string;
+  readonly token: number;
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+/** The variable that names token and roster in the environment of what is on it. */
+const MARK = "HOLDFAST_ROSTER";
+
+/** How often to look whether somebody is gone, in milliseconds. */
+const PERIOD = 20;
+
+/**
+ * Which processes leaders have started, on disk: so a leader knows what one that was killed has left
+ * behind. One empty file each, whose name says everything: it is there as a whole or not at all.
+ *
+ * A leader may be killed after it has started a process and before it has noted it. So each carries a
+ * mark, too. The mark alone would not do: servers that write over their environment lose it.
+ */
+export class Roster {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = resolve(directory);
+    mkdirSync(directory, { recursive: true });
+  }
+
+  /** What the environment of a process has to contain, if it is started with this token. */
+  mark(token: number): Readonly<Record<string, string>> {
+    return { [MARK]: `${token} ${this.#directory}` };
+  }
+
+  /** Notes a process that was started just now. Dispose of what it returns when it has ended. */
+  add(token: number, pid: number): Disposable {
+    const name = `${token}-${pid}-${processState(pid)?.startTime}`;
+    const file = join(this.#directory, name);
+    writeFileSync(file, "");
+    return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
+  }
+
+  /** Ends what leaders before have started and not ended. Resolves when all of it is gone. */
+  async endOrphans({ before, ...options }: EndOrphansOptions): Promise<void> {
+    const orphans = this.#entries().filter(({ token }) => token < before);
+    await Promise.all(orphans.map((orphan) => endOrphan(orphan, options)));
+    const { clock } = options;
+    await pollUntil(() => this.#killMarked(before), PERIOD, { clock });
+  }
+
+  /** @returns whether there was nobody to kill */
+  #killMarked(before: number): boolean {
+    const orphans = processesWith(MARK).filter(({ value }) => {
+      const token = Number.parseInt(value, 10);
+      return token < before && value === this.mark(token)[MARK];
+    });
+    for (const { pid } of orphans) killProcess(pid);
+    return orphans.length === 0;
+  }
+
+  #entries(): readonly Entry[] {
+    return readdirSync(this.#directory).flatMap((name) => {
+      const [, token, pid, startTime = ""] = /^(\d+)-(\d+)-(\w+)$/.exec(name) ?? [];
+      const file = join(this.#directory, name);
+      return pid ? [{ file, token: Number(token), pid: Number(pid), startTime }] : [];
+    });
+  }
+}
+
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+async function endOrphan(
+  { file, pid, startTime }: Entry,
+  { clock, grace }: Omit<EndOrphansOptions, "before">,
+): Promise<void> {
+  const isOver = (): boolean => {
+    const state = processState(pid);
+    return state === undefined || state.isZombie || state.startTime !== startTime;
+  };
+  if (!isOver()) signalGroup(pid, "SIGTERM");
+  const deadline = clock.monotonic() + grace;
+  await pollUntil(() => isOver() || clock.monotonic() >= deadline, PERIOD, { clock });
+  // What is left of its group. A pid that is free is not given to others while it names a group.
+  const { startTime: now = startTime } = processState(pid) ?? {};
+  if (now === startTime) signalGroup(pid, "SIGKILL");
+  await pollUntil(isOver, PERIOD, { clock });
+  rmSync(file, { force: true });
+}

@@ -1,0 +1,91 @@
+import type { ServerResponse } from "node:http";
+import type { Clock, Timer } from "@holdfast/clock";
+import type { StatusSource } from "./status-source.ts";
+
+/** What an {@link EventStream} needs. */
+export interface EventStreamOptions {
+  readonly clock: Clock;
+  readonly status: StatusSource;
+}
+
+/** The least time between two snapshots, in milliseconds: ten a second are enough for an eye. */
+const GAP = 100;
+/** The most. Who hears nothing for longer knows that the server is stuck, and not only quiet. */
+const BEAT = 1_000;
+
+/** Server-sent events: a snapshot at once, then one after each change and each second. */
+export class EventStream implements Disposable {
+  readonly #clock: Clock;
+  readonly #status: StatusSource;
+  readonly #clients = new Set<ServerResponse>();
+  /** Those who have not yet read what they were sent. They get the latest when they have. */
+  readonly #behind = new Set<ServerResponse>();
+  readonly #subscription: Disposable;
+  /** Runs until the next snapshot, while there is somebody to get it. */
+  readonly #timer: Timer;
+  /** The monotonic instant before which no further snapshot is sent. */
+  #earliest = Number.NEGATIVE_INFINITY;
+
+  constructor({ clock, status }: EventStreamOptions) {
+    this.#clock = clock;
+    this.#status = status;
+    this.#timer = clock.afterFunc(BEAT, () => this.#send(), { label: "next snapshot" });
+    this.#timer.stop();
+    this.#subscription = status.onChange(() => this.#change());
+  }
+
+  /** Starts to tell somebody, until the connection closes. */
+  add(client: ServerResponse): void {
+    // Nothing follows on this connection: who stops may close it at once.
+    client.writeHead(200, { "content-type": "text/event-stream", connection: "close" });
+    if (client.req.method === "HEAD") {
+      client.end();
+      return;
+    }
+    client.on("drain", () => this.#caughtUp(client));
+    client.on("close", () => this.#remove(client));
+    // What a client that has gone away makes of a write is no concern of the others.
+    client.on("error", () => {});
+    client.write(`retry: ${BEAT}\n\n${this.#snapshot()}`);
+    this.#clients.add(client);
+    if (!this.#timer.active) this.#timer.reset(BEAT);
+  }
+
+  /** Ends all streams. */
+  [Symbol.dispose](): void {
+    this.#subscription[Symbol.dispose]();
+    this.#timer.stop();
+    for (const client of this.#clients) client.end();
+  }
+
+  #change(): void {
+    if (this.#clients.size === 0) return;
+    const wait = this.#earliest - this.#clock.monotonic();
+    if (wait <= 0) this.#send();
+    else this.#timer.reset(wait);
+  }
+
+  #send(): void {
+    this.#earliest = this.#clock.monotonic() + GAP;
+    this.#timer.reset(BEAT);
+    const text = this.#snapshot();
+    for (const client of this.#clients) {
+      if (client.writableNeedDrain) this.#behind.add(client);
+      else client.write(text);
+    }
+  }
+
+  #caughtUp(client: ServerResponse): void {
+    if (this.#behind.delete(client) && this.#clients.has(client)) client.write(this.#snapshot());
+  }
+
+  #remove(client: ServerResponse): void {
+    this.#clients.delete(client);
+    this.#behind.delete(client);
+    if (this.#clients.size === 0) this.#timer.stop();
+  }
+
+  #snapshot(): string {
+    return `data: ${JSON.stringify(this.#status.snapshot())}\n\n`;
+  }
+}

@@ -1,0 +1,49 @@
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import type { Snapshot } from "../snapshot.ts";
+import { changeLog } from "./change-log.ts";
+import { pageHeader } from "./header.ts";
+import { News, type Picture } from "./news.ts";
+import { processTable } from "./process-table.ts";
+import { QueueHistory } from "./queue-history.ts";
+import { queueLines } from "./queue-lines.ts";
+import { replicaRow } from "./replica-row.ts";
+
+/** Between two drawings, in milliseconds. */
+const PERIOD = 100;
+const CALM_PERIOD = 1_000;
+
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const history = new QueueHistory();
+const news = new News("/events", (snapshot) => {
+  const { at, queue, leader, file } = snapshot;
+  history.add({ at, queue });
+  if (leader !== undefined) led = snapshot;
+  document.title = `${leader?.identity ?? "nobody"} · ${file}`;
+});
+
+/** The latest that somebody who led has told. */
+let led: Snapshot | undefined;
+let drawn: { readonly snapshot: Snapshot | undefined; readonly frame: number } | undefined;
+
+function body(snapshot: Snapshot, { connection, now }: Picture): TemplateResult {
+  // While nobody leads, the processes are as the last leader left them, as far as anybody knows.
+  const { processes, at } = led ?? snapshot;
+  const isLed = snapshot === led;
+  return html`<main class=${isLed && connection === "live" ? "" : "stale"}>
+    ${replicaRow(snapshot.replicas)} ${queueLines(history.samples, now)}
+    ${processTable(processes, isLed ? now : at)} ${changeLog(snapshot.log)}
+  </main>`;
+}
+
+function onFrame(frame: number): void {
+  requestAnimationFrame(onFrame);
+  const picture = news.at(frame);
+  const { snapshot } = picture;
+  const period = calm.matches ? CALM_PERIOD : PERIOD;
+  if (drawn !== undefined && snapshot === drawn.snapshot && frame - drawn.frame < period) return;
+  const main = snapshot === undefined ? nothing : body(snapshot, picture);
+  render(html`${pageHeader(picture)}${main}`, document.body);
+  drawn = { snapshot, frame };
+}
+
+requestAnimationFrame(onFrame);

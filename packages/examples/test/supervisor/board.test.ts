@@ -1,0 +1,126 @@
+import { expect, it } from "vitest";
+import { Board } from "../../src/supervisor/view/board.ts";
+import { FakeSupervisor } from "./fake-supervisor.ts";
+
+const MANIFEST = `
+backoff: { duration: 1s, factor: 2, cap: 4s, jitter: 0, resetAfter: 10s }
+processes:
+  web: { command: web, readiness: { port: 80 } }
+  crasher: { command: crash, backoff: { jitter: 0.5 } }
+  job: { command: job, restart: OnFailure }
+`;
+
+/** A supervisor with a board, and how often the board says that something has changed. */
+function watched(answers = true) {
+  const fake: FakeSupervisor = new FakeSupervisor(
+    {
+      crash: () => ({ runs: 0, exit: { kind: "code", code: 1, words: "no config" } }),
+      job: () => ({ runs: 10, exit: { kind: "code", code: 0 } }),
+    },
+    { probe: async () => answers, report: (event, statuses) => board.show(event, statuses) },
+  );
+  const board = new Board({ clock: fake.clock, identity: "replica-1", file: "test.yaml" });
+  board.follow(fake.supervisor, 7);
+  return { fake, board };
+}
+
+it("shows who leads, every process in the order of the manifest, and the queue", async () => {
+  const { fake, board } = watched();
+  const start = fake.clock.now();
+  fake.apply(MANIFEST);
+  await fake.clock.step(100);
+  const { log, ...snapshot } = board.snapshot();
+  const pending = fake.statuses.get("crasher")?.waits[0]?.planned ?? 0;
+  expect(snapshot).toEqual({
+    at: start + 100,
+    identity: "replica-1",
+    file: "test.yaml",
+    leader: { identity: "replica-1", token: 7, since: start },
+    replicas: [{ identity: "replica-1", role: "leader", pid: process.pid, restarts: 0 }],
+    processes: [
+      {
+        ...{ name: "web", phase: "Running", ready: true, pid: 101, restarts: 0, waits: [] },
+        ...{ lastExit: undefined, nextStart: undefined, cap: 4_000 },
+      },
+      {
+        ...{ name: "crasher", phase: "CrashLoopBackOff", ready: undefined, pid: undefined },
+        ...{ restarts: 0, lastExit: 'code 1 after 0ms, "no config"' },
+        nextStart: expect.closeTo(start + pending, 3) as number,
+        waits: [{ planned: pending, measured: undefined }],
+        cap: 6_000,
+      },
+      {
+        ...{ name: "job", phase: "Completed", ready: undefined, pid: undefined, restarts: 0 },
+        ...{ lastExit: "code 0 after 10ms", nextStart: undefined, waits: [], cap: 4_000 },
+      },
+    ],
+    queue: { size: 0, delayed: 1, inFlight: 0 },
+  });
+  expect(log.map(({ at, name, text }) => [at - start, name, text])).toEqual([
+    [0, undefined, "test.yaml: start web, crasher, job"],
+    [0, "web", "Running, pid 101"],
+    [0, "web", "ready: http://127.0.0.1:80/ answers"],
+    [0, "crasher", "Running, pid 102"],
+    [0, "job", "Running, pid 103"],
+    [0, "crasher", expect.stringMatching(/^CrashLoopBackOff, restart 1 in /)],
+    [10, "job", "Completed: code 0 after 10ms"],
+  ]);
+});
+
+it("shows the order of the latest manifest, and last what leaves it", async () => {
+  const { fake, board } = watched();
+  const names = (): string[] => board.snapshot().processes.map(({ name }) => name);
+  fake.apply("processes: { a: { command: web }, b: { command: web } }");
+  await fake.clock.step(0);
+  fake.apply("processes: { c: { command: web }, b: { command: web } }");
+  const leaving = names();
+  await fake.clock.step(0);
+  expect([leaving, names()]).toEqual([
+    ["b", "a"],
+    ["c", "b"],
+  ]);
+});
+
+it("shows nothing of its own while another one leads", async () => {
+  const { fake, board } = watched();
+  fake.apply(MANIFEST);
+  await fake.clock.step(0);
+  board.follow(undefined);
+  expect(board.snapshot()).toMatchObject({
+    leader: undefined,
+    replicas: [{ identity: "replica-1", role: "standby" }],
+    processes: [],
+    queue: { size: 0, delayed: 0, inFlight: 0 },
+  });
+  expect(board.ready.problem()).toBeUndefined();
+});
+
+it("says that something has changed, to those who still listen", async () => {
+  const { fake, board } = watched();
+  let changes = 0;
+  const listening = board.onChange(() => changes++);
+  fake.apply("processes: { a: { command: web } }");
+  const applied = changes;
+  board.follow(undefined);
+  const followed = changes;
+  listening[Symbol.dispose]();
+  await fake.clock.step(0);
+  expect([applied, followed, changes]).toEqual([1, 2, 2]);
+});
+
+it("is ready when all processes are that are asked", async () => {
+  const { fake, board } = watched(false);
+  fake.apply(MANIFEST);
+  await fake.clock.step(0);
+  expect(board.ready.problem()).toBe("web not ready");
+  expect(board.alive.problem()).toBeUndefined();
+});
+
+it("keeps the latest fifty lines", async () => {
+  const { fake, board } = watched();
+  fake.apply("processes: { crasher: { command: crash, backoff: { duration: 1s, cap: 1s } } }");
+  await fake.clock.step(100_000);
+  const { log } = board.snapshot();
+  expect(log).toHaveLength(50);
+  expect(log.at(-1)?.text).toMatch(/^CrashLoopBackOff, restart 101 in 1s/);
+});

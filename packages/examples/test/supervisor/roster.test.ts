@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { realClock } from "@holdfast/clock";
+import { afterAll, describe, expect, it } from "vitest";
+import { processState } from "../../src/supervisor/machine/process-state.ts";
+import { Roster } from "../../src/supervisor/replica/roster.ts";
+import { isAlive, survivors } from "./program.ts";
+
+const root = mkdtempSync(join(tmpdir(), "holdfast-test-"));
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(root, { recursive: true, force: true });
+});
+
+const ALL = { clock: realClock, before: Number.POSITIVE_INFINITY };
+
+/** A shell in a group of its own that has run the script up to its first line of output. */
+async function shell(
+  script: string,
+  mark: Readonly<Record<string, string>> = {},
+): Promise<{ pid: number; text: string }> {
+  const child = spawn("sh", ["-c", script], {
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { ...process.env, ...mark },
+  });
+  children.push(child);
+  const [text] = (await once(child.stdout, "data")) as [Buffer];
+  return { pid: child.pid ?? 0, text: `${text}` };
+}
+
+let rosters = 0;
+function newRoster(): { directory: string; roster: Roster } {
+  const directory = join(root, `${++rosters}`);
+  return { directory, roster: new Roster(directory) };
+}
+
+describe.skipIf(process.platform !== "linux")("a roster", () => {
+  it("ends those who end when they are asked, and forgets them", async () => {
+    const { directory, roster } = newRoster();
+    const { pid } = await shell("trap 'exit 0' TERM; echo; while :; do sleep 0.02; done");
+    roster.add(1, pid);
+    // Were it to wait for the grace period, the test would never end.
+    await roster.endOrphans({ ...ALL, grace: Number.POSITIVE_INFINITY });
+    expect(isAlive(pid)).toBe(false);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("kills those who do not, and what they have started", async () => {
+    const { directory, roster } = newRoster();
+    const script = "trap '' TERM; sleep 100 & echo $!; while :; do sleep 0.02; done";
+    const { pid, text } = await shell(script);
+    roster.add(1, pid);
+    await roster.endOrphans({ ...ALL, grace: 50 });
+    expect(await survivors([pid, Number(text)])).toEqual([]);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("kills what a process has left that ended by itself", async () => {
+    const { roster } = newRoster();
+    const { pid, text } = await shell("sleep 100 > /dev/null & echo $!; exit 1");
+    roster.add(1, pid);
+    await survivors([pid]);
+    await roster.endOrphans({ ...ALL, grace: 50 });
+    expect(await survivors([Number(text)])).toEqual([]);
+  });
+
+  it("leaves those alone who only have the pid of one", async () => {
+    const { directory, roster } = newRoster();
+    const { pid } = await shell("echo; sleep 100");
+    const { startTime = "" } = processState(pid) ?? {};
+    writeFileSync(join(directory, `1-${pid}-${Number(startTime) - 1}`), "");
+    await roster.endOrphans({ ...ALL, grace: 0 });
+    expect(isAlive(pid)).toBe(true);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("leaves those alone whom the same leader has started, or a later one", async () => {
+    const { directory, roster } = newRoster();
+    const { pid } = await shell("echo; sleep 100");
+    roster.add(2, pid);
+    await roster.endOrphans({ ...ALL, before: 2, grace: 0 });
+    expect(isAlive(pid)).toBe(true);
+    expect(readdirSync(directory)).toHaveLength(1);
+  });
+
+  it("kills those who were started and not noted, by leaders before and on this roster", async () => {
+    const { roster } = newRoster();
+    const script = "setsid sleep 100 > /dev/null & echo $!; wait";
+    const marks = [roster.mark(1), roster.mark(2), newRoster().roster.mark(1)];
+    const shells = await Promise.all(marks.map((mark) => shell(script, mark)));
+    await roster.endOrphans({ ...ALL, before: 2, grace: 0 });
+    const [gone = [], ...others] = shells.map(({ pid, text }) => [pid, Number(text)]);
+    expect(await survivors(gone)).toEqual([]);
+    expect(others.flat().filter(isAlive)).toHaveLength(4);
+    for (const pid of others.flat()) process.kill(pid, "SIGKILL");
+  });
+
+  it("takes those off who have ended", async () => {
+    const { directory, roster } = newRoster();
+    const { pid } = await shell("echo; sleep 100");
+    const entry = roster.add(1, pid);
+    expect(readdirSync(directory)).toHaveLength(1);
+    entry[Symbol.dispose]();
+    entry[Symbol.dispose]();
+    expect(readdirSync(directory)).toEqual([]);
+  });
+});

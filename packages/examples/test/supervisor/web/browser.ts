@@ -1,0 +1,55 @@
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
+import { CHROMIUM_FLAGS, findChromium, HOW_TO_INSTALL } from "./chromium.ts";
+
+// One browser for the file that imports this.
+
+const executablePath = findChromium();
+
+/** Whether these tests cannot run; on a build machine that is an error. */
+export const isBrowserMissing = executablePath === undefined;
+if (isBrowserMissing) {
+  if (process.env["CI"] === "true") throw new Error(HOW_TO_INSTALL);
+  console.warn(HOW_TO_INSTALL);
+}
+
+/** How long a condition may take, in milliseconds, on a machine that is busy. */
+export const PATIENCE = 60_000;
+export const PATIENT = { concurrent: true, timeout: 4 * PATIENCE };
+
+let browser: Browser;
+beforeAll(async () => {
+  if (executablePath === undefined) return;
+  browser = await chromium.launch({ executablePath, args: [...CHROMIUM_FLAGS], timeout: PATIENCE });
+}, 2 * PATIENCE);
+afterAll(() => browser?.close());
+
+/** A page in a profile of its own, and all that it complains about. */
+export interface Visit extends AsyncDisposable {
+  readonly page: Page;
+  readonly problems: readonly string[];
+}
+
+export async function visit(url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
+  });
+  await page.goto(url);
+  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** The row of a process in the table. */
+export function rowOf(page: Page, name: string): Locator {
+  return page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
+}

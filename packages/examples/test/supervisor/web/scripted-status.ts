@@ -1,0 +1,43 @@
+import type { PassiveClock } from "@holdfast/clock";
+import type { Snapshot } from "../../../src/supervisor/web/snapshot.ts";
+import type { StatusSource } from "../../../src/supervisor/web/status-source.ts";
+
+/** A source that shows what a test tells it to. */
+export class ScriptedStatus implements StatusSource {
+  readonly #clock: PassiveClock;
+  readonly #listeners = new Set<() => void>();
+  #state: Omit<Snapshot, "at">;
+
+  constructor(clock: PassiveClock, state: Partial<Snapshot> = {}) {
+    this.#clock = clock;
+    this.#state = {
+      identity: "supervisor",
+      file: "demo.yaml",
+      leader: undefined,
+      replicas: [],
+      processes: [],
+      queue: { size: 0, delayed: 0, inFlight: 0 },
+      log: [],
+      ...state,
+    };
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  snapshot(): Snapshot {
+    return { at: this.#clock.now(), ...this.#state };
+  }
+
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
+  }
+
+  /** Changes some of what it shows. */
+  show(change: Partial<Snapshot>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}

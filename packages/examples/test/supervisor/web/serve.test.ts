@@ -1,0 +1,302 @@
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { FakeClock } from "@holdfast/clock/testing";
+import { Registry } from "prom-client";
+import { describe, expect, it } from "vitest";
+import type { HealthCheck } from "../../../src/supervisor/web/health.ts";
+import { openEvents } from "../../../src/supervisor/web/open-events.ts";
+import { type ServeOptions, serve } from "../../../src/supervisor/web/serve.ts";
+import type { Snapshot } from "../../../src/supervisor/web/snapshot.ts";
+import { ScriptedStatus } from "./scripted-status.ts";
+
+// Sockets are real here, and time is not.
+
+function world(options: Partial<ServeOptions> = {}) {
+  const clock = new FakeClock({ now: 0 });
+  const status = new ScriptedStatus(clock);
+  const start = (more: Partial<ServeOptions> = {}) =>
+    serve({ clock, port: 0, status, register: new Registry(), ...options, ...more });
+  return { clock, status, start };
+}
+
+/** What a stream of events says, one after another, until it ends. */
+async function listen(url: string) {
+  const events = (await openEvents(`${url}events`, new AbortController().signal))[
+    Symbol.asyncIterator
+  ]();
+  const next = async (): Promise<string> => {
+    const { done, value } = await events.next();
+    if (done === true) return "end";
+    const { at, file } = JSON.parse(value.data) as Snapshot;
+    return `${at} ${file}`;
+  };
+  return { next };
+}
+
+interface Question {
+  readonly method?: string;
+  readonly path?: string;
+  readonly host?: string;
+}
+
+function ask(url: string, { host, ...options }: Question = {}) {
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = host === undefined ? {} : { host };
+    const request = httpRequest(url, { agent: false, headers, ...options }, (response) => {
+      response.resume();
+      resolve(response);
+    });
+    request.on("error", reject).end();
+  });
+}
+
+const fine: HealthCheck = { name: "sources", problem: () => undefined };
+const bad: HealthCheck = { name: "leader", problem: () => "nobody leads" };
+const worse: HealthCheck = { name: "queue", problem: () => "stuck for 2m00s" };
+
+describe("the answers of a server", () => {
+  it("are the snapshot of now, as JSON", async () => {
+    const { clock, status, start } = world();
+    await using server = await start();
+    await clock.step(7);
+    status.show({ file: "other.yaml" });
+    const response = await fetch(`${server.url}state`);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(status.snapshot())));
+    expect(status.snapshot()).toMatchObject({ at: 7, file: "other.yaml" });
+  });
+
+  it.each([
+    { name: "no checks", checks: [], status: 200, text: "ok\n" },
+    { name: "checks that hold", checks: [fine], status: 200, text: "ok\n" },
+    { name: "one that fails", checks: [fine, bad], status: 503, text: "leader: nobody leads\n" },
+    {
+      name: "two that fail",
+      checks: [bad, fine, worse],
+      status: 503,
+      text: "leader: nobody leads\nqueue: stuck for 2m00s\n",
+    },
+  ])("tell its health: $name", async ({ checks, status, text }) => {
+    const { start } = world();
+    for (const [path, options] of [
+      ["healthz", { alive: checks, ready: [] }],
+      ["readyz", { alive: [], ready: checks }],
+    ] as const) {
+      await using server = await start(options);
+      const response = await fetch(`${server.url}${path}`);
+      expect([response.status, await response.text()]).toEqual([status, text]);
+    }
+  });
+
+  it("tell its health check by check on request", async () => {
+    const { start } = world();
+    await using server = await start({ ready: [fine, bad] });
+    const response = await fetch(`${server.url}readyz?verbose`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({
+      ok: false,
+      checks: [
+        { name: "sources", ok: true },
+        { name: "leader", ok: false, problem: "nobody leads" },
+      ],
+    });
+  });
+
+  it("are metrics as Prometheus wants them", async () => {
+    const { start } = world();
+    const metrics = "# HELP things Things\n# TYPE things counter\nthings 3\n";
+    const register = {
+      contentType: Registry.PROMETHEUS_CONTENT_TYPE,
+      metrics: async () => metrics,
+    };
+    await using server = await start({ register: register as unknown as Registry });
+    const response = await fetch(`${server.url}metrics`);
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(await response.text()).toBe(metrics);
+  });
+
+  it("are the page, which may run its own scripts only", async () => {
+    const { start } = world();
+    await using server = await start();
+    const response = await fetch(server.url);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; script-src 'self' 'sha256-[\w+/=]+'; style-src 'self'; /,
+    );
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(await response.text()).toMatch(/^<!doctype html>/);
+  });
+
+  it.each([
+    { method: "GET", path: "/nothing", want: 404 },
+    { method: "GET", path: "/web/page/../../main.js", want: 404 },
+    { method: "GET", path: "/web/page/%2e%2e/serve.js", want: 404 },
+    { method: "GET", path: "/web/page/missing.js", want: 404 },
+    { method: "GET", path: "//elsewhere/state", want: 404 },
+    { method: "GET", path: "http://elsewhere/state", want: 400 },
+    { method: "POST", path: "/state", want: 405 },
+    { method: "HEAD", path: "/state", want: 200 },
+    { method: "HEAD", path: "/events", want: 200 },
+  ])("are $want to $method $path", async ({ method, path, want }) => {
+    const { start } = world();
+    await using server = await start();
+    expect((await ask(server.url, { method, path })).statusCode).toBe(want);
+  });
+
+  it.each([
+    { host: "localhost", want: 200 },
+    { host: "127.0.0.1:80", want: 200 },
+    { host: "localhost.example.com", want: 421 },
+    { host: "example.com:80", want: 421 },
+  ])("are $want to who calls it $host", async ({ host, want }) => {
+    const { start } = world();
+    await using server = await start();
+    expect((await ask(`${server.url}state`, { host })).statusCode).toBe(want);
+  });
+
+  it("are 500 where something fails, and the next is as ever", async () => {
+    const { status, start } = world();
+    await using server = await start();
+    const register = new Registry();
+    register.metrics = () => Promise.reject(new Error("no disk"));
+    await using failing = await start({ register });
+    const response = await fetch(`${failing.url}metrics`);
+    expect([response.status, await response.text()]).toEqual([500, "It failed: Error: no disk\n"]);
+    expect((await fetch(`${server.url}state`)).status).toBe(200);
+    expect(status.listeners).toBe(2);
+  });
+});
+
+describe("a stream of events", () => {
+  it("begins with how things are, goes on after a change, and keeps 100 ms between two", async () => {
+    const { clock, status, start } = world();
+    await using server = await start();
+    status.show({ file: "a" });
+    const { next } = await listen(server.url);
+    expect(await next()).toBe("0 a");
+    status.show({ file: "b" });
+    status.show({ file: "c" });
+    await clock.step(60);
+    status.show({ file: "d" });
+    await clock.step(200);
+    status.show({ file: "e" });
+    await clock.step(99);
+    status.show({ file: "f" });
+    await clock.step(1);
+    expect([await next(), await next(), await next(), await next()]).toEqual([
+      "0 b",
+      "100 d",
+      "260 e",
+      "360 f",
+    ]);
+  });
+
+  it("tells how things are each second in which nothing changes", async () => {
+    const { clock, status, start } = world();
+    await using server = await start();
+    status.show({ file: "a" });
+    const { next } = await listen(server.url);
+    await clock.step(1_500);
+    status.show({ file: "b" });
+    await clock.step(1_000);
+    const told = [await next(), await next(), await next(), await next()];
+    expect(told).toEqual(["0 a", "1000 a", "1500 b", "2500 b"]);
+  });
+
+  it("tells all who listen, and nobody costs a timer", async () => {
+    const { clock, status, start } = world();
+    await using server = await start();
+    status.show({ file: "a" });
+    expect(clock.waiters()).toBe(0);
+    const streams = await Promise.all([listen(server.url), listen(server.url)]);
+    for (const { next } of streams) expect(await next()).toBe("0 a");
+    await clock.step(50);
+    status.show({ file: "b" });
+    for (const { next } of streams) expect(await next()).toBe("50 b");
+  });
+
+  it("drops who has gone", async () => {
+    const { clock, status, start } = world();
+    await using server = await start();
+    const stop = new AbortController();
+    await openEvents(`${server.url}events`, stop.signal);
+    expect(clock.waiters()).toBe(1);
+    stop.abort();
+    while (clock.waiters() > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    status.show({ file: "b" });
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("skips what a slow reader has no room for, and then gives it the latest", async () => {
+    const { clock, status, start } = world();
+    await using server = await start();
+    const response = await new Promise<IncomingMessage>((resolve) => {
+      httpRequest(`${server.url}events`, { agent: false }, resolve).end();
+    });
+    // 40 MB are more than any system keeps for a reader.
+    const file = "x".repeat(400_000);
+    for (let turn = 1; turn <= 100; turn++) {
+      status.show({ file: `${turn} ${file}` });
+      await clock.step(100);
+    }
+    status.show({ file: "last" });
+    await clock.step(100);
+    let received = "";
+    for await (const text of response.setEncoding("utf8")) {
+      received += text;
+      if (received.includes('"file":"last"')) break;
+    }
+    expect(received.length).toBeLessThan(30_000_000);
+  });
+});
+
+describe("the end of a server", () => {
+  it("ends its streams and leaves no timer, no listener and no port", async () => {
+    const { clock, status, start } = world();
+    const server = await start();
+    const { next } = await listen(server.url);
+    await next();
+    status.show({ file: "a" });
+    await next();
+    const idle = fetch(`${server.url}state`);
+    await (await idle).text();
+    await server[Symbol.asyncDispose]();
+    expect(await next()).toBe("end");
+    expect(clock.waiters()).toBe(0);
+    expect(status.listeners).toBe(0);
+    await expect(ask(server.url)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    await server[Symbol.asyncDispose]();
+  });
+
+  it("waits a second for an answer under way", async () => {
+    const { clock, start } = world();
+    let asked = (): void => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const register = new Registry();
+    register.metrics = () => {
+      asked();
+      return new Promise(() => {});
+    };
+    const server = await start({ register });
+    const answer = ask(`${server.url}metrics`);
+    const failed = expect(answer).rejects.toMatchObject({ code: "ECONNRESET" });
+    await isAsked;
+    const closed = server[Symbol.asyncDispose]();
+    await clock.step(999);
+    expect(clock.waiters()).toBe(1);
+    await clock.step(1);
+    await closed;
+    await failed;
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("is where it begins, when the port is taken", async () => {
+    const { status, start } = world();
+    await using first = await start();
+    const port = Number(new URL(first.url).port);
+    await expect(start({ port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+    expect(status.listeners).toBe(1);
+  });
+});
