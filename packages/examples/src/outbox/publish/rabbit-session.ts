@@ -1,0 +1,102 @@
+import { type ChannelModel, type ConfirmChannel, connect, type SocketOptions } from "amqplib";
+import type { Message, Route } from "../message/message.ts";
+import { UnconfirmedError } from "./unconfirmed-error.ts";
+import { UnroutableError } from "./unroutable-error.ts";
+
+/** Tells one publication from another of the same message. */
+const TICKET = "x-outbox-ticket";
+
+const NOT_FOUND = 404;
+
+/** One connection to a broker with one channel that confirms, for as long as both last. */
+export class RabbitSession {
+  /** Resolves when the connection or its channel has ended: to why, or to undefined after a close. */
+  readonly ended: Promise<Error | undefined>;
+  readonly #connection: ChannelModel;
+  readonly #channel: ConfirmChannel;
+  /** Those that are known to exist. */
+  readonly #exchanges = new Set([""]);
+  /** The tickets of what came back and is not confirmed yet. */
+  readonly #returned = new Set<unknown>();
+  #tickets = 0;
+
+  private constructor(connection: ChannelModel, channel: ConfirmChannel) {
+    this.#connection = connection;
+    this.#channel = channel;
+    // An error comes before its close.
+    this.ended = new Promise((resolve) => {
+      for (const part of [connection, channel]) {
+        part.on("error", resolve);
+        part.on("close", () => resolve(undefined));
+      }
+    });
+    channel.on("return", ({ properties }) => this.#returned.add(properties.headers?.[TICKET]));
+  }
+
+  /**
+   * Connects.
+   *
+   * @param signal - closes the socket of an attempt that has not succeeded yet
+   */
+  static async open(url: string, signal: AbortSignal): Promise<RabbitSession> {
+    const connection = await connect(url, { signal } as SocketOptions);
+    try {
+      // Without a listener, a connection that is lost right now would end the process.
+      connection.on("error", () => undefined);
+      return new RabbitSession(connection, await connection.createConfirmChannel());
+    } catch (error) {
+      await connection.close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /**
+   * Publishes, and resolves when the broker has confirmed.
+   *
+   * A broker ends the channel of who publishes to an exchange that does not exist, and with it what
+   * others have under way there. So each exchange is asked for once, beside it.
+   */
+  async publish(message: Message): Promise<void> {
+    await this.#requireExchange(message.route);
+    const ticket = ++this.#tickets;
+    await new Promise<void>((resolve, reject) => {
+      const { id, route, content, createTime } = message;
+      const body = Buffer.from(JSON.stringify(content));
+      const options = {
+        mandatory: true,
+        persistent: true,
+        contentType: "application/json",
+        messageId: id,
+        timestamp: Math.floor(createTime / 1_000),
+        headers: { [TICKET]: ticket },
+      };
+      this.#channel.publish(route.exchange, route.routingKey, body, options, (error) => {
+        // What comes back does so before its confirmation, which only says that it was dealt with.
+        const isReturned = this.#returned.delete(ticket);
+        if (error) reject(new UnconfirmedError(error.message, { cause: error }));
+        else if (isReturned) reject(new UnroutableError(route, "queue"));
+        else resolve();
+      });
+    });
+  }
+
+  /** Closes the connection, in good order if the other side still answers. */
+  async close(): Promise<void> {
+    await this.#connection.close().catch(() => undefined);
+  }
+
+  async #requireExchange(route: Route): Promise<void> {
+    if (this.#exchanges.has(route.exchange)) return;
+    const probe = await this.#connection.createChannel();
+    probe.on("error", () => undefined);
+    try {
+      await probe.checkExchange(route.exchange);
+    } catch (error) {
+      if ((error as { code?: unknown }).code === NOT_FOUND)
+        throw new UnroutableError(route, "exchange");
+      throw error;
+    }
+    this.#exchanges.add(route.exchange);
+    await probe.close();
+  }
+}
