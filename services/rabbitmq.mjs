@@ -6,7 +6,7 @@ import { freePort } from "../packages/examples/dist/supervisor/machine/free-port
 import { makeDirectory, removeDirectory, Server } from "./server.mjs";
 
 /** What `rabbitmq-server` in the path calls, after it has changed to a user and directories of its own. */
-const COMMAND = "/usr/lib/rabbitmq/bin/rabbitmq-server";
+export const RABBITMQ_PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 
 export class RabbitServer {
   #directory = makeDirectory("rabbitmq");
@@ -50,7 +50,7 @@ export class RabbitServer {
       {
         name: "RabbitMQ",
         directory,
-        command: COMMAND,
+        command: RABBITMQ_PROGRAM,
         args: [],
         env: this.#env(),
         greet: () => this.#greet(),
