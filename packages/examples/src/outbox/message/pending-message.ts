@@ -56,7 +56,9 @@ export function pendingMessage(message: NewMessage, now: number): Message {
 function parse(message: NewMessage): z.infer<typeof newMessage> {
   const { data, error } = newMessage.safeParse(message);
   if (error === undefined) return data;
-  const problems = error.issues.map(({ path, message }) => `${["message", ...path].join(".")}: ${message}`);
+  const problems = error.issues.map(
+    ({ path, message }) => `${["message", ...path].join(".")}: ${message}`,
+  );
   throw new RangeError(problems.join("; "));
 }
 

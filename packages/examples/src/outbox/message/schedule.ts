@@ -1,7 +1,7 @@
 import type { Message } from "./message.ts";
 
 /** The longest wait that a message may ask for, in milliseconds: a hundred years. */
-export const LONGEST_WAIT = 100 * 365 * 24 * 60 * 60 * 1_000;
+export const LONGEST_WAIT: number = 100 * 365 * 24 * 60 * 60 * 1_000;
 
 /** What a wait depends on. */
 export type Schedule = Pick<Message, "initBackoff" | "backoffFactor">;

@@ -4,13 +4,7 @@ import type { MessageStatus } from "../message/message-status.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import type { BrokenMessage, Claim, Claimed } from "./claim.ts";
 import { claimOf, isBroken, messageOf } from "./message-row.ts";
-import type {
-  ClaimRequest,
-  Failure,
-  Fence,
-  OutboxStore,
-  ReplayRequest,
-} from "./outbox-store.ts";
+import type { ClaimRequest, Failure, Fence, OutboxStore, ReplayRequest } from "./outbox-store.ts";
 import { StaleFenceError } from "./stale-fence-error.ts";
 import * as sql from "./statements.ts";
 

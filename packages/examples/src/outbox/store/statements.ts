@@ -6,7 +6,8 @@ import { COLUMNS } from "./message-row.ts";
 const instant = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
 
 /** Word for word the condition of the index `outbox_message_due`, or it would not be used. */
-const UNCLAIMED = "claimed_by IS NULL AND NOT deleted AND message_status NOT IN ('success', 'dead')";
+const UNCLAIMED =
+  "claimed_by IS NULL AND NOT deleted AND message_status NOT IN ('success', 'dead')";
 
 /** `found` is a list of ids. It is worked out once, or more rows could be locked than are taken. */
 const claimAll = (found: string): string => `
