@@ -1,18 +1,34 @@
 import type { MessageStatus } from "./message-status.ts";
 
+/** Where a message goes, in words of a broker; a webhook uses the routing key as its path. */
+export interface Route {
+  /** May be empty, which is the default exchange: it takes the routing key for the name of a queue. */
+  readonly exchange: string;
+  /** `"direct"` if not given; each broker has its own. */
+  readonly exchangeType?: string | undefined;
+  readonly queue: string;
+  readonly routingKey: string;
+}
+
+/** A route with nothing left open. */
+export interface ResolvedRoute extends Route {
+  readonly exchangeType: string;
+}
+
 /** What a caller says of a message when it saves it. Durations are in milliseconds. */
 export interface NewMessage {
   /** A UUID; the consumer knows a message that comes twice by it. Made if not given. */
   readonly id?: string | undefined;
   /** Who caused it. */
   readonly creator: string;
-  /** What it is about: the part of the business, and the key of the thing there. */
+  /** Which part of the business it is about. */
   readonly businessModule: string;
+  /** The key of the thing there. */
   readonly businessKey: string;
   readonly route: Route;
   /** What is sent: anything that JSON can hold. */
   readonly content: unknown;
-  /** How often a failed attempt is repeated. Whole, at least 0; 5 if not given. */
+  /** How many attempts may fail: with the last of them it is dead. Whole, from 1; 5 if not given. */
   readonly maxRetryTimes?: number | undefined;
   /** The first wait, in milliseconds. At least 0; 10,000 if not given. */
   readonly initBackoff?: number | undefined;
@@ -20,25 +36,22 @@ export interface NewMessage {
   readonly backoffFactor?: number | undefined;
 }
 
-/** Where a message goes, in words of a broker; a webhook uses the routing key as its path. */
-export interface Route {
-  readonly exchange: string;
-  readonly queue: string;
-  readonly routingKey: string;
-}
-
-/** A message as it is stored. Instants are milliseconds since the epoch. */
+/** A message as it is stored. Instants are whole milliseconds since the epoch. */
 export interface Message {
   readonly id: string;
   readonly createTime: number;
   readonly editTime: number;
   readonly creator: string;
+  /** Who changed it last: its creator, a relay, or who replayed it. */
+  readonly editor: string;
+  /** Taken out of use by a person: never sent, never counted. */
+  readonly deleted: boolean;
   readonly businessModule: string;
   readonly businessKey: string;
-  readonly route: Route;
+  readonly route: ResolvedRoute;
   readonly content: unknown;
   readonly status: MessageStatus;
-  /** How many attempts have failed. */
+  /** How many attempts have failed. At most `maxRetryTimes`. */
   readonly currentRetryTimes: number;
   readonly maxRetryTimes: number;
   /** When it is due. Undefined once it is `success` or `dead`. */

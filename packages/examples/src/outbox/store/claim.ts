@@ -10,3 +10,16 @@ export interface Claim {
   /** When it ends unless the attempt has ended before: milliseconds since the epoch. */
   readonly until: number;
 }
+
+/** A row that is no message: somebody else wrote it, or changed it. */
+export interface BrokenMessage {
+  readonly id: string;
+  /** What is wrong with it. It is dead now, and this is its last error. */
+  readonly problem: string;
+}
+
+/** What was found: claims, and rows that are none. */
+export interface Claimed {
+  readonly claims: readonly Claim[];
+  readonly broken: readonly BrokenMessage[];
+}
