@@ -67,7 +67,7 @@ export class RabbitPublisher implements Publisher {
       const lost = await this.#use(session, signal);
       if (lost !== undefined) onError?.(lost);
     };
-    this.#kept = keepConnected(({ signal }) => RabbitSession.open(address, signal), use, {
+    this.#kept = keepConnected(({ signal }) => RabbitSession.open({ url: address, clock, signal }), use, {
       signal: this.#stop.signal,
       backoff,
       clock,

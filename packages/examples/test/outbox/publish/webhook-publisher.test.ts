@@ -70,7 +70,7 @@ describe("WebhookPublisher", () => {
     const message = sampleMessage();
     await publisher.publish(message, signal);
     const { id: key, content: body } = message;
-    expect(received).toEqual([{ method: "POST", path: "/hooks/orders.created", key, body }]);
+    expect(received).toEqual([{ method: "POST", path: "/hooks/orders.paid", key, body }]);
     expect(authorization).toBe("Bearer x");
   });
 
