@@ -17,3 +17,8 @@ export function sample(number: number, facts: Partial<NewMessage> = {}): NewMess
     ...facts,
   };
 }
+
+/** The number of an id that {@link idOf} has made. */
+export function numberOf(id: string): number {
+  return Number(id.slice(-12));
+}

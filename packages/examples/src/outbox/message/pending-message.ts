@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checked } from "../checked.ts";
 import type { Message, NewMessage } from "./message.ts";
 import { instantAfter, LONGEST_WAIT, waitAfter } from "./schedule.ts";
 
@@ -32,7 +33,7 @@ const newMessage = z.object({
  * @throws RangeError that names what is wrong with the message
  */
 export function pendingMessage(message: NewMessage, now: number): Message {
-  const given = parse(message);
+  const given = checked(newMessage, "message", message);
   const { maxRetryTimes = DEFAULTS.maxRetryTimes, initBackoff = DEFAULTS.initBackoff } = given;
   const { backoffFactor = DEFAULTS.backoffFactor, route } = given;
   const schedule = { initBackoff, backoffFactor };
@@ -51,15 +52,6 @@ export function pendingMessage(message: NewMessage, now: number): Message {
     nextScheduleTime: instantAfter(waitAfter(0, schedule), now),
     lastError: undefined,
   };
-}
-
-function parse(message: NewMessage): z.infer<typeof newMessage> {
-  const { data, error } = newMessage.safeParse(message);
-  if (error === undefined) return data;
-  const problems = error.issues.map(
-    ({ path, message }) => `${["message", ...path].join(".")}: ${message}`,
-  );
-  throw new RangeError(problems.join("; "));
 }
 
 function isJson(value: unknown): boolean {

@@ -42,9 +42,9 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
   }
 
   async claimSaved(ids: readonly string[], request: ClaimRequest): Promise<Claimed> {
-    const entries = ids.map((id) => this.#entries.get(id));
+    const entries = ids.map((id) => this.#entries.get(id)).filter((entry) => entry !== undefined);
     return this.#claim(
-      entries.filter((entry) => entry !== undefined && entry.claims === 0 && isWaiting(entry)),
+      entries.filter((entry) => entry.claims === 0 && isWaiting(entry)),
       request,
     );
   }
