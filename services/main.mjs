@@ -76,7 +76,11 @@ async function runTests(urls, signal) {
   signal.throwIfAborted();
   const args = [VITEST, "run", "--config", "vitest.services.config.ts", ...process.argv.slice(2)];
   const env = { ...process.env, ...urls, HOLDFAST_SERVICES_ROLL: roll };
-  const tests = spawn(process.execPath, args, { env, detached: true, stdio: ["ignore", "inherit", "inherit"] });
+  const tests = spawn(process.execPath, args, {
+    env,
+    detached: true,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   const end = () => {
     if (tests.pid !== undefined) process.kill(-tests.pid, "SIGKILL");
   };

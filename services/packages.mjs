@@ -41,7 +41,9 @@ export async function requirePackages(packages, signal) {
   });
   const still = missing.filter((name) => !isInstalled[name]());
   if (still.length > 0)
-    throw new Error(`${still.join(", ")}: installed, but its programs are not where Debian has them.`);
+    throw new Error(
+      `${still.join(", ")}: installed, but its programs are not where Debian has them.`,
+    );
 }
 
 /** An installation would start its service, on the port that everybody knows. */

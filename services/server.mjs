@@ -32,7 +32,7 @@ const PATIENCE = 90_000;
  * @property {string} command
  * @property {string[]} args
  * @property {Record<string, string>} [env]
- * @property {User} [user] another than this program's
+ * @property {User | undefined} [user] another than this program's
  * @property {() => Promise<unknown>} [greet] a request that only a server that is ready answers;
  * without it, it is ready when it runs
  */
@@ -160,7 +160,7 @@ export class Server {
         throw new Error(`${name} did not start: ${error.message}`, { cause: error });
       },
     );
-    const answer = poll(async () => (await greet(), true), {
+    const answer = poll(() => greet().then(() => true), {
       backoff: { duration: 25, factor: 1.3, cap: 500 },
       timeout: PATIENCE,
       signal,
@@ -168,7 +168,9 @@ export class Server {
         last = error;
       },
     }).catch((error) => {
-      throw signal?.aborted ? error : new Error(`${name} did not answer: ${last}`, { cause: error });
+      throw signal?.aborted
+        ? error
+        : new Error(`${name} did not answer: ${last}`, { cause: error });
     });
     ended.catch(() => undefined);
     answer.catch(() => undefined);

@@ -67,13 +67,17 @@ export class RabbitPublisher implements Publisher {
       const lost = await this.#use(session, signal);
       if (lost !== undefined) onError?.(lost);
     };
-    this.#kept = keepConnected(({ signal }) => RabbitSession.open({ url: address, clock, signal }), use, {
-      signal: this.#stop.signal,
-      backoff,
-      clock,
-      onRetry: ({ error }) => onError?.(error),
-      onLate: (session) => session.close(),
-    });
+    this.#kept = keepConnected(
+      ({ signal }) => RabbitSession.open({ url: address, clock, signal }),
+      use,
+      {
+        signal: this.#stop.signal,
+        backoff,
+        clock,
+        onRetry: ({ error }) => onError?.(error),
+        onLate: (session) => session.close(),
+      },
+    );
     // Rejects only with what `onError` throws, which disposal passes on.
     this.#kept.catch(() => undefined);
   }

@@ -161,7 +161,9 @@ describe("WebhookPublisher", () => {
         stop.abort(reason);
       };
     });
-    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), stop.signal));
+    const error = await errorOf(
+      new WebhookPublisher({ url }).publish(sampleMessage(), stop.signal),
+    );
     expect(error).toBe(reason);
     expect(getEventListeners(stop.signal, "abort")).toEqual([]);
     await closed; // the request does not go on behind our back

@@ -86,7 +86,9 @@ describe("RabbitPublisher", () => {
     const losses: unknown[] = [];
     await using publisher = new RabbitPublisher({ url, onError: (error) => losses.push(error) });
     const messages = messagesFor(queue, 50);
-    const nowhere = sampleMessage({ route: { ...queue.route, exchange: `${queue.route.queue}-x` } });
+    const nowhere = sampleMessage({
+      route: { ...queue.route, exchange: `${queue.route.queue}-x` },
+    });
     const [error] = await Promise.all([
       errorOf(publisher.publish(nowhere, signal)),
       ...messages.map((message) => publisher.publish(message, signal)),

@@ -6,9 +6,9 @@ import { poll } from "@holdfast/wait";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RedisServer } from "../../../../../services/redis.mjs";
+import { testResourceLock } from "../../../../controller/test/resource-lock.contract.ts";
 import { isForgottenLeaseError } from "../../../src/outbox/lock/forgotten-lease-error.ts";
 import { RedisLock } from "../../../src/outbox/lock/redis-lock.ts";
-import { testResourceLock } from "../../../../controller/test/resource-lock.contract.ts";
 import { requiredUrl } from "./required-url.ts";
 
 const { signal } = new AbortController();
@@ -47,7 +47,10 @@ afterAll(() => {
   for (const client of connected) client.disconnect();
 });
 
-testResourceLock("RedisLock", () => new RedisLock(redis, { key: randomUUID(), firstToken: () => 0 }));
+testResourceLock(
+  "RedisLock",
+  () => new RedisLock(redis, { key: randomUUID(), firstToken: () => 0 }),
+);
 
 describe("RedisLock", () => {
   it("begins with a free record whose token is the time, and knows its own write again", async () => {
@@ -111,27 +114,30 @@ describe("RedisLock", () => {
     expect(() => new RedisLock(redis, { key: "" })).toThrow(error);
   });
 
-  it.each(["stop", "kill"] as const)("gives no lease after a %s before one is over", async (how) => {
-    await using server = await RedisServer.start();
-    const client = connect(server.url);
-    await oldEnough(client, record.leaseDuration);
-    const lock = new RedisLock(client, { key: "key" });
-    const free = await lock.get(signal);
-    const transitions = (free?.record.transitions ?? 0) + 1;
-    const held = await lock.update({ ...record, transitions }, free?.version ?? "", signal);
+  it.each(["stop", "kill"] as const)(
+    "gives no lease after a %s before one is over",
+    async (how) => {
+      await using server = await RedisServer.start();
+      const client = connect(server.url);
+      await oldEnough(client, record.leaseDuration);
+      const lock = new RedisLock(client, { key: "key" });
+      const free = await lock.get(signal);
+      const transitions = (free?.record.transitions ?? 0) + 1;
+      const held = await lock.update({ ...record, transitions }, free?.version ?? "", signal);
 
-    await server[how]();
-    await server.start();
-    const after = await poll(() => lock.get(signal).catch(() => undefined));
-    expect(after.record.holder).toBe("");
-    expect(after.record.transitions).toBeGreaterThan(transitions);
-    expect(await errorOf(lock.update(record, held.version, signal))).toSatisfy(isLockConflict);
-    const early = await errorOf(lock.update(record, after.version, signal));
-    expect(early).toSatisfy(isForgottenLeaseError);
-    expect(early).toMatchObject({ remaining: expect.any(Number) });
-    await oldEnough(client, record.leaseDuration);
-    await lock.update(record, after.version, signal);
-  });
+      await server[how]();
+      await server.start();
+      const after = await poll(() => lock.get(signal).catch(() => undefined));
+      expect(after.record.holder).toBe("");
+      expect(after.record.transitions).toBeGreaterThan(transitions);
+      expect(await errorOf(lock.update(record, held.version, signal))).toSatisfy(isLockConflict);
+      const early = await errorOf(lock.update(record, after.version, signal));
+      expect(early).toSatisfy(isForgottenLeaseError);
+      expect(early).toMatchObject({ remaining: expect.any(Number) });
+      await oldEnough(client, record.leaseDuration);
+      await lock.update(record, after.version, signal);
+    },
+  );
 
   it("does not believe a record that was restored, however old the server", async () => {
     const lock = new RedisLock(redis, { key: randomUUID(), firstToken: () => 0 });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Channel, connect } from "amqplib";
-import type { Route } from "../../../src/outbox/message/message.ts";
+import type { ResolvedRoute } from "../../../src/outbox/message/message.ts";
 
 /** What a consumer sees of a message. */
 export interface Received {
@@ -11,12 +11,12 @@ export interface Received {
 
 /** A durable queue bound to an exchange of its own, until it is disposed of. */
 export class TestQueue {
-  readonly route: Route;
+  readonly route: ResolvedRoute;
   readonly #url: string;
 
   private constructor(url: string, name: string) {
     this.#url = url;
-    this.route = { exchange: name, queue: name, routingKey: "key" };
+    this.route = { exchange: name, exchangeType: "direct", queue: name, routingKey: "key" };
   }
 
   static async make(url: string, queueArguments: Record<string, unknown> = {}): Promise<TestQueue> {
