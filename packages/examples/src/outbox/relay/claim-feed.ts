@@ -91,7 +91,8 @@ export class ClaimFeed implements Source<HeldClaim> {
       const isFull = this.#held.size > workers;
       const untilLook = this.#lookAt - clock.monotonic();
       if (signal.aborted || (!isFull && (this.#saved.length > 0 || untilLook <= 0))) return;
-      await this.#nap.take(isFull ? Number.POSITIVE_INFINITY : untilLook, signal);
+      // A rest of less than the clock can measure would be no wait at all.
+      await this.#nap.take(isFull ? Number.POSITIVE_INFINITY : Math.ceil(untilLook), signal);
     }
   }
 
