@@ -3,7 +3,6 @@ import { realClock } from "@holdfast/clock";
 import { retry } from "@holdfast/wait";
 import { connect } from "amqplib";
 import { describe, expect, it } from "vitest";
-import { RabbitServer } from "../../../../../services/rabbitmq.mjs";
 import type { Message } from "../../../src/outbox/message/message.ts";
 import { RabbitPublisher } from "../../../src/outbox/publish/rabbit-publisher.ts";
 import { isUnconfirmedError } from "../../../src/outbox/publish/unconfirmed-error.ts";
@@ -239,29 +238,5 @@ describe("RabbitPublisher", () => {
   it.each(["", "localhost", "http://localhost"])("refuses the URL %j", (wrong) => {
     const error = new RangeError("options.url must be an amqp or amqps URL");
     expect(() => new RabbitPublisher({ url: wrong })).toThrow(error);
-  });
-
-  it("loses nothing when the broker stops, and when it is killed", async () => {
-    await using broker = await RabbitServer.start();
-    await using queue = await TestQueue.make(broker.url);
-    const losses: unknown[] = [];
-    await using publisher = new RabbitPublisher({
-      url: broker.url,
-      backoff,
-      onError: (error) => losses.push(error),
-    });
-    const messages = messagesFor(queue, 600);
-    const deliveries = [deliver(publisher, messages.slice(0, 100))];
-    await deliveries[0];
-    for (const [round, how] of (["stop", "kill"] as const).entries()) {
-      const start = 100 + 250 * round;
-      deliveries.push(deliver(publisher, messages.slice(start, start + 125)));
-      await broker[how]();
-      expect(losses.length).toBeGreaterThan(round);
-      deliveries.push(deliver(publisher, messages.slice(start + 125, start + 250)));
-      await broker.start();
-    }
-    await Promise.all(deliveries);
-    expect([...new Set(idsOf(await queue.take()))].toSorted()).toEqual(idsOf(messages).toSorted());
   });
 });
