@@ -9,6 +9,7 @@ import { RedisServer } from "../../../../../services/redis.mjs";
 import { testResourceLock } from "../../../../controller/test/resource-lock.contract.ts";
 import { isForgottenLeaseError } from "../../../src/outbox/lock/forgotten-lease-error.ts";
 import { RedisLock } from "../../../src/outbox/lock/redis-lock.ts";
+import { oldEnough } from "./old-enough.ts";
 import { requiredUrl } from "./required-url.ts";
 
 const { signal } = new AbortController();
@@ -22,16 +23,6 @@ function connect(url: string): Redis {
   client.on("error", () => undefined); // told by the rejections, too
   connected.push(client);
   return client;
-}
-
-/** Waits until a server gives leases of so many milliseconds. */
-async function oldEnough(client: Redis, lease: number): Promise<void> {
-  const age = async (): Promise<number> => {
-    const [, seconds] = /uptime_in_seconds:(\d+)/.exec(await client.info("server")) ?? [];
-    return Number(seconds) * 1_000 - 1_000;
-  };
-  const onError = (): void => undefined; // not connected yet
-  await poll(async () => (await age()) >= lease, { backoff: { duration: 200 }, onError });
 }
 
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {
