@@ -34,7 +34,7 @@ for (const [signal, number] of Object.entries(NUMBERS))
   });
 
 /** @type {AsyncDisposable[]} */
-const started = [];
+const running = [];
 const roll = mkdtempSync(join(tmpdir(), "holdfast-roll-"));
 try {
   // The tests start servers of their own beside those that are named.
@@ -46,9 +46,9 @@ try {
   if (!stop.signal.aborted) console.error(/** @type {Error} */ (error).message);
   process.exitCode ||= 1;
 } finally {
-  await Promise.all(started.map((server) => server[Symbol.asyncDispose]()));
+  await Promise.all(running.map((server) => server[Symbol.asyncDispose]()));
   killLeftovers();
-  const count = started.length;
+  const count = running.length;
   console.log(`${count} servers stopped. ${seconds(began)} in all.`);
 }
 
@@ -62,7 +62,7 @@ async function startServices(signal) {
     }
     const since = performance.now();
     const server = await start(signal);
-    started.push(server);
+    running.push(server);
     console.log(`${name.padEnd(10)}  ready in ${seconds(since)} on ${server.url}`);
     return [variable, server.url];
   });
@@ -81,9 +81,7 @@ async function runTests(urls, signal) {
     detached: true,
     stdio: ["ignore", "inherit", "inherit"],
   });
-  const end = () => {
-    if (tests.pid !== undefined) process.kill(-tests.pid, "SIGKILL");
-  };
+  const end = () => killGroup(tests.pid ?? Number.NaN);
   signal.addEventListener("abort", end, { once: true });
   const [code] = await once(tests, "exit");
   signal.removeEventListener("abort", end);
@@ -92,15 +90,24 @@ async function runTests(urls, signal) {
 
 /** What tests had started that were killed themselves. */
 function killLeftovers() {
-  for (const pid of readdirSync(roll)) {
-    try {
-      process.kill(-Number(pid), "SIGKILL");
-    } catch {
-      // It has ended since.
-    }
-    rmSync(readFileSync(join(roll, pid), "utf8"), { recursive: true, force: true, maxRetries: 5 });
+  for (const name of readdirSync(roll)) {
+    if (/^\d+$/.test(name)) killGroup(Number(name));
+    rmSync(readFileSync(join(roll, name), "utf8"), {
+      recursive: true,
+      force: true,
+      maxRetries: 5,
+    });
   }
   rmSync(roll, { recursive: true });
+}
+
+/** @param {number} leader */
+function killGroup(leader) {
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch {
+    // It has ended since.
+  }
 }
 
 /** @param {number} since */

@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
-import { makeDirectory, removeDirectory, Server } from "./server.mjs";
+import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
 
 /** Where Debian keeps each version. */
 const VERSIONS = "/usr/lib/postgresql";
@@ -45,9 +45,7 @@ export class PostgresServer {
   static async start(signal) {
     const programs = postgresPrograms();
     if (programs === undefined) throw new Error("PostgreSQL is not installed");
-    const postgres = new PostgresServer(await freePort(), programs);
-    await postgres.start(signal);
-    return postgres;
+    return await started(new PostgresServer(await freePort(), programs), signal);
   }
 
   /** @param {AbortSignal} [signal] */

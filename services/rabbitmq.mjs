@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "amqplib";
 import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
-import { makeDirectory, removeDirectory, Server } from "./server.mjs";
+import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
 
 /** What `rabbitmq-server` in the path calls, after it has changed to a user and directories of its own. */
 export const RABBITMQ_PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server";
@@ -32,9 +32,7 @@ export class RabbitServer {
   /** @param {AbortSignal} [signal] */
   static async start(signal) {
     const [port, names, distribution] = [await freePort(), await freePort(), await freePort()];
-    const rabbit = new RabbitServer({ port, names, distribution });
-    await rabbit.start(signal);
-    return rabbit;
+    return await started(new RabbitServer({ port, names, distribution }), signal);
   }
 
   /** @param {AbortSignal} [signal] */

