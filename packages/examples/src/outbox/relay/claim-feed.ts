@@ -110,20 +110,21 @@ export class ClaimFeed implements Source<HeldClaim> {
     const found = await this.#request((request) => store.claimDue(request, limit), context);
     if (found === limit) return; // There may be more.
     this.#lookAt = Number.POSITIVE_INFINITY; // From now on `dueAt` may lower it.
+    const asked = clock.monotonic();
     const wait = await this.#waitForNext().catch((error: unknown) => {
-      this.#lookAt = clock.monotonic();
+      this.#lookAt = asked;
       throw error;
     });
-    this.#lookAt = Math.min(this.#lookAt, clock.monotonic() + wait);
+    this.#lookAt = Math.min(this.#lookAt, asked + wait);
   }
 
-  /** How long until a message is due, or somebody may have made one due. */
+  /** How long from now until a message is due, or somebody may have made one due. */
   async #waitForNext(): Promise<number> {
     const { store, clock, pollPeriod } = this.#options;
+    const now = clock.now();
     const next = await this.#bounded(() => store.nextDue());
     if (next === undefined) return pollPeriod;
-    const wait = next - clock.now();
-    return Math.min(wait > 0 ? wait : SOON, pollPeriod);
+    return Math.min(next > now ? next - now : SOON, pollPeriod);
   }
 
   async #claimSaved(limit: number, context: SourceContext<HeldClaim>): Promise<void> {
