@@ -32,7 +32,7 @@ const SECOND = 1_000;
 /** Wall clocks differ by at most that much, and the relays know it. */
 const CLOCK_SKEW = 2 * SECOND;
 const JITTER = 0.1;
-const SCHEDULE = { initBackoff: 2 * SECOND, backoffFactor: 2 };
+const SCHEDULE = { initBackoff: 250, backoffFactor: 3 };
 
 /** One attempt that is under way. */
 interface Attempt {
@@ -62,13 +62,14 @@ class Process {
     const common = { name, store, clock, random, jitter: JITTER, onEvent };
     this.relay = new Relay({
       ...common,
-      ...{ publisher: this.#publisher(), workers: 4, publishTimeout: 3 * SECOND },
-      ...{ claimLength: 12 * SECOND, clockSkew: CLOCK_SKEW, pollPeriod: 2 * SECOND },
+      ...{ publisher: this.#publisher(), workers: 2, publishTimeout: 3 * SECOND },
+      ...{ claimLength: 8 * SECOND, clockSkew: CLOCK_SKEW, pollPeriod: 2 * SECOND },
       ...{ storeTimeout: 4 * SECOND, grace: 5 * SECOND },
     });
     const compensation = new Compensation({
       ...common,
       ...{ lock: this.#remote<ResourceLock>(world.lock, "lock"), lease: 20 * SECOND },
+      ...{ period: 2 * SECOND, hold: SECOND, patience: 2 * SECOND },
       storeTimeout: 4 * SECOND,
     });
     this.#outbox = new Outbox<MemoryTransaction>({

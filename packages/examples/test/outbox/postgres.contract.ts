@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { testResourceLock } from "../../../controller/test/resource-lock.contract.ts";
-import type { Database } from "../../src/outbox/database/database.ts";
+import type { Database, Queryable } from "../../src/outbox/database/database.ts";
 import { migrate } from "../../src/outbox/database/migrate.ts";
 import { PostgresLock } from "../../src/outbox/lock/postgres-lock.ts";
+import { Outbox } from "../../src/outbox/outbox.ts";
+import type { Publisher } from "../../src/outbox/publish/publisher.ts";
+import { Relay } from "../../src/outbox/relay/relay.ts";
 import { PostgresStore } from "../../src/outbox/store/postgres-store.ts";
 import * as sql from "../../src/outbox/store/statements.ts";
 import { testStore } from "./outbox-store.contract.ts";
@@ -57,9 +60,14 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
           transitions: 0,
         };
         const lock = new PostgresLock(database, "x");
-        const { version } = await lock.create(record, signal);
-        await database.query("DELETE FROM outbox_lock");
-        expect((await lock.create(record, signal)).version).not.toBe(version);
+        const versions: string[] = [];
+        for (let round = 0; round < 3; round++) {
+          const first = await lock.create(record, signal);
+          const second = await lock.update(record, first.version, signal);
+          versions.push(first.version, second.version);
+          await database.query("DELETE FROM outbox_lock");
+        }
+        expect(new Set(versions).size).toBe(6);
       });
     });
 
@@ -183,6 +191,15 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       });
     });
 
+    it("does not pass for committed what a statement that failed has undone", async () => {
+      const work = database.transaction(async (tx) => {
+        await store.save(tx, sample(1), T);
+        await tx.query("SELECT no_such_column").catch(() => {});
+      });
+      await expect(work).rejects.toThrow("current transaction is aborted");
+      expect(await store.find(idOf(1))).toBeUndefined();
+    });
+
     it("leaves a message alone that a person has taken out of use", async () => {
       await save(1);
       await database.query("UPDATE outbox_message SET deleted = true");
@@ -191,6 +208,53 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       ).toEqual([]);
       expect(await store.nextDue()).toBeUndefined();
       expect(await store.find(idOf(1))).toMatchObject({ deleted: true });
+    });
+
+    it("carries a message from the business change to the receiver, through a real database", async () => {
+      await database.query("CREATE TABLE orders (number integer)");
+      const failures: string[] = [];
+      const sent: string[] = [];
+      const stop = new AbortController();
+      const publisher: Publisher = {
+        publish: async ({ id, currentRetryTimes }) => {
+          if (currentRetryTimes === 0) throw new Error("unreachable");
+          sent.push(id);
+        },
+        [Symbol.asyncDispose]: async () => {},
+      };
+      const done = new Set<string>();
+      const relay = new Relay({
+        ...{ name: "relay", store, publisher },
+        onEvent: (event) => {
+          if (event.type === "failed") failures.push(event.claim.message.id);
+          if (event.type === "published") done.add(event.claim.message.id);
+          if (done.size === 3) stop.abort();
+        },
+      });
+      const outbox = new Outbox<Queryable>({
+        store,
+        transaction: (work) => database.transaction(work),
+        onCommitted: (ids) => relay.saved(ids),
+      });
+      const sell = (number: number, inStock: boolean): Promise<void> =>
+        outbox.transaction(async (tx) => {
+          await tx.query("INSERT INTO orders (number) VALUES ($1)", [number]);
+          await outbox.save(tx, sample(number, { initBackoff: 10 }));
+          if (!inStock) throw new Error("no stock");
+        });
+      const sold = [sell(1, true), sell(2, true), sell(3, false), sell(4, true)];
+      const results = await Promise.allSettled(sold);
+      await relay.run(stop.signal);
+
+      const ids = [1, 2, 4].map(idOf);
+      expect(results.map(({ status }) => status).sort()).toEqual([
+        ...ids.map(() => "fulfilled"),
+        "rejected",
+      ]);
+      expect([failures.sort(), sent.sort()]).toEqual([ids, ids]);
+      expect(await store.counts()).toEqual({ pending: 0, failed: 0, success: 3, dead: 0 });
+      const orders = await database.query("SELECT number FROM orders ORDER BY number");
+      expect(orders.map(({ number }) => number)).toEqual([1, 2, 4]);
     });
   });
 }

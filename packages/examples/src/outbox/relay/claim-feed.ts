@@ -106,12 +106,25 @@ export class ClaimFeed implements Source<HeldClaim> {
   }
 
   async #claimDue(limit: number, context: SourceContext<HeldClaim>): Promise<void> {
-    const { store, clock, pollPeriod } = this.#options;
+    const { store, clock } = this.#options;
     const found = await this.#request((request) => store.claimDue(request, limit), context);
     if (found === limit) return; // There may be more.
+    this.#lookAt = Number.POSITIVE_INFINITY; // From now on `dueAt` may lower it.
+    const asked = clock.monotonic();
+    const wait = await this.#waitForNext().catch((error: unknown) => {
+      this.#lookAt = asked;
+      throw error;
+    });
+    this.#lookAt = Math.min(this.#lookAt, asked + wait);
+  }
+
+  /** How long from now until a message is due, or somebody may have made one due. */
+  async #waitForNext(): Promise<number> {
+    const { store, clock, pollPeriod } = this.#options;
+    const now = clock.now();
     const next = await this.#bounded(() => store.nextDue());
-    const wait = next === undefined ? pollPeriod : Math.max(SOON, next - clock.now());
-    this.#lookAt = clock.monotonic() + Math.min(wait, pollPeriod);
+    if (next === undefined) return pollPeriod;
+    return Math.min(next > now ? next - now : SOON, pollPeriod);
   }
 
   async #claimSaved(limit: number, context: SourceContext<HeldClaim>): Promise<void> {
