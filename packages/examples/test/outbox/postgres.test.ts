@@ -51,9 +51,14 @@ describe("PostgresLock", () => {
     const { signal } = new AbortController();
     const record = { holder: "a", leaseDuration: 1, acquiredAt: T, renewedAt: T, transitions: 0 };
     const lock = new PostgresLock(database, "x");
-    const { version } = await lock.create(record, signal);
-    await database.query("DELETE FROM outbox_lock");
-    expect((await lock.create(record, signal)).version).not.toBe(version);
+    const versions: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      const first = await lock.create(record, signal);
+      const second = await lock.update(record, first.version, signal);
+      versions.push(first.version, second.version);
+      await database.query("DELETE FROM outbox_lock");
+    }
+    expect(new Set(versions).size).toBe(6);
   });
 });
 
@@ -163,6 +168,15 @@ describe("a row that is no message", () => {
       await database.query("ALTER TABLE outbox_message DROP CONSTRAINT nothing_dies");
     });
   });
+});
+
+it("does not pass for committed what a statement that failed has undone", async () => {
+  const work = database.transaction(async (tx) => {
+    await store.save(tx, sample(1), T);
+    await tx.query("SELECT no_such_column").catch(() => {});
+  });
+  await expect(work).rejects.toThrow("current transaction is aborted");
+  expect(await store.find(idOf(1))).toBeUndefined();
 });
 
 it("leaves a message alone that a person has taken out of use", async () => {
