@@ -57,12 +57,12 @@ export class Outbox<Tx extends object> {
    * it is there
    */
   async transaction<Value>(work: (tx: Tx) => Promise<Value>): Promise<Value> {
-    const opened: Tx[] = [];
+    let last: Tx | undefined; // Of several, if a transaction that lost a race is run again.
     const value = await this.#transaction((tx) => {
-      opened.push(tx);
+      last = tx;
       return work(tx);
     });
-    for (const tx of opened) this.committed(tx);
+    if (last !== undefined) this.committed(last);
     return value;
   }
 

@@ -216,7 +216,7 @@ export function testStore<Tx>(name: string, empty: () => Promise<StoreUnderTest<
       const newer = only(await claimDue(T + 9, 10, "b"));
       expect(await store.markSuccess(old, T)).toBe(false);
       expect(await store.markFail(old, failure(T, undefined))).toBe(false);
-      expect(await store.release(old, T)).toBe(false);
+      expect(await store.release(old)).toBe(false);
       expect(await store.releaseOrphan(old, failure(T, undefined), { name: "x", token: 1 })).toBe(
         false,
       );
@@ -236,8 +236,8 @@ export function testStore<Tx>(name: string, empty: () => Promise<StoreUnderTest<
       await save(1);
       const before = await store.find(idOf(1));
       const claim = only(await claimSaved(1));
-      expect(await store.release(claim, T)).toBe(true);
-      expect(await store.release(claim, T)).toBe(false);
+      expect(await store.release(claim)).toBe(true);
+      expect(await store.release(claim)).toBe(false);
       expect(await store.find(idOf(1))).toEqual(before);
       expect(only(await claimDue(T + 10_001)).number).toBe(2);
     });

@@ -52,6 +52,8 @@ async function inTransaction<Value>(
   const value = await work({
     query: async (text, params = []) => (await client.query<Row>(text, [...params])).rows,
   });
-  await client.query("COMMIT");
+  const { command } = await client.query("COMMIT");
+  // PostgreSQL says so, and no more, if a statement had failed and nobody took notice.
+  if (command !== "COMMIT") throw new Error("the transaction was rolled back: a statement failed");
   return value;
 }

@@ -15,9 +15,12 @@ export class PGliteDatabase implements Database {
 
   async transaction<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
     // PGlite's own type says that a rolled back transaction may return nothing.
-    return (await this.#pglite.transaction((tx) =>
-      work({ query: (text, params = []) => rowsOf(tx, text, params) }),
-    )) as Value;
+    return (await this.#pglite.transaction(async (tx) => {
+      const value = await work({ query: (text, params = []) => rowsOf(tx, text, params) });
+      // Fails if a statement had failed and nobody took notice: a commit would roll back in silence.
+      await tx.query("SELECT 1");
+      return value;
+    })) as Value;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

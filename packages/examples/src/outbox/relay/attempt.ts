@@ -39,7 +39,7 @@ export async function release(
 ): Promise<RelayEvent> {
   const { store, clock, storeTimeout } = options;
   const limits = { retries: 0, attemptTimeout: storeTimeout, clock };
-  return await retry(() => store.release(claim, clock.now()), limits).then(
+  return await retry(() => store.release(claim), limits).then(
     (done) => ({ type: done ? "released" : "lost", claim }),
     (error: unknown) => ({ type: "unwritten", claim, error }),
   );

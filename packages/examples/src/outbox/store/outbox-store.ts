@@ -75,7 +75,7 @@ export interface OutboxStore<Tx> {
    *
    * @returns false, and changes nothing, if the claim is no longer the newest
    */
-  release(claim: Claim, now: number): Promise<boolean>;
+  release(claim: Claim): Promise<boolean>;
 
   /**
    * Claims that ended without an outcome: their workers have died, or were away from the database.
