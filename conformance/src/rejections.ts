@@ -33,7 +33,7 @@ export async function promiseRejections(
 /** The argument or option that a RangeError complains about. */
 export function namedBy(error: unknown): string | undefined {
   return error instanceof RangeError
-    ? /^(?:options\.)?(\w+) must /.exec(error.message)?.[1]
+    ? /^(?:options\.)?(?:backoff\.)?(\w+) must /.exec(error.message)?.[1]
     : undefined;
 }
 

@@ -86,6 +86,11 @@ export function requireAbove(name: string, value: number, bound: number): number
   return value;
 }
 
+export function requirePositive(name: string, value: number): number {
+  if (!(Number.isFinite(value) && value > 0)) throw mistake(name, "a finite number above 0", value);
+  return value;
+}
+
 export function requireBoolean(name: string, value: unknown): void {
   if (typeof value !== "boolean") throw new TypeError(complaint(name, "true or false", value));
 }
@@ -96,5 +101,18 @@ export function requireMethods(name: string, value: unknown, methods: readonly s
   for (const method of methods) {
     if (typeof object[method] !== "function")
       throw new TypeError(`${name} must have a method ${method}(), got ${show(value)}`);
+  }
+}
+
+/** What repeats here needs of a clock. */
+export function requireClock(name: string, value: unknown): void {
+  requireMethods(name, value, ["monotonic", "newTimer", "afterFunc"]);
+}
+
+/** Each of these options is a function, if it is there. */
+export function requireHooks(name: string, options: object, hooks: readonly string[]): void {
+  for (const hook of hooks) {
+    const value = (options as Record<string, unknown>)[hook];
+    if (value !== undefined) requireFunction(`${name}.${hook}`, value);
   }
 }

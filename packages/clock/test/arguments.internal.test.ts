@@ -4,11 +4,24 @@ import {
   requireAtLeast,
   requireBetween,
   requireBoolean,
+  requireClock,
+  requireHooks,
   requireMethods,
+  requirePositive,
 } from "../src/arguments.ts";
+import { realClock } from "../src/real-clock.ts";
 
 // What only other packages ask for; the rest is in bad-input.test.ts.
-const checks = { requireAbove, requireAtLeast, requireBetween, requireBoolean, requireMethods };
+const checks = {
+  requireAbove,
+  requireAtLeast,
+  requireBetween,
+  requireBoolean,
+  requireClock,
+  requireHooks,
+  requireMethods,
+  requirePositive,
+};
 
 interface Case {
   readonly check: keyof typeof checks;
@@ -93,6 +106,31 @@ describe("an argument", () => {
       args: [half, ["go", "stop"]],
       error: new TypeError("it must have a method stop(), got [object Object]"),
     },
+    {
+      check: "requireClock",
+      args: [{ monotonic() {}, newTimer() {} }],
+      error: new TypeError("it must have a method afterFunc(), got [object Object]"),
+    },
+    {
+      check: "requireHooks",
+      args: [{ go() {}, stop: null }, ["go", "stop"]],
+      error: new TypeError("it.stop must be a function, got null"),
+    },
+    {
+      check: "requirePositive",
+      args: ["2"],
+      error: new TypeError('it must be a finite number above 0, got "2"'),
+    },
+    {
+      check: "requirePositive",
+      args: [0],
+      error: new RangeError("it must be a finite number above 0, got 0"),
+    },
+    {
+      check: "requirePositive",
+      args: [POSITIVE_INFINITY],
+      error: new RangeError("it must be a finite number above 0, got Infinity"),
+    },
   ])("$check refuses $args", ({ check, args, error }) => {
     expect(() => Reflect.apply(checks[check], undefined, ["it", ...args])).toThrow(error);
   });
@@ -105,6 +143,9 @@ describe("an argument", () => {
     { check: "requireBoolean", args: [false], returns: undefined },
     { check: "requireMethods", args: [half, ["go"]], returns: undefined },
     { check: "requireMethods", args: [() => {}, ["call"]], returns: undefined },
+    { check: "requireClock", args: [realClock], returns: undefined },
+    { check: "requireHooks", args: [{ go() {}, stop: 1 }, ["go", "absent"]], returns: undefined },
+    { check: "requirePositive", args: [Number.MIN_VALUE], returns: Number.MIN_VALUE },
   ])("$check accepts $args", ({ check, args, returns }) => {
     expect(Reflect.apply(checks[check], undefined, ["it", ...args])).toBe(returns);
   });

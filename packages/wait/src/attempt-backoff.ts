@@ -2,9 +2,9 @@ import {
   requireAbove,
   requireAtLeast,
   requireBoolean,
-  requireFinite,
   requireFunction,
   requireOptions,
+  requirePositive,
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
@@ -110,8 +110,7 @@ export class AttemptBackoff implements BackoffStrategy {
       random = defaultRandom,
     } = options;
     requireAtLeast("options.duration", duration, 0);
-    requireAbove("options.factor", factor, 0);
-    requireFinite("options.factor", factor);
+    requirePositive("options.factor", factor);
     requireAbove("options.cap", cap, 0);
     requireBoolean("options.spread", spread);
     requireFunction("options.random", random);

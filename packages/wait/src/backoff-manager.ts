@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { requireMethods } from "@holdfast/clock/internal";
 import type { BackoffStrategy } from "./backoff-strategy.ts";
-import { RearmedTimer } from "./rearmed-timer.ts";
+import { rearmedTimer } from "./rearmed-timer.ts";
 
 /**
  * Decides how long a loop waits before it runs again.
@@ -44,7 +44,7 @@ export interface BackoffManager {
  */
 export function managerOf(strategy: BackoffStrategy, clock: Clock): BackoffManager {
   requireMethods("strategy", strategy, ["delayFunc"]);
-  const timer = new RearmedTimer("clock", clock);
+  const arm = rearmedTimer("clock", clock);
   const next = strategy.delayFunc();
-  return { backoff: () => timer.arm(next()) };
+  return { backoff: () => arm(next()) };
 }

@@ -1,6 +1,7 @@
 import {
   requireBoolean,
   requireFunction,
+  requireHooks,
   requireMethods,
   requireOptions,
   requireSignal,
@@ -79,8 +80,8 @@ export async function backoffUntil(
   requireBoolean("sliding", sliding);
   requireSignal("signal", signal);
   requireOptions("options", options);
+  requireHooks("options", options, ["onError"]);
   const { onError } = options;
-  if (onError !== undefined) requireFunction("options.onError", onError);
   const isDone = () => false;
   await loop({ run: f, isDone, onError, manager, immediate: true, sliding, signal });
 }

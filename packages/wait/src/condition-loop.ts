@@ -1,4 +1,4 @@
-import { requireFunction, requireSignal } from "@holdfast/clock/internal";
+import { requireFunction, requireHooks, requireSignal } from "@holdfast/clock/internal";
 import type { BackoffManager } from "./backoff-manager.ts";
 import type { Condition, ConditionOptions } from "./condition-options.ts";
 import { loop } from "./loop.ts";
@@ -26,11 +26,9 @@ export async function conditionLoop({
 }
 
 /** Checks what all waits for a condition can be told, but the clock, which whoever uses it checks. */
-export function requireCondition(
-  condition: Condition,
-  { signal, onError }: ConditionOptions,
-): void {
+export function requireCondition(condition: Condition, options: ConditionOptions): void {
+  const { signal } = options;
   requireFunction("condition", condition);
   if (signal !== undefined) requireSignal("options.signal", signal);
-  if (onError !== undefined) requireFunction("options.onError", onError);
+  requireHooks("options", options, ["onError"]);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import type { BackoffOptions } from "./backoff.ts";
+import type { BackoffOptions } from "./backoff-options.ts";
 import type { BackoffStrategy } from "./backoff-strategy.ts";
 
 /** What an attempt to connect is told. */

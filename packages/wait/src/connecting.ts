@@ -1,7 +1,7 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
 import {
   requireFunction,
-  requireMethods,
+  requireHooks,
   requireNotNegative,
   requireOptions,
   requireSignal,
@@ -10,7 +10,7 @@ import type { BackoffManager } from "./backoff-manager.ts";
 import type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
 import type { ConnectAttempt, ConnectOptions } from "./connect-options.ts";
 import { GrpcBackoff } from "./grpc-backoff.ts";
-import { RearmedTimer } from "./rearmed-timer.ts";
+import { rearmedTimer } from "./rearmed-timer.ts";
 import { strategyOf } from "./strategy-of.ts";
 import { tryConnect } from "./try-connect.ts";
 
@@ -26,7 +26,7 @@ export class Connecting<Connection> implements BackoffManager {
   readonly #minTimeout: number;
   readonly #clock: Clock;
   readonly #strategy: BackoffStrategy;
-  readonly #timer: RearmedTimer;
+  readonly #arm: (delay: number) => Timer;
   #next: DelayFunc;
   #attempt = 0;
   /** Of the last attempt: when it started, and how long from then the next one has to wait. */
@@ -39,17 +39,15 @@ export class Connecting<Connection> implements BackoffManager {
   ) {
     requireFunction("connect", connect);
     requireOptions("options", options);
-    const { signal, backoff = new GrpcBackoff(), onRetry, onLate } = options;
+    const { signal, backoff = new GrpcBackoff() } = options;
     const { clock = realClock, minConnectTimeout = MIN_CONNECT_TIMEOUT } = options;
     requireSignal("options.signal", signal);
-    requireMethods("options.clock", clock, ["afterFunc"]);
-    if (onRetry !== undefined) requireFunction("options.onRetry", onRetry);
-    if (onLate !== undefined) requireFunction("options.onLate", onLate);
+    requireHooks("options", options, ["onRetry", "onLate"]);
     this.#minTimeout = requireNotNegative("options.minConnectTimeout", minConnectTimeout);
     this.#connect = connect;
     this.#options = options;
     this.#clock = clock;
-    this.#timer = new RearmedTimer("options.clock", clock);
+    this.#arm = rearmedTimer("options.clock", clock);
     this.#strategy = strategyOf("options.backoff", backoff);
     this.#next = this.#strategy.delayFunc();
   }
@@ -58,7 +56,7 @@ export class Connecting<Connection> implements BackoffManager {
     this.#attempt++;
     this.#delay = this.#next();
     this.#startedAt = this.#clock.monotonic();
-    return this.#timer.arm(this.#delay);
+    return this.#arm(this.#delay);
   }
 
   /** Makes the attempt that {@link Connecting.backoff} has just made room for. */
@@ -82,7 +80,7 @@ export class Connecting<Connection> implements BackoffManager {
     this.#delay = Math.min(this.#delay, this.#strategy.delayFunc()());
     this.#next = this.#strategy.delayFunc();
     // Armed after the stop, the timer would hold up the end.
-    if (!this.#options.signal.aborted) this.#timer.arm(this.#untilNext());
+    if (!this.#options.signal.aborted) this.#arm(this.#untilNext());
   }
 
   #untilNext(): number {

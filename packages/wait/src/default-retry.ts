@@ -1,4 +1,4 @@
-import type { BackoffOptions } from "./backoff.ts";
+import type { BackoffOptions } from "./backoff-options.ts";
 
 /**
  * For a conflict with somebody who has just changed the same object: five calls, 10 ms apart.

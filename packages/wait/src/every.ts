@@ -1,12 +1,11 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  requireAbove,
   requireAtLeast,
   requireBoolean,
-  requireFinite,
+  requireClock,
   requireFunction,
-  requireMethods,
   requireOptions,
+  requirePositive,
   requireSignal,
 } from "@holdfast/clock/internal";
 import type { BackoffManager } from "./backoff-manager.ts";
@@ -104,12 +103,11 @@ export function every(
   period: number,
   options: EveryOptions = {},
 ): AsyncIterableIterator<number, undefined> {
-  requireAbove("period", period, 0);
-  requireFinite("period", period);
+  requirePositive("period", period);
   requireOptions("options", options);
   const { clock = realClock, signal = new AbortController().signal } = options;
   const { immediate = false, sliding = false } = options;
-  requireMethods("options.clock", clock, ["monotonic", "newTimer"]);
+  requireClock("options.clock", clock);
   requireSignal("options.signal", signal);
   requireBoolean("options.immediate", immediate);
   requireBoolean("options.sliding", sliding);

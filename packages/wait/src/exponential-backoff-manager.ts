@@ -1,11 +1,11 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import { requireFinite, requireNotNegative, requireOptions } from "@holdfast/clock/internal";
+import { requireNotNegative, requireOptions, requirePositive } from "@holdfast/clock/internal";
 import { Backoff } from "./backoff.ts";
 import type { BackoffManager } from "./backoff-manager.ts";
 import type { DelayFunc } from "./backoff-strategy.ts";
 import { toNanoseconds } from "./nanoseconds.ts";
 import type { Random } from "./random.ts";
-import { RearmedTimer } from "./rearmed-timer.ts";
+import { rearmedTimer } from "./rearmed-timer.ts";
 
 /** The delays of an {@link ExponentialBackoffManager}, and when they start over. */
 export interface ExponentialBackoffManagerOptions {
@@ -82,7 +82,7 @@ export interface ExponentialBackoffManagerOptions {
  */
 export class ExponentialBackoffManager implements BackoffManager {
   readonly #clock: Clock;
-  readonly #timer: RearmedTimer;
+  readonly #arm: (delay: number) => Timer;
   readonly #backoff: Backoff;
   /** In nanoseconds: of two instants as doubles, the difference is off in its last digits. */
   readonly #longestPause: number;
@@ -97,9 +97,9 @@ export class ExponentialBackoffManager implements BackoffManager {
     requireOptions("options", options);
     const { duration, factor, cap, jitter, random, clock = realClock } = options;
     const { resetAfter = Number.POSITIVE_INFINITY } = options;
-    requireFinite("options.factor", factor);
+    requirePositive("options.factor", factor);
     requireNotNegative("options.resetAfter", resetAfter);
-    this.#timer = new RearmedTimer("options.clock", clock);
+    this.#arm = rearmedTimer("options.clock", clock);
     this.#clock = clock;
     this.#backoff = new Backoff({ duration, factor, cap, jitter, random });
     this.#longestPause = toNanoseconds(resetAfter);
@@ -113,6 +113,6 @@ export class ExponentialBackoffManager implements BackoffManager {
     const pause = toNanoseconds(now - this.#lastCall);
     if (pause > this.#longestPause) this.#next = this.#backoff.delayFunc();
     this.#lastCall = now;
-    return this.#timer.arm(this.#next());
+    return this.#arm(this.#next());
   }
 }

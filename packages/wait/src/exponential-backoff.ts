@@ -1,11 +1,12 @@
 import { realClock, type Timer } from "@holdfast/clock";
 import { requireOptions } from "@holdfast/clock/internal";
-import { Backoff, type BackoffOptions } from "./backoff.ts";
 import type { BackoffManager } from "./backoff-manager.ts";
+import type { BackoffOptions } from "./backoff-options.ts";
 import { conditionLoop, requireCondition } from "./condition-loop.ts";
 import type { Condition, ConditionOptions } from "./condition-options.ts";
 import { ExhaustedError } from "./exhausted-error.ts";
-import { RearmedTimer } from "./rearmed-timer.ts";
+import { Growth, growthState } from "./growth.ts";
+import { rearmedTimer } from "./rearmed-timer.ts";
 
 /** What {@link exponentialBackoff} can be told. */
 export interface ExponentialBackoffOptions extends ConditionOptions {
@@ -71,42 +72,45 @@ export async function exponentialBackoff(
   requireOptions("options", options);
   requireCondition(condition, options);
   const { clock = realClock, onError, signal = new AbortController().signal } = options;
-  const backoff = backoffOf(options.backoff);
-  const attempts = new Attempts(backoff, new RearmedTimer("options.clock", clock));
-  if (backoff.steps === 0) throw new ExhaustedError(0);
+  const attempts = new Attempts(options.backoff, rearmedTimer("options.clock", clock));
+  if (attempts.over) throw new ExhaustedError(0);
   const when = { immediate: true, evenIfAborted: false, sliding: true };
   const ask: Condition = (told) => attempts.mayAsk() && condition(told);
   await conditionLoop({ condition: ask, manager: attempts, ...when, signal, onError });
 }
 
 /** Counts the calls, and decides whether another delay follows. */
-class Attempts implements BackoffManager {
-  readonly #backoff: Backoff;
-  readonly #timer: RearmedTimer;
+class Attempts extends Growth implements BackoffManager {
+  readonly #arm: (delay: number) => Timer;
   #made = 0;
 
-  constructor(backoff: Backoff, timer: RearmedTimer) {
-    this.#backoff = backoff;
-    this.#timer = timer;
+  constructor(options: BackoffOptions, arm: (delay: number) => Timer) {
+    requireNoStrategy(options);
+    super(growthState("options.backoff", options));
+    this.#arm = arm;
+  }
+
+  /** Whether there is no step left. */
+  get over(): boolean {
+    return this.state.steps === 0;
   }
 
   /** False after the delay in which the cap was reached: that one is slept for nothing, as in Go. */
   mayAsk(): boolean {
-    if (this.#backoff.steps === 0) return false;
+    if (this.over) return false;
     this.#made++;
     return true;
   }
 
   backoff(): Timer {
-    if (this.#backoff.steps <= 1) throw new ExhaustedError(this.#made);
-    return this.#timer.arm(this.#backoff.step());
+    if (this.state.steps <= 1) throw new ExhaustedError(this.#made);
+    return this.#arm(this.step());
   }
 }
 
 /** A strategy has no steps to count, and a `Backoff` taken for its own options would lose its factor. */
-function backoffOf(options: BackoffOptions): Backoff {
+function requireNoStrategy(options: BackoffOptions): void {
   requireOptions("options.backoff", options);
   if ("delayFunc" in options)
     throw new TypeError("options.backoff must be the options of a Backoff, got a strategy");
-  return new Backoff(options);
 }

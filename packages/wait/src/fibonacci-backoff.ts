@@ -1,7 +1,8 @@
 import { requireAtLeast, requireOptions } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
+import { type CappedJitter, cappedJitter, jittered } from "./capped-jitter.ts";
 import { toNanoseconds } from "./nanoseconds.ts";
-import { Spread, type SpreadOptions } from "./spread.ts";
+import type { SpreadOptions } from "./spread-options.ts";
 
 /** The delays of a {@link FibonacciBackoff}. */
 export interface FibonacciBackoffOptions extends SpreadOptions {
@@ -28,7 +29,7 @@ export interface FibonacciBackoffOptions extends SpreadOptions {
  */
 export class FibonacciBackoff implements BackoffStrategy {
   readonly #options: FibonacciBackoffOptions;
-  readonly #spread: Spread;
+  readonly #jitter: CappedJitter;
   // Each begins as a number, which is stored as one: no step allocates.
   #next = 0;
   #after = 0;
@@ -41,8 +42,8 @@ export class FibonacciBackoff implements BackoffStrategy {
     requireOptions("options", options);
     requireAtLeast("options.duration", options.duration, 0);
     this.#options = { ...options };
-    this.#spread = new Spread(options);
-    this.#next = Math.min(toNanoseconds(options.duration), this.#spread.limit);
+    this.#jitter = cappedJitter("options", options);
+    this.#next = Math.min(toNanoseconds(options.duration), this.#jitter.limit);
     this.#after = this.#next;
   }
 
@@ -59,7 +60,7 @@ export class FibonacciBackoff implements BackoffStrategy {
   #step(): number {
     const base = this.#next;
     this.#next = this.#after;
-    this.#after = Math.min(base + this.#after, this.#spread.limit);
-    return this.#spread.over(base);
+    this.#after = Math.min(base + this.#after, this.#jitter.limit);
+    return jittered(base, this.#jitter);
   }
 }

@@ -1,9 +1,6 @@
-import { requireFunction, requireOptions } from "@holdfast/clock/internal";
-import { Backoff } from "./backoff.ts";
 import type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
+import { drawnDelays } from "./drawn-delays.ts";
 import type { GrowthOptions } from "./growth-options.ts";
-import { toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
-import { defaultRandom, type Random } from "./random.ts";
 
 /**
  * Delays drawn from 0 up to a bound that grows: the most even spread, and the least work for a
@@ -25,19 +22,14 @@ import { defaultRandom, type Random } from "./random.ts";
  * ```
  */
 export class FullJitterBackoff implements BackoffStrategy {
-  readonly #bounds: Backoff;
-  readonly #random: Random;
+  readonly #delays: BackoffStrategy;
 
   /**
    * @param options - see {@link GrowthOptions}
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: GrowthOptions) {
-    requireOptions("options", options);
-    const { duration, factor = 2, steps, cap, random = defaultRandom } = options;
-    requireFunction("options.random", random);
-    this.#bounds = new Backoff({ duration, factor, steps, cap, capAfterJitter: true });
-    this.#random = random;
+    this.#delays = drawnDelays(options, (draw) => draw);
   }
 
   /**
@@ -46,8 +38,6 @@ export class FullJitterBackoff implements BackoffStrategy {
    * @returns a function that returns milliseconds
    */
   delayFunc(): DelayFunc {
-    const bound = this.#bounds.delayFunc();
-    const random = this.#random;
-    return () => toMilliseconds(Math.floor(random() * toNanoseconds(bound())));
+    return this.#delays.delayFunc();
   }
 }

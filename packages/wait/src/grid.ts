@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import type { BackoffManager } from "./backoff-manager.ts";
 import type { DelayFunc } from "./backoff-strategy.ts";
-import { RearmedTimer } from "./rearmed-timer.ts";
+import { rearmedTimer } from "./rearmed-timer.ts";
 
 /**
  * Delays that end at `start + period`, `start + 2 × period` and so on, the start being the first
@@ -10,7 +10,7 @@ import { RearmedTimer } from "./rearmed-timer.ts";
  */
 export class Grid implements BackoffManager {
   readonly #clock: Clock;
-  readonly #timer: RearmedTimer;
+  readonly #arm: (delay: number) => Timer;
   readonly #period: number;
   /** What is added to each delay, without moving the grid. */
   readonly #extra: DelayFunc;
@@ -20,7 +20,7 @@ export class Grid implements BackoffManager {
 
   constructor(clock: Clock, period: number, extra: DelayFunc) {
     this.#clock = clock;
-    this.#timer = new RearmedTimer("options.clock", clock);
+    this.#arm = rearmedTimer("options.clock", clock);
     this.#period = period;
     this.#extra = extra;
   }
@@ -30,6 +30,6 @@ export class Grid implements BackoffManager {
     if (this.#index === 0) this.#start = now;
     const passed = Math.floor((now - this.#start) / this.#period);
     this.#index = Math.max(this.#index, passed) + 1;
-    return this.#timer.arm(this.#start + this.#index * this.#period - now + this.#extra());
+    return this.#arm(this.#start + this.#index * this.#period - now + this.#extra());
   }
 }

@@ -3,9 +3,9 @@ import {
   requireAtLeast,
   requireBetween,
   requireBoolean,
-  requireFinite,
   requireFunction,
   requireOptions,
+  requirePositive,
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
@@ -105,8 +105,7 @@ function shapeOf(options: GrpcBackoffOptions): Shape {
     random = defaultRandom,
   } = options;
   requireAtLeast("options.duration", duration, 0);
-  requireAbove("options.factor", factor, 0);
-  requireFinite("options.factor", factor);
+  requirePositive("options.factor", factor);
   requireBetween("options.jitter", jitter, 0, 1);
   requireAbove("options.cap", cap, 0);
   requireBoolean("options.capAfterJitter", capAfterJitter);

@@ -1,7 +1,8 @@
 export type { Attempt } from "./attempt.ts";
 export { AttemptBackoff, type AttemptBackoffOptions } from "./attempt-backoff.ts";
-export { Backoff, type BackoffOptions } from "./backoff.ts";
+export { Backoff } from "./backoff.ts";
 export { type BackoffManager, managerOf } from "./backoff-manager.ts";
+export type { BackoffOptions } from "./backoff-options.ts";
 export type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
 export { backoffUntil } from "./backoff-until.ts";
 export {
@@ -54,12 +55,13 @@ export { type OnErrorOptions, onError } from "./on-error.ts";
 export { isPermanentError, type PermanentError, permanent } from "./permanent-error.ts";
 export { type PollOptions, poll, type Truthy } from "./poll.ts";
 export { pollUntil } from "./poll-until.ts";
-export { type Random, seededRandom } from "./random.ts";
+export type { Random } from "./random.ts";
 export { retry } from "./retry.ts";
 export { retryAfter } from "./retry-after.ts";
 export { retryOnConflict } from "./retry-on-conflict.ts";
 export type { RetryContext, RetryHooks, RetryOptions } from "./retry-options.ts";
-export type { SpreadOptions } from "./spread.ts";
+export { seededRandom } from "./seeded-random.ts";
+export type { SpreadOptions } from "./spread-options.ts";
 export {
   SymmetricJitterBackoff,
   type SymmetricJitterBackoffOptions,

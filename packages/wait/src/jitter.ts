@@ -1,17 +1,7 @@
 import { requireAtLeast, requireFunction } from "@holdfast/clock/internal";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
 import { defaultRandom, type Random } from "./random.ts";
-
-/** The order of the factors decides the last nanosecond; it is Go's. */
-export function spread(
-  nanoseconds: number,
-  maxFactor: number,
-  random: Random,
-  most: number,
-): number {
-  const extra = Math.floor(random() * maxFactor * nanoseconds);
-  return Math.min(nanoseconds + extra, most);
-}
+import { spread } from "./spread.ts";
 
 /**
  * A delay that is longer than `duration` by a random share of it, so that many callers do not come

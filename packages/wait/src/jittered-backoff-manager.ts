@@ -4,7 +4,7 @@ import { Backoff } from "./backoff.ts";
 import type { BackoffManager } from "./backoff-manager.ts";
 import type { DelayFunc } from "./backoff-strategy.ts";
 import type { Random } from "./random.ts";
-import { RearmedTimer } from "./rearmed-timer.ts";
+import { rearmedTimer } from "./rearmed-timer.ts";
 
 /** The delays of a {@link JitteredBackoffManager}. */
 export interface JitteredBackoffManagerOptions {
@@ -51,7 +51,7 @@ export interface JitteredBackoffManagerOptions {
  * ```
  */
 export class JitteredBackoffManager implements BackoffManager {
-  readonly #timer: RearmedTimer;
+  readonly #arm: (delay: number) => Timer;
   readonly #next: DelayFunc;
 
   /**
@@ -61,12 +61,12 @@ export class JitteredBackoffManager implements BackoffManager {
   constructor(options: JitteredBackoffManagerOptions) {
     requireOptions("options", options);
     const { duration, jitter, random, clock = realClock } = options;
-    this.#timer = new RearmedTimer("options.clock", clock);
+    this.#arm = rearmedTimer("options.clock", clock);
     this.#next = new Backoff({ duration, jitter, random }).delayFunc();
   }
 
   /** {@inheritDoc BackoffManager.backoff} */
   backoff(): Timer {
-    return this.#timer.arm(this.#next());
+    return this.#arm(this.#next());
   }
 }

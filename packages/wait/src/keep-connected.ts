@@ -1,4 +1,4 @@
-import { requireFunction } from "@holdfast/clock/internal";
+import { requireFunction, requireHooks } from "@holdfast/clock/internal";
 import type { ConnectAttempt, ConnectOptions } from "./connect-options.ts";
 import { Connecting } from "./connecting.ts";
 import { loop } from "./loop.ts";
@@ -76,7 +76,7 @@ export async function keepConnected<Connection>(
   const connecting = new Connecting(connect, options);
   requireFunction("use", use);
   const { signal, onLate, onError } = options;
-  if (onError !== undefined) requireFunction("options.onError", onError);
+  requireHooks("options", options, ["onError"]);
   let phase: "connecting" | "connected" = "connecting";
 
   const run = async (): Promise<void> => {

@@ -1,17 +1,16 @@
 import { type PassiveClock, realClock } from "@holdfast/clock";
 import {
-  requireAbove,
   requireAtLeast,
-  requireFinite,
   requireFunction,
   requireInstant,
   requireMethods,
   requireNotNegative,
   requireOptions,
+  requirePositive,
 } from "@holdfast/clock/internal";
-import { spread } from "./jitter.ts";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
 import { defaultRandom, type Random } from "./random.ts";
+import { spread } from "./spread.ts";
 
 /** The delays of a {@link KeyedBackoff}. */
 export interface KeyedBackoffOptions {
@@ -120,8 +119,7 @@ export class KeyedBackoff<Key = string> {
     requireOptions("options", options);
     const { duration, cap, jitter = 0, clock = realClock, random = defaultRandom } = options;
     requireAtLeast("options.duration", duration, 0);
-    requireAbove("options.cap", cap, 0);
-    requireFinite("options.cap", cap);
+    requirePositive("options.cap", cap);
     requireAtLeast("options.jitter", jitter, 0);
     const { resetAfter = 2 * cap } = options;
     requireNotNegative("options.resetAfter", resetAfter);

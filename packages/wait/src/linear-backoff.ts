@@ -1,7 +1,8 @@
 import { requireAtLeast, requireOptions } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
+import { type CappedJitter, cappedJitter, jittered } from "./capped-jitter.ts";
 import { toNanoseconds } from "./nanoseconds.ts";
-import { Spread, type SpreadOptions } from "./spread.ts";
+import type { SpreadOptions } from "./spread-options.ts";
 
 /** The delays of a {@link LinearBackoff}. */
 export interface LinearBackoffOptions extends SpreadOptions {
@@ -33,7 +34,7 @@ export interface LinearBackoffOptions extends SpreadOptions {
  */
 export class LinearBackoff implements BackoffStrategy {
   readonly #options: LinearBackoffOptions;
-  readonly #spread: Spread;
+  readonly #jitter: CappedJitter;
   readonly #increment: number;
   // Begins as a number, which is stored as one: no step allocates.
   #base = 0;
@@ -48,9 +49,9 @@ export class LinearBackoff implements BackoffStrategy {
     requireAtLeast("options.duration", duration, 0);
     requireAtLeast("options.increment", increment, 0);
     this.#options = { ...options };
-    this.#spread = new Spread(options);
+    this.#jitter = cappedJitter("options", options);
     this.#increment = toNanoseconds(increment);
-    this.#base = Math.min(toNanoseconds(duration), this.#spread.limit);
+    this.#base = Math.min(toNanoseconds(duration), this.#jitter.limit);
   }
 
   /**
@@ -65,7 +66,7 @@ export class LinearBackoff implements BackoffStrategy {
 
   #step(): number {
     const base = this.#base;
-    this.#base = Math.min(base + this.#increment, this.#spread.limit);
-    return this.#spread.over(base);
+    this.#base = Math.min(base + this.#increment, this.#jitter.limit);
+    return jittered(base, this.#jitter);
   }
 }

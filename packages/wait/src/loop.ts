@@ -34,7 +34,7 @@ export interface Done<Value> {
  * `manager` throws rejects it: that is how a limit ends a loop
  */
 export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
-  const { evenIfAborted = false, signal } = options;
+  const { evenIfAborted, signal } = options;
   if (signal.aborted && !evenIfAborted) return undefined;
   try {
     return await turns(options);
@@ -58,14 +58,14 @@ async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefin
     while (timer === undefined || ((await timer.fired) && !signal.aborted)) {
       if (!sliding) arm();
       let done: Done<Value> | undefined;
-      let handling: Promise<unknown> | undefined;
+      let handling: unknown;
       try {
         done = { value: await run(signal) };
       } catch (error) {
         handling = handle(error, options);
       }
       // To wait for nothing would cost a failed attempt of `retry` some three percent.
-      if (handling !== undefined) await handling;
+      if (handling !== undefined) await (handling as Promise<unknown>);
       if (isOver(done, options)) return done;
       if (sliding) arm();
     }
@@ -77,13 +77,9 @@ async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefin
 }
 
 /** Hands an error to whoever takes it, and throws one that nobody takes. */
-function handle<Value>(
-  error: unknown,
-  { onError, signal }: Loop<Value>,
-): Promise<unknown> | undefined {
+function handle<Value>(error: unknown, { onError, signal }: Loop<Value>): unknown {
   if (onError === undefined || isStop(error, signal)) throw error;
-  const handling = onError(error);
-  return handling === undefined ? undefined : Promise.resolve(handling);
+  return onError(error);
 }
 
 /** Whether the last run, unless it failed, has done what the loop is for. */

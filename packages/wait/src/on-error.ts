@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import { requireFunction, requireOptions } from "@holdfast/clock/internal";
-import type { BackoffOptions } from "./backoff.ts";
+import type { BackoffOptions } from "./backoff-options.ts";
 import { exponentialBackoff } from "./exponential-backoff.ts";
 import { interrupted } from "./interrupted.ts";
 

@@ -2,19 +2,19 @@ import { type Clock, realClock } from "@holdfast/clock";
 import {
   requireAbove,
   requireFunction,
-  requireMethods,
+  requireHooks,
   requireOptions,
   requireSignal,
 } from "@holdfast/clock/internal";
 import type { Attempt } from "./attempt.ts";
-import type { BackoffOptions } from "./backoff.ts";
-import { managerOf } from "./backoff-manager.ts";
+import type { BackoffOptions } from "./backoff-options.ts";
 import type { BackoffStrategy } from "./backoff-strategy.ts";
-import { loop } from "./loop.ts";
+import { type Done, loop } from "./loop.ts";
 import type { LoopOptions } from "./loop-options.ts";
 import { isPermanentError } from "./permanent-error.ts";
+import { rearmedTimer } from "./rearmed-timer.ts";
 import { strategyOf } from "./strategy-of.ts";
-import { within } from "./within.ts";
+import { unlessAborted, within } from "./within.ts";
 
 const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 1.5, jitter: 0.1, cap: 1_000 };
 
@@ -115,24 +115,27 @@ export async function poll<Value>(
   const { backoff = DEFAULT_BACKOFF, clock = realClock, onError } = options;
   requireSignal("options.signal", signal);
   requireAbove("options.timeout", timeout, 0);
-  requireMethods("options.clock", clock, ["monotonic", "newTimer", "afterFunc"]);
-  if (onError !== undefined) requireFunction("options.onError", onError);
-  const manager = managerOf(strategyOf("options.backoff", backoff), clock);
+  requireHooks("options", options, ["onError"]);
+  const arm = rearmedTimer("options.clock", clock);
+  const next = strategyOf("options.backoff", backoff).delayFunc();
   if (signal.aborted) throw signal.reason;
   const errors = new Errors(onError);
   let attempt = 0;
-  const value = await within({ signal, clock, timeout, facts: () => errors.last }, (own) =>
+  const work = (own: AbortSignal) =>
     loop({
       run: () => fn({ attempt: ++attempt, signal: own }),
       isDone: Boolean,
       onError: (error) => errors.take(error, own),
-      manager,
+      manager: { backoff: () => arm(next()) },
       immediate: true,
       sliding: true,
       signal: own,
-    }),
-  );
-  return value as Truthy<Value>;
+    });
+  const done =
+    timeout === Number.POSITIVE_INFINITY
+      ? await unlessAborted(signal, work(signal))
+      : await within({ signal, clock, timeout }, () => errors.last, work);
+  return (done as Done<Truthy<Value>>).value;
 }
 
 /** The errors of a poll, and what becomes of them. */

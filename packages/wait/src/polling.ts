@@ -1,7 +1,7 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   requireBoolean,
-  requireMethods,
+  requireClock,
   requireNotNegative,
   requireOptions,
 } from "@holdfast/clock/internal";
@@ -23,7 +23,7 @@ export async function polling(
   requireBoolean("options.immediate", immediate);
   requireBoolean("options.sliding", sliding);
   requireNotNegative("options.timeout", timeout);
-  requireMethods("options.clock", clock, ["monotonic", "newTimer", "afterFunc"]);
+  requireClock("options.clock", clock);
   const manager = managerFor(sliding, clock);
   const limit = deadlineSignal(clock, timeout, options.signal);
   try {

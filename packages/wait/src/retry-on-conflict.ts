@@ -1,4 +1,4 @@
-import type { BackoffOptions } from "./backoff.ts";
+import type { BackoffOptions } from "./backoff-options.ts";
 import { isConflict } from "./is-conflict.ts";
 import { type OnErrorOptions, onError } from "./on-error.ts";
 

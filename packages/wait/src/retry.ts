@@ -1,17 +1,10 @@
-import { realClock } from "@holdfast/clock";
-import {
-  requireAbove,
-  requireFunction,
-  requireMethods,
-  requireOptions,
-  requireSignal,
-} from "@holdfast/clock/internal";
+import { requireFunction } from "@holdfast/clock/internal";
 import type { Attempt } from "./attempt.ts";
-import { loop } from "./loop.ts";
+import { type Done, loop } from "./loop.ts";
+import { retryLimits } from "./retry-limits.ts";
 import type { RetryOptions } from "./retry-options.ts";
-import { Retrying } from "./retrying.ts";
-import { isTimeoutError } from "./timeout-error.ts";
-import { unlessAborted, within } from "./within.ts";
+import { retrying } from "./retrying.ts";
+import { unlessAborted } from "./within.ts";
 
 /**
  * Calls `fn` until it succeeds, with growing delays between the attempts.
@@ -74,40 +67,7 @@ export async function retry<Value>(
   options: RetryOptions = {},
 ): Promise<Value> {
   requireFunction("fn", fn);
-  requireOptions("options", options);
-  const { signal = new AbortController().signal } = options;
-  requireSignal("options.signal", signal);
-  const retrying = new Retrying(options, signal);
-  const work = limited(fn, options);
-  const end = loop({
-    run: () => work(retrying.attempt()),
-    isDone: () => true,
-    onError: (error) => retrying.onError(error),
-    manager: retrying,
-    immediate: true,
-    sliding: true,
-    signal,
-  });
-  return unlessAborted(signal, end);
-}
-
-type Work<Value> = (attempt: Attempt) => Value | PromiseLike<Value>;
-
-/** `fn` itself, or with an `attemptTimeout` an `fn` that is given up when its time is up. */
-function limited<Value>(fn: Work<Value>, options: RetryOptions): Work<Value> {
-  const { attemptTimeout: timeout = Number.POSITIVE_INFINITY, clock = realClock } = options;
-  requireAbove("options.attemptTimeout", timeout, 0);
-  if (timeout === Number.POSITIVE_INFINITY) return fn;
-  requireMethods("options.clock", clock, ["afterFunc"]);
-  // A timeout is no cause of the next one, or a thousand of them would make a chain of a thousand.
-  let last: ErrorOptions | undefined;
-  return async ({ attempt, signal }) => {
-    const limits = { signal, clock, timeout, facts: () => last };
-    try {
-      return await within(limits, async (own) => ({ value: await fn({ attempt, signal: own }) }));
-    } catch (error) {
-      if (!isTimeoutError(error)) last = { cause: error };
-      throw error;
-    }
-  };
+  const limits = retryLimits(options);
+  const done = await unlessAborted(limits.signal, loop(retrying(fn, limits)));
+  return (done as Done<Value>).value;
 }

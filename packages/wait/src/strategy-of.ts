@@ -1,6 +1,7 @@
 import { requireMethods, requireOptions } from "@holdfast/clock/internal";
-import { Backoff, type BackoffOptions } from "./backoff.ts";
+import type { BackoffOptions } from "./backoff-options.ts";
 import type { BackoffStrategy } from "./backoff-strategy.ts";
+import { delaysFrom, growthState } from "./growth.ts";
 
 /** The strategy that an option stands for, which holds one or the options of a {@link Backoff}. */
 export function strategyOf(
@@ -8,7 +9,10 @@ export function strategyOf(
   backoff: BackoffStrategy | BackoffOptions,
 ): BackoffStrategy {
   requireOptions(name, backoff);
-  if (!("delayFunc" in backoff)) return new Backoff(backoff);
-  requireMethods(name, backoff, ["delayFunc"]);
-  return backoff;
+  if ("delayFunc" in backoff) {
+    requireMethods(name, backoff, ["delayFunc"]);
+    return backoff;
+  }
+  const first = growthState(name, backoff);
+  return { delayFunc: () => delaysFrom(first) };
 }

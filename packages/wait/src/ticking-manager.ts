@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import type { BackoffManager } from "./backoff-manager.ts";
 import { toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
-import { RearmedTimer } from "./rearmed-timer.ts";
+import { rearmedTimer } from "./rearmed-timer.ts";
 
 /**
  * The beat of a ticker: each delay ends at the next whole multiple of the interval, counted from the
@@ -9,14 +9,14 @@ import { RearmedTimer } from "./rearmed-timer.ts";
  */
 export class TickingManager implements BackoffManager {
   readonly #clock: Clock;
-  readonly #timer: RearmedTimer;
+  readonly #arm: (delay: number) => Timer;
   readonly #interval: number;
   #start: number | undefined = undefined;
 
   /** @param interval - milliseconds, at least 0; 0 never waits */
   constructor(interval: number, clock: Clock) {
     this.#clock = clock;
-    this.#timer = new RearmedTimer("options.clock", clock);
+    this.#arm = rearmedTimer("options.clock", clock);
     this.#interval = toNanoseconds(interval);
   }
 
@@ -25,6 +25,6 @@ export class TickingManager implements BackoffManager {
     this.#start ??= now;
     const interval = this.#interval;
     const into = interval === 0 ? 0 : toNanoseconds(now - this.#start) % interval;
-    return this.#timer.arm(toMilliseconds(interval - into));
+    return this.#arm(toMilliseconds(interval - into));
   }
 }

@@ -1,7 +1,7 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { requireMethods, requireOptions, requireWhole } from "@holdfast/clock/internal";
 import type { Observable } from "rxjs";
-import type { BackoffOptions } from "../backoff.ts";
+import type { BackoffOptions } from "../backoff-options.ts";
 import type { BackoffStrategy } from "../backoff-strategy.ts";
 import { strategyOf } from "../strategy-of.ts";
 import { timerOn } from "./timer-on.ts";

@@ -1,4 +1,9 @@
-import { requireBoolean, requireFunction, requireOptions } from "@holdfast/clock/internal";
+import {
+  requireBoolean,
+  requireFunction,
+  requireHooks,
+  requireOptions,
+} from "@holdfast/clock/internal";
 import { Observable } from "rxjs";
 import type { BackoffManager } from "../backoff-manager.ts";
 import { backoffUntil } from "../backoff-until.ts";
@@ -66,7 +71,7 @@ export function backoffUntil$<T>(
   requireBoolean("sliding", sliding);
   requireOptions("options", options);
   const { onError } = options;
-  if (onError !== undefined) requireFunction("options.onError", onError);
+  requireHooks("options", options, ["onError"]);
   return new Observable((subscriber) => {
     const stop = new AbortController();
     const run = async (signal: AbortSignal) => subscriber.next(await f(signal));

@@ -14,7 +14,7 @@ import {
   type OperatorFunction,
   timer,
 } from "rxjs";
-import type { BackoffOptions } from "../backoff.ts";
+import type { BackoffOptions } from "../backoff-options.ts";
 import type { BackoffStrategy } from "../backoff-strategy.ts";
 import { TimeoutError } from "../timeout-error.ts";
 import { repeatBackoff } from "./repeat-backoff.ts";

@@ -8,7 +8,7 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import { defer, identity, type MonoTypeOperatorFunction, retry, tap, throwError } from "rxjs";
-import type { BackoffOptions } from "../backoff.ts";
+import type { BackoffOptions } from "../backoff-options.ts";
 import type { BackoffStrategy } from "../backoff-strategy.ts";
 import { strategyOf } from "../strategy-of.ts";
 import { Pace } from "./pace.ts";

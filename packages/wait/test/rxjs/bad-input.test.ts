@@ -31,6 +31,11 @@ const rows: readonly (readonly [keyof typeof doors, readonly unknown[], Error])[
         ],
         [
           door,
+          [{ backoff: { duration: 1, factor: 0 }, clock }],
+          new RangeError("options.backoff.factor must be a finite number above 0, got 0"),
+        ],
+        [
+          door,
           [{ backoff: { delayFunc: 1 }, clock }],
           new TypeError("options.backoff must have a method delayFunc(), got [object Object]"),
         ],

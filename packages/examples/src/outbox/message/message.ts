@@ -1,7 +1,7 @@
 import type { MessageStatus } from "./message-status.ts";
 
 /** Where a message goes, in words of a broker; a webhook uses the routing key as its path. */
-export interface Route {
+interface Route {
   /** May be empty, which is the default exchange: it takes the routing key for the name of a queue. */
   readonly exchange: string;
   /** `"direct"` if not given; each broker has its own. */
@@ -11,7 +11,7 @@ export interface Route {
 }
 
 /** A route with nothing left open. */
-export interface ResolvedRoute extends Route {
+interface ResolvedRoute extends Route {
   readonly exchangeType: string;
 }
 

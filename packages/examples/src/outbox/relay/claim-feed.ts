@@ -32,6 +32,7 @@ export class ClaimFeed implements Source<HeldClaim> {
   #saved: string[] = [];
   /** When to look for what is due: a monotonic instant. */
   #lookAt: number;
+  #ended: Promise<void> = Promise.resolve();
 
   constructor(options: ResolvedRelayOptions) {
     this.#options = options;
@@ -42,6 +43,11 @@ export class ClaimFeed implements Source<HeldClaim> {
   /** What is claimed and not settled. */
   get held(): Iterable<HeldClaim> {
     return this.#held.values();
+  }
+
+  /** Resolves when it claims nothing more: after the abort, and the answer to what it last asked. */
+  get ended(): Promise<void> {
+    return this.#ended;
   }
 
   get counts(): { readonly held: number; readonly saved: number } {
@@ -81,7 +87,8 @@ export class ClaimFeed implements Source<HeldClaim> {
       report({ type: "error", error }, this.#options);
     };
     const rests = { delayFunc: () => () => rest?.() ?? 0 };
-    await backoffUntil(turn, managerOf(rests, clock), true, signal, { onError });
+    this.#ended = backoffUntil(turn, managerOf(rests, clock), true, signal, { onError });
+    await this.#ended;
   }
 
   /** Waits until there is room, and something to claim. */

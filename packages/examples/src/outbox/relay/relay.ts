@@ -59,10 +59,11 @@ export class Relay {
 
   /**
    * Runs until the signal aborts. It claims nothing more then, finishes within `grace` what it can,
-   * and gives the rest back.
+   * and gives the rest back, which takes no longer than two requests to the store may take.
    */
   async run(signal: AbortSignal): Promise<void> {
     await this.#controller.run(signal);
+    await this.#feed.ended;
     const rest = [...this.#feed.held];
     await Promise.all(rest.map(async (held) => this.#settle(held, await this.#release(held))));
   }
