@@ -21,7 +21,8 @@ export interface RabbitPublisherOptions {
   readonly backoff?: BackoffStrategy | BackoffOptions | undefined;
 
   /**
-   * Gets what ended a connection, and what each attempt to connect failed with. The publisher goes on.
+   * Gets what ended a connection, and what each attempt to connect failed with. The publisher goes on,
+   * unless this function throws: then that is what `publish` and the disposal reject with.
    *
    * @defaultValue none
    */
@@ -78,8 +79,7 @@ export class RabbitPublisher implements Publisher {
         onLate: (session) => session.close(),
       },
     );
-    // Rejects only with what `onError` throws, which disposal passes on.
-    this.#kept.catch(() => undefined);
+    this.#kept.catch((error: unknown) => this.#stop.abort(error));
   }
 
   async publish(message: Message, signal: AbortSignal): Promise<void> {

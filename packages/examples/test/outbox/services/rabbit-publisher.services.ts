@@ -235,6 +235,19 @@ describe("RabbitPublisher", () => {
     expect(await errorOf(publisher.publish(sampleMessage(), signal))).toEqual(closed);
   });
 
+  it("ends with what onError throws", async () => {
+    const error = new Error("give up");
+    const onError = (): never => {
+      throw error;
+    };
+    await using proxy = await TcpProxy.to(url);
+    proxy.down = true;
+    const publisher = new RabbitPublisher({ url: `amqp://127.0.0.1:${proxy.port}`, onError });
+    expect(await errorOf(publisher.publish(sampleMessage(), signal))).toBe(error);
+    expect(await errorOf(publisher.publish(sampleMessage(), signal))).toBe(error);
+    expect(await errorOf(publisher[Symbol.asyncDispose]())).toBe(error);
+  });
+
   it.each(["", "localhost", "http://localhost"])("refuses the URL %j", (wrong) => {
     const error = new RangeError("options.url must be an amqp or amqps URL");
     expect(() => new RabbitPublisher({ url: wrong })).toThrow(error);
