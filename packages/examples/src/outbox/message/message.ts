@@ -11,7 +11,7 @@ interface Route {
 }
 
 /** A route with nothing left open. */
-interface ResolvedRoute extends Route {
+export interface ResolvedRoute extends Route {
   readonly exchangeType: string;
 }
 

@@ -1,6 +1,6 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { type ChannelModel, type ConfirmChannel, connect, type SocketOptions } from "amqplib";
-import type { Message, Route } from "../message/message.ts";
+import type { Message, ResolvedRoute } from "../message/message.ts";
 import { UnconfirmedError } from "./unconfirmed-error.ts";
 import { UnroutableError } from "./unroutable-error.ts";
 
@@ -114,7 +114,7 @@ export class RabbitSession {
     socket.abort();
   }
 
-  async #requireExchange(route: Route): Promise<void> {
+  async #requireExchange(route: ResolvedRoute): Promise<void> {
     if (this.#exchanges.has(route.exchange)) return;
     const probe = await this.#parts.connection.createChannel();
     probe.on("error", () => undefined);

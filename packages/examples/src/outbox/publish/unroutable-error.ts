@@ -1,4 +1,4 @@
-import type { Route } from "../message/message.ts";
+import type { ResolvedRoute } from "../message/message.ts";
 
 const CODE = "ERR_OUTBOX_UNROUTABLE";
 
@@ -10,9 +10,9 @@ export class UnroutableError extends Error {
   override readonly name = "UnroutableError";
   /** Stable across versions and copies of this file. */
   readonly code: typeof CODE = CODE;
-  readonly route: Route;
+  readonly route: ResolvedRoute;
 
-  constructor(route: Route, missing: Missing) {
+  constructor(route: ResolvedRoute, missing: Missing) {
     super(
       missing === "exchange"
         ? `there is no exchange "${route.exchange}"`
