@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { RetryAfterError, TerminalError } from "@holdfast/controller";
+import { RetryAfterError, silentLogger, TerminalError } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
 import type { NewMessage } from "../../src/outbox/message/message.ts";
 import { Outbox } from "../../src/outbox/outbox.ts";
@@ -262,17 +262,38 @@ describe("a relay", () => {
     expect(relay.status()).toMatchObject({ saved: 10_000, held: 0 });
   });
 
+  it("reports a row that is no message, and goes on with the others", async () => {
+    const store = new MemoryStore();
+    const broken = { id: idOf(9), problem: "content: is no JSON" };
+    const claimDue = store.claimDue.bind(store);
+    let isBroken = true;
+    store.claimDue = async (request, limit) => {
+      const { claims } = await claimDue(request, limit);
+      const found = isBroken ? [broken] : [];
+      isBroken = false;
+      return { claims, broken: found };
+    };
+    const errors: [object, string][] = [];
+    const { clock, publisher, end, events, runs } = setUp({
+      store,
+      logger: { ...silentLogger, error: (...entry) => errors.push(entry) },
+    });
+    await store.transaction((tx) => store.save(tx, sample(1), clock.now() - 1e6));
+    const run = runs();
+    await clock.step(1);
+    expect(events).toMatchObject([{ type: "broken", broken }, { type: "published" }]);
+    expect(errors).toEqual([[broken, "row is no message"]]);
+    expect(publisher.sent).toEqual([[0, 1]]);
+    await end(run);
+  });
+
   it("goes on when the hook throws, and logs it", async () => {
     const errors: string[] = [];
-    const ignore = () => {};
     const { clock, memory, save, end, runs } = setUp({
       onEvent: () => {
         throw new Error("my mistake");
       },
-      logger: {
-        ...{ debug: ignore, info: ignore, warn: ignore },
-        error: (_, message) => errors.push(message),
-      },
+      logger: { ...silentLogger, error: (_, message) => errors.push(message) },
     });
     const run = runs();
     await save([1, 2]);
