@@ -1,0 +1,120 @@
+import { onAbort, type PassiveClock, realClock } from "@holdfast/clock";
+import { RetryAfterError, TerminalError } from "@holdfast/controller";
+import { retryAfter } from "@holdfast/wait";
+import type { Message } from "../message/message.ts";
+import type { Publisher } from "./publisher.ts";
+import { WebhookError } from "./webhook-error.ts";
+
+/** Statuses from 400 to 499 that say "not now" and not "never". */
+const NOT_NOW = new Set([408, 425, 429]);
+
+/** Where a {@link WebhookPublisher} sends to. */
+export interface WebhookPublisherOptions {
+  /** An http or https URL; the routing key becomes the last part of its path. */
+  readonly url: string;
+
+  /** Sent along with every message, to authenticate for instance. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+
+  /**
+   * Tells the time that a date in `Retry-After` is compared with.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: PassiveClock | undefined;
+}
+
+/**
+ * Posts messages as JSON. The header `Idempotency-Key` holds the id of the message: by it the receiver
+ * knows one that comes twice.
+ *
+ * | The receiver answers | `publish` |
+ * | --- | --- |
+ * | 200 to 299 | resolves: this confirms the message |
+ * | 429 or 503 with `Retry-After` | rejects with a `RetryAfterError` |
+ * | 408, 425, 429 or 500 to 599 | rejects with a {@link WebhookError} |
+ * | any other 400 to 499 | rejects with a `TerminalError`: the same message would fail again |
+ * | a redirection | rejects with a {@link WebhookError}: to follow it could turn the POST into a GET |
+ * | nothing, or resets the connection | rejects with a {@link WebhookError}; the message may have arrived |
+ *
+ * It sets no limit of its own to the time that an answer takes; the signal of `publish` does.
+ */
+export class WebhookPublisher implements Publisher {
+  readonly #base: URL;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #clock: PassiveClock;
+
+  /**
+   * @param options - see {@link WebhookPublisherOptions}
+   * @throws RangeError if the URL is none, or neither http nor https
+   */
+  constructor({ url, headers = {}, clock = realClock }: WebhookPublisherOptions) {
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new RangeError(`options.url must be an http or https URL, got "${url}"`);
+    this.#base = new URL(url.endsWith("/") ? url : `${url}/`);
+    this.#headers = headers;
+    this.#clock = clock;
+  }
+
+  async publish(message: Message, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const url = this.#urlOf(message);
+    const ended = new AbortController();
+    const subscription = onAbort(signal, (reason) => ended.abort(reason));
+    try {
+      const response = await this.#post(url, message, ended.signal);
+      this.#judge(url, response);
+    } finally {
+      subscription[Symbol.dispose]();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // `fetch` keeps its connections in a pool of the process, which closes idle ones by itself.
+  }
+
+  async #post(url: URL, message: Message, signal: AbortSignal): Promise<Response> {
+    const headers = {
+      ...this.#headers,
+      "content-type": "application/json",
+      "idempotency-key": message.id,
+    };
+    const body = JSON.stringify(message.content);
+    try {
+      const request = { method: "POST", headers, body, signal, redirect: "manual" } as const;
+      const response = await fetch(url, request);
+      // The status says it all; a body that nobody reads would hold the connection.
+      void response.body?.cancel().catch(() => undefined);
+      return response;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw new WebhookError(`POST ${url}: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+
+  #judge(url: URL, { ok, status, statusText, headers }: Response): void {
+    if (ok) return;
+    const error = new WebhookError(`POST ${url}: ${status} ${statusText}`.trimEnd(), { status });
+    if (status === 429 || status === 503) {
+      const delay = retryAfter(headers.get("retry-after"), this.#clock);
+      if (delay !== undefined) throw new RetryAfterError(delay, { cause: error });
+    }
+    if (status >= 400 && status < 500 && !NOT_NOW.has(status))
+      throw new TerminalError(error.message, { cause: error });
+    throw error;
+  }
+
+  /** A routing key cannot lead out of the base: `.` and `..` are the only names that no escape hides. */
+  #urlOf({ route: { routingKey } }: Message): URL {
+    if (routingKey === "." || routingKey === "..")
+      throw new TerminalError(`the routing key "${routingKey}" is no name in a URL`);
+    return new URL(encodeURIComponent(routingKey), this.#base);
+  }
+}
+
+/** `fetch` hides what happened in the cause. */
+function reasonOf(error: unknown): string {
+  const { cause = error } = error as Error;
+  const { message, code } = cause as NodeJS.ErrnoException;
+  return message || code || `${cause}`;
+}

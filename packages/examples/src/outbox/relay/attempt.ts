@@ -1,0 +1,93 @@
+import { retry } from "@holdfast/wait";
+import { failureOf } from "./failure-of.ts";
+import type { HeldClaim } from "./held-claim.ts";
+import { type RelayEvent, report } from "./relay-event.ts";
+import type { ResolvedRelayOptions } from "./relay-options.ts";
+
+/** How long to wait before an outcome is written once more, in milliseconds. */
+const WRITE_AGAIN = { duration: 100, factor: 2, cap: 5_000, jitter: 0.5 };
+
+/**
+ * Makes one attempt of a message and writes its outcome.
+ *
+ * @param signal - ends the attempt: what became of it is not known then, and it is given back
+ * @returns what has happened; it never rejects
+ */
+export async function attempt(
+  held: HeldClaim,
+  options: ResolvedRelayOptions,
+  signal: AbortSignal,
+): Promise<RelayEvent> {
+  const { publisher, clock, publishTimeout, clockSkew } = options;
+  const { message } = held.claim;
+  const left = held.expires - clock.monotonic();
+  if (left < publishTimeout + clockSkew || signal.aborted) return await release(held, options);
+  const limits = { retries: 0, attemptTimeout: publishTimeout, clock, signal };
+  try {
+    await retry((each) => publisher.publish(message, each.signal), limits);
+  } catch (error) {
+    if (signal.aborted) return await release(held, options);
+    return await fail(held, error, options);
+  }
+  return await succeed(held, options);
+}
+
+/** Gives a claim back that no attempt was made for. */
+export async function release(
+  { claim }: HeldClaim,
+  options: ResolvedRelayOptions,
+): Promise<RelayEvent> {
+  const { store, clock, storeTimeout } = options;
+  const limits = { retries: 0, attemptTimeout: storeTimeout, clock };
+  return await retry(() => store.release(claim), limits).then(
+    (done) => ({ type: done ? "released" : "lost", claim }),
+    (error: unknown) => ({ type: "unwritten", claim, error }),
+  );
+}
+
+async function succeed(held: HeldClaim, options: ResolvedRelayOptions): Promise<RelayEvent> {
+  const { store, clock } = options;
+  const { claim } = held;
+  const now = Math.floor(clock.now());
+  return await write(held, options, {
+    request: () => store.markSuccess(claim, now),
+    event: { type: "published", claim },
+  });
+}
+
+async function fail(
+  held: HeldClaim,
+  error: unknown,
+  options: ResolvedRelayOptions,
+): Promise<RelayEvent> {
+  const { store, clock, jitter, random } = options;
+  const { claim } = held;
+  const failure = failureOf(error, claim.message, { now: clock.now(), jitter, random });
+  const type = failure.nextScheduleTime === undefined ? "dead" : "failed";
+  return await write(held, options, {
+    request: () => store.markFail(claim, failure),
+    event: { type, claim, failure },
+  });
+}
+
+/** Writes an outcome, again and again if the store is away, until the claim ends. */
+async function write(
+  { claim, expires }: HeldClaim,
+  options: ResolvedRelayOptions,
+  outcome: { readonly request: () => Promise<boolean>; readonly event: RelayEvent },
+): Promise<RelayEvent> {
+  const { clock, random, storeTimeout } = options;
+  try {
+    const done = await retry(outcome.request, {
+      backoff: { ...WRITE_AGAIN, random },
+      retries: Number.POSITIVE_INFINITY,
+      maxElapsed: Math.max(0, expires - clock.monotonic()),
+      attemptTimeout: storeTimeout,
+      onRetry: ({ error }) => report({ type: "error", error }, options),
+      clock,
+    });
+    return done ? outcome.event : { type: "lost", claim };
+  } catch (error) {
+    return { type: "unwritten", claim, error };
+  }
+}

@@ -1,0 +1,219 @@
+import { getEventListeners, once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { FakeClock } from "@holdfast/clock/testing";
+import { isRetryAfterError, isTerminalError } from "@holdfast/controller";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { isWebhookError } from "../../../src/outbox/publish/webhook-error.ts";
+import { WebhookPublisher } from "../../../src/outbox/publish/webhook-publisher.ts";
+import { sampleMessage } from "../sample-message.ts";
+
+interface Received {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly key: unknown;
+  readonly body: unknown;
+}
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+const { signal } = new AbortController();
+const ok: Answer = (response) => response.writeHead(204).end();
+
+let answer: Answer;
+let received: Received[];
+let url: string;
+
+const server = createServer(async (request, response) => {
+  const { method, url: path, headers } = request;
+  const key = headers["idempotency-key"];
+  received.push({ method, path, key, body: method === "POST" ? await json(request) : undefined });
+  answer(response, request);
+});
+
+beforeAll(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+});
+
+beforeEach(() => {
+  answer = ok;
+  received = [];
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+function answering(status: number, headers: Record<string, string> = {}): Answer {
+  return (response) => response.writeHead(status, headers).end();
+}
+
+describe("WebhookPublisher", () => {
+  it("posts the content to the routing key, with the id as the key of idempotency", async () => {
+    await using publisher = new WebhookPublisher({ url, headers: { authorization: "Bearer x" } });
+    let authorization: string | undefined;
+    answer = (response, request) => {
+      ({ authorization } = request.headers);
+      ok(response, request);
+    };
+    const message = sampleMessage();
+    await publisher.publish(message, signal);
+    const { id: key, content: body } = message;
+    expect(received).toEqual([{ method: "POST", path: "/hooks/orders.paid", key, body }]);
+    expect(authorization).toBe("Bearer x");
+  });
+
+  it.each([200, 201, 202, 204, 299])("takes %i for a confirmation", async (status) => {
+    answer = answering(status);
+    await new WebhookPublisher({ url }).publish(sampleMessage(), signal);
+  });
+
+  it.each([408, 425, 429, 500, 502, 503, 504, 599])("says of %i: again", async (status) => {
+    answer = answering(status);
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
+    expect(error).toSatisfy(isWebhookError);
+    expect(error).toMatchObject({ status, message: expect.stringContaining(`${status}`) });
+  });
+
+  it.each([400, 401, 403, 404, 409, 410, 413, 422])("says of %i: never again", async (status) => {
+    answer = answering(status);
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
+    expect(error).toSatisfy(isTerminalError);
+    expect(error).toMatchObject({ cause: { status } });
+  });
+
+  it.each<[number, string, number]>([
+    [429, "120", 120_000],
+    [503, "0", 0],
+    [429, "Sat, 21 Nov 2026 00:01:30 GMT", 90_000],
+    [503, "Fri, 20 Nov 2026 00:00:00 GMT", 0],
+  ])("says of %i with Retry-After %s: in %i ms", async (status, header, after) => {
+    const clock = new FakeClock({ now: Date.UTC(2026, 10, 21) });
+    answer = answering(status, { "retry-after": header });
+    const publisher = new WebhookPublisher({ url, clock });
+    const error = await errorOf(publisher.publish(sampleMessage(), signal));
+    expect(error).toSatisfy(isRetryAfterError);
+    expect(error).toMatchObject({ after, cause: { status } });
+  });
+
+  it.each<[number, string]>([
+    [429, "soon"],
+    [500, "120"],
+  ])("does not go by Retry-After of %i with %s", async (status, header) => {
+    answer = answering(status, { "retry-after": header });
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
+    expect(error).toSatisfy(isWebhookError);
+  });
+
+  it.each([301, 302, 303, 307, 308])("does not follow a %i", async (status) => {
+    answer = answering(status, { location: "/elsewhere" });
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
+    expect(error).toMatchObject({ name: "WebhookError", status });
+    expect(received).toHaveLength(1);
+  });
+
+  it("says that nobody knows when the connection is reset", async () => {
+    answer = (_, { socket }) => socket.resetAndDestroy();
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
+    expect(error).toMatchObject({
+      name: "WebhookError",
+      status: undefined,
+      message: expect.stringMatching(/^POST http:.*: .*(ECONNRESET|closed)/),
+    });
+  });
+
+  it("says that nobody knows when the reply is lost, though the message has arrived", async () => {
+    answer = (response) => response.destroy();
+    const message = sampleMessage();
+    const error = await errorOf(new WebhookPublisher({ url }).publish(message, signal));
+    expect(error).toMatchObject({ name: "WebhookError", status: undefined });
+    expect(received.map(({ key }) => key)).toEqual([message.id]);
+  });
+
+  it("says so when nobody listens", async () => {
+    const closed = createServer().listen(0, "127.0.0.1");
+    await once(closed, "listening");
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    await once(closed, "close");
+    const publisher = new WebhookPublisher({ url: `http://127.0.0.1:${port}` });
+    const error = await errorOf(publisher.publish(sampleMessage(), signal));
+    expect(error).toMatchObject({ message: expect.stringContaining("ECONNREFUSED") });
+  });
+
+  it("ends with the signal at once while the receiver hangs, and leaves no listener", async () => {
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const closed = new Promise((resolve) => {
+      answer = (response) => {
+        response.once("close", resolve);
+        stop.abort(reason);
+      };
+    });
+    const error = await errorOf(
+      new WebhookPublisher({ url }).publish(sampleMessage(), stop.signal),
+    );
+    expect(error).toBe(reason);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    await closed; // the request does not go on behind our back
+  });
+
+  it("leaves no listener after an answer", async () => {
+    const stop = new AbortController();
+    const publisher = new WebhookPublisher({ url });
+    await publisher.publish(sampleMessage(), stop.signal);
+    answer = answering(500);
+    await errorOf(publisher.publish(sampleMessage(), stop.signal));
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  });
+
+  it("does not send for an aborted signal", async () => {
+    const reason = new Error("stop");
+    const aborted = AbortSignal.abort(reason);
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), aborted));
+    expect(error).toBe(reason);
+    expect(received).toEqual([]);
+  });
+
+  it("does not wait for the body of an answer", async () => {
+    answer = (response) => response.writeHead(200).write("and then");
+    await new WebhookPublisher({ url }).publish(sampleMessage(), signal);
+  });
+
+  it.each([
+    ["", "/hooks/"],
+    ["../admin", "/hooks/..%2Fadmin"],
+    ["http://elsewhere/", "/hooks/http%3A%2F%2Felsewhere%2F"],
+    ["%2e%2e", "/hooks/%252e%252e"],
+    ["?a#b", "/hooks/%3Fa%23b"],
+  ])("keeps the routing key %j inside of its URL", async (routingKey, path) => {
+    const route = { ...sampleMessage().route, routingKey };
+    await new WebhookPublisher({ url }).publish(sampleMessage({ route }), signal);
+    expect(received.map((request) => request.path)).toEqual([path]);
+  });
+
+  it.each([".", ".."])("refuses the routing key %j for ever", async (routingKey) => {
+    const route = { ...sampleMessage().route, routingKey };
+    const publisher = new WebhookPublisher({ url });
+    const error = await errorOf(publisher.publish(sampleMessage({ route }), signal));
+    expect(error).toSatisfy(isTerminalError);
+    expect(received).toEqual([]);
+  });
+
+  it.each(["", "hooks", "ftp://receiver/"])("refuses the URL %j", (wrong) => {
+    expect(() => new WebhookPublisher({ url: wrong })).toThrow(
+      new RangeError(`options.url must be an http or https URL, got "${wrong}"`),
+    );
+  });
+});

@@ -1,0 +1,513 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { RetryAfterError, silentLogger, TerminalError } from "@holdfast/controller";
+import { describe, expect, it } from "vitest";
+import type { NewMessage } from "../../src/outbox/message/message.ts";
+import { Outbox } from "../../src/outbox/outbox.ts";
+import { Relay } from "../../src/outbox/relay/relay.ts";
+import type { RelayEvent } from "../../src/outbox/relay/relay-event.ts";
+import type { RelayOptions } from "../../src/outbox/relay/relay-options.ts";
+import { MemoryStore } from "../../src/outbox/store/memory-store.ts";
+import { type Faults, failingStore } from "./failing-store.ts";
+import { type Answer, FakePublisher } from "./fake-publisher.ts";
+import { idOf, numberOf, sample } from "./sample.ts";
+
+interface Set extends Partial<RelayOptions> {
+  readonly answer?: Answer;
+  readonly faults?: Faults;
+}
+
+/** A relay over a store in memory, and a program that saves messages. */
+function setUp({ answer, faults = {}, ...options }: Set = {}) {
+  const clock = new FakeClock();
+  const memory = new MemoryStore();
+  const store = failingStore(memory, faults);
+  const publisher = new FakePublisher(clock, answer);
+  const events: RelayEvent[] = [];
+  const relay = new Relay({
+    ...{ name: "relay", store, publisher, clock, jitter: 0 },
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+  const outbox = new Outbox({
+    store: memory,
+    transaction: (work) => memory.transaction(work),
+    onCommitted: (ids) => relay.saved(ids),
+    clock,
+  });
+  const stop = new AbortController();
+  const save = async (numbers: readonly number[], facts: Partial<NewMessage> = {}) =>
+    await outbox.transaction(async (tx) => {
+      for (const number of numbers) await outbox.save(tx, sample(number, facts));
+    });
+  const end = async (run: Promise<void>): Promise<void> => {
+    stop.abort();
+    await clock.run(() => run);
+    expect(clock.waiters()).toBe(0);
+  };
+  const types = (): string[] => events.map(({ type }) => type);
+  const runs = (): Promise<void> => relay.run(stop.signal);
+  return { clock, memory, publisher, relay, outbox, save, stop, end, events, types, runs };
+}
+
+const SECOND = 1_000;
+const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+
+describe("a relay", () => {
+  it("sends a message right after its transaction has committed, and once", async () => {
+    const { clock, publisher, outbox, memory, end, types, runs } = setUp();
+    const run = runs();
+    await clock.step(SECOND);
+    await outbox.transaction(async (tx) => {
+      await outbox.save(tx, sample(1));
+      await clock.step(3 * SECOND);
+      expect(publisher.sent).toEqual([]);
+    });
+    await clock.step(600 * SECOND);
+    expect(publisher.sent).toEqual([[4 * SECOND, 1]]);
+    expect(types()).toEqual(["published"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "success", editor: "relay" });
+    await end(run);
+  });
+
+  it("finds what it was not told of when the first wait is over, and not a moment before", async () => {
+    const { clock, publisher, memory, end, runs } = setUp();
+    await memory.transaction((tx) => memory.save(tx, sample(1), clock.now()));
+    const run = runs();
+    await clock.step(9_999);
+    expect(publisher.sent).toEqual([]);
+    await clock.step(1);
+    expect(publisher.sent).toEqual([[10_000, 1]]);
+    await end(run);
+  });
+
+  it("is on time for what comes due a moment later", async () => {
+    const { clock, publisher, memory, end, runs } = setUp();
+    for (const number of [1, 2])
+      await memory.transaction((tx) => memory.save(tx, sample(number), clock.now() + number * 30));
+    const run = runs();
+    await clock.step(20 * SECOND);
+    expect(publisher.sent).toEqual([
+      [10_030, 1],
+      [10_060, 2],
+    ]);
+    await end(run);
+  });
+
+  it("does not forget what comes due while it asks what is due next", async () => {
+    const answer: Answer = async () => {
+      await clock.sleep(300);
+      if (publisher.sent.length < 3) throw new Error("unreachable");
+    };
+    const { clock, publisher, save, end, runs } = setUp({
+      ...{ answer, pollPeriod: 3_600 * SECOND },
+      faults: {
+        after: async (request) => {
+          if (request === "nextDue") await clock.sleep(2 * SECOND);
+        },
+      },
+    });
+    await save([1], { initBackoff: 500, backoffFactor: 1 });
+    const run = runs();
+    await clock.step(600 * SECOND);
+    expect(publisher.sent.map(([instant]) => instant)).toEqual([2, 4, 6].map((at) => at * SECOND));
+    await end(run);
+  });
+
+  it.each<[string, Partial<NewMessage>, Answer, number[], string]>([
+    ["keeps to init × factor^failures", {}, fail, [0, 20, 60, 140, 300], "dead"],
+    [
+      "waits longer each time by the factor",
+      { backoffFactor: 3 },
+      fail,
+      [0, 30, 120, 390, 1_200],
+      "dead",
+    ],
+    [
+      "waits the same each time with factor 1",
+      { backoffFactor: 1 },
+      fail,
+      [0, 10, 20, 30, 40],
+      "dead",
+    ],
+    ["tries as often as the message says", { maxRetryTimes: 2 }, fail, [0, 20], "dead"],
+    ["tries once if it may fail once", { maxRetryTimes: 1 }, fail, [0], "dead"],
+    ["waits as long as it is asked to", {}, asks(90), [0, 90, 180, 270, 430], "dead"],
+    ["waits its own time if that is longer", {}, asks(1), [0, 20, 60, 140, 300], "dead"],
+    ["is not put off for years", { maxRetryTimes: 2 }, asks(1e9), [0, 86_400], "dead"],
+    ["does not repeat what can never succeed", {}, never, [0], "dead"],
+    ["stops at the first success", {}, failsTwice(), [0, 20, 60], "success"],
+  ])("%s", async (_, facts, answer, instants, status) => {
+    const { clock, publisher, memory, save, end, runs } = setUp({ answer, pollPeriod: 1e6 });
+    const run = runs();
+    await save([1], facts);
+    await clock.step(((instants.at(-1) ?? 0) + 600) * SECOND, { turns: 0 });
+    expect(publisher.sent).toEqual(instants.map((instant) => [instant * SECOND, 1]));
+    const failures = status === "dead" ? instants.length : instants.length - 1;
+    expect(await memory.find(idOf(1))).toMatchObject({ status, currentRetryTimes: failures });
+    await end(run);
+  });
+
+  it("counts its waits from the failure, not from when it was due", async () => {
+    const answer: Answer = async () => {
+      await clock.sleep(7 * SECOND);
+      throw new Error("slow and broken");
+    };
+    const { clock, publisher, save, end, runs } = setUp({ answer });
+    const run = runs();
+    await save([1], { maxRetryTimes: 3 });
+    await clock.step(200 * SECOND);
+    expect(publisher.sent).toEqual([
+      [0, 1],
+      [27 * SECOND, 1],
+      [74 * SECOND, 1],
+    ]);
+    await end(run);
+  });
+
+  it("spreads waits by the jitter, and never shortens them", async () => {
+    const { clock, publisher, save, end, runs } = setUp({
+      ...{ answer: fail, jitter: 0.5, random: () => 0.5 },
+    });
+    const run = runs();
+    await save([1], { maxRetryTimes: 3 });
+    await clock.step(200 * SECOND);
+    expect(publisher.sent.map(([instant]) => instant)).toEqual([0, 25 * SECOND, 75 * SECOND]);
+    await end(run);
+  });
+
+  it("keeps what the last attempt said, with its causes, as text that a database takes", async () => {
+    const answer: Answer = () => {
+      throw new TerminalError("refused\0", { cause: new Error("no such order", { cause: 404 }) });
+    };
+    const { clock, memory, save, end, runs } = setUp({ answer });
+    const run = runs();
+    await save([1]);
+    await clock.step(1);
+    const { lastError } = (await memory.find(idOf(1))) ?? {};
+    expect(lastError).toBe(
+      "TerminalError: refused\uFFFD, because of Error: no such order, because of 404",
+    );
+    await end(run);
+  });
+
+  it("gives up an attempt that takes too long, whether or not that obeys its signal", async () => {
+    let reason: unknown;
+    const answer: Answer = (_, signal) => {
+      signal.addEventListener("abort", () => {
+        reason = signal.reason;
+      });
+      return new Promise(() => {});
+    };
+    const { clock, publisher, memory, save, end, runs } = setUp({ answer });
+    const run = runs();
+    await save([1]);
+    await clock.step(15 * SECOND);
+    expect(reason).toMatchObject({ name: "TimeoutError" });
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "failed", currentRetryTimes: 1 });
+    await clock.step(20 * SECOND);
+    expect(publisher.sent.map(([instant]) => instant)).toEqual([0, 35 * SECOND]);
+    await end(run);
+  });
+
+  it("works on as many messages as it has workers, and claims at most twice as many", async () => {
+    const { clock, publisher, memory, relay, save, end, runs } = setUp({
+      ...{ workers: 3, answer: () => clock.sleep(SECOND) },
+    });
+    const run = runs();
+    await save(range(50));
+    await clock.step(500);
+    expect(relay.status().held).toBe(6);
+    await clock.step(60 * SECOND);
+    expect(publisher.mostBusy).toBe(3);
+    expect(publisher.sent.map(([, number]) => number).sort((a, b) => a - b)).toEqual(range(50));
+    expect(await memory.counts()).toMatchObject({ success: 50 });
+    expect(publisher.sent.at(-1)?.[0]).toBe(16 * SECOND);
+    await end(run);
+  });
+
+  it("does not begin what is nearly not its own any more, and gives it back", async () => {
+    const { clock, publisher, memory, save, end, types, runs } = setUp({
+      ...{ workers: 1, claimLength: 25 * SECOND, answer: () => clock.sleep(14 * SECOND) },
+    });
+    const run = runs();
+    await save([1, 2]);
+    await clock.step(14 * SECOND);
+    expect(types()).toEqual(["published", "released"]);
+    await clock.step(60 * SECOND);
+    expect(publisher.sent.map(([, number]) => number)).toEqual([1, 2]);
+    expect(await memory.find(idOf(2))).toMatchObject({ status: "success", currentRetryTimes: 0 });
+    await end(run);
+  });
+
+  it("lets neither new messages nor due ones keep the others waiting", async () => {
+    const { clock, publisher, memory, save, end, runs } = setUp({
+      ...{ workers: 2, answer: () => clock.sleep(SECOND) },
+    });
+    await memory.transaction(async (tx) => {
+      for (const number of range(20)) await memory.save(tx, sample(number), clock.now() - 1e6);
+    });
+    await save(range(20).map((number) => 100 + number));
+    const run = runs();
+    await clock.step(4_500);
+    const due = publisher.sent.filter(([, number]) => number < 100).length;
+    expect([due, publisher.sent.length - due]).toEqual([5, 5]);
+    await clock.step(60 * SECOND);
+    expect(await memory.counts()).toMatchObject({ success: 40 });
+    await end(run);
+  });
+
+  it("remembers no more than 10,000 messages that were just saved; the others come due", () => {
+    const { relay } = setUp();
+    relay.saved(range(12_000).map(idOf));
+    expect(relay.status()).toMatchObject({ saved: 10_000, held: 0 });
+  });
+
+  it("reports a row that is no message, and goes on with the others", async () => {
+    const store = new MemoryStore();
+    const broken = { id: idOf(9), problem: "content: is no JSON" };
+    const claimDue = store.claimDue.bind(store);
+    let isBroken = true;
+    store.claimDue = async (request, limit) => {
+      const { claims } = await claimDue(request, limit);
+      const found = isBroken ? [broken] : [];
+      isBroken = false;
+      return { claims, broken: found };
+    };
+    const errors: [object, string][] = [];
+    const { clock, publisher, end, events, runs } = setUp({
+      store,
+      logger: { ...silentLogger, error: (...entry) => errors.push(entry) },
+    });
+    await store.transaction((tx) => store.save(tx, sample(1), clock.now() - 1e6));
+    const run = runs();
+    await clock.step(1);
+    expect(events).toMatchObject([{ type: "broken", broken }, { type: "published" }]);
+    expect(errors).toEqual([[broken, "row is no message"]]);
+    expect(publisher.sent).toEqual([[0, 1]]);
+    await end(run);
+  });
+
+  it("goes on when the hook throws, and logs it", async () => {
+    const errors: string[] = [];
+    const { clock, memory, save, end, runs } = setUp({
+      onEvent: () => {
+        throw new Error("my mistake");
+      },
+      logger: { ...silentLogger, error: (_, message) => errors.push(message) },
+    });
+    const run = runs();
+    await save([1, 2]);
+    await clock.step(SECOND);
+    expect(await memory.counts()).toMatchObject({ success: 2 });
+    expect(errors).toEqual(["onEvent threw", "onEvent threw"]);
+    await end(run);
+  });
+});
+
+describe("a relay that stops", () => {
+  it("finishes what runs, gives back what waits, and leaves no timer", async () => {
+    const { clock, publisher, memory, save, stop, types, runs } = setUp({
+      ...{ workers: 2, grace: 1_500, answer: () => clock.sleep(SECOND) },
+    });
+    const run = runs();
+    await save(range(9));
+    await clock.step(100);
+    stop.abort();
+    await clock.step(1_500);
+    await run;
+    // In the grace, two were finished that ran, and two begun that waited: these were cut short.
+    expect(publisher.sent).toHaveLength(4);
+    expect(types().sort()).toEqual(["published", "published", "released", "released"]);
+    expect(await memory.counts()).toMatchObject({ success: 2, pending: 7 });
+    expect((await memory.orphans(clock.now() + 1e9, 99)).claims).toEqual([]);
+    await clock.step(SECOND); // The sleeps of the publisher.
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("gives back what it was just claiming", async () => {
+    const { clock, publisher, memory, save, stop, types, runs } = setUp({
+      grace: 0,
+      faults: {
+        after: async (request) => {
+          if (request === "claimSaved") await clock.sleep(3 * SECOND);
+        },
+      },
+    });
+    const run = runs();
+    await save([1, 2]);
+    await clock.step(SECOND);
+    stop.abort();
+    await clock.run(() => run);
+    expect(types()).toEqual(["released", "released"]);
+    expect(publisher.sent).toEqual([]);
+    expect((await memory.orphans(clock.now() + 1e9, 99)).claims).toEqual([]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("sends what was given back when it is started again", async () => {
+    const first = setUp({ workers: 1, grace: 0, answer: () => new Promise(() => {}) });
+    const { clock, memory } = first;
+    const run = first.runs();
+    await first.save([1, 2]);
+    await clock.step(1);
+    first.stop.abort();
+    await run;
+    const publisher = new FakePublisher(clock);
+    const again = new Relay({ name: "again", store: memory, publisher, clock });
+    const stop = new AbortController();
+    const runAgain = again.run(stop.signal);
+    await clock.step(20 * SECOND);
+    expect(publisher.sent.map(([, number]) => number)).toEqual([1, 2]);
+    expect((await memory.find(idOf(1)))?.currentRetryTimes).toBe(0);
+    stop.abort();
+    await clock.run(() => runAgain);
+    expect(clock.waiters()).toBe(0);
+  });
+});
+
+describe("a store that does not answer", () => {
+  it("at the start: everything is sent when it comes back", async () => {
+    let isAway = true;
+    const { clock, publisher, memory, save, end, events, runs } = setUp({
+      faults: {
+        before: () => {
+          if (isAway) throw new Error("connection refused");
+        },
+      },
+    });
+    const run = runs();
+    await save([1, 2, 3]);
+    await clock.step(60 * SECOND);
+    expect(publisher.sent).toEqual([]);
+    expect(events.length).toBeGreaterThan(5);
+    for (const event of events)
+      expect(event).toEqual({ type: "error", error: new Error("connection refused") });
+    isAway = false;
+    await clock.step(10 * SECOND);
+    expect(publisher.sent.map(([, number]) => number).sort()).toEqual([1, 2, 3]);
+    expect(await memory.counts()).toMatchObject({ success: 3 });
+    await end(run);
+  });
+
+  it("when an outcome is written: it is written when the store comes back", async () => {
+    let isAway = true;
+    const { clock, publisher, memory, save, end, types, runs } = setUp({
+      faults: {
+        before: (request) => {
+          if (isAway && request === "markSuccess") throw new Error("connection reset");
+        },
+      },
+    });
+    const run = runs();
+    await save([1]);
+    await clock.step(8 * SECOND);
+    isAway = false;
+    await clock.step(10 * SECOND); // The longest wait between two writes, and its jitter.
+    expect(publisher.sent).toHaveLength(1);
+    expect(types().filter((type) => type !== "error")).toEqual(["published"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "success" });
+    await end(run);
+  });
+
+  it("whose answers are lost: an outcome counts once", async () => {
+    let lost = 2;
+    const { clock, publisher, memory, save, end, types, runs } = setUp({
+      answer: fail,
+      faults: {
+        after: (request) => {
+          if (request === "markFail" && lost-- > 0) throw new Error("connection reset");
+        },
+      },
+    });
+    const run = runs();
+    await save([1], { maxRetryTimes: 2 });
+    await clock.step(15 * SECOND);
+    expect(types()).toEqual(["error", "error", "lost"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "failed", currentRetryTimes: 1 });
+    await clock.step(10 * SECOND);
+    // The writes come at odd moments; what is due is looked for less than 1 ms late.
+    expect(publisher.sent.map(([at]) => Math.floor(at))).toEqual([0, 20 * SECOND]);
+    await end(run);
+  });
+
+  it("for as long as a claim: that is said, and nobody waits any more", async () => {
+    const { clock, save, end, types, runs } = setUp({
+      faults: {
+        before: async (request) => {
+          if (request === "markSuccess") await new Promise(() => {});
+        },
+      },
+    });
+    const run = runs();
+    await save([1]);
+    await clock.step(70 * SECOND);
+    expect(types().filter((type) => type !== "error")).toEqual(["unwritten"]);
+    await end(run);
+  });
+});
+
+describe("several relays", () => {
+  it("share the work, and no message is worked on by two of them", async () => {
+    const clock = new FakeClock();
+    const store = new MemoryStore();
+    const busy = new Set<number>();
+    const publishers = range(3).map(
+      () =>
+        new FakePublisher(clock, async ({ id }) => {
+          expect(busy.has(numberOf(id))).toBe(false);
+          busy.add(numberOf(id));
+          await clock.sleep(100);
+          busy.delete(numberOf(id));
+        }),
+    );
+    await store.transaction(async (tx) => {
+      for (const number of range(300)) await store.save(tx, sample(number), clock.now() - 1e6);
+    });
+    const stop = new AbortController();
+    const running = publishers.map((publisher, i) =>
+      new Relay({ name: `relay-${i}`, store, publisher, clock }).run(stop.signal),
+    );
+    await clock.step(60_000);
+    const sent = publishers.flatMap((publisher) => publisher.sent.map(([, number]) => number));
+    expect(sent.sort((a, b) => a - b)).toEqual(range(300));
+    for (const publisher of publishers) expect(publisher.sent.length).toBeGreaterThan(50);
+    stop.abort();
+    await clock.run(() => Promise.all(running));
+    expect(clock.waiters()).toBe(0);
+  });
+});
+
+it.each<[string, Partial<RelayOptions>, RegExp]>([
+  ["no name", { name: "" }, /options\.name/],
+  ["no workers", { workers: 0 }, /options\.workers/],
+  ["half a worker", { workers: 1.5 }, /options\.workers/],
+  ["no time for an attempt", { publishTimeout: 0 }, /options\.publishTimeout/],
+  ["a jitter below 0", { jitter: -0.1 }, /options\.jitter/],
+  ["a poll that never comes", { pollPeriod: Number.POSITIVE_INFINITY }, /options\.pollPeriod/],
+  ["a grace of NaN", { grace: Number.NaN }, /options\.grace/],
+  ["claims that are too short", { claimLength: 20_000 }, /options\.claimLength: must be above/],
+])("refuses %s", (_, options, problem) => {
+  expect(() => setUp(options)).toThrow(RangeError);
+  expect(() => setUp(options)).toThrow(problem);
+});
+
+function fail(): never {
+  throw new Error("unreachable");
+}
+
+function never(): never {
+  throw new TerminalError("no such address");
+}
+
+function asks(seconds: number): Answer {
+  return () => {
+    throw new RetryAfterError(seconds * SECOND);
+  };
+}
+
+function failsTwice(): Answer {
+  let failures = 2;
+  return () => {
+    if (failures-- > 0) throw new Error("unreachable");
+  };
+}

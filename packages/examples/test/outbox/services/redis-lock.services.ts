@@ -1,0 +1,176 @@
+import { randomUUID } from "node:crypto";
+import { getEventListeners } from "node:events";
+import { onAbort } from "@holdfast/clock";
+import { isLockConflict, LeaderElector } from "@holdfast/controller";
+import { poll } from "@holdfast/wait";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RedisServer } from "../../../../../services/redis.mjs";
+import { testResourceLock } from "../../../../controller/test/resource-lock.contract.ts";
+import { isForgottenLeaseError } from "../../../src/outbox/lock/forgotten-lease-error.ts";
+import { RedisLock } from "../../../src/outbox/lock/redis-lock.ts";
+import { oldEnough } from "./old-enough.ts";
+import { requiredUrl } from "./required-url.ts";
+
+const { signal } = new AbortController();
+const record = { holder: "a", leaseDuration: 1_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
+const redis = new Redis(requiredUrl("REDIS_URL"));
+const connected: Redis[] = [redis];
+
+function connect(url: string): Redis {
+  // A server that is restarted is found again soon, and nobody waits in a queue meanwhile.
+  const client = new Redis(url, { retryStrategy: () => 50, enableOfflineQueue: false });
+  client.on("error", () => undefined); // told by the rejections, too
+  connected.push(client);
+  return client;
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+beforeAll(() => oldEnough(redis, 15_000));
+
+afterAll(() => {
+  for (const client of connected) client.disconnect();
+});
+
+testResourceLock(
+  "RedisLock",
+  () => new RedisLock(redis, { key: randomUUID(), firstToken: () => 0 }),
+);
+
+describe("RedisLock", () => {
+  it("begins with a free record whose token is the time, and knows its own write again", async () => {
+    const before = Date.now();
+    const lock = new RedisLock(redis, { key: randomUUID() });
+    const free = await lock.get(signal);
+    expect(free?.record.holder).toBe("");
+    expect(free?.record.transitions).toBeGreaterThanOrEqual(before - 1);
+    expect(free?.record.transitions).toBeLessThanOrEqual(Date.now());
+    expect(await errorOf(lock.create(record, signal))).toSatisfy(isLockConflict);
+    const transitions = (free?.record.transitions ?? 0) + 1;
+    const taken = await lock.update({ ...record, transitions }, free?.version ?? "", signal);
+    expect(await lock.get(signal)).toEqual(taken);
+  });
+
+  it("takes a write for its own that a client sends twice", async () => {
+    const sent: Promise<unknown>[] = [];
+    const twice = {
+      eval: async (script: string, keys: number, ...rest: string[]): Promise<unknown> => {
+        sent.push(redis.eval(script, keys, ...rest));
+        return await redis.eval(script, keys, ...rest);
+      },
+    };
+    const lock = new RedisLock(twice, { key: randomUUID(), firstToken: () => 0 });
+    const { version } = await lock.create(record, signal);
+    expect((await lock.get(signal))?.version).toBe(version);
+    await Promise.all(sent);
+  });
+
+  it("does not take for free what is no record", async () => {
+    const lock = new RedisLock(redis, { key: randomUUID(), firstToken: () => 0 });
+    const key = lock.description.split(" ")[1] as string;
+    await lock.create(record, signal);
+    for (const text of ["", "{", "null", '{"holder":"a"}', '{"holder":1,"leaseDuration":1}']) {
+      await redis.hset(key, "record", text);
+      const error = await errorOf(lock.get(signal));
+      expect(error).toMatchObject({ message: `key ${key} of Redis holds no lease record` });
+    }
+    await redis.set(key, "somebody else's");
+    expect(await errorOf(lock.get(signal))).toMatchObject({
+      message: expect.stringContaining("WRONGTYPE"),
+    });
+  });
+
+  it("ends a request with the signal at once, and leaves no listener", async () => {
+    const lock = new RedisLock({ eval: () => new Promise(() => {}) }, { key: "key" });
+    const stop = new AbortController();
+    const requests = [
+      lock.get(stop.signal),
+      lock.create(record, stop.signal),
+      lock.update(record, "1", stop.signal),
+    ].map(errorOf);
+    const reason = new Error("enough");
+    stop.abort(reason);
+    expect(await Promise.all(requests)).toEqual([reason, reason, reason]);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  });
+
+  it("refuses a key that is empty", () => {
+    const error = new RangeError('options.key must not be empty, got ""');
+    expect(() => new RedisLock(redis, { key: "" })).toThrow(error);
+  });
+
+  it.each(["stop", "kill"] as const)(
+    "gives no lease after a %s before one is over",
+    async (how) => {
+      await using server = await RedisServer.start();
+      const client = connect(server.url);
+      await oldEnough(client, record.leaseDuration);
+      const lock = new RedisLock(client, { key: "key" });
+      const free = await lock.get(signal);
+      const transitions = (free?.record.transitions ?? 0) + 1;
+      const held = await lock.update({ ...record, transitions }, free?.version ?? "", signal);
+
+      await server[how]();
+      await server.start();
+      const after = await poll(() => lock.get(signal).catch(() => undefined));
+      expect(after.record.holder).toBe("");
+      expect(after.record.transitions).toBeGreaterThan(transitions);
+      expect(await errorOf(lock.update(record, held.version, signal))).toSatisfy(isLockConflict);
+      const early = await errorOf(lock.update(record, after.version, signal));
+      expect(early).toSatisfy(isForgottenLeaseError);
+      expect(early).toMatchObject({ remaining: expect.any(Number) });
+      await oldEnough(client, record.leaseDuration);
+      await lock.update(record, after.version, signal);
+    },
+  );
+
+  it("does not believe a record that was restored, however old the server", async () => {
+    const lock = new RedisLock(redis, { key: randomUUID(), firstToken: () => 0 });
+    const key = lock.description.split(" ")[1] as string;
+    const { version } = await lock.create(record, signal);
+    await redis.hset(key, "run", "of before");
+    expect(await lock.get(signal)).toBeUndefined();
+    expect(await errorOf(lock.update(record, version, signal))).toSatisfy(isLockConflict);
+  });
+
+  it("has no two holders while the server stops and starts, and its tokens go up", async () => {
+    await using server = await RedisServer.start();
+    const stop = new AbortController();
+    let holders = 0;
+    let most = 0;
+    const tokens: number[] = [];
+    const electors = ["a", "b", "c"].map((identity) => {
+      const lock = new RedisLock(connect(server.url), { key: "key" });
+      return new LeaderElector({
+        lock,
+        identity,
+        ...{ leaseDuration: 2_000, renewDeadline: 1_500, retryPeriod: 100 },
+        onError: () => undefined, // the server is away
+        lead: async ({ token, signal: term }) => {
+          tokens.push(token);
+          most = Math.max(most, ++holders);
+          await new Promise((resolve) => onAbort(term, resolve));
+          holders--;
+        },
+      });
+    });
+    const runs = electors.map((elector) => elector.run(stop.signal));
+    for (const round of [1, 2, 3]) {
+      await poll(() => holders > 0 && tokens.length >= round, { timeout: 60_000 });
+      await (round === 2 ? server.kill() : server.stop());
+      await server.start();
+      await poll(() => holders === 0, { timeout: 60_000 });
+    }
+    await poll(() => tokens.length >= 4, { timeout: 60_000 });
+    stop.abort();
+    await Promise.all(runs);
+    expect(most).toBe(1);
+    expect(tokens).toEqual([...new Set(tokens)].toSorted((a, b) => a - b));
+  });
+});

@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/** Stands between a client and a server, and fails as networks do. */
+export class TcpProxy {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  /** Whether what the server says is lost from now on, for those who are connected and who come. */
+  deaf = false;
+  /** Whether nobody gets through. */
+  down = false;
+
+  private constructor(target: number) {
+    this.#server = createServer((client) => {
+      const upstream = connect(target, "127.0.0.1");
+      for (const socket of [client, upstream]) {
+        this.#sockets.add(socket);
+        socket.on("error", () => undefined); // its close tells the other side
+      }
+      if (this.down) client.destroy();
+      client.on("data", (data) => upstream.write(data));
+      upstream.on("data", (data) => this.deaf || client.write(data));
+      client.on("close", () => this.#drop(client, upstream));
+      upstream.on("close", () => this.#drop(upstream, client));
+    });
+  }
+
+  static async to(url: string): Promise<TcpProxy> {
+    const proxy = new TcpProxy(Number(new URL(url).port));
+    proxy.#server.listen(0, "127.0.0.1");
+    await once(proxy.#server, "listening");
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Ends every connection as if a cable had been cut. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  #drop(socket: Socket, other: Socket): void {
+    this.#sockets.delete(socket);
+    other.destroy();
+  }
+}

@@ -1,0 +1,84 @@
+// Makes the programs of the servers available: from the packages of Debian and its kin.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
+import { postgresPrograms } from "./postgres.mjs";
+import { RABBITMQ_PROGRAM } from "./rabbitmq.mjs";
+
+/** What asks on Debian whether a service may be started. */
+const POLICY = "/usr/sbin/policy-rc.d";
+
+/**
+ * @typedef {"postgresql" | "redis-server" | "rabbitmq-server"} Package
+ * @type {Record<Package, () => boolean>}
+ */
+const isInstalled = {
+  postgresql: () => postgresPrograms() !== undefined,
+  "redis-server": () => inPath("redis-server"),
+  "rabbitmq-server": () => existsSync(RABBITMQ_PROGRAM) && inPath("epmd"),
+};
+
+/**
+ * Installs those packages that are missing.
+ *
+ * @param {Package[]} packages
+ * @param {AbortSignal} signal
+ */
+export async function requirePackages(packages, signal) {
+  const missing = packages.filter((name) => !isInstalled[name]());
+  if (missing.length === 0) return;
+  const install = ["apt-get", "install", "--yes", "--no-install-recommends", ...missing];
+  const byHand = `Install them, with: ${install.join(" ")}\nOr name servers that you have: DATABASE_URL, REDIS_URL, AMQP_URL.`;
+  const names = missing.join(", ");
+  if (!inPath("apt-get"))
+    throw new Error(`${names}: not installed, and there is no apt-get here.\n${byHand}`);
+  if (process.getuid?.() !== 0)
+    throw new Error(`${names}: not installed, and only root may install.\n${byHand}`);
+  console.log(`Installing ${names}: this happens once.`);
+  await withoutServices(async () => {
+    await run(["apt-get", "update", "--quiet=2"], signal);
+    await run([...install, "--quiet=2"], signal);
+  });
+  const still = missing.filter((name) => !isInstalled[name]());
+  if (still.length > 0)
+    throw new Error(
+      `${still.join(", ")}: installed, but its programs are not where Debian has them.`,
+    );
+}
+
+/** An installation would start its service, on the port that everybody knows. */
+async function withoutServices(install) {
+  const isOurs = !existsSync(POLICY);
+  if (isOurs) {
+    writeFileSync(POLICY, "#!/bin/sh\nexit 101\n");
+    chmodSync(POLICY, 0o755);
+  }
+  try {
+    await install();
+  } finally {
+    if (isOurs) rmSync(POLICY);
+  }
+}
+
+/**
+ * @param {string[]} command
+ * @param {AbortSignal} signal
+ */
+async function run([program = "", ...args], signal) {
+  signal.throwIfAborted();
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  // A group of its own: Ctrl-C in the middle of an installation would leave half of it.
+  const child = spawn(program, args, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`${program} ${args.join(" ")} failed:\n${output}`);
+}
+
+/** @param {string} program */
+function inPath(program) {
+  return spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
+}

@@ -1,0 +1,111 @@
+// A PostgreSQL server of the distribution. Its directory lasts through stops.
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
+import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
+
+/** Where Debian keeps each version. */
+const VERSIONS = "/usr/lib/postgresql";
+
+/** The directory of the programs of the newest version; undefined if there is none. */
+export function postgresPrograms() {
+  if (!existsSync(VERSIONS)) return undefined;
+  return readdirSync(VERSIONS)
+    .sort((a, b) => Number(b) - Number(a))
+    .map((version) => join(VERSIONS, version, "bin"))
+    .find((directory) => existsSync(join(directory, "initdb")));
+}
+
+export class PostgresServer {
+  /** @type {string} */ #directory;
+  /** @type {import("./server.mjs").User | undefined} */ #user;
+  /** @type {Server | undefined} */ #server;
+
+  /**
+   * @param {number} port
+   * @param {string} programs
+   */
+  constructor(port, programs) {
+    this.port = port;
+    this.programs = programs;
+    this.url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    // PostgreSQL refuses to run as root.
+    this.#user = process.getuid?.() === 0 ? userOf("postgres") : undefined;
+    this.#directory = makeDirectory("postgres", this.#user);
+    execFileSync(
+      join(programs, "initdb"),
+      ["-D", this.#data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"],
+      { ...this.#user, cwd: this.#directory, stdio: ["ignore", "ignore", "inherit"] },
+    );
+  }
+
+  /** @param {AbortSignal} [signal] */
+  static async start(signal) {
+    const programs = postgresPrograms();
+    if (programs === undefined) throw new Error("PostgreSQL is not installed");
+    return await started(new PostgresServer(await freePort(), programs), signal);
+  }
+
+  /** @param {AbortSignal} [signal] */
+  async start(signal) {
+    const settings = {
+      listen_addresses: "127.0.0.1",
+      unix_socket_directories: this.#directory,
+      max_connections: 200,
+      fsync: "off", // nothing here outlives the machine
+    };
+    this.#server = await Server.start(
+      {
+        name: "PostgreSQL",
+        directory: this.#directory,
+        command: join(this.programs, "postgres"),
+        args: [
+          ...["-D", this.#data, "-p", `${this.port}`],
+          ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+        ],
+        user: this.#user,
+        greet: () => this.#greet(),
+      },
+      signal,
+    );
+  }
+
+  /** Stops in good order, but without waiting for those who are connected. */
+  async stop() {
+    await this.#server?.stop("SIGINT");
+  }
+
+  async kill() {
+    await this.#server?.kill();
+  }
+
+  /** Stops for good. */
+  async [Symbol.asyncDispose]() {
+    await this.stop();
+    removeDirectory(this.#directory);
+  }
+
+  get #data() {
+    return join(this.#directory, "data");
+  }
+
+  async #greet() {
+    const client = new pg.Client(this.url);
+    client.on("error", () => undefined); // told by the rejection, too
+    try {
+      await client.connect();
+      await client.query("SELECT 1");
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+/** @param {string} name */
+function userOf(name) {
+  const id = (/** @type {string} */ option) =>
+    Number(execFileSync("id", [option, name], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}

@@ -1,0 +1,97 @@
+// A RabbitMQ server. Its directory lasts through stops, so that durable queues and their messages do.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "amqplib";
+import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
+import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
+
+/** What `rabbitmq-server` in the path calls, after it has changed to a user and directories of its own. */
+export const RABBITMQ_PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server";
+
+export class RabbitServer {
+  #directory = makeDirectory("rabbitmq");
+  /** @type {Server | undefined} */ #server;
+  /**
+   * Erlang finds its nodes by a daemon, which it would start unasked and leave behind.
+   *
+   * @type {Server | undefined}
+   */
+  #names;
+
+  /** @param {{ port: number, names: number, distribution: number }} ports */
+  constructor(ports) {
+    this.ports = ports;
+    this.url = `amqp://127.0.0.1:${ports.port}`;
+    writeFileSync(
+      join(this.#directory, "rabbitmq.conf"),
+      `listeners.tcp.1 = 127.0.0.1:${ports.port}\nlog.console = true\nlog.console.level = warning\n`,
+    );
+    writeFileSync(join(this.#directory, "enabled_plugins"), "[].\n");
+  }
+
+  /** @param {AbortSignal} [signal] */
+  static async start(signal) {
+    const [port, names, distribution] = [await freePort(), await freePort(), await freePort()];
+    return await started(new RabbitServer({ port, names, distribution }), signal);
+  }
+
+  /** @param {AbortSignal} [signal] */
+  async start(signal) {
+    const directory = this.#directory;
+    this.#names ??= await Server.start({
+      name: "epmd",
+      directory,
+      command: "epmd",
+      args: ["-port", `${this.ports.names}`, "-address", "127.0.0.1"],
+    });
+    this.#server = await Server.start(
+      {
+        name: "RabbitMQ",
+        directory,
+        command: RABBITMQ_PROGRAM,
+        args: [],
+        env: this.#env(),
+        greet: () => this.#greet(),
+      },
+      signal,
+    );
+  }
+
+  async stop() {
+    await this.#server?.stop();
+  }
+
+  async kill() {
+    await this.#server?.kill();
+  }
+
+  /** Stops for good. */
+  async [Symbol.asyncDispose]() {
+    await this.stop();
+    await this.#names?.stop();
+    removeDirectory(this.#directory);
+  }
+
+  async #greet() {
+    const connection = await connect(this.url);
+    await connection.close();
+  }
+
+  #env() {
+    const inDirectory = (/** @type {string} */ name) => join(this.#directory, name);
+    return {
+      HOME: this.#directory, // of Erlang's cookie
+      ERL_EPMD_PORT: `${this.ports.names}`,
+      ERL_EPMD_ADDRESS: "127.0.0.1",
+      RABBITMQ_NODENAME: `holdfast-${this.ports.port}@localhost`,
+      RABBITMQ_DIST_PORT: `${this.ports.distribution}`,
+      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: "-kernel inet_dist_use_interface {127,0,0,1}",
+      RABBITMQ_CONFIG_FILE: inDirectory("rabbitmq"),
+      RABBITMQ_ENABLED_PLUGINS_FILE: inDirectory("enabled_plugins"),
+      RABBITMQ_MNESIA_BASE: inDirectory("mnesia"),
+      RABBITMQ_LOG_BASE: inDirectory("log"),
+      RABBITMQ_LOGS: "-",
+      RABBITMQ_PID_FILE: inDirectory("pid"),
+    };
+  }
+}

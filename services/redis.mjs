@@ -1,0 +1,60 @@
+// A Redis server that keeps nothing: when it stops, it has forgotten everything.
+import { Redis } from "ioredis";
+import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
+import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
+
+export class RedisServer {
+  #directory = makeDirectory("redis");
+  /** @type {Server | undefined} */ #server;
+
+  /** @param {number} port */
+  constructor(port) {
+    this.port = port;
+    this.url = `redis://127.0.0.1:${port}`;
+  }
+
+  /** @param {AbortSignal} [signal] */
+  static async start(signal) {
+    return await started(new RedisServer(await freePort()), signal);
+  }
+
+  /** @param {AbortSignal} [signal] */
+  async start(signal) {
+    const args = ["--port", `${this.port}`, "--bind", "127.0.0.1", "--save", ""];
+    this.#server = await Server.start(
+      {
+        name: "Redis",
+        directory: this.#directory,
+        command: "redis-server",
+        args: [...args, "--appendonly", "no", "--maxmemory-policy", "noeviction"],
+        greet: () => this.#greet(),
+      },
+      signal,
+    );
+  }
+
+  async stop() {
+    await this.#server?.stop();
+  }
+
+  async kill() {
+    await this.#server?.kill();
+  }
+
+  /** Stops for good. */
+  async [Symbol.asyncDispose]() {
+    await this.stop();
+    removeDirectory(this.#directory);
+  }
+
+  async #greet() {
+    const client = new Redis(this.url, { lazyConnect: true, retryStrategy: () => null });
+    client.on("error", () => undefined); // told by the rejection, too
+    try {
+      await client.connect();
+      await client.ping();
+    } finally {
+      client.disconnect();
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+import tests from "./vitest.config.ts";
+
+// What needs real servers: `npm run test:services` starts them and says where they are.
+export default defineConfig({
+  ...tests,
+  test: {
+    ...tests.test,
+    include: ["packages/examples/test/**/*.services.ts"],
+    // Servers start, stop and are waited for.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    reporters: ["verbose"],
+  },
+});
