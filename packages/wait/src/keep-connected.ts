@@ -77,7 +77,7 @@ export async function keepConnected<Connection>(
   requireFunction("use", use);
   const { signal, onLate, onError } = options;
   requireHooks("options", options, ["onError"]);
-  let phase: "connecting" | "connected" = "connecting";
+  let phase: "connecting" | "connected";
 
   const run = async (): Promise<void> => {
     phase = "connecting";

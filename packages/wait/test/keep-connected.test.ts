@@ -329,4 +329,17 @@ describe("ends when its signal aborts", () => {
     }
     expect([...outcomes]).toEqual(["attempt 1; late; resolved", "attempt 1; connected; resolved"]);
   });
+
+  it("from within the strategy, with nobody to take the connection", async () => {
+    let sequences = 0;
+    const aborting = () => {
+      if (++sequences === 2) stop.abort("inside");
+      return () => 100;
+    };
+    await start(scripted({ holds: 0 }), hold, { backoff: { delayFunc: aborting } });
+    expect(timeline.events).toEqual([
+      [0, "attempt 1"],
+      [0, "resolved"],
+    ]);
+  });
 });

@@ -80,6 +80,13 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(timeline.events).toEqual([[300, "resolved"]]);
     });
 
+    it.each([undefined, 5000])("needs no signal, with a timeout of %o", async (timeout) => {
+      const end = start(trueAt(2), { timeout, signal: undefined });
+      await harness.step(1000);
+      await end;
+      expect(timeline.events.at(-1)).toEqual([1000, "resolved"]);
+    });
+
     it.each([1, 2, 100])("asks as often as it takes: %i times", async (calls) => {
       const end = start(trueAt(calls));
       await harness.step(1000 * calls);
