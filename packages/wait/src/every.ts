@@ -2,7 +2,6 @@ import { type Clock, realClock } from "@holdfast/clock";
 import {
   requireAtLeast,
   requireBoolean,
-  requireClock,
   requireFunction,
   requireOptions,
   requirePositive,
@@ -107,7 +106,6 @@ export function every(
   requireOptions("options", options);
   const { clock = realClock, signal = new AbortController().signal } = options;
   const { immediate = false, sliding = false } = options;
-  requireClock("options.clock", clock);
   requireSignal("options.signal", signal);
   requireBoolean("options.immediate", immediate);
   requireBoolean("options.sliding", sliding);

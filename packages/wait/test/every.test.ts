@@ -1,9 +1,11 @@
+import { setImmediate } from "node:timers/promises";
 import { FakeClock } from "@holdfast/clock/testing";
 import { type EveryOptions, every, seededRandom } from "@holdfast/wait";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "./abort-listeners.ts";
 import { type Harness, harnesses } from "./harness.ts";
+import { collectUncaught } from "./uncaught.ts";
 
 const REASONS = [undefined, null, 0, "", Number.NaN, new Error("stop")];
 
@@ -237,6 +239,23 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
       harness.stepSync(1000);
       const end = { done: true, value: undefined };
       expect([await ticks.return?.(), await first]).toEqual([end, end]);
+    });
+
+    it("in the tick of its timer, where chance then throws: nobody is left to hear of it", async () => {
+      using uncaught = collectUncaught("unhandledRejection");
+      const random = vi.fn((): number => {
+        throw new Error("no chance");
+      });
+      random.mockReturnValueOnce(0);
+      const ticks = ticksOf(1000, { jitter: 1, random });
+      const first = ticks.next();
+      await harness.step(0);
+      harness.stepSync(1000);
+      const end = { done: true, value: undefined };
+      expect([await ticks.return?.(), await first]).toEqual([end, end]);
+      await setImmediate();
+      expect(random).toHaveBeenCalledTimes(2);
+      expect(uncaught.errors).toEqual([]);
     });
   });
 
