@@ -35,6 +35,10 @@ it.each(
       options: { random: () => 0.5, factor: 0.5 },
       delays: [1000, 500, 250],
     },
+    "stays at its cap where it begins there, whatever the factor": {
+      options: { random: () => 0.5, duration: 3, factor: 0.5, cap: 3 },
+      delays: [3, 3, 3],
+    },
     "takes an explicit undefined for a default": {
       options: {
         duration: undefined,
