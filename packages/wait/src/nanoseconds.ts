@@ -14,8 +14,8 @@ export function toNanoseconds(milliseconds: number): number {
 /** The same, but not more than the milliseconds, for a limit that holds to the last digit. */
 export function toNanosecondsWithin(milliseconds: number): number {
   const nearest = toNanoseconds(milliseconds);
-  // Above 2^53 a double is next to another that is more than 1 away.
-  const step = Math.max(1, nearest * 2 ** -52);
+  // As far as the double before at least: above 2^53 that is more than 1 away.
+  const step = nearest * 2 ** -52;
   return toMilliseconds(nearest) > milliseconds ? Math.floor(nearest - step) : nearest;
 }
 

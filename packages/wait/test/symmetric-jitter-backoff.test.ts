@@ -14,6 +14,10 @@ it.each(
       options: { jitter: 0 },
       delays: [500, 750, 1125, 1687.5, 2531.25],
     },
+    "is exact without jitter, also at a draw next to 1": {
+      options: { jitter: 0, random: () => ALMOST_ONE },
+      delays: [500, 750, 1125],
+    },
     "ends its growth at a minute": {
       options: { jitter: 0, duration: 50_000 },
       delays: [50_000, 60_000, 60_000],
