@@ -45,6 +45,16 @@ it("waits for the last, and runs them side by side", async () => {
   ]);
 });
 
+it("waits for the last of those that have a signal, too", async () => {
+  const { signal } = new AbortController();
+  group.startWithSignal(work(2000), signal);
+  group.startWithSignal(work(1000), signal);
+  const end = timeline.noteEnd(group.wait());
+  await clock.step(5000);
+  await end;
+  expect(timeline.events.at(-1)).toEqual([2000, "resolved"]);
+});
+
 it("calls a function soon, but not from inside start", async () => {
   group.start(() => timeline.note("f"));
   timeline.note("started");
