@@ -108,6 +108,8 @@ describe("backoffDelay", () => {
     backoffDelay(new Backoff({ duration: 1_000 }), { clock })(refused, 1).subscribe(
       noting(timeline),
     );
+    const deadline = clock.monotonic() + 1_000;
+    expect(clock.pending()).toEqual([{ label: "backoff", deadline, ref: true }]);
     clock.stepSync(999);
     expect(timeline.events).toEqual([]);
     clock.stepSync(1);

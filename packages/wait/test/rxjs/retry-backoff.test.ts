@@ -148,22 +148,25 @@ describe("retryBackoff", () => {
       ]);
     });
 
-    it("and counts the time that the source itself takes", () => {
-      const slow = defer(async () => {
-        timeline.note("try");
-        await clock.sleep(500);
-        throw refused;
-      });
-      start(slow, { maxElapsed: 1_300 });
-      return clock.step(10_000).then(() => {
+    it.each([
+      [1_299, [0, 600], 1_100],
+      [1_300, [0, 600, 1_300], 1_800],
+    ])(
+      "and counts the time that the source itself takes (%d ms)",
+      async (maxElapsed, tries, end) => {
+        const slow = defer(async () => {
+          timeline.note("try");
+          await clock.sleep(500);
+          throw refused;
+        });
+        start(slow, { maxElapsed });
+        await clock.step(10_000);
         expect(timeline.events).toEqual([
-          [0, "try"],
-          [600, "try"],
-          [1_300, "try"],
-          [1_800, ["failed", refused]],
+          ...tries.map((at) => [at, "try"]),
+          [end, ["failed", refused]],
         ]);
-      });
-    });
+      },
+    );
 
     it.each([refused, "refused", 0, null, undefined])("whatever it is: %s", (error) => {
       start(failing("first", error), { retries: 1 });
