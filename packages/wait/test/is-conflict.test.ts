@@ -57,6 +57,8 @@ describe("a conflict", () => {
     expect(isConflict(error)).toBe(true);
   });
 
+  const text = () => JSON.stringify(status(409, "Conflict"));
+
   it.each([
     {
       name: "what exists already",
@@ -73,6 +75,10 @@ describe("a conflict", () => {
     { name: "a plain error", error: new Error("409 Conflict") },
     { name: "a code of Node", error: Object.assign(new Error("x"), { code: "ECONNRESET" }) },
     { name: "a code in text", error: { code: "409" } },
+    {
+      name: "a body that is not text",
+      error: { body: Object.assign(() => {}, { toString: text }) },
+    },
     { name: "undefined", error: undefined },
     { name: "null", error: null },
     { name: "409", error: 409 },
