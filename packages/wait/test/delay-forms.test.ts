@@ -342,3 +342,11 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
     expect(errors.filter((error) => error > SLACK)).toEqual([]);
   });
 });
+
+it.each(
+  forms.filter(([name]) => /^(Backoff|ConstantBackoff|FibonacciBackoff|LinearBackoff)/.test(name)),
+)("%s draws nothing without jitter", (_, { create, least }) => {
+  const random = vi.fn(() => 0.5);
+  const [first] = firstDelays(COUNT, create({ ...example, jitter: 0, random }));
+  expect([first, random.mock.calls.length]).toEqual([least[0], 0]);
+});
