@@ -198,6 +198,23 @@ describe("the compensation task", () => {
     await end();
   });
 
+  it("goes on with the others when one cannot be written", async () => {
+    const { clock, memory, events, orphan, begin, end } = setUp();
+    await orphan([1, 2, 3]);
+    let requests = 0;
+    begin("a", {
+      faults: {
+        before: (request) => {
+          if (request === "releaseOrphan" && ++requests % 3 === 1) throw new Error("out of range");
+        },
+      },
+    });
+    await clock.step(SECOND);
+    expect(events.map(({ type }) => type)).toEqual(["error", "orphan", "orphan"]);
+    expect(await memory.counts()).toMatchObject({ pending: 1, failed: 2 });
+    await end();
+  });
+
   it("is not held up by a store that never answers", async () => {
     const { clock, memory, orphan, begin, end } = setUp();
     await orphan([1]);

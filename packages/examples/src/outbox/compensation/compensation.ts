@@ -1,9 +1,10 @@
 import { onAbort } from "@holdfast/clock";
 import { LeaderElector, type Leadership } from "@holdfast/controller";
-import { retry, until } from "@holdfast/wait";
+import { isTimeoutError, retry, until } from "@holdfast/wait";
 import { failureOf } from "../relay/failure-of.ts";
 import { report } from "../relay/relay-event.ts";
 import type { Claim } from "../store/claim.ts";
+import { isStaleFenceError } from "../store/stale-fence-error.ts";
 import {
   type CompensationOptions,
   type ResolvedCompensationOptions,
@@ -63,8 +64,18 @@ export class Compensation {
     const now = Math.floor(clock.now());
     const { claims, broken } = await this.#bounded(() => store.orphans(now, batch), signal);
     for (const each of broken) report({ type: "broken", broken: each }, this.#options);
-    for (const claim of claims) await this.#release(claim, { token, signal });
+    for (const claim of claims) await this.#tryRelease(claim, { token, signal });
     await clock.sleep(over - clock.monotonic(), { signal });
+  }
+
+  /** One that cannot be written must not keep the others waiting, round for round. */
+  async #tryRelease(claim: Claim, term: Leadership): Promise<void> {
+    try {
+      await this.#release(claim, term);
+    } catch (error) {
+      if (term.signal.aborted || isStaleFenceError(error) || isTimeoutError(error)) throw error;
+      report({ type: "error", error }, this.#options);
+    }
   }
 
   async #release(claim: Claim, { token, signal }: Leadership): Promise<void> {
