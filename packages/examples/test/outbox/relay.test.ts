@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { RetryAfterError, silentLogger, TerminalError } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
-import type { NewMessage } from "../../src/outbox/message/message.ts";
+import type { Message, NewMessage } from "../../src/outbox/message/message.ts";
 import { Outbox } from "../../src/outbox/outbox.ts";
 import { Relay } from "../../src/outbox/relay/relay.ts";
 import type { RelayEvent } from "../../src/outbox/relay/relay-event.ts";
@@ -174,6 +174,36 @@ describe("a relay", () => {
     expect(publisher.sent.map(([instant]) => instant)).toEqual([0, 25 * SECOND, 75 * SECOND]);
     await end(run);
   });
+
+  it.each<[string, Partial<Message>]>([
+    ["no end", { backoffFactor: 1e9, maxRetryTimes: 100, currentRetryTimes: 50 }],
+    ["no number", { initBackoff: 0, backoffFactor: 1e9, currentRetryTimes: 50 }],
+    ["no date", { initBackoff: 1e200 }],
+  ])(
+    "waits no longer than a message may where somebody wrote one whose wait has %s",
+    async (_, row) => {
+      const store = new MemoryStore();
+      const claimDue = store.claimDue.bind(store);
+      let written: Partial<Message> = { maxRetryTimes: 100, ...row };
+      store.claimDue = async (request, limit) => {
+        const { claims, broken } = await claimDue(request, limit);
+        const changed = claims.map((each) => ({
+          ...each,
+          message: { ...each.message, ...written },
+        }));
+        written = {};
+        return { claims: changed, broken };
+      };
+      const { clock, end, events, runs } = setUp({ store, answer: fail, jitter: 0.5 });
+      await store.transaction((tx) => store.save(tx, sample(1), clock.now() - 1e6));
+      const run = runs();
+      await clock.step(1);
+      const [first] = events;
+      const { nextScheduleTime = Number.NaN } = first?.type === "failed" ? first.failure : {};
+      expect(new Date(nextScheduleTime).getUTCFullYear()).toBeLessThan(2_200);
+      await end(run);
+    },
+  );
 
   it("keeps what the last attempt said, with its causes, as text that a database takes", async () => {
     const answer: Answer = () => {

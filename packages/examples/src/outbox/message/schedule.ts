@@ -11,7 +11,8 @@ export type Schedule = Pick<Message, "initBackoff" | "backoffFactor">;
  * After none, others leave it to its first attempt for that long.
  */
 export function waitAfter(failures: number, { initBackoff, backoffFactor }: Schedule): number {
-  return initBackoff * backoffFactor ** failures;
+  // A power that has no end would make of no first wait something that is no number.
+  return initBackoff * Math.min(backoffFactor ** failures, Number.MAX_VALUE);
 }
 
 /** The instant `wait` from `now`, whole and not too early. Counted from now, not from what was planned. */

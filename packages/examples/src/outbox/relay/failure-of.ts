@@ -1,7 +1,7 @@
 import { isRetryAfterError, isTerminalError } from "@holdfast/controller";
 import { jitter, type Random } from "@holdfast/wait";
 import type { Message } from "../message/message.ts";
-import { instantAfter, waitAfter } from "../message/schedule.ts";
+import { instantAfter, LONGEST_WAIT, waitAfter } from "../message/schedule.ts";
 import type { Failure } from "../store/outbox-store.ts";
 
 /** The longest wait that the other side can ask for, in milliseconds: a day. */
@@ -31,7 +31,8 @@ export interface FailureFacts {
 export function failureOf(error: unknown, message: Message, facts: FailureFacts): Failure {
   const failures = message.currentRetryTimes + 1;
   const isDead = isTerminalError(error) || failures >= message.maxRetryTimes;
-  const planned = waitAfter(failures, message);
+  // A row that somebody else has changed may ask for more than a database can write down.
+  const planned = Math.min(waitAfter(failures, message), LONGEST_WAIT);
   // With a share of 0, as in Go, jitter would add the largest one.
   const wait = facts.jitter > 0 ? jitter(planned, facts.jitter, facts.random) : planned;
   const asked = isRetryAfterError(error) ? Math.min(error.after, LONGEST_RETRY_AFTER) : 0;
