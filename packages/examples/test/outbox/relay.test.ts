@@ -374,6 +374,26 @@ describe("a relay that stops", () => {
     expect(clock.waiters()).toBe(0);
   });
 
+  it("leaves an outcome that cannot be written, and no timer", async () => {
+    const { clock, save, stop, types, runs } = setUp({
+      ...{ grace: 2 * SECOND, storeTimeout: SECOND },
+      faults: {
+        before: (request) => {
+          if (request === "markSuccess") throw new Error("connection refused");
+        },
+      },
+    });
+    const run = runs();
+    await save([1]);
+    await clock.step(SECOND);
+    stop.abort();
+    await clock.step(2 * SECOND);
+    await clock.step(2 * SECOND); // Two requests.
+    await run;
+    expect(types().filter((type) => type !== "error")).toEqual(["unwritten"]);
+    expect(clock.waiters()).toBe(0);
+  });
+
   it("sends what was given back when it is started again", async () => {
     const first = setUp({ workers: 1, grace: 0, answer: () => new Promise(() => {}) });
     const { clock, memory } = first;

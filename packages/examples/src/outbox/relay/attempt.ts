@@ -27,9 +27,9 @@ export async function attempt(
     await retry((each) => publisher.publish(message, each.signal), limits);
   } catch (error) {
     if (signal.aborted) return await release(held, options);
-    return await fail(held, error, options);
+    return await fail(held, error, options, signal);
   }
-  return await succeed(held, options);
+  return await succeed(held, options, signal);
 }
 
 /** Gives a claim back that no attempt was made for. */
@@ -45,13 +45,18 @@ export async function release(
   );
 }
 
-async function succeed(held: HeldClaim, options: ResolvedRelayOptions): Promise<RelayEvent> {
+async function succeed(
+  held: HeldClaim,
+  options: ResolvedRelayOptions,
+  signal: AbortSignal,
+): Promise<RelayEvent> {
   const { store, clock } = options;
   const { claim } = held;
   const now = Math.floor(clock.now());
   return await write(held, options, {
     request: () => store.markSuccess(claim, now),
     event: { type: "published", claim },
+    signal,
   });
 }
 
@@ -59,6 +64,7 @@ async function fail(
   held: HeldClaim,
   error: unknown,
   options: ResolvedRelayOptions,
+  signal: AbortSignal,
 ): Promise<RelayEvent> {
   const { store, clock, jitter, random } = options;
   const { claim } = held;
@@ -67,26 +73,40 @@ async function fail(
   return await write(held, options, {
     request: () => store.markFail(claim, failure),
     event: { type, claim, failure },
+    signal,
   });
 }
 
-/** Writes an outcome, again and again if the store is away, until the claim ends. */
+/** What is written of an attempt. */
+interface Writing {
+  readonly request: () => Promise<boolean>;
+  /** What has happened, once it is written. */
+  readonly event: RelayEvent;
+  /** After its abort there is one request more. */
+  readonly signal: AbortSignal;
+}
+
+/** Writes an outcome, again and again if the store is away, until the claim or the relay ends. */
 async function write(
   { claim, expires }: HeldClaim,
   options: ResolvedRelayOptions,
-  outcome: { readonly request: () => Promise<boolean>; readonly event: RelayEvent },
+  { request, event, signal }: Writing,
 ): Promise<RelayEvent> {
   const { clock, random, storeTimeout } = options;
+  const each = { attemptTimeout: storeTimeout, clock };
   try {
-    const done = await retry(outcome.request, {
+    const done = await retry(request, {
+      ...each,
       backoff: { ...WRITE_AGAIN, random },
       retries: Number.POSITIVE_INFINITY,
       maxElapsed: Math.max(0, expires - clock.monotonic()),
-      attemptTimeout: storeTimeout,
       onRetry: ({ error }) => report({ type: "error", error }, options),
-      clock,
+      signal,
+    }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return retry(request, { ...each, retries: 0 });
     });
-    return done ? outcome.event : { type: "lost", claim };
+    return done ? event : { type: "lost", claim };
   } catch (error) {
     return { type: "unwritten", claim, error };
   }

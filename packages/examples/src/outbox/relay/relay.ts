@@ -40,12 +40,13 @@ export class Relay {
   /** @throws RangeError that names the options that are out of their range */
   constructor(options: RelayOptions) {
     const resolved = resolveRelay(options);
-    const { name, clock, random, logger, workers, grace } = resolved;
+    const { name, clock, random, logger, workers, grace, storeTimeout } = resolved;
     this.name = name;
     this.#options = resolved;
     this.#feed = new ClaimFeed(resolved);
     this.#controller = new Controller<HeldClaim>({
       ...{ name, clock, random, logger, workers, grace },
+      abortGrace: 2 * storeTimeout, // An attempt ends within one request.
       sources: [this.#feed],
       keyOf: ({ claim }) => claim.message.id,
       reconcile: (request) => this.#reconcile(request),
