@@ -439,6 +439,25 @@ describe("a store that does not answer", () => {
     await end(run);
   });
 
+  it("in time: what it has claimed is not lost, and no attempt is counted", async () => {
+    let slow = 1;
+    const { clock, publisher, memory, save, end, types, runs } = setUp({
+      ...{ storeTimeout: SECOND },
+      faults: {
+        after: async (request) => {
+          if (request === "claimSaved" && slow-- > 0) await clock.sleep(3 * SECOND);
+        },
+      },
+    });
+    const run = runs();
+    await save([1]);
+    await clock.step(10 * SECOND);
+    expect(publisher.sent).toHaveLength(1);
+    expect(types().filter((type) => type !== "error")).toEqual(["published"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "success" });
+    await end(run);
+  });
+
   it("when an outcome is written: it is written when the store comes back", async () => {
     let isAway = true;
     const { clock, publisher, memory, save, end, types, runs } = setUp({

@@ -20,7 +20,8 @@ const RECOVERY = { duration: 200, factor: 2, cap: 5_000, jitter: 0.2 };
  * Claims messages as workers get free: those that have just been saved, and those that are due.
  *
  * It holds at most twice as many as there are workers, and claims when it holds no more than there
- * are: so there is always a next one, and few requests to the store.
+ * are: so there is always a next one, and few requests to the store. It holds more only while the
+ * store answers later than `storeTimeout`.
  */
 export class ClaimFeed implements Source<HeldClaim> {
   readonly name = "claims";
@@ -150,14 +151,18 @@ export class ClaimFeed implements Source<HeldClaim> {
     const now = clock.now();
     const expires = clock.monotonic() + claimLength;
     const request = { worker, now, until: now + claimLength };
-    const { claims, broken } = await this.#bounded(() => claim(request));
-    for (const each of broken) report({ type: "broken", broken: each }, this.#options);
-    for (const each of claims) {
-      const held = { claim: each, expires };
-      this.#held.set(each.message.id, held);
-      enqueue(held);
-    }
-    return claims.length + broken.length;
+    return await this.#bounded(async () => {
+      const { claims, broken } = await claim(request);
+      // Also if that was too late: nobody else has these messages, and to leave them would count as
+      // attempts that failed.
+      for (const each of broken) report({ type: "broken", broken: each }, this.#options);
+      for (const each of claims) {
+        const held = { claim: each, expires };
+        this.#held.set(each.message.id, held);
+        enqueue(held);
+      }
+      return claims.length + broken.length;
+    });
   }
 
   /** A request that is not waited for any longer than a request may take. */
