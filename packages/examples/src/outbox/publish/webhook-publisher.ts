@@ -10,7 +10,10 @@ const NOT_NOW = new Set([408, 425, 429]);
 
 /** Where a {@link WebhookPublisher} sends to. */
 export interface WebhookPublisherOptions {
-  /** An http or https URL; the routing key becomes the last part of its path. */
+  /**
+   * An http or https URL; the routing key becomes the last part of its path. Its query is sent along and
+   * kept out of errors. A user and a password belong in `headers`.
+   */
   readonly url: string;
 
   /** Sent along with every message, to authenticate for instance. */
@@ -46,12 +49,10 @@ export class WebhookPublisher implements Publisher {
 
   /**
    * @param options - see {@link WebhookPublisherOptions}
-   * @throws RangeError if the URL is none, or neither http nor https
+   * @throws RangeError if the URL is none, neither http nor https, or holds a user or a password
    */
   constructor({ url, headers = {}, clock = realClock }: WebhookPublisherOptions) {
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw new RangeError(`options.url must be an http or https URL, got "${url}"`);
-    this.#base = new URL(url.endsWith("/") ? url : `${url}/`);
+    this.#base = baseOf(url);
     this.#headers = headers;
     this.#clock = clock;
   }
@@ -88,13 +89,14 @@ export class WebhookPublisher implements Publisher {
       return response;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw new WebhookError(`POST ${url}: ${reasonOf(error)}`, { cause: error });
+      throw new WebhookError(`${describe(url)}: ${reasonOf(error)}`, { cause: error });
     }
   }
 
   #judge(url: URL, { ok, status, statusText, headers }: Response): void {
     if (ok) return;
-    const error = new WebhookError(`POST ${url}: ${status} ${statusText}`.trimEnd(), { status });
+    const said = `${status} ${statusText}`.trimEnd();
+    const error = new WebhookError(`${describe(url)}: ${said}`, { status });
     if (status === 429 || status === 503) {
       const delay = retryAfter(headers.get("retry-after"), this.#clock);
       if (delay !== undefined) throw new RetryAfterError(delay, { cause: error });
@@ -108,8 +110,24 @@ export class WebhookPublisher implements Publisher {
   #urlOf({ route: { routingKey } }: Message): URL {
     if (routingKey === "." || routingKey === "..")
       throw new TerminalError(`the routing key "${routingKey}" is no name in a URL`);
-    return new URL(encodeURIComponent(routingKey), this.#base);
+    const url = new URL(this.#base);
+    url.pathname += encodeURIComponent(routingKey);
+    return url;
   }
+}
+
+/** The URL that a routing key is added to. What is wrong is not repeated: it may hold a secret. */
+function baseOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username || url.password)
+    throw new RangeError("options.url must be an http or https URL without a user and a password");
+  if (!url.pathname.endsWith("/")) url.pathname += "/";
+  return url;
+}
+
+/** A request in words, without the query: errors are kept and logged. */
+function describe({ origin, pathname }: URL): string {
+  return `POST ${origin}${pathname}`;
 }
 
 /** `fetch` hides what happened in the cause. */

@@ -203,6 +203,14 @@ describe("WebhookPublisher", () => {
     expect(received.map((request) => request.path)).toEqual([path]);
   });
 
+  it("keeps the query of its URL, and tells nobody of it", async () => {
+    const publisher = new WebhookPublisher({ url: `${url}?key=secret` });
+    answer = answering(500);
+    const error = await errorOf(publisher.publish(sampleMessage(), signal));
+    expect(received.map(({ path }) => path)).toEqual(["/hooks/orders.paid?key=secret"]);
+    expect(error).toMatchObject({ message: `POST ${url}/orders.paid: 500 Internal Server Error` });
+  });
+
   it.each([".", ".."])("refuses the routing key %j for ever", async (routingKey) => {
     const route = { ...sampleMessage().route, routingKey };
     const publisher = new WebhookPublisher({ url });
@@ -211,9 +219,15 @@ describe("WebhookPublisher", () => {
     expect(received).toEqual([]);
   });
 
-  it.each(["", "hooks", "ftp://receiver/"])("refuses the URL %j", (wrong) => {
+  it.each([
+    "",
+    "hooks",
+    "ftp://receiver/",
+    "http://shop:secret@receiver/",
+    "http://secret@receiver/",
+  ])("refuses the URL %j, and does not repeat what may be a secret", (wrong) => {
     expect(() => new WebhookPublisher({ url: wrong })).toThrow(
-      new RangeError(`options.url must be an http or https URL, got "${wrong}"`),
+      new RangeError("options.url must be an http or https URL without a user and a password"),
     );
   });
 });
