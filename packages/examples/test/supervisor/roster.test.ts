@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,6 +58,20 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     await roster.endOrphans({ ...ALL, grace: 50 });
     expect(await survivors([pid, Number(text)])).toEqual([]);
     expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("stops waiting at once when it is told to, and leaves the rest to others", async () => {
+    const { directory, roster } = newRoster();
+    const { pid } = await shell("trap '' TERM; echo; while :; do sleep 0.02; done");
+    roster.add(1, pid);
+    const stop = new AbortController();
+    const reason = new Error("another one leads");
+    const { signal } = stop;
+    const ended = roster.endOrphans({ ...ALL, grace: Number.POSITIVE_INFINITY, signal });
+    stop.abort(reason);
+    await expect(ended).rejects.toBe(reason);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect(readdirSync(directory)).toHaveLength(1);
   });
 
   it("kills what a process has left that ended by itself", async () => {

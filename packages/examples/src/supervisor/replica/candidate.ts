@@ -21,7 +21,7 @@ export function candidate(directory: string, program: Program): Role {
     },
     lead: async ({ token, signal }) => {
       program.tell({ type: "leading", identity, token });
-      await roster.endOrphans({ clock, grace, before: token });
+      await roster.endOrphans({ clock, grace, before: token, signal });
       const isLeader = (): boolean => elector.isLeader;
       const fenced = new FencedTable(table, { roster, token, isLeader });
       await program.supervise(signal, { table: fenced, token });

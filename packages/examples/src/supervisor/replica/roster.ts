@@ -13,6 +13,8 @@ export interface EndOrphansOptions {
   readonly before: number;
   /** How long they may take to end after SIGTERM, in milliseconds. */
   readonly grace: number;
+  /** Ends the wait: it rejects with `signal.reason`, and whoever asks next goes on. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface Entry {
@@ -60,8 +62,8 @@ export class Roster {
   async endOrphans({ before, ...options }: EndOrphansOptions): Promise<void> {
     const orphans = this.#entries().filter(({ token }) => token < before);
     await Promise.all(orphans.map((orphan) => endOrphan(orphan, options)));
-    const { clock } = options;
-    await pollUntil(() => this.#killMarked(before), PERIOD, { clock });
+    const { clock, signal } = options;
+    await pollUntil(() => this.#killMarked(before), PERIOD, { clock, signal });
   }
 
   /** @returns whether there was nobody to kill */
@@ -93,7 +95,7 @@ function killProcess(pid: number): void {
 
 async function endOrphan(
   { file, pid, startTime }: Entry,
-  { clock, grace }: Omit<EndOrphansOptions, "before">,
+  { clock, grace, signal }: Omit<EndOrphansOptions, "before">,
 ): Promise<void> {
   const isOver = (): boolean => {
     const state = processState(pid);
@@ -101,10 +103,10 @@ async function endOrphan(
   };
   if (!isOver()) signalGroup(pid, "SIGTERM");
   const deadline = clock.monotonic() + grace;
-  await pollUntil(() => isOver() || clock.monotonic() >= deadline, PERIOD, { clock });
+  await pollUntil(() => isOver() || clock.monotonic() >= deadline, PERIOD, { clock, signal });
   // What is left of its group. A pid that is free is not given to others while it names a group.
   const { startTime: now = startTime } = processState(pid) ?? {};
   if (now === startTime) signalGroup(pid, "SIGKILL");
-  await pollUntil(isOver, PERIOD, { clock });
+  await pollUntil(isOver, PERIOD, { clock, signal });
   rmSync(file, { force: true });
 }
