@@ -4,12 +4,16 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, afterEach, expect, it, vi } from "vitest";
 import { parseOptions } from "../../src/supervisor/options.ts";
 import { run } from "../../src/supervisor/run.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "holdfast-test-"));
 afterAll(() => rmSync(directory, { recursive: true }));
+afterEach(() => vi.unstubAllEnvs());
+
+/** Replicas need Linux. */
+const ROLES = process.platform === "linux" ? [[[]], [["--replicas", "2"]]] : [[[]]];
 
 /** What a run that cannot begin prints, and its exit code. */
 async function refusal(...args: readonly string[]): Promise<{ code: number; text: string }> {
@@ -50,16 +54,18 @@ it.each([
   expect(await refusal(file)).toEqual({ code: 2, text: `${want}\nNothing was started.\n` });
 });
 
-it("starts nothing if the port of its page is taken", async () => {
+it.each(ROLES)("leaves nothing if the port of its page is taken: %j", async (args) => {
   const file = join(directory, "good.yaml");
   writeFileSync(file, `processes: { web: { command: touch, args: ["${directory}/started"] } }`);
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  expect(await refusal(file, "--port", `${port}`)).toEqual({
+  vi.stubEnv("TMPDIR", directory);
+  expect(await refusal(file, "--port", `${port}`, ...args)).toEqual({
     code: 2,
     text: `port ${port} is taken: choose another with --port\n`,
   });
   server.close();
-  expect(readdirSync(directory)).not.toContain("started");
+  const left = readdirSync(directory).filter((name) => /^(started|holdfast-lock-.*)$/.test(name));
+  expect(left).toEqual([]);
 });
