@@ -124,7 +124,8 @@ export class Server {
     });
     closeSync(log);
     running.add(this);
-    enroll(String(this.pid), directory);
+    // The number 0 would stand for the process group of whoever clears away.
+    if (this.#child.pid !== undefined) enroll(String(this.#child.pid), directory);
     this.#exited = once(this.#child, "exit").finally(() => this.#bury());
     this.#exited.catch(() => undefined);
   }
