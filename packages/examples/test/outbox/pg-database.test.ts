@@ -36,6 +36,13 @@ it("commits what the work has done, on one connection, and gives that back", asy
   expect(client.listenerCount("error")).toBe(0);
 });
 
+it("takes nothing more once it is over: the connection is somebody else's then", async () => {
+  const { texts, database } = setUp();
+  const tx = await database.transaction(async (each) => each);
+  await expect(tx.query("INSERT")).rejects.toThrow("the transaction is over");
+  expect(texts).toEqual(["BEGIN", "COMMIT"]);
+});
+
 it("rolls back what the work could not finish, and rejects with its error", async () => {
   const { texts, released, database } = setUp();
   const error = new Error("no stock");

@@ -49,9 +49,18 @@ async function inTransaction<Value>(
   work: (tx: Queryable) => Promise<Value>,
 ): Promise<Value> {
   await client.query("BEGIN");
-  const value = await work({
-    query: async (text, params = []) => (await client.query<Row>(text, [...params])).rows,
-  });
+  let state: "open" | "over" = "open";
+  const query: Queryable["query"] = async (text, params = []) => {
+    // The connection may be in another transaction by now.
+    if (state === "over") throw new Error("the transaction is over");
+    return (await client.query<Row>(text, [...params])).rows;
+  };
+  let value: Value;
+  try {
+    value = await work({ query });
+  } finally {
+    state = "over";
+  }
   const { command } = await client.query("COMMIT");
   // PostgreSQL says so, and no more, if a statement had failed and nobody took notice.
   if (command !== "COMMIT") throw new Error("the transaction was rolled back: a statement failed");
