@@ -1,17 +1,17 @@
-import { type Clock, realClock } from "@holdfast/clock";
-import { type Logger, silentLogger } from "@holdfast/controller";
-import type { Random } from "@holdfast/wait";
 import { z } from "zod";
 import { checked } from "../checked.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
-import type { RelayEvent } from "./relay-event.ts";
+import {
+  duration,
+  type Resolved,
+  type TaskOptions,
+  taskLimits,
+  taskTools,
+} from "../task-options.ts";
 
 /** How a `Relay` behaves. Each duration is in milliseconds. */
-export interface RelayOptions {
-  /** A name that no other relay has that may run at the same time: host and process, for example. */
-  readonly name: string;
-
+export interface RelayOptions extends TaskOptions {
   /** Where the messages are. */
   readonly store: Omit<OutboxStore<never>, "save">;
 
@@ -58,65 +58,22 @@ export interface RelayOptions {
   readonly pollPeriod?: number | undefined;
 
   /**
-   * How long one request to the store may take. Above 0.
-   *
-   * @defaultValue `10_000`
-   */
-  readonly storeTimeout?: number | undefined;
-
-  /**
    * How long attempts may go on after the abort. At least 0.
    *
    * @defaultValue `20_000`
    */
   readonly grace?: number | undefined;
-
-  /**
-   * The largest share of a wait that may be added to it at random, so that what failed together does
-   * not come back together. At least 0.
-   *
-   * @defaultValue `0.1`
-   */
-  readonly jitter?: number | undefined;
-
-  /** Is told what happens. */
-  readonly onEvent?: ((event: RelayEvent) => void) | undefined;
-
-  /**
-   * Where it says what it does.
-   *
-   * @defaultValue `silentLogger`
-   */
-  readonly logger?: Logger | undefined;
-
-  /**
-   * Says when claims end and messages are due, and measures everything.
-   *
-   * @defaultValue `realClock`
-   */
-  readonly clock?: Clock | undefined;
-
-  /**
-   * Draws the jitter.
-   *
-   * @defaultValue `Math.random`
-   */
-  readonly random?: Random | undefined;
 }
-
-const duration = z.number().positive();
 
 const limits = z
   .object({
-    name: z.string().min(1),
+    ...taskLimits,
     workers: z.int().min(1).default(10),
     publishTimeout: duration.default(15_000),
     claimLength: duration.default(60_000),
     clockSkew: z.number().min(0).default(5_000),
     pollPeriod: duration.default(5_000),
-    storeTimeout: duration.default(10_000),
     grace: z.number().min(0).default(20_000),
-    jitter: z.number().min(0).default(0.1),
   })
   .refine(
     ({ claimLength, publishTimeout, clockSkew }) => claimLength > publishTimeout + clockSkew,
@@ -127,16 +84,10 @@ const limits = z
   );
 
 /** The options with their defaults. */
-export type ResolvedRelayOptions = {
-  readonly [Name in Exclude<keyof RelayOptions, "random">]-?: NonNullable<RelayOptions[Name]>;
-} & Pick<RelayOptions, "random">;
+export type ResolvedRelayOptions = Resolved<RelayOptions>;
 
 /** @throws RangeError that names the options that are out of their range */
 export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
-  const { store, publisher, clock = realClock, random, logger = silentLogger } = options;
-  const { onEvent = () => {} } = options;
-  return {
-    ...checked(limits, "options", options),
-    ...{ store, publisher, clock, random, logger, onEvent },
-  };
+  const { store, publisher } = options;
+  return { ...checked(limits, "options", options), ...taskTools(options), store, publisher };
 }
