@@ -220,6 +220,19 @@ describe("a relay", () => {
     await end(run);
   });
 
+  it("counts a failure that has no words", async () => {
+    const answer: Answer = () => Promise.reject(Object.create(null));
+    const { clock, publisher, memory, save, end, runs } = setUp({ answer });
+    const run = runs();
+    await save([1], { maxRetryTimes: 1 });
+    await clock.step(30 * SECOND);
+    expect(publisher.sent).toHaveLength(1);
+    expect(await memory.find(idOf(1))).toMatchObject({
+      ...{ status: "dead", lastError: "an error that cannot be put into words" },
+    });
+    await end(run);
+  });
+
   it("gives up an attempt that takes too long, whether or not that obeys its signal", async () => {
     let reason: unknown;
     const answer: Answer = (_, signal) => {

@@ -46,13 +46,18 @@ export function failureOf(error: unknown, message: Message, facts: FailureFacts)
 /** An error with its causes, as text that a database keeps. */
 function textOf(error: unknown): string {
   const parts: string[] = [];
-  for (let cause: unknown = error; cause !== undefined && parts.length < 5; )
-    if (cause instanceof Error) {
-      parts.push(`${cause.name}: ${cause.message}`);
-      cause = cause.cause;
-    } else {
-      parts.push(String(cause));
-      cause = undefined;
-    }
+  for (let cause: unknown = error; cause !== undefined && parts.length < 5; ) {
+    parts.push(wordsOf(cause));
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
   return parts.join(", because of ").replaceAll("\0", "\uFFFD").slice(0, LONGEST_ERROR);
+}
+
+/** Whatever a publisher throws, it must be written down, or the message would be sent again at once. */
+function wordsOf(error: unknown): string {
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  } catch {
+    return "an error that cannot be put into words";
+  }
 }
