@@ -347,6 +347,23 @@ describe("a relay", () => {
   });
 });
 
+it("sends what is confirmed no second time because a logger throws", async () => {
+  const { clock, publisher, save, end, types, runs } = setUp({
+    logger: {
+      ...silentLogger,
+      debug: () => {
+        throw new Error("disk full");
+      },
+    },
+  });
+  const run = runs();
+  await save([1]);
+  await clock.step(30 * SECOND);
+  expect(publisher.sent).toHaveLength(1);
+  expect(types()).toEqual(["published"]);
+  await end(run);
+});
+
 describe("a relay that stops", () => {
   it("finishes what runs, gives back what waits, and leaves no timer", async () => {
     const { clock, publisher, memory, save, stop, types, runs } = setUp({

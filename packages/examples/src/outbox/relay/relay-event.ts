@@ -57,13 +57,24 @@ export interface EventSink {
   readonly onEvent: (event: RelayEvent) => void;
 }
 
-/** Logs an event and tells whoever listens, whose errors are logged too. */
+/**
+ * Logs an event and tells whoever listens, whose errors are logged too. It never throws: what has
+ * happened has happened, and would be done again.
+ */
 export function report(event: RelayEvent, { logger, onEvent }: EventSink): void {
-  log(event, logger);
+  quietly(() => log(event, logger));
   try {
     onEvent(event);
   } catch (error) {
-    logger.error({ err: error }, "onEvent threw");
+    quietly(() => logger.error({ err: error }, "onEvent threw"));
+  }
+}
+
+function quietly(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // A logger that throws: there is nowhere left to say it.
   }
 }
 
