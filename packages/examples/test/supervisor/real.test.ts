@@ -72,6 +72,16 @@ describe.concurrent("a real process", PATIENT, () => {
     expect([read("twice.previous.log"), read("twice.log")]).toEqual(["one\n", "two\n"]);
   });
 
+  it("ends and starts again when somebody has cleared its logs away", async () => {
+    const place = join(directory, "cleared");
+    const cleared = new RealProcessTable(new ProcessLogs(place));
+    const launch = { name: "x", command: "sh", env: {}, cwd: directory };
+    const { exited } = cleared.start({ ...launch, args: ["-c", `rm -r ${place}; exit 3`] });
+    expect(await exited).toEqual({ kind: "code", code: 3, words: undefined });
+    const again = cleared.start({ ...launch, args: ["-c", "echo here; exit 4"] });
+    expect(await again.exited).toEqual({ kind: "code", code: 4, words: "here" });
+  });
+
   it("ends by a signal", async () => {
     const child = start("sleeper", "sleep", ["100"]);
     child.signal("SIGTERM");

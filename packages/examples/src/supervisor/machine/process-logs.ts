@@ -35,12 +35,13 @@ export class ProcessLogs {
   constructor(directory: string | undefined) {
     this.directory =
       directory === undefined ? mkdtempSync(join(tmpdir(), "holdfast-")) : resolve(directory);
-    mkdirSync(this.directory, { recursive: true });
+    this.#make();
     if (directory === undefined) process.once("exit", () => this.#remove());
   }
 
   /** A descriptor of an empty file for a new life. The caller closes it. */
   open(name: string): number {
+    this.#make(); // Who runs for weeks may find that it was cleared away.
     try {
       renameSync(this.#path(name), this.#path(`${name}.previous`));
     } catch {
@@ -49,18 +50,25 @@ export class ProcessLogs {
     return openSync(this.#path(name), "a");
   }
 
-  /** The last line of the current life that is worth showing. */
+  /** The last line of the current life that is worth showing; none if its file is gone. */
   lastWords(name: string): string | undefined {
-    const file = openSync(this.#path(name), "r");
+    let file: number | undefined;
     try {
+      file = openSync(this.#path(name), "r");
       const { size } = fstatSync(file);
       const length = Math.min(size, TAIL_BYTES);
       const buffer = Buffer.alloc(length);
       readSync(file, buffer, 0, length, size - length);
       return lastWords(buffer.toString("utf8"));
+    } catch {
+      return undefined;
     } finally {
-      closeSync(file);
+      if (file !== undefined) closeSync(file);
     }
+  }
+
+  #make(): void {
+    mkdirSync(this.directory, { recursive: true });
   }
 
   #remove(): void {
