@@ -6,13 +6,14 @@ import { FakeProcessTable } from "./fake-process-table.ts";
 const LAUNCH = { name: "web", command: "web", args: [], env: {}, cwd: "/" };
 
 /** A table that is fenced by what a test says, and its roster. */
-function fenced(isLeader: () => boolean) {
+function fenced(isLeader: () => boolean, note: (entry: string) => void = () => {}) {
   const table = new FakeProcessTable(new FakeClock(), { web: () => ({}) });
   const listed: string[] = [];
   const roster = {
     mark: (token: number) => ({ TOKEN: `${token}` }),
     add: (token: number, pid: number): Disposable => {
       const entry = `${token}: ${pid}`;
+      note(entry);
       listed.push(entry);
       return { [Symbol.dispose]: () => listed.splice(listed.indexOf(entry), 1) };
     },
@@ -48,5 +49,20 @@ it("kills what it has started when it was asleep over the start", async () => {
   const { table, fence } = fenced(() => answers.shift() ?? false);
   const child = fence.start(LAUNCH);
   expect(await child.exited).toEqual({ kind: "signal", signal: "SIGKILL" });
+  expect(table.alive()).toEqual([]);
+});
+
+it("kills what it cannot list, and says why it did not start", async () => {
+  const full = (): never => {
+    throw new Error("no space left on device");
+  };
+  const { table, fence } = fenced(() => true, full);
+  const child = fence.start(LAUNCH);
+  expect(child.pid).toBeUndefined();
+  expect(await child.exited).toEqual({
+    kind: "error",
+    message: "it could not be put on the roster: no space left on device",
+  });
+  expect(table.launches).toHaveLength(1);
   expect(table.alive()).toEqual([]);
 });

@@ -22,12 +22,19 @@ export class FencedTable implements ProcessTable {
   start(launch: Launch): Child {
     const { roster, token, isLeader } = this.#options;
     // It may have been asleep since its controller decided this.
-    if (!isLeader()) return refusal();
+    if (!isLeader()) return unstarted(Promise.resolve("another supervisor may lead by now"));
     const env = { ...launch.env, ...roster.mark(token) };
     const child = this.#table.start({ ...launch, env });
     if (child.pid === undefined) return child;
-    const entry = roster.add(token, child.pid);
-    void child.exited.then(() => entry[Symbol.dispose]());
+    try {
+      const entry = roster.add(token, child.pid);
+      void child.exited.then(() => entry[Symbol.dispose]());
+    } catch (error) {
+      // The next leader would know of it by its mark alone.
+      child.signal("SIGKILL");
+      const why = `it could not be put on the roster: ${(error as Error).message}`;
+      return unstarted(child.exited.then(() => why));
+    }
     if (!isLeader()) child.signal("SIGKILL");
     return child;
   }
@@ -41,7 +48,7 @@ export class FencedTable implements ProcessTable {
   }
 }
 
-function refusal(): Child {
-  const exit: Exit = { kind: "error", message: "another supervisor may lead by now" };
-  return { pid: undefined, exited: Promise.resolve(exit), signal: () => undefined };
+function unstarted(why: Promise<string>): Child {
+  const exited = why.then((message): Exit => ({ kind: "error", message }));
+  return { pid: undefined, exited, signal: () => undefined };
 }
