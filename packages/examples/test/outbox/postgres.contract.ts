@@ -49,6 +49,41 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       });
     }
 
+    it("writes what is confirmed at once in one statement, each on condition of its own claim", async () => {
+      const statements: string[] = [];
+      const watched = new PostgresStore({
+        query: (text, params) => {
+          statements.push(text);
+          return database.query(text, params);
+        },
+        transaction: (work) => database.transaction(work),
+        async [Symbol.asyncDispose]() {},
+      });
+      await save(1, 2, 3);
+      const request = { worker: "a", now: T, until: T + 60_000 };
+      const { claims } = await store.claimSaved([1, 2, 3].map(idOf), request);
+      const [first, second, third] = claims.toSorted((a, b) =>
+        a.message.id < b.message.id ? -1 : 1,
+      );
+      if (first === undefined || second === undefined || third === undefined)
+        throw new Error("lost");
+      const marks = [
+        watched.markSuccess(first, T + 1),
+        watched.markSuccess({ ...second, number: second.number - 1 }, T + 2),
+        watched.markSuccess({ ...third, worker: "b" }, T + 3),
+      ];
+      expect(await Promise.all(marks)).toEqual([true, false, true]);
+      expect(statements).toEqual([sql.MARK_SUCCESS]);
+      const found = await Promise.all([1, 2, 3].map((number) => store.find(idOf(number))));
+      expect(found.map((message) => [message?.status, message?.editor, message?.editTime])).toEqual(
+        [
+          ["success", "a", T + 1],
+          ["pending", "shop", T],
+          ["success", "b", T + 3],
+        ],
+      );
+    });
+
     describe("PostgresLock", () => {
       it("does not give a version of before to a record that is made anew", async () => {
         const { signal } = new AbortController();
@@ -77,39 +112,61 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       });
     });
 
-    it("plans each query with the index that is for it, and reads nothing else of the table", async () => {
-      // Confirmed ones are most of the table, as they are in one that is some weeks old.
-      await database.query(`
-    INSERT INTO outbox_message (id, create_time, edit_time, creator, editor, message_status,
-      next_schedule_time, queue_name, exchange_name, routing_key, business_module, business_key)
-    SELECT gen_random_uuid(), now(), now(), 'shop', 'shop',
-      CASE WHEN n % 100 = 0 THEN 'pending' WHEN n % 100 = 1 THEN 'dead' ELSE 'success' END,
-      CASE WHEN n % 100 = 0 THEN now() + n * interval '1 second' END, '', '', '', '', ''
-    FROM generate_series(1, 10000) n`);
-      await database.query("ANALYZE outbox_message");
+    describe("plans", () => {
+      /** Confirmed ones are most of the table, as they are in one that is some weeks old. */
+      const fill = (): Promise<unknown> =>
+        database.query(`
+          INSERT INTO outbox_message (id, create_time, edit_time, creator, editor, message_status,
+            next_schedule_time, queue_name, exchange_name, routing_key, business_module, business_key)
+          SELECT gen_random_uuid(), now(), now(), 'shop', 'shop',
+            CASE WHEN n % 100 = 0 THEN 'pending' WHEN n % 100 = 1 THEN 'dead' ELSE 'success' END,
+            CASE WHEN n % 100 = 0 THEN now() + n * interval '1 second' END, '', '', '', '', ''
+          FROM generate_series(1, 10000) n`);
 
-      const queries: [string, string, unknown[]][] = [
-        ["due", sql.CLAIM_DUE, ["a", T, T, 100]],
-        ["next due", sql.NEXT_DUE, []],
-        ["claims that have ended", sql.ORPHANS, [T, 100]],
-        ["just saved", sql.CLAIM_SAVED, ["a", T, [idOf(1)]]],
-        ["dead", sql.REPLAY, [null, "ann", T]],
-      ];
-      const scans: Record<string, unknown> = {};
-      for (const [name, text, params] of queries) {
+      /** Which indexes of the messages a statement reads, or that it reads all of them. */
+      const scansOf = async (text: string, params: unknown[]): Promise<string[]> => {
         const lines = await database.query(`EXPLAIN ${text}`, params);
         const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
         const found = plan.match(
           /Seq Scan on outbox_message|(?<=(using|Scan on) )outbox_message_\w+/g,
         );
-        scans[name] = [...new Set(found)];
-      }
-      expect(scans).toEqual({
-        due: ["outbox_message_due", "outbox_message_pkey"],
-        "next due": ["outbox_message_due"],
-        "claims that have ended": ["outbox_message_claimed"],
-        "just saved": ["outbox_message_pkey"],
-        dead: ["outbox_message_dead"],
+        return [...new Set(found)];
+      };
+
+      const IDS = Array.from({ length: 10 }, (_, i) => idOf(i));
+      const queries: [string, string, unknown[], string[]][] = [
+        ["due", sql.CLAIM_DUE, ["a", T, T, 100], ["outbox_message_due", "outbox_message_pkey"]],
+        ["next due", sql.NEXT_DUE, [], ["outbox_message_due"]],
+        ["claims that have ended", sql.ORPHANS, [T, 100], ["outbox_message_claimed"]],
+        ["just saved", sql.CLAIM_SAVED, ["a", T, IDS], ["outbox_message_pkey"]],
+        [
+          "confirmed",
+          sql.MARK_SUCCESS,
+          [IDS, IDS.map(() => 1), IDS.map(() => "a"), IDS.map(() => T)],
+          ["outbox_message_pkey"],
+        ],
+        ["dead", sql.REPLAY, [null, "ann", T], ["outbox_message_dead"]],
+      ];
+
+      it("read the index that is for the query, and nothing else of the table", async () => {
+        await fill();
+        await database.query("ANALYZE outbox_message");
+        const scans = queries.map(async ([name, text, params]) => [
+          name,
+          await scansOf(text, params),
+        ]);
+        expect(await Promise.all(scans)).toEqual(queries.map(([name, , , scan]) => [name, scan]));
+      });
+
+      it("do not read all that wait to find a few, though the table has never been analyzed", async () => {
+        await fill();
+        const seen = ["due", "just saved", "confirmed"];
+        const asked = queries.filter(([name]) => seen.includes(name));
+        const scans = asked.map(async ([name, text, params]) => [
+          name,
+          await scansOf(text, params),
+        ]);
+        expect(await Promise.all(scans)).toEqual(asked.map(([name, , , scan]) => [name, scan]));
       });
     });
 

@@ -2,15 +2,23 @@ import type { Database, Queryable, Row } from "../database/database.ts";
 import type { Message, NewMessage } from "../message/message.ts";
 import type { MessageStatus } from "../message/message-status.ts";
 import { pendingMessage } from "../message/pending-message.ts";
+import { Batch } from "./batch.ts";
 import type { BrokenMessage, Claim, Claimed } from "./claim.ts";
 import { claimOf, isBroken, messageOf } from "./message-row.ts";
 import type { ClaimRequest, Failure, Fence, OutboxStore, ReplayRequest } from "./outbox-store.ts";
 import { StaleFenceError } from "./stale-fence-error.ts";
 import * as sql from "./statements.ts";
 
+interface Success {
+  readonly claim: Claim;
+  readonly now: number;
+}
+
 /** Messages in PostgreSQL, in the tables that `migrate` makes. */
 export class PostgresStore implements OutboxStore<Queryable> {
   readonly #database: Database;
+  /** One statement and one commit for all that were confirmed at once. */
+  readonly #successes = new Batch<Success, boolean>((all) => this.#markSuccess(all));
 
   constructor(database: Database) {
     this.#database = database;
@@ -42,8 +50,8 @@ export class PostgresStore implements OutboxStore<Queryable> {
     return (row?.["next_due"] as number | null) ?? undefined;
   }
 
-  async markSuccess({ message, number, worker }: Claim, now: number): Promise<boolean> {
-    return await changed(this.#database, sql.MARK_SUCCESS, [message.id, number, worker, now]);
+  async markSuccess(claim: Claim, now: number): Promise<boolean> {
+    return await this.#successes.call({ claim, now });
   }
 
   async markFail(claim: Claim, failure: Failure): Promise<boolean> {
@@ -82,6 +90,15 @@ export class PostgresStore implements OutboxStore<Queryable> {
     const rows = await this.#database.query(sql.COUNTS);
     const counts = rows.map(({ message_status, count }) => [message_status, count]);
     return { pending: 0, failed: 0, success: 0, dead: 0, ...Object.fromEntries(counts) };
+  }
+
+  async #markSuccess(all: readonly Success[]): Promise<readonly boolean[]> {
+    const marked = await this.#database.query(sql.MARK_SUCCESS, [
+      ...[all.map(({ claim }) => claim.message.id), all.map(({ claim }) => claim.number)],
+      ...[all.map(({ claim }) => claim.worker), all.map(({ now }) => now)],
+    ]);
+    const keys = new Set(marked.map(({ id, number }) => `${id} ${number}`));
+    return all.map(({ claim }) => keys.has(`${claim.message.id} ${claim.number}`));
   }
 
   async #claims(text: string, params: readonly unknown[], now: number): Promise<Claimed> {

@@ -21,9 +21,13 @@ const claimAll = (found: string): string => `
   SELECT ${COLUMNS} FROM m LEFT JOIN outbox_content c ON c.message_id = m.id
   ORDER BY m.next_schedule_time, m.create_time`;
 
+/**
+ * Says in other words what {@link UNCLAIMED} says of messages that were never claimed. In the same
+ * words, a planner that takes the table for nearly empty reads all that wait instead of a few ids.
+ */
 export const CLAIM_SAVED: string = claimAll(`
   SELECT id FROM outbox_message
-  WHERE id = ANY($3::uuid[]) AND claim_number = 0 AND ${UNCLAIMED}
+  WHERE id = ANY($3::uuid[]) AND claim_number = 0 AND NOT deleted AND next_schedule_time IS NOT NULL
   FOR UPDATE SKIP LOCKED`);
 
 export const CLAIM_DUE: string = claimAll(`
@@ -54,13 +58,14 @@ export const INSERT: string = `
   )
   INSERT INTO outbox_content (message_id, content) VALUES ($1, $14)`;
 
-/** Also right if the claim has ended meanwhile, as long as nobody has made a newer one. */
+/** Also right if a claim has ended meanwhile, as long as nobody has made a newer one. */
 export const MARK_SUCCESS: string = `
-  UPDATE outbox_message SET
+  UPDATE outbox_message m SET
     message_status = 'success', next_schedule_time = NULL, claimed_by = NULL, claimed_until = NULL,
-    editor = $3, edit_time = ${instant("$4")}
-  WHERE id = $1 AND claim_number = $2
-  RETURNING id`;
+    editor = mark.editor, edit_time = ${instant("mark.now")}
+  FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::float8[]) AS mark (id, number, editor, now)
+  WHERE m.id = mark.id AND m.claim_number = mark.number
+  RETURNING m.id, m.claim_number AS number`;
 
 /** Asks for the claim too: sent twice, it must not count twice. */
 export const MARK_FAIL: string = `
