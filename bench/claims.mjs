@@ -28,6 +28,18 @@ const ratio = (suite, kase, size, figure, theirs, mine) => (of) =>
 const retryRatio = (theirs) => ratio("f", "retry", 20_000, "ns/attempt", theirs, "retry");
 const RIVALS_OF_RETRY = ["p-retry", "cockatiel", "exponential-backoff", "effect"];
 
+const RELAY = "outbox and relay";
+const perSecond = (kase, size) => (of) => 1e6 / of("i", kase, size, RELAY, "wall µs/message");
+const relayRatio = (kase, size) =>
+  ratio("i", kase, size, "wall µs/message", RELAY, "bare loop, 10 at once");
+/** How much slower a query is with a million rows that wait, or that were sent, than with 10,000. */
+const dueGrowth =
+  (query, kase, base = kase) =>
+  (of) =>
+    of("i", kase, M, "the store", query) / of("i", base, 10_000, "the store", query);
+const CLAIM_DUE = "claimDue, wall µs";
+const NEXT_DUE = "nextDue, wall µs";
+
 /** What this library promises, each as one number of this run. */
 const claims = [
   {
@@ -285,6 +297,44 @@ const claims = [
   {
     says: "a file of its own that imports the clock, gzipped (stated, no target)",
     value: (of) => of("h", "gzip", 1, "retry", "gzipped, no clock"),
+  },
+  {
+    says: "messages saved, sent and marked per second, PGlite in the process (stated, no target)",
+    value: perSecond("embedded", 500),
+  },
+  {
+    says: "the outbox costs so many bare loops of 10, PGlite (stated, no target)",
+    value: relayRatio("embedded", 500),
+  },
+  {
+    says: "messages saved, sent and marked per second, a PostgreSQL server (stated, no target)",
+    value: perSecond("server", 1_000),
+  },
+  {
+    says: "the outbox costs so many bare loops of 10, a PostgreSQL server (stated, no target)",
+    value: relayRatio("server", 1_000),
+  },
+  {
+    says: "1M messages wait: claiming 10 due ones costs at most 1.5 times what it does with 10k",
+    most: 1.5,
+    value: dueGrowth(CLAIM_DUE, "due"),
+  },
+  { says: "the same, when the next is due", most: 1.5, value: dueGrowth(NEXT_DUE, "due") },
+  {
+    says: "1M messages wait in PGlite: claiming 10 costs at most 1.5 times what it does with 10k",
+    most: 1.5,
+    value: dueGrowth(CLAIM_DUE, "due embedded"),
+  },
+  { says: "the same, when the next is due", most: 1.5, value: dueGrowth(NEXT_DUE, "due embedded") },
+  {
+    says: "1M messages were sent before: claiming 10 costs at most 1.5 times what it does without",
+    most: 1.5,
+    value: dueGrowth(CLAIM_DUE, "sent", "due"),
+  },
+  {
+    says: "the same, when the next is due",
+    most: 1.5,
+    value: dueGrowth(NEXT_DUE, "sent", "due"),
   },
 ];
 

@@ -2,20 +2,25 @@ import { writeFileSync } from "node:fs";
 import { judge } from "./claims.mjs";
 import { load, machine, versions } from "./machine.mjs";
 import { parseOptions, USAGE } from "./options.mjs";
-import { planOf } from "./plan.mjs";
+import { isNeeded, planOf } from "./plan.mjs";
 import { report } from "./report.mjs";
 import { run } from "./run.mjs";
 import { suites } from "./suites/index.mjs";
 
+let shown;
 const options = readOptions();
-const { jobs, skipped } = planOf(suites, options);
 const began = performance.now();
+const { postgres, missing } = await services();
+const { jobs, skipped } = planOf(suites, options, missing);
 const loadBefore = load();
-const results = await run(jobs, { rounds: options.rounds, onProgress: show });
+const { rounds } = options;
+const results = await run(jobs, { rounds, onProgress: show, env: postgres?.env });
+await postgres?.[Symbol.asyncDispose]();
 if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
 const facts = {
   machine: machine(),
   versions: versions(),
+  services: postgres === undefined ? [] : [postgres.facts],
   loads: [loadBefore, load()],
   options,
   results,
@@ -43,9 +48,22 @@ function readOptions() {
   }
 }
 
+/** What contenders need besides this machine, and why they do not get it. */
+async function services() {
+  if (!isNeeded("PostgreSQL", suites, options)) return {};
+  try {
+    // What is not asked for is not loaded: it is not everywhere.
+    const { openPostgres } = await import("./postgres.mjs");
+    return { postgres: await openPostgres() };
+  } catch (error) {
+    return { missing: { PostgreSQL: error.message.split("\n")[0] } };
+  }
+}
+
 /** One line that rewrites itself in a terminal, one line per round elsewhere. */
 function show({ done, total, round, job }) {
   const text = `${done} of ${total}, round ${round}: ${job.case} ${job.size} ${job.contender}`;
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text.slice(0, 78)}`);
-  else if (done % jobs.length === 0) console.error(text);
+  else if (round !== shown) console.error(text);
+  shown = round;
 }

@@ -1,5 +1,9 @@
-/** One contender at one size: what a process of its own measures. */
-export function planOf(suites, { only, quick }) {
+/**
+ * One contender at one size: what a process of its own measures.
+ *
+ * @param missing - why something that cases need is not there, by its name
+ */
+export function planOf(suites, { only, quick }, missing = {}) {
   const jobs = [];
   const skipped = [];
   for (const suite of suites.filter(({ id }) => only.includes(id))) {
@@ -8,8 +12,11 @@ export function planOf(suites, { only, quick }) {
         for (const contender of Object.keys(kase.contenders)) {
           const milliseconds = quick ? 0 : kase.milliseconds;
           const job = { suite: suite.id, case: kase.id, size, contender, milliseconds };
+          if (kase.rounds !== undefined) job.mostRounds = kase.rounds;
           const limit = kase.skip?.[contender];
-          if (limit !== undefined && size > limit.above)
+          const because = missing[kase.needs];
+          if (because !== undefined) skipped.push({ ...job, because });
+          else if (limit !== undefined && size > limit.above)
             skipped.push({ ...job, because: limit.because });
           else jobs.push(job);
         }
@@ -17,6 +24,11 @@ export function planOf(suites, { only, quick }) {
     }
   }
   return { jobs, skipped };
+}
+
+/** Whether a case that is asked for needs something of that name. */
+export function isNeeded(name, suites, { only }) {
+  return suites.some(({ id, cases }) => only.includes(id) && cases.some((c) => c.needs === name));
 }
 
 /** The jobs of one case and size stay together, in random order: noise hits all of them alike. */

@@ -1,18 +1,20 @@
 import { number, table } from "./table.mjs";
 
 /** Everything that was measured, as text. */
-export function report({ results, skipped, verdicts, machine, versions, loads, suites, options }) {
+export function report(facts) {
+  const { verdicts, machine, versions, services, loads, suites, options } = facts;
   const lines = [
     `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.platform}`,
     `Node ${machine.node} (V8 ${machine.v8}); load average ${loads.map((l) => l.toFixed(1)).join(" to ")}`,
     Object.entries(versions)
       .map(([name, version]) => `${name} ${version}`)
       .join(", "),
-    `CPU time; median of ${options.rounds} rounds, of each process the best sample (its median in brackets)`,
+    ...services,
+    `CPU time, unless a column says wall; median of ${options.rounds} rounds, of each process the best sample (its median in brackets)`,
   ];
   for (const suite of suites.filter(({ id }) => options.only.includes(id))) {
     lines.push("", `${suite.id}. ${suite.title}`);
-    for (const kase of suite.cases) lines.push(...caseLines(suite, kase, results, skipped));
+    for (const kase of suite.cases) lines.push(...caseLines(suite, kase, facts));
   }
   if (options.quick)
     lines.push("", "--quick: one round at small sizes. None of this is a figure to quote.");
@@ -20,15 +22,16 @@ export function report({ results, skipped, verdicts, machine, versions, loads, s
   return lines.join("\n");
 }
 
-function caseLines(suite, kase, results, skipped) {
+function caseLines(suite, kase, { results, skipped, options }) {
   const mine = (job) => job.suite === suite.id && job.case === kase.id;
-  const sizes = [...new Set(results.filter(mine).map(({ size }) => size))];
+  const sizes = [...new Set([...results, ...skipped].filter(mine).map(({ size }) => size))];
   return sizes.flatMap((size) => {
     const group = results.filter((result) => mine(result) && result.size === size);
     const left = skipped.filter((job) => mine(job) && job.size === size);
     const figures = [...new Set(group.flatMap((result) => Object.keys(result.figures)))];
-    const base = group[0].figures;
+    const base = group[0]?.figures ?? {};
     const header = [`${kase.title}, ${size.toLocaleString("en-US")} ${kase.unit}`];
+    if (kase.rounds < options.rounds) header[0] += `, ${kase.rounds} rounds`;
     const rows = group.map((result) => [
       result.contender,
       ...figures.flatMap((name) => cells(result.figures[name], base[name])),

@@ -8,19 +8,22 @@ const LIMIT_SECONDS = 300;
 const script = fileURLToPath(new URL("contender.mjs", import.meta.url));
 
 /**
- * Runs each job once per round, every time in a fresh process. A job that fails is not run again and
- * does not stop the others.
+ * Runs each job once per round, every time in a fresh process; a job may have a limit of rounds. One that
+ * fails is not run again and does not stop the others.
+ *
+ * @param env - what the processes find in their environment besides
  */
-export async function run(jobs, { rounds, onProgress }) {
+export async function run(jobs, { rounds, onProgress, env = {} }) {
   const results = new Map(jobs.map((job) => [keyOf(job), { ...job, rounds: [] }]));
+  const total = jobs.reduce((sum, job) => sum + roundsOf(job, rounds), 0);
   let done = 0;
   for (let round = 0; round < rounds; round++) {
-    for (const job of shuffled(jobs)) {
+    for (const job of shuffled(jobs.filter((each) => round < roundsOf(each, rounds)))) {
       const result = results.get(keyOf(job));
-      onProgress({ done: done++, total: jobs.length * rounds, round: round + 1, job });
+      onProgress({ done: done++, total, round: round + 1, job });
       if (result.error !== undefined) continue;
       try {
-        result.rounds.push(await measure(job));
+        result.rounds.push(await measure(job, env));
       } catch (error) {
         result.error = reasonOf(error);
       }
@@ -29,10 +32,14 @@ export async function run(jobs, { rounds, onProgress }) {
   return [...results.values()].map((result) => ({ ...result, figures: mediansOf(result.rounds) }));
 }
 
-async function measure({ suite, case: kase, size, contender, milliseconds }) {
+const roundsOf = ({ mostRounds = Number.POSITIVE_INFINITY }, rounds) =>
+  Math.min(rounds, mostRounds);
+
+async function measure({ suite, case: kase, size, contender, milliseconds }, extra) {
   const job = [suite, kase, `${size}`, contender, `${milliseconds}`];
   const args = ["--expose-gc", script, ...job];
-  const options = { timeout: LIMIT_SECONDS * 1_000, killSignal: "SIGKILL" };
+  const env = { ...process.env, ...extra };
+  const options = { timeout: LIMIT_SECONDS * 1_000, killSignal: "SIGKILL", env };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
   return JSON.parse(stdout.trimEnd().split("\n").at(-1));
 }

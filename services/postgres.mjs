@@ -21,13 +21,16 @@ export function postgresPrograms() {
 export class PostgresServer {
   /** @type {string} */ #directory;
   /** @type {import("./server.mjs").User | undefined} */ #user;
+  /** @type {Record<string, string>} */ #settings;
   /** @type {Server | undefined} */ #server;
 
   /**
    * @param {number} port
    * @param {string} programs
+   * @param {Record<string, string>} [settings] besides those that all have here
    */
-  constructor(port, programs) {
+  constructor(port, programs, settings = {}) {
+    this.#settings = settings;
     this.port = port;
     this.programs = programs;
     this.url = `postgres://postgres@127.0.0.1:${port}/postgres`;
@@ -41,11 +44,14 @@ export class PostgresServer {
     );
   }
 
-  /** @param {AbortSignal} [signal] */
-  static async start(signal) {
+  /**
+   * @param {AbortSignal} [signal]
+   * @param {Record<string, string>} [settings] besides those that all have here
+   */
+  static async start(signal, settings) {
     const programs = postgresPrograms();
     if (programs === undefined) throw new Error("PostgreSQL is not installed");
-    return await started(new PostgresServer(await freePort(), programs), signal);
+    return await started(new PostgresServer(await freePort(), programs, settings), signal);
   }
 
   /** @param {AbortSignal} [signal] */
@@ -55,6 +61,7 @@ export class PostgresServer {
       unix_socket_directories: this.#directory,
       max_connections: 200,
       fsync: "off", // nothing here outlives the machine
+      ...this.#settings,
     };
     this.#server = await Server.start(
       {

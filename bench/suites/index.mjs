@@ -3,8 +3,19 @@ import { bundles } from "./bundles.mjs";
 import { fakeClock } from "./fake-clock.mjs";
 import { jitters } from "./jitters.mjs";
 import { loops } from "./loops.mjs";
+import { outbox } from "./outbox.mjs";
 import { sleeps } from "./sleeps.mjs";
 import { step } from "./step.mjs";
 import { workQueue } from "./work-queue.mjs";
 
-export const suites = [step, sleeps, fakeClock, loops, workQueue, attempts, jitters, bundles];
+export const suites = [
+  step,
+  sleeps,
+  fakeClock,
+  loops,
+  workQueue,
+  attempts,
+  jitters,
+  bundles,
+  outbox,
+];

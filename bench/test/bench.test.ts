@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { judge } from "../claims.mjs";
-import { planOf } from "../plan.mjs";
+import { isNeeded, planOf } from "../plan.mjs";
+import { report } from "../report.mjs";
 import { run } from "../run.mjs";
 import { suites } from "../suites/index.mjs";
 
@@ -26,6 +27,33 @@ describe("npm run bench", () => {
     expect(skipped.map((job) => `${count(job)} ${job.contender}`)).toContain(
       "shared 100000 node:timers/promises",
     );
+  });
+
+  it("says which cases it leaves out where there is no PostgreSQL, and why", () => {
+    const options = { only: ["i"], quick: true, rounds: 1 };
+    const { jobs, skipped } = planOf(suites, options, { PostgreSQL: "none here" });
+    expect(new Set(jobs.map((job) => job.case))).toEqual(
+      new Set(["memory", "embedded", "due embedded"]),
+    );
+    expect(new Set(skipped.map((job) => job.case))).toEqual(new Set(["server", "due", "sent"]));
+
+    const machine = { cpu: "", cores: 1, memoryGiB: 1, platform: "", node: "", v8: "" };
+    const facts = { machine, versions: {}, services: [], loads: [], verdicts: [], suites, options };
+    expect(report({ ...facts, results: [], skipped })).toContain(
+      "outbox and relay left out at this size: none here",
+    );
+    expect(isNeeded("PostgreSQL", suites, { only: ["a", "i"] })).toBe(true);
+    expect(isNeeded("PostgreSQL", suites, { only: ["a", "h"] })).toBe(false);
+  });
+
+  it("runs a job no more often than its case allows", async () => {
+    const job = { suite: "a", case: "plain", size: 1, contender: "x", milliseconds: 0 };
+    const rounds: number[] = [];
+    await run([{ ...job, contender: "y", mostRounds: 1 }, job], {
+      rounds: 3,
+      onProgress: ({ round }: { round: number }) => rounds.push(round),
+    });
+    expect(rounds).toEqual([1, 1, 2, 3]);
   });
 
   it("keeps going when a contender fails, and says why", async () => {
@@ -72,6 +100,12 @@ describe("npm run bench", () => {
       figures: ["minified", "gzipped", "added to the clock", "gzipped, no clock"],
     },
     { suite: "h", case: "gzip", contender: "p-retry", figures: ["minified", "gzipped"] },
+    {
+      suite: "i",
+      case: "memory",
+      contender: "outbox and relay",
+      figures: ["wall µs/message", "µs/message"],
+    },
   ])("measures $contender: $figures", async ({ figures, ...contender }) => {
     const { jobs } = planOf(suites, { only: [contender.suite], quick: true });
     const job = jobs.filter(
@@ -93,7 +127,7 @@ describe("npm run bench", () => {
     const wrong = promisify(execFile)(process.execPath, [main, "--only", "z"]);
     await expect(wrong).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--only takes a, b, c, d, e, f, g, h, got z"),
+      stderr: expect.stringContaining("--only takes a, b, c, d, e, f, g, h, i, got z"),
     });
   });
 });
