@@ -31,7 +31,7 @@ function caseLines(suite, kase, { results, skipped, options }) {
     const figures = [...new Set(group.flatMap((result) => Object.keys(result.figures)))];
     const base = group[0]?.figures ?? {};
     const header = [`${kase.title}, ${size.toLocaleString("en-US")} ${kase.unit}`];
-    if (kase.rounds < options.rounds) header[0] += `, ${kase.rounds} rounds`;
+    if (kase.rounds < options.rounds) header[0] += `, rounds: ${kase.rounds}`;
     const rows = group.map((result) => [
       result.contender,
       ...figures.flatMap((name) => cells(result.figures[name], base[name])),
