@@ -1,0 +1,51 @@
+import { seededRandom } from "@holdfast/wait";
+
+/**
+ * What a receiver does to one attempt of a message.
+ *
+ * | Fault | What the sender sees | Whether the work is done |
+ * | --- | --- | --- |
+ * | `none` | 200 | yes |
+ * | `error` | 500 | no |
+ * | `busy` | 429 with `Retry-After` | no |
+ * | `away` | 503 with `Retry-After` | no |
+ * | `hang` | nothing | no |
+ * | `reset` | a broken connection | no |
+ * | `lost reply` | a broken connection | yes |
+ * | `refuse` | 422 | no, and never will be |
+ */
+export type Fault =
+  | "none"
+  | "error"
+  | "busy"
+  | "away"
+  | "hang"
+  | "reset"
+  | "lost reply"
+  | "refuse";
+
+/** How often each fault comes, in percent; the rest has none. */
+const PERCENT: readonly (readonly [Fault, number])[] = [
+  ["error", 12],
+  ["busy", 4],
+  ["away", 4],
+  ["hang", 2],
+  ["reset", 8],
+  ["lost reply", 10],
+];
+
+/** Messages of these kinds never succeed. */
+const REFUSED_EVERY = 100;
+const FAILING_EVERY = 67;
+
+/** What befalls the `attempt`-th attempt, from 1, of order `order`: the same for the same seed. */
+export function faultOf(order: number, attempt: number, seed: number): Fault {
+  if (order % REFUSED_EVERY === 0) return "refuse";
+  if (order % FAILING_EVERY === 0) return "error";
+  let drawn = 100 * seededRandom(seed + order * 1_009 + attempt * 9_176_867)();
+  for (const [fault, percent] of PERCENT) {
+    if (drawn < percent) return fault;
+    drawn -= percent;
+  }
+  return "none";
+}

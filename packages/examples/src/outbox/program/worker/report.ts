@@ -1,0 +1,18 @@
+import type { RelayEvent } from "../../relay/relay-event.ts";
+
+/** What a worker tells its parent, one object each. */
+export type Report =
+  | { readonly type: "ready" }
+  /** An order was placed or taken back, or was there already. */
+  | { readonly type: "placed"; readonly order: number }
+  /** Something happened to a message, or to the store. */
+  | {
+      readonly type: "event";
+      readonly kind: RelayEvent["type"];
+      readonly text: string | undefined;
+    };
+
+/** What a parent tells a worker: to place an order. */
+export interface PlaceOrder {
+  readonly order: number;
+}
