@@ -11,7 +11,7 @@ const RETRY_AFTER = { "retry-after": "1" };
 
 /** A webhook that is as unreliable as the real ones, and keeps a ledger of what it did. */
 export class Receiver implements AsyncDisposable {
-  readonly ledger = new Ledger();
+  readonly ledger: Ledger = new Ledger();
   readonly #server: Server;
   readonly #seed: number;
 
