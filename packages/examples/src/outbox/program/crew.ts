@@ -1,7 +1,7 @@
-import { type Clock, onAbort } from "@holdfast/clock";
+import { type Clock, onAbort, type Timer } from "@holdfast/clock";
 import { backoffUntil, ExponentialBackoffManager } from "@holdfast/wait";
 import type { Report } from "./worker/report.ts";
-import { Worker } from "./worker/worker.ts";
+import { type Exit, Worker } from "./worker/worker.ts";
 import type { WorkerOptions } from "./worker/worker-options.ts";
 
 /** What a {@link Crew} is made of. */
@@ -11,10 +11,14 @@ export interface CrewOptions {
   /** Options of the `number`-th process that is started, from 1. */
   readonly optionsOf: (number: number) => WorkerOptions;
   readonly onReport: (report: Report) => void;
+  readonly onExit: (exit: Exit) => void;
 }
 
-/** How long a dead worker's place stays empty, in milliseconds. */
+/** How long a dead worker's place stays empty. Milliseconds, and a factor. */
 const RESTART = { duration: 200, factor: 2, cap: 5_000, jitter: 0.2, resetAfter: 15_000 };
+
+/** How long workers may take to end when they are asked to, in milliseconds. */
+const PATIENCE = 60_000;
 
 /** How many orders a worker is given at a time. */
 const ORDERS_AT_A_TIME = 20;
@@ -25,7 +29,11 @@ const ORDERS_AT_A_TIME = 20;
  */
 export class Crew {
   readonly #options: CrewOptions;
+  /** Those that have said that they are ready, with the orders that they were given. */
   readonly #workers = new Map<Worker, Set<number>>();
+  /** All processes that have not ended. */
+  readonly #processes = new Set<Worker>();
+  /** Orders that nobody was given. */
   readonly #orders: number[] = [];
   #started = 0;
 
@@ -33,9 +41,9 @@ export class Crew {
     this.#options = options;
   }
 
-  /** Workers that are alive. */
+  /** Workers that are at work. */
   get workers(): readonly Worker[] {
-    return [...this.#workers.keys()];
+    return [...this.#workers.keys()].filter(({ isKilled }) => !isKilled);
   }
 
   /** How many orders are not known to be placed. */
@@ -60,18 +68,31 @@ export class Crew {
     await Promise.all(places);
   }
 
+  /** For somebody who does not want to wait. */
+  kill(): void {
+    for (const worker of this.#processes) worker.kill();
+  }
+
   async #employ(signal: AbortSignal): Promise<void> {
-    const { optionsOf, onReport } = this.#options;
+    const { clock, optionsOf, onReport, onExit } = this.#options;
     const worker = new Worker(optionsOf(++this.#started), (report) => {
       if (report.type === "ready") this.#hire(worker);
       if (report.type === "placed") this.#placed(worker, report.order);
       onReport(report);
     });
-    using _ = onAbort(signal, () => void worker.stop());
-    await worker.exited;
+    this.#processes.add(worker);
+    let limit: Timer | undefined;
+    using _ = onAbort(signal, () => {
+      worker.stop();
+      limit = clock.afterFunc(PATIENCE, () => worker.kill(), { label: "end of a worker" });
+    });
+    const exit = await worker.exited;
+    limit?.stop();
+    this.#processes.delete(worker);
     const unplaced = this.#workers.get(worker) ?? [];
     this.#workers.delete(worker);
     this.place([...unplaced]);
+    onExit(exit);
   }
 
   #hire(worker: Worker): void {
@@ -85,7 +106,8 @@ export class Crew {
   }
 
   #feed(worker: Worker): void {
-    const given = this.#workers.get(worker) as Set<number>;
+    const given = this.#workers.get(worker);
+    if (given === undefined || worker.isKilled) return;
     while (given.size < ORDERS_AT_A_TIME) {
       const order = this.#orders.shift();
       if (order === undefined) return;

@@ -1,34 +1,48 @@
-import type { Clock } from "@holdfast/clock";
-import { jitterUntil, type Random } from "@holdfast/wait";
+import { type Clock, onAbort } from "@holdfast/clock";
+import { type Random, until } from "@holdfast/wait";
 import type { Crew } from "./crew.ts";
 
-/** How to kill. */
+/** How often to look whether it is time, in milliseconds. */
+const PERIOD = 20;
+
+/** The last kill comes when this share of all messages has arrived: what follows it is seen, too. */
+const LAST = 0.75;
+
+/** What {@link killSome} depends on. */
 export interface KillingOptions {
   readonly kills: number;
+  readonly messages: number;
+  /** How many messages have arrived. */
+  readonly arrived: () => number;
   readonly clock: Clock;
   readonly random: Random;
-  readonly onKill: (name: string) => void;
 }
 
-/** From one kill to the next, in milliseconds, and up to as much again at random. */
-const PERIOD = 1_500;
-
-/** Kills workers without a warning, one now and then, until there were enough or the signal aborts. */
-export async function kill(
-  crew: Crew,
-  { kills, clock, random, onKill }: KillingOptions,
+/**
+ * Kills workers without a warning, one now and then, until there were enough or the signal aborts.
+ *
+ * The moments are counted in messages that have arrived, so that a slow machine does not miss them.
+ */
+export async function killSome(
+  crew: Pick<Crew, "workers">,
+  { kills, messages, arrived, clock, random }: KillingOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  let left = kills;
+  const draw = (): number => Math.floor(random() * LAST * messages);
+  const moments = Array.from({ length: kills }, draw).sort((a, b) => a - b);
   const done = new AbortController();
-  const strike = (): void => {
-    const { workers } = crew;
-    const victim = workers[Math.floor(random() * workers.length)];
-    if (victim === undefined) return; // All are just starting.
-    victim.kill();
-    onKill(victim.name);
-    if (--left === 0) done.abort();
+  using _ = onAbort(signal, () => done.abort());
+  const look = (): void => {
+    const [next] = moments;
+    if (next === undefined) done.abort();
+    else if (arrived() >= next && strike(crew, random)) moments.shift();
   };
-  void signal;
-  if (left > 0) await jitterUntil(strike, PERIOD, done.signal, { jitter: 1, clock, random });
+  await until(look, PERIOD, done.signal, { clock });
+}
+
+/** @returns false if there is nobody to kill: all are just starting */
+function strike({ workers }: Pick<Crew, "workers">, random: Random): boolean {
+  const victim = workers[Math.floor(random() * workers.length)];
+  victim?.kill();
+  return victim !== undefined;
 }

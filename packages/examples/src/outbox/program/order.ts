@@ -1,9 +1,6 @@
 import type { NewMessage } from "../message/message.ts";
 
-/** The business change of this program: a table of orders. */
-export const CREATE_ORDERS =
-  "CREATE TABLE IF NOT EXISTS demo_order (number integer PRIMARY KEY, message_id uuid NOT NULL)";
-
+/** The one statement of the business: an order, unless it is there. */
 export const INSERT_ORDER =
   "INSERT INTO demo_order (number, message_id) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING number";
 
@@ -14,8 +11,10 @@ export function isTakenBack(order: number): boolean {
   return order % TAKEN_BACK_EVERY === TAKEN_BACK_EVERY - 1;
 }
 
-/** How long a message of this program waits after its first failure, and how often it may fail. */
-export const SCHEDULE = { initBackoff: 250, backoffFactor: 2, maxRetryTimes: 8 } as const;
+/** The waits of this program's messages: short, so that even one that is given up is so in seconds. */
+export const SCHEDULE = { initBackoff: 100, backoffFactor: 1.5, maxRetryTimes: 10 } as const;
+
+export const ROUTE = { exchange: "demo", queue: "demo-orders", routingKey: "placed" } as const;
 
 /** The message that an order causes. */
 export function messageOf(order: number, id: string): NewMessage {
@@ -24,7 +23,7 @@ export function messageOf(order: number, id: string): NewMessage {
     creator: "demo",
     businessModule: "orders",
     businessKey: `${order}`,
-    route: { exchange: "orders", queue: "orders", routingKey: "placed" },
+    route: ROUTE,
     content: { order },
     ...SCHEDULE,
   };

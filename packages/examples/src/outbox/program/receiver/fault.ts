@@ -14,15 +14,7 @@ import { seededRandom } from "@holdfast/wait";
  * | `lost reply` | a broken connection | yes |
  * | `refuse` | 422 | no, and never will be |
  */
-export type Fault =
-  | "none"
-  | "error"
-  | "busy"
-  | "away"
-  | "hang"
-  | "reset"
-  | "lost reply"
-  | "refuse";
+export type Fault = "none" | "error" | "busy" | "away" | "hang" | "reset" | "lost reply" | "refuse";
 
 /** How often each fault comes, in percent; the rest has none. */
 const PERCENT: readonly (readonly [Fault, number])[] = [

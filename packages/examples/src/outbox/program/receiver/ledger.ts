@@ -3,14 +3,14 @@ interface Entry {
   /** Attempts that are being handled now. */
   open: number;
   attempts: number;
-  effects: number;
-  duplicates: number;
 }
 
 /** What a receiver has seen and done. */
 export interface LedgerCounts {
   readonly attempts: number;
-  /** Messages whose effect took place. */
+  /** Attempts that are being handled now. */
+  readonly open: number;
+  /** Attempts whose effect took place. */
   readonly effects: number;
   /** Attempts that found the effect done already, and did nothing. */
   readonly duplicates: number;
@@ -18,35 +18,36 @@ export interface LedgerCounts {
   readonly overlaps: number;
 }
 
-/** Remembers messages by their idempotency key, so that the effect of each takes place once. */
+/** Remembers what came, by idempotency key. */
 export class Ledger {
   readonly #entries = new Map<string, Entry>();
+  #attempts = 0;
+  #open = 0;
+  #effects = 0;
+  #duplicates = 0;
   #overlaps = 0;
 
   /** An attempt begins. @returns which one of the message it is, from 1 */
   open(id: string): number {
-    const entry = this.#entries.get(id) ?? { open: 0, attempts: 0, effects: 0, duplicates: 0 };
+    const entry = this.#entries.get(id) ?? { open: 0, attempts: 0 };
     this.#entries.set(id, entry);
     if (entry.open > 0) this.#overlaps++;
     entry.open++;
+    this.#open++;
+    this.#attempts++;
     return ++entry.attempts;
   }
 
   /** The attempt is over, however it ended. */
   close(id: string): void {
     (this.#entries.get(id) as Entry).open--;
+    this.#open--;
   }
 
-  /** Lets the effect take place, unless it has. */
-  apply(id: string): void {
-    const entry = this.#entries.get(id) as Entry;
-    if (entry.effects > 0) entry.duplicates++;
-    else entry.effects++;
-  }
-
-  /** How often the effect of a message took place. */
-  effectsOf(id: string): number {
-    return this.#entries.get(id)?.effects ?? 0;
+  /** An attempt was worth an effect, or came after it. */
+  count(isFresh: boolean): void {
+    if (isFresh) this.#effects++;
+    else this.#duplicates++;
   }
 
   /** Every message that was ever seen. */
@@ -54,13 +55,13 @@ export class Ledger {
     return [...this.#entries.keys()];
   }
 
-  counts(): LedgerCounts {
-    const counts = { attempts: 0, effects: 0, duplicates: 0, overlaps: this.#overlaps };
-    for (const { attempts, effects, duplicates } of this.#entries.values()) {
-      counts.attempts += attempts;
-      counts.effects += effects;
-      counts.duplicates += duplicates;
-    }
-    return counts;
+  get counts(): LedgerCounts {
+    return {
+      attempts: this.#attempts,
+      open: this.#open,
+      effects: this.#effects,
+      duplicates: this.#duplicates,
+      overlaps: this.#overlaps,
+    };
   }
 }

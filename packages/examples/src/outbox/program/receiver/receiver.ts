@@ -2,27 +2,49 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
+import type { Clock } from "@holdfast/clock";
 import { z } from "zod";
-import { faultOf } from "./fault.ts";
+import type { Queryable } from "../../database/database.ts";
+import { applyEffect } from "./effects.ts";
+import { type Fault, faultOf } from "./fault.ts";
+import type { Inbox } from "./inbox.ts";
 import { Ledger } from "./ledger.ts";
 
 const ORDER = z.object({ order: z.int() });
-const RETRY_AFTER = { "retry-after": "1" };
+
+/** How long a receiver that hangs does: well above what a sender waits, and below how long it claims. */
+const HANG = 3_000;
+
+/** What each fault that is no more than a status answers, with headers. */
+const ANSWERS = {
+  error: [500, {}],
+  busy: [429, { "retry-after": "1" }],
+  away: [503, { "retry-after": "1" }],
+  refuse: [422, {}],
+} as const;
+
+/** What a {@link Receiver} is made of. */
+export interface ReceiverOptions {
+  /** Where the effects of messages are. */
+  readonly database: Queryable;
+  /** Decides which attempts fail, and how. */
+  readonly seed: number;
+  readonly clock: Clock;
+}
 
 /** A webhook that is as unreliable as the real ones, and keeps a ledger of what it did. */
-export class Receiver implements AsyncDisposable {
+export class Receiver implements Inbox {
   readonly ledger: Ledger = new Ledger();
   readonly #server: Server;
-  readonly #seed: number;
+  readonly #options: ReceiverOptions;
 
-  private constructor(seed: number) {
-    this.#seed = seed;
+  private constructor(options: ReceiverOptions) {
+    this.#options = options;
     this.#server = createServer((request, response) => void this.#receive(request, response));
   }
 
-  /** @param seed - decides which attempts fail, and how */
-  static async start(seed: number): Promise<Receiver> {
-    const receiver = new Receiver(seed);
+  static async start(options: ReceiverOptions): Promise<Receiver> {
+    const receiver = new Receiver(options);
     receiver.#server.listen(0, "127.0.0.1");
     await once(receiver.#server, "listening");
     return receiver;
@@ -33,10 +55,15 @@ export class Receiver implements AsyncDisposable {
     return `http://127.0.0.1:${port}/`;
   }
 
+  async isIdle(): Promise<boolean> {
+    return this.ledger.counts.open === 0;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.#server, "close");
     this.#server.close();
     this.#server.closeAllConnections();
-    await once(this.#server, "close");
+    await closed;
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -46,43 +73,57 @@ export class Receiver implements AsyncDisposable {
       return;
     }
     const attempt = this.ledger.open(id);
-    response.once("close", () => this.ledger.close(id));
+    onceOver(response, () => this.ledger.close(id));
     try {
       const { order } = ORDER.parse(await json(request));
-      this.#answer(id, faultOf(order, attempt, this.#seed), response);
+      await this.#answer(id, faultOf(order, attempt, this.#options.seed), response);
     } catch {
-      // The sender died in the middle, or sent what is no order: nothing was done.
-      if (!response.headersSent) response.writeHead(400).end();
+      // The sender died in the middle, or the database is away: nothing was done.
+      if (!response.headersSent) response.writeHead(500).end();
     }
   }
 
-  #answer(id: string, fault: ReturnType<typeof faultOf>, response: ServerResponse): void {
+  async #answer(id: string, fault: Fault, response: ServerResponse): Promise<void> {
     switch (fault) {
       case "none":
-        this.ledger.apply(id);
+        await this.#apply(id);
         response.writeHead(200).end();
         break;
-      case "error":
-        response.writeHead(500).end();
-        break;
-      case "busy":
-        response.writeHead(429, RETRY_AFTER).end();
-        break;
-      case "away":
-        response.writeHead(503, RETRY_AFTER).end();
-        break;
-      case "hang":
+      case "lost reply":
+        await this.#apply(id);
+        response.destroy();
         break;
       case "reset":
         response.destroy();
         break;
-      case "lost reply":
-        this.ledger.apply(id);
+      case "hang":
+        await this.#options.clock.sleep(HANG);
         response.destroy();
         break;
-      case "refuse":
-        response.writeHead(422).end();
+      case "error":
+      case "busy":
+      case "away":
+      case "refuse": {
+        const [status, headers] = ANSWERS[fault];
+        response.writeHead(status, headers).end();
         break;
+      }
     }
   }
+
+  async #apply(id: string): Promise<void> {
+    this.ledger.count(await applyEffect(id, this.#options.database));
+  }
+}
+
+/** Calls once when a request is answered, or its sender has gone, at the first sign of that. */
+function onceOver(response: ServerResponse, callback: () => void): void {
+  const { socket } = response;
+  const over = (): void => {
+    response.off("close", over);
+    socket?.off("end", over).off("error", over);
+    callback();
+  };
+  response.once("close", over);
+  socket?.once("end", over).once("error", over);
 }

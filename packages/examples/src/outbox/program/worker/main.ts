@@ -1,16 +1,13 @@
-import { onAbort } from "@holdfast/clock";
 import { Manager } from "@holdfast/controller";
-import { Redis } from "ioredis";
 import pg from "pg";
 import { Compensation } from "../../compensation/compensation.ts";
 import { PgDatabase } from "../../database/pg-database.ts";
-import { PostgresLock } from "../../lock/postgres-lock.ts";
-import { RedisLock } from "../../lock/redis-lock.ts";
 import { Outbox } from "../../outbox.ts";
 import { RabbitPublisher } from "../../publish/rabbit-publisher.ts";
 import { WebhookPublisher } from "../../publish/webhook-publisher.ts";
 import { Relay } from "../../relay/relay.ts";
 import type { RelayEvent } from "../../relay/relay-event.ts";
+import { openLock } from "../open-lock.ts";
 import { crasher } from "./crash-point.ts";
 import { CrashingPublisher } from "./crashing-publisher.ts";
 import { CrashingStore } from "./crashing-store.ts";
@@ -27,30 +24,35 @@ const RELAY = {
   pollPeriod: 500,
   storeTimeout: 5_000,
 };
+const RECONNECT = { duration: 100, factor: 2, cap: 2_000, jitter: 0.2 };
 const COMPENSATION = { period: 1_000, patience: 2_000, lease: 6_000, hold: 500 };
 
 const options = parseWorkerOptions(process.argv[2] ?? "");
-const { name, databaseUrl, webhookUrl, amqpUrl, redisUrl } = options;
+const { name, databaseUrl, target, redisUrl } = options;
 const reach = crasher(options.crash);
-const tell = (report: Report): void => void process.send?.(report);
-const onEvent = (event: RelayEvent): void =>
-  tell({ type: "event", kind: event.type, text: textOf(event) });
+const tell = (report: Report): void => {
+  if (process.connected) process.send?.(report, () => undefined);
+};
+const onEvent = (event: RelayEvent): void => tell({ type: "event", kind: event.type });
 
-await using database = new PgDatabase(new pg.Pool({ connectionString: databaseUrl, max: 4 }));
-await using sender =
-  amqpUrl === undefined
-    ? new WebhookPublisher({ url: webhookUrl })
-    : new RabbitPublisher({ url: amqpUrl });
-const redis = redisUrl === undefined ? undefined : new Redis(redisUrl);
+const onError = (error: unknown): void => tell({ type: "error", text: `${error}` });
+
+await using database = new PgDatabase(
+  new pg.Pool({ connectionString: databaseUrl, max: 4, connectionTimeoutMillis: 5_000 }),
+);
+await using sender = target.startsWith("amqp")
+  ? new RabbitPublisher({ url: target, backoff: RECONNECT, onError })
+  : new WebhookPublisher({ url: target });
+await using lease = openLock({ database, redisUrl, onError });
 const store = new CrashingStore(database, reach);
 const publisher = new CrashingPublisher(sender, reach);
-const lock =
-  redis === undefined
-    ? new PostgresLock(database, "compensation")
-    : new RedisLock(redis, { key: "outbox:compensation" });
 
 const relay = new Relay({ ...RELAY, name, store, publisher, onEvent });
-const compensation = new Compensation({ ...COMPENSATION, name, store, lock, onEvent });
+const compensation = new Compensation({
+  ...COMPENSATION,
+  ...{ name: `${name}/compensation`, store, onEvent },
+  lock: lease.lock,
+});
 const outbox = new Outbox({
   store,
   transaction: async (work) => {
@@ -62,8 +64,9 @@ const outbox = new Outbox({
 });
 
 const stop = new AbortController();
-// Who started this is gone, or does not need it any more.
+// Who started this is gone, or does not need it any more; maybe since before this line.
 process.once("disconnect", () => stop.abort());
+if (!process.connected) stop.abort();
 process.on("message", ({ order }: PlaceOrder) => {
   void placeOrder(order, outbox, { reach, signal: stop.signal }).then(
     () => tell({ type: "placed", order }),
@@ -75,24 +78,5 @@ const manager = new Manager({ signals: process });
 manager.add(relay);
 manager.add(compensation);
 tell({ type: "ready" });
-using _ = onAbort(stop.signal, () => redis?.disconnect());
 await manager.run(stop.signal);
 if (process.connected) process.disconnect();
-
-function textOf(event: RelayEvent): string | undefined {
-  switch (event.type) {
-    case "failed":
-    case "dead":
-    case "orphan":
-      return event.failure.error;
-    case "unwritten":
-    case "error":
-      return `${event.error}`;
-    case "broken":
-      return event.broken.problem;
-    case "published":
-    case "released":
-    case "lost":
-      return undefined;
-  }
-}

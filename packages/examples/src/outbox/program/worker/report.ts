@@ -6,11 +6,9 @@ export type Report =
   /** An order was placed or taken back, or was there already. */
   | { readonly type: "placed"; readonly order: number }
   /** Something happened to a message, or to the store. */
-  | {
-      readonly type: "event";
-      readonly kind: RelayEvent["type"];
-      readonly text: string | undefined;
-    };
+  | { readonly type: "event"; readonly kind: RelayEvent["type"] }
+  /** The broker or Redis is away; it is tried again. */
+  | { readonly type: "error"; readonly text: string };
 
 /** What a parent tells a worker: to place an order. */
 export interface PlaceOrder {

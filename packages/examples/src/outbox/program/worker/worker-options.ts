@@ -6,9 +6,8 @@ import { CRASH_POINTS, type Crash } from "./crash-point.ts";
 export interface WorkerOptions {
   readonly name: string;
   readonly databaseUrl: string;
-  readonly webhookUrl: string;
-  /** RabbitMQ, instead of the webhook. */
-  readonly amqpUrl?: string | undefined;
+  /** Where messages go: the URL of a webhook, or of a RabbitMQ. */
+  readonly target: string;
   /** Redis, for the lock of the compensation task, instead of a row in the database. */
   readonly redisUrl?: string | undefined;
   readonly crash?: Crash | undefined;
@@ -20,8 +19,7 @@ export function parseWorkerOptions(json: string): WorkerOptions {
   const schema = z.object({
     name: text,
     databaseUrl: text,
-    webhookUrl: text,
-    amqpUrl: text.optional(),
+    target: text,
     redisUrl: text.optional(),
     crash: z.object({ point: z.enum(CRASH_POINTS), count: z.int().min(1) }).optional(),
   });

@@ -1,0 +1,26 @@
+/** What both sides of the business have beside the outbox, one statement each. */
+export const CREATE_TABLES: readonly string[] = [
+  // The sender's.
+  "CREATE TABLE demo_order (number integer PRIMARY KEY, message_id uuid NOT NULL)",
+  // The receiver's. An effect has no key: should one take place twice, it is there twice.
+  "CREATE TABLE demo_receipt (message_id uuid PRIMARY KEY)",
+  "CREATE TABLE demo_effect (message_id uuid NOT NULL)",
+  // An observer's: each failed attempt that is tried again, as it was written.
+  `CREATE TABLE demo_failure (
+    message_id uuid NOT NULL,
+    failures integer NOT NULL,
+    wait double precision NOT NULL,
+    error text NOT NULL
+  )`,
+  `CREATE FUNCTION demo_observe() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO demo_failure VALUES (
+      NEW.id, NEW.current_retry_times,
+      extract(epoch FROM NEW.next_schedule_time - NEW.edit_time) * 1000, NEW.last_error
+    );
+    RETURN NULL;
+  END $$`,
+  `CREATE TRIGGER demo_observe AFTER UPDATE ON outbox_message FOR EACH ROW
+    WHEN (NEW.message_status = 'failed' AND NEW.current_retry_times > OLD.current_retry_times)
+    EXECUTE FUNCTION demo_observe()`,
+];

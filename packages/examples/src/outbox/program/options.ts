@@ -1,0 +1,61 @@
+import { Command, CommanderError } from "commander";
+import { wholeNumber } from "../../report/simulation-command.ts";
+import type { Settings } from "./settings.ts";
+
+/** What the command line asks for, or a text to print and the exit code to end with. */
+export type ParsedOptions =
+  | { readonly kind: "run"; readonly settings: Settings }
+  /** All dead messages if no ids are given. */
+  | { readonly kind: "replay"; readonly ids: readonly string[] | undefined }
+  | { readonly kind: "print"; readonly text: string; readonly code: number };
+
+const ENVIRONMENT = `
+Environment:
+  DATABASE_URL  a PostgreSQL server, instead of an embedded one
+  AMQP_URL      a RabbitMQ to send to, instead of a webhook
+  REDIS_URL     a Redis for the lock of the compensation task, instead of a row in the database
+`;
+
+/** @param found - gets what the command line asks for */
+function createCommand(found: (parsed: ParsedOptions) => void): Command {
+  const command = new Command("npm run outbox --")
+    .description(
+      "Sends orders through an outbox, in worker processes that are killed, to a receiver that fails.",
+    )
+    .option("--messages <number>", "how many orders are placed", wholeNumber(1, 1_000_000), 1_000)
+    .option("--workers <number>", "how many processes share the outbox", wholeNumber(1, 20), 3)
+    .option("--kills <number>", "how many are killed along the way", wholeNumber(0, 1_000), 5)
+    .option("--seed <number>", "which attempts fail, which are killed", wholeNumber(0, 2 ** 31), 1)
+    .option("--json <file>", 'write the figures as JSON; "-" prints nothing else')
+    .helpOption("--help", "show this")
+    .addHelpText("after", ENVIRONMENT)
+    .showHelpAfterError()
+    .allowExcessArguments(false)
+    .action(({ json, ...numbers }) => found({ kind: "run", settings: { ...numbers, json } }));
+  command
+    .command("replay")
+    .description("Makes dead messages pending again, in the database that DATABASE_URL names.")
+    .option("--ids <id...>", "these; all that are dead if not given")
+    .helpOption("--help", "show this")
+    .action(({ ids }) => found({ kind: "replay", ids }));
+  return command;
+}
+
+/** Reads the arguments of the command line, without those of Node. */
+export function parseOptions(args: readonly string[]): ParsedOptions {
+  const printed: string[] = [];
+  const print = (text: string): void => void printed.push(text);
+  let parsed: ParsedOptions | undefined;
+  const command = createCommand((found) => {
+    parsed = found;
+  });
+  for (const each of [command, ...command.commands])
+    each.configureOutput({ writeOut: print, writeErr: print }).exitOverride();
+  try {
+    command.parse(args, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return { kind: "print", text: printed.join(""), code: error.exitCode === 0 ? 0 : 2 };
+  }
+  return parsed as ParsedOptions;
+}

@@ -1,0 +1,57 @@
+import { formatDuration } from "../../supervisor/manifest/duration.ts";
+import { type Audit, faultsOf } from "./audit.ts";
+import type { Outcome } from "./delivery.ts";
+import type { Colours } from "./view/view.ts";
+
+/** The figures of a run, as plain data. */
+export interface Summary extends Audit {
+  readonly seed: number;
+  /** How long it took, in milliseconds. */
+  readonly elapsed: number;
+  readonly attempts: number;
+  /** Attempts that the receiver knew by their key, and did nothing for. */
+  readonly duplicates: number;
+  /** Must be 0: messages that were in the hands of two at once. */
+  readonly overlaps: number;
+  readonly killed: number;
+  /** Attempts of killed workers that were counted as failed. */
+  readonly orphans: number;
+  /** What is wrong; nothing if all is as it must be. */
+  readonly faults: readonly string[];
+}
+
+export function summaryOf({ progress, audit, isSettled, failed }: Outcome, seed: number): Summary {
+  const { elapsed, killed, orphans, received } = progress;
+  const { attempts, duplicates, overlaps } = received;
+  const faults = [...faultsOf(audit)];
+  if (overlaps > 0) faults.push(`overlaps: ${overlaps}, and must be 0`);
+  if (failed > 0) faults.push(`workers that ended by themselves: ${failed}, and must be 0`);
+  if (!isSettled) faults.push("stopped before all was settled");
+  return {
+    ...{ seed, elapsed: Math.round(elapsed) },
+    ...audit,
+    ...{ attempts, duplicates, overlaps, killed, orphans, faults },
+  };
+}
+
+/** The figures with what they mean, and the verdict. */
+export function summaryLines(summary: Summary, { bold, dim, green, red }: Colours): string[] {
+  const rows: readonly (readonly [name: string, count: number, meaning: string])[] = [
+    ["sent", summary.sent, "orders that were committed, each with its message"],
+    ["delivered", summary.delivered, "messages whose effect took place"],
+    ["retried", summary.retried, "messages that took more than one attempt"],
+    ["dead", summary.dead, "messages that were refused, or failed as often as they may"],
+    ["rolled back", summary.takenBack, `orders; the receiver saw ${summary.phantoms} of them`],
+    ["duplicates", summary.duplicates, "attempts that the receiver knew by their key"],
+    ["killed", summary.killed, `workers; ${summary.orphans} of their messages taken over`],
+    ["overlaps", summary.overlaps, "messages in the hands of two at once"],
+    ["lost", summary.lost + summary.missing + summary.stuck, "messages that nobody will send"],
+  ];
+  const table = rows.map(
+    ([name, count, meaning]) => `${name.padEnd(11)}  ${`${count}`.padStart(7)}  ${dim(meaning)}`,
+  );
+  const { faults, elapsed, seed } = summary;
+  const verdict =
+    faults.length === 0 ? [green("All is as it must be.")] : faults.map((fault) => red(fault));
+  return [bold(`After ${formatDuration(elapsed)}, seed ${seed}`), "", ...table, "", ...verdict];
+}

@@ -1,0 +1,11 @@
+import type { createColors } from "picocolors";
+import type { Progress } from "../progress.ts";
+
+export type Colours = ReturnType<typeof createColors>;
+
+/** Shows a person how a run is getting on. */
+export interface View {
+  show(progress: Progress): void;
+  /** Leaves what was shown last, and stops. */
+  close(): void;
+}
