@@ -53,7 +53,7 @@ export class Delivery {
     holder: undefined,
   };
   /** What the last look failed with. */
-  #trouble: unknown;
+  #trouble: Error | undefined;
   #killed = 0;
   #failed = 0;
   #orphans = 0;
@@ -130,7 +130,7 @@ export class Delivery {
       end.abort();
     };
     const onError = (error: unknown): void => {
-      this.#trouble = error; // The database is away for a moment.
+      this.#trouble = error as Error; // The database is away for a moment.
     };
     await until(watch, PERIOD, end.signal, { clock, onError });
     await killing;

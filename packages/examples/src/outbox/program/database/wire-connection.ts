@@ -27,8 +27,7 @@ export class WireConnection {
   async serve(): Promise<void> {
     const frames = new Frames();
     try {
-      for await (const chunk of this.#socket)
-        for (const frame of frames.add(chunk)) if (!(await this.#take(frame))) return;
+      for await (const chunk of this.#socket) await this.#takeAll(frames.add(chunk));
     } catch {
       // The client died.
     } finally {
@@ -37,12 +36,15 @@ export class WireConnection {
     }
   }
 
-  /** @returns false if it was the last one */
-  async #take({ type, bytes }: Frame): Promise<boolean> {
-    if (type === "X") return false;
+  async #takeAll(frames: Iterable<Frame>): Promise<void> {
+    for (const frame of frames) await this.#take(frame);
+  }
+
+  async #take({ type, bytes }: Frame): Promise<void> {
+    if (type === "X") return; // The client closes the connection next.
     if (type === undefined && isSslRequest(bytes)) {
       this.#socket.write("N");
-      return true;
+      return;
     }
     if (!this.#hasTurn) await this.#turns.begin();
     this.#hasTurn = true;
@@ -50,7 +52,6 @@ export class WireConnection {
     // These, and the first one, are answered by "ready for query", whose last byte tells of the transaction.
     const isOver = type === undefined || type === "Q" || type === "S";
     if (isOver && this.#lastByte === IDLE) this.#endTurn();
-    return true;
   }
 
   #answer(data: Uint8Array): void {
