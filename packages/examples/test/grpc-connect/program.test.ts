@@ -1,6 +1,6 @@
-import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, it } from "vitest";
+import { childrenOf } from "../children-of.ts";
 import { Program, survivors } from "../supervisor/program.ts";
 
 // Processes, sockets and time are real here. The program ends by itself only if nothing is left in it:
@@ -10,15 +10,6 @@ import { Program, survivors } from "../supervisor/program.ts";
 const PATIENT = { timeout: 60_000 };
 
 const MAIN = fileURLToPath(new URL("../../dist/grpc-connect/main.js", import.meta.url));
-
-/** The processes that a process has started and that still run. */
-function childrenOf(parent: number | undefined): number[] {
-  const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
-  return stdout.split("\n").flatMap((row) => {
-    const [pid, of] = row.trim().split(/ +/).map(Number);
-    return pid !== undefined && of === parent ? [pid] : [];
-  });
-}
 
 describe.concurrent("the program", PATIENT, () => {
   const short = ["--initial", "20ms", "--hold", "50ms", "--seed", "1"];

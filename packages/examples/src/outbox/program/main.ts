@@ -5,6 +5,7 @@ import { run } from "./run.ts";
 import { servicesOf } from "./settings.ts";
 
 const { stdout, stderr } = process;
+const host = { clock: realClock, stdout, stderr };
 const services = servicesOf(process.env);
 const parsed = parseOptions(process.argv.slice(2));
 switch (parsed.kind) {
@@ -13,20 +14,9 @@ switch (parsed.kind) {
     process.exitCode = parsed.code;
     break;
   case "run":
-    process.exitCode = await run(parsed.settings, services, { clock: realClock, stdout, stderr });
+    process.exitCode = await run({ settings: parsed.settings, services, host });
     break;
   case "replay":
-    process.exitCode = await replayDead(parsed.ids);
+    process.exitCode = await replay({ ids: parsed.ids, services, host });
     break;
-}
-
-async function replayDead(ids: readonly string[] | undefined): Promise<number> {
-  const { databaseUrl } = services;
-  if (databaseUrl === undefined) {
-    stderr.write("DATABASE_URL must say where the messages are.\n");
-    return 2;
-  }
-  const count = await replay({ ids, databaseUrl, clock: realClock });
-  stdout.write(`${count} dead ${count === 1 ? "message is" : "messages are"} pending again.\n`);
-  return 0;
 }

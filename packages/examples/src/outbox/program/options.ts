@@ -34,7 +34,9 @@ function createCommand(found: (parsed: ParsedOptions) => void): Command {
     .action(({ json, ...numbers }) => found({ kind: "run", settings: { ...numbers, json } }));
   command
     .command("replay")
-    .description("Makes dead messages pending again, in the database that DATABASE_URL names.")
+    .description(
+      "Sends dead messages of the last run on DATABASE_URL again, to a receiver that has been repaired.",
+    )
     .option("--ids <id...>", "these; all that are dead if not given")
     .helpOption("--help", "show this")
     .action(({ ids }) => found({ kind: "replay", ids }));

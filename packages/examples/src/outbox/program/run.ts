@@ -18,18 +18,39 @@ import type { View } from "./view/view.ts";
 /** After that, in milliseconds, what is not settled never will be. */
 const LONGEST = 30 * 60_000;
 
+/** What a run works with. */
+export interface RunOptions {
+  readonly settings: Settings;
+  readonly services: Services;
+  readonly host: Host;
+}
+
 /**
  * Runs from beginning to summary, and leaves nothing running.
  *
  * @returns the exit code: 0 if all is as it must be, 1 if not, 128 and more for a signal
  */
-export async function run(settings: Settings, services: Services, host: Host): Promise<number> {
+export async function run(options: RunOptions): Promise<number> {
+  const { settings, services } = options;
+  await using tables = await ProgramDatabase.open(services.databaseUrl);
+  return await deliver(tables, settings.seed, options);
+}
+
+/**
+ * Runs on tables that are there, whatever is in them.
+ *
+ * @param faults - the seed of the receiver's faults; it has none if undefined
+ */
+export async function deliver(
+  tables: ProgramDatabase,
+  faults: number | undefined,
+  { settings, services, host }: RunOptions,
+): Promise<number> {
   const { clock, stdout } = host;
   let delivery: Delivery | undefined;
   using end = ending(host, { duration: LONGEST, kill: () => delivery?.kill() });
-  await using tables = await ProgramDatabase.open(services.databaseUrl);
   const { database } = tables;
-  await using inbox = await openInbox(services, { database, seed: settings.seed, clock });
+  await using inbox = await openInbox(services, { database, seed: faults, clock });
   const { redisUrl } = services;
   await using lease = openLock({ database, redisUrl, onError: () => undefined });
   const view = viewOf(settings, host);

@@ -5,6 +5,8 @@ import { EmbeddedDatabase } from "./embedded-database.ts";
 import { inSchema, SCHEMA } from "./schema.ts";
 import { CREATE_TABLES } from "./tables.ts";
 
+const RESET = [`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`, `CREATE SCHEMA ${SCHEMA}`];
+
 /** The database of a run: a server, or an embedded one that other processes connect to all the same. */
 export class ProgramDatabase implements AsyncDisposable {
   /** What workers connect to. */
@@ -12,7 +14,7 @@ export class ProgramDatabase implements AsyncDisposable {
   readonly database: PgDatabase;
   readonly #embedded: EmbeddedDatabase | undefined;
 
-  private constructor(url: string, embedded: EmbeddedDatabase | undefined) {
+  private constructor(url: string, embedded?: EmbeddedDatabase) {
     this.url = url;
     this.database = new PgDatabase(new pg.Pool({ connectionString: url, max: 8 }));
     this.#embedded = embedded;
@@ -25,27 +27,34 @@ export class ProgramDatabase implements AsyncDisposable {
    * Embedded if undefined
    */
   static async open(server: string | undefined): Promise<ProgramDatabase> {
-    const embedded = server === undefined ? await EmbeddedDatabase.start() : undefined;
-    const url = server === undefined ? embedded?.url : inSchema(server);
-    const opened = new ProgramDatabase(url ?? "", embedded);
-    try {
-      await opened.#create(server !== undefined);
-    } catch (error) {
-      await opened[Symbol.asyncDispose]();
-      throw error;
-    }
-    return opened;
+    if (server !== undefined) return await created(new ProgramDatabase(inSchema(server)), RESET);
+    const embedded = await EmbeddedDatabase.start();
+    return await created(new ProgramDatabase(embedded.url, embedded), []);
+  }
+
+  /** The tables on a server as the last run has left them. */
+  static reopen(server: string): ProgramDatabase {
+    return new ProgramDatabase(inSchema(server));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.database[Symbol.asyncDispose]();
     await this.#embedded?.[Symbol.asyncDispose]();
   }
+}
 
-  async #create(hasSchema: boolean): Promise<void> {
-    const schema = [`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`, `CREATE SCHEMA ${SCHEMA}`];
-    for (const statement of hasSchema ? schema : []) await this.database.query(statement);
-    await migrate(this.database);
-    for (const statement of CREATE_TABLES) await this.database.query(statement);
+async function created(
+  opened: ProgramDatabase,
+  before: readonly string[],
+): Promise<ProgramDatabase> {
+  const { database } = opened;
+  try {
+    for (const statement of before) await database.query(statement);
+    await migrate(database);
+    for (const statement of CREATE_TABLES) await database.query(statement);
+    return opened;
+  } catch (error) {
+    await opened[Symbol.asyncDispose]();
+    throw error;
   }
 }

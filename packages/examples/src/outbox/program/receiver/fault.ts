@@ -30,8 +30,13 @@ const PERCENT: readonly (readonly [Fault, number])[] = [
 const REFUSED_EVERY = 100;
 const FAILING_EVERY = 67;
 
-/** What befalls the `attempt`-th attempt, from 1, of order `order`: the same for the same seed. */
-export function faultOf(order: number, attempt: number, seed: number): Fault {
+/**
+ * What befalls the `attempt`-th attempt, from 1, of order `order`: the same for the same seed.
+ *
+ * @param seed - undefined for a receiver that has been repaired
+ */
+export function faultOf(order: number, attempt: number, seed: number | undefined): Fault {
+  if (seed === undefined) return "none";
   if (order % REFUSED_EVERY === 0) return "refuse";
   if (order % FAILING_EVERY === 0) return "error";
   let drawn = 100 * seededRandom(seed + order * 1_009 + attempt * 9_176_867)();

@@ -14,8 +14,8 @@ export interface RabbitInboxOptions {
   readonly url: string;
   /** Where the effects of messages are. */
   readonly database: Queryable;
-  /** Decides which deliveries are not acknowledged, although the work is done. */
-  readonly seed: number;
+  /** Decides which deliveries are not acknowledged, although the work is done; none if undefined. */
+  readonly seed: number | undefined;
 }
 
 /**

@@ -27,8 +27,8 @@ const ANSWERS = {
 export interface ReceiverOptions {
   /** Where the effects of messages are. */
   readonly database: Queryable;
-  /** Decides which attempts fail, and how. */
-  readonly seed: number;
+  /** Decides which attempts fail, and how; none does if undefined. */
+  readonly seed: number | undefined;
   readonly clock: Clock;
 }
 

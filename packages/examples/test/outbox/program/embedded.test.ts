@@ -1,0 +1,224 @@
+import { randomUUID } from "node:crypto";
+import { realClock } from "@holdfast/clock";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { audit, faultsOf } from "../../../src/outbox/program/audit.ts";
+import { auditSchedule } from "../../../src/outbox/program/crash/schedule-audit.ts";
+import { ProgramDatabase } from "../../../src/outbox/program/database/program-database.ts";
+import { messageOf } from "../../../src/outbox/program/order.ts";
+import { applyEffect } from "../../../src/outbox/program/receiver/effects.ts";
+import { Receiver } from "../../../src/outbox/program/receiver/receiver.ts";
+import { PostgresStore } from "../../../src/outbox/store/postgres-store.ts";
+
+// What connections is a socket of PGlite, and what workers do there is real.
+
+let tables: ProgramDatabase;
+let store: PostgresStore;
+
+beforeAll(async () => {
+  tables = await ProgramDatabase.open(undefined);
+  store = new PostgresStore(tables.database);
+}, 120_000);
+
+afterAll(async () => {
+  await tables[Symbol.asyncDispose]();
+});
+
+beforeEach(async () => {
+  await tables.database.query(
+    "TRUNCATE demo_order, demo_receipt, demo_effect, demo_failure, outbox_message, outbox_content",
+  );
+});
+
+async function connected(): Promise<pg.Client> {
+  const client = new pg.Client(tables.url);
+  client.on("error", () => undefined); // of a socket that the test destroys
+  await client.connect();
+  return client;
+}
+
+/** As the operating system does it when a process is killed. */
+function die(client: pg.Client): void {
+  (
+    client as unknown as { connection: { stream: { destroy(): void } } }
+  ).connection.stream.destroy();
+}
+
+const INSERT = "INSERT INTO demo_order (number, message_id) VALUES ($1, $2)";
+
+async function numbers(): Promise<readonly unknown[]> {
+  const rows = await tables.database.query("SELECT number FROM demo_order ORDER BY number");
+  return rows.map(({ number }) => number);
+}
+
+describe("the embedded database", () => {
+  it("keeps queries with values of many connections apart", async () => {
+    const pool = new pg.Pool({ connectionString: tables.url, max: 4 });
+    const asked = Array.from({ length: 200 }, (_, number) => number);
+    const ask = async (number: number): Promise<unknown> =>
+      (await pool.query(`SELECT $1::integer AS n, ${number} AS m`, [number])).rows;
+    expect(await Promise.all(asked.map(ask))).toEqual(
+      asked.map((number) => [{ n: number, m: number }]),
+    );
+    await pool.end();
+  });
+
+  it("lets a transaction end before another begins", async () => {
+    const [a, b] = [await connected(), await connected()];
+    await a.query("BEGIN");
+    await a.query(INSERT, [1, randomUUID()]);
+    let isAnswered = false;
+    const other = b.query("SELECT number FROM demo_order").then(({ rows }) => {
+      isAnswered = true;
+      return rows;
+    });
+    await a.query("SELECT 1");
+    expect(isAnswered).toBe(false);
+    await a.query("ROLLBACK");
+    expect(await other).toEqual([]);
+    await a.end();
+    await b.end();
+  });
+
+  it("goes on after an error, in a transaction and out of one", async () => {
+    const client = await connected();
+    await expect(client.query("SELECT $1::integer", ["x"])).rejects.toThrow("invalid input syntax");
+    await client.query("BEGIN");
+    await expect(client.query("SELECT * FROM nowhere")).rejects.toThrow("does not exist");
+    await expect(client.query("SELECT 1")).rejects.toThrow("aborted");
+    await client.query("ROLLBACK");
+    expect((await client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    await client.end();
+  });
+
+  it.each([
+    { what: "with a transaction open", steps: 2 },
+    { what: "with the transaction just beginning", steps: 0 },
+    { what: "in the middle of a statement", steps: 1 },
+  ])("rolls back what a client leaves that dies $what", async ({ steps }) => {
+    const client = await connected();
+    const statements = ["BEGIN", "INSERT INTO demo_order VALUES (7, gen_random_uuid())"];
+    for (const [index, statement] of statements.entries()) {
+      const sent = client.query(statement).catch(() => undefined);
+      // Long enough for the socket to send it, not for the answer.
+      if (index === steps) await new Promise((resolve) => process.nextTick(resolve));
+      else await sent;
+      if (index === steps) break;
+    }
+    die(client);
+    expect(await numbers()).toEqual([]);
+    await tables.database.query(INSERT, [8, randomUUID()]);
+    expect(await numbers()).toEqual([8]);
+  });
+});
+
+describe("the receiver", () => {
+  it("lets an effect take place once, however many attempts come at once", async () => {
+    const id = randomUUID();
+    const applied = await Promise.all([1, 2, 3, 4].map(() => applyEffect(id, tables.database)));
+    expect(applied.filter(Boolean)).toHaveLength(1);
+    expect(await tables.database.query("SELECT * FROM demo_effect")).toHaveLength(1);
+  });
+
+  it("sees when a message is in the hands of two, until one has gone", async () => {
+    const { database } = tables;
+    await using receiver = await Receiver.start({ database, seed: undefined, clock: realClock });
+    const { ledger } = receiver;
+    const id = randomUUID();
+    const gone = new AbortController();
+    const post = (signal?: AbortSignal): Promise<Response> =>
+      fetch(receiver.url, {
+        method: "POST",
+        headers: { "idempotency-key": id },
+        body: JSON.stringify({ order: 1 }),
+        signal: signal ?? null,
+      });
+    const client = await connected();
+    await client.query("BEGIN"); // holds the receiver's work up
+    const first = post(gone.signal).catch(() => undefined);
+    await expect.poll(() => ledger.counts.open, { timeout: 20_000 }).toBe(1);
+    const second = post();
+    await expect.poll(() => ledger.counts.overlaps, { timeout: 20_000 }).toBe(1);
+    gone.abort();
+    await first;
+    await expect.poll(() => ledger.counts.open, { timeout: 20_000 }).toBe(1);
+    await client.query("COMMIT");
+    expect((await second).status).toBe(200);
+    expect(ledger.counts).toMatchObject({ attempts: 2, open: 0, overlaps: 1 });
+    expect(await database.query("SELECT * FROM demo_effect")).toHaveLength(1);
+    await client.end();
+  });
+});
+
+describe("the audit", () => {
+  /** Order 1, as it is when all went well. */
+  async function delivered(): Promise<string> {
+    const id = randomUUID();
+    const { database } = tables;
+    await database.transaction(async (tx) => {
+      await tx.query(INSERT, [1, id]);
+      await store.save(tx, messageOf(1, id), Date.now());
+    });
+    await database.query(
+      "UPDATE outbox_message SET message_status = 'success', next_schedule_time = NULL",
+    );
+    await applyEffect(id, database);
+    return id;
+  }
+
+  it("finds nothing where nothing is wrong", async () => {
+    const id = await delivered();
+    const figures = await audit([1], [id], tables.database);
+    expect(figures).toMatchObject({ sent: 1, delivered: 1, dead: 0 });
+    expect(faultsOf(figures)).toEqual([]);
+  });
+
+  it.each([
+    { fault: "missing", damage: "DELETE FROM demo_order" },
+    { fault: "lost", damage: "DELETE FROM demo_effect" },
+    { fault: "lost", damage: "DELETE FROM outbox_message" },
+    {
+      fault: "stuck",
+      damage: "UPDATE outbox_message SET message_status = 'failed', next_schedule_time = now()",
+    },
+    { fault: "givenUpEarly", damage: "UPDATE outbox_message SET message_status = 'dead'" },
+    { fault: "twice", damage: "INSERT INTO demo_effect SELECT message_id FROM demo_receipt" },
+  ])("finds that a message is $fault after $damage", async ({ fault, damage }) => {
+    await delivered();
+    await tables.database.query(damage);
+    const faults = faultsOf(await audit([1], [], tables.database));
+    expect(faults).toEqual([`${fault}: 1, and must be 0`]);
+  });
+
+  it("finds a message that was seen and never committed", async () => {
+    const id = await delivered();
+    const figures = await audit([1], [id, randomUUID()], tables.database);
+    expect(faultsOf(figures)).toEqual(["phantoms: 1, and must be 0"]);
+  });
+
+  it.each([
+    { wait: 225, error: "WebhookError: POST: 500 x", wrong: 0 },
+    { wait: 224, error: "WebhookError: POST: 500 x", wrong: 1 },
+    { wait: 250, error: "WebhookError: POST: 500 x", wrong: 1 },
+    { wait: 1_000, error: "RetryAfterError: POST: 503 x", wrong: 0 },
+    { wait: 999, error: "RetryAfterError: POST: 503 x", wrong: 1 },
+  ])("compares a wait of $wait ms after a second failure: $error", async (given) => {
+    const { wait, error, wrong } = given;
+    await tables.database.query("INSERT INTO demo_failure VALUES ($1, 2, $2, $3)", [
+      ...[randomUUID(), wait, error],
+    ]);
+    const found = await auditSchedule(tables.database);
+    expect(found.waits).toBe(1);
+    expect(found.wrong).toHaveLength(wrong);
+  });
+
+  it("has the waits of failures from the database itself", async () => {
+    const id = await delivered();
+    await tables.database.query(
+      `UPDATE outbox_message SET message_status = 'failed', current_retry_times = 2, last_error = 'x',
+        edit_time = now(), next_schedule_time = now() + interval '230 milliseconds' WHERE id = $1`,
+      [id],
+    );
+    expect(await auditSchedule(tables.database)).toEqual({ waits: 1, wrong: [] });
+  });
+});
