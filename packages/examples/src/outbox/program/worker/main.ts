@@ -19,8 +19,8 @@ import { parseWorkerOptions } from "./worker-options.ts";
 const RELAY = {
   workers: 8,
   publishTimeout: 1_500,
-  claimLength: 6_000,
-  clockSkew: 0,
+  claimLength: 8_000,
+  clockSkew: 4_000, // the clock is the same, but a busy machine lets processes stand still
   pollPeriod: 500,
   storeTimeout: 5_000,
 };
