@@ -1,0 +1,92 @@
+import pc from "picocolors";
+import { expect, it } from "vitest";
+import type { Outcome } from "../../../src/outbox/program/delivery.ts";
+import type { Progress } from "../../../src/outbox/program/progress.ts";
+import { summaryLines, summaryOf } from "../../../src/outbox/program/summary.ts";
+import { LogView } from "../../../src/outbox/program/view/log-view.ts";
+import { progressLines } from "../../../src/outbox/program/view/progress-lines.ts";
+
+const colours = pc.createColors(false);
+
+const progress: Progress = {
+  elapsed: 12_345,
+  messages: 100,
+  open: 20,
+  statuses: { pending: 10, failed: 5, success: 62, dead: 1 },
+  nextAttempt: 1_500,
+  holder: "worker-2/compensation",
+  received: { attempts: 90, open: 3, effects: 62, duplicates: 7, overlaps: 0 },
+  workers: ["worker-2", "worker-4"],
+  killed: 2,
+  orphans: 9,
+};
+
+const outcome: Outcome = {
+  isSettled: true,
+  progress,
+  failed: 0,
+  audit: {
+    ...{ sent: 98, delivered: 97, retried: 20, dead: 1, takenBack: 2 },
+    ...{ missing: 0, lost: 0, stuck: 0, givenUpEarly: 0, twice: 0, phantoms: 0 },
+  },
+};
+
+it("shows what there is, one thing a line", () => {
+  expect(progressLines(progress, colours)).toEqual([
+    "outbox    12s · Ctrl-C stops",
+    "",
+    "orders    80 of 100 placed",
+    "messages  pending 10  failed 5  success 62  dead 1",
+    "next      in 1.5s  in flight 3",
+    "receiver  attempts 90  effects 62  duplicates 7  overlaps 0",
+    "workers   worker-2 worker-4  killed 2  orphans 9",
+    "lock      worker-2/compensation",
+  ]);
+});
+
+it.each([
+  { nextAttempt: undefined, text: "next      -  in flight 3" },
+  { nextAttempt: 0, text: "next      due  in flight 3" },
+])("says that the next attempt is $text", ({ nextAttempt, text }) => {
+  expect(progressLines({ ...progress, nextAttempt }, colours)).toContain(text);
+});
+
+it("logs a line now and then, and for each kill", () => {
+  const written: string[] = [];
+  const view = new LogView((line) => written.push(line));
+  const at = (elapsed: number, killed = 2): void => view.show({ ...progress, elapsed, killed });
+  at(0);
+  at(1_999);
+  at(2_000);
+  at(2_001, 3);
+  at(4_000, 3);
+  at(4_001, 3);
+  view.close();
+  const stamps = written.map((line) => line.split(" ")[0]);
+  expect(stamps).toEqual(["00:00.000", "00:02.000", "00:02.001", "00:04.001"]);
+});
+
+it("is content where all is as it must be", () => {
+  const summary = summaryOf(outcome, 7);
+  expect(summary).toMatchObject({ seed: 7, elapsed: 12_345, killed: 2, duplicates: 7, faults: [] });
+  const lines = summaryLines(summary, colours);
+  expect(lines[0]).toBe("After 12s, seed 7");
+  expect(lines).toContain(
+    "sent              98  orders that were committed, each with its message",
+  );
+  expect(lines.at(-1)).toBe("All is as it must be.");
+});
+
+it.each([
+  { wrong: { isSettled: false }, fault: "stopped before all was settled" },
+  { wrong: { failed: 1 }, fault: "workers that ended by themselves: 1, and must be 0" },
+  { wrong: { audit: { ...outcome.audit, lost: 2 } }, fault: "lost: 2, and must be 0" },
+  {
+    wrong: { progress: { ...progress, received: { ...progress.received, overlaps: 1 } } },
+    fault: "overlaps: 1, and must be 0",
+  },
+])("says '$fault'", ({ wrong, fault }) => {
+  const summary = summaryOf({ ...outcome, ...wrong }, 7);
+  expect(summary.faults).toEqual([fault]);
+  expect(summaryLines(summary, colours).at(-1)).toBe(fault);
+});
