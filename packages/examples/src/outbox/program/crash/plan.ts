@@ -2,7 +2,7 @@ import { seededRandom } from "@holdfast/wait";
 import { CRASH_POINTS, type CrashPoint } from "../worker/crash-point.ts";
 
 /** How many orders a round has. */
-export const ORDERS = 20;
+const ORDERS = 20;
 
 /** The longest time until a worker is killed that does not know where, in milliseconds. */
 const LATEST = 400;
