@@ -7,6 +7,7 @@ import { Crew } from "./crew.ts";
 import type { ProgramDatabase } from "./database/program-database.ts";
 import { killSome } from "./killing.ts";
 import { type Observation, observe } from "./observe.ts";
+import { isTakenBack } from "./order.ts";
 import type { Progress } from "./progress.ts";
 import type { Inbox } from "./receiver/inbox.ts";
 import type { Settings } from "./settings.ts";
@@ -54,6 +55,7 @@ export class Delivery {
   };
   /** What the last look failed with. */
   #trouble: Error | undefined;
+  readonly #takenBack = new Set<number>();
   #killed = 0;
   #failed = 0;
   #orphans = 0;
@@ -157,6 +159,7 @@ export class Delivery {
       elapsed: clock.monotonic() - this.#start,
       messages: settings.messages,
       open: this.#crew.open,
+      takenBack: this.#takenBack.size,
       received: inbox.ledger.counts,
       workers: this.#crew.workers.map(({ name }) => name),
       killed: this.#killed,
@@ -165,6 +168,7 @@ export class Delivery {
   }
 
   #hear(report: Report): void {
+    if (report.type === "placed" && isTakenBack(report.order)) this.#takenBack.add(report.order);
     if (report.type === "event" && report.kind === "orphan") this.#orphans++;
   }
 

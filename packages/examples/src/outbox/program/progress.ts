@@ -9,6 +9,8 @@ export interface Progress extends Observation {
   readonly messages: number;
   /** Orders that are not known to be placed. */
   readonly open: number;
+  /** Orders that a worker has said to be rolled back. */
+  readonly takenBack: number;
   readonly received: LedgerCounts;
   /** Names of the workers that are at work. */
   readonly workers: readonly string[];

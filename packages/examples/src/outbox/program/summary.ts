@@ -8,6 +8,8 @@ export interface Summary extends Audit {
   readonly seed: number;
   /** How long it took, in milliseconds. */
   readonly elapsed: number;
+  /** Orders that were rolled back, after their message was saved. */
+  readonly takenBack: number;
   readonly attempts: number;
   /** Attempts that the receiver knew by their key, and did nothing for. */
   readonly duplicates: number;
@@ -21,16 +23,16 @@ export interface Summary extends Audit {
 }
 
 export function summaryOf({ progress, audit, isSettled, failed }: Outcome, seed: number): Summary {
-  const { elapsed, killed, orphans, received } = progress;
+  const { elapsed, killed, orphans, received, takenBack } = progress;
   const { attempts, duplicates, overlaps } = received;
-  const faults = [...faultsOf(audit)];
+  const faults = [...faultsOf(audit, isSettled)];
   if (overlaps > 0) faults.push(`overlaps: ${overlaps}, and must be 0`);
   if (failed > 0) faults.push(`workers that ended by themselves: ${failed}, and must be 0`);
   if (!isSettled) faults.push("stopped before all was settled");
   return {
     ...{ seed, elapsed: Math.round(elapsed) },
     ...audit,
-    ...{ attempts, duplicates, overlaps, killed, orphans, faults },
+    ...{ takenBack, attempts, duplicates, overlaps, killed, orphans, faults },
   };
 }
 

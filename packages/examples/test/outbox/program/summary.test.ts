@@ -12,6 +12,7 @@ const progress: Progress = {
   elapsed: 12_345,
   messages: 100,
   open: 20,
+  takenBack: 2,
   statuses: { pending: 10, failed: 5, success: 62, dead: 1 },
   nextAttempt: 1_500,
   holder: "worker-2/compensation",
@@ -26,7 +27,7 @@ const outcome: Outcome = {
   progress,
   failed: 0,
   audit: {
-    ...{ sent: 98, delivered: 97, retried: 20, dead: 1, takenBack: 2 },
+    ...{ sent: 98, delivered: 97, retried: 20, dead: 1 },
     ...{ missing: 0, lost: 0, stuck: 0, givenUpEarly: 0, twice: 0, phantoms: 0 },
   },
 };
@@ -78,7 +79,10 @@ it("is content where all is as it must be", () => {
 });
 
 it.each([
-  { wrong: { isSettled: false }, fault: "stopped before all was settled" },
+  {
+    wrong: { isSettled: false, audit: { ...outcome.audit, missing: 10, stuck: 3 } },
+    fault: "stopped before all was settled",
+  },
   { wrong: { failed: 1 }, fault: "workers that ended by themselves: 1, and must be 0" },
   { wrong: { audit: { ...outcome.audit, lost: 2 } }, fault: "lost: 2, and must be 0" },
   {

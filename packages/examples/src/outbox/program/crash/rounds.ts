@@ -109,11 +109,9 @@ export class Rounds {
     );
     log("");
     const { attempts, duplicates } = ledger.counts;
-    const { sent, delivered, dead, takenBack, lost, stuck, missing, twice } = all;
+    const { sent, delivered, dead, lost, stuck, missing, twice } = all;
     log(`${this.#plans.length} workers died, ${this.#reached} of them where they should.`);
-    log(
-      `${sent} orders committed, ${takenBack} rolled back: ${delivered} delivered, ${dead} dead.`,
-    );
+    log(`${sent} orders committed: ${delivered} delivered, ${dead} dead.`);
     log(`${lost + missing} lost, ${stuck} stuck, ${twice} effects twice.`);
     log(`${attempts} attempts arrived, ${duplicates} of them duplicates.`);
     log(`${waits} waits compared with the formula, ${wrong.length} wrong.`);
