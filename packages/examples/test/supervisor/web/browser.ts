@@ -8,8 +8,6 @@ import {
 import { afterAll, beforeAll } from "vitest";
 import { CHROMIUM_FLAGS, findChromium, HOW_TO_INSTALL } from "./chromium.ts";
 
-// One browser for the file that imports this.
-
 const executablePath = findChromium();
 
 /** Whether these tests cannot run; on a build machine that is an error. */
@@ -24,11 +22,16 @@ export const PATIENCE = 60_000;
 export const PATIENT = { concurrent: true, timeout: 4 * PATIENCE };
 
 let browser: Browser;
-beforeAll(async () => {
-  if (executablePath === undefined) return;
-  browser = await chromium.launch({ executablePath, args: [...CHROMIUM_FLAGS], timeout: PATIENCE });
-}, 2 * PATIENCE);
-afterAll(() => browser?.close());
+
+/** Keeps one browser for the tests of the file that calls this. */
+export function useBrowser(): void {
+  beforeAll(async () => {
+    if (executablePath === undefined) return;
+    const args = [...CHROMIUM_FLAGS];
+    browser = await chromium.launch({ executablePath, args, timeout: PATIENCE });
+  }, 2 * PATIENCE);
+  afterAll(() => browser?.close());
+}
 
 /** A page in a profile of its own, and all that it complains about. */
 export interface Visit extends AsyncDisposable {

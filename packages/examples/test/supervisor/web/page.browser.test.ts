@@ -4,10 +4,12 @@ import { Registry } from "prom-client";
 import { describe, it } from "vitest";
 import { serve } from "../../../src/supervisor/web/serve.ts";
 import type { ProcessSnapshot, Snapshot } from "../../../src/supervisor/web/snapshot.ts";
-import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "./browser.ts";
+import { isBrowserMissing, PATIENCE, PATIENT, rowOf, useBrowser, visit } from "./browser.ts";
 import { ScriptedStatus } from "./scripted-status.ts";
 
 // A real browser in real time. All that is waited for is a condition, however long it takes.
+
+useBrowser();
 
 function processNamed(name: string, change: Partial<ProcessSnapshot> = {}): ProcessSnapshot {
   return {

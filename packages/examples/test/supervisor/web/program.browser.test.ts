@@ -6,9 +6,11 @@ import type { Page } from "playwright-core";
 import { afterAll, describe, it } from "vitest";
 import type { Snapshot } from "../../../src/supervisor/web/snapshot.ts";
 import { Program, survivors } from "../program.ts";
-import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "./browser.ts";
+import { isBrowserMissing, PATIENCE, PATIENT, rowOf, useBrowser, visit } from "./browser.ts";
 
 // Browser, supervisors, processes and time are real. All that is waited for is a condition.
+
+useBrowser();
 
 const directory = mkdtempSync(join(tmpdir(), "holdfast-page-"));
 afterAll(() => rmSync(directory, { recursive: true }));
