@@ -18,6 +18,10 @@ export default defineConfig({
     // What a worker has loaded it keeps: loading all of it anew for each file takes as long as the
     // tests. shared-worker.setup.ts sees to it that a file leaves nothing else behind.
     isolate: false,
+    // What Vite makes of a source it keeps on disk, by its content and the settings above.
+    experimental: { fsModuleCache: true },
+    // Simulations make much garbage that dies young: with more room, less of it is copied.
+    execArgv: ["--max-semi-space-size=64"],
     // A machine that is busy with other things may stand still for seconds.
     testTimeout: 30_000,
     // One more than the cores: some tests wait for processes and for real time.
