@@ -5,6 +5,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** What every property test of this run draws its values from. */
     seed: number;
+    /** Whether simulations run as many worlds as on a build machine, and not a part of them. */
+    isThorough: boolean;
   }
 }
 
@@ -16,6 +18,10 @@ export default function announceSeed(project: TestProject): () => void {
   const seed = chooseSeed();
   project.provide("seed", seed);
   console.log(`Property tests draw from SEED=${seed}.`);
+
+  const isThorough = Boolean(process.env["CI"]);
+  project.provide("isThorough", isThorough);
+  if (!isThorough) console.log("Simulations and benches run a part of what CI=true runs.");
 
   return () => {
     const failed = project.vitest.state
