@@ -1,5 +1,5 @@
-import { PGlite } from "@electric-sql/pglite";
 import { PGliteDatabase } from "../../src/outbox/database/pglite-database.ts";
+import { emptyPGlite } from "./empty-pglite.ts";
 import { testPostgres } from "./postgres.contract.ts";
 
-testPostgres("PGlite", async () => new PGliteDatabase(await PGlite.create()));
+testPostgres("PGlite", async () => new PGliteDatabase(await emptyPGlite()));
