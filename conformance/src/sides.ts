@@ -21,6 +21,7 @@ export function walk(
   const value = eachSide(sides, leafOf);
   if (Object.values(value).some((leaf) => leaf !== undefined)) visit(path, value);
   const branches = Object.values(sides).filter(isBranch);
+  if (branches.length === 0) return;
   const isList = branches.every((branch) => Array.isArray(branch));
   const prefix = path === "" ? "" : `${path}.`;
   for (const key of new Set(branches.flatMap((branch) => Object.keys(branch)))) {
