@@ -269,6 +269,15 @@ describe("retry never", () => {
     expect(calls).toHaveLength(6);
   });
 
+  it("lets the process end while it waits (cockatiel#11, unref in retry and p-retry)", async () => {
+    const { signal } = stop;
+    const retrying = retry(failing().fn, { backoff: { duration: 1000 }, clock, signal });
+    await clock.step(0);
+    expect(clock.pending()).toEqual([{ label: "backoff", deadline: start + 1000, ref: true }]);
+    stop.abort(REFUSED);
+    await expect(retrying).rejects.toBe(REFUSED);
+  });
+
   it("measures with the wall clock, which jumps (retry, opossum, effect)", async () => {
     const { calls, fn } = failing();
     clock.afterFunc(50, () => clock.setSystemTime(clock.now() + 1e9));
