@@ -162,14 +162,8 @@ module.exports = {
     on: ["packages/clock/src", "packages/wait/src", "packages/controller/src/queue"],
     layers: [
       ["source.ts"],
-      [
-        "filter-source.ts",
-        "from-callback.ts",
-        "from-iterable.ts",
-        "from-observable.ts",
-        "map-source.ts",
-        "resync.ts",
-      ],
+      ["from-callback.ts", "from-iterable.ts", "from-observable.ts", "map-source.ts", "resync.ts"],
+      ["filter-source.ts"],
     ],
   },
   "packages/controller/src/controller": {

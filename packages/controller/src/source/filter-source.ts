@@ -1,4 +1,5 @@
 import { requireFunction } from "@holdfast/clock/internal";
+import { mapSource } from "./map-source.ts";
 import type { Source } from "./source.ts";
 
 /**
@@ -36,24 +37,5 @@ export function filterSource<Event>(
   isWanted: (event: Event) => boolean,
 ): Source<Event> {
   requireFunction("isWanted", isWanted);
-  return {
-    name: source.name,
-    start: (context, signal) =>
-      source.start(
-        {
-          ...context,
-          enqueue(event, options) {
-            let passes: boolean;
-            try {
-              passes = isWanted(event);
-            } catch (error) {
-              context.failed(error);
-              return;
-            }
-            if (passes) context.enqueue(event, options);
-          },
-        },
-        signal,
-      ),
-  };
+  return mapSource(source, (event) => (isWanted(event) ? [event] : []));
 }
