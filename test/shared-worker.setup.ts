@@ -1,9 +1,12 @@
 import { afterAll, expect, vi } from "vitest";
+import { ContextStores } from "./context-stores.ts";
 import { ReplaceableGlobals } from "./replaceable-globals.ts";
 
 // Files share a worker, its globals and the modules it has loaded: see `isolate` in vitest.config.ts.
 
 const found = new ReplaceableGlobals();
+const stores = new ContextStores();
+afterAll(() => stores[Symbol.dispose]());
 
 /** A file that leaves something faked fails itself, and not the files after it. */
 afterAll(() => {

@@ -1,6 +1,8 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { mock } from "node:test";
 import { install } from "@sinonjs/fake-timers";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { ContextStores } from "./context-stores.ts";
 import { ReplaceableGlobals } from "./replaceable-globals.ts";
 
 const { Date: realDate, setTimeout: realSetTimeout } = globalThis;
@@ -66,6 +68,23 @@ describe("a file that shares its worker", () => {
     expect([globalThis.setTimeout, globalThis.Date]).toEqual([realSetTimeout, realDate]);
     expect(performance.now()).toBeGreaterThan(0);
   });
+
+  it.each<{ how: "run" | "enterWith" }>([{ how: "run" }, { how: "enterWith" }])(
+    "keeps no context store in use, which would make each promise cost more: $how",
+    ({ how }) => {
+      const { run, enterWith } = AsyncLocalStorage.prototype;
+      const store = new AsyncLocalStorage<string>();
+      const disable = vi.spyOn(store, "disable");
+      {
+        using _ = new ContextStores();
+        store[how]("here", () => undefined);
+        expect(disable).not.toHaveBeenCalled();
+      }
+      expect(disable).toHaveBeenCalledOnce();
+      expect(AsyncLocalStorage.prototype).toMatchObject({ run, enterWith });
+      expect(store.run("again", () => store.getStore())).toBe("again");
+    },
+  );
 
   it("cannot mock a module", () => {
     expect(() => vi.doMock("./replaceable-globals.ts")).toThrow("Spy on what the module exports");
