@@ -21,7 +21,7 @@ export default defineConfig({
     // What Vite makes of a source it keeps on disk, by its content and the settings above.
     experimental: { fsModuleCache: true },
     // Simulations make much garbage that dies young: with more room, less of it is copied.
-    execArgv: ["--max-semi-space-size=64"],
+    execArgv: ["--max-semi-space-size=64", "--liftoff-only"],
     // A machine that is busy with other things may stand still for seconds.
     testTimeout: 30_000,
     // One more than the cores: some tests wait for processes and for real time.

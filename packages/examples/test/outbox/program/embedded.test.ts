@@ -4,11 +4,13 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { audit, faultsOf } from "../../../src/outbox/program/audit.ts";
 import { auditSchedule } from "../../../src/outbox/program/crash/schedule-audit.ts";
+import { EmbeddedDatabase } from "../../../src/outbox/program/database/embedded-database.ts";
 import { ProgramDatabase } from "../../../src/outbox/program/database/program-database.ts";
 import { messageOf } from "../../../src/outbox/program/order.ts";
 import { applyEffect } from "../../../src/outbox/program/receiver/effects.ts";
 import { Receiver } from "../../../src/outbox/program/receiver/receiver.ts";
 import { PostgresStore } from "../../../src/outbox/store/postgres-store.ts";
+import { emptyPGlite } from "../empty-pglite.ts";
 
 // What connections is a socket of PGlite, and what workers do there is real.
 
@@ -16,7 +18,7 @@ let tables: ProgramDatabase;
 let store: PostgresStore;
 
 beforeAll(async () => {
-  tables = await ProgramDatabase.open(undefined);
+  tables = await ProgramDatabase.within(await EmbeddedDatabase.start(await emptyPGlite()));
   store = new PostgresStore(tables.database);
 }, 120_000);
 

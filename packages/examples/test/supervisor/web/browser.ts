@@ -39,8 +39,9 @@ export interface Visit extends AsyncDisposable {
   readonly problems: readonly string[];
 }
 
+/** Drawn once a second, which takes less of the machine, unless told otherwise. */
 export async function visit(url: string, options: BrowserContextOptions = {}): Promise<Visit> {
-  const context = await browser.newContext(options);
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   const problems: string[] = [];

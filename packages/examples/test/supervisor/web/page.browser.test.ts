@@ -91,7 +91,7 @@ describe.skipIf(isBrowserMissing)("the page", PATIENT, () => {
   }) => {
     const long = 120_000;
     await using shown = await world({ processes: [crashing("crasher", long)] });
-    await using visitor = await visit(shown.server.url);
+    await using visitor = await visit(shown.server.url, { reducedMotion: "no-preference" });
     const { page } = visitor;
     const row = rowOf(page, "crasher");
     await row.getByText("CrashLoopBackOff").waitFor();
@@ -255,7 +255,7 @@ describe.skipIf(isBrowserMissing)("the page", PATIENT, () => {
 
   it("draws as rarely as once a second where motion is not wanted", async ({ expect }) => {
     await using shown = await world({ processes: [crashing("crasher", 60_000)] });
-    await using visitor = await visit(shown.server.url, { reducedMotion: "reduce" });
+    await using visitor = await visit(shown.server.url);
     await rowOf(visitor.page, "crasher").waitFor();
     const span = await visitor.page.evaluate<number>(`new Promise((resolve) => {
       const instants = [];

@@ -21,9 +21,13 @@ export class EmbeddedDatabase implements AsyncDisposable {
     this.#server = createServer({ noDelay: true }, (socket) => this.#serve(socket));
   }
 
-  /** Takes some seconds. */
-  static async start(): Promise<EmbeddedDatabase> {
-    const embedded = new EmbeddedDatabase(await PGlite.create());
+  /**
+   * Takes some seconds.
+   *
+   * @param pglite - one without tables, which ends with this. Made anew if undefined
+   */
+  static async start(pglite?: PGlite): Promise<EmbeddedDatabase> {
+    const embedded = new EmbeddedDatabase(pglite ?? (await PGlite.create()));
     embedded.#server.listen(0, "127.0.0.1");
     await once(embedded.#server, "listening");
     return embedded;

@@ -27,8 +27,12 @@ export class ProgramDatabase implements AsyncDisposable {
    * Embedded if undefined
    */
   static async open(server: string | undefined): Promise<ProgramDatabase> {
-    if (server !== undefined) return await created(new ProgramDatabase(inSchema(server)), RESET);
-    const embedded = await EmbeddedDatabase.start();
+    if (server === undefined) return await ProgramDatabase.within(await EmbeddedDatabase.start());
+    return await created(new ProgramDatabase(inSchema(server)), RESET);
+  }
+
+  /** Makes all tables in an embedded database, which ends with this. */
+  static async within(embedded: EmbeddedDatabase): Promise<ProgramDatabase> {
     return await created(new ProgramDatabase(embedded.url, embedded), []);
   }
 
