@@ -86,6 +86,11 @@ export default defineConfig(
     files: ["packages/clock/src/fake-timers/from-fake-timers.ts"],
     rules: { "law/time-is-an-argument": "off" },
   },
+  // In a browser, where no test reaches in with a clock.
+  {
+    files: ["packages/examples/src/supervisor/web/page/redrawing.ts"],
+    rules: { "law/time-is-an-argument": "off" },
+  },
   { files: ["packages/clock/src/abort-list.ts"], rules: { "law/one-listener-per-signal": "off" } },
   { files: ["packages/wait/src/random.ts"], rules: { "law/chance-is-an-argument": "off" } },
   { files: ["packages/wait/src/loop.ts"], rules: { "law/one-loop": "off" } },

@@ -24,8 +24,8 @@ export default defineConfig({
     execArgv: ["--max-semi-space-size=64", "--liftoff-only"],
     // A machine that is busy with other things may stand still for seconds.
     testTimeout: 30_000,
-    // One more than the cores: some tests wait for processes and for real time.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than the cores: some tests wait for processes and for real time.
+    maxWorkers: availableParallelism() + 2,
     globalSetup: ["test/seed.ts"],
     setupFiles: ["test/seed.setup.ts", "test/shared-worker.setup.ts"],
     coverage: {

@@ -84,19 +84,19 @@ describe("npm run bench", () => {
     { suite: "e", case: "loop", contender: "fastq.promise and a Map", figures: ["ns/item"] },
     { suite: "f", case: "retry", contender: "rxjs retry", figures: ["ns/attempt"] },
     { suite: "f", case: "retry", contender: "effect", figures: ["ns/attempt"] },
+    { suite: "f", case: "retry", contender: "retry, attemptTimeout", figures: ["ns/attempt"] },
+    { suite: "f", case: "poll", contender: "p-wait-for, timeout", figures: ["ns/poll"] },
+    { suite: "g", case: "walks", contender: "FullJitterBackoff", figures: ["ns/delay"] },
     { suite: "h", case: "gzip", contender: "p-retry", figures: ["minified", "gzipped"] },
   ];
   it.runIf(built).each([
     { suite: "e", case: "loop", contender: "Controller", figures: ["ns/item"] },
-    { suite: "f", case: "retry", contender: "retry, attemptTimeout", figures: ["ns/attempt"] },
     {
       suite: "f",
       case: "bytes",
       contender: "retry",
       figures: ["bytes/attempt", "kept bytes/attempt"],
     },
-    { suite: "f", case: "poll", contender: "p-wait-for, timeout", figures: ["ns/poll"] },
-    { suite: "g", case: "walks", contender: "FullJitterBackoff", figures: ["ns/delay"] },
     {
       suite: "h",
       case: "gzip",

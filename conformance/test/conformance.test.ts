@@ -1,9 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { alteredFiles } from "../src/checksums.ts";
-import { readGoldenFile } from "../src/golden-file.ts";
+import { type GoldenFile, readGoldenFile } from "../src/golden-file.ts";
 import { replaySection, type SectionReport, unusedRules } from "../src/replay.ts";
 import { sections } from "../src/sections.ts";
 import { shipped } from "./golden-directory.ts";
+
+const files = new Map<string, GoldenFile>();
+
+/** A file, read once for all of its sections. */
+function golden(name: string): GoldenFile {
+  const file = files.get(name) ?? readGoldenFile(shipped, name);
+  files.set(name, file);
+  return file;
+}
 
 describe("the golden data", () => {
   it("is what was recorded", () => {
@@ -17,7 +26,7 @@ describe("replayed through the public API", () => {
   it.each(sections)(
     "gives what Go gives, or what a rule says: $file $name",
     async (section) => {
-      const cases = readGoldenFile(shipped, section.file).cases.get(section.name) ?? [];
+      const cases = golden(section.file).cases.get(section.name) ?? [];
       const report = await replaySection(section, cases);
       expect(report.problems).toEqual([]);
       const hasCounterpart = section.fields.some((field) => !field.startsWith("in."));

@@ -13,7 +13,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-const ATTEMPTS = inject("isThorough") ? 1_000_000 : 400_000;
+const ATTEMPTS = inject("isThorough") ? 1_000_000 : 250_000;
 const EARLY = 100_000;
 
 it(`retains nothing of ${ATTEMPTS} attempts`, { timeout: 120_000 }, async () => {

@@ -22,8 +22,11 @@ export class News {
   #arrived = 0;
   #state: "connecting" | "open" | "broken" = "connecting";
 
-  /** @param tell - gets each snapshot as it comes, also while nobody looks and no frame is drawn */
-  constructor(url: string, tell: (snapshot: Snapshot) => void) {
+  /**
+   * @param tell - gets each snapshot as it comes, also while nobody looks and no frame is drawn;
+   * undefined when the connection breaks
+   */
+  constructor(url: string, tell: (snapshot: Snapshot | undefined) => void) {
     const source = new EventSource(url);
     source.onmessage = ({ data, timeStamp }: MessageEvent<string>) => {
       const snapshot = JSON.parse(data) as Snapshot;
@@ -34,6 +37,7 @@ export class News {
     };
     source.onerror = () => {
       this.#state = "broken";
+      tell(undefined);
     };
   }
 

@@ -6,6 +6,7 @@ import { News, type Picture } from "./news.ts";
 import { processTable } from "./process-table.ts";
 import { QueueHistory } from "./queue-history.ts";
 import { queueLines } from "./queue-lines.ts";
+import { Redrawing } from "./redrawing.ts";
 import { replicaRow } from "./replica-row.ts";
 
 /** Between two drawings, in milliseconds. */
@@ -15,6 +16,8 @@ const CALM_PERIOD = 1_000;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const history = new QueueHistory();
 const news = new News("/events", (snapshot) => {
+  redrawing.ask();
+  if (snapshot === undefined) return;
   const { at, queue, leader, file } = snapshot;
   history.add({ at, queue });
   if (leader !== undefined) led = snapshot;
@@ -23,7 +26,6 @@ const news = new News("/events", (snapshot) => {
 
 /** The latest that somebody who led has told. */
 let led: Snapshot | undefined;
-let drawn: { readonly snapshot: Snapshot | undefined; readonly frame: number } | undefined;
 
 function body(snapshot: Snapshot, { connection, now }: Picture): TemplateResult {
   // While nobody leads, the processes are as the last leader left them, as far as anybody knows.
@@ -35,15 +37,12 @@ function body(snapshot: Snapshot, { connection, now }: Picture): TemplateResult 
   </main>`;
 }
 
-function onFrame(frame: number): void {
-  requestAnimationFrame(onFrame);
+function draw(frame: number): void {
   const picture = news.at(frame);
   const { snapshot } = picture;
-  const period = calm.matches ? CALM_PERIOD : PERIOD;
-  if (drawn !== undefined && snapshot === drawn.snapshot && frame - drawn.frame < period) return;
   const main = snapshot === undefined ? nothing : body(snapshot, picture);
   render(html`${pageHeader(picture)}${main}`, document.body);
-  drawn = { snapshot, frame };
 }
 
-requestAnimationFrame(onFrame);
+const redrawing = new Redrawing(draw, () => (calm.matches ? CALM_PERIOD : PERIOD));
+redrawing.ask();
