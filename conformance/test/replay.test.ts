@@ -39,6 +39,11 @@ describe("a directory of other data", () => {
     );
   });
 
+  it("may hold what explains them, too", async () => {
+    directory.copy("jitter.json").write("README.md", "How they were recorded.");
+    expect(await problems()).toEqual([]);
+  });
+
   it("fails without anything to replay", async () => {
     expect(await problems()).toEqual([`nothing to replay in ${directory.path}`]);
   });
