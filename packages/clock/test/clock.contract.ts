@@ -1,7 +1,7 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "@holdfast/clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "./abort-listeners.ts";
-import { contextStore } from "./context-store.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
 
 /** A clock under test, and the hand that moves it. */
@@ -102,7 +102,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
       });
 
       it("keeps the AsyncLocalStorage context of its caller", async () => {
-        const store = contextStore();
+        const store = new AsyncLocalStorage<string>();
         const timer = store.run("caller", () =>
           clock.afterFunc(10, () => timeline.note(store.getStore())),
         );
@@ -346,7 +346,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
       });
 
       it("keeps the AsyncLocalStorage context of its caller", async () => {
-        const store = contextStore();
+        const store = new AsyncLocalStorage<string>();
         store.run("caller", () => {
           void clock.sleep(10).then(() => timeline.note(store.getStore()));
         });

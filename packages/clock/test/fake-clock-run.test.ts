@@ -1,8 +1,8 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { DeadlockError, FakeClock, LivelockError } from "@holdfast/clock/testing";
 import { install } from "@sinonjs/fake-timers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "./abort-listeners.ts";
-import { contextStore } from "./context-store.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
 import { collectUncaught } from "./uncaught.ts";
 
@@ -140,7 +140,7 @@ describe("run", () => {
   );
 
   it("keeps two clocks apart that run at once, and their contexts, too", async () => {
-    const store = contextStore();
+    const store = new AsyncLocalStorage<string>();
     const drive = (name: string, period: number) =>
       store.run(name, async () => {
         const own = new FakeClock();

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { getEventListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 import { setImmediate as immediate } from "node:timers/promises";
@@ -6,7 +7,6 @@ import { fromFakeTimers } from "@holdfast/clock/fake-timers";
 import { DeadlockError, LivelockError, type TestClock } from "@holdfast/clock/testing";
 import { createClock, install } from "@sinonjs/fake-timers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { contextStore } from "./context-store.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 const START = Date.UTC(2020, 0, 1);
@@ -392,7 +392,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
   });
 
   it("keeps the AsyncLocalStorage context of afterFunc and of sleep", async () => {
-    const store = contextStore();
+    const store = new AsyncLocalStorage<string>();
     store.run("caller", () => {
       clock.afterFunc(10, () => note(store.getStore()));
       void clock.sleep(10).then(() => note(store.getStore()));

@@ -1,7 +1,7 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { realClock } from "@holdfast/clock";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "./abort-listeners.ts";
-import { contextStore } from "./context-store.ts";
 import { collectUncaught } from "./uncaught.ts";
 
 // Bounds are one-sided: a machine may be as slow as it likes.
@@ -94,7 +94,7 @@ describe("a timer of realClock", () => {
   });
 
   it("keeps the context of its caller, also after a reset in another", async () => {
-    const store = contextStore();
+    const store = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     const timer = store.run("caller", () =>
       realClock.afterFunc(1, () => seen.push(store.getStore())),

@@ -1,8 +1,8 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { mock } from "node:test";
 import { realClock } from "@holdfast/clock";
 import { install } from "@sinonjs/fake-timers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { contextStore } from "./context-store.ts";
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -17,7 +17,7 @@ describe("realClock over mock.timers of node:test", () => {
       mock.timers.reset();
       silenced.mockRestore();
     };
-    const store = contextStore();
+    const store = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     store.run("caller", () => {
       realClock.afterFunc(1000, () => seen.push([realClock.now(), store.getStore()]));

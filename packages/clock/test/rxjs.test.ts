@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { BaseClock, type Clock, realClock, type Timer } from "@holdfast/clock";
 import { asScheduler, fromScheduler } from "@holdfast/clock/rxjs";
 import { FakeClock } from "@holdfast/clock/testing";
@@ -17,7 +18,6 @@ import {
 } from "rxjs";
 import { TestScheduler } from "rxjs/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { contextStore } from "./context-store.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -241,7 +241,7 @@ describe("asScheduler", () => {
   });
 
   it("keeps the AsyncLocalStorage context of who scheduled", async () => {
-    const store = contextStore();
+    const store = new AsyncLocalStorage<string>();
     store.run("caller", () =>
       interval(10, scheduler)
         .pipe(take(2))
@@ -323,7 +323,7 @@ describe("fromScheduler over virtual time", () => {
   });
 
   it("keeps the AsyncLocalStorage context of afterFunc", () => {
-    const store = contextStore();
+    const store = new AsyncLocalStorage<string>();
     store.run("caller", () => clock.afterFunc(10, () => note(store.getStore())));
     store.run("driver", () => scheduler.flush());
     expect(events).toEqual([[10, "caller"]]);

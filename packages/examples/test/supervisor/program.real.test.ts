@@ -113,12 +113,15 @@ describe.skipIf(process.platform !== "linux")("three replicas", PATIENT, () => {
     const page = visitor?.page;
     const killed = leaderOf(first);
     await page?.getByText(`${killed.identity} leads token ${killed.token}`).waitFor();
+    const standbys = page?.getByRole("listitem", { name: /, standby$/ });
+    if (standbys) await expect.poll(() => standbys.count(), { timeout: PATIENCE }).toBe(2);
     await expect.poll(() => namesOf(team.starts()), { timeout: PATIENCE }).toHaveLength(2);
     const orphans = [pidOf(first, "polite") ?? 0, pidOf(first, "stubborn") ?? 0];
     process.kill(killed.pid, "SIGKILL");
 
     const hasNotText = killed.identity;
     await page?.locator(".leader", { hasText: /replica-\d leads/, hasNotText }).waitFor();
+    if (page) await rowOf(page, "polite").getByText("Running", { exact: true }).waitFor();
     const second = await team.shows(isLedAfter(killed.token));
     expect(leaderOf(second).identity).not.toBe(killed.identity);
     expect(orphans.filter(isAlive)).toEqual([]);
