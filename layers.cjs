@@ -4,9 +4,25 @@
 module.exports = {
   "packages/clock/src": {
     layers: [
-      ["abort-list.ts", "arguments.ts", "clock.ts", "timer-heap.ts", "to-nanosecond.ts"],
-      ["base-timer.ts", "clock-ticker.ts", "on-abort.ts", "sleep.ts", "timeout-signal.ts"],
-      ["base-clock.ts", "host-timer.ts"],
+      [
+        "abort-list.ts",
+        "arguments.ts",
+        "clock.ts",
+        "deferred.ts",
+        "timer-heap.ts",
+        "timer-host.ts",
+        "to-nanosecond.ts",
+      ],
+      [
+        "alarm.ts",
+        "base-timer.ts",
+        "clock-ticker.ts",
+        "on-abort.ts",
+        "sleep.ts",
+        "timeout-signal.ts",
+      ],
+      ["alarm-sleep.ts", "alarm-timer.ts", "host-timer.ts", "timed-sleep.ts"],
+      ["base-clock.ts"],
       ["context-clock.ts"],
       ["host-clock.ts"],
       ["real-clock.ts"],

@@ -1,3 +1,4 @@
+import { AbortList } from "./abort-list.ts";
 import { requireDelay, requireInstant, requireOptions, requireSignal } from "./arguments.ts";
 import type {
   Clock,
@@ -9,7 +10,9 @@ import type {
   TimerOptions,
 } from "./clock.ts";
 import { ClockTicker } from "./clock-ticker.ts";
-import { Sleep } from "./sleep.ts";
+import { deferred } from "./deferred.ts";
+import type { Sleep } from "./sleep.ts";
+import { TimedSleep } from "./timed-sleep.ts";
 import { timeoutSignal } from "./timeout-signal.ts";
 
 function nothing(): void {}
@@ -79,22 +82,46 @@ export abstract class BaseClock implements Clock {
   }
 
   sleep(delay: number, options: SleepOptions = {}): Promise<void> {
-    return new Promise((resolve, reject) => {
+    const { promise, resolve, reject } = deferred<void>();
+    try {
       const duration = requireDelay("delay", delay);
       requireOptions("options", options);
-      const { signal } = options;
-      if (signal === undefined) {
-        this.arm(duration, resolve, options);
-        return;
-      }
-      requireSignal("options.signal", signal);
-      if (signal.aborted) {
-        reject(signal.reason);
-        return;
-      }
-      const sleep = new Sleep(resolve, reject);
-      sleep.start(this.arm(duration, sleep.wake.bind(sleep), options), signal);
-    });
+      this.#sleep(duration, resolve, reject, options);
+    } catch (error) {
+      reject(error);
+    }
+    return promise;
+  }
+
+  /**
+   * Begins a sleep that has yet to be told of the signal that ends it.
+   *
+   * @internal
+   */
+  protected beginSleep(
+    delay: number,
+    resolve: () => void,
+    reject: (reason: unknown) => void,
+    options: SleepOptions,
+  ): Sleep {
+    const sleep = new TimedSleep(resolve, reject);
+    return sleep.start(this.arm(delay, sleep.wake.bind(sleep), options));
+  }
+
+  #sleep(
+    delay: number,
+    resolve: () => void,
+    reject: (reason: unknown) => void,
+    options: SleepOptions,
+  ): void {
+    const { signal } = options;
+    if (signal === undefined) {
+      this.arm(delay, resolve, options);
+      return;
+    }
+    requireSignal("options.signal", signal);
+    if (signal.aborted) reject(signal.reason);
+    else AbortList.of(signal).add(this.beginSleep(delay, resolve, reject, options));
   }
 
   sleepUntil(deadline: number, options: SleepOptions = {}): Promise<void> {

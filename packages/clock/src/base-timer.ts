@@ -1,20 +1,8 @@
 import { requireDelay } from "./arguments.ts";
 import type { Timer } from "./clock.ts";
+import { type Deferred, deferred } from "./deferred.ts";
 
 type TimerState = "waiting" | "fired" | "stopped";
-
-interface Outcome {
-  readonly promise: Promise<boolean>;
-  readonly resolve: (fired: boolean) => void;
-}
-
-function newOutcome(): Outcome {
-  let resolve!: (fired: boolean) => void;
-  const promise = new Promise<boolean>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
 
 /**
  * The part of a {@link Timer} that is the same on every clock: what `stop`, `reset` and `fired` mean.
@@ -48,7 +36,7 @@ function newOutcome(): Outcome {
  */
 export abstract class BaseTimer implements Timer {
   #state: TimerState = "stopped";
-  #outcome: Outcome | undefined = undefined;
+  #outcome: Deferred<boolean> | undefined = undefined;
 
   /** The monotonic instant at which the timer is, or was, due. */
   abstract readonly deadline: number;
@@ -77,7 +65,7 @@ export abstract class BaseTimer implements Timer {
   /** {@inheritDoc Timer.fired} */
   get fired(): Promise<boolean> {
     if (this.#outcome === undefined) {
-      this.#outcome = newOutcome();
+      this.#outcome = deferred();
       if (this.#state !== "waiting") this.#outcome.resolve(this.#state === "fired");
     }
     return this.#outcome.promise;

@@ -1,26 +1,138 @@
-import type { Clock } from "./clock.ts";
+import { AsyncResource } from "node:async_hooks";
+import { Alarm } from "./alarm.ts";
+import { AlarmSleep } from "./alarm-sleep.ts";
+import { type AlarmSource, AlarmTimer } from "./alarm-timer.ts";
+import type { Clock, SleepOptions, Timer, TimerOptions } from "./clock.ts";
+import type { CallbackContext } from "./context-clock.ts";
 import { HostClock } from "./host-clock.ts";
-import type { TimerHost } from "./host-timer.ts";
+import type { Sleep } from "./sleep.ts";
+import type { TimerHost } from "./timer-host.ts";
 
-/** Every look at a global happens at the call, so fakes that replace globals drive this clock. */
-const host: TimerHost = {
-  longest: 2 ** 31 - 1,
-  booksForever: true,
-  monotonic: () => globalThis.performance.now(),
-  set(wake, delay, ref) {
-    // Fakes of browser environments return a number, which has no unref.
-    const handle: { unref?: () => unknown } = globalThis.setTimeout(wake, Math.ceil(delay));
-    if (!ref) handle.unref?.();
-    return handle;
-  },
-  clear(handle) {
-    globalThis.clearTimeout(handle as NodeJS.Timeout);
-  },
-};
+type Globals = Pick<typeof globalThis, "setTimeout" | "clearTimeout" | "performance">;
 
-class RealClock extends HostClock {
+/** Whatever is found in `globals` at the moment. */
+function hostOn(globals: Globals): TimerHost {
+  return {
+    longest: 2 ** 31 - 1,
+    booksForever: true,
+    monotonic: () => globals.performance.now(),
+    set(wake, delay, ref) {
+      const { setTimeout } = globals; // not called as a method: browsers' know one object only
+      // Fakes of browser environments return a number, which has no unref.
+      const handle: { unref?: () => unknown } = setTimeout(wake, Math.ceil(delay));
+      if (!ref) handle.unref?.();
+      return handle;
+    },
+    clear(handle) {
+      const { clearTimeout } = globals;
+      clearTimeout(handle as NodeJS.Timeout);
+    },
+  };
+}
+
+/** A timer for all would keep the context of the first who sleeps for as long as anyone does. */
+const nowhere = new AsyncResource("HoldfastAlarm");
+
+/** A host whose timers keep nobody's context. */
+function withoutContext(host: TimerHost): TimerHost {
+  return {
+    ...host,
+    set: (wake, delay, ref) => nowhere.runInAsyncScope(host.set, host, wake, delay, ref),
+  };
+}
+
+/** How many timers keep the process alive, as far as the machine knows. */
+function countTimeouts(): number {
+  const names = globalThis.process?.getActiveResourcesInfo?.() ?? [];
+  return names.filter((name) => name === "Timeout").length;
+}
+
+/** The globals of a while, and who sleeps on them. */
+class Bed {
+  readonly #globals: Globals;
+  readonly #host: TimerHost;
+  readonly #alarm: Alarm;
+  readonly #idleAlarm: Alarm;
+  #isReal: boolean | undefined = undefined;
+
+  constructor({ setTimeout, clearTimeout, performance }: Globals) {
+    this.#globals = { setTimeout, clearTimeout, performance };
+    this.#host = withoutContext(hostOn(this.#globals));
+    this.#alarm = new Alarm(this.#host, true);
+    this.#idleAlarm = new Alarm(this.#host, false);
+  }
+
+  /** Whether timers are the machine's own, so that one can be shared; undefined until one was seen. */
+  get isReal(): boolean | undefined {
+    return this.#isReal;
+  }
+
+  isOf({ setTimeout, performance }: Globals): boolean {
+    return setTimeout === this.#globals.setTimeout && performance === this.#globals.performance;
+  }
+
+  /** One for all, but not on fakes: they forget timers when they are told to, and would forget all. */
+  alarm(ref: boolean): Alarm {
+    if (!this.#isReal) return new Alarm(this.#host, ref);
+    return ref ? this.#alarm : this.#idleAlarm;
+  }
+
+  /** Arms a timer with `ref`, and looks whether the machine knows of it. */
+  look(arm: () => Timer): Timer {
+    const before = countTimeouts();
+    const timer = arm();
+    this.#isReal = countTimeouts() > before;
+    return timer;
+  }
+}
+
+class RealClock extends HostClock implements AlarmSource {
+  #bed = new Bed(globalThis);
+
   override now(): number {
     return globalThis.Date.now();
+  }
+
+  alarm(ref: boolean): Alarm {
+    return this.#bedOfNow().alarm(ref);
+  }
+
+  protected override arm(delay: number, fire: () => void, options: TimerOptions): Timer {
+    const { ref = true } = options;
+    const bed = this.#bedOfNow();
+    if (bed.isReal === undefined && ref) return bed.look(() => super.arm(delay, fire, options));
+    if (!bed.isReal) return super.arm(delay, fire, options);
+    const timer = new AlarmTimer(this, fire, ref);
+    timer.reset(delay);
+    return timer;
+  }
+
+  /** @internal */
+  protected override armIn(
+    context: CallbackContext,
+    delay: number,
+    fire: () => void,
+    options: TimerOptions,
+  ): Timer {
+    return super.arm(delay, () => context.runInAsyncScope(fire), options);
+  }
+
+  /** @internal */
+  protected override beginSleep(
+    delay: number,
+    resolve: () => void,
+    reject: (reason: unknown) => void,
+    options: SleepOptions,
+  ): Sleep {
+    const bed = this.#bedOfNow();
+    if (!bed.isReal) return super.beginSleep(delay, resolve, reject, options);
+    return new AlarmSleep(bed.alarm(options.ref ?? true), resolve, reject).start(delay);
+  }
+
+  /** What sleeps on globals that are replaced goes on with those. */
+  #bedOfNow(): Bed {
+    if (!this.#bed.isOf(globalThis)) this.#bed = new Bed(globalThis);
+    return this.#bed;
   }
 }
 
@@ -52,4 +164,4 @@ class RealClock extends HostClock {
  * console.log(realClock.monotonic() - start >= 1.9); // => true
  * ```
  */
-export const realClock: Clock = new RealClock(host);
+export const realClock: Clock = new RealClock(hostOn(globalThis));

@@ -1,43 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { HostTimer, type TimerHost } from "../src/host-timer.ts";
-
-/** A host that wakes when told to, and keeps a list of what it was asked for. */
-class ManualHost implements TimerHost {
-  readonly longest = 1000;
-  readonly booksForever: boolean;
-  readonly asked: number[] = [];
-  time = 0;
-  #wake: (() => void) | undefined = undefined;
-
-  constructor(booksForever = true) {
-    this.booksForever = booksForever;
-  }
-
-  monotonic(): number {
-    return this.time;
-  }
-
-  set(wake: () => void, delay: number): unknown {
-    this.asked.push(delay);
-    this.#wake = wake;
-    return this.asked.length;
-  }
-
-  clear(handle: unknown): void {
-    if (handle === this.asked.length) this.#wake = undefined;
-  }
-
-  get booked(): boolean {
-    return this.#wake !== undefined;
-  }
-
-  wakeAt(time: number): void {
-    this.time = time;
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
-  }
-}
+import { HostTimer } from "../src/host-timer.ts";
+import type { TimerHost } from "../src/timer-host.ts";
+import { ManualHost } from "./manual-host.ts";
 
 function arm(delay: number): { host: ManualHost; timer: HostTimer; firedAt: number[] } {
   const host = new ManualHost();

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { realClock } from "@holdfast/clock";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { abortListeners } from "./abort-listeners.ts";
+import { collectGarbage } from "./collect-garbage.ts";
 import { collectUncaught } from "./uncaught.ts";
 
 // Bounds are one-sided: a machine may be as slow as it likes.
@@ -67,16 +68,29 @@ describe("a timer of realClock", () => {
     expect(order).toEqual([10, 20, 30, 40]);
   });
 
-  it("keeps the process alive unless it is told not to", () => {
+  it("keeps the process alive unless it is told not to", async () => {
+    await realClock.sleep(0); // From then on it knows that these timers are the machine's.
     const alive = () =>
       process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = alive();
-    const timers = [{}, { ref: true }, { ref: false }].map((options) =>
-      realClock.newTimer(60_000, options),
-    );
-    expect(alive() - before).toBe(2);
+    const none = () => {};
+    const arm = [
+      () => realClock.afterFunc(60_000, none),
+      () => realClock.afterFunc(60_000, none, { ref: true }),
+      () => realClock.afterFunc(60_000, none, { ref: false }),
+      () => realClock.newTimer(60_000, { ref: false }),
+      () => realClock.newTimer(60_000),
+      () => realClock.newTimer(60_000, { ref: true }), // shares one with the last
+    ];
+    const counts: number[] = [];
+    const timers = arm.map((armNext) => {
+      const timer = armNext();
+      counts.push(alive() - before);
+      return timer;
+    });
+    expect(counts).toEqual([1, 2, 2, 2, 3, 3]);
     for (const timer of timers) timer.reset(50_000);
-    expect(alive() - before).toBe(2);
+    expect(alive() - before).toBe(3);
     for (const timer of timers) timer.stop();
     expect(alive()).toBe(before);
   });
@@ -105,6 +119,44 @@ describe("a timer of realClock", () => {
       return timer.fired;
     });
     expect(seen).toEqual(["caller", "caller"]);
+  });
+});
+
+describe("a sleep on realClock", () => {
+  it("shares one timer of Node with all others", async () => {
+    await realClock.sleep(0);
+    const setTimeout = vi.spyOn(globalThis, "setTimeout");
+    await realClock.sleep(0); // the first of these globals
+    const stop = new AbortController();
+    const sleeps = Array.from({ length: 100 }, (_, index) =>
+      realClock.sleep(60_000 + index, { signal: stop.signal }),
+    );
+    const count = setTimeout.mock.calls.length;
+    setTimeout.mockRestore();
+    stop.abort("enough");
+    const ends = await Promise.allSettled(sleeps);
+    expect([count, new Set(ends.map(({ status }) => status))]).toEqual([2, new Set(["rejected"])]);
+  });
+
+  it("keeps nobody's context but its own", async () => {
+    await realClock.sleep(0);
+    const contexts = new AsyncLocalStorage<object>();
+    const begin = (stop: AbortController): WeakRef<object> => {
+      const context = {};
+      const slept = contexts.run(context, () => realClock.sleep(60_000, { signal: stop.signal }));
+      slept.catch(() => {});
+      return new WeakRef(context);
+    };
+    const first = new AbortController();
+    const stop = new AbortController();
+    // The first one sets the timer, within its context, for all who sleep after it.
+    const context = begin(first);
+    const kept = realClock.sleep(70_000, { signal: stop.signal }).catch(() => {});
+    first.abort();
+    await collectGarbage();
+    expect(context.deref()).toBe(undefined);
+    stop.abort();
+    await kept;
   });
 });
 

@@ -88,6 +88,54 @@ describe("realClock over the timers of Node", () => {
   });
 });
 
+describe("realClock under fakes that come and go", () => {
+  it("lets go on with the machine what began there, and with the fake what began on it", async () => {
+    await realClock.sleep(0);
+    const ended: string[] = [];
+    const real = realClock.sleep(5).then(() => ended.push("real"));
+    vi.useFakeTimers();
+    restore = () => vi.useRealTimers();
+    const faked = realClock.sleep(10).then(() => ended.push("faked"));
+    await vi.advanceTimersByTimeAsync(9);
+    expect(ended).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await faked;
+    vi.useRealTimers();
+    await real;
+    expect(ended).toEqual(["faked", "real"]);
+  });
+
+  it("takes a timer that is reset along to the fake, and back", async () => {
+    await realClock.sleep(0);
+    const before = process.getActiveResourcesInfo().length;
+    const timer = realClock.newTimer(60_000);
+    expect(process.getActiveResourcesInfo().length).toBe(before + 1);
+    vi.useFakeTimers();
+    restore = () => vi.useRealTimers();
+    timer.reset(10);
+    await vi.advanceTimersByTimeAsync(10);
+    expect([timer.active, vi.getTimerCount()]).toEqual([false, 0]);
+    expect(process.getActiveResourcesInfo().length).toBe(before);
+    vi.useRealTimers();
+    timer.reset(1);
+    expect(await timer.fired).toBe(true);
+  });
+
+  it("is not lost with the timers that a fake is told to forget", async () => {
+    vi.useFakeTimers();
+    restore = () => vi.useRealTimers();
+    void realClock.sleep(10);
+    void realClock.sleep(10);
+    vi.clearAllTimers();
+    let isOver = false;
+    void realClock.sleep(20).then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(20);
+    expect(isOver).toBe(true);
+  });
+});
+
 describe("realClock after a fake has gone", () => {
   it("is real again", async () => {
     vi.useFakeTimers({ now: 0 });
