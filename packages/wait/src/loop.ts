@@ -47,21 +47,27 @@ export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | u
 async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
   const { run, manager, immediate, sliding, signal } = options;
   let timer: Timer | undefined;
-  const stop = () => timer?.stop();
+  // What `signal.aborted` says, which costs a failed attempt of `retry` a percent each time.
+  let isStopped = false;
+  const stop = () => {
+    isStopped = true;
+    timer?.stop();
+  };
   const arm = () => {
     timer = manager.backoff();
-    if (signal.aborted) stop();
+    if (isStopped) stop();
   };
   const subscription = onAbort(signal, stop);
   try {
     if (!immediate) arm();
-    while (timer === undefined || ((await timer.fired) && !signal.aborted)) {
+    while (timer === undefined || ((await timer.fired) && !isStopped)) {
       if (!sliding) arm();
       let done: Done<Value> | undefined;
       let handling: unknown;
       try {
         done = { value: await run(signal) };
       } catch (error) {
+        if (isStopped) throwStop(error, signal);
         handling = handle(error, options);
       }
       // To wait for nothing would cost a failed attempt of `retry` some three percent.
@@ -76,9 +82,14 @@ async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefin
   }
 }
 
+/** Throws an error that is only the stop that user code was told of. */
+function throwStop(error: unknown, signal: AbortSignal): void {
+  if (isStop(error, signal)) throw error;
+}
+
 /** Hands an error to whoever takes it, and throws one that nobody takes. */
-function handle<Value>(error: unknown, { onError, signal }: Loop<Value>): unknown {
-  if (onError === undefined || isStop(error, signal)) throw error;
+function handle<Value>(error: unknown, { onError }: Loop<Value>): unknown {
+  if (onError === undefined) throw error;
   return onError(error);
 }
 

@@ -17,6 +17,7 @@ export function retrying<Value>(
 ): Loop<Value> {
   const { signal, clock, retries, maxElapsed, timeout, arm, next } = limits;
   const { shouldRetry, delay, onRetry } = limits;
+  const isLimited = timeout < Number.POSITIVE_INFINITY;
   const start = clock.monotonic();
   let attempt = 0;
   let wait = 0;
@@ -44,12 +45,12 @@ export function retrying<Value>(
   const limited = () => within(limits, facts, async (own) => call(own));
 
   return {
-    run: timeout < Number.POSITIVE_INFINITY ? limited : call,
+    run: isLimited ? limited : call,
     isDone: () => true,
     onError: (error) => {
       if (isPermanentError(error)) throw error.cause;
       if (signal.aborted || attempt > retries) throw error;
-      if (!isTimeoutError(error)) last = { cause: error };
+      if (isLimited && !isTimeoutError(error)) last = { cause: error };
       wait = next();
       return (shouldRetry ?? delay ?? onRetry) ? consult(error) : requireTime(error);
     },
