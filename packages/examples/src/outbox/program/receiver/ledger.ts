@@ -1,7 +1,10 @@
+import { Handling } from "./handling.ts";
+import { nextTurn } from "./next-turn.ts";
+
 /** One message as its receiver knows it. */
 interface Entry {
-  /** Attempts that are being handled now. */
-  open: number;
+  /** Attempts that are being handled now, the oldest first. */
+  readonly open: Set<Handling>;
   attempts: number;
 }
 
@@ -27,21 +30,23 @@ export class Ledger {
   #duplicates = 0;
   #overlaps = 0;
 
-  /** An attempt begins. @returns which one of the message it is, from 1 */
-  open(id: string): number {
-    const entry = this.#entries.get(id) ?? { open: 0, attempts: 0 };
+  /** An attempt begins. */
+  open(id: string): Handling {
+    const entry = this.#entries.get(id) ?? { open: new Set(), attempts: 0 };
     this.#entries.set(id, entry);
-    if (entry.open > 0) this.#overlaps++;
-    entry.open++;
+    const handling = new Handling(++entry.attempts, () => {
+      entry.open.delete(handling);
+      this.#open--;
+    });
+    const earlier = [...entry.open];
+    entry.open.add(handling);
     this.#open++;
     this.#attempts++;
-    return ++entry.attempts;
-  }
-
-  /** The attempt is over, however it ended. */
-  close(id: string): void {
-    (this.#entries.get(id) as Entry).open--;
-    this.#open--;
+    if (earlier.length > 0) {
+      const judged = this.#judge(handling, earlier);
+      for (const each of entry.open) each.judged = judged;
+    }
+    return handling;
   }
 
   /** An attempt was worth an effect, or came after it. */
@@ -63,5 +68,21 @@ export class Ledger {
       duplicates: this.#duplicates,
       overlaps: this.#overlaps,
     };
+  }
+
+  /**
+   * Counts an attempt that came while others of the same message were open, unless it turns out that
+   * one of the two had been given up before.
+   *
+   * A receiver that is busy learns in any order what happened on several connections. It takes one new
+   * connection a turn, so that a request on it may wait for longer than its sender does. It is read
+   * then, and only a turn later the end of its connection, while the next attempt, on a connection that
+   * was there before, is being handled already. So the question is asked a turn later: what had come to
+   * an end before the later one was read is known to have ended by then. An overlap is missed only if
+   * one of its senders gives up in this very turn.
+   */
+  async #judge(later: Handling, earlier: readonly Handling[]): Promise<void> {
+    await nextTurn();
+    if (!later.isLeft && earlier.some(({ isLeft }) => !isLeft)) this.#overlaps++;
   }
 }

@@ -64,17 +64,17 @@ export class RabbitInbox implements Inbox {
   async #receive(message: ConsumeMessage | null): Promise<void> {
     if (message === null) return;
     const id = `${message.properties.messageId}`;
-    const attempt = this.ledger.open(id);
+    const handling = this.ledger.open(id);
     try {
       const { order } = ORDER.parse(JSON.parse(message.content.toString()));
       this.ledger.count(await applyEffect(id, this.#options.database));
-      const isLost = faultOf(order, attempt, this.#options.seed) === "lost reply";
+      const isLost = faultOf(order, handling.attempt, this.#options.seed) === "lost reply";
       if (isLost) this.#channel.nack(message);
       else this.#channel.ack(message);
     } catch {
       this.#channel.nack(message); // The database is away.
     } finally {
-      this.ledger.close(id);
+      handling.end();
     }
   }
 }
