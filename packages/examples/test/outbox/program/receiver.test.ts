@@ -40,9 +40,9 @@ async function connected(receiver: Receiver): Promise<Socket> {
   return socket;
 }
 
-function post(id: string, order: number): string {
+function post(id: string, order: number, sender: string): string {
   const body = JSON.stringify({ order });
-  const headers = `Host: x\r\nIdempotency-Key: ${id}\r\nContent-Length: ${body.length}`;
+  const headers = `Host: x\r\nIdempotency-Key: ${id}\r\nX-Sender: ${sender}\r\nContent-Length: ${body.length}`;
   return `POST / HTTP/1.1\r\n${headers}\r\n\r\n${body}`;
 }
 
@@ -56,31 +56,38 @@ it.each(secondFaults)(
     const { ledger } = receiver;
     const [id, order] = [randomUUID(), orderWith(fault)];
     const first = await connected(receiver);
-    first.write(post(id, order));
+    first.write(post(id, order, "a"));
     await expect.poll(() => ledger.counts.open, PATIENT).toBe(1);
     const late = await connected(receiver);
     // The request and the end of its connection are there before the receiver looks.
-    late.write(post(id, order));
+    late.write(post(id, order, "b"));
     late.destroy();
     await expect.poll(() => ledger.counts, PATIENT).toMatchObject({ attempts: 2, open: 1 });
     answer();
     await once(first, "data");
-    expect(ledger.counts.overlaps).toBe(0);
+    expect(ledger.overlaps).toEqual([]);
     first.destroy();
   },
 );
 
-it.each(secondFaults)("counts two that have a message at once: %s", async (fault) => {
+it.each(secondFaults)("tells who had a message at once, and of what fault: %s", async (fault) => {
   const { database, answer } = slowDatabase();
   await using receiver = await Receiver.start({ database, seed: SEED, clock: realClock });
   const { ledger } = receiver;
   const [id, order] = [randomUUID(), orderWith(fault)];
   const first = await connected(receiver);
-  first.write(post(id, order));
+  first.write(post(id, order, "a"));
   await expect.poll(() => ledger.counts.open, PATIENT).toBe(1);
   const second = await connected(receiver);
-  second.write(post(id, order));
+  second.write(post(id, order, "b"));
   await expect.poll(() => ledger.counts.overlaps, PATIENT).toBe(1);
+  expect(ledger.overlaps).toMatchObject([
+    {
+      id,
+      earlier: { attempt: 1, sender: "a", fault: "none" },
+      later: { attempt: 2, sender: "b", fault },
+    },
+  ]);
   answer();
   await once(first, "data");
   for (const socket of [first, second]) socket.destroy();

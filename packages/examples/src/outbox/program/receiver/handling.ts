@@ -1,7 +1,21 @@
+import type { Fault } from "./fault.ts";
+
+/** Who sends which message. */
+export interface Arrival {
+  /** The message's. */
+  readonly id: string;
+  /** Who says that it sends it. */
+  readonly sender: string | undefined;
+}
+
 /** One attempt of a message at its receiver. */
-export class Handling {
+export class Handling implements Arrival {
+  readonly id: string;
+  readonly sender: string | undefined;
   /** Which one of the message it is, from 1. */
   readonly attempt: number;
+  /** What befalls it; undefined until it is read. */
+  fault: Fault | undefined;
   /**
    * Resolves when it is known whether it overlaps with another one. An answer has to wait for that:
    * after it nobody can tell whether its sender had gone before.
@@ -11,7 +25,9 @@ export class Handling {
   #state: "open" | "over" | "left" = "open";
 
   /** @param onOver - called once, when it is over or left */
-  constructor(attempt: number, onOver: () => void) {
+  constructor({ id, sender }: Arrival, attempt: number, onOver: () => void) {
+    this.id = id;
+    this.sender = sender;
     this.attempt = attempt;
     this.#onOver = onOver;
   }

@@ -1,10 +1,13 @@
-import { Handling } from "./handling.ts";
+import type { PassiveClock } from "@holdfast/clock";
+import { type Arrival, Handling } from "./handling.ts";
 import { nextTurn } from "./next-turn.ts";
+import { type Overlap, overlappingOf } from "./overlap.ts";
+import type { Standstill } from "./standstill.ts";
 
 /** One message as its receiver knows it. */
 interface Entry {
-  /** Attempts that are being handled now, the oldest first. */
-  readonly open: Set<Handling>;
+  /** Attempts that are being handled now, the oldest first, and when each came. */
+  readonly open: Map<Handling, number>;
   attempts: number;
 }
 
@@ -21,30 +24,42 @@ export interface LedgerCounts {
   readonly overlaps: number;
 }
 
+/** What a {@link Ledger} tells the time and its own lateness by. */
+export interface LedgerOptions {
+  readonly clock: PassiveClock;
+  readonly standstill: Pick<Standstill, "since">;
+}
+
 /** Remembers what came, by idempotency key. */
 export class Ledger {
+  readonly #options: LedgerOptions;
   readonly #entries = new Map<string, Entry>();
+  readonly #overlaps: Overlap[] = [];
   #attempts = 0;
   #open = 0;
   #effects = 0;
   #duplicates = 0;
-  #overlaps = 0;
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+  }
 
   /** An attempt begins. */
-  open(id: string): Handling {
-    const entry = this.#entries.get(id) ?? { open: new Set(), attempts: 0 };
+  open(arrival: Arrival): Handling {
+    const { id } = arrival;
+    const entry = this.#entries.get(id) ?? { open: new Map(), attempts: 0 };
     this.#entries.set(id, entry);
-    const handling = new Handling(++entry.attempts, () => {
+    const handling = new Handling(arrival, ++entry.attempts, () => {
       entry.open.delete(handling);
       this.#open--;
     });
     const earlier = [...entry.open];
-    entry.open.add(handling);
+    entry.open.set(handling, this.#options.clock.monotonic());
     this.#open++;
     this.#attempts++;
     if (earlier.length > 0) {
       const judged = this.#judge(handling, earlier);
-      for (const each of entry.open) each.judged = judged;
+      for (const each of entry.open.keys()) each.judged = judged;
     }
     return handling;
   }
@@ -60,13 +75,17 @@ export class Ledger {
     return [...this.#entries.keys()];
   }
 
+  get overlaps(): readonly Overlap[] {
+    return this.#overlaps;
+  }
+
   get counts(): LedgerCounts {
     return {
       attempts: this.#attempts,
       open: this.#open,
       effects: this.#effects,
       duplicates: this.#duplicates,
-      overlaps: this.#overlaps,
+      overlaps: this.#overlaps.length,
     };
   }
 
@@ -81,8 +100,19 @@ export class Ledger {
    * an end before the later one was read is known to have ended by then. An overlap is missed only if
    * one of its senders gives up in this very turn.
    */
-  async #judge(later: Handling, earlier: readonly Handling[]): Promise<void> {
+  async #judge(later: Handling, earlier: readonly (readonly [Handling, number])[]): Promise<void> {
+    const { clock, standstill } = this.#options;
+    const now = clock.monotonic();
     await nextTurn();
-    if (!later.isLeft && earlier.some(({ isLeft }) => !isLeft)) this.#overlaps++;
+    const found = later.isLeft ? undefined : earlier.find(([handling]) => !handling.isLeft);
+    if (found === undefined) return;
+    const [handling, since] = found;
+    this.#overlaps.push({
+      id: later.id,
+      earlier: overlappingOf(handling),
+      later: overlappingOf(later),
+      open: Math.round(now - since),
+      stood: Math.round(standstill.since(since)),
+    });
   }
 }

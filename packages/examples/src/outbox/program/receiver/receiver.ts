@@ -11,10 +11,12 @@ import { json } from "node:stream/consumers";
 import type { Clock } from "@holdfast/clock";
 import { z } from "zod";
 import type { Queryable } from "../../database/database.ts";
+import { SENDER } from "../order.ts";
 import { applyEffect } from "./effects.ts";
 import { type Fault, faultOf } from "./fault.ts";
 import type { Inbox } from "./inbox.ts";
 import { Ledger } from "./ledger.ts";
+import { Standstill } from "./standstill.ts";
 
 const ORDER = z.object({ order: z.int() });
 
@@ -41,12 +43,16 @@ export interface ReceiverOptions {
 
 /** A webhook that is as unreliable as the real ones, and keeps a ledger of what it did. */
 export class Receiver implements Inbox {
-  readonly ledger: Ledger = new Ledger();
+  readonly ledger: Ledger;
+  readonly #standstill: Standstill;
   readonly #server: Server;
   readonly #options: ReceiverOptions;
 
   private constructor(options: ReceiverOptions) {
+    const { clock } = options;
     this.#options = options;
+    this.#standstill = new Standstill(clock);
+    this.ledger = new Ledger({ clock, standstill: this.#standstill });
     this.#server = createServer((request, response) => void this.#receive(request, response));
   }
 
@@ -71,6 +77,7 @@ export class Receiver implements Inbox {
     this.#server.close();
     this.#server.closeAllConnections();
     await closed;
+    this.#standstill[Symbol.dispose]();
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -79,14 +86,15 @@ export class Receiver implements Inbox {
       response.writeHead(400).end("Idempotency-Key is missing\n");
       return;
     }
-    const handling = this.ledger.open(id);
+    const sender = request.headers[SENDER];
+    const handling = this.ledger.open({ id, sender: sender?.toString() });
     onceOver(response, () => handling.leave());
     let fault: Fault = "error";
     try {
       const { order } = ORDER.parse(await json(request));
-      const drawn = faultOf(order, handling.attempt, this.#options.seed);
-      await this.#work(id, drawn);
-      fault = drawn;
+      handling.fault = faultOf(order, handling.attempt, this.#options.seed);
+      await this.#work(id, handling.fault);
+      fault = handling.fault;
     } catch {
       // The sender died in the middle, or the database is away: nothing was done.
     }
