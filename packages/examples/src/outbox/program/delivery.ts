@@ -10,6 +10,7 @@ import { type Observation, observe } from "./observe.ts";
 import { isTakenBack } from "./order.ts";
 import type { Progress } from "./progress.ts";
 import type { Inbox } from "./receiver/inbox.ts";
+import type { Overlap } from "./receiver/overlap.ts";
 import type { Settings } from "./settings.ts";
 import type { Report } from "./worker/report.ts";
 import type { Exit } from "./worker/worker.ts";
@@ -37,6 +38,8 @@ export interface Outcome {
   readonly isSettled: boolean;
   readonly progress: Progress;
   readonly audit: Audit;
+  /** Messages that were in the hands of two at once. */
+  readonly overlapping: readonly Overlap[];
   /** Workers that ended by themselves, or of a signal that nobody here sent. */
   readonly failed: number;
 }
@@ -98,6 +101,7 @@ export class Delivery {
       isSettled,
       progress: this.#progress,
       audit: await audit(this.#orders, inbox.ledger.ids, tables.database),
+      overlapping: inbox.ledger.overlaps,
       failed: this.#failed,
     };
   }

@@ -16,6 +16,9 @@ export const SCHEDULE = { initBackoff: 100, backoffFactor: 1.5, maxRetryTimes: 1
 
 export const ROUTE = { exchange: "demo", queue: "demo-orders", routingKey: "placed" } as const;
 
+/** The header in which a worker names itself to a webhook. */
+export const SENDER = "x-sender";
+
 /** The message that an order causes. */
 export function messageOf(order: number, id: string): NewMessage {
   return {

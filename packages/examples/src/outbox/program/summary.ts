@@ -1,6 +1,7 @@
 import { formatDuration } from "../../supervisor/manifest/duration.ts";
 import { type Audit, faultsOf } from "./audit.ts";
 import type { Outcome } from "./delivery.ts";
+import { describeOverlap, type Overlap } from "./receiver/overlap.ts";
 import type { Colours } from "./view/view.ts";
 
 /** The figures of a run, as plain data. */
@@ -15,6 +16,8 @@ export interface Summary extends Audit {
   readonly duplicates: number;
   /** Must be 0: messages that were in the hands of two at once. */
   readonly overlaps: number;
+  /** Each of them: which attempts, and whose. */
+  readonly overlapping: readonly Overlap[];
   readonly killed: number;
   /** Attempts of killed workers that were counted as failed. */
   readonly orphans: number;
@@ -22,7 +25,11 @@ export interface Summary extends Audit {
   readonly faults: readonly string[];
 }
 
-export function summaryOf({ progress, audit, isSettled, failed }: Outcome, seed: number): Summary {
+/** No more overlaps are told of than that; they are all in the plain data. */
+const MOST_TOLD = 10;
+
+export function summaryOf(outcome: Outcome, seed: number): Summary {
+  const { progress, audit, overlapping, isSettled, failed } = outcome;
   const { elapsed, killed, orphans, received, takenBack } = progress;
   const { attempts, duplicates, overlaps } = received;
   const faults = [...faultsOf(audit, isSettled)];
@@ -32,7 +39,7 @@ export function summaryOf({ progress, audit, isSettled, failed }: Outcome, seed:
   return {
     ...{ seed, elapsed: Math.round(elapsed) },
     ...audit,
-    ...{ takenBack, attempts, duplicates, overlaps, killed, orphans, faults },
+    ...{ takenBack, attempts, duplicates, overlaps, overlapping, killed, orphans, faults },
   };
 }
 
@@ -52,8 +59,11 @@ export function summaryLines(summary: Summary, { bold, dim, green, red }: Colour
   const table = rows.map(
     ([name, count, meaning]) => `${name.padEnd(11)}  ${`${count}`.padStart(7)}  ${dim(meaning)}`,
   );
-  const { faults, elapsed, seed } = summary;
+  const { faults, overlapping, elapsed, seed } = summary;
+  const told = overlapping.slice(0, MOST_TOLD).map((each) => dim(`  ${describeOverlap(each)}`));
   const verdict =
-    faults.length === 0 ? [green("All is as it must be.")] : faults.map((fault) => red(fault));
+    faults.length === 0
+      ? [green("All is as it must be.")]
+      : faults.flatMap((fault) => [red(fault), ...(fault.startsWith("overlaps:") ? told : [])]);
   return [bold(`After ${formatDuration(elapsed)}, seed ${seed}`), "", ...table, "", ...verdict];
 }

@@ -25,7 +25,7 @@ it.concurrent(
     expect(await stderr).toMatch(/killed 3/);
     const summary: unknown = JSON.parse(await stdout);
     expect(summary).toMatchObject({
-      ...{ sent: 59, takenBack: 1, killed: 3, overlaps: 0, faults: [] },
+      ...{ sent: 59, takenBack: 1, killed: 3, overlaps: 0, overlapping: [], faults: [] },
       ...{ missing: 0, lost: 0, stuck: 0, givenUpEarly: 0, twice: 0, phantoms: 0 },
     });
     expect(summary).toHaveProperty("duplicates", expect.any(Number));

@@ -2,6 +2,7 @@ import pc from "picocolors";
 import { expect, it } from "vitest";
 import type { Outcome } from "../../../src/outbox/program/delivery.ts";
 import type { Progress } from "../../../src/outbox/program/progress.ts";
+import type { Overlap } from "../../../src/outbox/program/receiver/overlap.ts";
 import { summaryLines, summaryOf } from "../../../src/outbox/program/summary.ts";
 import { LogView } from "../../../src/outbox/program/view/log-view.ts";
 import { progressLines } from "../../../src/outbox/program/view/progress-lines.ts";
@@ -26,6 +27,7 @@ const outcome: Outcome = {
   isSettled: true,
   progress,
   failed: 0,
+  overlapping: [],
   audit: {
     ...{ sent: 98, delivered: 97, retried: 20, dead: 1 },
     ...{ missing: 0, lost: 0, stuck: 0, givenUpEarly: 0, twice: 0, phantoms: 0 },
@@ -93,4 +95,26 @@ it.each([
   const summary = summaryOf({ ...outcome, ...wrong }, 7);
   expect(summary.faults).toEqual([fault]);
   expect(summaryLines(summary, colours).at(-1)).toBe(fault);
+});
+
+it("tells the story of each overlap, in words and as data", () => {
+  const overlap: Overlap = {
+    id: "m-1",
+    earlier: { attempt: 2, sender: "worker-1", fault: "hang" },
+    later: { attempt: 3, sender: undefined, fault: undefined },
+    open: 1_600,
+    stood: 40,
+  };
+  const overlapping = Array.from({ length: 11 }, () => overlap);
+  const received = { ...progress.received, overlaps: 11 };
+  const wrong = { progress: { ...progress, received }, overlapping, failed: 1 };
+  const summary = summaryOf({ ...outcome, ...wrong }, 7);
+  expect(summary.overlapping).toEqual(overlapping);
+  const told =
+    "  m-1: attempt 3 of somebody (unread) came 1600 ms after attempt 2 of worker-1 (hang); the receiver stood still for up to 40 ms";
+  expect(summaryLines(summary, colours).slice(-12)).toEqual([
+    "overlaps: 11, and must be 0",
+    ...Array.from({ length: 10 }, () => told),
+    "workers that ended by themselves: 1, and must be 0",
+  ]);
 });

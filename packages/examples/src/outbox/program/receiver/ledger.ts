@@ -1,7 +1,13 @@
+import type { PassiveClock } from "@holdfast/clock";
+import { type Arrival, Handling } from "./handling.ts";
+import { nextTurn } from "./next-turn.ts";
+import { type Overlap, overlappingOf } from "./overlap.ts";
+import type { Standstill } from "./standstill.ts";
+
 /** One message as its receiver knows it. */
 interface Entry {
-  /** Attempts that are being handled now. */
-  open: number;
+  /** Attempts that are being handled now, the oldest first, and when each came. */
+  readonly open: Map<Handling, number>;
   attempts: number;
 }
 
@@ -18,30 +24,44 @@ export interface LedgerCounts {
   readonly overlaps: number;
 }
 
+/** What a {@link Ledger} tells the time and its own lateness by. */
+export interface LedgerOptions {
+  readonly clock: PassiveClock;
+  readonly standstill: Pick<Standstill, "since">;
+}
+
 /** Remembers what came, by idempotency key. */
 export class Ledger {
+  readonly #options: LedgerOptions;
   readonly #entries = new Map<string, Entry>();
+  readonly #overlaps: Overlap[] = [];
   #attempts = 0;
   #open = 0;
   #effects = 0;
   #duplicates = 0;
-  #overlaps = 0;
 
-  /** An attempt begins. @returns which one of the message it is, from 1 */
-  open(id: string): number {
-    const entry = this.#entries.get(id) ?? { open: 0, attempts: 0 };
-    this.#entries.set(id, entry);
-    if (entry.open > 0) this.#overlaps++;
-    entry.open++;
-    this.#open++;
-    this.#attempts++;
-    return ++entry.attempts;
+  constructor(options: LedgerOptions) {
+    this.#options = options;
   }
 
-  /** The attempt is over, however it ended. */
-  close(id: string): void {
-    (this.#entries.get(id) as Entry).open--;
-    this.#open--;
+  /** An attempt begins. */
+  open(arrival: Arrival): Handling {
+    const { id } = arrival;
+    const entry = this.#entries.get(id) ?? { open: new Map(), attempts: 0 };
+    this.#entries.set(id, entry);
+    const handling = new Handling(arrival, ++entry.attempts, () => {
+      entry.open.delete(handling);
+      this.#open--;
+    });
+    const earlier = [...entry.open];
+    entry.open.set(handling, this.#options.clock.monotonic());
+    this.#open++;
+    this.#attempts++;
+    if (earlier.length > 0) {
+      const judged = this.#judge(handling, earlier);
+      for (const each of entry.open.keys()) each.judged = judged;
+    }
+    return handling;
   }
 
   /** An attempt was worth an effect, or came after it. */
@@ -55,13 +75,44 @@ export class Ledger {
     return [...this.#entries.keys()];
   }
 
+  get overlaps(): readonly Overlap[] {
+    return this.#overlaps;
+  }
+
   get counts(): LedgerCounts {
     return {
       attempts: this.#attempts,
       open: this.#open,
       effects: this.#effects,
       duplicates: this.#duplicates,
-      overlaps: this.#overlaps,
+      overlaps: this.#overlaps.length,
     };
+  }
+
+  /**
+   * Counts an attempt that came while others of the same message were open, unless it turns out that
+   * one of the two had been given up before.
+   *
+   * A receiver that is busy learns in any order what happened on several connections. It takes one new
+   * connection a turn, so that a request on it may wait for longer than its sender does. It is read
+   * then, and only a turn later the end of its connection, while the next attempt, on a connection that
+   * was there before, is being handled already. So the question is asked a turn later: what had come to
+   * an end before the later one was read is known to have ended by then. An overlap is missed only if
+   * one of its senders gives up in this very turn.
+   */
+  async #judge(later: Handling, earlier: readonly (readonly [Handling, number])[]): Promise<void> {
+    const { clock, standstill } = this.#options;
+    const now = clock.monotonic();
+    await nextTurn();
+    const found = later.isLeft ? undefined : earlier.find(([handling]) => !handling.isLeft);
+    if (found === undefined) return;
+    const [handling, since] = found;
+    this.#overlaps.push({
+      id: later.id,
+      earlier: overlappingOf(handling),
+      later: overlappingOf(later),
+      open: Math.round(now - since),
+      stood: Math.round(standstill.since(since)),
+    });
   }
 }

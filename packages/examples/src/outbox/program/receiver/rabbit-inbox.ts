@@ -1,3 +1,4 @@
+import type { Clock } from "@holdfast/clock";
 import { type Channel, type ChannelModel, type ConsumeMessage, connect } from "amqplib";
 import { z } from "zod";
 import type { Queryable } from "../../database/database.ts";
@@ -6,6 +7,7 @@ import { applyEffect } from "./effects.ts";
 import { faultOf } from "./fault.ts";
 import type { Inbox } from "./inbox.ts";
 import { Ledger } from "./ledger.ts";
+import { Standstill } from "./standstill.ts";
 
 const ORDER = z.object({ order: z.int() });
 
@@ -16,6 +18,7 @@ export interface RabbitInboxOptions {
   readonly database: Queryable;
   /** Decides which deliveries are not acknowledged, although the work is done; none if undefined. */
   readonly seed: number | undefined;
+  readonly clock: Clock;
 }
 
 /**
@@ -24,14 +27,18 @@ export interface RabbitInboxOptions {
  */
 export class RabbitInbox implements Inbox {
   readonly url: string;
-  readonly ledger: Ledger = new Ledger();
+  readonly ledger: Ledger;
+  readonly #standstill: Standstill;
   readonly #options: RabbitInboxOptions;
   readonly #connection: ChannelModel;
   readonly #channel: Channel;
 
   private constructor(options: RabbitInboxOptions, connection: ChannelModel, channel: Channel) {
     this.url = options.url;
+    const { clock } = options;
     this.#options = options;
+    this.#standstill = new Standstill(clock);
+    this.ledger = new Ledger({ clock, standstill: this.#standstill });
     this.#connection = connection;
     this.#channel = channel;
   }
@@ -59,22 +66,24 @@ export class RabbitInbox implements Inbox {
     await this.#channel.deleteQueue(ROUTE.queue);
     await this.#channel.deleteExchange(ROUTE.exchange);
     await this.#connection.close();
+    this.#standstill[Symbol.dispose]();
   }
 
   async #receive(message: ConsumeMessage | null): Promise<void> {
     if (message === null) return;
     const id = `${message.properties.messageId}`;
-    const attempt = this.ledger.open(id);
+    // Who has published it, a broker does not say.
+    const handling = this.ledger.open({ id, sender: undefined });
     try {
       const { order } = ORDER.parse(JSON.parse(message.content.toString()));
+      handling.fault = faultOf(order, handling.attempt, this.#options.seed);
       this.ledger.count(await applyEffect(id, this.#options.database));
-      const isLost = faultOf(order, attempt, this.#options.seed) === "lost reply";
-      if (isLost) this.#channel.nack(message);
+      if (handling.fault === "lost reply") this.#channel.nack(message);
       else this.#channel.ack(message);
     } catch {
       this.#channel.nack(message); // The database is away.
     } finally {
-      this.ledger.close(id);
+      handling.end();
     }
   }
 }

@@ -1,27 +1,36 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import type { Clock } from "@holdfast/clock";
 import { z } from "zod";
 import type { Queryable } from "../../database/database.ts";
+import { SENDER } from "../order.ts";
 import { applyEffect } from "./effects.ts";
 import { type Fault, faultOf } from "./fault.ts";
 import type { Inbox } from "./inbox.ts";
 import { Ledger } from "./ledger.ts";
+import { Standstill } from "./standstill.ts";
 
 const ORDER = z.object({ order: z.int() });
 
 /** How long a receiver that hangs does: well above what a sender waits, and below how long it claims. */
 const HANG = 3_000;
 
-/** What each fault that is no more than a status answers, with headers. */
-const ANSWERS = {
+/** What each fault answers, with headers; the others break the connection. */
+const ANSWERS: Partial<Record<Fault, readonly [status: number, headers: OutgoingHttpHeaders]>> = {
+  none: [200, {}],
   error: [500, {}],
   busy: [429, { "retry-after": "1" }],
   away: [503, { "retry-after": "1" }],
   refuse: [422, {}],
-} as const;
+};
 
 /** What a {@link Receiver} is made of. */
 export interface ReceiverOptions {
@@ -34,12 +43,16 @@ export interface ReceiverOptions {
 
 /** A webhook that is as unreliable as the real ones, and keeps a ledger of what it did. */
 export class Receiver implements Inbox {
-  readonly ledger: Ledger = new Ledger();
+  readonly ledger: Ledger;
+  readonly #standstill: Standstill;
   readonly #server: Server;
   readonly #options: ReceiverOptions;
 
   private constructor(options: ReceiverOptions) {
+    const { clock } = options;
     this.#options = options;
+    this.#standstill = new Standstill(clock);
+    this.ledger = new Ledger({ clock, standstill: this.#standstill });
     this.#server = createServer((request, response) => void this.#receive(request, response));
   }
 
@@ -64,6 +77,7 @@ export class Receiver implements Inbox {
     this.#server.close();
     this.#server.closeAllConnections();
     await closed;
+    this.#standstill[Symbol.dispose]();
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -72,48 +86,37 @@ export class Receiver implements Inbox {
       response.writeHead(400).end("Idempotency-Key is missing\n");
       return;
     }
-    const attempt = this.ledger.open(id);
-    onceOver(response, () => this.ledger.close(id));
+    const sender = request.headers[SENDER];
+    const handling = this.ledger.open({ id, sender: sender?.toString() });
+    onceOver(response, () => handling.leave());
+    let fault: Fault = "error";
     try {
       const { order } = ORDER.parse(await json(request));
-      await this.#answer(id, faultOf(order, attempt, this.#options.seed), response);
+      handling.fault = faultOf(order, handling.attempt, this.#options.seed);
+      await this.#work(id, handling.fault);
+      fault = handling.fault;
     } catch {
       // The sender died in the middle, or the database is away: nothing was done.
-      if (!response.headersSent) response.writeHead(500).end();
     }
+    await handling.judged;
+    answer(response, fault);
+    handling.end();
   }
 
-  async #answer(id: string, fault: Fault, response: ServerResponse): Promise<void> {
-    switch (fault) {
-      case "none":
-        await this.#apply(id);
-        response.writeHead(200).end();
-        break;
-      case "lost reply":
-        await this.#apply(id);
-        response.destroy();
-        break;
-      case "reset":
-        response.destroy();
-        break;
-      case "hang":
-        await this.#options.clock.sleep(HANG);
-        response.destroy();
-        break;
-      case "error":
-      case "busy":
-      case "away":
-      case "refuse": {
-        const [status, headers] = ANSWERS[fault];
-        response.writeHead(status, headers).end();
-        break;
-      }
-    }
+  async #work(id: string, fault: Fault): Promise<void> {
+    if (fault === "hang") await this.#options.clock.sleep(HANG);
+    if (fault === "none" || fault === "lost reply") await this.#apply(id);
   }
 
   async #apply(id: string): Promise<void> {
     this.ledger.count(await applyEffect(id, this.#options.database));
   }
+}
+
+function answer(response: ServerResponse, fault: Fault): void {
+  const said = ANSWERS[fault];
+  if (said === undefined) response.destroy();
+  else response.writeHead(...said).end();
 }
 
 /** Calls once when a request is answered, or its sender has gone, at the first sign of that. */

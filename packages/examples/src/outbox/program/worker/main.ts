@@ -8,6 +8,7 @@ import { WebhookPublisher } from "../../publish/webhook-publisher.ts";
 import { Relay } from "../../relay/relay.ts";
 import type { RelayEvent } from "../../relay/relay-event.ts";
 import { openLock } from "../open-lock.ts";
+import { SENDER } from "../order.ts";
 import { crasher } from "./crash-point.ts";
 import { CrashingPublisher } from "./crashing-publisher.ts";
 import { CrashingStore } from "./crashing-store.ts";
@@ -42,7 +43,7 @@ await using database = new PgDatabase(
 );
 await using sender = target.startsWith("amqp")
   ? new RabbitPublisher({ url: target, backoff: RECONNECT, onError })
-  : new WebhookPublisher({ url: target });
+  : new WebhookPublisher({ url: target, headers: { [SENDER]: name } });
 await using lease = openLock({ database, redisUrl, onError });
 const store = new CrashingStore(database, reach);
 const publisher = new CrashingPublisher(sender, reach);

@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { realClock } from "@holdfast/clock";
+import { expect, it } from "vitest";
+import type { Queryable } from "../../../src/outbox/database/database.ts";
+import { type Fault, faultOf } from "../../../src/outbox/program/receiver/fault.ts";
+import { Receiver } from "../../../src/outbox/program/receiver/receiver.ts";
+
+// Sockets, and what the operating system tells of them, are real here.
+
+const SEED = 1;
+const PATIENT = { timeout: 20_000 };
+
+/** An order whose first attempt has no fault, and its second one this. */
+function orderWith(fault: Fault): number {
+  for (let order = 1; ; order++)
+    if (faultOf(order, 1, SEED) === "none" && faultOf(order, 2, SEED) === fault) return order;
+}
+
+/** A database that answers when it is told to: until then an attempt is being handled. */
+function slowDatabase() {
+  let answer = (): void => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const database: Queryable = {
+    query: async () => {
+      await answered;
+      return [];
+    },
+  };
+  return { database, answer: () => answer() };
+}
+
+async function connected(receiver: Receiver): Promise<Socket> {
+  const socket = connect(Number(new URL(receiver.url).port), "127.0.0.1");
+  socket.on("error", () => undefined); // of a connection that the receiver breaks
+  await once(socket, "connect");
+  return socket;
+}
+
+function post(id: string, order: number, sender: string): string {
+  const body = JSON.stringify({ order });
+  const headers = `Host: x\r\nIdempotency-Key: ${id}\r\nX-Sender: ${sender}\r\nContent-Length: ${body.length}`;
+  return `POST / HTTP/1.1\r\n${headers}\r\n\r\n${body}`;
+}
+
+const secondFaults: readonly Fault[] = ["none", "error", "reset", "lost reply"];
+
+it.each(secondFaults)(
+  "counts no attempt that was given up before it is read: %s",
+  async (fault) => {
+    const { database, answer } = slowDatabase();
+    await using receiver = await Receiver.start({ database, seed: SEED, clock: realClock });
+    const { ledger } = receiver;
+    const [id, order] = [randomUUID(), orderWith(fault)];
+    const first = await connected(receiver);
+    first.write(post(id, order, "a"));
+    await expect.poll(() => ledger.counts.open, PATIENT).toBe(1);
+    const late = await connected(receiver);
+    // The request and the end of its connection are there before the receiver looks.
+    late.write(post(id, order, "b"));
+    late.destroy();
+    await expect.poll(() => ledger.counts, PATIENT).toMatchObject({ attempts: 2, open: 1 });
+    answer();
+    await once(first, "data");
+    expect(ledger.overlaps).toEqual([]);
+    first.destroy();
+  },
+);
+
+it.each(secondFaults)("tells who had a message at once, and of what fault: %s", async (fault) => {
+  const { database, answer } = slowDatabase();
+  await using receiver = await Receiver.start({ database, seed: SEED, clock: realClock });
+  const { ledger } = receiver;
+  const [id, order] = [randomUUID(), orderWith(fault)];
+  const first = await connected(receiver);
+  first.write(post(id, order, "a"));
+  await expect.poll(() => ledger.counts.open, PATIENT).toBe(1);
+  const second = await connected(receiver);
+  second.write(post(id, order, "b"));
+  await expect.poll(() => ledger.counts.overlaps, PATIENT).toBe(1);
+  expect(ledger.overlaps).toMatchObject([
+    {
+      id,
+      earlier: { attempt: 1, sender: "a", fault: "none" },
+      later: { attempt: 2, sender: "b", fault },
+    },
+  ]);
+  answer();
+  await once(first, "data");
+  for (const socket of [first, second]) socket.destroy();
+});
