@@ -21,7 +21,7 @@ module.exports = {
         "sleep.ts",
         "timeout-signal.ts",
       ],
-      ["alarm-sleep.ts", "alarm-timer.ts", "host-timer.ts", "timed-sleep.ts"],
+      ["alarm-sleep.ts", "host-timer.ts", "timed-sleep.ts"],
       ["base-clock.ts"],
       ["context-clock.ts"],
       ["host-clock.ts"],

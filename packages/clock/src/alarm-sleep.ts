@@ -1,3 +1,4 @@
+import { AbortList } from "./abort-list.ts";
 import type { Alarm, Sleeper } from "./alarm.ts";
 import { Sleep } from "./sleep.ts";
 
@@ -12,10 +13,10 @@ export class AlarmSleep extends Sleep implements Sleeper {
   }
 
   /** @param delay - milliseconds */
-  start(delay: number): this {
+  start(delay: number, signal: AbortSignal | undefined): void {
     const now = this.#alarm.monotonic();
     this.#alarm.add(this, now, now + delay);
-    return this;
+    if (signal !== undefined) AbortList.of(signal).add(this);
   }
 
   onDue(): void {

@@ -1,4 +1,3 @@
-import { AbortList } from "./abort-list.ts";
 import { requireDelay, requireInstant, requireOptions, requireSignal } from "./arguments.ts";
 import type {
   Clock,
@@ -11,7 +10,6 @@ import type {
 } from "./clock.ts";
 import { ClockTicker } from "./clock-ticker.ts";
 import { deferred } from "./deferred.ts";
-import type { Sleep } from "./sleep.ts";
 import { TimedSleep } from "./timed-sleep.ts";
 import { timeoutSignal } from "./timeout-signal.ts";
 
@@ -86,7 +84,10 @@ export abstract class BaseClock implements Clock {
     try {
       const duration = requireDelay("delay", delay);
       requireOptions("options", options);
-      this.#sleep(duration, resolve, reject, options);
+      const { signal } = options;
+      if (signal !== undefined) requireSignal("options.signal", signal);
+      if (signal?.aborted) reject(signal.reason);
+      else this.beginSleep(duration, resolve, reject, options);
     } catch (error) {
       reject(error);
     }
@@ -94,21 +95,11 @@ export abstract class BaseClock implements Clock {
   }
 
   /**
-   * Begins a sleep that has yet to be told of the signal that ends it.
+   * Begins a sleep, with a signal that has not aborted.
    *
    * @internal
    */
   protected beginSleep(
-    delay: number,
-    resolve: () => void,
-    reject: (reason: unknown) => void,
-    options: SleepOptions,
-  ): Sleep {
-    const sleep = new TimedSleep(resolve, reject);
-    return sleep.start(this.arm(delay, sleep.wake.bind(sleep), options));
-  }
-
-  #sleep(
     delay: number,
     resolve: () => void,
     reject: (reason: unknown) => void,
@@ -119,9 +110,8 @@ export abstract class BaseClock implements Clock {
       this.arm(delay, resolve, options);
       return;
     }
-    requireSignal("options.signal", signal);
-    if (signal.aborted) reject(signal.reason);
-    else AbortList.of(signal).add(this.beginSleep(delay, resolve, reject, options));
+    const sleep = new TimedSleep(resolve, reject);
+    sleep.start(this.arm(delay, sleep.wake.bind(sleep), options), signal);
   }
 
   sleepUntil(deadline: number, options: SleepOptions = {}): Promise<void> {

@@ -1,11 +1,8 @@
 import { AsyncResource } from "node:async_hooks";
 import { Alarm } from "./alarm.ts";
 import { AlarmSleep } from "./alarm-sleep.ts";
-import { type AlarmSource, AlarmTimer } from "./alarm-timer.ts";
-import type { Clock, SleepOptions, Timer, TimerOptions } from "./clock.ts";
-import type { CallbackContext } from "./context-clock.ts";
+import type { Clock, SleepOptions } from "./clock.ts";
 import { HostClock } from "./host-clock.ts";
-import type { Sleep } from "./sleep.ts";
 import type { TimerHost } from "./timer-host.ts";
 
 type Globals = Pick<typeof globalThis, "setTimeout" | "clearTimeout" | "performance">;
@@ -50,19 +47,21 @@ function countTimeouts(): number {
 /** The globals of a while, and who sleeps on them. */
 class Bed {
   readonly #globals: Globals;
-  readonly #host: TimerHost;
   readonly #alarm: Alarm;
   readonly #idleAlarm: Alarm;
   #isReal: boolean | undefined = undefined;
 
   constructor({ setTimeout, clearTimeout, performance }: Globals) {
     this.#globals = { setTimeout, clearTimeout, performance };
-    this.#host = withoutContext(hostOn(this.#globals));
-    this.#alarm = new Alarm(this.#host, true);
-    this.#idleAlarm = new Alarm(this.#host, false);
+    const host = withoutContext(hostOn(this.#globals));
+    this.#alarm = new Alarm(host, true);
+    this.#idleAlarm = new Alarm(host, false);
   }
 
-  /** Whether timers are the machine's own, so that one can be shared; undefined until one was seen. */
+  /**
+   * Whether timers are the machine's own; undefined until one was seen. On others nothing is shared:
+   * fakes forget timers when they are told to, and would forget all.
+   */
   get isReal(): boolean | undefined {
     return this.#isReal;
   }
@@ -71,50 +70,23 @@ class Bed {
     return setTimeout === this.#globals.setTimeout && performance === this.#globals.performance;
   }
 
-  /** One for all, but not on fakes: they forget timers when they are told to, and would forget all. */
   alarm(ref: boolean): Alarm {
-    if (!this.#isReal) return new Alarm(this.#host, ref);
     return ref ? this.#alarm : this.#idleAlarm;
   }
 
   /** Arms a timer with `ref`, and looks whether the machine knows of it. */
-  look(arm: () => Timer): Timer {
+  look(arm: () => void): void {
     const before = countTimeouts();
-    const timer = arm();
+    arm();
     this.#isReal = countTimeouts() > before;
-    return timer;
   }
 }
 
-class RealClock extends HostClock implements AlarmSource {
+class RealClock extends HostClock {
   #bed = new Bed(globalThis);
 
   override now(): number {
     return globalThis.Date.now();
-  }
-
-  alarm(ref: boolean): Alarm {
-    return this.#bedOfNow().alarm(ref);
-  }
-
-  protected override arm(delay: number, fire: () => void, options: TimerOptions): Timer {
-    const { ref = true } = options;
-    const bed = this.#bedOfNow();
-    if (bed.isReal === undefined && ref) return bed.look(() => super.arm(delay, fire, options));
-    if (!bed.isReal) return super.arm(delay, fire, options);
-    const timer = new AlarmTimer(this, fire, ref);
-    timer.reset(delay);
-    return timer;
-  }
-
-  /** @internal */
-  protected override armIn(
-    context: CallbackContext,
-    delay: number,
-    fire: () => void,
-    options: TimerOptions,
-  ): Timer {
-    return super.arm(delay, () => context.runInAsyncScope(fire), options);
   }
 
   /** @internal */
@@ -123,16 +95,18 @@ class RealClock extends HostClock implements AlarmSource {
     resolve: () => void,
     reject: (reason: unknown) => void,
     options: SleepOptions,
-  ): Sleep {
-    const bed = this.#bedOfNow();
-    if (!bed.isReal) return super.beginSleep(delay, resolve, reject, options);
-    return new AlarmSleep(bed.alarm(options.ref ?? true), resolve, reject).start(delay);
-  }
-
-  /** What sleeps on globals that are replaced goes on with those. */
-  #bedOfNow(): Bed {
+  ): void {
+    const { ref = true, signal } = options;
+    // What sleeps on globals that are replaced goes on with those.
     if (!this.#bed.isOf(globalThis)) this.#bed = new Bed(globalThis);
-    return this.#bed;
+    const bed = this.#bed;
+    if (bed.isReal) {
+      new AlarmSleep(bed.alarm(ref), resolve, reject).start(delay, signal);
+    } else if (bed.isReal === undefined && ref) {
+      bed.look(() => super.beginSleep(delay, resolve, reject, options));
+    } else {
+      super.beginSleep(delay, resolve, reject, options);
+    }
   }
 }
 

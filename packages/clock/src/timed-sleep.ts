@@ -1,3 +1,4 @@
+import { AbortList } from "./abort-list.ts";
 import type { Timer } from "./clock.ts";
 import { Sleep } from "./sleep.ts";
 
@@ -6,9 +7,9 @@ export class TimedSleep extends Sleep {
   #timer!: Timer;
 
   /** `timer` is to call {@link Sleep.wake}. */
-  start(timer: Timer): this {
+  start(timer: Timer, signal: AbortSignal): void {
     this.#timer = timer;
-    return this;
+    AbortList.of(signal).add(this);
   }
 
   protected override cancel(): void {

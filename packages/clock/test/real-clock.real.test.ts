@@ -9,6 +9,11 @@ import { collectUncaught } from "./uncaught.ts";
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
+/** How many timers keep the process alive. */
+function timeouts(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+}
+
 /** Keeps the process busy, so that what follows begins in the middle of a millisecond. */
 function spin(ms: number): void {
   const end = performance.now() + ms;
@@ -68,31 +73,16 @@ describe("a timer of realClock", () => {
     expect(order).toEqual([10, 20, 30, 40]);
   });
 
-  it("keeps the process alive unless it is told not to", async () => {
-    await realClock.sleep(0); // From then on it knows that these timers are the machine's.
-    const alive = () =>
-      process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-    const before = alive();
-    const none = () => {};
-    const arm = [
-      () => realClock.afterFunc(60_000, none),
-      () => realClock.afterFunc(60_000, none, { ref: true }),
-      () => realClock.afterFunc(60_000, none, { ref: false }),
-      () => realClock.newTimer(60_000, { ref: false }),
-      () => realClock.newTimer(60_000),
-      () => realClock.newTimer(60_000, { ref: true }), // shares one with the last
-    ];
-    const counts: number[] = [];
-    const timers = arm.map((armNext) => {
-      const timer = armNext();
-      counts.push(alive() - before);
-      return timer;
-    });
-    expect(counts).toEqual([1, 2, 2, 2, 3, 3]);
+  it("keeps the process alive unless it is told not to", () => {
+    const before = timeouts();
+    const timers = [{}, { ref: true }, { ref: false }].map((options) =>
+      realClock.newTimer(60_000, options),
+    );
+    expect(timeouts() - before).toBe(2);
     for (const timer of timers) timer.reset(50_000);
-    expect(alive() - before).toBe(3);
+    expect(timeouts() - before).toBe(2);
     for (const timer of timers) timer.stop();
-    expect(alive()).toBe(before);
+    expect(timeouts()).toBe(before);
   });
 
   it("leaves what its callback throws uncaught, and other timers alone", async () => {
@@ -123,6 +113,30 @@ describe("a timer of realClock", () => {
 });
 
 describe("a sleep on realClock", () => {
+  it("keeps the process alive unless it is told not to", async () => {
+    await realClock.sleep(0); // From then on it knows that these timers are the machine's.
+    const before = timeouts();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const counts: number[] = [];
+    const sleeps = [{ ref: false }, {}, { ref: true }].map((options) => {
+      const slept = realClock.sleep(60_000, { ...options, signal });
+      counts.push(timeouts() - before);
+      return slept;
+    });
+    expect(counts).toEqual([0, 1, 1]);
+    stop.abort();
+    await Promise.allSettled(sleeps);
+    expect(timeouts()).toBe(before);
+  });
+
+  it("that is not to keep the process alive ends all the same", async () => {
+    await realClock.sleep(0);
+    const start = performance.now();
+    await Promise.all([realClock.sleep(5, { ref: false }), realClock.sleep(10)]);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(10);
+  });
+
   it("shares one timer of Node with all others", async () => {
     await realClock.sleep(0);
     const setTimeout = vi.spyOn(globalThis, "setTimeout");

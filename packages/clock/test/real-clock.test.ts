@@ -105,22 +105,6 @@ describe("realClock under fakes that come and go", () => {
     expect(ended).toEqual(["faked", "real"]);
   });
 
-  it("takes a timer that is reset along to the fake, and back", async () => {
-    await realClock.sleep(0);
-    const before = process.getActiveResourcesInfo().length;
-    const timer = realClock.newTimer(60_000);
-    expect(process.getActiveResourcesInfo().length).toBe(before + 1);
-    vi.useFakeTimers();
-    restore = () => vi.useRealTimers();
-    timer.reset(10);
-    await vi.advanceTimersByTimeAsync(10);
-    expect([timer.active, vi.getTimerCount()]).toEqual([false, 0]);
-    expect(process.getActiveResourcesInfo().length).toBe(before);
-    vi.useRealTimers();
-    timer.reset(1);
-    expect(await timer.fired).toBe(true);
-  });
-
   it("is not lost with the timers that a fake is told to forget", async () => {
     vi.useFakeTimers();
     restore = () => vi.useRealTimers();

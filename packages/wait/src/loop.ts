@@ -67,7 +67,6 @@ async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefin
       try {
         done = { value: await run(signal) };
       } catch (error) {
-        if (isStopped) throwStop(error, signal);
         handling = handle(error, options);
       }
       // To wait for nothing would cost a failed attempt of `retry` some three percent.
@@ -82,14 +81,9 @@ async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefin
   }
 }
 
-/** Throws an error that is only the stop that user code was told of. */
-function throwStop(error: unknown, signal: AbortSignal): void {
-  if (isStop(error, signal)) throw error;
-}
-
 /** Hands an error to whoever takes it, and throws one that nobody takes. */
-function handle<Value>(error: unknown, { onError }: Loop<Value>): unknown {
-  if (onError === undefined) throw error;
+function handle<Value>(error: unknown, { onError, signal }: Loop<Value>): unknown {
+  if (onError === undefined || isStop(error, signal)) throw error;
   return onError(error);
 }
 

@@ -30,11 +30,14 @@ export interface RetryLimits extends RetryHooks {
 
 export function retryLimits(options: RetryOptions): RetryLimits {
   requireOptions("options", options);
-  const { signal = new AbortController().signal, clock = realClock } = options;
-  const { backoff = DEFAULT_BACKOFF, attemptTimeout: timeout = Number.POSITIVE_INFINITY } = options;
-  const { maxElapsed = Number.POSITIVE_INFINITY } = options;
-  const { retries = maxElapsed < Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : 10 } =
-    options;
+  const {
+    signal = new AbortController().signal,
+    clock = realClock,
+    backoff = DEFAULT_BACKOFF,
+    attemptTimeout: timeout = Number.POSITIVE_INFINITY,
+    maxElapsed = Number.POSITIVE_INFINITY,
+    retries = maxElapsed < Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : 10,
+  } = options;
   requireSignal("options.signal", signal);
   const arm = rearmedTimer("options.clock", clock);
   const next = strategyOf("options.backoff", backoff).delayFunc();

@@ -15,9 +15,8 @@ export function retrying<Value>(
   fn: (attempt: Attempt) => Value | PromiseLike<Value>,
   limits: RetryLimits,
 ): Loop<Value> {
-  const { signal, clock, retries, maxElapsed, timeout, arm, next } = limits;
-  const { shouldRetry, delay, onRetry } = limits;
-  const isLimited = timeout < Number.POSITIVE_INFINITY;
+  const { signal, clock, retries, maxElapsed, timeout, arm, next, shouldRetry, delay, onRetry } =
+    limits;
   const start = clock.monotonic();
   let attempt = 0;
   let wait = 0;
@@ -28,11 +27,15 @@ export function retrying<Value>(
     if (maxElapsed < Number.POSITIVE_INFINITY && clock.monotonic() - start + wait > maxElapsed)
       throw error;
   };
-  const context = (error: unknown): RetryContext => {
-    const elapsed = clock.monotonic() - start;
-    const retriesLeft = retries - attempt + 1;
-    return Object.freeze({ attempt, error, delay: wait, elapsed, retriesLeft, signal });
-  };
+  const context = (error: unknown): RetryContext =>
+    Object.freeze({
+      attempt,
+      error,
+      delay: wait,
+      elapsed: clock.monotonic() - start,
+      retriesLeft: retries - attempt + 1,
+      signal,
+    });
   const consult = async (error: unknown): Promise<void> => {
     const told = context(error);
     if (shouldRetry !== undefined && !(await shouldRetry(told))) throw error;
@@ -41,16 +44,20 @@ export function retrying<Value>(
     if (!signal.aborted) await onRetry?.(context(error));
   };
   const call = (own: AbortSignal) => fn({ attempt: ++attempt, signal: own });
-  const facts = () => last;
-  const limited = () => within(limits, facts, async (own) => call(own));
+  const limited = () =>
+    within(
+      limits,
+      () => last,
+      async (own) => call(own),
+    );
 
   return {
-    run: isLimited ? limited : call,
+    run: timeout < Number.POSITIVE_INFINITY ? limited : call,
     isDone: () => true,
     onError: (error) => {
       if (isPermanentError(error)) throw error.cause;
       if (signal.aborted || attempt > retries) throw error;
-      if (isLimited && !isTimeoutError(error)) last = { cause: error };
+      if (!isTimeoutError(error)) last = { cause: error };
       wait = next();
       return (shouldRetry ?? delay ?? onRetry) ? consult(error) : requireTime(error);
     },
