@@ -1,18 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { realClock } from "@holdfast/clock";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { abortListeners } from "./abort-listeners.ts";
-import { collectGarbage } from "./collect-garbage.ts";
+import { countTimeouts } from "./count-timeouts.ts";
 import { collectUncaught } from "./uncaught.ts";
 
 // Bounds are one-sided: a machine may be as slow as it likes.
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-/** How many timers keep the process alive. */
-function timeouts(): number {
-  return process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-}
 
 /** Keeps the process busy, so that what follows begins in the middle of a millisecond. */
 function spin(ms: number): void {
@@ -74,15 +69,15 @@ describe("a timer of realClock", () => {
   });
 
   it("keeps the process alive unless it is told not to", () => {
-    const before = timeouts();
+    const before = countTimeouts();
     const timers = [{}, { ref: true }, { ref: false }].map((options) =>
       realClock.newTimer(60_000, options),
     );
-    expect(timeouts() - before).toBe(2);
+    expect(countTimeouts() - before).toBe(2);
     for (const timer of timers) timer.reset(50_000);
-    expect(timeouts() - before).toBe(2);
+    expect(countTimeouts() - before).toBe(2);
     for (const timer of timers) timer.stop();
-    expect(timeouts()).toBe(before);
+    expect(countTimeouts()).toBe(before);
   });
 
   it("leaves what its callback throws uncaught, and other timers alone", async () => {
@@ -109,68 +104,6 @@ describe("a timer of realClock", () => {
       return timer.fired;
     });
     expect(seen).toEqual(["caller", "caller"]);
-  });
-});
-
-describe("a sleep on realClock", () => {
-  it("keeps the process alive unless it is told not to", async () => {
-    await realClock.sleep(0); // From then on it knows that these timers are the machine's.
-    const before = timeouts();
-    const stop = new AbortController();
-    const { signal } = stop;
-    const counts: number[] = [];
-    const sleeps = [{ ref: false }, {}, { ref: true }].map((options) => {
-      const slept = realClock.sleep(60_000, { ...options, signal });
-      counts.push(timeouts() - before);
-      return slept;
-    });
-    expect(counts).toEqual([0, 1, 1]);
-    stop.abort();
-    await Promise.allSettled(sleeps);
-    expect(timeouts()).toBe(before);
-  });
-
-  it("that is not to keep the process alive ends all the same", async () => {
-    await realClock.sleep(0);
-    const start = performance.now();
-    await Promise.all([realClock.sleep(5, { ref: false }), realClock.sleep(10)]);
-    expect(performance.now() - start).toBeGreaterThanOrEqual(10);
-  });
-
-  it("shares one timer of Node with all others", async () => {
-    await realClock.sleep(0);
-    const setTimeout = vi.spyOn(globalThis, "setTimeout");
-    await realClock.sleep(0); // the first of these globals
-    const stop = new AbortController();
-    const sleeps = Array.from({ length: 100 }, (_, index) =>
-      realClock.sleep(60_000 + index, { signal: stop.signal }),
-    );
-    const count = setTimeout.mock.calls.length;
-    setTimeout.mockRestore();
-    stop.abort("enough");
-    const ends = await Promise.allSettled(sleeps);
-    expect([count, new Set(ends.map(({ status }) => status))]).toEqual([2, new Set(["rejected"])]);
-  });
-
-  it("keeps nobody's context but its own", async () => {
-    await realClock.sleep(0);
-    const contexts = new AsyncLocalStorage<object>();
-    const begin = (stop: AbortController): WeakRef<object> => {
-      const context = {};
-      const slept = contexts.run(context, () => realClock.sleep(60_000, { signal: stop.signal }));
-      slept.catch(() => {});
-      return new WeakRef(context);
-    };
-    const first = new AbortController();
-    const stop = new AbortController();
-    // The first one sets the timer, within its context, for all who sleep after it.
-    const context = begin(first);
-    const kept = realClock.sleep(70_000, { signal: stop.signal }).catch(() => {});
-    first.abort();
-    await collectGarbage();
-    expect(context.deref()).toBe(undefined);
-    stop.abort();
-    await kept;
   });
 });
 

@@ -3,6 +3,8 @@ import { mock } from "node:test";
 import { realClock } from "@holdfast/clock";
 import { install } from "@sinonjs/fake-timers";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { collectGarbage } from "./collect-garbage.ts";
+import { countTimeouts } from "./count-timeouts.ts";
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -88,21 +90,84 @@ describe("realClock over the timers of Node", () => {
   });
 });
 
+describe("a sleep on realClock", () => {
+  it("keeps the process alive unless it is told not to", async () => {
+    await realClock.sleep(0); // From then on it knows that these timers are the machine's.
+    const before = countTimeouts();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const counts: number[] = [];
+    const sleeps = [{ ref: false }, {}, { ref: true }].map((options) => {
+      const slept = realClock.sleep(60_000, { ...options, signal });
+      counts.push(countTimeouts() - before);
+      return slept;
+    });
+    expect(counts).toEqual([0, 1, 1]);
+    stop.abort();
+    await Promise.allSettled(sleeps);
+    expect(countTimeouts()).toBe(before);
+  });
+
+  it("that is not to keep the process alive ends all the same", async () => {
+    await realClock.sleep(0);
+    const start = performance.now();
+    await Promise.all([realClock.sleep(5, { ref: false }), realClock.sleep(10)]);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(10);
+  });
+
+  it("shares one timer of Node with all others", async () => {
+    await realClock.sleep(0);
+    const setTimeout = vi.spyOn(globalThis, "setTimeout");
+    await realClock.sleep(0); // the first of these globals
+    const stop = new AbortController();
+    const sleeps = Array.from({ length: 100 }, (_, index) =>
+      realClock.sleep(60_000 + index, { signal: stop.signal }),
+    );
+    const count = setTimeout.mock.calls.length;
+    setTimeout.mockRestore();
+    stop.abort("enough");
+    const ends = await Promise.allSettled(sleeps);
+    expect([count, new Set(ends.map(({ status }) => status))]).toEqual([2, new Set(["rejected"])]);
+  });
+
+  it("keeps nobody's context but its own", async () => {
+    await realClock.sleep(0);
+    const contexts = new AsyncLocalStorage<object>();
+    const begin = (stop: AbortController): WeakRef<object> => {
+      const context = {};
+      const slept = contexts.run(context, () => realClock.sleep(60_000, { signal: stop.signal }));
+      slept.catch(() => {});
+      return new WeakRef(context);
+    };
+    const first = new AbortController();
+    const stop = new AbortController();
+    // The first one sets the timer, within its context, for all who sleep after it.
+    const context = begin(first);
+    const kept = realClock.sleep(70_000, { signal: stop.signal }).catch(() => {});
+    first.abort();
+    await collectGarbage();
+    expect(context.deref()).toBe(undefined);
+    stop.abort();
+    await kept;
+  });
+});
+
 describe("realClock under fakes that come and go", () => {
   it("lets go on with the machine what began there, and with the fake what began on it", async () => {
     await realClock.sleep(0);
-    const ended: string[] = [];
-    const real = realClock.sleep(5).then(() => ended.push("real"));
+    const real = realClock.sleep(5);
     vi.useFakeTimers();
     restore = () => vi.useRealTimers();
-    const faked = realClock.sleep(10).then(() => ended.push("faked"));
+    let isOver = false;
+    const faked = realClock.sleep(10).then(() => {
+      isOver = true;
+    });
     await vi.advanceTimersByTimeAsync(9);
-    expect(ended).toEqual([]);
+    expect(isOver).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
-    await faked;
+    expect(isOver).toBe(true);
     vi.useRealTimers();
-    await real;
-    expect(ended).toEqual(["faked", "real"]);
+    await Promise.all([real, faked]);
   });
 
   it("is not lost with the timers that a fake is told to forget", async () => {
