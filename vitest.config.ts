@@ -21,7 +21,10 @@ export default defineConfig({
     // What Vite makes of a source it keeps on disk, by its content and the settings above.
     experimental: { fsModuleCache: true },
     // Simulations make much garbage that dies young: with more room, less of it is copied.
-    execArgv: ["--max-semi-space-size=64", "--liftoff-only"],
+    // Mutation testing runs on threads, which take no such options.
+    execArgv: process.env["STRYKER_MUTATOR_WORKER"]
+      ? []
+      : ["--max-semi-space-size=64", "--liftoff-only"],
     // A machine that is busy with other things may stand still for seconds.
     testTimeout: 30_000,
     // Two more than the cores: some tests wait for processes and for real time.

@@ -122,6 +122,7 @@ class RealClock extends HostClock {
  * | more than 2^31-1 ms, `Infinity` | fires after 1 ms | waits; never |
  * | `NaN` | fires after 1 ms | `RangeError` |
  * | 0 or below | after 1 ms | after 1 ms: never in this turn of the event loop |
+ * | 100,000 sleeps | a timer each | one timer for all, unless timers are faked |
  *
  * `setTimeout`, `performance` and `Date` are looked up on `globalThis` at each call, so
  * @sinonjs/fake-timers, `vi.useFakeTimers()`, `jest.useFakeTimers()` and `mock.timers` of
