@@ -172,7 +172,7 @@ export class TimerHeap<Entry extends HeapEntry> {
 
   #widen(): void {
     const size = this.#slots.length;
-    this.#deadlines = widened(this.#deadlines, new Float64Array(size * 2).fill(NEVER));
+    this.#deadlines = widened(this.#deadlines, new Float64Array(size * 2)).fill(NEVER, size);
     this.#orders = widened(this.#orders, new Float64Array(size * 2));
     this.#places = widened(this.#places, new Int32Array(size * 2));
     this.#slots = widened(this.#slots, new Int32Array(size * 2));

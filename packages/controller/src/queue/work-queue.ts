@@ -307,8 +307,12 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
   }
 
   #add(key: string, item: Item, delay: number, priority: number): void {
-    if (delay > 0) this.#backlog.postpone(key, item, delay, priority);
-    else this.#backlog.add(key, item, priority);
+    if (delay > 0) {
+      // Nothing is queued by this, so nobody is served.
+      this.#backlog.postpone(key, item, delay, priority);
+      return;
+    }
+    this.#backlog.add(key, item, priority);
     this.#serve();
   }
 
