@@ -40,8 +40,8 @@ function withoutContext(host: TimerHost): TimerHost {
 
 /** How many timers keep the process alive, as far as the machine knows. */
 function countTimeouts(): number {
-  const names = globalThis.process?.getActiveResourcesInfo?.() ?? [];
-  return names.filter((name) => name === "Timeout").length;
+  const names = globalThis.process.getActiveResourcesInfo?.();
+  return names?.filter((name) => name === "Timeout").length ?? 0;
 }
 
 /** The globals of a while, and who sleeps on them. */

@@ -152,6 +152,75 @@ describe("a sleep on realClock", () => {
   });
 });
 
+describe("realClock on globals that it has not seen yet", () => {
+  /** Puts another `setTimeout` there, and counts how often it is called. */
+  const replace = (timer: typeof setTimeout) => {
+    const original = globalThis.setTimeout;
+    const replaced = vi.fn(timer);
+    globalThis.setTimeout = replaced as never;
+    restore = () => {
+      globalThis.setTimeout = original;
+    };
+    return replaced.mock.calls;
+  };
+
+  /** Begins sleeps with these options, one after the other, and ends them all. */
+  const sleepAll = async (all: readonly { readonly ref?: boolean }[]): Promise<void> => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const sleeps = all.map((options) => realClock.sleep(60_000, { ...options, signal }));
+    stop.abort();
+    await Promise.allSettled(sleeps);
+  };
+
+  it("looks at the first sleep that keeps the process alive, and shares from then on", async () => {
+    const { setTimeout } = globalThis;
+    const calls = replace(((wake: () => void, delay: number) => setTimeout(wake, delay)) as never);
+    await sleepAll([{ ref: false }, { ref: false }, { ref: true }, {}, {}, { ref: false }, {}]);
+    expect(calls.length).toBe(5); // two and one of their own, and one for each kind
+  });
+
+  it("shares nothing on timers that are something else underneath", async () => {
+    const calls = replace(((wake: () => void) => setImmediate(wake)) as never);
+    const { clearTimeout } = globalThis;
+    globalThis.clearTimeout = clearImmediate as never;
+    await sleepAll([{}, {}, {}]);
+    globalThis.clearTimeout = clearTimeout;
+    expect(calls.length).toBe(3);
+  });
+
+  it("shares nothing where the machine does not say what it has", async () => {
+    const { setTimeout } = globalThis;
+    const calls = replace(((wake: () => void, delay: number) => setTimeout(wake, delay)) as never);
+    const { getActiveResourcesInfo } = process;
+    Object.assign(process, { getActiveResourcesInfo: undefined });
+    await sleepAll([{}, {}, {}]);
+    Object.assign(process, { getActiveResourcesInfo });
+    expect(calls.length).toBe(3);
+  });
+
+  it("looks once, whatever it sees", async () => {
+    vi.useFakeTimers();
+    const look = vi.spyOn(process, "getActiveResourcesInfo");
+    restore = () => {
+      look.mockRestore();
+      vi.useRealTimers();
+    };
+    await sleepAll([{}, {}, {}]);
+    expect(look).toHaveBeenCalledTimes(2); // before and after
+  });
+
+  it("measures by another performance as soon as there is one", async () => {
+    await sleepAll([{}, {}]);
+    const { performance } = globalThis;
+    const now = vi.fn(() => performance.now());
+    vi.stubGlobal("performance", { now });
+    restore = () => vi.unstubAllGlobals();
+    await sleepAll([{}, {}]);
+    expect(now).toHaveBeenCalledTimes(2);
+  });
+});
+
 describe("realClock under fakes that come and go", () => {
   it("lets go on with the machine what began there, and with the fake what began on it", async () => {
     await realClock.sleep(0);
