@@ -34,8 +34,8 @@ export interface Done<Value> {
  * `manager` throws rejects it: that is how a limit ends a loop
  */
 export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
-  const { evenIfAborted, signal } = options;
-  if (signal.aborted && !evenIfAborted) return undefined;
+  const { signal } = options;
+  if (signal.aborted && !options.evenIfAborted) return undefined;
   try {
     return await turns(options);
   } catch (error) {

@@ -6,8 +6,8 @@ export function rearmedTimer(name: string, clock: Clock): (delay: number) => Tim
   requireClock(name, clock);
   let timer: Timer | undefined;
   return (delay) => {
-    if (timer === undefined) timer = clock.newTimer(delay, { label: "backoff" });
-    else timer.reset(delay);
+    timer?.reset(delay);
+    timer ??= clock.newTimer(delay, { label: "backoff" });
     return timer;
   };
 }

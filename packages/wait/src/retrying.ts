@@ -15,27 +15,21 @@ export function retrying<Value>(
   fn: (attempt: Attempt) => Value | PromiseLike<Value>,
   limits: RetryLimits,
 ): Loop<Value> {
-  const { signal, clock, retries, maxElapsed, timeout, arm, next, shouldRetry, delay, onRetry } =
-    limits;
+  const { signal, clock, retries, maxElapsed, arm, next, shouldRetry, delay, onRetry } = limits;
   const start = clock.monotonic();
   let attempt = 0;
   let wait = 0;
   // A timeout is no cause of the next one, or a thousand of them would make a chain of a thousand.
   let last: ErrorOptions | undefined;
 
+  const elapsed = () => clock.monotonic() - start;
   const requireTime = (error: unknown): void => {
-    if (maxElapsed < Number.POSITIVE_INFINITY && clock.monotonic() - start + wait > maxElapsed)
-      throw error;
+    if (maxElapsed < Number.POSITIVE_INFINITY && elapsed() + wait > maxElapsed) throw error;
   };
-  const context = (error: unknown): RetryContext =>
-    Object.freeze({
-      attempt,
-      error,
-      delay: wait,
-      elapsed: clock.monotonic() - start,
-      retriesLeft: retries - attempt + 1,
-      signal,
-    });
+  const context = (error: unknown): RetryContext => {
+    const retriesLeft = retries - attempt + 1;
+    return Object.freeze({ attempt, error, delay: wait, elapsed: elapsed(), retriesLeft, signal });
+  };
   const consult = async (error: unknown): Promise<void> => {
     const told = context(error);
     if (shouldRetry !== undefined && !(await shouldRetry(told))) throw error;
@@ -44,15 +38,13 @@ export function retrying<Value>(
     if (!signal.aborted) await onRetry?.(context(error));
   };
   const call = (own: AbortSignal) => fn({ attempt: ++attempt, signal: own });
-  const limited = () =>
-    within(
-      limits,
-      () => last,
-      async (own) => call(own),
-    );
+  const facts = () => last;
 
   return {
-    run: timeout < Number.POSITIVE_INFINITY ? limited : call,
+    run:
+      limits.timeout < Number.POSITIVE_INFINITY
+        ? () => within(limits, facts, async (own) => call(own))
+        : call,
     isDone: () => true,
     onError: (error) => {
       if (isPermanentError(error)) throw error.cause;
