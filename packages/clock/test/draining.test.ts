@@ -183,15 +183,19 @@ describe("before time moves", () => {
   it("what is queued is served when a timer wakes a run that had nothing to fire", async () => {
     const clock = new FakeClock();
     const { events, note } = timelineOf(clock);
-    const woken = new Promise<void>((resolve) => {
-      setTimeout(() => {
-        void clock.sleep(1).then(() => {
-          note("time moved");
-          resolve();
-        });
-        setImmediate(() => note("done"));
-      }, 5);
-    });
+    const wake = (resolve: () => void): void => {
+      void clock.sleep(1).then(() => {
+        note("time moved");
+        resolve();
+      });
+      setImmediate(() => note("done"));
+    };
+    const woken = (async () => {
+      // By then the run has looked and has nothing to do, however busy the machine is.
+      for (let turns = 0; turns < 10; turns++)
+        await new Promise((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => setTimeout(wake, 1, resolve));
+    })();
     await clock.run(() => woken);
     expect(events).toEqual([
       [0, "done"],
