@@ -21,7 +21,8 @@ export default function announceSeed(project: TestProject): () => void {
 
   const isThorough = Boolean(process.env["CI"]);
   project.provide("isThorough", isThorough);
-  if (!isThorough) console.log("Simulations and benches run a part of what CI=true runs.");
+  if (!isThorough)
+    console.log("Properties, simulations and benches run a part of what CI=true runs.");
 
   return () => {
     const failed = project.vitest.state

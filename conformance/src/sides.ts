@@ -18,25 +18,38 @@ export function walk(
   visit: (path: string, value: Sides<Leaf>) => void,
   path = "",
 ): void {
-  const value = eachSide(sides, leafOf);
-  if (Object.values(value).some((leaf) => leaf !== undefined)) visit(path, value);
-  const branches = Object.values(sides).filter(isBranch);
+  const { go, model, want, got } = sides;
+  const there = [go, model, want, got].filter((side) => side !== undefined);
+  const branches = there.filter(isBranch);
+  if (branches.length < there.length)
+    visit(path, { go: leafOf(go), model: leafOf(model), want: leafOf(want), got: leafOf(got) });
   if (branches.length === 0) return;
-  const isList = branches.every((branch) => Array.isArray(branch));
+  const isList = branches.every(Array.isArray);
   const prefix = path === "" ? "" : `${path}.`;
-  for (const key of new Set(branches.flatMap((branch) => Object.keys(branch)))) {
-    const below = eachSide(sides, (side) => (isBranch(side) ? (side as Fields)[key] : undefined));
+  for (const key of keysOf(branches)) {
+    const below = {
+      go: at(go, key),
+      model: at(model, key),
+      want: at(want, key),
+      got: at(got, key),
+    };
     walk(below, visit, isList ? `${path}[${key}]` : prefix + key);
   }
 }
 
-function eachSide<From extends Trace, To extends Trace>(
-  { go, model, want, got }: Sides<From>,
-  change: (side: From) => To,
-): Sides<To> {
-  return { go: change(go), model: change(model), want: change(want), got: change(got) };
+/** Those of the first, and what others have besides. */
+function keysOf([first, ...others]: readonly (Fields | readonly Trace[])[]): Iterable<string> {
+  const keys = Object.keys(first as Fields);
+  const more = others.flatMap((branch) =>
+    Object.keys(branch).filter((key, index) => key !== keys[index]),
+  );
+  return more.length === 0 ? keys : new Set([...keys, ...more]);
 }
 
 function leafOf(trace: Trace): Leaf {
   return isBranch(trace) ? undefined : trace;
+}
+
+function at(trace: Trace, key: string): Trace {
+  return isBranch(trace) ? (trace as Fields)[key] : undefined;
 }

@@ -407,6 +407,5 @@ it("FakeClock does what a list of timers, sorted again and again, does", async (
         expect(real.log).toEqual(model.log);
       }
     }),
-    { numRuns: 100 },
   );
 }, 30_000);

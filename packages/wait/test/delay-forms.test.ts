@@ -237,6 +237,7 @@ function extremes(random: Random): Random {
 const LONGEST = 2 ** 63 / 1e6;
 
 const COUNT = 50;
+const MANY_STEPS = inject("isThorough") ? 1_000_000 : 100_000;
 
 describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
   it.each([
@@ -285,8 +286,8 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
   });
 
   it.each([
-    { cap: Number.POSITIVE_INFINITY, steps: 1_000_000 },
-    { cap: example.cap, steps: inject("isThorough") ? 1_000_000 : 100_000 },
+    { cap: Number.POSITIVE_INFINITY, steps: MANY_STEPS },
+    { cap: example.cap, steps: MANY_STEPS },
   ])("is never NaN nor above its limit in $steps steps to a cap of $cap", ({ cap, steps }) => {
     const limit = holdsCap ? Math.min(cap, LONGEST) : LONGEST;
     const next = create({ ...example, cap, random: extremes(seededRandom(1)) }).delayFunc();
@@ -323,7 +324,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
   });
 
   it("is its closed form on average, within 5 standard errors", () => {
-    const samples = 20_000;
+    const samples = inject("isThorough") ? 20_000 : 5_000;
     const random = seededRandom(31);
     const strategy = create({ ...example, random });
     const sums = mean.map(() => 0);
