@@ -40,6 +40,16 @@ const dueGrowth =
 const CLAIM_DUE = "claimDue, wall µs";
 const NEXT_DUE = "nextDue, wall µs";
 
+const wholeDelayed = (of, contender) =>
+  ["add ns", "due ns", "drain ns"]
+    .map((figure) => of("e", "delayed", M, contender, figure))
+    .reduce((sum, figure) => sum + figure);
+const clientGoDelayed = (says, figure) => ({
+  says: `1M delayed keys: ${says}, in the same run, GOMAXPROCS=1`,
+  least: 1,
+  value: ratio("e", "delayed", M, figure, "client-go", "WorkQueue on FakeClock"),
+});
+
 /** What this library promises, each as one number of this run. */
 const claims = [
   {
@@ -160,6 +170,11 @@ const claims = [
     value: (of) => of("e", "cycle", 1_000, "WorkQueue, take", "ns/item"),
   },
   {
+    says: "client-go's item costs at least one of ours in the same run, GOMAXPROCS=1",
+    least: 1,
+    value: ratio("e", "cycle", 1_000, "ns/item", "client-go", "WorkQueue, take"),
+  },
+  {
     says: "the same, in units of a bare Map and ring",
     most: 2,
     value: ratio("e", "cycle", 1_000, "ns/item", "WorkQueue, take", "bare Map and ring"),
@@ -222,6 +237,17 @@ const claims = [
       "bare Map of records, no order",
     ),
   },
+  clientGoDelayed("adding one costs client-go at least as much", "add ns"),
+  {
+    says: "the same, where client-go's keys are ints and ours strings (stated, no target)",
+    value: ratio("e", "delayed", M, "add ns", "client-go, keys are ints", "WorkQueue on FakeClock"),
+  },
+  clientGoDelayed("becoming due costs client-go at least as much", "due ns"),
+  {
+    says: "client-go's added, due, handed out and done cost at least one of ours, in the same run",
+    least: 1,
+    value: (of) => wholeDelayed(of, "client-go") / wholeDelayed(of, "WorkQueue on FakeClock"),
+  },
   {
     says: "1M delayed keys: becoming due costs at most 1,900 ns each, at random times (Go: 1,779)",
     most: 1_900,
@@ -230,10 +256,7 @@ const claims = [
   {
     says: "1M delayed keys: added, due, handed out and done in at most 2,587 ns each (Go: 2,587)",
     most: 2_587,
-    value: (of) =>
-      ["add ns", "due ns", "drain ns"]
-        .map((figure) => of("e", "delayed", M, "WorkQueue on FakeClock", figure))
-        .reduce((sum, figure) => sum + figure),
+    value: (of) => wholeDelayed(of, "WorkQueue on FakeClock"),
   },
   {
     says: "bytes per queued key beside itself (stated, no target; Go: 74)",

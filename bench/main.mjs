@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { judge } from "./claims.mjs";
+import { whyNoClientGo } from "./client-go.mjs";
 import { load, machine, versions } from "./machine.mjs";
 import { parseOptions, USAGE } from "./options.mjs";
 import { isNeeded, planOf } from "./plan.mjs";
@@ -50,13 +51,14 @@ function readOptions() {
 
 /** What contenders need besides this machine, and why they do not get it. */
 async function services() {
-  if (!isNeeded("PostgreSQL", suites, options)) return {};
+  const missing = { "client-go": whyNoClientGo() };
+  if (!isNeeded("PostgreSQL", suites, options)) return { missing };
   try {
     // What is not asked for is not loaded: it is not everywhere.
     const { openPostgres } = await import("./postgres.mjs");
-    return { postgres: await openPostgres() };
+    return { postgres: await openPostgres(), missing };
   } catch (error) {
-    return { missing: { PostgreSQL: error.message.split("\n")[0] } };
+    return { missing: { ...missing, PostgreSQL: error.message.split("\n")[0] } };
   }
 }
 

@@ -14,7 +14,7 @@ export function planOf(suites, { only, quick }, missing = {}) {
           const job = { suite: suite.id, case: kase.id, size, contender, milliseconds };
           if (kase.rounds !== undefined) job.mostRounds = kase.rounds;
           const limit = kase.skip?.[contender];
-          const because = missing[kase.needs];
+          const because = missing[kase.needs?.(contender)];
           if (because !== undefined) skipped.push({ ...job, because });
           else if (limit !== undefined && size > limit.above)
             skipped.push({ ...job, because: limit.because });
@@ -26,9 +26,14 @@ export function planOf(suites, { only, quick }, missing = {}) {
   return { jobs, skipped };
 }
 
-/** Whether a case that is asked for needs something of that name. */
+/** Whether a contender that is asked for needs something of that name. */
 export function isNeeded(name, suites, { only }) {
-  return suites.some(({ id, cases }) => only.includes(id) && cases.some((c) => c.needs === name));
+  return suites
+    .filter(({ id }) => only.includes(id))
+    .flatMap(({ cases }) => cases)
+    .some(({ contenders, needs }) =>
+      Object.keys(contenders).some((each) => needs?.(each) === name),
+    );
 }
 
 /** The jobs of one case and size stay together, in random order: noise hits all of them alike. */

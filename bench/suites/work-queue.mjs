@@ -1,8 +1,12 @@
+import { clientGo } from "../client-go.mjs";
 import { liveBytes, stopwatch } from "../measure.mjs";
 
 /** How many items a sample of a cycle has. */
 const CYCLES = 300_000;
 const SLOW_CYCLES = 30_000;
+
+/** What a contender needs besides Node. */
+const ofClientGo = (contender) => (contender.startsWith("client-go") ? "client-go" : undefined);
 
 const keysOf = (count) => Array.from({ length: count }, (_, i) => `shop/order-${i}`);
 
@@ -57,6 +61,7 @@ const CYCLE = {
       }
     });
   },
+  "client-go": clientGo("cycle", "strings"),
   fastq: async (size) => {
     const { default: fastq } = await import("fastq");
     const queue = fastq((_key, done) => done(), 1);
@@ -102,6 +107,7 @@ const STEADY = {
       }
     });
   },
+  "client-go": clientGo("steady", "strings"),
   "bare Map and array that shifts": (size) => {
     const keys = keysOf(size);
     const states = new Map(keys.map((key) => [key, "queued"]));
@@ -241,6 +247,8 @@ const DELAYED = {
       return perItem(size, { "add ns": add, "due ns": due, "drain ns": drain, bytes });
     };
   },
+  "client-go": clientGo("delayed", "strings"),
+  "client-go, keys are ints": clientGo("delayed", "ints"),
   "bare Map of records, no order": (size) => {
     const keys = keysOf(size);
     const after = delays(size);
@@ -376,6 +384,7 @@ export const workQueue = {
       milliseconds: 500,
       unit: "keys in turn",
       contenders: CYCLE,
+      needs: ofClientGo,
     },
     {
       id: "steady",
@@ -386,6 +395,7 @@ export const workQueue = {
       milliseconds: 500,
       unit: "keys queued",
       contenders: STEADY,
+      needs: ofClientGo,
       skip: {
         "bare Map and array that shifts": {
           above: 10_000,
@@ -412,6 +422,7 @@ export const workQueue = {
       milliseconds: 0,
       unit: "delayed keys",
       contenders: DELAYED,
+      needs: ofClientGo,
     },
     {
       id: "held",

@@ -29,7 +29,7 @@ describe("npm run bench", () => {
     );
   });
 
-  it("says which cases it leaves out where there is no PostgreSQL, and why", () => {
+  it("says what it leaves out where there is no PostgreSQL or no client-go, and why", () => {
     const options = { only: ["i"], quick: true, rounds: 1 };
     const { jobs, skipped } = planOf(suites, options, { PostgreSQL: "none here" });
     expect(new Set(jobs.map((job) => job.case))).toEqual(
@@ -41,6 +41,10 @@ describe("npm run bench", () => {
     const facts = { machine, versions: {}, services: [], loads: [], verdicts: [], suites, options };
     expect(report({ ...facts, results: [], skipped })).toContain(
       "outbox and relay left out at this size: none here",
+    );
+    const withoutGo = planOf(suites, { ...options, only: ["e"] }, { "client-go": "not built" });
+    expect(new Set(withoutGo.skipped.map(({ contender }) => contender))).toEqual(
+      new Set(["client-go", "client-go, keys are ints"]),
     );
     expect(isNeeded("PostgreSQL", suites, { only: ["a", "i"] })).toBe(true);
     expect(isNeeded("PostgreSQL", suites, { only: ["a", "h"] })).toBe(false);
