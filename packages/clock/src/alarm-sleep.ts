@@ -14,8 +14,7 @@ export class AlarmSleep extends Sleep implements Sleeper {
 
   /** @param delay - milliseconds */
   start(delay: number, signal: AbortSignal | undefined): void {
-    const now = this.#alarm.monotonic();
-    this.#alarm.add(this, now, now + delay);
+    this.#alarm.add(this, delay);
     if (signal !== undefined) AbortList.of(signal).add(this);
   }
 

@@ -1,5 +1,5 @@
+import { HostTimer, type TimerHost } from "./host-timer.ts";
 import { type HeapEntry, TimerHeap } from "./timer-heap.ts";
-import { MOST_CORRECTIONS, type TimerHost } from "./timer-host.ts";
 
 /** What an {@link Alarm} wakes. */
 export interface Sleeper extends HeapEntry {
@@ -17,70 +17,41 @@ export interface Sleeper extends HeapEntry {
  */
 export class Alarm {
   readonly #host: TimerHost;
-  readonly #ref: boolean;
+  readonly #timer: HostTimer;
   readonly #sleepers = new TimerHeap<Sleeper>();
-  readonly #wake = this.#onWake.bind(this);
   #order = 0;
-  #handle: unknown = undefined;
-  /** Until when the host's timer is to take. */
+  /** What the timer is set for. */
   #until = 0;
-  #corrections = 0;
 
   /** @param ref - whether a sleeper keeps the process alive */
   constructor(host: TimerHost, ref: boolean) {
     this.#host = host;
-    this.#ref = ref;
+    this.#timer = new HostTimer(host, () => this.#ring(), ref);
   }
 
-  monotonic(): number {
-    return this.#host.monotonic();
-  }
-
-  /** @param deadline - milliseconds, compared with {@link Alarm.monotonic} */
-  add(sleeper: Sleeper, now: number, deadline: number): void {
+  /** @param delay - milliseconds */
+  add(sleeper: Sleeper, delay: number): void {
+    const now = this.#host.monotonic();
+    const deadline = now + delay;
     this.#sleepers.push(sleeper, deadline, this.#order++);
-    if (this.#handle === undefined) this.#book(now);
-    else if (deadline < this.#until) {
-      this.#host.clear(this.#handle);
-      this.#book(now);
-    }
+    if (!this.#timer.active || deadline < this.#until) this.#set(now);
   }
 
   /** Takes one out that is in. */
   remove(sleeper: Sleeper): void {
     this.#sleepers.remove(sleeper);
-    if (this.#sleepers.size > 0) return;
-    this.#host.clear(this.#handle);
-    this.#handle = undefined;
+    if (this.#sleepers.size === 0) this.#timer.stop();
   }
 
-  #book(now: number): void {
-    const { deadline } = this.#sleepers;
-    const { longest } = this.#host;
-    const delay = Math.min(Math.max(deadline - now, 0), longest);
-    // Not the sum of both where the deadline is meant: that may be less by a rounding error.
-    this.#until = delay < longest ? deadline : now + longest;
-    this.#corrections = 0;
-    this.#set(delay);
+  #set(now: number): void {
+    this.#until = this.#sleepers.deadline;
+    this.#timer.reset(Math.max(this.#until - now, 0));
   }
 
-  #set(delay: number): void {
-    this.#handle = this.#host.set(this.#wake, delay, this.#ref);
-  }
-
-  #onWake(): void {
-    const now = this.#host.monotonic();
-    const early = this.#until - now;
-    if (early > 0 && early <= 1 && this.#corrections < MOST_CORRECTIONS) {
-      this.#corrections++;
-      this.#set(1);
-    } else this.#ring(Math.max(now, this.#until));
-  }
-
-  #ring(now: number): void {
-    const sleepers = this.#sleepers;
-    this.#handle = undefined;
-    while (sleepers.deadline <= now) sleepers.pop().onDue();
-    if (sleepers.size > 0) this.#book(now);
+  #ring(): void {
+    // What the timer was set for is due, even where the host's time says that it is not.
+    const now = Math.max(this.#host.monotonic(), this.#until);
+    while (this.#sleepers.deadline <= now) this.#sleepers.pop().onDue();
+    if (this.#sleepers.size > 0) this.#set(now);
   }
 }

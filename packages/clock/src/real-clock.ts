@@ -3,7 +3,7 @@ import { Alarm } from "./alarm.ts";
 import { AlarmSleep } from "./alarm-sleep.ts";
 import type { Clock, SleepOptions } from "./clock.ts";
 import { HostClock } from "./host-clock.ts";
-import type { TimerHost } from "./timer-host.ts";
+import type { TimerHost } from "./host-timer.ts";
 
 type Globals = Pick<typeof globalThis, "setTimeout" | "clearTimeout" | "performance">;
 

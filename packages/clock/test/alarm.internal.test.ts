@@ -22,7 +22,7 @@ function makeBed(): Bed {
     woken,
     add(name, delay) {
       const sleeper = { heapSlot: -1, onDue: () => void woken.push([name, host.time]) };
-      alarm.add(sleeper, host.time, host.time + delay);
+      alarm.add(sleeper, delay);
       return sleeper;
     },
     remove: (sleeper) => alarm.remove(sleeper),

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HostTimer } from "../src/host-timer.ts";
-import type { TimerHost } from "../src/timer-host.ts";
+import { HostTimer, type TimerHost } from "../src/host-timer.ts";
 import { ManualHost } from "./manual-host.ts";
 
 function arm(delay: number): { host: ManualHost; timer: HostTimer; firedAt: number[] } {

@@ -1,4 +1,4 @@
-import type { TimerHost } from "../src/timer-host.ts";
+import type { TimerHost } from "../src/host-timer.ts";
 
 /** A host that wakes when told to, and keeps a list of what it was asked for. */
 export class ManualHost implements TimerHost {

@@ -83,5 +83,5 @@ export async function backoffUntil(
   requireHooks("options", options, ["onError"]);
   const { onError } = options;
   const isDone = () => false;
-  await loop({ run: f, isDone, onError, manager, immediate: true, sliding, signal });
+  await loop({ run: f, isDone, onError, manager, sliding, signal });
 }

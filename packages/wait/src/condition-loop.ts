@@ -1,18 +1,10 @@
 import { requireFunction, requireHooks, requireSignal } from "@holdfast/clock/internal";
-import type { BackoffManager } from "./backoff-manager.ts";
 import type { Condition, ConditionOptions } from "./condition-options.ts";
-import { loop } from "./loop.ts";
+import { type Loop, loop } from "./loop.ts";
 
 /** When a condition is asked, and what else decides the end. */
-export interface ConditionLoop {
+export interface ConditionLoop extends Omit<Loop<boolean>, "run" | "isDone"> {
   readonly condition: Condition;
-  readonly manager: BackoffManager;
-  readonly immediate: boolean;
-  /** Whether an immediate first call comes even if the signal has aborted. */
-  readonly evenIfAborted: boolean;
-  readonly sliding: boolean;
-  readonly signal: AbortSignal;
-  readonly onError: ConditionOptions["onError"];
 }
 
 /** Asks until the condition is true. The abort of the signal keeps it from that, and so rejects. */

@@ -65,10 +65,8 @@ export async function connectWithBackoff<Connection>(
   const { signal } = options;
   const done = await loop({
     run: () => connecting.attempt(),
-    isDone: () => true,
     onError: (error) => connecting.failed(error),
     manager: connecting,
-    immediate: true,
     sliding: false,
     signal,
   });

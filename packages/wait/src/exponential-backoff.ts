@@ -74,9 +74,8 @@ export async function exponentialBackoff(
   const { clock = realClock, onError, signal = new AbortController().signal } = options;
   const attempts = new Attempts(options.backoff, rearmedTimer("options.clock", clock));
   if (attempts.over) throw new ExhaustedError(0);
-  const when = { immediate: true, evenIfAborted: false, sliding: true };
   const ask: Condition = (told) => attempts.mayAsk() && condition(told);
-  await conditionLoop({ condition: ask, manager: attempts, ...when, signal, onError });
+  await conditionLoop({ condition: ask, manager: attempts, signal, onError });
 }
 
 /** Counts the calls, and decides whether another delay follows. */

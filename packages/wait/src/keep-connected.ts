@@ -96,7 +96,6 @@ export async function keepConnected<Connection>(
     isDone: () => false,
     onError: endOf,
     manager: connecting,
-    immediate: true,
     sliding: false,
     signal,
   });

@@ -4,17 +4,17 @@ import type { BackoffManager } from "./backoff-manager.ts";
 /** Everything in this package that repeats is one of these. */
 export interface Loop<Value> {
   readonly run: (signal: AbortSignal) => Value | PromiseLike<Value>;
-  /** Whether a value of `run` ends the loop. */
-  readonly isDone: (value: Value) => boolean;
+  /** Whether a value of `run` ends the loop; without it each does. */
+  readonly isDone?: (value: Value) => boolean;
   /** Gets what `run` throws, and is waited for. Without it an error ends the loop. */
   readonly onError: ((error: unknown) => unknown) | undefined;
   readonly manager: BackoffManager;
-  /** Whether the first run comes before the first delay. */
-  readonly immediate: boolean;
+  /** Whether the first run comes before the first delay; by default it does. */
+  readonly immediate?: boolean;
   /** Whether it starts even if the signal has aborted: an immediate first run comes all the same. */
   readonly evenIfAborted?: boolean;
-  /** When a delay starts counting: true after `run` has settled, false when it is called. */
-  readonly sliding: boolean;
+  /** When a delay starts counting: true, the default, after `run` has settled, false when it is called. */
+  readonly sliding?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -45,7 +45,7 @@ export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | u
 }
 
 async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
-  const { run, manager, immediate, sliding, signal } = options;
+  const { run, manager, immediate = true, sliding = true, signal } = options;
   let timer: Timer | undefined;
   // What `signal.aborted` says, which costs a failed attempt of `retry` a percent each time.
   let isStopped = false;
@@ -89,7 +89,7 @@ function handle<Value>(error: unknown, { onError, signal }: Loop<Value>): unknow
 
 /** Whether the last run, unless it failed, has done what the loop is for. */
 function isOver<Value>(done: Done<Value> | undefined, { isDone }: Loop<Value>): boolean {
-  return done !== undefined && isDone(done.value);
+  return done !== undefined && (isDone === undefined || isDone(done.value));
 }
 
 /** Whether an error is only the stop that user code was told of. */

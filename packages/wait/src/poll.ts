@@ -127,8 +127,6 @@ export async function poll<Value>(
       isDone: Boolean,
       onError: (error) => errors.take(error, own),
       manager: { backoff: () => arm(next()) },
-      immediate: true,
-      sliding: true,
       signal: own,
     });
   const done =

@@ -45,7 +45,6 @@ export function retrying<Value>(
       limits.timeout < Number.POSITIVE_INFINITY
         ? () => within(limits, facts, async (own) => call(own))
         : call,
-    isDone: () => true,
     onError: (error) => {
       if (isPermanentError(error)) throw error.cause;
       if (signal.aborted || attempt > retries) throw error;
@@ -54,8 +53,6 @@ export function retrying<Value>(
       return (shouldRetry ?? delay ?? onRetry) ? consult(error) : requireTime(error);
     },
     manager: { backoff: () => arm(wait) },
-    immediate: true,
-    sliding: true,
     signal,
   };
 }

@@ -1,7 +1,7 @@
+import type { TimerHost } from "../host-timer.ts";
 import type { Fired } from "../testing/drive.ts";
 import type { Timed } from "../testing/driven-clock.ts";
 import type { PendingTimer } from "../testing/test-clock.ts";
-import type { TimerHost } from "../timer-host.ts";
 import { toNanosecond } from "../to-nanosecond.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
 

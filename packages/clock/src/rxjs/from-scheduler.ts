@@ -2,7 +2,7 @@ import type { SchedulerLike, Subscription } from "rxjs";
 import { requireMethods } from "../arguments.ts";
 import type { Clock } from "../clock.ts";
 import { HostClock } from "../host-clock.ts";
-import type { TimerHost } from "../timer-host.ts";
+import type { TimerHost } from "../host-timer.ts";
 
 /** A scheduler as a host of timers. It knows one time only, and that one may go back. */
 class SchedulerHost implements TimerHost {
