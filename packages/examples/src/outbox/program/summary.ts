@@ -33,9 +33,10 @@ export function summaryOf(outcome: Outcome, seed: number): Summary {
   const { elapsed, killed, orphans, received, takenBack } = progress;
   const { attempts, duplicates, overlaps } = received;
   const faults = [...faultsOf(audit, isSettled)];
-  if (overlaps > 0) faults.push(`overlaps: ${overlaps}, and must be 0`);
   if (failed > 0) faults.push(`workers that ended by themselves: ${failed}, and must be 0`);
   if (!isSettled) faults.push("stopped before all was settled");
+  // The last, because each of them is told below.
+  if (overlaps > 0) faults.push(`overlaps: ${overlaps}, and must be 0`);
   return {
     ...{ seed, elapsed: Math.round(elapsed) },
     ...audit,
@@ -61,9 +62,7 @@ export function summaryLines(summary: Summary, { bold, dim, green, red }: Colour
   );
   const { faults, overlapping, elapsed, seed } = summary;
   const told = overlapping.slice(0, MOST_TOLD).map((each) => dim(`  ${describeOverlap(each)}`));
-  const verdict =
-    faults.length === 0
-      ? [green("All is as it must be.")]
-      : faults.flatMap((fault) => [red(fault), ...(fault.startsWith("overlaps:") ? told : [])]);
-  return [bold(`After ${formatDuration(elapsed)}, seed ${seed}`), "", ...table, "", ...verdict];
+  const verdict = faults.length === 0 ? [green("All is as it must be.")] : faults.map(red);
+  const title = bold(`After ${formatDuration(elapsed)}, seed ${seed}`);
+  return [title, "", ...table, "", ...verdict, ...told];
 }

@@ -46,40 +46,54 @@ function post(id: string, order: number, sender: string): string {
   return `POST / HTTP/1.1\r\n${headers}\r\n\r\n${body}`;
 }
 
+/** A receiver that handles the first attempt of a message until it is told to answer it. */
+async function handling(fault: Fault) {
+  const { database, answer } = slowDatabase();
+  const receiver = await Receiver.start({ database, seed: SEED, clock: realClock });
+  const { ledger } = receiver;
+  const [id, order] = [randomUUID(), orderWith(fault)];
+  const sockets: Socket[] = [];
+  const send = async (sender: string): Promise<Socket> => {
+    const socket = await connected(receiver);
+    sockets.push(socket);
+    socket.write(post(id, order, sender));
+    return socket;
+  };
+  const first = await send("a");
+  await expect.poll(() => ledger.counts.open, PATIENT).toBe(1);
+  return {
+    ...{ id, ledger, send },
+    answer: async () => {
+      answer();
+      await once(first, "data");
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      await receiver[Symbol.asyncDispose]();
+    },
+  };
+}
+
 const secondFaults: readonly Fault[] = ["none", "error", "reset", "lost reply"];
 
 it.each(secondFaults)(
   "counts no attempt that was given up before it is read: %s",
   async (fault) => {
-    const { database, answer } = slowDatabase();
-    await using receiver = await Receiver.start({ database, seed: SEED, clock: realClock });
-    const { ledger } = receiver;
-    const [id, order] = [randomUUID(), orderWith(fault)];
-    const first = await connected(receiver);
-    first.write(post(id, order, "a"));
-    await expect.poll(() => ledger.counts.open, PATIENT).toBe(1);
-    const late = await connected(receiver);
+    await using attempt = await handling(fault);
+    const { ledger } = attempt;
+    const late = await attempt.send("b");
     // The request and the end of its connection are there before the receiver looks.
-    late.write(post(id, order, "b"));
     late.destroy();
     await expect.poll(() => ledger.counts, PATIENT).toMatchObject({ attempts: 2, open: 1 });
-    answer();
-    await once(first, "data");
+    await attempt.answer();
     expect(ledger.overlaps).toEqual([]);
-    first.destroy();
   },
 );
 
 it.each(secondFaults)("tells who had a message at once, and of what fault: %s", async (fault) => {
-  const { database, answer } = slowDatabase();
-  await using receiver = await Receiver.start({ database, seed: SEED, clock: realClock });
-  const { ledger } = receiver;
-  const [id, order] = [randomUUID(), orderWith(fault)];
-  const first = await connected(receiver);
-  first.write(post(id, order, "a"));
-  await expect.poll(() => ledger.counts.open, PATIENT).toBe(1);
-  const second = await connected(receiver);
-  second.write(post(id, order, "b"));
+  await using attempt = await handling(fault);
+  const { id, ledger } = attempt;
+  await attempt.send("b");
   await expect.poll(() => ledger.counts.overlaps, PATIENT).toBe(1);
   expect(ledger.overlaps).toMatchObject([
     {
@@ -88,7 +102,5 @@ it.each(secondFaults)("tells who had a message at once, and of what fault: %s", 
       later: { attempt: 2, sender: "b", fault },
     },
   ]);
-  answer();
-  await once(first, "data");
-  for (const socket of [first, second]) socket.destroy();
+  await attempt.answer();
 });

@@ -113,8 +113,8 @@ it("tells the story of each overlap, in words and as data", () => {
   const told =
     "  m-1: attempt 3 of somebody (unread) came 1600 ms after attempt 2 of worker-1 (hang); the receiver stood still for up to 40 ms";
   expect(summaryLines(summary, colours).slice(-12)).toEqual([
+    "workers that ended by themselves: 1, and must be 0",
     "overlaps: 11, and must be 0",
     ...Array.from({ length: 10 }, () => told),
-    "workers that ended by themselves: 1, and must be 0",
   ]);
 });
