@@ -45,7 +45,7 @@ export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | u
 }
 
 async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
-  const { run, manager, immediate = true, sliding = true, signal } = options;
+  const { run, manager, immediate, sliding, signal } = options;
   let timer: Timer | undefined;
   // What `signal.aborted` says, which costs a failed attempt of `retry` a percent each time.
   let isStopped = false;
@@ -59,9 +59,9 @@ async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefin
   };
   const subscription = onAbort(signal, stop);
   try {
-    if (!immediate) arm();
+    if (immediate === false) arm();
     while (timer === undefined || ((await timer.fired) && !isStopped)) {
-      if (!sliding) arm();
+      if (sliding === false) arm();
       let done: Done<Value> | undefined;
       let handling: unknown;
       try {
@@ -72,7 +72,7 @@ async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefin
       // To wait for nothing would cost a failed attempt of `retry` some three percent.
       if (handling !== undefined) await (handling as Promise<unknown>);
       if (isOver(done, options)) return done;
-      if (sliding) arm();
+      if (sliding !== false) arm();
     }
     return undefined;
   } finally {
