@@ -27,9 +27,8 @@ export default defineConfig({
       : ["--max-semi-space-size=64", "--liftoff-only"],
     // A machine that is busy with other things may stand still for seconds.
     testTimeout: 30_000,
-    // One more than the cores: some tests wait for processes and for real time. A second one more
-    // loads everything once more, which costs more than it gains.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than the cores: some tests wait for processes and for real time.
+    maxWorkers: availableParallelism() + 2,
     globalSetup: ["test/seed.ts"],
     setupFiles: ["test/seed.setup.ts", "test/shared-worker.setup.ts"],
     coverage: {

@@ -12,6 +12,9 @@ import { isBrowserMissing, PATIENCE, PATIENT, rowOf, useBrowser, visit } from ".
 
 useBrowser();
 
+/** Both wait most of the time. */
+const AT_ONCE = { ...PATIENT, concurrent: true };
+
 const directory = mkdtempSync(join(tmpdir(), "holdfast-page-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -24,7 +27,7 @@ function pidsOf(args: string): readonly string[] {
   });
 }
 
-describe.skipIf(isBrowserMissing)("the page of the program", PATIENT, () => {
+describe.skipIf(isBrowserMissing)("the page of the program", AT_ONCE, () => {
   it("shows a crash loop as it happens, its end, an edit, and the end of the program", async ({
     expect,
   }) => {
@@ -97,7 +100,7 @@ const isStandby = (name: string) => (snapshot: Snapshot) =>
   snapshot.replicas.some(({ identity, role }) => identity === name && role === "standby");
 
 // Where there is a browser, what its page shows is looked at, too.
-describe.skipIf(process.platform !== "linux")("three replicas", PATIENT, () => {
+describe.skipIf(process.platform !== "linux")("three replicas", AT_ONCE, () => {
   it("hand over from a leader that is killed, then from one that is asleep, and run nothing twice", async ({
     expect,
   }) => {
