@@ -1,7 +1,6 @@
 import type { Timer, TimerOptions } from "./clock.ts";
 import { ContextClock } from "./context-clock.ts";
-import type { TimerHost } from "./host-timer.ts";
-import { HostTimer } from "./host-timer.ts";
+import { HostTimer, type TimerHost } from "./host-timer.ts";
 
 /** A clock whose timers are somebody else's. */
 export abstract class HostClock extends ContextClock {
