@@ -37,7 +37,7 @@ const PATIENCE = 90_000;
  * without it, it is ready when it runs
  */
 
-/** Every process group that was started and has not been seen to end. @type {Set<Server>} */
+/** Every server that was started and has not been seen to end. @type {Set<Server>} */
 const running = new Set();
 /** @type {Set<string>} */
 const directories = new Set();
@@ -107,7 +107,7 @@ export async function started(service, signal) {
 export class Server {
   /** @type {Launch} */ #launch;
   /** @type {import("node:child_process").ChildProcess} */ #child;
-  /** @type {Promise<unknown>} */ #exited;
+  /** When its last process is gone. @type {Promise<unknown>} */ #ended;
 
   /** @param {Launch} launch */
   constructor(launch) {
@@ -119,15 +119,18 @@ export class Server {
       cwd: directory,
       detached: true,
       env: { ...process.env, ...env },
-      stdio: ["ignore", log, log],
+      // The last one is a pipe that every process of the server inherits. It closes with the last of
+      // them: PostgreSQL's leave the group, and hold its memory for a moment after it was killed.
+      stdio: ["ignore", log, log, "pipe"],
       ...user,
     });
     closeSync(log);
     running.add(this);
     // The number 0 would stand for the process group of whoever clears away.
     if (this.#child.pid !== undefined) enroll(String(this.#child.pid), directory);
-    this.#exited = once(this.#child, "exit").finally(() => this.#bury());
-    this.#exited.catch(() => undefined);
+    this.#child.once("exit", () => this.signal("SIGKILL")); // to what it forked and left behind
+    this.#ended = once(this.#child, "close").finally(() => this.#bury());
+    this.#ended.catch(() => undefined);
   }
 
   /**
@@ -166,14 +169,14 @@ export class Server {
     if (!running.has(this)) return;
     this.#child.kill(signal);
     const timer = realClock.afterFunc(PATIENCE, () => this.signal("SIGKILL"));
-    await this.#exited;
+    await this.#ended;
     timer.stop();
   }
 
   /** Kills the server and all that belongs to it, as if the machine had lost it. */
   async kill() {
     this.signal("SIGKILL");
-    await this.#exited.catch(() => undefined);
+    await this.#ended.catch(() => undefined);
   }
 
   /** @param {NodeJS.Signals} signal for every process of the server */
@@ -190,7 +193,7 @@ export class Server {
     const { name, greet = async () => true } = this.#launch;
     /** @type {unknown} */
     let last;
-    const ended = this.#exited.then(
+    const ended = this.#ended.then(
       () => {
         throw new Error(`${name} ended before it was ready; it wrote:\n${this.lastWords}`);
       },
@@ -216,8 +219,6 @@ export class Server {
   }
 
   #bury() {
-    // What is left of its group: a process that it forked.
-    this.signal("SIGKILL");
     running.delete(this);
     strike(String(this.#child.pid));
   }
