@@ -93,7 +93,7 @@ describe("npm run bench", () => {
       suite: "h",
       case: "gzip",
       contender: "retry",
-      figures: ["minified", "gzipped", "added to the clock", "gzipped, no clock"],
+      figures: ["minified", "gzipped", "added to the clock", "without the clock"],
     },
     ...(inject("isThorough") ? others : []),
   ])("measures $contender: $figures", async ({ figures, ...contender }) => {

@@ -34,65 +34,51 @@ export interface Done<Value> {
  * `manager` throws rejects it: that is how a limit ends a loop
  */
 export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
-  const { signal } = options;
-  if (signal.aborted && !options.evenIfAborted) return undefined;
-  try {
-    return await turns(options);
-  } catch (error) {
-    if (isStop(error, signal)) return undefined;
-    throw error;
-  }
-}
-
-async function turns<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
-  const { run, manager, immediate, sliding, signal } = options;
+  const { run, isDone, onError, manager, immediate, evenIfAborted, sliding, signal } = options;
+  const comesTooLate = () => signal.aborted && !evenIfAborted;
+  if (comesTooLate()) return undefined;
   let timer: Timer | undefined;
-  // What `signal.aborted` says, which costs a failed attempt of `retry` a percent each time.
+  // What `signal.aborted` says. On Node 20 every signal has a hidden class of its own, so that each look
+  // at one would cost a failed attempt of `retry` two percent.
   let isStopped = false;
   const stop = () => {
     isStopped = true;
     timer?.stop();
   };
-  const arm = () => {
+  const armIf = (condition: boolean) => {
+    if (!condition) return;
     timer = manager.backoff();
     if (isStopped) stop();
   };
+  // Whether an error is only the stop that user code was told of.
+  const isStop = (error: unknown) => isStopped && Object.is(error, signal.reason);
+  const handle = (error: unknown): unknown => {
+    if (onError === undefined || isStop(error)) throw error;
+    return onError(error);
+  };
+  const isOver = (done?: Done<Value>) => done !== undefined && (isDone?.(done.value) ?? true);
   const subscription = onAbort(signal, stop);
   try {
-    if (immediate === false) arm();
+    armIf(immediate === false);
     while (timer === undefined || ((await timer.fired) && !isStopped)) {
-      if (sliding === false) arm();
+      armIf(sliding === false);
       let done: Done<Value> | undefined;
       let handling: unknown;
       try {
         done = { value: await run(signal) };
       } catch (error) {
-        handling = handle(error, options);
+        handling = handle(error);
       }
       // To wait for nothing would cost a failed attempt of `retry` some three percent.
       if (handling !== undefined) await (handling as Promise<unknown>);
-      if (isOver(done, options)) return done;
-      if (sliding !== false) arm();
+      if (isOver(done)) return done;
+      armIf(sliding !== false);
     }
-    return undefined;
+  } catch (error) {
+    if (!isStop(error)) throw error;
   } finally {
     subscription[Symbol.dispose]();
     stop();
   }
-}
-
-/** Hands an error to whoever takes it, and throws one that nobody takes. */
-function handle<Value>(error: unknown, { onError, signal }: Loop<Value>): unknown {
-  if (onError === undefined || isStop(error, signal)) throw error;
-  return onError(error);
-}
-
-/** Whether the last run, unless it failed, has done what the loop is for. */
-function isOver<Value>(done: Done<Value> | undefined, { isDone }: Loop<Value>): boolean {
-  return done !== undefined && (isDone === undefined || isDone(done.value));
-}
-
-/** Whether an error is only the stop that user code was told of. */
-function isStop(error: unknown, signal: AbortSignal): boolean {
-  return signal.aborted && Object.is(error, signal.reason);
+  return undefined;
 }

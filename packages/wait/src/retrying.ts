@@ -31,6 +31,7 @@ export function retrying<Value>(
     return Object.freeze({ attempt, error, delay: wait, elapsed: elapsed(), retriesLeft, signal });
   };
   const consult = async (error: unknown): Promise<void> => {
+    if (signal.aborted) throw error;
     const told = context(error);
     if (shouldRetry !== undefined && !(await shouldRetry(told))) throw error;
     if (delay !== undefined) wait = requireNotNegative("options.delay()", await delay(told, wait));
@@ -47,7 +48,7 @@ export function retrying<Value>(
         : call,
     onError: (error) => {
       if (isPermanentError(error)) throw error.cause;
-      if (signal.aborted || attempt > retries) throw error;
+      if (attempt > retries) throw error;
       if (!isTimeoutError(error)) last = { cause: error };
       wait = next();
       return (shouldRetry ?? delay ?? onRetry) ? consult(error) : requireTime(error);
