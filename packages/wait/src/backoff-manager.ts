@@ -2,6 +2,7 @@ import type { Clock, Timer } from "@holdfast/clock";
 import { requireMethods } from "@holdfast/clock/internal";
 import type { BackoffStrategy } from "./backoff-strategy.ts";
 import { rearmedTimer } from "./rearmed-timer.ts";
+import { SpentTimer } from "./spent-timer.ts";
 
 /**
  * Decides how long a loop waits before it runs again.
@@ -18,6 +19,9 @@ export interface BackoffManager {
 
 /**
  * A manager that takes its delays from a strategy, one after the other, and never starts over.
+ *
+ * A strategy may end by throwing. Its manager does not: it returns a timer whose `fired` rejects with
+ * that error, so that a loop that arms the timer before a run has that run, the last one.
  *
  * @param strategy - the shape of the delays
  * @param clock - measures them
@@ -46,5 +50,14 @@ export function managerOf(strategy: BackoffStrategy, clock: Clock): BackoffManag
   requireMethods("strategy", strategy, ["delayFunc"]);
   const arm = rearmedTimer("clock", clock);
   const next = strategy.delayFunc();
-  return { backoff: () => arm(next()) };
+  const backoff = (): Timer => {
+    let delay: number;
+    try {
+      delay = next();
+    } catch (error) {
+      return new SpentTimer(error);
+    }
+    return arm(delay);
+  };
+  return { backoff };
 }

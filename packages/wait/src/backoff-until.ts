@@ -82,6 +82,8 @@ export async function backoffUntil(
   requireOptions("options", options);
   requireHooks("options", options, ["onError"]);
   const { onError } = options;
+  // Not the function itself, which would be told more than the error.
+  const handle = onError && ((error: unknown) => onError(error));
   const isDone = () => false;
-  await loop({ run: f, isDone, onError, manager, sliding, signal });
+  await loop({ run: f, isDone, onError: handle, manager, sliding, signal });
 }

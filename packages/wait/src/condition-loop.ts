@@ -3,17 +3,22 @@ import type { Condition, ConditionOptions } from "./condition-options.ts";
 import { type Loop, loop } from "./loop.ts";
 
 /** When a condition is asked, and what else decides the end. */
-export interface ConditionLoop extends Omit<Loop<boolean>, "run" | "isDone"> {
+export interface ConditionLoop extends Omit<Loop<boolean>, "run" | "isDone" | "onError"> {
   readonly condition: Condition;
+  readonly onError: ConditionOptions["onError"];
 }
 
 /** Asks until the condition is true. The abort of the signal keeps it from that, and so rejects. */
 export async function conditionLoop({
   condition,
   signal,
+  onError,
   ...options
 }: ConditionLoop): Promise<void> {
-  const done = await loop({ ...options, run: condition, isDone: Boolean, signal });
+  // Not the function itself, which would be told more than the error.
+  const handle = onError && ((error: unknown) => onError(error));
+  const handling = { run: condition, isDone: Boolean, onError: handle };
+  const done = await loop({ ...options, ...handling, signal });
   if (done === undefined) throw signal.reason;
 }
 

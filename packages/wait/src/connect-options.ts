@@ -63,8 +63,8 @@ export interface ConnectOptions<Connection> {
   readonly clock?: Clock | undefined;
 
   /**
-   * Told of each attempt that failed, and waited for. What it throws ends it all: rethrow there what
-   * no further attempt can mend.
+   * Told of each attempt that failed and is followed by another, and waited for, but not by an abort.
+   * What it throws ends it all: rethrow there what no further attempt can mend.
    *
    * @defaultValue none
    */

@@ -13,6 +13,7 @@ import { GrpcBackoff } from "./grpc-backoff.ts";
 import { rearmedTimer } from "./rearmed-timer.ts";
 import { strategyOf } from "./strategy-of.ts";
 import { tryConnect } from "./try-connect.ts";
+import { unlessAborted } from "./within.ts";
 
 const MIN_CONNECT_TIMEOUT = 20_000;
 
@@ -32,6 +33,8 @@ export class Connecting<Connection> implements BackoffManager {
   /** Of the last attempt: when it started, and how long from then the next one has to wait. */
   #startedAt = 0;
   #delay = 0;
+  /** What the strategy threw instead of a delay: the attempt under way is the last one. */
+  #spent: { readonly error: unknown } | undefined = undefined;
 
   constructor(
     connect: (attempt: ConnectAttempt) => Connection | PromiseLike<Connection>,
@@ -54,7 +57,7 @@ export class Connecting<Connection> implements BackoffManager {
 
   backoff(): Timer {
     this.#attempt++;
-    this.#delay = this.#next();
+    this.#delay = this.#draw();
     this.#startedAt = this.#clock.monotonic();
     return this.#arm(this.#delay);
   }
@@ -67,20 +70,34 @@ export class Connecting<Connection> implements BackoffManager {
     return tryConnect({ connect: this.#connect, facts, clock: this.#clock, signal, onLate });
   }
 
-  /** Tells of the attempt that failed. */
+  /** Tells of the attempt that failed. An abort does not wait for who is told. */
   async failed(error: unknown): Promise<void> {
     const { signal, onRetry } = this.#options;
-    if (!signal.aborted)
-      await onRetry?.({ attempt: this.#attempt, error, delay: this.#untilNext() });
+    if (signal.aborted) return;
+    if (this.#spent !== undefined) throw this.#spent.error;
+    if (onRetry === undefined) return;
+    const told = { attempt: this.#attempt, error, delay: this.#untilNext() };
+    await unlessAborted(signal, (async () => onRetry(told))());
   }
 
   /** Starts over: the attempt that was accepted now counts as the first one. */
   accepted(): void {
     this.#attempt = 0;
-    this.#delay = Math.min(this.#delay, this.#strategy.delayFunc()());
+    const first = this.#strategy.delayFunc()();
+    this.#delay = this.#spent === undefined ? Math.min(this.#delay, first) : first;
+    this.#spent = undefined;
     this.#next = this.#strategy.delayFunc();
     // Armed after the stop, the timer would hold up the end.
     if (!this.#options.signal.aborted) this.#arm(this.#untilNext());
+  }
+
+  #draw(): number {
+    try {
+      return this.#next();
+    } catch (error) {
+      this.#spent = { error };
+      return 0;
+    }
   }
 
   #untilNext(): number {

@@ -84,7 +84,8 @@ export async function keepConnected<Connection>(
     const connection = await connecting.attempt();
     phase = "connected";
     connecting.accepted();
-    await (signal.aborted ? onLate?.(connection) : use(connection, signal));
+    if (signal.aborted) void Promise.resolve(connection).then(onLate);
+    else await use(connection, signal);
   };
   const endOf = (error: unknown): unknown => {
     if (phase === "connecting") return connecting.failed(error);

@@ -79,8 +79,8 @@ const FEW = 1_024;
  * @remarks
  * As in Kubernetes, the cap does not limit the first delay, and jitter accumulates, because it is
  * doubled with the delay. Unlike there, keys that are out of date are also collected without a call
- * of {@link KeyedBackoff.gc}, each time their number has doubled: there are never more than twice as
- * many entries as keys in use, or 1,024. And a delay never overflows into a negative one.
+ * of {@link KeyedBackoff.gc}, each time their number has doubled since they last were: there are never
+ * more than twice as many entries as keys were in use then, or 1,024. And a delay never overflows into a negative one.
  *
  * Source: `Backoff` of k8s.io/client-go/util/flowcontrol, equal to the nanosecond.
  *

@@ -6,8 +6,11 @@ export interface Loop<Value> {
   readonly run: (signal: AbortSignal) => Value | PromiseLike<Value>;
   /** Whether a value of `run` ends the loop; without it each does. */
   readonly isDone?: (value: Value) => boolean;
-  /** Gets what `run` throws, and is waited for. Without it an error ends the loop. */
-  readonly onError: ((error: unknown) => unknown) | undefined;
+  /**
+   * Gets what `run` throws, unless that is only the abort, and whether the signal has aborted. It is
+   * waited for. Without it an error ends the loop.
+   */
+  readonly onError: ((error: unknown, isStopped: boolean) => unknown) | undefined;
   readonly manager: BackoffManager;
   /** Whether the first run comes before the first delay; by default it does. */
   readonly immediate?: boolean;
@@ -54,7 +57,7 @@ export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | u
   const isStop = (error: unknown) => isStopped && Object.is(error, signal.reason);
   const handle = (error: unknown): unknown => {
     if (onError === undefined || isStop(error)) throw error;
-    return onError(error);
+    return onError(error, isStopped);
   };
   const isOver = (done?: Done<Value>) => done !== undefined && (isDone?.(done.value) ?? true);
   const subscription = onAbort(signal, stop);

@@ -125,31 +125,31 @@ export async function poll<Value>(
     loop({
       run: () => fn({ attempt: ++attempt, signal: own }),
       isDone: Boolean,
-      onError: (error) => errors.take(error, own),
+      onError: (error, isStopped) => errors.take(error, isStopped),
       manager: { backoff: () => arm(next()) },
       signal: own,
     });
   const done =
     timeout === Number.POSITIVE_INFINITY
       ? await unlessAborted(signal, work(signal))
-      : await within({ signal, clock, timeout }, () => errors.last, work);
+      : await within({ signal, clock, timeout }, errors.last, work);
   return (done as Done<Truthy<Value>>).value;
 }
 
 /** The errors of a poll, and what becomes of them. */
 class Errors {
   /** As a timeout carries it. */
-  last: ErrorOptions | undefined = undefined;
+  readonly last: ErrorOptions = {};
   readonly #onError: LoopOptions["onError"];
 
   constructor(onError: LoopOptions["onError"]) {
     this.#onError = onError;
   }
 
-  take(error: unknown, signal: AbortSignal): unknown {
+  take(error: unknown, isStopped: boolean): unknown {
     if (isPermanentError(error)) throw error.cause;
-    if (this.#onError === undefined || signal.aborted) throw error;
-    this.last = { cause: error };
+    if (this.#onError === undefined || isStopped) throw error;
+    this.last.cause = error;
     return this.#onError(error);
   }
 }

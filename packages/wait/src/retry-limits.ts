@@ -10,13 +10,13 @@ import {
 import type { BackoffOptions } from "./backoff-options.ts";
 import type { DelayFunc } from "./backoff-strategy.ts";
 import { rearmedTimer } from "./rearmed-timer.ts";
-import type { RetryHooks, RetryOptions } from "./retry-options.ts";
+import type { RetryOptions } from "./retry-options.ts";
 import { strategyOf } from "./strategy-of.ts";
 
 const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 2, jitter: 0.5, cap: 30_000 };
 
 /** {@link RetryOptions}, checked, with their defaults. */
-export interface RetryLimits extends RetryHooks {
+export interface RetryLimits {
   /** One that never aborts where none is given. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -45,5 +45,5 @@ export function retryLimits(options: RetryOptions): RetryLimits {
   requireWhole("options.retries", retries, 0);
   requireHooks("options", options, ["shouldRetry", "delay", "onRetry"]);
   requireAbove("options.attemptTimeout", timeout, 0);
-  return { ...options, signal, clock, retries, maxElapsed, timeout, arm, next };
+  return { signal, clock, retries, maxElapsed, timeout, arm, next };
 }

@@ -44,7 +44,8 @@ export interface RetryHooks {
     | undefined;
 
   /**
-   * Told of each attempt that will be followed by another, before the wait. It is waited for.
+   * Told of each attempt that will be followed by another, before the wait. It is waited for; if it
+   * takes so long that the next attempt would start after `maxElapsed`, that one does not come.
    *
    * @defaultValue none
    */

@@ -68,6 +68,6 @@ export async function retry<Value>(
 ): Promise<Value> {
   requireFunction("fn", fn);
   const limits = retryLimits(options);
-  const done = await unlessAborted(limits.signal, loop(retrying(fn, limits)));
+  const done = await unlessAborted(limits.signal, loop(retrying(fn, limits, options)));
   return (done as Done<Value>).value;
 }

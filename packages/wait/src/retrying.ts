@@ -3,7 +3,7 @@ import type { Attempt } from "./attempt.ts";
 import type { Loop } from "./loop.ts";
 import { isPermanentError } from "./permanent-error.ts";
 import type { RetryLimits } from "./retry-limits.ts";
-import type { RetryContext } from "./retry-options.ts";
+import type { RetryContext, RetryHooks } from "./retry-options.ts";
 import { isTimeoutError } from "./timeout-error.ts";
 import { within } from "./within.ts";
 
@@ -14,13 +14,14 @@ import { within } from "./within.ts";
 export function retrying<Value>(
   fn: (attempt: Attempt) => Value | PromiseLike<Value>,
   limits: RetryLimits,
+  { shouldRetry, delay, onRetry }: RetryHooks,
 ): Loop<Value> {
-  const { signal, clock, retries, maxElapsed, arm, next, shouldRetry, delay, onRetry } = limits;
+  const { signal, clock, retries, maxElapsed, arm, next } = limits;
   const start = clock.monotonic();
   let attempt = 0;
   let wait = 0;
   // A timeout is no cause of the next one, or a thousand of them would make a chain of a thousand.
-  let last: ErrorOptions | undefined;
+  const last: ErrorOptions = {};
 
   const elapsed = () => clock.monotonic() - start;
   const requireTime = (error: unknown): void => {
@@ -31,25 +32,23 @@ export function retrying<Value>(
     return Object.freeze({ attempt, error, delay: wait, elapsed: elapsed(), retriesLeft, signal });
   };
   const consult = async (error: unknown): Promise<void> => {
-    if (signal.aborted) throw error;
     const told = context(error);
     if (shouldRetry !== undefined && !(await shouldRetry(told))) throw error;
-    if (delay !== undefined) wait = requireNotNegative("options.delay()", await delay(told, wait));
+    if (delay !== undefined && !signal.aborted)
+      wait = requireNotNegative("options.delay()", await delay(told, wait));
     requireTime(error);
     if (!signal.aborted) await onRetry?.(context(error));
+    requireTime(error);
   };
   const call = (own: AbortSignal) => fn({ attempt: ++attempt, signal: own });
-  const facts = () => last;
+  const callWithin = () => within(limits, last, async (own) => call(own));
 
   return {
-    run:
-      limits.timeout < Number.POSITIVE_INFINITY
-        ? () => within(limits, facts, async (own) => call(own))
-        : call,
-    onError: (error) => {
+    run: limits.timeout < Number.POSITIVE_INFINITY ? callWithin : call,
+    onError: (error, isStopped) => {
       if (isPermanentError(error)) throw error.cause;
-      if (attempt > retries) throw error;
-      if (!isTimeoutError(error)) last = { cause: error };
+      if (isStopped || attempt > retries) throw error;
+      if (!isTimeoutError(error)) last.cause = error;
       wait = next();
       return (shouldRetry ?? delay ?? onRetry) ? consult(error) : requireTime(error);
     },

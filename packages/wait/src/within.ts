@@ -25,10 +25,12 @@ export function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>):
 /**
  * What `work` comes to, unless the time is up or the signal aborts first: then rejects at once, the
  * signal that `work` was given aborts for the same reason, and nobody hears of what it comes to.
+ *
+ * @param last - has the cause of the timeout, if there is one when it comes
  */
 export function within<Value>(
   { signal, clock, timeout }: Limits,
-  facts: () => ErrorOptions | undefined,
+  last: ErrorOptions,
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   // Not by `unlessAborted` and a `deadlineSignal`: to listen to the signal that was made here would
@@ -40,7 +42,7 @@ export function within<Value>(
       reject(reason);
       controller.abort(reason);
     };
-    const expire = () => giveUp(new TimeoutError(timeout, facts()));
+    const expire = () => giveUp(new TimeoutError(timeout, last));
     const timer = clock.afterFunc(timeout, expire, { label: "timeout" });
     const subscription = onAbort(signal, giveUp);
     const leave = (): void => {

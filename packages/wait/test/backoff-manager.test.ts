@@ -82,6 +82,22 @@ it.each([
   expect(nextDelays(1, listed(delay))).toEqual([meaning]);
 });
 
+it("gives a timer that only tells, when the strategy has no delay left", async () => {
+  const spent = new Error("spent");
+  const strategy: BackoffStrategy = {
+    delayFunc: () => () => {
+      throw spent;
+    },
+  };
+  const timer = managerOf(strategy, clock).backoff();
+  await expect(timer.fired).rejects.toBe(spent);
+  await expect(timer.fired).rejects.toBe(spent);
+  expect([timer.active, timer.deadline]).toEqual([false, Number.POSITIVE_INFINITY]);
+  expect([timer.stop(), timer.reset(5)]).toEqual([false, false]);
+  timer[Symbol.dispose]();
+  expect(clock.waiters()).toBe(0);
+});
+
 it("throws at a delay that is NaN, and leaves the timer as it was", () => {
   const manager = managerOf(listed(100, Number.NaN), clock);
   const timer = manager.backoff();

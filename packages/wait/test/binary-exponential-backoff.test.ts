@@ -3,6 +3,7 @@ import {
   BinaryExponentialBackoff,
   type BinaryExponentialBackoffOptions,
   backoffUntil,
+  delayUntil,
   ExcessiveCollisionsError,
   expectedSlots,
   managerOf,
@@ -145,6 +146,31 @@ it("ends a loop after 16 attempts with its error, leaving no timer and no listen
     0, 1, 4, 11, 26, 57, 120, 247, 502, 1013, 2036, 3059, 4082, 5105, 6128, 7151,
   ]);
   expect([clock.waiters(), abortListeners(signal)]).toEqual([0, 0]);
+});
+
+it.each([
+  { sliding: true, attempts: [0, 1, 4] },
+  { sliding: false, attempts: [0, 1, 4] },
+])("makes all attempts of a loop, sliding: $sliding", async ({ sliding, attempts }) => {
+  using clock = new FakeClock();
+  const start = clock.monotonic();
+  const made: number[] = [];
+  const strategy = new BinaryExponentialBackoff({
+    slotTime: 1,
+    attemptLimit: 3,
+    random: () => ALMOST_ONE,
+  });
+  const isMade = () => made.push(clock.monotonic() - start) > 3;
+  const end = delayUntil(strategy.delayFunc(), isMade, { clock, sliding });
+  const error = await clock.run(() => end.catch((reason: unknown) => reason));
+  expect(error).toEqual(new ExcessiveCollisionsError(3));
+  expect(made).toEqual(attempts);
+});
+
+it("counts the last attempt where it succeeds", async () => {
+  using clock = new FakeClock();
+  const strategy = new BinaryExponentialBackoff({ slotTime: 1, attemptLimit: 1 });
+  await clock.run(() => delayUntil(strategy.delayFunc(), () => true, { clock }));
 });
 
 it.each([

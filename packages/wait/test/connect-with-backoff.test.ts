@@ -1,4 +1,10 @@
-import { type ConnectAttempt, type ConnectOptions, connectWithBackoff } from "@holdfast/wait";
+import {
+  BinaryExponentialBackoff,
+  type ConnectAttempt,
+  type ConnectOptions,
+  connectWithBackoff,
+  ExcessiveCollisionsError,
+} from "@holdfast/wait";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Harness, harnesses } from "./harness.ts";
 import { stageOn } from "./stage.ts";
@@ -112,6 +118,36 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
         [0, "attempt 1"],
         [2 ** 40, ["rejected", "enough"]],
       ]);
+    });
+  });
+
+  describe("makes the last attempt that a strategy allows", () => {
+    const backoff = new BinaryExponentialBackoff({
+      slotTime: 1,
+      attemptLimit: 3,
+      random: () => 0.9,
+    });
+
+    it("and connects if that succeeds", async () => {
+      const end = start(failing(0, 0), { backoff });
+      await harness.step(1_000);
+      await end;
+      expect(timeline.events).toEqual([
+        [0, "attempt 1"],
+        [1, "attempt 2"],
+        [4, "attempt 3"],
+        [4, "connection"],
+        [4, "resolved"],
+      ]);
+    });
+
+    it("and rejects with what the strategy says if that fails, without a word to onRetry", async () => {
+      const onRetry = vi.fn();
+      const end = start(failing(0, 0, 5), { backoff, onRetry, minConnectTimeout: 1_000 });
+      await harness.step(1_000);
+      await end;
+      expect(timeline.events.at(-1)).toEqual([9, ["rejected", new ExcessiveCollisionsError(3)]]);
+      expect(onRetry).toHaveBeenCalledTimes(2);
     });
   });
 
@@ -362,16 +398,33 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect(connect).not.toHaveBeenCalled();
     });
 
-    it("while onRetry is at work, once that is done", async () => {
-      const end = start(failing(0), { onRetry: () => harness.clock.sleep(30) });
+    it.each([
+      { comesTo: "a value", outcome: () => "value" },
+      { comesTo: "an error", outcome: () => Promise.reject(new Error("too late")) },
+    ])("while onRetry is at work, whatever that comes to: $comesTo", async ({ outcome }) => {
+      const end = start(failing(0), { onRetry: () => harness.clock.sleep(30).then(outcome) });
       await harness.step(20);
       stop.abort("enough");
-      await harness.step(10);
       await end;
+      await harness.step(10);
       expect(timeline.events).toEqual([
         [0, "attempt 1"],
-        [30, ["rejected", "enough"]],
+        [20, ["rejected", "enough"]],
       ]);
+    });
+
+    it("while the last attempt of a strategy that ends is under way", async () => {
+      const backoff = new BinaryExponentialBackoff({ slotTime: 1, attemptLimit: 1 });
+      const late: Connect = async () => {
+        await harness.clock.sleep(50);
+        throw new Error("refused");
+      };
+      const end = start(late, { backoff, minConnectTimeout: 100 });
+      await harness.step(20);
+      stop.abort("enough");
+      await end;
+      await harness.step(100);
+      expect(timeline.events).toEqual([[20, ["rejected", "enough"]]]);
     });
 
     it("and hands over what connects all the same", async () => {

@@ -1,5 +1,11 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { type ConnectAttempt, type KeepConnectedOptions, keepConnected } from "@holdfast/wait";
+import {
+  BinaryExponentialBackoff,
+  type ConnectAttempt,
+  ExcessiveCollisionsError,
+  type KeepConnectedOptions,
+  keepConnected,
+} from "@holdfast/wait";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "./abort-listeners.ts";
 import { type Timeline, type TimelineEvent, timelineOf } from "./timeline.ts";
@@ -151,6 +157,26 @@ describe("connects again", () => {
   });
 });
 
+it("makes the last attempt that a strategy allows, and starts over once one is accepted", async () => {
+  const backoff = new BinaryExponentialBackoff({
+    slotTime: 100,
+    attemptLimit: 2,
+    random: () => 0.5,
+  });
+  const end = start(scripted(refused, { holds: 50 }), hold, { backoff });
+  await clock.step(1_000);
+  await end;
+  expect(timeline.events).toEqual([
+    [0, "attempt 1"],
+    [100, "attempt 2"],
+    [100, "connected"],
+    [150, "lost"],
+    [200, "attempt 1"],
+    [300, "attempt 2"],
+    [300, ["rejected", new ExcessiveCollisionsError(2)]],
+  ]);
+});
+
 describe("what use does", () => {
   it("gets the connection and the signal", async () => {
     const use = vi.fn();
@@ -289,6 +315,17 @@ describe("ends when its signal aborts", () => {
     }
   });
 
+  it("during onRetry, which may take for ever", async () => {
+    const end = start(scripted(refused), hold, { onRetry: () => new Promise(() => {}) });
+    await clock.step(70);
+    stop.abort();
+    await end;
+    expect(timeline.events).toEqual([
+      [0, "attempt 1"],
+      [70, "resolved"],
+    ]);
+  });
+
   it("before the start: nothing is called", async () => {
     const connect = vi.fn();
     stop.abort("early");
@@ -328,6 +365,21 @@ describe("ends when its signal aborts", () => {
       expectNothingLeft();
     }
     expect([...outcomes]).toEqual(["attempt 1; late; resolved", "attempt 1; connected; resolved"]);
+  });
+
+  it("from within the strategy, and does not wait for what onLate does", async () => {
+    let sequences = 0;
+    const aborting = () => {
+      if (++sequences === 2) stop.abort("inside");
+      return () => 100;
+    };
+    const onLate = () => clock.sleep(50);
+    const onError = vi.fn();
+    const backoff = { delayFunc: aborting };
+    await start(scripted({ holds: 0 }), hold, { backoff, onLate, onError });
+    expect(timeline.events.at(-1)).toEqual([0, "resolved"]);
+    await clock.step(50);
+    expect(onError).not.toHaveBeenCalled();
   });
 
   it("from within the strategy, with nobody to take the connection", async () => {

@@ -398,6 +398,30 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       ]);
     });
 
+    it("cannot make it start late by taking their time, onRetry either", async () => {
+      const onRetry = vi.fn(() => harness.clock.sleep(50));
+      const end = start(refused, { maxElapsed: 149, onRetry });
+      await harness.step(1000);
+      await end;
+      expect(timeline.events).toEqual([
+        [0, "call"],
+        [50, ["rejected", REFUSED]],
+      ]);
+      expect(onRetry).toHaveBeenCalledTimes(1);
+    });
+
+    it.each(["shouldRetry", "delay", "onRetry"] as const)(
+      "are found where an object inherits them: %s",
+      async (hook) => {
+        const broken = new Error("broken");
+        const options = Object.create({
+          clock: harness.clock,
+          [hook]: () => Promise.reject(broken),
+        });
+        await expect(retry(() => Promise.reject(REFUSED), options)).rejects.toBe(broken);
+      },
+    );
+
     it("are waited for", async () => {
       const late = <Value>(value: Value) => harness.clock.sleep(50).then(() => value);
       const end = start(refused, {
@@ -512,6 +536,17 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(hook).not.toHaveBeenCalled();
     });
 
+    it("during an attempt that fails later, and asks the strategy for nothing more", async () => {
+      const next = vi.fn(() => 100);
+      const late = () => harness.clock.sleep(50).then(refused);
+      const end = start(late, { backoff: { delayFunc: () => next } });
+      await harness.step(20);
+      stop.abort("stop");
+      await end;
+      await harness.step(1000);
+      expect(next).not.toHaveBeenCalled();
+    });
+
     it.each(["abort", "timer"])("in the tick of its timer, %s first", async (first) => {
       for (const reason of REASONS) {
         stop = new AbortController();
@@ -581,7 +616,8 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
         await start(() => Promise.reject(REFUSED), { ...hooks, [hook]: aborting });
         await harness.step(1000);
         expect(timeline.events).toEqual([[0, ["rejected", stop.signal.reason]]]);
-        if (hook !== "onRetry") expect(told).not.toContain("onRetry");
+        const rest = { shouldRetry: [], delay: ["shouldRetry"], onRetry: ["shouldRetry", "delay"] };
+        expect(told).toEqual([...rest[hook], hook]);
         expectNothingLeft();
       }
     });

@@ -199,7 +199,8 @@ function nextDelay(
   const failure = { attempt, error, elapsed, retriesLeft };
   const context = Object.freeze({ ...failure, delay: planned });
   if (!shouldRetry(context)) return undefined;
-  const chosen = requireNotNegative("options.delay()", delay(context, planned));
+  const chosen =
+    delay === unchanged ? planned : requireNotNegative("options.delay()", delay(context, planned));
   if (elapsed + chosen > maxElapsed) return undefined;
   onRetry(Object.freeze({ ...failure, delay: chosen }));
   return chosen;

@@ -290,6 +290,21 @@ describe("retryBackoff", () => {
       expect(onRetry).not.toHaveBeenCalled();
     });
 
+    it.each([
+      { gives: -5, tries: 2, error: refused },
+      {
+        gives: Number.NaN,
+        tries: 1,
+        error: new RangeError("delay must be a number of milliseconds, got NaN"),
+      },
+    ])("and does not take what a strategy gives, $gives, for theirs", ({ gives, tries, error }) => {
+      const backoff = { delayFunc: () => () => gives };
+      expect(eventsOf({ backoff, retries: 1 })).toEqual([
+        ...new Array(tries).fill([0, "try"]),
+        [0, ["failed", error]],
+      ]);
+    });
+
     it.each(["shouldRetry", "delay", "onRetry"] as const)(
       "and fails at once with what %s throws",
       (hook) => {
