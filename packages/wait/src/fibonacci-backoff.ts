@@ -40,10 +40,11 @@ export class FibonacciBackoff implements BackoffStrategy {
    */
   constructor(options: FibonacciBackoffOptions) {
     requireOptions("options", options);
-    requireAtLeast("options.duration", options.duration, 0);
-    this.#options = { ...options };
+    const { duration, jitter, cap, capAfterJitter, random } = options;
+    requireAtLeast("options.duration", duration, 0);
+    this.#options = { duration, jitter, cap, capAfterJitter, random };
     this.#jitter = cappedJitter("options", options);
-    this.#next = Math.min(toNanoseconds(options.duration), this.#jitter.limit);
+    this.#next = Math.min(toNanoseconds(duration), this.#jitter.limit);
     this.#after = this.#next;
   }
 

@@ -45,10 +45,10 @@ export class LinearBackoff implements BackoffStrategy {
    */
   constructor(options: LinearBackoffOptions) {
     requireOptions("options", options);
-    const { duration, increment = duration } = options;
+    const { duration, increment = duration, jitter, cap, capAfterJitter, random } = options;
     requireAtLeast("options.duration", duration, 0);
     requireAtLeast("options.increment", increment, 0);
-    this.#options = { ...options };
+    this.#options = { duration, increment, jitter, cap, capAfterJitter, random };
     this.#jitter = cappedJitter("options", options);
     this.#increment = toNanoseconds(increment);
     this.#base = Math.min(toNanoseconds(duration), this.#jitter.limit);

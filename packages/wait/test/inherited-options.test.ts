@@ -1,0 +1,37 @@
+import {
+  AttemptBackoff,
+  Backoff,
+  type BackoffStrategy,
+  BinaryExponentialBackoff,
+  ConstantBackoff,
+  DecorrelatedJitterBackoff,
+  EqualJitterBackoff,
+  FibonacciBackoff,
+  FullJitterBackoff,
+  GrpcBackoff,
+  LinearBackoff,
+  SymmetricJitterBackoff,
+} from "@holdfast/wait";
+import { expect, it } from "vitest";
+import { firstDelays } from "./first-delays.ts";
+
+const random = () => 0.75;
+const options = { duration: 100, factor: 3, jitter: 0.5, cap: 700, random };
+
+/** Some have their options from a class, or from an object that others share. */
+it.each<readonly [new (options: never) => BackoffStrategy, object]>([
+  [AttemptBackoff, { min: 100, max: 700, factor: 3, jitter: true, random }],
+  [Backoff, options],
+  [BinaryExponentialBackoff, { slotTime: 100, backoffLimit: 2, attemptLimit: 9, random }],
+  [ConstantBackoff, { duration: 100, jitter: 0.5, random }],
+  [DecorrelatedJitterBackoff, options],
+  [EqualJitterBackoff, options],
+  [FibonacciBackoff, { duration: 100, jitter: 0.5, cap: 700, capAfterJitter: true, random }],
+  [FullJitterBackoff, options],
+  [GrpcBackoff, options],
+  [LinearBackoff, { duration: 100, increment: 30, jitter: 0.5, cap: 700, random }],
+  [SymmetricJitterBackoff, options],
+])("%o takes options that an object inherits", (Strategy, own) => {
+  const inherited = new Strategy(Object.create(own) as never);
+  expect(firstDelays(6, inherited)).toEqual(firstDelays(6, new Strategy(own as never)));
+});
