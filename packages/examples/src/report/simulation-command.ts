@@ -1,4 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
+import { directoryProblem } from "./directory-problem.ts";
+import { exitForUsage } from "./exit-for-usage.ts";
 
 /** What every simulation can be told. */
 export interface SimulationOptions {
@@ -18,14 +20,22 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
+/** A run takes long: what its end would fail with is found out before. */
+function usableDirectory(text: string): string {
+  const problem = directoryProblem(text);
+  if (problem === undefined) return text;
+  throw new InvalidArgumentError(`It ${problem}.`);
+}
+
 /** A command line with the options that all simulations have. */
 export function simulationCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .option("--seed <number>", "the same seed gives the same run", wholeNumber(0, 2 ** 32 - 1), 1)
     .option("--json", "print the figures as JSON")
-    .option("--svg <directory>", "draw this run, too")
+    .option("--svg <directory>", "draw this run, too", usableDirectory)
     .helpOption("--help", "show this")
     .showHelpAfterError()
-    .allowExcessArguments(false);
+    .allowExcessArguments(false)
+    .exitOverride(exitForUsage);
 }

@@ -1,5 +1,13 @@
-import { expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, it, vi } from "vitest";
+import { parseOptions } from "../../src/outbox/program/crash/options.ts";
 import { simulationCommand, wholeNumber } from "../../src/report/simulation-command.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "holdfast-pictures-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+afterEach(() => vi.restoreAllMocks());
 
 function read(...args: string[]) {
   const command = simulationCommand("test", "Tests.").exitOverride();
@@ -11,8 +19,8 @@ it.each([
   { args: [], want: { seed: 1 } },
   { args: ["--seed", "0"], want: { seed: 0 } },
   {
-    args: ["--seed=4294967295", "--json", "--svg", "here"],
-    want: { seed: 2 ** 32 - 1, json: true, svg: "here" },
+    args: ["--seed=4294967295", "--json", "--svg", join(directory, "a", "b")],
+    want: { seed: 2 ** 32 - 1, json: true, svg: join(directory, "a", "b") },
   },
 ])("reads $args", ({ args, want }) => {
   expect(read(...args)).toEqual(want);
@@ -34,3 +42,32 @@ it.each(["", " ", "0.5", "63", "1519", "1e9", "NaN"])(
     expect(() => wholeNumber(64, 1_518)(text)).toThrow("Expected a whole number from 64 to 1518.");
   },
 );
+
+it("rejects a place for pictures that is a file, before it runs", () => {
+  const file = join(directory, "file");
+  writeFileSync(file, "");
+  expect(() => read("--svg", file)).toThrow("It is not a directory.");
+  expect(() => read("--svg", join(file, "in-it"))).toThrow("It is not a directory.");
+});
+
+/** The exit code that a program ends with before it begins. */
+function exitCodeOf(parse: () => unknown): unknown {
+  vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const exit = vi.spyOn(process, "exit").mockImplementation((code) => {
+    throw new Error(`exit ${code}`);
+  });
+  expect(parse).toThrow();
+  return exit.mock.lastCall?.[0];
+}
+
+it.each([
+  { args: ["--seed", "x"], code: 2 },
+  { args: ["--sed", "1"], code: 2 },
+  { args: ["--help"], code: 0 },
+])("ends with $code for $args, as the other examples do", ({ args, code }) => {
+  const command = simulationCommand("test", "Tests.");
+  expect(exitCodeOf(() => command.parse(args, { from: "user" }))).toBe(code);
+  vi.spyOn(process, "argv", "get").mockReturnValue(["node", "main.js", ...args]);
+  expect(exitCodeOf(() => parseOptions())).toBe(code);
+});

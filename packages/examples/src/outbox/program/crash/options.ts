@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { exitForUsage } from "../../../report/exit-for-usage.ts";
 import { wholeNumber } from "../../../report/simulation-command.ts";
 
 /** What the command line asks for. */
@@ -23,6 +24,7 @@ export function parseOptions(): CrashOptions {
     .addHelpText("after", "\nDATABASE_URL is a PostgreSQL server, instead of an embedded one.\n")
     .showHelpAfterError()
     .allowExcessArguments(false)
+    .exitOverride(exitForUsage)
     .parse()
     .opts<CrashOptions>();
 }
