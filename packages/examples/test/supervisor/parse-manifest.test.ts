@@ -162,6 +162,25 @@ it.each<BrokenCase>([
     ],
   },
   {
+    name: "a common back-off, once for all that have it",
+    yaml: "backoff: { cap: 10s, resetAfter: 9s }\nprocesses:\n  a: { command: x }\n  b: { command: y }",
+    want: ["1:34: backoff.resetAfter is 9s; expected at least the longest wait, 10s"],
+  },
+  {
+    name: "a common word that is wrong for one process, where the word stands",
+    yaml: "backoff: { cap: 10s, resetAfter: 30s }\nprocesses:\n  a: { command: x }\n  b: { command: y, backoff: { cap: 60s } }",
+    want: [
+      "1:34: backoff.resetAfter is 30s; expected at least the longest wait of processes.b, 1m00s",
+    ],
+  },
+  {
+    name: "a default that is wrong for a process, at its back-off",
+    yaml: "processes:\n  web: { command: x, backoff: { cap: 20m } }",
+    want: [
+      "2:22: processes.web.backoff.resetAfter is 10m00s; expected at least the longest wait, 20m00s",
+    ],
+  },
+  {
     name: "a port that does not exist",
     yaml: "processes:\n  web:\n    command: x\n    readiness: { port: 70000 }",
     want: [`4:24: processes.web.readiness.port is 70000; expected ${PORT}`],

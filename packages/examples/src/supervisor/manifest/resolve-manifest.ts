@@ -34,21 +34,27 @@ function resolveReadiness(draft: ProcessDraft["readiness"]): ReadinessSpec | und
   return { port, path, period, timeout, failures };
 }
 
-function backoffIssues(path: readonly string[], backoff: BackoffSpec): ManifestIssue[] {
+/** The back-off of a process, and where its words stand. */
+interface ResolvedBackoff {
+  readonly name: string;
+  readonly own: ProcessDraft["backoff"];
+  readonly common: ManifestDraft["backoff"];
+  readonly backoff: BackoffSpec;
+}
+
+function backoffIssue({ name, own, common, backoff }: ResolvedBackoff): ManifestIssue | undefined {
   const { duration, jitter, cap, resetAfter } = backoff;
-  const issue = (key: string, value: number, expected: string): ManifestIssue => ({
-    path: [...path, key],
-    at: "value",
-    message: `${formatPath([...path, key])} is ${formatDuration(value)}; expected ${expected}`,
-  });
-  if (cap < duration)
-    return [issue("cap", cap, `at least the first wait, ${formatDuration(duration)}`)];
+  const tooShort = (key: "cap" | "resetAfter", wait: string, least: number): ManifestIssue => {
+    const isCommon = own?.[key] === undefined && common?.[key] !== undefined;
+    const path = isCommon ? ["backoff", key] : ["processes", name, "backoff", key];
+    const whose = isCommon && own !== undefined ? ` of processes.${name}` : "";
+    const expected = `at least the ${wait} wait${whose}, ${formatDuration(least)}`;
+    const message = `${formatPath(path)} is ${formatDuration(backoff[key])}; expected ${expected}`;
+    return { path, at: "value", message };
+  };
+  if (cap < duration) return tooShort("cap", "first", duration);
   const longest = cap * (1 + jitter);
-  if (resetAfter < longest)
-    return [
-      issue("resetAfter", resetAfter, `at least the longest wait, ${formatDuration(longest)}`),
-    ];
-  return [];
+  return resetAfter < longest ? tooShort("resetAfter", "longest", longest) : undefined;
 }
 
 /** Fills in the defaults and checks what no single field can say. */
@@ -57,14 +63,16 @@ export function resolveManifest(
   directory: string,
 ): { readonly manifest: Manifest; readonly issues: readonly ManifestIssue[] } {
   const processes = new Map<string, ProcessSpec>();
-  const issues: ManifestIssue[] = [];
+  /** By message: what is wrong for several processes is said once. */
+  const issues = new Map<string, ManifestIssue>();
   for (const [name, process] of Object.entries(draft.processes)) {
     const { command, args = [], env = {}, cwd = ".", restart = "Always" } = process;
     const backoff = resolveBackoff(process.backoff, draft.backoff);
     const readiness = resolveReadiness(process.readiness);
-    issues.push(...backoffIssues(["processes", name, "backoff"], backoff));
+    const issue = backoffIssue({ name, own: process.backoff, common: draft.backoff, backoff });
+    if (issue !== undefined) issues.set(issue.message, issue);
     const spec = { name, command, args, env, cwd: resolve(directory, cwd), restart };
     processes.set(name, { ...spec, backoff, readiness });
   }
-  return { manifest: { grace: draft.grace ?? POD_GRACE, processes }, issues };
+  return { manifest: { grace: draft.grace ?? POD_GRACE, processes }, issues: [...issues.values()] };
 }
