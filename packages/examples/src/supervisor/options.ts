@@ -42,12 +42,20 @@ interface Parsed extends Omit<Options, "duration" | "port" | "identity"> {
 const SHIPPED = fileURLToPath(new URL("../../src/supervisor/demo/demo.yaml", import.meta.url));
 const DEFAULT_DURATION = 20_000;
 const DEFAULT_LEASE = 3_000;
+/** Six times in a lease files are read and written to renew it. Milliseconds. */
+const LEAST_LEASE = 500;
 const LAST_PORT = 65_535;
 
 function durationOf(text: string): number {
   const duration = parseDuration(text);
   if (duration !== undefined) return duration;
   throw new InvalidArgumentError('Expected a duration such as "500ms", "20s" or "1m30s".');
+}
+
+function leaseOf(text: string): number {
+  const lease = durationOf(text);
+  if (lease >= LEAST_LEASE) return lease;
+  throw new InvalidArgumentError(`Expected at least ${formatDuration(LEAST_LEASE)}.`);
 }
 
 function wholeUpTo(most: number, least: number): (text: string) => number {
@@ -70,7 +78,7 @@ function createCommand(print: (text: string) => void): Command {
     .argParser(durationOf)
     .default(DEFAULT_DURATION, formatDuration(DEFAULT_DURATION));
   const lease = new Option("--lease <duration>", "how long replicas wait for a silent leader")
-    .argParser(durationOf)
+    .argParser(leaseOf)
     .default(DEFAULT_LEASE, formatDuration(DEFAULT_LEASE));
   return new Command("npm start --")
     .description("Runs the processes of a manifest and keeps them running, as a kubelet does.")
@@ -99,12 +107,23 @@ function requireLinux(command: Command): void {
     command.error("error: --replicas and --lock need Linux: they look into /proc");
 }
 
+/** What would be read and then have no effect is refused. */
+function requireReplicas(command: Command): void {
+  const { replicas, lock, identity } = command.opts<Parsed>();
+  if (identity !== undefined && lock === undefined)
+    command.error("error: --identity needs --lock: only one of several supervisors has a name");
+  const isAlone = replicas === undefined && lock === undefined;
+  if (isAlone && command.getOptionValueSource("lease") === "cli")
+    command.error("error: --lease needs --replicas or --lock: one supervisor alone has no lease");
+}
+
 /** Reads the arguments of the command line, without those of Node. */
 export function parseOptions(args: readonly string[]): ParsedOptions {
   const printed: string[] = [];
   const command = createCommand((text) => printed.push(text));
   try {
     command.parse(args, { from: "user" });
+    requireReplicas(command);
     requireLinux(command);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

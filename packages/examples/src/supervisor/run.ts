@@ -1,3 +1,4 @@
+import { directoryProblem } from "../report/directory-problem.ts";
 import { ending } from "./ending.ts";
 import type { Host } from "./host.ts";
 import { formatManifestErrorWithSource } from "./manifest/manifest-error.ts";
@@ -21,6 +22,15 @@ function firstManifestProblem(read: ReadManifest & { ok: false }): string {
   const what =
     "errors" in read ? read.errors.map(formatManifestErrorWithSource).join("\n") : read.message;
   return `${what}\nNothing was started.\n`;
+}
+
+/** What is wrong with a directory of the command line, which is made if it is not there. */
+function firstDirectoryProblem({ logs, lock }: Options): string | undefined {
+  for (const [option, directory] of Object.entries({ logs, lock })) {
+    const problem = directory === undefined ? undefined : directoryProblem(directory);
+    if (problem !== undefined) return `${directory} ${problem}: choose another with --${option}\n`;
+  }
+  return undefined;
 }
 
 function createView({ file, duration }: Options, { clock, stdout }: Host, start: number): View {
@@ -52,8 +62,8 @@ async function openPage(program: Program, { status, alive }: Role): Promise<WebS
 /**
  * Runs a manifest from start to summary.
  *
- * @returns the exit code: 0 for an end as planned, 2 for a manifest or a port that cannot be used,
- * 128 and more for a signal that came before the planned end
+ * @returns the exit code: 0 for an end as planned, 2 for a manifest, a directory or a port that
+ * cannot be used, 128 and more for a signal that came before the planned end
  */
 export async function run(options: Options, host: Host): Promise<number> {
   const { file, duration, port } = options;
@@ -61,6 +71,11 @@ export async function run(options: Options, host: Host): Promise<number> {
   const first = readManifest(file);
   if (!first.ok) {
     stderr.write(firstManifestProblem(first));
+    return USAGE_ERROR;
+  }
+  const problem = firstDirectoryProblem(options);
+  if (problem !== undefined) {
+    stderr.write(problem);
     return USAGE_ERROR;
   }
 

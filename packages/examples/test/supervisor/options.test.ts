@@ -34,6 +34,7 @@ it.each([
   { args: ["--port", "8080"], want: { ...DEFAULTS, port: 8_080 } },
   { args: ["--no-page"], want: { ...DEFAULTS, port: undefined } },
   { args: ["--replicas", "3", "--lease", "1s"], want: { ...DEFAULTS, replicas: 3, lease: 1_000 } },
+  { args: ["--replicas", "3", "--lease", "500ms"], want: { ...DEFAULTS, replicas: 3, lease: 500 } },
   {
     args: ["--lock", "lock", "--identity", "b"],
     want: { ...DEFAULTS, lock: "lock", identity: "b" },
@@ -63,6 +64,18 @@ it.each([
   {
     args: ["--replicas", "0"],
     want: "error: option '--replicas <number>' argument '0' is invalid. Expected a whole number from 1 to 9.",
+  },
+  {
+    args: ["--replicas", "2", "--lease", "499ms"],
+    want: "error: option '--lease <duration>' argument '499ms' is invalid. Expected at least 500ms.",
+  },
+  {
+    args: ["--lease", "3s"],
+    want: "error: --lease needs --replicas or --lock: one supervisor alone has no lease",
+  },
+  {
+    args: ["--identity", "a", "--replicas", "2"],
+    want: "error: --identity needs --lock: only one of several supervisors has a name",
   },
   {
     args: ["--for", "5s", "--forever"],

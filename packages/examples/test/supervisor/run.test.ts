@@ -54,6 +54,16 @@ it.each([
   expect(await refusal(file)).toEqual({ code: 2, text: `${want}\nNothing was started.\n` });
 });
 
+/** Locks need Linux. */
+const DIRECTORIES = process.platform === "linux" ? ["--logs", "--lock"] : ["--logs"];
+
+it.each(DIRECTORIES)("says that %s is no directory and starts nothing", async (option) => {
+  const file = join(directory, "manifest.yaml");
+  writeFileSync(file, "processes: { web: { command: node } }");
+  const text = `${file} is not a directory: choose another with ${option}\n`;
+  expect(await refusal(file, option, file)).toEqual({ code: 2, text });
+});
+
 it.each(ROLES)("leaves nothing if the port of its page is taken: %j", async (args) => {
   const file = join(directory, "good.yaml");
   writeFileSync(file, `processes: { web: { command: touch, args: ["${directory}/started"] } }`);
