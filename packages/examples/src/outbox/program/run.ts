@@ -4,11 +4,13 @@ import { ending } from "../../supervisor/ending.ts";
 import type { Host } from "../../supervisor/host.ts";
 import { ProgramDatabase } from "./database/program-database.ts";
 import { Delivery } from "./delivery.ts";
+import { fileProblem } from "./file-problem.ts";
 import { openLock } from "./open-lock.ts";
 import type { Progress } from "./progress.ts";
 import type { Inbox } from "./receiver/inbox.ts";
 import { RabbitInbox } from "./receiver/rabbit-inbox.ts";
 import { Receiver } from "./receiver/receiver.ts";
+import { serviceProblem } from "./service-problem.ts";
 import type { Services, Settings } from "./settings.ts";
 import { summaryLines, summaryOf } from "./summary.ts";
 import { LiveView } from "./view/live-view.ts";
@@ -28,10 +30,18 @@ export interface RunOptions {
 /**
  * Runs from beginning to summary, and leaves nothing running.
  *
- * @returns the exit code: 0 if all is as it must be, 1 if not, 128 and more for a signal
+ * @returns the exit code: 0 if all is as it must be, 1 if not, 2 for a server or a file that cannot be
+ * used, 128 and more for a signal
  */
 export async function run(options: RunOptions): Promise<number> {
-  const { settings, services } = options;
+  const { settings, services, host } = options;
+  const { json = "-" } = settings;
+  const problem =
+    (json === "-" ? undefined : fileProblem(json)) ?? (await serviceProblem(services));
+  if (problem !== undefined) {
+    host.stderr.write(`${problem}\n`);
+    return 2;
+  }
   await using tables = await ProgramDatabase.open(services.databaseUrl);
   return await deliver(tables, settings.seed, options);
 }

@@ -1,0 +1,103 @@
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FakeClock } from "@holdfast/clock/testing";
+import { afterAll, expect, it } from "vitest";
+import { EmbeddedDatabase } from "../../../src/outbox/program/database/embedded-database.ts";
+import { fileProblem } from "../../../src/outbox/program/file-problem.ts";
+import { replay } from "../../../src/outbox/program/replay.ts";
+import { run } from "../../../src/outbox/program/run.ts";
+import { serviceProblem } from "../../../src/outbox/program/service-problem.ts";
+import { servicesOf } from "../../../src/outbox/program/settings.ts";
+import { freePort } from "../../../src/supervisor/machine/free-port.ts";
+import { emptyPGlite } from "../empty-pglite.ts";
+
+// Sockets are real here.
+
+const directory = mkdtempSync(join(tmpdir(), "holdfast-figures-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const SERVERS = [
+  { variable: "DATABASE_URL", protocol: "postgres" },
+  { variable: "AMQP_URL", protocol: "amqp" },
+  { variable: "REDIS_URL", protocol: "redis" },
+];
+
+it.each(SERVERS)("says that the server of $variable is not there, and no password", async (row) => {
+  const { variable, protocol } = row;
+  const place = `127.0.0.1:${await freePort()}/0`;
+  const services = servicesOf({ [variable]: `${protocol}://user:secret@${place}` });
+  expect(await serviceProblem(services)).toBe(
+    `${variable}: ${protocol}://${place} cannot be used: connect ECONNREFUSED. Start it, correct ${variable} or unset it.`,
+  );
+});
+
+it.each(SERVERS)("does not take for that of $variable what hangs up", async (row) => {
+  const { variable, protocol } = row;
+  await using server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const services = servicesOf({ [variable]: `${protocol}://127.0.0.1:${port}` });
+  expect(await serviceProblem(services)).toContain(`${variable}: ${protocol}://127.0.0.1:${port}`);
+});
+
+it.each(SERVERS)(
+  "says that $variable is no URL, and no password",
+  async ({ variable, protocol }) => {
+    const services = servicesOf({ [variable]: `${protocol}//user:secret@nowhere.invalid` });
+    const problem = await serviceProblem(services);
+    expect(problem).toMatch(
+      new RegExp(`^${variable}: nowhere.invalid cannot be used: .+ unset it\\.$`),
+    );
+    expect(problem).not.toContain("secret");
+  },
+);
+
+it("has nothing to say of servers that answer or are not asked for", {
+  timeout: 120_000,
+}, async () => {
+  await using embedded = await EmbeddedDatabase.start(await emptyPGlite());
+  expect(await serviceProblem(servicesOf({ DATABASE_URL: embedded.url }))).toBe(undefined);
+  expect(await serviceProblem(servicesOf({}))).toBe(undefined);
+});
+
+/** Somebody who runs the program, and what is printed. */
+function host() {
+  let text = "";
+  const write = (chunk: string): void => {
+    text += chunk;
+  };
+  const stream = { write, on: () => stream } as unknown as NodeJS.WriteStream;
+  return { clock: new FakeClock(), stdout: stream, stderr: stream, printed: () => text };
+}
+
+const settings = { messages: 1, workers: 1, kills: 0, seed: 1 };
+
+it("ends with 2 before it begins if a server is not there", async () => {
+  const own = host();
+  const services = servicesOf({ DATABASE_URL: `postgres://127.0.0.1:${await freePort()}` });
+  const options = { settings: { ...settings, json: undefined }, services, host: own };
+  expect(await run(options)).toBe(2);
+  expect(await replay({ ids: undefined, services, host: own })).toBe(2);
+  expect(own.printed()).toMatch(/^(DATABASE_URL: .+ unset it\.\n){2}$/);
+});
+
+it("ends with 2 before it begins if its figures cannot be written", async () => {
+  const own = host();
+  const json = join(directory, "no", "figures.json");
+  const services = servicesOf({});
+  expect(await run({ settings: { ...settings, json }, services, host: own })).toBe(2);
+  const problem = `${json} cannot be written to: ENOENT. Name another file with --json.\n`;
+  expect(own.printed()).toBe(problem);
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+it("leaves in a file for figures what is in it", () => {
+  const file = join(directory, "figures.json");
+  writeFileSync(file, "{}");
+  expect(fileProblem(file)).toBe(undefined);
+  expect(readFileSync(file, "utf8")).toBe("{}");
+  rmSync(file);
+});
