@@ -70,6 +70,7 @@ module.exports = {
         "rearmed-timer.ts",
         "retry-after.ts",
         "seeded-random.ts",
+        "spent-timer.ts",
         "spread.ts",
         "spread-options.ts",
         "timeout-error.ts",
