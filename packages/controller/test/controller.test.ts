@@ -2,6 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import {
   Controller,
   type ControllerOptions,
+  fromIterable,
   type Logger,
   RetryAfterError,
   TerminalError,
@@ -33,6 +34,31 @@ function setUp(options: Partial<ControllerOptions> = {}) {
   const run = (): Promise<void> => controller.run(stop.signal);
   const since = (): unknown[][] => events.splice(0);
   return { clock, stop, controller, run, note, since };
+}
+
+interface Versioned {
+  readonly id: string;
+  readonly version: number;
+}
+
+/** A controller of items that have versions, and which of them it has looked at. */
+function setUpVersions(
+  options: Partial<ControllerOptions<Versioned>> & Pick<ControllerOptions<Versioned>, "reconcile">,
+) {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const seen: number[] = [];
+  const controller = new Controller<Versioned>({
+    name: "items",
+    clock,
+    keyOf: ({ id }) => id,
+    ...options,
+    reconcile(request) {
+      seen.push(request.item.version);
+      return options.reconcile(request);
+    },
+  });
+  return { clock, stop, seen, controller };
 }
 
 /** Notes what it is told, and by which level. */
@@ -151,19 +177,9 @@ describe("a reconcile", () => {
   });
 
   it("sees the latest item, also after a failure", async () => {
-    interface Item {
-      readonly id: string;
-      readonly version: number;
-    }
-    const clock = new FakeClock();
-    const seen: number[] = [];
     let fail = (): void => {};
-    const controller = new Controller<Item>({
-      name: "items",
-      clock,
-      keyOf: ({ id }) => id,
+    const { clock, stop, seen, controller } = setUpVersions({
       reconcile: ({ item }) => {
-        seen.push(item.version);
         if (item.version === 1)
           return new Promise((_, reject) => {
             fail = () => reject(new Error("old"));
@@ -171,7 +187,6 @@ describe("a reconcile", () => {
         return undefined;
       },
     });
-    const stop = new AbortController();
     const running = controller.run(stop.signal);
     controller.add({ id: "a", version: 1 });
     await clock.step(0);
@@ -181,6 +196,33 @@ describe("a reconcile", () => {
     expect(seen).toEqual([1, 2]);
     await end({ clock, stop, running });
   });
+
+  it.each(["fails", "asks for itself", "is given up"])(
+    "that %s leaves the item that was added as the older one was handed out",
+    async (how) => {
+      const gaveUp: number[] = [];
+      const { clock, stop, seen, controller } = setUpVersions({
+        sources: [
+          fromIterable("twice", async function* () {
+            yield { id: "a", version: 1 };
+            yield { id: "a", version: 2 };
+          }),
+        ],
+        maxRetries: how === "is given up" ? 0 : 1,
+        onGiveUp: ({ item }) => gaveUp.push(item.version),
+        reconcile: ({ item: { version } }) => {
+          if (version === 2) return undefined;
+          if (how === "asks for itself") return { requeueAfter: 10 };
+          throw new Error("old");
+        },
+      });
+      const running = controller.run(stop.signal);
+      await clock.step(1_000);
+      expect(seen).toEqual([1, 2]);
+      expect(gaveUp).toEqual(how === "is given up" ? [2] : []);
+      await end({ clock, stop, running });
+    },
+  );
 
   it("is given up after maxRetries, and starts afresh afterwards", async () => {
     const error = new Error("broken");
@@ -437,6 +479,20 @@ describe("pausing", () => {
       [100, "c"],
     ]);
     await end({ clock, stop, running });
+  });
+
+  it("gives back the latest of what was handed out in that moment", async () => {
+    const { clock, stop, controller } = setUpVersions({ reconcile: () => undefined });
+    const running = controller.run(stop.signal);
+    await clock.step(0);
+    controller.add({ id: "a", version: 1 });
+    queueMicrotask(() => {
+      controller.pause();
+      controller.add({ id: "a", version: 2 }, { after: 1_000 });
+    });
+    await clock.step(0);
+    await end({ clock, stop, running });
+    expect(controller.status().drain?.delayed.map(({ item }) => item.version)).toEqual([2]);
   });
 
   it("leaves what is queued when it stops, and the report has it", async () => {

@@ -457,6 +457,23 @@ describe("retrying", () => {
     expect(queue.delayed).toBe(1);
   });
 
+  it("leaves what was added since the hand-out, whatever object is retried", async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue<{ id: string; version: number }>({ clock, keyOf: ({ id }) => id });
+    const versions: number[] = [];
+    queue.add({ id: "a", version: 1 });
+    for (const add of [{ after: 1 }, { after: 0 }, undefined]) {
+      const work = taken(queue);
+      const { version } = work.item;
+      versions.push(version);
+      if (add !== undefined) queue.add({ id: "a", version: version + 1 }, add);
+      queue.retry({ id: "a", version: version + 10 });
+      work.done();
+      await clock.step(1_000);
+    }
+    expect([...versions, queue.take()?.item.version]).toEqual([1, 2, 3, 13]);
+  });
+
   it("retries at the priority it is told", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });

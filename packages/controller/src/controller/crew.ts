@@ -1,5 +1,5 @@
 import type { ControllerMetrics } from "../controller-metrics.ts";
-import type { HandOut } from "../queue/hand-out.ts";
+import { type HandOut, newerOf } from "../queue/hand-out.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import type { KeyedWorkQueueOptions, WorkQueueArguments } from "../queue/work-queue-options.ts";
 import { FailureCounts } from "../reconcile/failure-counts.ts";
@@ -73,10 +73,7 @@ export class Crew<Item> {
     const key = this.#options.keyOf(item);
     if (typeof key !== "string")
       throw new TypeError(`the key of an item must be a string, got a value of type ${typeof key}`);
-    const task = { key, item, reason };
-    this.queue.add(task, options);
-    const run = this.#runs.get(key);
-    if (run !== undefined) run.newer = task;
+    this.queue.add({ key, item, reason }, options);
   }
 
   start(): void {
@@ -148,7 +145,8 @@ export class Crew<Item> {
   }
 
   #giveBack(handOut: HandOut<Task<Item>>): void {
-    this.queue.add(handOut.item, { after: AFTER_A_TURN, priority: handOut.priority });
+    const task = newerOf(handOut) ?? handOut.item;
+    this.queue.add(task, { after: AFTER_A_TURN, priority: handOut.priority });
     handOut.done();
     this.#onChange();
   }

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { TimeoutError } from "@holdfast/wait";
-import type { HandOut } from "../queue/hand-out.ts";
+import { type HandOut, newerOf } from "../queue/hand-out.ts";
 import type { Request } from "../reconcile/reconcile.ts";
 import type { Task } from "./task.ts";
 
@@ -21,7 +21,7 @@ export class Run<Item> implements Request<Item> {
   readonly handOut: HandOut<Task<Item>>;
   readonly attempt: number;
   readonly startedAt: number;
-  /** What was added of the key since it began. */
+  /** What was added of the key since it was handed out. Looked up when it settles. */
   newer: Task<Item> | undefined = undefined;
   #state: RunState = "running";
   #aborted: "timeout" | "stop" | undefined = undefined;
@@ -81,6 +81,7 @@ export class Run<Item> implements Request<Item> {
   /** Its reconcile has returned or thrown. */
   settle(): void {
     this.#state = "settled";
+    this.newer = newerOf(this.handOut);
     this.#timer?.stop();
   }
 

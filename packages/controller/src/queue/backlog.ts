@@ -129,6 +129,11 @@ export class Backlog<Item> {
     this.#metrics?.retried();
   }
 
+  /** What is handed out of the key next; undefined if nothing is. */
+  nextOf(key: string): Item | undefined {
+    return this.#records.get(key)?.item;
+  }
+
   /** Whether the key waited for its time, which it now does not any more. */
   cancel(key: string): boolean {
     const record = this.#records.get(key);
@@ -182,8 +187,7 @@ export class Backlog<Item> {
 
   /** The keys that are to be handed out, now or again. */
   keysToHandOut(): string[] {
-    const records = [...this.#records.values()];
-    const dirty = records.filter(({ state }) => state === "processing+dirty");
+    const dirty = [...this.#records.values()].filter(({ state }) => state === "processing+dirty");
     return [...this.#ready.keys(), ...dirty.map(({ key }) => key)];
   }
 

@@ -71,4 +71,9 @@ export class Assignment<Item> implements HandOut<Item> {
   }
 }
 
+/** What was added of a key since it was handed out, for as long as that is not done. */
+export function newerOf<Item>(handOut: HandOut<Item>): Item | undefined {
+  return (handOut as Assignment<Item>).record.item;
+}
+
 type Finish<Item> = (assignment: Assignment<Item>) => void;

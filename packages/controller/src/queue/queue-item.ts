@@ -8,7 +8,10 @@ import type { ItemState } from "./item-state.ts";
  */
 export interface QueueItem<Item> extends HeapEntry {
   key: string;
-  /** The latest that was added: what is handed out next. Undefined once it is. */
+  /**
+   * The latest that was added: what is handed out next. Undefined once it is, so that one in flight
+   * has an item only if something was added since.
+   */
   item: Item | undefined;
   state: ItemState;
   /** The highest that was asked for since the key was last handed out. */

@@ -26,7 +26,7 @@ import { resolveWorkQueue, type WorkQueueArguments } from "./work-queue-options.
  * | handed out | is queued when that is done | is delayed, and queued after its time and when done | is forgotten |
  *
  * Keys leave in the order in which they were queued; a higher priority goes first. Of several items
- * with one key the latest is handed out.
+ * with one key the latest is handed out; what is retried is older than what was added meanwhile.
  *
  * However many keys are delayed, they share one timer. Nothing else runs by itself: a queue without
  * delayed keys needs no closing.
@@ -154,7 +154,10 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
    * while the back-off of the one before is not over does not make the next delay longer
    * (kubernetes/kubernetes#132805).
    *
-   * @param item - what to hand out
+   * A retry is no news: if the key was added since it was handed out, what was added stays what is
+   * handed out next, whatever object is retried.
+   *
+   * @param item - what to hand out if its key does not wait
    * @param options - its priority; see {@link AddOptions}
    * @returns the delay, in milliseconds
    * @throws TypeError if the item's key is no string, RangeError or TypeError for a bad option
@@ -165,7 +168,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
     const { priority = 0 } = options;
     requireFinite("options.priority", priority);
     const delay = requireDelay("the delay that options.limiter returns", this.#limiter.when(key));
-    this.#add(key, item, delay, priority);
+    this.#add(key, this.#backlog.nextOf(key) ?? item, delay, priority);
     return delay;
   }
 
