@@ -163,7 +163,8 @@ module.exports = {
   "packages/controller/src/reconcile": {
     on: ["packages/clock/src", "packages/controller/src"],
     layers: [
-      ["failure-counts.ts", "reconcile.ts", "retry-after-error.ts", "terminal-error.ts"],
+      ["failure-counts.ts", "has-code.ts", "reconcile.ts"],
+      ["retry-after-error.ts", "terminal-error.ts"],
       ["outcome.ts"],
     ],
   },

@@ -532,6 +532,52 @@ describe("what others throw", () => {
     await end({ clock, stop, running });
   });
 
+  it.each([
+    [
+      "a result that cannot be read",
+      () => ({
+        get requeueAfter(): number {
+          throw new Error("odd");
+        },
+      }),
+    ],
+    [
+      "a delay that is no number",
+      () =>
+        Promise.reject(
+          Object.assign(new Error("odd"), { code: new RetryAfterError(0).code, after: Number.NaN }),
+        ),
+    ],
+  ])("costs no worker: %s", async (_what, answer) => {
+    const { clock, stop, controller, run, since } = setUp({
+      maxRetries: 1,
+      reconcile: ({ key }) => (key === "odd" ? answer() : undefined),
+    });
+    const running = run();
+    controller.add("odd");
+    controller.add("next");
+    await clock.step(1_000);
+    expect(since()).toEqual([
+      [0, "odd", 1, "add"],
+      [0, "next", 1, "add"],
+      [5, "odd", 2, "retry"],
+    ]);
+    expect(controller.status().lastError?.message).toBe("odd");
+    await end({ clock, stop, running });
+  });
+
+  it("costs no worker: a limiter that says no number", async () => {
+    const { clock, stop, controller, run, since } = setUp({
+      limiter: { when: () => "5" as never, forget: () => {}, requeues: () => 0 },
+      reconcile: ({ attempt }) => (attempt < 3 ? Promise.reject(new Error("odd")) : undefined),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(5_000);
+    expect(since().map(([at]) => at)).toEqual([0, 1_000, 2_000]);
+    await end({ clock, stop, running });
+  });
+
   it("is told to onError and in the status, whatever it is", async () => {
     const errors: unknown[] = [];
     const hostile = Object.create(null) as object;

@@ -162,6 +162,40 @@ describe("what becomes of a key", () => {
   });
 });
 
+describe("what cannot be read", () => {
+  const unreadable = (name: string, base: object = {}): object =>
+    Object.defineProperty(base, name, {
+      get() {
+        throw broken;
+      },
+    });
+
+  it("is a failure if it is returned", () => {
+    const settlement = returned(unreadable("requeueAfter"));
+    expect(outcomeOf(settlement, FACTS)).toEqual(retry(broken));
+    expect(outcomeOf(settlement, { ...FACTS, failures: 4 }).kind).toBe("giveUp");
+  });
+
+  it("is a failure like any other if it is thrown", () => {
+    const error = unreadable("code", new Error("odd"));
+    expect([isTerminalError(error), isRetryAfterError(error)]).toEqual([false, false]);
+    expect(outcomeOf(threw(error), FACTS)).toEqual(retry(error));
+  });
+
+  it.each([Number.NaN, "10", undefined])(
+    "is the delay of a retry-after error that is %s: the limiter says when",
+    (after) => {
+      const error = Object.assign(new Error("odd"), { code: later.code, after });
+      expect(outcomeOf(threw(error), FACTS)).toEqual(retry(error));
+    },
+  );
+
+  it("is the delay of a retry-after error that throws: the limiter says when", () => {
+    const error = unreadable("after", Object.assign(new Error("odd"), { code: later.code }));
+    expect(outcomeOf(threw(error), FACTS)).toEqual(retry(error));
+  });
+});
+
 describe("the errors of a reconciler", () => {
   it("are known by their codes, whatever copy of the package made them", () => {
     const copyOf = (code: string) => Object.assign(new Error("from another copy"), { code });

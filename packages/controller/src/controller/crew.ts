@@ -230,11 +230,11 @@ export class Crew<Item> {
   }
 
   #delayOf(key: string): number {
-    let delay = Number.NaN;
+    let delay: unknown;
     this.#hooks.call("limiter", () => {
       delay = this.#options.limiter.when(key);
     });
-    return delay >= 0 ? delay : DELAY_WITHOUT_LIMITER;
+    return typeof delay === "number" && delay >= 0 ? delay : DELAY_WITHOUT_LIMITER;
   }
 
   #report(run: Run<Item>, outcome: Outcome & { error: unknown }, delay: number | undefined): void {

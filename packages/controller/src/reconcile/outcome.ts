@@ -77,9 +77,10 @@ export type Outcome =
  * | threw a `TerminalError` | | drop | `terminal` |
  * | threw | told to stop | interrupt | `interrupted` |
  * | threw | more failures than retries | giveUp | `gave_up` |
- * | threw a `RetryAfterError` | timed out, or not | retry after its delay | `timeout`, `error` |
+ * | threw a `RetryAfterError` whose delay is a number | timed out, or not | retry after its delay | `timeout`, `error` |
  * | threw | timed out, or not | retry | `timeout`, `error` |
  * | returned `{ requeueAfter }` that is no number | | as if it threw a TypeError | |
+ * | returned something that cannot be read | | as if it threw what that throws | |
  * | returned `{ requeueAfter: Infinity }` | | forget | `requeue_after` |
  * | returned `{ requeueAfter }` | | requeueAfter, at least 0 | `requeue_after` |
  * | returned anything else | | forget | `success` |
@@ -88,19 +89,17 @@ export type Outcome =
  * failures of its key; `requeueAfter` of 0 and below is at once, not never.
  */
 export function outcomeOf(settlement: Settlement, facts: OutcomeFacts): Outcome {
-  if (settlement.kind === "threw") return outcomeOfError(settlement.error, facts);
-  const requeueAfter = requeueAfterOf(settlement.result);
+  const answer = answerOf(settlement);
+  if ("error" in answer) return outcomeOfError(answer.error, facts);
+  const { requeueAfter } = answer;
   if (requeueAfter === undefined) return { kind: "forget", label: "success" };
-  if (!isDelay(requeueAfter)) return outcomeOfError(badResult(requeueAfter), facts);
   if (requeueAfter === Number.POSITIVE_INFINITY) return { kind: "forget", label: "requeue_after" };
   return { kind: "requeueAfter", label: "requeue_after", delay: Math.max(0, requeueAfter) };
 }
 
 /** Whether a settlement is a failure of its key, before anything is decided about it. */
 export function isFailure(settlement: Settlement): boolean {
-  if (settlement.kind === "threw") return true;
-  const requeueAfter = requeueAfterOf(settlement.result);
-  return requeueAfter !== undefined && !isDelay(requeueAfter);
+  return "error" in answerOf(settlement);
 }
 
 function outcomeOfError(error: unknown, facts: OutcomeFacts): Outcome {
@@ -109,13 +108,33 @@ function outcomeOfError(error: unknown, facts: OutcomeFacts): Outcome {
   if (aborted === "stop") return { kind: "interrupt", label: "interrupted" };
   if (failures > maxRetries) return { kind: "giveUp", label: "gave_up", error };
   const label = aborted === "timeout" ? "timeout" : "error";
-  const delay = isRetryAfterError(error) ? error.after : undefined;
-  return { kind: "retry", label, delay, error };
+  return { kind: "retry", label, delay: delayOf(error), error };
 }
 
-/** A reconciler in JavaScript may return anything. */
-function requeueAfterOf(result: Result): unknown {
-  return (result as { readonly requeueAfter?: unknown } | null | undefined)?.requeueAfter;
+/** What a settlement asks for, or is wrong: a reconciler in JavaScript may return anything. */
+function answerOf(
+  settlement: Settlement,
+): { readonly requeueAfter: number | undefined } | { readonly error: unknown } {
+  if (settlement.kind === "threw") return settlement;
+  try {
+    const result = settlement.result as { readonly requeueAfter?: unknown } | null | undefined;
+    const requeueAfter = result?.requeueAfter;
+    if (requeueAfter === undefined || isDelay(requeueAfter)) return { requeueAfter };
+    return { error: badResult(requeueAfter) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** The delay in an error, which may be of another copy of this package, or pretend to be. */
+function delayOf(error: unknown): number | undefined {
+  if (!isRetryAfterError(error)) return undefined;
+  try {
+    const { after } = error;
+    return isDelay(after) ? after : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isDelay(value: unknown): value is number {

@@ -1,4 +1,5 @@
 import { requireDelay } from "@holdfast/clock/internal";
+import { hasCode } from "./has-code.ts";
 
 /** The facts of a {@link RetryAfterError}. */
 export interface RetryAfterErrorOptions {
@@ -55,5 +56,5 @@ export class RetryAfterError extends Error {
  * ```
  */
 export function isRetryAfterError(value: unknown): value is RetryAfterError {
-  return value instanceof Error && (value as Partial<RetryAfterError>).code === CODE;
+  return hasCode(value, CODE);
 }

@@ -1,3 +1,5 @@
+import { hasCode } from "./has-code.ts";
+
 /** The facts of a {@link TerminalError}. */
 export interface TerminalErrorOptions {
   /** What is behind it. */
@@ -49,5 +51,5 @@ export class TerminalError extends Error {
  * ```
  */
 export function isTerminalError(value: unknown): value is TerminalError {
-  return value instanceof Error && (value as Partial<TerminalError>).code === CODE;
+  return hasCode(value, CODE);
 }
