@@ -43,6 +43,17 @@ describe("shutting down", () => {
     expect(await Promise.all(waits)).toEqual([undefined, undefined, undefined]);
   });
 
+  it("gives what is queued to who comes while others still wait, in turn", async () => {
+    const queue = new WorkQueue();
+    const first = queue.get();
+    queue.add("a");
+    queue.add("b");
+    queue.shutDown();
+    const others = [queue.get(), queue.get()];
+    const handOuts = await Promise.all([first, ...others]);
+    expect(handOuts.map((work) => work?.key)).toEqual(["a", "b", undefined]);
+  });
+
   it("leaves no timer, and nothing becomes due", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });

@@ -226,7 +226,8 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
       }
       if (signal.aborted) return Promise.reject(signal.reason);
     }
-    const next = this.#getters.size === 0 ? this.#backlog.take() : undefined;
+    if (this.#getters.size > 0) return this.#getters.wait(signal);
+    const next = this.#backlog.take();
     if (next !== undefined || this.#isShutDown) return Promise.resolve(next);
     return this.#getters.wait(signal);
   }
