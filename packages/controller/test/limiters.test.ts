@@ -188,16 +188,32 @@ describe("failure records", () => {
     expect([limiter.requeues("a"), limiter.when("a"), limiter.requeues("a")]).toEqual([0, 100, 1]);
   });
 
-  it("expire by default after twice the longest delay", async () => {
-    const exponential = new ExponentialLimiter({ duration: 10, cap: 100, clock });
-    const fastSlow = new FastSlowLimiter({ fast: 10, slow: 100, maxFast: 1, clock });
-    for (const limiter of [exponential, fastSlow]) {
-      limiter.when("a");
-      await clock.step(210);
-      expect(limiter.requeues("a")).toBe(1);
-      await clock.step(1);
-      expect(limiter.requeues("a")).toBe(0);
+  it.each([
+    { longest: 100, expiry: 3_600_000 },
+    { longest: 1_800_001, expiry: 3_600_002 },
+  ])(
+    "expire by default after twice the longest delay, and an hour at least: $longest",
+    async ({ longest, expiry }) => {
+      const exponential = new ExponentialLimiter({ duration: 10, cap: longest, clock });
+      const fastSlow = new FastSlowLimiter({ fast: 10, slow: longest, maxFast: 1, clock });
+      for (const limiter of [exponential, fastSlow]) {
+        limiter.when("a");
+        await clock.step(10 + expiry);
+        expect(limiter.requeues("a")).toBe(1);
+        await clock.step(1);
+        expect(limiter.requeues("a")).toBe(0);
+      }
+    },
+  );
+
+  it("outlive a retry that takes longer than the longest delays", async () => {
+    const limiter = new ExponentialLimiter({ duration: 5, cap: 1_000, clock });
+    const delays: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      delays.push(limiter.when("a"));
+      await clock.step((delays.at(-1) ?? 0) + 2_500);
     }
+    expect(delays).toEqual([5, 10, 20, 40]);
   });
 });
 

@@ -8,7 +8,7 @@ import {
   requireOptions,
 } from "@holdfast/clock/internal";
 import { jitter as jittered, type Random } from "@holdfast/wait";
-import { FailureRecords } from "./failure-records.ts";
+import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 /** The delays of an {@link ExponentialLimiter}. */
@@ -44,9 +44,10 @@ export interface ExponentialLimiterOptions {
 
   /**
    * For how long failures are remembered after their back-off is over, in milliseconds. At least 0,
-   * or `Infinity`: then every key that fails and is never forgotten costs memory for ever.
+   * or `Infinity`: then every key that fails and is never forgotten costs memory for ever. Let it be
+   * longer than the longest run: what fails after more than this has failed for the first time.
    *
-   * @defaultValue twice the cap
+   * @defaultValue twice the cap, and an hour at least
    */
   readonly expireAfter?: number | undefined;
 
@@ -112,7 +113,7 @@ export class ExponentialLimiter implements RateLimiter {
   constructor(options: ExponentialLimiterOptions = {}) {
     requireOptions("options", options);
     const { duration = 5, factor = 2, cap = 1_000_000, jitter = 0 } = options;
-    const { expireAfter = cap * 2, clock = realClock, random } = options;
+    const { expireAfter = defaultExpiry(cap), clock = realClock, random } = options;
     requireAtLeast("options.duration", duration, 0);
     requireAtLeast("options.factor", factor, 1);
     requireAbove("options.cap", cap, 0);

@@ -11,6 +11,16 @@ const NANOSECOND = 1e-6;
 
 const FEWEST_TO_SWEEP = 1_024;
 
+const HOUR = 3_600_000;
+
+/**
+ * For how long failures are remembered if nobody says so. An hour at least: a record that ends while
+ * the retry still runs makes every failure the first, and a key that fails costs little to remember.
+ */
+export function defaultExpiry(longestDelay: number): number {
+  return Math.max(longestDelay * 2, HOUR);
+}
+
 /**
  * The failures of each key, and until when it backs off.
  *

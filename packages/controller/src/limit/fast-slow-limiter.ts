@@ -6,7 +6,7 @@ import {
   requireOptions,
   requireWhole,
 } from "@holdfast/clock/internal";
-import { FailureRecords } from "./failure-records.ts";
+import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 /** The two delays of a {@link FastSlowLimiter}. */
@@ -22,9 +22,10 @@ export interface FastSlowLimiterOptions {
 
   /**
    * For how long failures are remembered after their back-off is over, in milliseconds. At least 0,
-   * or `Infinity`: then every key that fails and is never forgotten costs memory for ever.
+   * or `Infinity`: then every key that fails and is never forgotten costs memory for ever. Let it be
+   * longer than the longest run: what fails after more than this has failed for the first time.
    *
-   * @defaultValue twice the slow delay
+   * @defaultValue twice the slow delay, and an hour at least
    */
   readonly expireAfter?: number | undefined;
 
@@ -69,7 +70,7 @@ export class FastSlowLimiter implements RateLimiter {
    */
   constructor(options: FastSlowLimiterOptions) {
     requireOptions("options", options);
-    const { fast, slow, maxFast, expireAfter = slow * 2, clock = realClock } = options;
+    const { fast, slow, maxFast, expireAfter = defaultExpiry(slow), clock = realClock } = options;
     requireAtLeast("options.fast", fast, 0);
     requireAtLeast("options.slow", slow, 0);
     requireWhole("options.maxFast", maxFast, 0);
