@@ -88,3 +88,27 @@ it("takes a controller as a part of a program, as it is", async () => {
   await running;
   expect([seen, controller.status().state, clock.waiters()]).toEqual([["7"], "stopped", 0]);
 });
+
+it("stops a reconcile that obeys its signal in time, with the defaults of all", async () => {
+  const clock = new FakeClock();
+  const start = clock.monotonic();
+  const endings: unknown[] = [];
+  const controller = new Controller({
+    name: "orders",
+    clock,
+    reconcile: ({ signal }) =>
+      clock.sleep(120_000, { signal }).finally(() => endings.push(clock.monotonic() - start)),
+  });
+  const manager = new Manager({ clock });
+  manager.add(controller);
+  const stop = new AbortController();
+  const running = manager.run(stop.signal);
+  controller.add("long");
+  await clock.step(0);
+  stop.abort();
+  await clock.step(30_000);
+  await running;
+  expect(endings).toEqual([20_000]);
+  expect(controller.status().drain?.running).toEqual([]);
+  expect(clock.waiters()).toBe(0);
+});

@@ -102,7 +102,10 @@ export interface ControllerOptions<Item = string> {
    * How long to go on, after the abort, with what is queued and in flight, in milliseconds. At least
    * 0. Then the signals of what is in flight abort, and nothing more is begun.
    *
-   * @defaultValue `30_000`
+   * In a `Manager`, `grace` and `abortGrace` together have to be below the `stopTimeout` of the group:
+   * otherwise what would have obeyed its signal is reported as not stopped.
+   *
+   * @defaultValue `20_000`
    */
   readonly grace?: number | undefined;
 
@@ -206,7 +209,7 @@ export function resolveController<Item>(
 
 function resolveLimits<Item>(options: ControllerOptions<Item>) {
   const { workers = 1, maxRetries = Number.POSITIVE_INFINITY, aging = 1_000 } = options;
-  const { timeout = Number.POSITIVE_INFINITY, abortGrace = 5_000, grace = 30_000 } = options;
+  const { timeout = Number.POSITIVE_INFINITY, abortGrace = 5_000, grace = 20_000 } = options;
   requireWhole("options.workers", requireFinite("options.workers", workers), 1);
   requireWhole("options.maxRetries", maxRetries, 0);
   requireAbove("options.timeout", timeout, 0);
