@@ -481,6 +481,28 @@ describe("pausing", () => {
     await end({ clock, stop, running });
   });
 
+  it("keeps nobody from stopping: what is in flight is finished, and the report has the rest", async () => {
+    const { clock, stop, controller, run, since } = setUp({
+      grace: Number.POSITIVE_INFINITY,
+      reconcile: () => clock.sleep(5),
+    });
+    const running = run();
+    controller.add("a");
+    controller.add("b");
+    await clock.step(1);
+    stop.abort();
+    controller.pause();
+    controller.resume();
+    expect(controller.status().state).toBe("stopping");
+    await clock.step(3);
+    expect(controller.status().state).toBe("stopping");
+    await clock.step(1);
+    await running;
+    expect(since()).toEqual([[0, "a", 1, "add"]]);
+    expect(controller.status().drain).toMatchObject({ finished: false, queued: ["b"] });
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+
   it("gives back the latest of what was handed out in that moment", async () => {
     const { clock, stop, controller } = setUpVersions({ reconcile: () => undefined });
     const running = controller.run(stop.signal);

@@ -33,7 +33,7 @@ import { Hooks } from "./hooks.ts";
  * | the signal of `run` aborts | the sources stop; what is queued and in flight is finished |
  * | it is not after `grace` | no reconcile begins, and the signals of those in flight abort |
  * | that has aborted already | nothing is begun |
- * | it is paused and stops | what is in flight is finished |
+ * | it is paused and stops, or stops and is paused | what is in flight is finished |
  *
  * It runs once: make another one for another run.
  *
@@ -136,9 +136,18 @@ export class Controller<Item = string> implements AsyncDisposable {
     await this.#ended;
   }
 
-  /** No reconcile begins until {@link Controller.resume}. What runs goes on, keys pile up. */
+  /**
+   * No reconcile begins until {@link Controller.resume}. What runs goes on, keys pile up. While it stops
+   * none begins any more: what is queued is left to the report.
+   */
   pause(): void {
-    this.#crew.gate.pause();
+    const { gate } = this.#crew;
+    if (this.#state !== "stopping") {
+      gate.pause();
+      return;
+    }
+    gate.close();
+    this.#settleDrains();
   }
 
   /** Goes on after a {@link Controller.pause}. */
