@@ -440,6 +440,15 @@ describe("stopping", () => {
     expect(controller.status().drain?.queued).toEqual(["a"]);
   });
 
+  it("keeps nothing that is added after the end, also not for later", async () => {
+    const { clock, stop, controller, run } = setUp();
+    const running = run();
+    await end({ clock, stop, running });
+    controller.add("a");
+    controller.add("b", { after: 10 });
+    expect(controller.status().queue).toEqual({ size: 0, delayed: 0, inFlight: 0 });
+  });
+
   it("is what disposal does, before a run too, and a run comes once", async () => {
     const { clock, controller, run } = setUp();
     const running = run();

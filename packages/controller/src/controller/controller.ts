@@ -117,7 +117,7 @@ export class Controller<Item = string> implements AsyncDisposable {
    * @throws TypeError if the item's key is no string, RangeError or TypeError for a bad option
    */
   add(item: Item, options?: EnqueueOptions): void {
-    this.#crew.add(item, options?.reason ?? "add", options);
+    if (this.#state !== "stopped") this.#crew.add(item, options?.reason ?? "add", options);
   }
 
   /**
