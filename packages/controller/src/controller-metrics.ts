@@ -33,8 +33,11 @@ export type ReconcileResult =
  * | `maxWorkers` | `controller_runtime_max_concurrent_reconciles` |
  */
 export interface ControllerMetrics {
-  /** A reconcile has ended, `duration` after it began. */
-  reconciled(result: ReconcileResult, duration: number): void;
+  /**
+   * A reconcile has ended, `duration` after it began. `isLate` says whether its timeout was over by
+   * then, whatever the result.
+   */
+  reconciled(result: ReconcileResult, duration: number, isLate: boolean): void;
 
   /** How many workers are busy has changed. A worker that left a stuck reconcile is not busy. */
   activeWorkers(change: number): void;

@@ -1,5 +1,10 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { noControllerMetrics, type ReconcileResult, WorkQueue } from "@holdfast/controller";
+import {
+  Controller,
+  noControllerMetrics,
+  type ReconcileResult,
+  WorkQueue,
+} from "@holdfast/controller";
 import { PrometheusMetrics } from "@holdfast/controller/prometheus";
 import { register as globalRegister, Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
@@ -153,38 +158,88 @@ describe("the metrics of controllers in a registry of prom-client", () => {
 
   it.each<{
     result: ReconcileResult;
+    isLate: boolean;
     label: string;
     errors: number;
     terminal: number;
     timeouts: number;
   }>([
-    { result: "success", label: "success", errors: 0, terminal: 0, timeouts: 0 },
-    { result: "requeue_after", label: "requeue_after", errors: 0, terminal: 0, timeouts: 0 },
-    { result: "error", label: "error", errors: 1, terminal: 0, timeouts: 0 },
-    { result: "timeout", label: "error", errors: 1, terminal: 0, timeouts: 1 },
-    { result: "terminal", label: "error", errors: 1, terminal: 1, timeouts: 0 },
-    { result: "gave_up", label: "error", errors: 1, terminal: 1, timeouts: 0 },
-    { result: "interrupted", label: "interrupted", errors: 0, terminal: 0, timeouts: 0 },
-  ])("count $result once, as $label", async ({ result, label, errors, terminal, timeouts }) => {
+    { result: "success", isLate: false, label: "success", errors: 0, terminal: 0, timeouts: 0 },
+    { result: "success", isLate: true, label: "success", errors: 0, terminal: 0, timeouts: 0 },
+    {
+      result: "requeue_after",
+      isLate: false,
+      label: "requeue_after",
+      errors: 0,
+      terminal: 0,
+      timeouts: 0,
+    },
+    { result: "error", isLate: false, label: "error", errors: 1, terminal: 0, timeouts: 0 },
+    { result: "timeout", isLate: true, label: "error", errors: 1, terminal: 0, timeouts: 1 },
+    { result: "terminal", isLate: false, label: "error", errors: 1, terminal: 1, timeouts: 0 },
+    { result: "terminal", isLate: true, label: "error", errors: 1, terminal: 1, timeouts: 1 },
+    { result: "gave_up", isLate: false, label: "error", errors: 1, terminal: 1, timeouts: 0 },
+    { result: "gave_up", isLate: true, label: "error", errors: 1, terminal: 1, timeouts: 1 },
+    {
+      result: "interrupted",
+      isLate: false,
+      label: "interrupted",
+      errors: 0,
+      terminal: 0,
+      timeouts: 0,
+    },
+  ])(
+    "count $result once, as $label, late: $isLate",
+    async ({ result, isLate, label, errors, terminal, timeouts }) => {
+      const { metrics, samples } = metricsOf();
+      metrics.controller("c").reconciled(result, 1_250, isLate);
+      const totals = await samples("controller_runtime_reconcile_total");
+      expect(totals.filter((line) => !line.endsWith(" 0"))).toEqual([
+        `controller_runtime_reconcile_total{controller="c",result="${label}"} 1`,
+      ]);
+      expect(
+        await samples(
+          "controller_runtime_reconcile_errors_total{",
+          "controller_runtime_terminal_reconcile_errors_total{",
+          "controller_runtime_reconcile_timeouts_total{",
+          "controller_runtime_reconcile_time_seconds_",
+        ),
+      ).toEqual([
+        `controller_runtime_reconcile_errors_total{controller="c"} ${errors}`,
+        `controller_runtime_terminal_reconcile_errors_total{controller="c"} ${terminal}`,
+        `controller_runtime_reconcile_timeouts_total{controller="c"} ${timeouts}`,
+        'controller_runtime_reconcile_time_seconds_sum{controller="c"} 1.25',
+        'controller_runtime_reconcile_time_seconds_count{controller="c"} 1',
+      ]);
+    },
+  );
+
+  it("count a timeout that is the last that a key had", async () => {
     const { metrics, samples } = metricsOf();
-    metrics.controller("c").reconciled(result, 1_250);
-    const totals = await samples("controller_runtime_reconcile_total");
-    expect(totals.filter((line) => !line.endsWith(" 0"))).toEqual([
-      `controller_runtime_reconcile_total{controller="c",result="${label}"} 1`,
-    ]);
+    const clock = new FakeClock();
+    const controller = new Controller({
+      name: "c",
+      clock,
+      timeout: 100,
+      maxRetries: 1,
+      metrics: metrics.controller("c"),
+      reconcile: ({ signal }) => clock.sleep(1_000, { signal }),
+    });
+    const stop = new AbortController();
+    const running = controller.run(stop.signal);
+    controller.add("a");
+    await clock.step(1_000);
+    stop.abort();
+    await clock.step(0);
+    await running;
     expect(
       await samples(
-        "controller_runtime_reconcile_errors_total{",
-        "controller_runtime_terminal_reconcile_errors_total{",
         "controller_runtime_reconcile_timeouts_total{",
-        "controller_runtime_reconcile_time_seconds_",
+        "controller_runtime_terminal_reconcile_errors_total{",
       ),
     ).toEqual([
-      `controller_runtime_reconcile_errors_total{controller="c"} ${errors}`,
-      `controller_runtime_terminal_reconcile_errors_total{controller="c"} ${terminal}`,
-      `controller_runtime_reconcile_timeouts_total{controller="c"} ${timeouts}`,
-      'controller_runtime_reconcile_time_seconds_sum{controller="c"} 1.25',
-      'controller_runtime_reconcile_time_seconds_count{controller="c"} 1',
+      'controller_runtime_terminal_reconcile_errors_total{controller="c"} 1',
+      'controller_runtime_reconcile_timeouts_total{controller="c"} 2',
     ]);
   });
 
@@ -277,5 +332,5 @@ describe("a registry of prom-client", () => {
 
 it("nothing is reported where nobody listens", () => {
   const { reconciled, activeWorkers, maxWorkers } = noControllerMetrics;
-  expect([reconciled("success", 1), activeWorkers(1), maxWorkers(1)]).toEqual(Array(3));
+  expect([reconciled("success", 1, false), activeWorkers(1), maxWorkers(1)]).toEqual(Array(3));
 });

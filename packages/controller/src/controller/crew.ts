@@ -187,7 +187,8 @@ export class Crew<Item> {
     // Its worker may have left, and the others gone home.
     if (this.queue.isShutDown && this.queue.size > 0) this.start();
     if ("error" in outcome) this.#report(run, outcome, delay);
-    this.#measure((metrics) => metrics.reconciled(outcome.label, now - run.startedAt));
+    const isLate = run.aborted === "timeout";
+    this.#measure((metrics) => metrics.reconciled(outcome.label, now - run.startedAt, isLate));
     this.#onChange();
   }
 

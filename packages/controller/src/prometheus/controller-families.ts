@@ -79,11 +79,13 @@ export class ControllerFamilies {
     this.#time.zero(labels);
     this.#activeWorkers.inc(labels, 0);
     return {
-      reconciled: (result, duration) => {
+      reconciled: (result, duration, isLate) => {
         this.#total.inc({ controller, result: LABELS[result] });
         this.#time.observe(labels, duration / 1_000);
-        if (LABELS[result] === "error") this.#errors.inc(labels);
-        if (result === "timeout") this.#timeouts.inc(labels);
+        if (LABELS[result] === "error") {
+          this.#errors.inc(labels);
+          if (isLate) this.#timeouts.inc(labels);
+        }
         if (result === "terminal" || result === "gave_up") this.#terminalErrors.inc(labels);
       },
       activeWorkers: (change) => this.#activeWorkers.inc(labels, change),
