@@ -144,6 +144,22 @@ describe("a reconcile", () => {
     await end({ clock, stop, running });
   });
 
+  it("is asked by a request that can be copied, but for the signal", async () => {
+    const copies: unknown[] = [];
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const controller = new Controller({
+      name: "test",
+      clock,
+      reconcile: (request) => void copies.push({ ...request }),
+    });
+    const running = controller.run(stop.signal);
+    controller.add("a");
+    await clock.step(0);
+    expect(copies).toEqual([{ key: "a", item: "a", attempt: 1, reason: "add" }]);
+    await end({ clock, stop, running });
+  });
+
   it("begins after the code that calls run, so that it may end its controller", async () => {
     const { clock, stop, controller, run, since } = setUp({
       workers: 2,

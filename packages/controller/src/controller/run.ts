@@ -16,13 +16,18 @@ export interface RunOptions<Item> {
 /** Where a run is. A stuck one has been told to stop and does not; it has no worker any more. */
 export type RunState = "running" | "stopping" | "stuck" | "settled";
 
-/** One call of a reconciler, as that sees it; it holds the hand-out of its key until it has settled. */
+/**
+ * One call of a reconciler, as that sees it; it holds the hand-out of its key until it has settled. What
+ * is the reconciler's business is in own fields, so that a copy has it; the signal would cost too much.
+ */
 export class Run<Item> implements Request<Item> {
-  readonly handOut: HandOut<Task<Item>>;
+  readonly key: string;
+  readonly item: Item;
   readonly attempt: number;
-  readonly startedAt: number;
-  /** What was added of the key since it was handed out. Looked up when it settles. */
-  newer: Task<Item> | undefined = undefined;
+  readonly reason: string;
+  readonly #handOut: HandOut<Task<Item>>;
+  readonly #startedAt: number;
+  #newer: Task<Item> | undefined = undefined;
   #state: RunState = "running";
   #aborted: "timeout" | "stop" | undefined = undefined;
   /** Made when somebody asks for the signal: most reconciles of nothing to do do not. */
@@ -32,22 +37,26 @@ export class Run<Item> implements Request<Item> {
   readonly #options: RunOptions<Item>;
 
   constructor(handOut: HandOut<Task<Item>>, attempt: number, options: RunOptions<Item>) {
-    this.handOut = handOut;
+    this.key = handOut.key;
+    this.item = handOut.item.item;
     this.attempt = attempt;
-    this.startedAt = options.clock.monotonic();
+    this.reason = handOut.item.reason;
+    this.#handOut = handOut;
+    this.#startedAt = options.clock.monotonic();
     this.#options = options;
   }
 
-  get key(): string {
-    return this.handOut.key;
+  get handOut(): HandOut<Task<Item>> {
+    return this.#handOut;
   }
 
-  get item(): Item {
-    return this.handOut.item.item;
+  get startedAt(): number {
+    return this.#startedAt;
   }
 
-  get reason(): string {
-    return this.handOut.item.reason;
+  /** What was added of the key since it was handed out, once it has settled. */
+  get newer(): Task<Item> | undefined {
+    return this.#newer;
   }
 
   get signal(): AbortSignal {
@@ -81,7 +90,7 @@ export class Run<Item> implements Request<Item> {
   /** Its reconcile has returned or thrown. */
   settle(): void {
     this.#state = "settled";
-    this.newer = newerOf(this.handOut);
+    this.#newer = newerOf(this.#handOut);
     this.#timer?.stop();
   }
 

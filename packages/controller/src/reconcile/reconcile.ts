@@ -18,6 +18,8 @@ export interface Request<Item = string> {
   /**
    * Aborts when the reconcile takes longer than its timeout, with a `TimeoutError` of
    * `@holdfast/wait`, and when the controller has to stop before it is over, with the reason of that.
+   *
+   * It is made when it is read, so `{ ...request }` is without it. Everything else is copied.
    */
   readonly signal: AbortSignal;
 }
