@@ -625,6 +625,37 @@ describe("what others throw", () => {
     await end({ clock, stop, running });
   });
 
+  it.each([Number.NaN, 1.1, -0.1, "an error"])(
+    "ends no source: a random that draws %s costs it its jitter",
+    async (drawn) => {
+      const { logger, lines } = recorder();
+      const starts: number[] = [];
+      const random = (): number => {
+        if (typeof drawn === "string") throw new Error("no luck");
+        return drawn;
+      };
+      const { clock, stop, run } = setUp({
+        ...{ logger, random },
+        sources: [
+          fromIterable("broken", () => {
+            starts.push(clock.monotonic() - start);
+            throw new Error("broken");
+          }),
+        ],
+      });
+      const start = clock.monotonic();
+      const running = run();
+      await clock.step(3_500);
+      expect(starts).toEqual([0, 1_000, 3_000]);
+      expect(lines).toContainEqual([
+        "error",
+        "a hook of the controller failed",
+        expect.objectContaining({ hook: "random" }),
+      ]);
+      await end({ clock, stop, running });
+    },
+  );
+
   it("is told to onError and in the status, whatever it is", async () => {
     const errors: unknown[] = [];
     const hostile = Object.create(null) as object;

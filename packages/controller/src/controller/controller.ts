@@ -100,7 +100,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       (source) =>
         new Feeder(source, {
           clock,
-          random,
+          random: random === undefined ? undefined : () => this.#hooks.draw(random),
           enqueue: (item, added) => this.add(item, added),
           onError: (error, failed) => this.#reportSource(error, failed),
         }),

@@ -1,3 +1,4 @@
+import type { Random } from "@holdfast/wait";
 import type { Logger } from "../logger.ts";
 
 /** Calls code of others that must not be able to end a controller. */
@@ -19,6 +20,17 @@ export class Hooks {
     } catch (error) {
       this.#complain(hook, error);
     }
+  }
+
+  /** A number that others draw. Without one it is 0, which means no jitter, and that is logged. */
+  draw(random: Random): number {
+    let drawn = 0;
+    this.call("random", () => {
+      const value = random();
+      if (!(value >= 0 && value <= 1)) throw new RangeError(`random drew ${value}`);
+      drawn = value;
+    });
+    return drawn;
   }
 
   /** A logger that throws cannot be told so. */
