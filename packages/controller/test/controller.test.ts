@@ -701,7 +701,7 @@ describe("bad input", () => {
     ["random", { random: 1 }, "options.random must be a function"],
     ["logger", { logger: {} }, "options.logger must have a method debug()"],
     ["metrics", { metrics: {} }, "options.metrics must have a method reconciled()"],
-    ["queueMetrics", { queueMetrics: {} }, "options.metrics must have a method depth()"],
+    ["queueMetrics", { queueMetrics: {} }, "options.queueMetrics must have a method depth()"],
   ])("is refused: %s", (_name, bad, message) => {
     expect(() => new Controller({ ...options, ...bad } as never)).toThrow(message);
   });

@@ -225,6 +225,7 @@ function resolveHooks<Item>(options: ControllerOptions<Item>) {
   requireFunction("options.onError", onError);
   requireMethods("options.logger", logger, Object.keys(silentLogger));
   requireMethods("options.metrics", metrics, Object.keys(noControllerMetrics));
+  requireMethods("options.queueMetrics", queueMetrics, Object.keys(noQueueMetrics));
   const listener = metrics === noControllerMetrics ? undefined : metrics;
   return { onGiveUp, onError, logger, metrics: listener, queueMetrics };
 }
