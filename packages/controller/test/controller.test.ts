@@ -465,6 +465,18 @@ describe("stopping", () => {
     expect(controller.status().queue).toEqual({ size: 0, delayed: 0, inFlight: 0 });
   });
 
+  it("begins with a disposal, so that a run in the same moment comes too late", async () => {
+    const { clock, controller, run, since } = setUp();
+    controller.add("a");
+    const disposals = [controller[Symbol.asyncDispose](), controller[Symbol.asyncDispose]()];
+    await expect(run()).rejects.toThrow("controller test runs only once");
+    await Promise.all(disposals);
+    await clock.step(100);
+    expect(since()).toEqual([]);
+    expect(controller.status()).toMatchObject({ state: "stopped", drain: { queued: ["a"] } });
+    expect(clock.waiters()).toBe(0);
+  });
+
   it("is what disposal does, before a run too, and a run comes once", async () => {
     const { clock, controller, run } = setUp();
     const running = run();

@@ -125,8 +125,8 @@ export class Controller<Item = string> implements AsyncDisposable {
    *
    * @param signal - stops it; see the table of {@link Controller}
    * @returns a promise that resolves after the drain: no timer and no listener of the controller is
-   * left, unless a reconcile or a source does not stop, which is logged. A second call rejects with an
-   * Error, a bad argument with a TypeError
+   * left, unless a reconcile or a source does not stop, which is logged. A second call, and one after a
+   * disposal, rejects with an Error, a bad argument with a TypeError
    */
   async run(signal: AbortSignal): Promise<void> {
     requireSignal("signal", signal);
@@ -174,7 +174,10 @@ export class Controller<Item = string> implements AsyncDisposable {
   /** Stops it as an abort does, and waits for the end of `run`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort();
-    if (this.#state === "idle") await this.#finish();
+    if (this.#state === "idle") {
+      this.#state = "stopping";
+      this.#ended = this.#finish();
+    }
     await this.#ended;
   }
 
