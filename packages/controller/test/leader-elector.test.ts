@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { BaseClock, type Timer, type TimerOptions } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import {
@@ -550,10 +551,40 @@ describe("errors", () => {
     await stopped(run);
   });
 
-  it("that are only the stop are none", async () => {
-    const run = elector({ lead: ({ signal }) => clock.sleep(1e9, { signal }) }).run(stop.signal);
+  it.each<{ name: string; lead: LeaderElectorOptions["lead"] }>([
+    { name: "the reason", lead: ({ signal }) => clock.sleep(1e9, { signal }) },
+    {
+      name: "an AbortError around it, as Node's own functions do",
+      lead: ({ signal }) => once(new EventEmitter(), "never", { signal }),
+    },
+  ])("that are only the stop are none: $name", async ({ lead }) => {
+    const run = elector({ lead }).run(stop.signal);
     await clock.step(1_000);
     await stopped(run);
+  });
+
+  it("that are only the end of a term are none: it campaigns again", async () => {
+    const lead = async (leadership: Leadership): Promise<void> => {
+      note(`leads ${leadership.token}`);
+      await once(new EventEmitter(), "never", { signal: leadership.signal });
+    };
+    const run = elector({ lead }).run(stop.signal);
+    await clock.step(1_000);
+    lock.failAll(refuse);
+    await clock.step(10_000);
+    lock.failAll(undefined);
+    await clock.step(2_000);
+    expect(events).toEqual([
+      [0, "leads 0"],
+      [12_000, "leads 1"],
+    ]);
+    await stopped(run);
+  });
+
+  it("that only look like the stop end the run while the term lasts", async () => {
+    const error = new DOMException("not mine", "AbortError");
+    const run = elector({ lead: () => Promise.reject(error) }).run(stop.signal);
+    await expect(run).rejects.toBe(error);
   });
 
   it("of onNewLeader and onError end the run", async () => {

@@ -26,7 +26,8 @@ export interface LeaderElectorOptions {
    * The work of a leader. When it ends by itself, so does the term.
    *
    * It is waited for before the lease is given back, so do not wait for
-   * {@link LeaderElector.resign} in it; just return.
+   * {@link LeaderElector.resign} in it; just return. Once its signal has aborted, it may also reject
+   * with the reason of that, or with an `AbortError`.
    */
   readonly lead: (leadership: Leadership) => unknown;
 

@@ -1,6 +1,7 @@
 import { onAbort } from "@holdfast/clock";
 import { requireSignal } from "@holdfast/clock/internal";
 import { Backoff, backoffUntil, jitterUntil, managerOf, until } from "@holdfast/wait";
+import { isStop } from "../is-stop.ts";
 import type { ElectionState, ElectionStatus } from "./election-status.ts";
 import {
   CAMPAIGN_JITTER,
@@ -233,7 +234,7 @@ export class LeaderElector {
     try {
       await this.#options.lead({ token, signal });
     } catch (error) {
-      if (!(signal.aborted && Object.is(error, signal.reason))) this.#report(error);
+      if (!isStop(error, signal)) this.#report(error);
     }
     term.end("finished", undefined);
   }

@@ -1,3 +1,4 @@
+import { isStop } from "../is-stop.ts";
 import type { RunnableState } from "./manager-status.ts";
 import type { Runnable } from "./runnable.ts";
 import { RunnableError } from "./runnable-error.ts";
@@ -62,10 +63,4 @@ export class Member {
       if (!isStop(cause, signal)) report(new RunnableError(this.name, "not ready", { cause }));
     }
   }
-}
-
-/** Whether an error only says that the runnable was told to stop. Node wraps the reason in its own. */
-function isStop(error: unknown, signal: AbortSignal): boolean {
-  if (!signal.aborted) return false;
-  return error === signal.reason || (error instanceof Error && error.name === "AbortError");
 }
