@@ -169,7 +169,12 @@ module.exports = {
     ],
   },
   "packages/controller/src/source": {
-    on: ["packages/clock/src", "packages/wait/src", "packages/controller/src/queue"],
+    on: [
+      "packages/clock/src",
+      "packages/wait/src",
+      "packages/controller/src",
+      "packages/controller/src/queue",
+    ],
     layers: [
       ["source.ts"],
       ["from-callback.ts", "from-iterable.ts", "from-observable.ts", "map-source.ts", "resync.ts"],

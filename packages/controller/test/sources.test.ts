@@ -1,4 +1,4 @@
-import { EventEmitter } from "node:events";
+import { EventEmitter, on } from "node:events";
 import { FakeClock } from "@holdfast/clock/testing";
 import {
   Controller,
@@ -192,6 +192,20 @@ describe("a source of an iterable", () => {
     await end();
     expect(errors).toEqual([["Error: rude", { kind: "source", name: "rude" }]]);
   });
+
+  it("ends without an error where Node's own functions wrap the abort in one of theirs", async () => {
+    const orders = new EventEmitter();
+    const { clock, seen, errors, end } = feed([
+      fromIterable<string>("orders", async function* (signal) {
+        for await (const [id] of on(orders, "changed", { signal })) yield id;
+      }),
+    ]);
+    await clock.step(1);
+    orders.emit("changed", "7");
+    await clock.step(1);
+    await end();
+    expect([seen, errors]).toEqual([[[1, "7", "orders"]], []]);
+  });
 });
 
 describe("a source of an observable", () => {
@@ -262,6 +276,30 @@ describe("a resync", () => {
     expect(seen.map(([at, key]) => `${at} ${key}`)).toEqual(["0 a", "0 b", "200 a", "200 b"]);
     expect(errors).toEqual([["Error: no list", { kind: "source", name: "resync" }]]);
     await end();
+  });
+
+  it.each<{ what: string; error: (signal: AbortSignal) => unknown; told: readonly string[] }>([
+    { what: "the reason", error: ({ reason }) => reason, told: [] },
+    {
+      what: "an AbortError, as of Node's own functions",
+      error: () => new DOMException("aborted", "AbortError"),
+      told: [],
+    },
+    { what: "another error", error: () => new Error("rude"), told: ["Error: rude"] },
+  ])("whose list ends with $what when it is told to stop", async ({ error, told }) => {
+    const { clock, errors, end } = feed([
+      resync({
+        period: 100,
+        list: (signal) =>
+          new Promise<never>((_, reject) => {
+            signal.addEventListener("abort", () => reject(error(signal)));
+          }),
+      }),
+    ]);
+    await clock.step(1);
+    await end();
+    await clock.step(0);
+    expect(errors.map(([message]) => message)).toEqual(told);
   });
 
   it("stops in the middle of a list", async () => {

@@ -1,5 +1,6 @@
 import { onAbort } from "@holdfast/clock";
 import { requireFunction } from "@holdfast/clock/internal";
+import { isStop } from "../is-stop.ts";
 import type { Source, SourceContext } from "./source.ts";
 
 /**
@@ -62,7 +63,7 @@ function iterate<Event>(
       .finally(leave)
       .then(resolve, (error: unknown) => {
         // After the abort nobody starts it again, and nobody waits for it.
-        if (signal.aborted && !Object.is(error, signal.reason)) failed(error);
+        if (signal.aborted && !isStop(error, signal)) failed(error);
         reject(error);
       });
   });

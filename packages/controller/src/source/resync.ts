@@ -5,6 +5,7 @@ import {
   requireOptions,
 } from "@holdfast/clock/internal";
 import { jitterUntil, type Random } from "@holdfast/wait";
+import { isStop } from "../is-stop.ts";
 import type { Source } from "./source.ts";
 
 /** How often {@link resync} looks at everything. */
@@ -85,7 +86,10 @@ export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item
           enqueue(item, { priority });
         }
       };
-      return jitterUntil(enqueueAll, period, signal, { jitter, clock, random, onError: failed });
+      const onError = (error: unknown): void => {
+        if (!isStop(error, signal)) failed(error);
+      };
+      return jitterUntil(enqueueAll, period, signal, { jitter, clock, random, onError });
     },
   };
 }
