@@ -91,6 +91,58 @@ describe("a source of a callback", () => {
     await end();
   });
 
+  it("is started again where it fails later, and its error is told once", async () => {
+    let starts = 0;
+    const { clock, errors, state, end } = feed([
+      fromCallback("flaky", async () => {
+        if (++starts < 2) fail("no connection");
+      }),
+    ]);
+    await clock.step(999);
+    expect([starts, state()]).toEqual([1, ["backing-off"]]);
+    await clock.step(1);
+    expect([starts, state()]).toEqual([2, ["running"]]);
+    await end();
+    expect(errors).toEqual([["Error: no connection", { kind: "source", name: "flaky" }]]);
+  });
+
+  it("calls at the end what a promise resolved to, and tells what that rejects with", async () => {
+    const { clock, errors, state, end } = feed([
+      fromCallback("late", async () => async () => fail("cannot close")),
+    ]);
+    await clock.step(1);
+    expect([state(), errors]).toEqual([["running"], []]);
+    await end();
+    expect(errors).toEqual([["Error: cannot close", { kind: "source", name: "late" }]]);
+  });
+
+  it("stops while it subscribes, and does not forget what comes of that", async () => {
+    let connect = (): void => {};
+    const connected = new Promise<void>((resolve) => {
+      connect = resolve;
+    });
+    let unsubscribed = 0;
+    const { clock, errors, end } = feed([
+      fromCallback("slow", async () => {
+        await connected;
+        return () => unsubscribed++;
+      }),
+      fromCallback("broken", async () => {
+        await connected;
+        fail("broken");
+      }),
+    ]);
+    await clock.step(1);
+    await end();
+    expect([unsubscribed, errors]).toEqual([0, []]);
+    connect();
+    await clock.step(0);
+    expect([unsubscribed, errors]).toEqual([
+      1,
+      [["Error: broken", { kind: "source", name: "broken" }]],
+    ]);
+  });
+
   it("stops while it backs off", async () => {
     const { clock, state, end } = feed([fromCallback("broken", () => fail("broken"))]);
     await clock.step(10);

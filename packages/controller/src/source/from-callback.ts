@@ -5,10 +5,13 @@ import type { EnqueueOptions, Source } from "./source.ts";
 /**
  * A source of what calls back: an event emitter, a file watcher, a subscription.
  *
+ * Both functions may be async. An abort ends the source at once; what is called at the end is not
+ * waited for, and is also called if `subscribe` comes to its end only after the abort.
+ *
  * @param name - see {@link Source.name}
- * @param subscribe - called at the start with the function to call for each event. What it returns, if
- * it is a function, is called at the end
- * @returns the source; if `subscribe` or what it returns throws, that is an error of the source
+ * @param subscribe - called at the start with the function to call for each event. If what it returns
+ * or resolves to is a function, that is called at the end
+ * @returns the source; if one of both throws or rejects, that is an error of the source
  * @throws TypeError if `subscribe` is no function
  *
  * @example
@@ -33,15 +36,21 @@ export function fromCallback<Event = string>(
   return {
     name,
     start({ enqueue, failed }, signal) {
-      const unsubscribe = subscribe(enqueue);
-      if (typeof unsubscribe !== "function") return;
-      onAbort(signal, () => {
-        try {
-          unsubscribe();
-        } catch (error) {
-          failed(error);
-        }
+      return new Promise<void>((resolve, reject) => {
+        const subscribed = Promise.resolve(subscribe(enqueue));
+        const subscription = onAbort(signal, () => {
+          resolve();
+          subscribed.then(end).catch(failed);
+        });
+        subscribed.catch((error: unknown) => {
+          subscription[Symbol.dispose]();
+          reject(error);
+        });
       });
     },
   };
+}
+
+function end(unsubscribe: unknown): unknown {
+  return typeof unsubscribe === "function" ? unsubscribe() : undefined;
 }
