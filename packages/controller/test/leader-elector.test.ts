@@ -602,6 +602,25 @@ describe("errors", () => {
     ]);
   });
 
+  it("of an onNewLeader that is async go to onError, and the elector goes on", async () => {
+    const error = new Error("hook");
+    const errors: unknown[] = [];
+    const onNewLeader = (): Promise<never> => Promise.reject(error);
+    const run = elector({ onNewLeader, onError: (told) => errors.push(told) }).run(stop.signal);
+    await clock.step(1_000);
+    expect([errors, events]).toEqual([[error], [[0, "leads 0"]]]);
+    await stopped(run);
+  });
+
+  it("of hooks that are async end the run if nobody takes them", async () => {
+    const error = new Error("hook");
+    const fail = (): Promise<never> => Promise.reject(error);
+    await expect(elector({ onNewLeader: fail }).run(stop.signal)).rejects.toBe(error);
+    lock.failNext(refuse);
+    await expect(elector({ onError: fail }).run(stop.signal)).rejects.toBe(error);
+    expect([clock.waiters(), await stored()]).toEqual([0, ["", 0]]);
+  });
+
   it("of the lock are retried, told, and shown until it answers", async () => {
     const errors: unknown[] = [];
     const baz = elector({ onError: (error) => errors.push(error) });

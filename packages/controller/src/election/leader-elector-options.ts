@@ -63,19 +63,21 @@ export interface LeaderElectorOptions {
   readonly once?: boolean | undefined;
 
   /**
-   * Is told who leads, each time that changes; undefined if nobody does.
+   * Is told who leads, each time that changes; undefined if nobody does. It may be async, and is not
+   * waited for.
    *
    * @defaultValue none
    */
-  readonly onNewLeader?: ((leader: string | undefined) => void) | undefined;
+  readonly onNewLeader?: ((leader: string | undefined) => unknown) | undefined;
 
   /**
-   * Gets what `lead` and `onNewLeader` throw, and the errors of the lock. The elector goes on.
+   * Gets what `lead` and `onNewLeader` throw or reject with, and the errors of the lock. The elector
+   * goes on.
    *
    * @defaultValue none: an error of `lead` or `onNewLeader` rejects {@link LeaderElector.run} once the
    * lease is given back; one of the lock stands in {@link LeaderElector.status} and is retried
    */
-  readonly onError?: ((error: unknown) => void) | undefined;
+  readonly onError?: ((error: unknown) => unknown) | undefined;
 
   /**
    * Measures everything.

@@ -92,7 +92,7 @@ export class LeaderElector {
       leaseDuration,
       requestTimeout: renewDeadline / 2,
       clock,
-      onHolder: (holder) => this.#callOut(() => this.#options.onNewLeader?.(holder)),
+      onHolder: (holder) => void this.#callOut(() => this.#options.onNewLeader?.(holder)),
     });
   }
 
@@ -127,7 +127,7 @@ export class LeaderElector {
    * @param signal - ends it: the signal of `lead` aborts with the same reason
    * @returns a promise that resolves when the work has ended and the lease is given back, or could not
    * be within the renew deadline; no timer and no listener is left. It rejects with what `lead` or
-   * `onNewLeader` throws if there is no `onError`, with an Error if the elector runs already, and with
+   * `onNewLeader` throws or rejects with if there is no `onError`, with an Error if the elector runs already, and with
    * a TypeError for a bad argument
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -234,7 +234,7 @@ export class LeaderElector {
     try {
       await this.#options.lead({ token, signal });
     } catch (error) {
-      if (!isStop(error, signal)) this.#report(error);
+      if (!isStop(error, signal)) void this.#report(error);
     }
     term.end("finished", undefined);
   }
@@ -267,22 +267,23 @@ export class LeaderElector {
   #lockFailed(error: unknown): void {
     this.#lastError = error;
     const { onError } = this.#options;
-    if (onError !== undefined) this.#callOut(() => onError(error));
+    if (onError !== undefined) void this.#callOut(() => onError(error));
   }
 
-  #callOut(call: () => void): void {
+  /** Calls user code, which is not waited for. */
+  async #callOut(call: () => unknown): Promise<void> {
     try {
-      call();
+      await call();
     } catch (error) {
-      this.#report(error);
+      await this.#report(error);
     }
   }
 
   /** Hands an error of user code over; one that nobody takes ends the run. */
-  #report(error: unknown): void {
+  async #report(error: unknown): Promise<void> {
     try {
       if (this.#options.onError === undefined) throw error;
-      this.#options.onError(error);
+      await this.#options.onError(error);
     } catch (unhandled) {
       this.#failure ??= { error: unhandled };
       this.#running?.abort(unhandled);
