@@ -141,7 +141,10 @@ module.exports = {
       "packages/controller/src/source",
       "packages/controller/src/controller",
     ],
-    layers: [["controller-metrics.ts", "is-stop.ts", "logger.ts", "metrics.ts"], ["index.ts"]],
+    layers: [
+      ["controller-metrics.ts", "is-stop.ts", "logger.ts", "message-of.ts", "metrics.ts"],
+      ["index.ts"],
+    ],
   },
   "packages/controller/src/election": {
     on: ["packages/clock/src", "packages/wait/src", "packages/controller/src"],

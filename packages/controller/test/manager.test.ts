@@ -146,6 +146,19 @@ describe("a manager", () => {
     expect(reasons[0]).toBe(reason);
   });
 
+  it("stops for a reason that cannot be shown", async () => {
+    const reasons: unknown[] = [];
+    const { clock, manager, stop } = managerOf([]);
+    manager.add(noting(clock, reasons));
+    const run = manager.run(stop.signal);
+    await clock.step(1);
+    const reason: unknown = Object.create(null);
+    stop.abort(reason);
+    await run;
+    expect(reasons[0]).toBe(reason);
+    expect(states(manager)).toEqual(["stopped", "noting stopped"]);
+  });
+
   it("runs without a signal until it is disposed of", async () => {
     const { clock, manager, since } = managerOf([["servers", "s", { endsAfter: 5 }]]);
     let hasEnded = false;
@@ -232,7 +245,7 @@ describe("a manager", () => {
     expect(lines).toEqual([
       ["info", "everything is ready", {}],
       ["error", '"s" failed', { err: expect.objectContaining({ cause: error }) as unknown }],
-      ["info", "stopping", { reason: 'RunnableError: "s" failed' }],
+      ["info", "stopping", { reason: '"s" failed' }],
       ["debug", "group has stopped", { group: "workers" }],
       ["debug", "group has stopped", { group: "caches" }],
       ["debug", "group has stopped", { group: "servers" }],

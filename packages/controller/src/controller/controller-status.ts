@@ -91,12 +91,3 @@ export interface ControllerStatus<Item = string> {
   /** What was left when it stopped; undefined until then. */
   readonly drain: ControllerDrain<Item> | undefined;
 }
-
-/** @returns how an error reads, whatever was thrown */
-export function messageOf(error: unknown): string {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    return "an error that cannot be shown";
-  }
-}

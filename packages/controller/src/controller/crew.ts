@@ -1,4 +1,5 @@
 import type { ControllerMetrics } from "../controller-metrics.ts";
+import { messageOf } from "../message-of.ts";
 import { type HandOut, newerOf } from "../queue/hand-out.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import type { KeyedWorkQueueOptions, WorkQueueArguments } from "../queue/work-queue-options.ts";
@@ -6,7 +7,7 @@ import { FailureCounts } from "../reconcile/failure-counts.ts";
 import { isFailure, type Outcome, outcomeOf, type Settlement } from "../reconcile/outcome.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import type { ErrorOrigin, ResolvedControllerOptions } from "./controller-options.ts";
-import { messageOf, type ReconcileErrorStatus } from "./controller-status.ts";
+import type { ReconcileErrorStatus } from "./controller-status.ts";
 import { Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
 import { Run, type RunOptions } from "./run.ts";

@@ -1,12 +1,8 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { backoffUntil, ExponentialBackoffManager, type Random } from "@holdfast/wait";
+import { messageOf } from "../message-of.ts";
 import type { EnqueueOptions, Source } from "../source/source.ts";
-import {
-  type ErrorStatus,
-  messageOf,
-  type SourceState,
-  type SourceStatus,
-} from "./controller-status.ts";
+import type { ErrorStatus, SourceState, SourceStatus } from "./controller-status.ts";
 import { isThenable } from "./hooks.ts";
 
 /** What a feeder needs of its controller. */

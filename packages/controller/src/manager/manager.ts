@@ -1,5 +1,6 @@
 import { onAbort } from "@holdfast/clock";
 import { requireMethods, requireOptions, requireSignal } from "@holdfast/clock/internal";
+import { messageOf } from "../message-of.ts";
 import {
   type AddRunnableOptions,
   type ManagerOptions,
@@ -188,7 +189,7 @@ export class Manager implements AsyncDisposable {
     const { reason } = this.#halt.signal;
     const { logger } = this.#options;
     this.#state = "stopping";
-    logger.info({ reason: String(reason) }, "stopping");
+    logger.info({ reason: messageOf(reason) }, "stopping");
     for (const group of this.#started) {
       await group.stop(reason);
       logger.debug({ group: group.name }, "group has stopped");

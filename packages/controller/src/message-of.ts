@@ -1,0 +1,8 @@
+/** How an error reads, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return "an error that cannot be shown";
+  }
+}
