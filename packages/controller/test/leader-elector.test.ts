@@ -682,6 +682,26 @@ describe("what is seen from outside", () => {
     expect(baz.status().overdue).toBe(5_000);
   });
 
+  it("says nothing of a work that has ended, while the lease is being given back", async () => {
+    const lead = async ({ signal }: Leadership): Promise<void> => {
+      await clock.sleep(1e9, { signal }).catch(() => {});
+      await clock.sleep(14_000);
+    };
+    const baz = elector({ lead });
+    const run = baz.run(stop.signal);
+    await clock.step(0);
+    lock.failAll(hang);
+    await clock.step(1_000);
+    stop.abort();
+    await clock.step(13_999);
+    expect(baz.status()).toMatchObject({ state: "stopping", token: 0, overdue: 0 });
+    await clock.step(5_000);
+    expect(baz.status()).toMatchObject({ state: "stopping", token: undefined, overdue: 0 });
+    lock.failAll(undefined);
+    await clock.step(5_000);
+    await stopped(run);
+  });
+
   it("refuses to run twice at once", async () => {
     const baz = elector();
     const run = baz.run(stop.signal);

@@ -222,11 +222,11 @@ export class LeaderElector {
     await until(renew, retryPeriod, term.signal, { clock, onError });
     this.#state = "stopping";
     await work;
+    this.#term = undefined;
     subscription[Symbol.dispose]();
     const isFree = term.state === "replaced" || term.state === "expired";
     if (!isFree) await this.#release();
     this.#rest = isFree ? 0 : leaseDuration;
-    this.#term = undefined;
   }
 
   async #work(term: Term): Promise<void> {
