@@ -447,6 +447,21 @@ describe("bad input", () => {
       () => resync({ list: () => [], period: 1, priority: Number.NaN }),
       "options.priority must be a finite number",
     ],
+    [
+      "jitter below 0",
+      () => resync({ list: () => [], period: 1, jitter: -1 }),
+      "options.jitter must be a finite number of at least 0, got -1",
+    ],
+    [
+      "jitter that is no number",
+      () => resync({ list: () => [], period: 1, jitter: "x" as never }),
+      'options.jitter must be a finite number of at least 0, got "x"',
+    ],
+    [
+      "random",
+      () => resync({ list: () => [], period: 1, random: 5 as never }),
+      "options.random must be a function, got 5",
+    ],
     ["options", () => resync(undefined as never), "options must be an object"],
   ])("is refused: %s", (_name, make, message) => {
     expect(make).toThrow(message);

@@ -1,7 +1,9 @@
 import {
   requireAbove,
+  requireAtLeast,
   requireFinite,
   requireFunction,
+  requireHooks,
   requireOptions,
 } from "@holdfast/clock/internal";
 import { jitterUntil, type Random } from "@holdfast/wait";
@@ -76,7 +78,9 @@ export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item
   const { list, period, jitter = 0, priority = 0, random } = options;
   requireFunction("options.list", list);
   requireAbove("options.period", requireFinite("options.period", period), 0);
+  requireAtLeast("options.jitter", jitter, 0);
   requireFinite("options.priority", priority);
+  requireHooks("options", options, ["random"]);
   return {
     name: "resync",
     start({ enqueue, failed, clock }, signal) {
