@@ -251,7 +251,7 @@ module.exports = {
     ],
   },
   "packages/controller/src/opentelemetry": {
-    on: ["packages/clock/src"],
+    on: ["packages/clock/src", "packages/controller/src"],
     npm: ["@opentelemetry/api"],
     layers: [["traced.ts"], ["index.ts"]],
   },

@@ -68,6 +68,11 @@ describe("a traced reconcile", () => {
     { what: "an error", error: new TypeError("boom"), message: "boom" },
     { what: "a text", error: "boom", message: "boom" },
     { what: "nothing", error: undefined, message: "undefined" },
+    {
+      what: "what has no text",
+      error: Object.create(null),
+      message: "an error that cannot be shown",
+    },
   ])("that fails with $what records it and lets it through", async ({ error, message }) => {
     const { tracer, spans } = tracing();
     const fail = (): never => {

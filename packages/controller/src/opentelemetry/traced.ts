@@ -1,5 +1,6 @@
 import { requireFunction, requireMethods, requireOptions } from "@holdfast/clock/internal";
 import { type Attributes, type Span, SpanStatusCode, type Tracer } from "@opentelemetry/api";
+import { messageOf } from "../message-of.ts";
 
 /** What {@link traced} wants to know of the request of a reconcile function. */
 export interface TracedRequest {
@@ -108,12 +109,9 @@ async function within<Request extends TracedRequest, Result>(
     if (after !== undefined) span.setAttribute("reconcile.requeue_after_ms", after);
     return result;
   } catch (error) {
-    const exception = error instanceof Error ? error : String(error);
-    span.recordException(exception);
-    span.setStatus({
-      code: SpanStatusCode.ERROR,
-      message: typeof exception === "string" ? exception : exception.message,
-    });
+    const message = messageOf(error);
+    span.recordException(error instanceof Error ? error : message);
+    span.setStatus({ code: SpanStatusCode.ERROR, message });
     throw error;
   } finally {
     if (request.signal.aborted) span.setAttribute("reconcile.aborted", true);
