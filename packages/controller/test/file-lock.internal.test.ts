@@ -9,6 +9,7 @@ import { isLockConflict } from "../src/election/lock-conflict-error.ts";
 
 const link = vi.spyOn(fs, "link");
 const readdir = vi.spyOn(fs, "readdir");
+const rm = vi.spyOn(fs, "rm");
 syncBuiltinESMExports(); // file-lock.ts imports them by name
 
 afterAll(() => {
@@ -56,6 +57,18 @@ describe("what happens between two steps of a file lock", () => {
     const late = await errorOf(lock.update(record, "1", signal));
     expect(isLockConflict(late)).toBe(true);
     expect(readdirSync(directory).sort()).toEqual(["4.json", "5.json"]);
+  });
+
+  it("what is old cannot be removed: what was written counts, and who writes later removes it", async () => {
+    const lock = new FileLock(directory);
+    let { version } = await lock.create(record, signal);
+    ({ version } = await lock.update(record, version, signal));
+    rm.mockRejectedValueOnce(new Error("EPERM")).mockRejectedValueOnce(new Error("EPERM"));
+    const third = await lock.update(record, version, signal);
+    expect(await lock.get(signal)).toEqual(third);
+    expect(readdirSync(directory)).toHaveLength(4);
+    await lock.update(record, third.version, signal);
+    expect(readdirSync(directory).sort()).toEqual(["3.json", "4.json"]);
   });
 
   it("a version is removed after it was listed, because there are later ones", async () => {

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileLock, isLockConflict, MemoryLock } from "@holdfast/controller";
@@ -32,10 +33,20 @@ describe("FileLock", () => {
   it("keeps two versions and removes what the dead left, but not what may still be published", async () => {
     const lock = new FileLock(directory);
     let { version } = await lock.create(record, signal);
-    for (const name of ["2.dead.draft", "9.live.draft", "notes"])
-      writeFileSync(join(directory, name), "");
+    const live = `9.${randomUUID()}.draft`;
+    for (const name of [`2.${randomUUID()}.draft`, live]) writeFileSync(join(directory, name), "");
     for (let i = 0; i < 4; i++) ({ version } = await lock.update(record, version, signal));
-    expect(readdirSync(directory).sort()).toEqual(["4.json", "5.json", "9.live.draft", "notes"]);
+    expect(readdirSync(directory).sort()).toEqual(["4.json", "5.json", live]);
+  });
+
+  it("leaves alone in its directory what it has not written", async () => {
+    const lock = new FileLock(directory);
+    let { version } = await lock.create(record, signal);
+    const others = ["0.d", "1-notes.txt", "1.notes.draft", "1.json.bak", "notes"];
+    mkdirSync(join(directory, "0.d"));
+    for (const name of others.slice(1)) writeFileSync(join(directory, name), "");
+    for (let i = 0; i < 4; i++) ({ version } = await lock.update(record, version, signal));
+    expect(readdirSync(directory).sort()).toEqual([...others, "4.json", "5.json"].sort());
   });
 
   it("does not take the name of a version that is long past for the latest", async () => {

@@ -6,6 +6,9 @@ import type { LeaseRecord } from "./lease-record.ts";
 import { LockConflictError } from "./lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "./resource-lock.ts";
 
+/** The names that a lock gives to its files; others in the directory are not its own. */
+const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;
+
 /**
  * A lock between the processes of one machine: a directory with one file per version of the record,
  * of which the highest counts.
@@ -94,7 +97,7 @@ export class FileLock implements ResourceLock {
       signal.throwIfAborted();
       await this.#publish(draft, next);
     } finally {
-      await rm(draft, { force: true });
+      await removeAll([draft]);
     }
     return { record, version: `${next}` };
   }
@@ -123,10 +126,10 @@ export class FileLock implements ResourceLock {
   /** Keeps the version before, so that a listing made while one is replaced shows either of the two. */
   async #removeOld(names: readonly string[], version: number): Promise<void> {
     const old = names.filter((name) => {
-      const number = Number.parseInt(name, 10);
-      return name.endsWith(".draft") ? number < version : number < version - 1;
+      const [, number, kind] = OWN_NAME.exec(name) ?? [];
+      return Number(number) < (kind === "json" ? version - 1 : version);
     });
-    await Promise.all(old.map((name) => rm(join(this.#directory, name), { force: true })));
+    await removeAll(old.map((name) => join(this.#directory, name)));
   }
 
   async #names(): Promise<readonly string[]> {
@@ -141,6 +144,11 @@ export class FileLock implements ResourceLock {
   #file(version: number): string {
     return join(this.#directory, `${version}.json`);
   }
+}
+
+/** Tidies up: what cannot be removed now, somebody else removes who writes later. */
+async function removeAll(files: readonly string[]): Promise<void> {
+  await Promise.allSettled(files.map((file) => rm(file, { force: true })));
 }
 
 /** The highest version among the names of a directory; 0 if there is none. */
