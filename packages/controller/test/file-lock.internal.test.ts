@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
@@ -51,12 +51,39 @@ describe("what happens between two steps of a file lock", () => {
 
   it("the process sleeps while others go on, and takes a name that is free again", async () => {
     const lock = new FileLock(directory);
-    let { version } = await lock.create(record, signal);
+    const first = await lock.create(record, signal);
+    const file = join(directory, "1.json");
+    const text = readFileSync(file);
+    let { version } = first;
+    for (let i = 0; i < 4; i++) ({ version } = await lock.update(record, version, signal));
+    writeFileSync(file, text); // It reads this version before it is removed.
+    readdir.mockResolvedValueOnce(["1.json"] as never);
+    const late = await errorOf(lock.update(record, first.version, signal));
+    expect(isLockConflict(late)).toBe(true);
+    expect(readdirSync(directory).sort()).toEqual(["1.json", "4.json", "5.json"]);
+  });
+
+  it("the version that it replaces is removed, because there are later ones", async () => {
+    const lock = new FileLock(directory);
+    const first = await lock.create(record, signal);
+    let { version } = first;
     for (let i = 0; i < 4; i++) ({ version } = await lock.update(record, version, signal));
     readdir.mockResolvedValueOnce(["1.json"] as never);
-    const late = await errorOf(lock.update(record, "1", signal));
-    expect(isLockConflict(late)).toBe(true);
+    expect(isLockConflict(await errorOf(lock.update(record, first.version, signal)))).toBe(true);
     expect(readdirSync(directory).sort()).toEqual(["4.json", "5.json"]);
+  });
+
+  it("another directory takes the place of its own", async () => {
+    const lock = new FileLock(directory);
+    const { version } = await lock.create(record, signal);
+    link.mockImplementationOnce(async (draft, file) => {
+      rmSync(directory, { recursive: true });
+      mkdirSync(directory);
+      writeFileSync(join(directory, "1.json"), JSON.stringify(record));
+      await fs.link(draft, file);
+    });
+    expect(isLockConflict(await errorOf(lock.update(record, version, signal)))).toBe(true);
+    expect(readdirSync(directory)).toEqual(["1.json"]);
   });
 
   it("what is old cannot be removed: what was written counts, and who writes later removes it", async () => {

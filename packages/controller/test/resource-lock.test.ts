@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileLock, isLockConflict, MemoryLock } from "@holdfast/controller";
@@ -52,13 +52,50 @@ describe("FileLock", () => {
   it("does not take the name of a version that is long past for the latest", async () => {
     // A process reads version 1 and sleeps, while others go on to version 5 and remove 2.
     const lock = new FileLock(directory);
-    await lock.create(record, signal);
+    const { version } = await lock.create(record, signal);
     const asleep = new FileLock(directory);
-    const update = asleep.update(record, "1", signal);
+    const update = asleep.update(record, version, signal);
     writeFileSync(join(directory, "5.json"), JSON.stringify(record));
     expect(await errorOf(update)).toSatisfy(isLockConflict);
     expect((await lock.get(signal))?.version).toBe("5");
     expect(readdirSync(directory).sort()).toEqual(["1.json", "5.json"]);
+  });
+
+  it.each(["removed", "renamed"])(
+    "has no version of before in a directory that was %s",
+    async (how) => {
+      const path = join(directory, "lock");
+      const lock = new FileLock(path);
+      const first = await lock.create(record, signal);
+      if (how === "removed") rmSync(path, { recursive: true });
+      else renameSync(path, join(directory, "old"));
+      const second = await lock.create({ ...record, holder: "b" }, signal);
+      expect(second.version).not.toBe(first.version);
+      expect(await errorOf(lock.update(record, first.version, signal))).toSatisfy(isLockConflict);
+      expect(await lock.get(signal)).toEqual(second);
+      expect(readdirSync(path)).toEqual(["1.json"]);
+    },
+  );
+
+  it("goes on from a file without an id, as earlier releases wrote it", async () => {
+    writeFileSync(join(directory, "7.json"), JSON.stringify(record));
+    const lock = new FileLock(directory);
+    expect(await lock.get(signal)).toEqual({ record, version: "7" });
+    const { version } = await lock.update(record, "7", signal);
+    expect(await lock.get(signal)).toEqual({ record, version });
+    expect(readdirSync(directory).sort()).toEqual(["7.json", "8.json"]);
+  });
+
+  it("does not write after a file that holds no record", async () => {
+    const lock = new FileLock(directory);
+    const { version } = await lock.create(record, signal);
+    const file = join(directory, "1.json");
+    writeFileSync(file, "");
+    const error = await errorOf(lock.update(record, version, signal));
+    expect([error, readdirSync(directory)]).toEqual([
+      new Error(`${file} holds no lease record`),
+      ["1.json"],
+    ]);
   });
 
   it.each(["", "{", "null", "[]", '"a"', '{"holder":"a"}', '{"holder":1,"leaseDuration":1}'])(

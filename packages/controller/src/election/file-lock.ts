@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { recordOf } from "./file-record.ts";
+import { fileRecordOf } from "./file-record.ts";
 import type { LeaseRecord } from "./lease-record.ts";
 import { LockConflictError } from "./lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "./resource-lock.ts";
@@ -63,11 +63,10 @@ export class FileLock implements ResourceLock {
   /** {@inheritDoc ResourceLock.get} */
   async get(signal: AbortSignal): Promise<Versioned | undefined> {
     signal.throwIfAborted();
-    const version = highest(await this.#names());
-    if (version === 0) return undefined;
-    const file = this.#file(version);
+    const number = highest(await this.#names());
+    if (number === 0) return undefined;
     try {
-      return { record: recordOf(await readFile(file, "utf8"), file), version: `${version}` };
+      return await this.#read(number);
     } catch (error) {
       // Two others have written since, and it was removed: there is a later one.
       if (hasCode(error, "ENOENT")) return await this.get(signal);
@@ -79,27 +78,53 @@ export class FileLock implements ResourceLock {
   async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
     signal.throwIfAborted();
     await mkdir(this.#directory, { recursive: true });
-    return await this.#replace(0, record, signal);
+    return await this.#replace(undefined, record, signal);
   }
 
   /** {@inheritDoc ResourceLock.update} */
   async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
-    return await this.#replace(Number(version), record, signal);
+    return await this.#replace(version, record, signal);
   }
 
-  async #replace(version: number, record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
+  async #replace(
+    version: string | undefined,
+    record: LeaseRecord,
+    signal: AbortSignal,
+  ): Promise<Versioned> {
     signal.throwIfAborted();
-    if (highest(await this.#names()) !== version) throw new LockConflictError(this.description);
-    const next = version + 1;
-    const draft = join(this.#directory, `${next}.${randomUUID()}.draft`);
-    await writeThrough(draft, JSON.stringify(record));
+    const latest = version === undefined ? 0 : Number.parseInt(version, 10);
+    if (highest(await this.#names()) !== latest) throw new LockConflictError(this.description);
+    const next = latest + 1;
+    const id = randomUUID();
+    const draft = join(this.#directory, `${next}.${id}.draft`);
+    await writeThrough(draft, JSON.stringify({ ...record, id }));
     try {
       signal.throwIfAborted();
+      if (version !== undefined) await this.#requireSame(version, latest);
       await this.#publish(draft, next);
     } finally {
       await removeAll([draft]);
     }
-    return { record, version: `${next}` };
+    return { record, version: versionOf(next, id) };
+  }
+
+  /**
+   * Numbers begin again when somebody removes or replaces the directory. That is seen here, or, if it
+   * happens later, by the draft that is not in the new one.
+   */
+  async #requireSame(version: string, number: number): Promise<void> {
+    try {
+      if ((await this.#read(number)).version === version) return;
+    } catch (error) {
+      if (!hasCode(error, "ENOENT")) throw error;
+    }
+    throw new LockConflictError(this.description);
+  }
+
+  async #read(number: number): Promise<Versioned> {
+    const file = this.#file(number);
+    const { record, id } = fileRecordOf(await readFile(file, "utf8"), file);
+    return { record, version: versionOf(number, id) };
   }
 
   /**
@@ -144,6 +169,10 @@ export class FileLock implements ResourceLock {
   #file(version: number): string {
     return join(this.#directory, `${version}.json`);
   }
+}
+
+function versionOf(number: number, id: string | undefined): string {
+  return id === undefined ? `${number}` : `${number}.${id}`;
 }
 
 /** Tidies up: what cannot be removed now, somebody else removes who writes later. */
