@@ -455,6 +455,46 @@ describe("giving the lease back", () => {
     expect([await stored(), events]).toEqual([["", 0], []]);
   });
 
+  it.each<{ name: string; before: [string, number] | undefined; after: unknown[] }>([
+    { name: "first record", before: undefined, after: ["", 0] },
+    { name: "takeover", before: ["", 4], after: ["", 5] },
+  ])("waits for a $name that is still on its way, and does so then", async ({ before, after }) => {
+    if (before !== undefined) await write(...before);
+    lock.failNext(serve, async (request) => {
+      await clock.sleep(100);
+      return await request(never);
+    });
+    const run = elector().run(stop.signal);
+    await clock.step(50);
+    stop.abort("stop");
+    const over = run.then(() => note("over"));
+    await clock.step(50);
+    await over;
+    expect([await stored(), events]).toEqual([after, [[100, "over"]]]);
+    await stopped(run);
+  });
+
+  it("gives up at the renew deadline if its first write hangs", async () => {
+    lock.failNext(serve, hang);
+    const run = elector().run(stop.signal);
+    await clock.step(50);
+    stop.abort("stop");
+    const over = run.then(() => note("over"));
+    await clock.step(10_000);
+    await over;
+    expect(events).toEqual([[10_050, "over"]]);
+    await stopped(run);
+  });
+
+  it("does not wait for a write that comes too late in any case", async () => {
+    lock.failNext(serve, hang);
+    const run = elector().run(stop.signal);
+    await clock.step(50);
+    await write("bing", 0);
+    await stopped(run);
+    expect(await stored()).toEqual(["bing", 0]);
+  });
+
   it("writes nothing if it never led (kubernetes/client-go#1187)", async () => {
     await write("bing", 0);
     const run = elector().run(stop.signal);

@@ -7,8 +7,11 @@ import {
 
 type Call = "get" | "create" | "update";
 
+/** Does what was asked for, under the signal that came with it or another. */
+type LockRequest = (signal?: AbortSignal) => Promise<Versioned | undefined>;
+
 /** What happens to a request instead of what it asks for. */
-type Fault = (request: () => Promise<Versioned | undefined>) => Promise<Versioned | undefined>;
+type Fault = (request: LockRequest) => Promise<Versioned | undefined>;
 
 /** A lock in memory that writes down its calls, and fails as it is told. */
 export class RecordingLock implements ResourceLock {
@@ -29,20 +32,22 @@ export class RecordingLock implements ResourceLock {
   }
 
   get(signal: AbortSignal): Promise<Versioned | undefined> {
-    return this.#call("get", () => this.lock.get(signal));
+    return this.#call("get", (used = signal) => this.lock.get(used));
   }
 
   create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
-    return this.#call("create", () => this.lock.create(record, signal)) as Promise<Versioned>;
-  }
-
-  update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
-    return this.#call("update", () =>
-      this.lock.update(record, version, signal),
+    return this.#call("create", (used = signal) =>
+      this.lock.create(record, used),
     ) as Promise<Versioned>;
   }
 
-  #call(name: Call, request: () => Promise<Versioned | undefined>): Promise<Versioned | undefined> {
+  update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
+    return this.#call("update", (used = signal) =>
+      this.lock.update(record, version, used),
+    ) as Promise<Versioned>;
+  }
+
+  #call(name: Call, request: LockRequest): Promise<Versioned | undefined> {
     this.calls.push(name);
     const fault = this.#faults.shift() ?? this.#always;
     return fault === undefined ? request() : fault(request);

@@ -36,6 +36,8 @@ export class Lease {
   #acquiredAt = 0;
   /** The token of the latest own record that stands in the lock, or may come to stand there. */
   #claimed: number | undefined;
+  /** Settles when the latest write has, whether or not anybody still waits for it. */
+  #writing: Promise<unknown> = Promise.resolve();
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -91,12 +93,25 @@ export class Lease {
 
   /** Gives the lease back, if it is still the own one: what somebody else wrote is left alone. */
   async release(signal: AbortSignal): Promise<void> {
-    const { identity, clock } = this.#options;
+    const { clock, requestTimeout } = this.#options;
+    const before = this.#latest?.version;
     await this.#read(signal);
-    const record = this.#latest?.record;
-    if (record?.holder === identity && record.transitions === this.#claimed)
+    if (this.#own === undefined && this.#latest?.version === before) {
+      // A write that nobody waits for any more may still replace this version.
+      await boundedRequest(() => this.#writing, { clock, timeout: requestTimeout, signal });
+      await this.#read(signal);
+    }
+    const record = this.#own;
+    if (record !== undefined)
       await this.#write({ ...record, holder: "", renewedAt: clock.now() }, signal);
     this.#claimed = undefined;
+  }
+
+  /** The record in the lock, if it is of the own term. */
+  get #own(): LeaseRecord | undefined {
+    const record = this.#latest?.record;
+    const isOwn = record?.holder === this.#options.identity && record.transitions === this.#claimed;
+    return isOwn ? record : undefined;
   }
 
   #decide(token: number | undefined): LeaseDecision {
@@ -130,13 +145,14 @@ export class Lease {
     const { lock } = this.#options;
     const latest = this.#latest;
     this.#see(
-      await this.#request(
-        (bounded) =>
+      await this.#request((bounded) => {
+        const written =
           latest === undefined
             ? lock.create(record, bounded)
-            : lock.update(record, latest.version, bounded),
-        signal,
-      ),
+            : lock.update(record, latest.version, bounded);
+        this.#writing = Promise.allSettled([written]);
+        return written;
+      }, signal),
     );
   }
 

@@ -20,7 +20,8 @@ export interface Versioned {
  *
  * Every other rejection means that the write may have happened or not. A request should give up when
  * its signal aborts. One that does not is left alone: an elector waits no longer for it, and what it
- * writes late meets a version that is no more.
+ * writes late meets a version that is no more. Only who is stopped while it becomes leader waits for
+ * its write, up to the renew deadline, to give back what that may bring.
  *
  * Source: `Interface` of k8s.io/client-go/tools/leaderelection/resourcelock.
  *
