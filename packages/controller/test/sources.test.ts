@@ -62,6 +62,19 @@ describe("a source of a callback", () => {
     expect([emitter.listenerCount("changed"), state()]).toEqual([0, ["ended"]]);
   });
 
+  it("calls what it returned at once when it ends", async () => {
+    const emitter = new EventEmitter();
+    const { end } = feed([
+      fromCallback<string>("orders", (enqueue) => {
+        emitter.on("changed", enqueue);
+        return () => emitter.off("changed", enqueue);
+      }),
+    ]);
+    const ended = end();
+    expect(emitter.listenerCount("changed")).toBe(0);
+    await ended;
+  });
+
   it("needs nothing to call at the end, and survives one that throws", async () => {
     const { errors, end } = feed([
       fromCallback("quiet", () => undefined),

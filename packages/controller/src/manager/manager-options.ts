@@ -19,7 +19,8 @@ export interface GroupOptions {
    * How long its runnables may take to end, in milliseconds. At least 0, or `Infinity`.
    *
    * Each group has its own time: a slow one takes nothing from the others. Together they should stay
-   * below what the platform grants before it kills the process; Kubernetes grants 30 s.
+   * below what the platform grants before it kills the process; Kubernetes grants 30 s. A `Controller`
+   * may take its `grace` and its `abortGrace`: let both together be below this.
    *
    * @defaultValue `30_000`
    */

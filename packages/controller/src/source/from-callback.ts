@@ -37,10 +37,15 @@ export function fromCallback<Event = string>(
     name,
     start({ enqueue, failed }, signal) {
       return new Promise<void>((resolve, reject) => {
-        const subscribed = Promise.resolve(subscribe(enqueue));
+        const unsubscribe = subscribe(enqueue);
+        const subscribed = Promise.resolve(unsubscribe);
         const subscription = onAbort(signal, () => {
           resolve();
-          subscribed.then(end).catch(failed);
+          // At once where it can be: what is called back from then on is not for this source.
+          const ended = new Promise((done) =>
+            done(typeof unsubscribe === "function" ? unsubscribe() : subscribed.then(end)),
+          );
+          ended.catch(failed);
         });
         subscribed.catch((error: unknown) => {
           subscription[Symbol.dispose]();
