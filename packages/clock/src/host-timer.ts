@@ -12,6 +12,7 @@ export interface TimerHost {
   monotonic(): number;
   /** Calls `wake` after about `delay`; hosts may be up to 1 ms early. */
   set(wake: () => void, delay: number, ref: boolean): unknown;
+  /** May fail to: a wake-up that comes all the same is ignored. */
   clear(handle: unknown): void;
 }
 
@@ -33,6 +34,8 @@ export class HostTimer extends BaseTimer {
   /** What the wake-ups booked so far leave uncovered; above 0 only for delays over `longest`. */
   #uncovered = 0;
   #corrections = 0;
+  /** How often a booking was called off; one that comes all the same is older, and does nothing. */
+  #calledOff = 0;
 
   /** The timer is armed by {@link HostTimer.reset}. */
   constructor(host: TimerHost, fire: () => void, ref: boolean) {
@@ -56,6 +59,7 @@ export class HostTimer extends BaseTimer {
   protected override disarm(): void {
     if (this.#handle !== undefined) this.#host.clear(this.#handle);
     this.#handle = undefined;
+    this.#calledOff++;
   }
 
   #book(delay: number): void {
@@ -66,10 +70,11 @@ export class HostTimer extends BaseTimer {
 
   #set(delay: number): void {
     // A bound function is half as large as an arrow function with the scope that holds its `this`.
-    this.#handle = this.#host.set(this.#wake.bind(this), delay, this.#ref);
+    this.#handle = this.#host.set(this.#wake.bind(this, this.#calledOff), delay, this.#ref);
   }
 
-  #wake(): void {
+  #wake(booking: number): void {
+    if (booking !== this.#calledOff) return;
     const left = this.#deadline - this.#host.monotonic();
     if (left > 0 && this.#uncovered > 0) {
       this.#uncovered = Math.min(left, this.#uncovered);

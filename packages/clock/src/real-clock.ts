@@ -23,6 +23,8 @@ function hostOn(globals: Globals): TimerHost {
     clear(handle) {
       const { clearTimeout } = globals;
       clearTimeout(handle as NodeJS.Timeout);
+      // Node's own is not known to a clearTimeout that was faked after it had been set.
+      (handle as { close?: () => unknown }).close?.();
     },
   };
 }

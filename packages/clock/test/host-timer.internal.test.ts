@@ -2,6 +2,31 @@ import { describe, expect, it } from "vitest";
 import { HostTimer, type TimerHost } from "../src/host-timer.ts";
 import { ManualHost } from "./manual-host.ts";
 
+/** Wakes those due in the order of coming, and calls off none. */
+class StubbornHost implements TimerHost {
+  readonly longest = 1000;
+  readonly booksForever = true;
+  readonly delays: number[] = [];
+  time = 0;
+  readonly #wakes: { readonly at: number; readonly wake: () => void }[] = [];
+
+  monotonic(): number {
+    return this.time;
+  }
+
+  set(wake: () => void, delay: number): void {
+    this.delays.push(delay);
+    this.#wakes.push({ at: this.time + delay, wake });
+  }
+
+  clear(): void {}
+
+  wakeAt(time: number): void {
+    this.time = time;
+    for (const { at, wake } of this.#wakes) if (at === time) wake();
+  }
+}
+
 function arm(delay: number): { host: ManualHost; timer: HostTimer; firedAt: number[] } {
   const host = new ManualHost();
   const firedAt: number[] = [];
@@ -113,6 +138,37 @@ describe("a HostTimer", () => {
     expect(host.booked).toBe(false);
     host.wakeAt(5000);
     expect(firedAt).toEqual([]);
+  });
+});
+
+describe("a HostTimer whose host does not forget what it is told to", () => {
+  const armStubborn = () => {
+    const host = new StubbornHost();
+    const firedAt: number[] = [];
+    const timer = new HostTimer(host, () => firedAt.push(host.time), true);
+    timer.reset(10);
+    return { host, timer, firedAt };
+  };
+
+  it("does not fire once it is stopped", async () => {
+    const { host, timer, firedAt } = armStubborn();
+    const fired = timer.fired;
+    expect(timer.stop()).toBe(true);
+    host.wakeAt(10);
+    expect([firedAt, timer.active, await fired]).toEqual([[], false, false]);
+  });
+
+  it("fires at the last instant only that it was set to", () => {
+    const { host, timer, firedAt } = armStubborn();
+    timer.reset(20);
+    host.wakeAt(10);
+    host.wakeAt(20);
+    timer.reset(5);
+    host.wakeAt(25);
+    expect([firedAt, host.delays]).toEqual([
+      [20, 25],
+      [10, 20, 5],
+    ]);
   });
 });
 

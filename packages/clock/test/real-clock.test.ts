@@ -239,6 +239,21 @@ describe("realClock under fakes that come and go", () => {
     await Promise.all([real, faked]);
   });
 
+  it("stops under a fake what began on the machine, and leaves nothing there", async () => {
+    const before = countTimeouts();
+    const timer = realClock.newTimer(5);
+    const ticker = realClock.newTicker(5);
+    const silenced = vi.spyOn(process, "emitWarning").mockReturnValue(); // it does not know them
+    const sinon = install({ toFake: ["setTimeout", "clearTimeout"] });
+    restore = () => {
+      sinon.uninstall();
+      silenced.mockRestore();
+    };
+    expect(timer.stop()).toBe(true);
+    ticker.stop();
+    expect([await timer.fired, countTimeouts()]).toEqual([false, before]);
+  });
+
   it("is not lost with the timers that a fake is told to forget", async () => {
     vi.useFakeTimers();
     restore = () => vi.useRealTimers();
