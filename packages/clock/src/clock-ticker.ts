@@ -76,12 +76,17 @@ export class ClockTicker implements Ticker {
     else this.#dropped++;
   }
 
-  /** Goes on to the next point of the grid that is not past; those skipped are dropped ticks. */
+  /**
+   * Goes on to the next point of the grid that is not past; those skipped are dropped ticks. A timer
+   * more than 1 ms early is a fake one, whose time `now` does not know: it goes on by a period of that.
+   */
   #rearm(now: number): void {
+    const early = this.#start + this.#index * this.#period - now;
     const due = this.#index + 1;
     const passed = Math.floor((now - this.#start) / this.#period);
     this.#index = Math.max(due, passed + 1);
     this.#dropped += this.#index - due;
-    this.#timer.reset(this.#start + this.#index * this.#period - now);
+    const left = this.#start + this.#index * this.#period - now;
+    this.#timer.reset(early > 1 ? this.#period : left);
   }
 }

@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { mock } from "node:test";
 import { realClock } from "@holdfast/clock";
+import { asScheduler } from "@holdfast/clock/rxjs";
 import { install } from "@sinonjs/fake-timers";
+import { interval } from "rxjs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { collectGarbage } from "./collect-garbage.ts";
 import { countTimeouts } from "./count-timeouts.ts";
@@ -58,6 +60,47 @@ describe("realClock where setTimeout and Date are faked and performance is not",
     const timer = realClock.newTimer(delay);
     await sinon.tickAsync(4);
     expect(timer.active).toBe(false);
+  });
+});
+
+describe("realClock where setTimeout is faked and performance hardly moves", () => {
+  const HUNDREDS = [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000];
+
+  const fakeButPerformance = () => {
+    let elapsed = 1234.567;
+    const now = vi.spyOn(performance, "now").mockImplementation(() => {
+      elapsed += 0.01;
+      return elapsed;
+    });
+    const sinon = install({ now: 0, toFake: ["setTimeout", "clearTimeout", "Date"] });
+    restore = () => {
+      sinon.uninstall();
+      now.mockRestore();
+    };
+    return sinon;
+  };
+
+  it("ticks once per period of the fake", async () => {
+    const sinon = fakeButPerformance();
+    const ticker = realClock.newTicker(100);
+    const seen: number[] = [];
+    const watch = async () => {
+      for await (const _ of ticker) seen.push(Date.now());
+    };
+    const watched = watch();
+    await sinon.tickAsync(1000);
+    ticker.stop();
+    await watched;
+    expect([seen, ticker.dropped]).toEqual([HUNDREDS, 0]);
+  });
+
+  it("repeats the work of rxjs once per period of the fake", async () => {
+    const sinon = fakeButPerformance();
+    const seen: number[] = [];
+    const ticks = interval(100, asScheduler(realClock)).subscribe(() => seen.push(Date.now()));
+    await sinon.tickAsync(1000);
+    ticks.unsubscribe();
+    expect(seen).toEqual(HUNDREDS);
   });
 });
 

@@ -35,14 +35,16 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
 
   /**
    * How long to wait. Work that asks for the same delay again goes on to the next point of its grid
-   * that is not past, however late it was called; any other delay counts from now.
+   * that is not past, however late it was called; any other delay counts from now. A timer more than 1 ms
+   * early is a fake one, whose time `now` does not know: it goes on by a delay of that.
    */
   #aim(delay: number): number {
     const now = this.#clock.monotonic();
     if (this.#phase === "working" && delay === this.#delay && delay > 0) {
+      const early = this.#start + this.#index * delay - now;
       const passed = Math.floor((now - this.#start) / delay);
       this.#index = Math.max(this.#index, passed) + 1;
-      return this.#start + this.#index * delay - now;
+      return early > 1 ? delay : this.#start + this.#index * delay - now;
     }
     this.#start = now;
     this.#index = 1;
