@@ -78,7 +78,7 @@ export class ClockTicker implements Ticker {
 
   /**
    * Goes on to the next point of the grid that is not past; those skipped are dropped ticks. A timer
-   * more than 1 ms early is a fake one, whose time `now` does not know: it goes on by a period of that.
+   * more than 1 ms early is a fake one, whose time `now` does not know: it goes on by a period.
    */
   #rearm(now: number): void {
     const early = this.#start + this.#index * this.#period - now;

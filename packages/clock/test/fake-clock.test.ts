@@ -137,6 +137,32 @@ describe("step", () => {
   });
 });
 
+describe("a delay of a fraction of a nanosecond", () => {
+  it.each([
+    { delay: 0.4 * NANOSECOND, takes: 1 },
+    { delay: 0.6 * NANOSECOND, takes: 1 },
+    { delay: 1.4 * NANOSECOND, takes: 1 },
+    { delay: 1.6 * NANOSECOND, takes: 2 },
+  ])("of $delay ms takes $takes ns, as a step of it does", ({ delay, takes }) => {
+    arm(delay, "due");
+    clock.stepSync(0);
+    expect(timeline.events).toEqual([]);
+    clock.stepSync(delay);
+    expect(timeline.events).toHaveLength(1);
+    expect(Math.round((clock.monotonic() - 1_000_000) / NANOSECOND)).toBe(takes);
+  });
+
+  it.each([1000 / 3, 0.1 + 0.2, 1 / 3])("is left of %d ms, and is slept", async (duration) => {
+    const deadline = clock.monotonic() + duration;
+    let sleeps = 0;
+    await clock.run(async () => {
+      for (; clock.monotonic() < deadline; sleeps++) await clock.sleepUntil(deadline);
+    });
+    expect(sleeps).toBeLessThanOrEqual(2);
+    expect(clock.monotonic() - deadline).toBeLessThan(NANOSECOND);
+  });
+});
+
 describe("stepSync", () => {
   it("fires callbacks and leaves promises for later", async () => {
     arm(10, "callback");

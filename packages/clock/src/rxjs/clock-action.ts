@@ -35,8 +35,8 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
 
   /**
    * How long to wait. Work that asks for the same delay again goes on to the next point of its grid
-   * that is not past, however late it was called; any other delay counts from now. A timer more than 1 ms
-   * early is a fake one, whose time `now` does not know: it goes on by a delay of that.
+   * that is not past, however late it was called; any other delay counts from now. A timer more than
+   * 1 ms early is a fake one, whose time `now` does not know: it goes on by a delay of that.
    */
   #aim(delay: number): number {
     const now = this.#clock.monotonic();

@@ -2,6 +2,9 @@ import { type HeapEntry, TimerHeap } from "../timer-heap.ts";
 import { toNanosecond } from "../to-nanosecond.ts";
 import type { PendingTimer } from "./test-clock.ts";
 
+/** Milliseconds. */
+const NANOSECOND = 1e-6;
+
 /** A timer as a {@link Timeline} sees it. */
 export interface TimelineEntry extends HeapEntry, PendingTimer {
   stop(): boolean;
@@ -35,8 +38,10 @@ export class Timeline {
     return this.#heap.size;
   }
 
+  /** A duration above 0 ends after now: who waits again and again for what is left gets there. */
   after(duration: number): number {
-    return toNanosecond(this.#now + duration);
+    const instant = toNanosecond(this.#now + duration);
+    return duration === 0 || instant > this.#now ? instant : toNanosecond(this.#now + NANOSECOND);
   }
 
   add(entry: TimelineEntry, deadline: number): void {
