@@ -32,10 +32,16 @@ function hostOn(globals: Globals): TimerHost {
 /** A timer for all would keep the context of the first who sleeps for as long as anyone does. */
 const nowhere = new AsyncResource("HoldfastAlarm");
 
-/** A host whose timers keep nobody's context. */
-function withoutContext(host: TimerHost): TimerHost {
+/** What measures the time, as this module found it. */
+const ownPerformance = globalThis.performance;
+const { now: ownNow } = ownPerformance;
+
+/** A host whose timers keep nobody's context, and whose time is never faked. */
+function sharedHostOn(globals: Globals): TimerHost {
+  const host = hostOn(globals);
   return {
     ...host,
+    monotonic: () => ownNow.call(ownPerformance),
     set: (wake, delay, ref) => nowhere.runInAsyncScope(host.set, host, wake, delay, ref),
   };
 }
@@ -49,27 +55,36 @@ function countTimeouts(): number {
 /** The globals of a while, and who sleeps on them. */
 class Bed {
   readonly #globals: Globals;
+  /** Spies replace it in place. */
+  readonly #now: () => number;
   readonly #alarm: Alarm;
   readonly #idleAlarm: Alarm;
   #isReal: boolean | undefined = undefined;
 
   constructor({ setTimeout, clearTimeout, performance }: Globals) {
     this.#globals = { setTimeout, clearTimeout, performance };
-    const host = withoutContext(hostOn(this.#globals));
+    this.#now = performance.now;
+    if (performance !== ownPerformance || this.#now !== ownNow) this.#isReal = false;
+    const host = sharedHostOn(this.#globals);
     this.#alarm = new Alarm(host, true);
     this.#idleAlarm = new Alarm(host, false);
   }
 
   /**
-   * Whether timers are the machine's own; undefined until one was seen. On others nothing is shared:
-   * fakes forget timers when they are told to, and would forget all.
+   * Whether timers and time are the machine's own; undefined until a timer was seen. On others nothing
+   * is shared: fakes forget timers when they are told to, and would forget all; and a time that jumps
+   * says nothing about who is due.
    */
   get isReal(): boolean | undefined {
     return this.#isReal;
   }
 
   isOf({ setTimeout, performance }: Globals): boolean {
-    return setTimeout === this.#globals.setTimeout && performance === this.#globals.performance;
+    return (
+      setTimeout === this.#globals.setTimeout &&
+      performance === this.#globals.performance &&
+      performance.now === this.#now
+    );
   }
 
   alarm(ref: boolean): Alarm {

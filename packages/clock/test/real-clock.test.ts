@@ -243,11 +243,11 @@ describe("realClock on globals that it has not seen yet", () => {
   });
 
   it("looks once, whatever it sees", async () => {
-    vi.useFakeTimers();
+    const sinon = install({ toFake: ["setTimeout", "clearTimeout"] });
     const look = vi.spyOn(process, "getActiveResourcesInfo");
     restore = () => {
       look.mockRestore();
-      vi.useRealTimers();
+      sinon.uninstall();
     };
     await sleepAll([{}, {}, {}]);
     expect(look).toHaveBeenCalledTimes(2); // before and after
@@ -260,7 +260,17 @@ describe("realClock on globals that it has not seen yet", () => {
     vi.stubGlobal("performance", { now });
     restore = () => vi.unstubAllGlobals();
     await sleepAll([{}, {}]);
-    expect(now).toHaveBeenCalledTimes(3); // for each sleep, and for the timer
+    expect(now).toHaveBeenCalledTimes(2); // for each sleep
+  });
+
+  it("shares nothing while performance.now is another, and does again after it", async () => {
+    const calls = replace(globalThis.setTimeout);
+    const now = vi.spyOn(performance, "now").mockReturnValue(0);
+    await sleepAll([{}, {}, {}]);
+    const spied = calls.length;
+    now.mockRestore();
+    await sleepAll([{}, {}, {}]);
+    expect([spied, calls.length]).toEqual([3, 3 + 2]); // to look, and to share
   });
 });
 
@@ -295,6 +305,15 @@ describe("realClock under fakes that come and go", () => {
     expect(timer.stop()).toBe(true);
     ticker.stop();
     expect([await timer.fired, countTimeouts()]).toEqual([false, before]);
+  });
+
+  it("sleeps no longer where performance.now has gone back", async () => {
+    await realClock.sleep(0);
+    const before = realClock.sleep(20);
+    const now = vi.spyOn(performance, "now").mockReturnValue(-1e9);
+    restore = () => now.mockRestore();
+    const during = realClock.sleep(10);
+    expect(await Promise.all([before, during])).toEqual([undefined, undefined]);
   });
 
   it("is not lost with the timers that a fake is told to forget", async () => {
