@@ -498,6 +498,25 @@ describe("fromFakeTimers", () => {
     expect(hopsAtTimer).toBe(50);
   });
 
+  it("holds time for what follows from faked microtasks that each arm a timer", async () => {
+    const fake = createClock(0);
+    const clock = fromFakeTimers(fake);
+    const seen: unknown[] = [];
+    await clock.run(async () => {
+      fake.nextTick(() => {
+        fake.setTimeout(() => seen.push([fake.now, "armed by the microtask"]), 10);
+        void Promise.resolve().then(() => {
+          fake.setTimeout(() => seen.push([fake.now, "armed by what follows"]), 5);
+        });
+      });
+      await clock.sleep(20);
+    });
+    expect(seen).toEqual([
+      [5, "armed by what follows"],
+      [10, "armed by the microtask"],
+    ]);
+  });
+
   it("looks for timers that nobody announces only while somebody waits for them", async () => {
     const fake = createClock();
     const countTimers = vi.spyOn(fake, "countTimers");

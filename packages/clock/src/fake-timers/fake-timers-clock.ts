@@ -1,6 +1,6 @@
 /**
  * What {@link fromFakeTimers} needs of a clock of @sinonjs/fake-timers: part of its public
- * interface, the same from version 15.0 on. Nothing is imported from there.
+ * interface, the same from version 15.0 on, but for `jobs`. Nothing is imported from there.
  */
 export interface FakeTimersClock {
   /** The wall clock: whole milliseconds since the epoch. */
@@ -11,6 +11,8 @@ export interface FakeTimersClock {
   clearTimeout(handle: unknown): void;
   /** How many timers are armed, and how many callbacks faked microtask queues hold. */
   countTimers(): number;
+  /** The callbacks in faked microtask queues; internal to the library, and missing until there are any. */
+  readonly jobs?: { readonly length: number } | undefined;
   /** Empties the queues of faked `nextTick` and `queueMicrotask`. */
   runMicrotasks(): void;
   /** Moves time to the earliest timer and fires it. */
