@@ -448,7 +448,7 @@ describe("a livelock", () => {
     const timer = clock.afterFunc(5, () => {
       timer.reset(0);
     });
-    const again = new LivelockError(what, 100_001, undefined);
+    const again = new LivelockError(what, 100_002, undefined); // it was armed when so many had fired
     expect(again.message).toBe(`${what}; the last timer to fire: (no label)`);
     await expect(clock.step(10, { turns: 0 })).rejects.toEqual(again);
     expect(() => clock.stepSync(10)).toThrow(again);
@@ -467,6 +467,12 @@ describe("a livelock", () => {
       fired: 11,
       last: "last",
     });
+  });
+
+  it("is not mistaken for many timers of one instant", async () => {
+    const sleeps = Array.from({ length: 100_002 }, () => clock.sleep(1_000));
+    const ended = await clock.run(() => Promise.all(sleeps), { turns: 0, maxTimers: 100_002 });
+    expect(ended).toHaveLength(100_002);
   });
 
   it("is not mistaken for many timers at many instants", async () => {

@@ -1,5 +1,5 @@
 import { eventLoop } from "./event-loop.ts";
-import { LivelockGuard } from "./livelock-guard.ts";
+import { type Guarded, LivelockGuard } from "./livelock-guard.ts";
 
 /** A timer that has fired, for messages. */
 export interface Fired {
@@ -7,13 +7,12 @@ export interface Fired {
 }
 
 /** What a {@link Drive} moves. */
-export interface Drivable {
+export interface Drivable extends Guarded {
   /**
    * True if timers can be armed without a call of {@link Drive.wake}: a parked drive then has to
    * look for itself.
    */
   readonly silent: boolean;
-  monotonic(): number;
   /**
    * Whether a timer is due by `end`, and if so whether time has to move for it. Who cannot tell
    * says `"later"`.
@@ -73,7 +72,7 @@ export class Drive {
     this.#subject = subject;
     this.#plan = plan;
     this.#hooks = hooks;
-    this.#guard = new LivelockGuard(plan.maxTimers);
+    this.#guard = new LivelockGuard(subject, plan.maxTimers);
     this.#turnsLeft = plan.turns;
     this.#queue();
   }
@@ -130,7 +129,7 @@ export class Drive {
     try {
       const fired = this.#subject.fireNext(this.#plan.end);
       if (fired === undefined) this.#finish();
-      else this.#guard.count(fired.label, this.#subject.monotonic());
+      else this.#guard.count(fired.label);
     } catch (thrown) {
       this.end({ thrown });
     }

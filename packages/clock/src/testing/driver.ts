@@ -56,12 +56,12 @@ export class Driver {
   stepSync(end: number): void {
     this.requireIdle("stepSync");
     this.#verb = "stepSync";
-    const guard = new LivelockGuard(Number.POSITIVE_INFINITY);
+    const guard = new LivelockGuard(this.#subject, Number.POSITIVE_INFINITY);
     try {
       while (this.#subject.next(end) !== "none") {
         const fired = this.#subject.fireNext(end);
         if (fired === undefined) break;
-        guard.count(fired.label, this.#subject.monotonic());
+        guard.count(fired.label);
       }
       this.#subject.moveTo(end);
     } finally {

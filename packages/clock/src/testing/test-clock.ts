@@ -85,7 +85,7 @@ export interface TestClock extends Clock, Disposable {
    * | `fn` throws or rejects | rejects with that error |
    * | a timer callback throws | rejects with that error; later timers stay armed |
    * | `fn` is pending and nothing can fire for `stallMs` | rejects with a `DeadlockError` |
-   * | more than `maxTimers`, or 100 000 at one instant | rejects with a `LivelockError` |
+   * | more than `maxTimers`, or 100 000 at one instant and then one armed since | rejects with a `LivelockError` |
    * | `signal` aborts | rejects with `signal.reason` |
    *
    * @param fn - what to run; it gets this clock
