@@ -32,16 +32,25 @@ it("leaves out the timer that is asking, and counts it no more afterwards", asyn
   expect(eventLoop.resources()).toEqual(["Timeout"]);
 });
 
+it("tells how late it calls back", async () => {
+  const late = new Promise<number>((resolve) => {
+    eventLoop.later(5, resolve);
+  });
+  const end = performance.now() + 30;
+  while (performance.now() < end);
+  expect(await late).toBeGreaterThanOrEqual(24);
+});
+
 it("watches until it is told to stop", async () => {
   let looks = 0;
   const stop = eventLoop.watch(() => looks++);
-  await new Promise<void>((resolve) => {
+  await new Promise<number>((resolve) => {
     eventLoop.later(20, resolve);
   });
   stop();
   const seen = looks;
   expect(seen).toBeGreaterThan(0);
-  await new Promise<void>((resolve) => {
+  await new Promise<number>((resolve) => {
     eventLoop.later(20, resolve);
   });
   expect(looks).toBe(seen);

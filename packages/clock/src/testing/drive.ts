@@ -48,6 +48,12 @@ export interface DriveHooks {
   onEnd(error?: { readonly thrown: unknown }): void;
 }
 
+/**
+ * If the wait for a stall ends so many milliseconds late, the process stood still itself: Node calls
+ * timers before it looks at the I/O that has come meanwhile.
+ */
+const STOOD_STILL = 20;
+
 /** Immediates queued at once in burst mode: enough to hide the cost of a turn of the event loop. */
 const BATCH = 64;
 
@@ -138,17 +144,27 @@ export class Drive {
   #park(): void {
     this.#state = "parked";
     const { stallMs } = this.#plan;
-    const stalled = (): void => this.end({ thrown: this.#hooks.onStall(this.#guard.fired) });
     if (stallMs === 0) {
-      stalled();
+      this.#giveUp();
       return;
     }
-    const cancelStall = stallMs < 2 ** 31 ? eventLoop.later(stallMs, stalled) : undefined;
+    const cancelStall = stallMs < 2 ** 31 ? this.#awaitStall(stallMs) : undefined;
     const cancelWatch = this.#subject.silent ? eventLoop.watch(this.#look) : undefined;
     this.#unpark = () => {
       cancelStall?.();
       cancelWatch?.();
     };
+  }
+
+  readonly #giveUp = (): void => this.end({ thrown: this.#hooks.onStall(this.#guard.fired) });
+
+  /** Waits a second time if the process stood still in the first; the returned function ends it. */
+  #awaitStall(stallMs: number): () => void {
+    let cancel = eventLoop.later(stallMs, (late) => {
+      if (late < STOOD_STILL) this.#giveUp();
+      else cancel = eventLoop.later(stallMs, this.#giveUp);
+    });
+    return () => cancel();
   }
 
   readonly #look = (): void => {

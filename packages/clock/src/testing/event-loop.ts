@@ -1,5 +1,8 @@
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from "node:timers";
 
+/** Taken while it is the machine's own. */
+const now = performance.now.bind(performance);
+
 /** Our own timers, which Node counts among the resources of the process. */
 const booked = new Set<NodeJS.Timeout>();
 
@@ -16,10 +19,14 @@ export const eventLoop = {
     setImmediate(callback);
   },
 
-  /** Calls back after real time; the returned function calls it off. */
-  later(delay: number, callback: () => void): () => void {
+  /**
+   * Calls back after real time, with how late that is in milliseconds; the returned function calls it
+   * off.
+   */
+  later(delay: number, callback: (late: number) => void): () => void {
+    const due = now() + delay;
     const timer = setTimeout(() => {
-      callback();
+      callback(now() - due);
       booked.delete(timer);
     }, delay);
     booked.add(timer);

@@ -15,7 +15,8 @@ export interface DriveOptions {
 
   /**
    * Real milliseconds to wait, with nothing to fire or with time held, before the drive is given up
-   * as stuck. At least 0; `Infinity` waits for ever.
+   * as stuck; as many again if the process stood still itself meanwhile. At least 0; `Infinity` waits
+   * for ever.
    *
    * @defaultValue `1000`
    */
