@@ -6,10 +6,10 @@ import { Sleep } from "./sleep.ts";
 export class TimedSleep extends Sleep {
   #timer!: Timer;
 
-  /** `timer` is to call {@link Sleep.wake}. */
+  /** `timer` is to call {@link Sleep.wake}, if it has not done so while it was made. */
   start(timer: Timer, signal: AbortSignal): void {
     this.#timer = timer;
-    AbortList.of(signal).add(this);
+    if (timer.active) AbortList.of(signal).add(this);
   }
 
   protected override cancel(): void {

@@ -9,6 +9,7 @@ import {
   lastValueFrom,
   map,
   Observable,
+  queueScheduler,
   type SchedulerAction,
   type SchedulerLike,
   take,
@@ -18,6 +19,7 @@ import {
 } from "rxjs";
 import { TestScheduler } from "rxjs/testing";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { abortListeners } from "./abort-listeners.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -259,6 +261,14 @@ describe("asScheduler", () => {
     expect(() => scheduler.schedule(undefined as never)).toThrow(TypeError);
     expect(() => scheduler.schedule(note, Number.NaN)).toThrow(RangeError);
     expect(clock.waiters()).toBe(0);
+  });
+});
+
+describe("fromScheduler over a scheduler that runs work while it is being scheduled", () => {
+  it("ends a sleep of 0 and leaves its signal alone", async () => {
+    const { signal } = new AbortController();
+    await fromScheduler(queueScheduler).sleep(0, { signal });
+    expect(abortListeners(signal)).toBe(0);
   });
 });
 
