@@ -451,6 +451,31 @@ describe("fromFakeTimers", () => {
     expect([timer.active, clock.monotonic()]).toEqual([false, 10]);
   });
 
+  it("knows the timers no more that a reset of the library has dropped", async () => {
+    const fake = createClock();
+    const clock = fromFakeTimers(fake);
+    await clock.step(1_000);
+    const dropped = [clock.newTimer(10), clock.newTimer(Number.POSITIVE_INFINITY)];
+    fake.reset();
+    clock.newTimer(20);
+    expect(dropped.map(({ active }) => active)).toEqual([false, false]);
+    expect(clock.pending().map(({ deadline }) => deadline)).toEqual([20]);
+    expect(clock.waiters()).toBe(1);
+  });
+
+  it("fires a delay of 0 that a callback of a global timer arms 1 ms later", async () => {
+    const fake = createClock(0);
+    const clock = fromFakeTimers(fake);
+    const seen: unknown[] = [];
+    fake.setTimeout(() => clock.afterFunc(0, () => seen.push([fake.now, "armed by theirs"])), 7);
+    clock.afterFunc(9, () => clock.afterFunc(0, () => seen.push([fake.now, "armed by ours"])));
+    await clock.step(10);
+    expect(seen).toEqual([
+      [8, "armed by theirs"],
+      [9, "armed by ours"],
+    ]);
+  });
+
   it("arms nothing of its own in the library during run", async () => {
     const fake = createClock();
     const clock = fromFakeTimers(fake);

@@ -49,11 +49,14 @@ export class FakedTime implements Timed, TimerHost {
 
   /**
    * What the library says goes back by up to 2 ms when the wall clock is set after a tick by a
-   * fraction. If it goes back further, somebody has reset it and time starts anew.
+   * fraction. If it goes back further, somebody has reset it: time starts anew, and it
+   * holds none of our timers any more.
    */
   monotonic(): number {
     const elapsed = this.#elapsed();
-    this.#seen = elapsed < this.#seen - 2 ? elapsed : Math.max(elapsed, this.#seen);
+    const isReset = elapsed < this.#seen - 2;
+    this.#seen = isReset ? elapsed : Math.max(elapsed, this.#seen);
+    if (isReset) this.stopAll();
     return this.#seen;
   }
 

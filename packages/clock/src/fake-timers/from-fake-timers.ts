@@ -41,6 +41,7 @@ function installedClock(): FakeTimersClock {
  * | `waiters()` | its own timers | those of the globals, too |
  * | `pending()` | in firing order | its own in firing order, then one entry per global timer, with a deadline of `NaN`: the library does not tell |
  * | immediates between timers of one instant | run after these | run between them |
+ * | a delay of 0 armed by the callback of a global timer | fires at that instant | fires 1 ms later |
  * | disposal | stops every timer | leaves those of the globals alone |
  *
  * @param clock - what `install()`, `createClock()` or `withGlobal(…).install()` returned
