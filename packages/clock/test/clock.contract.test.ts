@@ -45,29 +45,6 @@ clockContract("realClock over @sinonjs/fake-timers", () => {
   };
 });
 
-clockContract(
-  "realClock over timers that it takes for the machine's, so that sleeps share one",
-  () => {
-    const sinon = install({ toNotFake: ["nextTick", "queueMicrotask"] });
-    const info = vi
-      .spyOn(process, "getActiveResourcesInfo")
-      .mockImplementation(() => Array.from({ length: sinon.countTimers() }, () => "Timeout"));
-    const first = new AbortController();
-    realClock.sleep(0, { signal: first.signal }).catch(() => {});
-    first.abort();
-    return {
-      clock: realClock,
-      advance: (ms) => sinon.tickAsync(ms),
-      waiters: () => sinon.countTimers(),
-      sharesTimer: true,
-      close() {
-        info.mockRestore();
-        sinon.uninstall();
-      },
-    };
-  },
-);
-
 clockContract("realClock over vi.useFakeTimers()", () => {
   vi.useFakeTimers();
   return {
