@@ -71,9 +71,9 @@ class Bed {
   }
 
   /**
-   * Whether timers and time are the machine's own; undefined until a timer was seen. On others nothing
-   * is shared: fakes forget timers when they are told to, and would forget all; and a time that jumps
-   * says nothing about who is due.
+   * Whether timers and time are the machine's own; undefined until a timer was seen. On others
+   * nothing is shared: fakes forget timers when they are told to, and would forget all; and a time
+   * that jumps says nothing about who is due.
    */
   get isReal(): boolean | undefined {
     return this.#isReal;

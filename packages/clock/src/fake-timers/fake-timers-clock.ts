@@ -11,7 +11,7 @@ export interface FakeTimersClock {
   clearTimeout(handle: unknown): void;
   /** How many timers are armed, and how many callbacks faked microtask queues hold. */
   countTimers(): number;
-  /** The callbacks in faked microtask queues; internal to the library, and missing until there are any. */
+  /** The callbacks in faked microtask queues: internal, and missing until there are any. */
   readonly jobs?: { readonly length: number } | undefined;
   /** Empties the queues of faked `nextTick` and `queueMicrotask`. */
   runMicrotasks(): void;

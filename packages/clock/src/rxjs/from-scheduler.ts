@@ -56,8 +56,8 @@ class SchedulerClock extends HostClock {
  * callbacks work there and promises do not: a `sleep` resolves, but what awaits it goes on after the
  * flush. Inside `TestScheduler.run`, `fromScheduler(asyncScheduler)` is driven as well.
  *
- * `queueScheduler`, and any other that runs work while it is being scheduled, does not make a clock: a
- * callback would be called before its timer is there.
+ * `queueScheduler`, and any other that runs work while it is being scheduled, does not make a clock:
+ * a callback would be called before its timer is there.
  *
  * Delays are rounded up to whole milliseconds. `now()` is the scheduler's; `monotonic()` is the
  * same, but goes on from where it was if the scheduler goes back. The `ref` option has no effect.

@@ -67,8 +67,9 @@ function tieOrderOf(ties: FakeClockOptions["ties"]): TieOrder {
  * | `Ticker.Stop` | does nothing | removes the ticker |
  * | `Sleep` | moves time | waits, as on any clock |
  *
- * Resolution is one nanosecond: deadlines are rounded to the nearest, so a sleep of a fraction may end up
- * to half a nanosecond early. One above 0 takes at least a nanosecond. `ref` and labels are recorded and shown in reports.
+ * Resolution is one nanosecond: deadlines are rounded to the nearest, so a sleep of a fraction may
+ * end up to half a nanosecond early. One above 0 takes at least a nanosecond. `ref` and labels are
+ * recorded and shown in reports.
  *
  * Source: `FakeClock` of k8s.io/utils/clock/testing; `run` follows Go's testing/synctest and the
  * paused clock of tokio.
