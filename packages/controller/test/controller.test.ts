@@ -43,7 +43,8 @@ interface Versioned {
 
 /** A controller of items that have versions, and which of them it has looked at. */
 function setUpVersions(
-  options: Partial<ControllerOptions<Versioned>> & Pick<ControllerOptions<Versioned>, "reconcile">,
+  options: Omit<Partial<ControllerOptions<Versioned>>, "keyOf"> &
+    Pick<ControllerOptions<Versioned>, "reconcile">,
 ) {
   const clock = new FakeClock();
   const stop = new AbortController();

@@ -6,7 +6,8 @@ import { rearmedTimer } from "./rearmed-timer.ts";
 /**
  * Delays that end at `start + period`, `start + 2 × period` and so on, the start being the first
  * call: however late each call comes, the next delay makes up for it. Points that are past are
- * skipped.
+ * skipped. One that is more than 1 ms early follows a fake timer, whose time the clock does not know: the
+ * next delay is then a period.
  */
 export class Grid implements BackoffManager {
   readonly #clock: Clock;
@@ -28,8 +29,10 @@ export class Grid implements BackoffManager {
   backoff(): Timer {
     const now = this.#clock.monotonic();
     if (this.#index === 0) this.#start = now;
+    const early = this.#start + this.#index * this.#period - now;
     const passed = Math.floor((now - this.#start) / this.#period);
     this.#index = Math.max(this.#index, passed) + 1;
-    return this.#arm(this.#start + this.#index * this.#period - now + this.#extra());
+    const left = this.#start + this.#index * this.#period - now;
+    return this.#arm((early > 1 ? this.#period : left) + this.#extra());
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { FakeClock } from "@holdfast/clock/testing";
 import { type EveryOptions, every, seededRandom } from "@holdfast/wait";
+import { install } from "@sinonjs/fake-timers";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "./abort-listeners.ts";
@@ -316,3 +317,21 @@ it("ticks once for each point of the grid, whatever the period", () =>
       },
     ),
   ));
+
+it("keeps the pace of a setTimeout that is faked where performance is not", async () => {
+  const elapsed = vi.spyOn(performance, "now").mockReturnValue(1234.5);
+  const timers = install({ now: 0, toFake: ["setTimeout", "clearTimeout", "Date"] });
+  try {
+    const seen: number[] = [];
+    const watch = async () => {
+      for await (const _ of every(100)) if (seen.push(Date.now()) === 5) break;
+    };
+    const watched = watch();
+    await timers.tickAsync(500);
+    await watched;
+    expect(seen).toEqual([100, 200, 300, 400, 500]);
+  } finally {
+    timers.uninstall();
+    elapsed.mockRestore();
+  }
+});

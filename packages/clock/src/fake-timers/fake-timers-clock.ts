@@ -12,7 +12,7 @@ export interface FakeTimersClock {
   /** How many timers are armed, and how many callbacks faked microtask queues hold. */
   countTimers(): number;
   /** The callbacks in faked microtask queues: internal, and missing until there are any. */
-  readonly jobs?: { readonly length: number } | undefined;
+  readonly jobs?: ArrayLike<unknown> | undefined;
   /** Empties the queues of faked `nextTick` and `queueMicrotask`. */
   runMicrotasks(): void;
   /** Moves time to the earliest timer and fires it. */
