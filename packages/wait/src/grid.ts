@@ -6,8 +6,8 @@ import { rearmedTimer } from "./rearmed-timer.ts";
 /**
  * Delays that end at `start + period`, `start + 2 × period` and so on, the start being the first
  * call: however late each call comes, the next delay makes up for it. Points that are past are
- * skipped. One that is more than 1 ms early follows a fake timer, whose time the clock does not know: the
- * next delay is then a period.
+ * skipped. A call that is more than 1 ms early follows a fake timer, whose time the clock does not
+ * know: the next delay is then a period.
  */
 export class Grid implements BackoffManager {
   readonly #clock: Clock;

@@ -7,7 +7,7 @@ export interface FileRecord {
   readonly id: string | undefined;
 }
 
-/** What a file holds. If that is no record it is an error: to take it for a free one could make two leaders. */
+/** What a file holds. No record is an error: to take it for a free one could make two leaders. */
 export function fileRecordOf(text: string, file: string): FileRecord {
   const { id, ...record } = (parse(text) ?? {}) as Partial<LeaseRecord> & { readonly id?: string };
   const numbers = [record.leaseDuration, record.acquiredAt, record.renewedAt, record.transitions];

@@ -127,8 +127,8 @@ export class LeaderElector {
    * @param signal - ends it: the signal of `lead` aborts with the same reason
    * @returns a promise that resolves when the work has ended and the lease is given back, or could not
    * be within the renew deadline; no timer and no listener is left. It rejects with what `lead` or
-   * `onNewLeader` throws or rejects with if there is no `onError`, with an Error if the elector runs already, and with
-   * a TypeError for a bad argument
+   * `onNewLeader` throws or rejects with if there is no `onError`, with an Error if the elector runs
+   * already, and with a TypeError for a bad argument
    */
   async run(signal: AbortSignal): Promise<void> {
     requireSignal("signal", signal);
