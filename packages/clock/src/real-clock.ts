@@ -21,10 +21,11 @@ function hostOn(globals: Globals): TimerHost {
       return handle;
     },
     clear(handle) {
+      const timer = handle as { close?: () => unknown };
       const { clearTimeout } = globals;
-      clearTimeout(handle as NodeJS.Timeout);
       // Node's own is not known to a clearTimeout that was faked after it had been set.
-      (handle as { close?: () => unknown }).close?.();
+      if (timer.close === undefined) clearTimeout(timer as NodeJS.Timeout);
+      else timer.close();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { EventEmitter, on } from "node:events";
+import { onAbort } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import {
   Controller,
@@ -420,6 +421,31 @@ describe("what stands between a source and its controller", () => {
     expect(errors.map(([message]) => message).sort()).toEqual(["Error: clumsy", "Error: picky"]);
     await end();
   });
+});
+
+describe("a source whose start returns nothing", () => {
+  const plain: Source = {
+    name: "plain",
+    start: ({ enqueue }) => enqueue("a"),
+  };
+
+  it("runs until its controller stops", async () => {
+    const { clock, seen, state, end } = feed([plain]);
+    await clock.step(60_000);
+    expect([seen, state()]).toEqual([[[0, "a", "plain"]], ["running"]]);
+    await end();
+    expect(state()).toEqual(["ended"]);
+  });
+});
+
+it("tells what a source rejects with when it was told to stop", async () => {
+  const clumsy: Source = {
+    name: "clumsy",
+    start: (_, signal) => new Promise((_resolve, reject) => onAbort(signal, () => reject("late"))),
+  };
+  const { errors, state, end } = feed([clumsy]);
+  await end();
+  expect([errors, state()]).toEqual([[["late", { kind: "source", name: "clumsy" }]], ["ended"]]);
 });
 
 describe("a source that does not stop", () => {

@@ -2,6 +2,7 @@ import { type Clock, realClock } from "@holdfast/clock";
 import {
   requireBoolean,
   requireFunction,
+  requireHooks,
   requireMethods,
   requireNotNegative,
   requireOptions,
@@ -90,7 +91,6 @@ export interface RetryBackoffOptions {
 }
 
 const always = (): boolean => true;
-const unchanged = (_context: RetryBackoffContext, next: number): number => next;
 const ignore = (): void => {};
 
 /**
@@ -158,10 +158,10 @@ export function retryBackoff<T>(options: RetryBackoffOptions): MonoTypeOperatorF
 }
 
 type ResolvedRetryBackoff = {
-  readonly [K in Exclude<keyof RetryBackoffOptions, "backoff">]-?: NonNullable<
+  readonly [K in Exclude<keyof RetryBackoffOptions, "backoff" | "delay">]-?: NonNullable<
     RetryBackoffOptions[K]
   >;
-} & { readonly strategy: BackoffStrategy };
+} & Pick<RetryBackoffOptions, "delay"> & { readonly strategy: BackoffStrategy };
 
 function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
   requireOptions("options", options);
@@ -170,7 +170,7 @@ function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
     retries = Number.POSITIVE_INFINITY,
     maxElapsed = Number.POSITIVE_INFINITY,
     shouldRetry = always,
-    delay = unchanged,
+    delay,
     onRetry = ignore,
     resetOnSuccess = false,
     clock = realClock,
@@ -179,7 +179,7 @@ function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
   requireWhole("options.retries", retries, 0);
   requireNotNegative("options.maxElapsed", maxElapsed);
   requireFunction("options.shouldRetry", shouldRetry);
-  requireFunction("options.delay", delay);
+  requireHooks("options", options, ["delay"]);
   requireFunction("options.onRetry", onRetry);
   requireBoolean("options.resetOnSuccess", resetOnSuccess);
   requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
@@ -200,7 +200,7 @@ function nextDelay(
   const context = Object.freeze({ ...failure, delay: planned });
   if (!shouldRetry(context)) return undefined;
   const chosen =
-    delay === unchanged ? planned : requireNotNegative("options.delay()", delay(context, planned));
+    delay === undefined ? planned : requireNotNegative("options.delay()", delay(context, planned));
   if (elapsed + chosen > maxElapsed) return undefined;
   onRetry(Object.freeze({ ...failure, delay: chosen }));
   return chosen;
