@@ -104,7 +104,7 @@ describe.skipIf(process.platform !== "linux")("three replicas", AT_ONCE, () => {
   it("hand over from a leader that is killed, then from one that is asleep, and run nothing twice", async ({
     expect,
   }) => {
-    await using team = await Team.in(directory, {
+    await using team = Team.in(directory, {
       polite: {},
       stubborn: { ignoresSigterm: true },
       crasher: { life: 300 },

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { poll } from "@holdfast/wait";
-import { freePort } from "../../src/supervisor/machine/free-port.ts";
 import type { Snapshot } from "../../src/supervisor/web/snapshot.ts";
 import { Program } from "./program.ts";
 
@@ -41,17 +40,16 @@ export class Team implements AsyncDisposable {
   }
 
   /** A team for processes of some names, each of which writes its starts. */
-  static async in(directory: string, processes: Readonly<Record<string, Nature>>): Promise<Team> {
+  static in(directory: string, processes: Readonly<Record<string, Nature>>): Team {
     const place = join(directory, "team");
-    const entries = Object.entries(processes).map(async ([process, nature]) => {
+    const entries = Object.entries(processes).map(([process, nature]) => {
       const { life = "forever", ignoresSigterm } = nature;
       const ignores = ignoresSigterm ? "yes" : "no";
-      const port = `${await freePort()}`;
-      const args = [RECORDER, startsFile(place), process, port, `${life}`, ignores];
+      const args = [RECORDER, startsFile(place), process, `${life}`, ignores];
       return `  ${process}: { command: node, args: ${JSON.stringify(args)} }`;
     });
     const backoff = "backoff: { duration: 500ms, cap: 500ms, resetAfter: 1m }";
-    const lines = ["grace: 500ms", backoff, "processes:", ...(await Promise.all(entries))];
+    const lines = ["grace: 500ms", backoff, "processes:", ...entries];
     writeFileSync(`${place}.yaml`, lines.join("\n"));
     return new Team(place);
   }
