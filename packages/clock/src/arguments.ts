@@ -55,6 +55,19 @@ export function requireOptions(name: string, value: unknown): void {
     throw new TypeError(complaint(name, "an object", value));
 }
 
+export function requireString(name: string, value: unknown): void {
+  if (typeof value !== "string") throw new TypeError(complaint(name, "a string", value));
+}
+
+export function requireText(name: string, value: unknown): void {
+  requireString(name, value);
+  if (value === "") throw new RangeError(complaint(name, "a string that is not empty", value));
+}
+
+export function requireArray(name: string, value: unknown): void {
+  if (!Array.isArray(value)) throw new TypeError(complaint(name, "an array", value));
+}
+
 /** Accepts every object that behaves like an `AbortSignal`, whatever realm made it. */
 export function requireSignal(name: string, value: AbortSignal): void {
   const signal = value as Partial<AbortSignal> | null;

@@ -1,19 +1,17 @@
 import { requirePeriod } from "./arguments.ts";
 import type { Clock, Ticker, Timer, TimerOptions } from "./clock.ts";
+import { Grid } from "./grid.ts";
 
 type Tick = IteratorResult<number, undefined>;
 
 const END: Tick = { done: true, value: undefined };
 
-/** A {@link Ticker} on any clock: one timer, set to `start + index × period` again and again. */
+/** A {@link Ticker} on any clock: one timer, set to the points of a grid. */
 export class ClockTicker implements Ticker {
   readonly #clock: Clock;
   readonly #timer: Timer;
   #state: "ticking" | "stopped" = "ticking";
-  #period: number;
-  #start: number;
-  /** Which point of the grid the timer is set to. */
-  #index = 1;
+  #grid: Grid;
   #dropped = 0;
   /** The one-slot buffer. While it is full nobody is in `#takers`. */
   #buffered: number | undefined = undefined;
@@ -21,8 +19,7 @@ export class ClockTicker implements Ticker {
 
   constructor(clock: Clock, period: number, options: TimerOptions) {
     this.#clock = clock;
-    this.#period = requirePeriod("period", period);
-    this.#start = clock.monotonic();
+    this.#grid = new Grid(clock.monotonic(), requirePeriod("period", period));
     this.#timer = clock.afterFunc(period, () => this.#tick(), options);
   }
 
@@ -44,9 +41,7 @@ export class ClockTicker implements Ticker {
   }
 
   reset(period: number): void {
-    this.#period = requirePeriod("period", period);
-    this.#start = this.#clock.monotonic();
-    this.#index = 1;
+    this.#grid = new Grid(this.#clock.monotonic(), requirePeriod("period", period));
     this.#buffered = undefined;
     this.#state = "ticking";
     this.#timer.reset(period);
@@ -76,17 +71,10 @@ export class ClockTicker implements Ticker {
     else this.#dropped++;
   }
 
-  /**
-   * Goes on to the next point of the grid that is not past; those skipped are dropped ticks. A timer
-   * more than 1 ms early is a fake one, whose time `now` does not know: it goes on by a period.
-   */
+  /** Goes on to the next point of the grid that is not past; those skipped are dropped ticks. */
   #rearm(now: number): void {
-    const early = this.#start + this.#index * this.#period - now;
-    const due = this.#index + 1;
-    const passed = Math.floor((now - this.#start) / this.#period);
-    this.#index = Math.max(due, passed + 1);
-    this.#dropped += this.#index - due;
-    const left = this.#start + this.#index * this.#period - now;
-    this.#timer.reset(early > 1 ? this.#period : left);
+    const due = this.#grid.point + 1;
+    this.#timer.reset(this.#grid.next(now));
+    this.#dropped += this.#grid.point - due;
   }
 }

@@ -7,6 +7,7 @@
  */
 export {
   requireAbove,
+  requireArray,
   requireAtLeast,
   requireBetween,
   requireBoolean,
@@ -21,7 +22,10 @@ export {
   requireOptions,
   requirePositive,
   requireSignal,
+  requireString,
+  requireText,
   requireWhole,
 } from "./arguments.ts";
+export { Grid } from "./grid.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";
 export { toNanosecond } from "./to-nanosecond.ts";

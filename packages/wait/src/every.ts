@@ -8,7 +8,7 @@ import {
   requireSignal,
 } from "@holdfast/clock/internal";
 import type { BackoffManager } from "./backoff-manager.ts";
-import { Grid } from "./grid.ts";
+import { GridManager } from "./grid-manager.ts";
 import { JitteredBackoffManager } from "./jittered-backoff-manager.ts";
 import { defaultRandom, type Random } from "./random.ts";
 import { Ticks } from "./ticks.ts";
@@ -121,5 +121,5 @@ function rhythm(period: number, clock: Clock, options: EveryOptions): BackoffMan
   const { jitter = 0, random = defaultRandom } = options;
   requireAtLeast("options.jitter", jitter, 0);
   requireFunction("options.random", random);
-  return new Grid(clock, period, () => random() * jitter * period);
+  return new GridManager(clock, period, () => random() * jitter * period);
 }

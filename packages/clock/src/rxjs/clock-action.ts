@@ -1,5 +1,6 @@
 import { type SchedulerAction, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock.ts";
+import { Grid } from "../grid.ts";
 
 /** A piece of work as rxjs schedules it: once, and again each time it says so. */
 export class ClockAction<State> extends Subscription implements SchedulerAction<State> {
@@ -9,10 +10,8 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
   #timer: Timer | undefined = undefined;
   /** `"working"` from the call of the work until it schedules itself, or else until it returns. */
   #phase: "resting" | "working" = "resting";
-  /** The work is due at `start + index × delay`; `index` is above 1 if it repeats itself. */
-  #start = 0;
-  #index = 0;
-  #delay = Number.NaN;
+  /** When the work is due, which repeats itself if it asks for the same delay again. */
+  #grid: Grid | undefined = undefined;
 
   constructor(clock: Clock, work: (this: SchedulerAction<State>, state?: State) => void) {
     super();
@@ -35,20 +34,13 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
 
   /**
    * How long to wait. Work that asks for the same delay again goes on to the next point of its grid
-   * that is not past, however late it was called; any other delay counts from now. A timer more than
-   * 1 ms early is a fake one, whose time `now` does not know: it goes on by a delay of that.
+   * that is not past, however late it was called; any other delay counts from now.
    */
   #aim(delay: number): number {
     const now = this.#clock.monotonic();
-    if (this.#phase === "working" && delay === this.#delay && delay > 0) {
-      const early = this.#start + this.#index * delay - now;
-      const passed = Math.floor((now - this.#start) / delay);
-      this.#index = Math.max(this.#index, passed) + 1;
-      return early > 1 ? delay : this.#start + this.#index * delay - now;
-    }
-    this.#start = now;
-    this.#index = 1;
-    this.#delay = delay;
+    const grid = this.#grid;
+    if (this.#phase === "working" && grid?.period === delay && delay > 0) return grid.next(now);
+    this.#grid = new Grid(now, delay);
     return delay;
   }
 
