@@ -88,7 +88,7 @@ describe("a bad argument is refused at the door, with its name, its value and wh
     {
       door: "add",
       args: [1],
-      error: new TypeError("the key of an item must be a string, got a value of type number"),
+      error: new TypeError("the key of an item must be a string, got 1"),
     },
     {
       door: "add",
@@ -203,7 +203,7 @@ describe("a bad argument is refused at the door, with its name, its value and wh
     {
       door: "new MaxOfLimiter",
       args: [new ExponentialLimiter()],
-      error: new TypeError("limiters must be an array"),
+      error: new TypeError("limiters must be an array, got [object Object]"),
     },
     {
       door: "new MaxOfLimiter",
@@ -228,12 +228,12 @@ describe("a bad argument is refused at the door, with its name, its value and wh
     {
       door: "new Manager",
       args: [{ groups: [] }],
-      error: new TypeError("options.groups must be an array of at least one group"),
+      error: new RangeError("options.groups must have at least one group, got none"),
     },
     {
       door: "new Manager",
       args: [{ groups: "workers" }],
-      error: new TypeError("options.groups must be an array of at least one group"),
+      error: new TypeError('options.groups must be an array, got "workers"'),
     },
     {
       door: "new Manager",
@@ -243,12 +243,12 @@ describe("a bad argument is refused at the door, with its name, its value and wh
     {
       door: "new Manager",
       args: [{ groups: [{ name: "" }] }],
-      error: new TypeError("options.groups[0].name must be a string that is not empty"),
+      error: new RangeError('options.groups[0].name must be a string that is not empty, got ""'),
     },
     {
       door: "new Manager",
       args: [{ groups: [{ name: 1 }] }],
-      error: new TypeError("options.groups[0].name must be a string that is not empty"),
+      error: new TypeError("options.groups[0].name must be a string, got 1"),
     },
     {
       door: "new Manager",
@@ -292,7 +292,7 @@ describe("a bad argument is refused at the door, with its name, its value and wh
     {
       door: "manager.add",
       args: [{ ...idle, name: "" }],
-      error: new TypeError("runnable.name must be a string that is not empty"),
+      error: new RangeError('runnable.name must be a string that is not empty, got ""'),
     },
     {
       door: "manager.add",

@@ -695,12 +695,12 @@ describe("what others throw", () => {
 describe("bad input", () => {
   const options = { name: "bad", reconcile: () => undefined };
   it.each<[string, object, string]>([
-    ["name", { name: 1 }, "options.name must be a string"],
+    ["name", { name: 1 }, "options.name must be a string, got 1"],
     ["reconcile", { reconcile: 1 }, "options.reconcile must be a function"],
     ["keyOf", { keyOf: 1 }, "options.keyOf must be a function"],
     ["clock", { clock: {} }, "options.clock must have a method now()"],
     ["limiter", { limiter: {} }, "options.limiter must have a method when()"],
-    ["sources", { sources: 1 }, "options.sources must be an array"],
+    ["sources", { sources: 1 }, "options.sources must be an array, got 1"],
     ["a source", { sources: [{}] }, "options.sources[0] must have a method start()"],
     ["workers", { workers: 0 }, "options.workers must be a whole number of at least 1, got 0"],
     ["endless workers", { workers: Number.POSITIVE_INFINITY }, "options.workers must be"],
@@ -721,7 +721,7 @@ describe("bad input", () => {
 
   it("is refused by methods", async () => {
     const controller = new Controller(options);
-    expect(() => controller.add(1 as never)).toThrow("the key of an item must be a string");
+    expect(() => controller.add(1 as never)).toThrow("the key of an item must be a string, got 1");
     expect(() => controller.add("a", { after: Number.NaN })).toThrow(RangeError);
     await expect(controller.run(undefined as never)).rejects.toThrow(TypeError);
     expect(() => new Controller(undefined as never)).toThrow("options must be an object");

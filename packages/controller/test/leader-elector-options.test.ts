@@ -12,11 +12,11 @@ function elector(options: Partial<LeaderElectorOptions>): LeaderElector {
 describe("options (TestLeaderElectionConfigValidation)", () => {
   it.each<[object, Error]>([
     [{ lock: {} }, new TypeError("options.lock must have a method get(), got [object Object]")],
-    [{ identity: "" }, new RangeError('options.identity must not be empty, got ""')],
     [
-      { identity: 5 },
-      new TypeError("options.identity must be a string, got a value of type number"),
+      { identity: "" },
+      new RangeError('options.identity must be a string that is not empty, got ""'),
     ],
+    [{ identity: 5 }, new TypeError("options.identity must be a string, got 5")],
     [{ lead: 5 }, new TypeError("options.lead must be a function, got 5")],
     [{ retryPeriod: 0 }, new RangeError("options.retryPeriod must be a number above 0, got 0")],
     [

@@ -151,13 +151,12 @@ describe("what becomes of a key", () => {
   });
 
   it.each([
-    [Number.NaN, "NaN"],
-    ["10", "a value of type string"],
-    [null, "a value of type object"],
-  ])("after requeueAfter %s is that of a TypeError", (requeueAfter, shown) => {
+    [Number.NaN, new RangeError("requeueAfter must be a number of milliseconds, got NaN")],
+    ["10", new TypeError('requeueAfter must be a number of milliseconds, got "10"')],
+    [null, new TypeError("requeueAfter must be a number of milliseconds, got null")],
+  ])("after requeueAfter %s is that of an error", (requeueAfter, error) => {
     const outcome = outcomeOf(returned({ requeueAfter }), FACTS);
-    const message = `requeueAfter must be a number of milliseconds, got ${shown}`;
-    expect(outcome).toEqual(retry(new TypeError(message)));
+    expect(outcome).toEqual(retry(error));
     expect(outcomeOf(returned({ requeueAfter }), { ...FACTS, failures: 4 }).kind).toBe("giveUp");
   });
 });

@@ -125,8 +125,8 @@ describe("FileLock", () => {
   });
 
   it.each([
-    [1, new TypeError("directory must be a string, got a value of type number")],
-    ["", new RangeError('directory must not be empty, got ""')],
+    [1, new TypeError("directory must be a string, got 1")],
+    ["", new RangeError('directory must be a string that is not empty, got ""')],
   ])("refuses %j", (path, error) => {
     expect(() => new FileLock(path as string)).toThrow(error);
   });

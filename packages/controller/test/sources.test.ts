@@ -181,7 +181,7 @@ describe("a source of a callback", () => {
     ]);
     expect(errors).toEqual([
       [
-        "TypeError: the key of an item must be a string, got a value of type number",
+        "TypeError: the key of an item must be a string, got 7",
         { kind: "source", name: "several" },
       ],
     ]);

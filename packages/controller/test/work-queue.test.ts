@@ -42,7 +42,7 @@ describe("adding and taking", () => {
     // @ts-expect-error: keyOf is required where items are no strings
     const queue = new WorkQueue<object>();
     expect(() => queue.add({})).toThrow(
-      new TypeError("the key of an item must be a string, got a value of type object"),
+      new TypeError("the key of an item must be a string, got [object Object]"),
     );
     // @ts-expect-error: keyOf is required where items are no strings
     expect(() => new WorkQueue<number>({ name: "numbers" }).add(1)).toThrow(TypeError);

@@ -1,11 +1,13 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   requireAbove,
+  requireArray,
   requireFinite,
   requireFunction,
   requireMethods,
   requireNotNegative,
   requireOptions,
+  requireString,
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
@@ -192,7 +194,7 @@ export function resolveController<Item>(
 ): ResolvedControllerOptions<Item> {
   requireOptions("options", options);
   const { name, reconcile, keyOf = itself, clock = realClock } = options;
-  if (typeof name !== "string") throw new TypeError("options.name must be a string");
+  requireString("options.name", name);
   requireFunction("options.reconcile", reconcile);
   requireFunction("options.keyOf", keyOf);
   requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc"]);
@@ -231,7 +233,7 @@ function resolveHooks<Item>(options: ControllerOptions<Item>) {
 }
 
 function requireSources<Item>({ sources = [] }: ControllerOptions<Item>): readonly Source<Item>[] {
-  if (!Array.isArray(sources)) throw new TypeError("options.sources must be an array");
+  requireArray("options.sources", sources);
   for (const [index, source] of sources.entries())
     requireMethods(`options.sources[${index}]`, source, ["start"]);
   return sources;

@@ -1,3 +1,4 @@
+import { requireString } from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import { messageOf } from "../message-of.ts";
 import { type HandOut, newerOf } from "../queue/hand-out.ts";
@@ -72,8 +73,7 @@ export class Crew<Item> {
 
   add(item: Item, reason: string, options: EnqueueOptions | undefined): void {
     const key = this.#options.keyOf(item);
-    if (typeof key !== "string")
-      throw new TypeError(`the key of an item must be a string, got a value of type ${typeof key}`);
+    requireString("the key of an item", key);
     this.queue.add({ key, item, reason }, options);
   }
 

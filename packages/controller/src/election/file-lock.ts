@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { requireText } from "@holdfast/clock/internal";
 import { fileRecordOf } from "./file-record.ts";
 import type { LeaseRecord } from "./lease-record.ts";
 import { LockConflictError } from "./lock-conflict-error.ts";
@@ -53,9 +54,7 @@ export class FileLock implements ResourceLock {
    * @throws TypeError if it is no string, RangeError if it is empty
    */
   constructor(directory: string) {
-    if (typeof directory !== "string")
-      throw new TypeError(`directory must be a string, got a value of type ${typeof directory}`);
-    if (directory === "") throw new RangeError('directory must not be empty, got ""');
+    requireText("directory", directory);
     this.#directory = directory;
     this.description = `file ${directory}`;
   }

@@ -6,6 +6,7 @@ import {
   requireFunction,
   requireMethods,
   requireOptions,
+  requireText,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import type { Leadership } from "./leadership.ts";
@@ -112,7 +113,7 @@ export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLea
   const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
   const { once = false, clock = realClock } = options;
   requireMethods("options.lock", options.lock, ["get", "create", "update"]);
-  requireIdentity(options.identity);
+  requireText("options.identity", options.identity);
   requireFunction("options.lead", options.lead);
   requireDurations(leaseDuration, renewDeadline, retryPeriod);
   requireBoolean("options.once", once);
@@ -120,14 +121,6 @@ export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLea
   for (const name of ["onNewLeader", "onError", "random"] as const)
     if (options[name] !== undefined) requireFunction(`options.${name}`, options[name]);
   return { ...options, leaseDuration, renewDeadline, retryPeriod, once, clock };
-}
-
-function requireIdentity(identity: string): void {
-  if (typeof identity !== "string")
-    throw new TypeError(
-      `options.identity must be a string, got a value of type ${typeof identity}`,
-    );
-  if (identity === "") throw new RangeError('options.identity must not be empty, got ""');
 }
 
 /** Go's order: each must leave room for the next. */

@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  requireArray,
   requireAtLeast,
   requireFunction,
   requireMethods,
@@ -72,7 +73,7 @@ export class MaxOfLimiter implements RateLimiter {
    * @throws RangeError or TypeError if an argument is out of its range
    */
   constructor(limiters: readonly RateLimiter[], options: MaxOfLimiterOptions = {}) {
-    if (!Array.isArray(limiters)) throw new TypeError("limiters must be an array");
+    requireArray("limiters", limiters);
     for (const [index, limiter] of limiters.entries())
       requireMethods(`limiters[${index}]`, limiter, ["when", "forget", "requeues"]);
     requireOptions("options", options);

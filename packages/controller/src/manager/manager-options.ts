@@ -1,5 +1,11 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { requireMethods, requireNotNegative, requireOptions } from "@holdfast/clock/internal";
+import {
+  requireArray,
+  requireMethods,
+  requireNotNegative,
+  requireOptions,
+  requireText,
+} from "@holdfast/clock/internal";
 import { type Logger, silentLogger } from "../logger.ts";
 import type { SignalSource } from "./stop-signals.ts";
 
@@ -93,8 +99,9 @@ export function resolveManager(options: ManagerOptions): ResolvedManagerOptions 
     clock = realClock,
     logger = silentLogger,
   } = options;
-  if (!Array.isArray(groups) || groups.length === 0)
-    throw new TypeError("options.groups must be an array of at least one group");
+  requireArray("options.groups", groups);
+  if (groups.length === 0)
+    throw new RangeError("options.groups must have at least one group, got none");
   const resolved = groups.map(resolveGroup);
   const names = resolved.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
@@ -112,13 +119,8 @@ function resolveGroup(group: GroupOptions, index: number): ResolvedGroup {
   const path = `options.groups[${index}]`;
   requireOptions(path, group);
   const { name, startTimeout = 120_000, stopTimeout = 30_000 } = group;
-  requireName(`${path}.name`, name);
+  requireText(`${path}.name`, name);
   requireNotNegative(`${path}.startTimeout`, startTimeout);
   requireNotNegative(`${path}.stopTimeout`, stopTimeout);
   return { name, startTimeout, stopTimeout };
-}
-
-export function requireName(path: string, name: string): void {
-  if (typeof name !== "string" || name === "")
-    throw new TypeError(`${path} must be a string that is not empty`);
 }

@@ -1,11 +1,15 @@
 import { onAbort } from "@holdfast/clock";
-import { requireMethods, requireOptions, requireSignal } from "@holdfast/clock/internal";
+import {
+  requireMethods,
+  requireOptions,
+  requireSignal,
+  requireText,
+} from "@holdfast/clock/internal";
 import { messageOf } from "../message-of.ts";
 import {
   type AddRunnableOptions,
   type ManagerOptions,
   type ResolvedManagerOptions,
-  requireName,
   resolveManager,
 } from "./manager-options.ts";
 import type { ManagerState, ManagerStatus } from "./manager-status.ts";
@@ -95,12 +99,12 @@ export class Manager implements AsyncDisposable {
    *
    * @param runnable - what to run
    * @param options - see {@link AddRunnableOptions}
-   * @throws RangeError if its name is taken or the group is unknown, TypeError for a bad argument,
-   * Error if the manager was started
+   * @throws RangeError if its name is empty or taken, or the group is unknown, TypeError for a bad
+   * argument, Error if the manager was started
    */
   add(runnable: Runnable, options: AddRunnableOptions = {}): void {
     requireMethods("runnable", runnable, ["run"]);
-    requireName("runnable.name", runnable.name);
+    requireText("runnable.name", runnable.name);
     requireOptions("options", options);
     const { group: wanted = this.#groups.at(-1)?.name } = options;
     const group = this.#groups.find(({ name }) => name === wanted);

@@ -1,4 +1,4 @@
-import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { requireMethods, requireOptions, requireText } from "@holdfast/clock/internal";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import type { QueueMetrics } from "../metrics.ts";
@@ -91,10 +91,10 @@ export class PrometheusMetrics {
    *
    * @param name - the labels `name` and `controller`. One for each queue, never made of keys
    * @returns to be given to one queue
-   * @throws TypeError if the name is no string
+   * @throws TypeError if the name is no string, RangeError if it is empty
    */
   queue(name: string): QueueMetrics {
-    requireLabel(name);
+    requireText("name", name);
     return this.#queues.queue(name);
   }
 
@@ -103,10 +103,10 @@ export class PrometheusMetrics {
    *
    * @param name - the label `controller`
    * @returns to be given to one controller
-   * @throws TypeError if the name is no string
+   * @throws TypeError if the name is no string, RangeError if it is empty
    */
   controller(name: string): ControllerMetrics {
-    requireLabel(name);
+    requireText("name", name);
     return this.#controllers.controller(name);
   }
 
@@ -115,15 +115,10 @@ export class PrometheusMetrics {
    *
    * @param name - the label `name`: what is led. A later elector takes it over
    * @param candidate - a `LeaderElector`, or anything that knows
-   * @throws TypeError if the name is no string
+   * @throws TypeError if the name is no string, RangeError if it is empty
    */
   leadership(name: string, candidate: Candidate): void {
-    requireLabel(name);
+    requireText("name", name);
     this.#leadership.watch(name, candidate);
   }
-}
-
-function requireLabel(name: string): void {
-  if (typeof name !== "string" || name === "")
-    throw new TypeError("name must be a string that is not empty");
 }

@@ -5,6 +5,7 @@ import {
   requireNotNegative,
   requireOptions,
   requireSignal,
+  requireString,
 } from "@holdfast/clock/internal";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import type { AddOptions } from "./add-options.ts";
@@ -305,8 +306,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
 
   #keyOfItem(item: Item): string {
     const key = this.#keyOf(item);
-    if (typeof key !== "string")
-      throw new TypeError(`the key of an item must be a string, got a value of type ${typeof key}`);
+    requireString("the key of an item", key);
     return key;
   }
 

@@ -1,3 +1,4 @@
+import { requireDelay } from "@holdfast/clock/internal";
 import type { ReconcileResult } from "../controller-metrics.ts";
 import type { Result } from "./reconcile.ts";
 import { isRetryAfterError } from "./retry-after-error.ts";
@@ -79,7 +80,7 @@ export type Outcome =
  * | threw | more failures than retries | giveUp | `gave_up` |
  * | threw a `RetryAfterError` whose delay is a number | timed out, or not | retry after its delay | `timeout`, `error` |
  * | threw | timed out, or not | retry | `timeout`, `error` |
- * | returned `{ requeueAfter }` that is no number | | as if it threw a TypeError | |
+ * | returned `{ requeueAfter }` that is no number | | as if it threw a TypeError, or for NaN a RangeError | |
  * | returned something that cannot be read | | as if it threw what that throws | |
  * | returned `{ requeueAfter: Infinity }` | | forget | `requeue_after` |
  * | returned `{ requeueAfter }` | | requeueAfter, at least 0 | `requeue_after` |
@@ -94,7 +95,7 @@ export function outcomeOf(settlement: Settlement, facts: OutcomeFacts): Outcome 
   const { requeueAfter } = answer;
   if (requeueAfter === undefined) return { kind: "forget", label: "success" };
   if (requeueAfter === Number.POSITIVE_INFINITY) return { kind: "forget", label: "requeue_after" };
-  return { kind: "requeueAfter", label: "requeue_after", delay: Math.max(0, requeueAfter) };
+  return { kind: "requeueAfter", label: "requeue_after", delay: requeueAfter };
 }
 
 /** Whether a settlement is a failure of its key, before anything is decided about it. */
@@ -117,10 +118,10 @@ function answerOf(
 ): { readonly requeueAfter: number | undefined } | { readonly error: unknown } {
   if (settlement.kind === "threw") return settlement;
   try {
-    const result = settlement.result as { readonly requeueAfter?: unknown } | null | undefined;
+    const result = settlement.result as { readonly requeueAfter?: number } | null | undefined;
     const requeueAfter = result?.requeueAfter;
-    if (requeueAfter === undefined || isDelay(requeueAfter)) return { requeueAfter };
-    return { error: badResult(requeueAfter) };
+    if (requeueAfter === undefined) return { requeueAfter };
+    return { requeueAfter: requireDelay("requeueAfter", requeueAfter) };
   } catch (error) {
     return { error };
   }
@@ -139,10 +140,4 @@ function delayOf(error: unknown): number | undefined {
 
 function isDelay(value: unknown): value is number {
   return typeof value === "number" && !Number.isNaN(value);
-}
-
-function badResult(requeueAfter: unknown): TypeError {
-  const shown =
-    typeof requeueAfter === "number" ? requeueAfter : `a value of type ${typeof requeueAfter}`;
-  return new TypeError(`requeueAfter must be a number of milliseconds, got ${shown}`);
 }
