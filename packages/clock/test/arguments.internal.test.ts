@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   requireAbove,
+  requireArray,
   requireAtLeast,
   requireBetween,
   requireBoolean,
@@ -8,12 +9,15 @@ import {
   requireHooks,
   requireMethods,
   requirePositive,
+  requireString,
+  requireText,
 } from "../src/arguments.ts";
 import { realClock } from "../src/real-clock.ts";
 
 // What only other packages ask for; the rest is in bad-input.test.ts.
 const checks = {
   requireAbove,
+  requireArray,
   requireAtLeast,
   requireBetween,
   requireBoolean,
@@ -21,6 +25,8 @@ const checks = {
   requireHooks,
   requireMethods,
   requirePositive,
+  requireString,
+  requireText,
 };
 
 interface Case {
@@ -63,6 +69,11 @@ describe("an argument", () => {
     },
     {
       check: "requireAbove",
+      args: ["2", 1],
+      error: new TypeError('it must be a number above 1, got "2"'),
+    },
+    {
+      check: "requireAbove",
       args: [1, 1],
       error: new RangeError("it must be a number above 1, got 1"),
     },
@@ -70,6 +81,11 @@ describe("an argument", () => {
       check: "requireAbove",
       args: [NOT_A_NUMBER, 1],
       error: new RangeError("it must be a number above 1, got NaN"),
+    },
+    {
+      check: "requireArray",
+      args: [{ length: 1 }],
+      error: new TypeError("it must be an array, got [object Object]"),
     },
     {
       check: "requireBetween",
@@ -131,6 +147,21 @@ describe("an argument", () => {
       args: [POSITIVE_INFINITY],
       error: new RangeError("it must be a finite number above 0, got Infinity"),
     },
+    {
+      check: "requireString",
+      args: [null],
+      error: new TypeError("it must be a string, got null"),
+    },
+    {
+      check: "requireText",
+      args: [1],
+      error: new TypeError("it must be a string, got 1"),
+    },
+    {
+      check: "requireText",
+      args: [""],
+      error: new RangeError('it must be a string that is not empty, got ""'),
+    },
   ])("$check refuses $args", ({ check, args, error }) => {
     expect(() => Reflect.apply(checks[check], undefined, ["it", ...args])).toThrow(error);
   });
@@ -138,6 +169,7 @@ describe("an argument", () => {
   it.each<Accepted>([
     { check: "requireAtLeast", args: [1, 1], returns: 1 },
     { check: "requireAbove", args: [POSITIVE_INFINITY, 1], returns: POSITIVE_INFINITY },
+    { check: "requireArray", args: [[]], returns: undefined },
     { check: "requireBetween", args: [0, 0, 1], returns: 0 },
     { check: "requireBetween", args: [1, 0, 1], returns: 1 },
     { check: "requireBoolean", args: [false], returns: undefined },
@@ -146,6 +178,8 @@ describe("an argument", () => {
     { check: "requireClock", args: [realClock], returns: undefined },
     { check: "requireHooks", args: [{ go() {}, stop: 1 }, ["go", "absent"]], returns: undefined },
     { check: "requirePositive", args: [Number.MIN_VALUE], returns: Number.MIN_VALUE },
+    { check: "requireString", args: [""], returns: undefined },
+    { check: "requireText", args: [" "], returns: undefined },
   ])("$check accepts $args", ({ check, args, returns }) => {
     expect(Reflect.apply(checks[check], undefined, ["it", ...args])).toBe(returns);
   });

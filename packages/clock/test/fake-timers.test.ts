@@ -542,6 +542,28 @@ describe("fromFakeTimers", () => {
     ]);
   });
 
+  it("holds time for what follows from a faked microtask of which the library tells nothing", async () => {
+    const fake = createClock(0);
+    const silent = new Proxy(fake, {
+      get: (target, name) => (name === "jobs" ? undefined : (Reflect.get(target, name) as unknown)),
+    });
+    const clock = fromFakeTimers(silent);
+    const seen: unknown[] = [];
+    await clock.run(async () => {
+      fake.setTimeout(() => seen.push([fake.now, "armed before"]), 10);
+      fake.nextTick(() => {
+        void Promise.resolve().then(() => {
+          fake.setTimeout(() => seen.push([fake.now, "armed by what follows"]), 5);
+        });
+      });
+      await clock.sleep(20);
+    });
+    expect(seen).toEqual([
+      [5, "armed by what follows"],
+      [10, "armed before"],
+    ]);
+  });
+
   it("looks for timers that nobody announces only while somebody waits for them", async () => {
     const fake = createClock();
     const countTimers = vi.spyOn(fake, "countTimers");

@@ -1,6 +1,7 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type HeapEntry, TimerHeap } from "../src/timer-heap.ts";
+import { collectGarbage } from "./collect-garbage.ts";
 
 interface Entry extends HeapEntry {
   readonly deadline: number;
@@ -52,6 +53,7 @@ describe("a TimerHeap", () => {
           }
           expect(heap.sorted()).toEqual(sorted);
           expect(heap.sorted()).toEqual(sorted);
+          for (const entry of sorted) expect(heap.deadlineOf(entry)).toBe(entry.deadline);
           for (const entry of sorted) expect(heap.pop()).toBe(entry);
           expect(heap.size).toBe(0);
         },
@@ -84,5 +86,21 @@ describe("a TimerHeap", () => {
     heap.push(entry, 1, 0);
     heap.remove(entry);
     expect([heap.size, heap.sorted(), heap.deadline]).toEqual([0, [], Number.POSITIVE_INFINITY]);
+  });
+
+  it("gives back the memory of a peak when all have left", async () => {
+    const heap = new TimerHeap<Entry>();
+    const inBuffers = async (): Promise<number> => {
+      await collectGarbage();
+      return process.memoryUsage().arrayBuffers;
+    };
+    const count = 100_000;
+    for (let order = 0; order < count; order++)
+      heap.push({ heapSlot: -1, deadline: order, order }, order, order);
+    const peak = await inBuffers();
+    while (heap.size > 0) heap.pop();
+    // Two arrays of eight bytes, and two of four.
+    await vi.waitUntil(async () => peak - (await inBuffers()) >= count * 24, { timeout: 10_000 });
+    expect(heap.deadline).toBe(Number.POSITIVE_INFINITY);
   });
 });

@@ -2,6 +2,9 @@ import { type SchedulerAction, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock.ts";
 import { Grid } from "../grid.ts";
 
+/** No delay is its period. */
+const UNSCHEDULED = new Grid(0, Number.NaN);
+
 /** A piece of work as rxjs schedules it: once, and again each time it says so. */
 export class ClockAction<State> extends Subscription implements SchedulerAction<State> {
   readonly #clock: Clock;
@@ -11,7 +14,7 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
   /** `"working"` from the call of the work until it schedules itself, or else until it returns. */
   #phase: "resting" | "working" = "resting";
   /** When the work is due, which repeats itself if it asks for the same delay again. */
-  #grid: Grid | undefined = undefined;
+  #grid = UNSCHEDULED;
 
   constructor(clock: Clock, work: (this: SchedulerAction<State>, state?: State) => void) {
     super();
@@ -38,8 +41,8 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
    */
   #aim(delay: number): number {
     const now = this.#clock.monotonic();
-    const grid = this.#grid;
-    if (this.#phase === "working" && grid?.period === delay && delay > 0) return grid.next(now);
+    if (this.#phase === "working" && delay === this.#grid.period && delay > 0)
+      return this.#grid.next(now);
     this.#grid = new Grid(now, delay);
     return delay;
   }
