@@ -15,6 +15,9 @@ const servers = {
 process.once("message", ({ behaviour, port }) => {
   const server = servers[behaviour]();
   server.once("error", () => process.exit(1));
-  server.listen(port, "127.0.0.1", () => process.send("listening"));
+  server.listen(port, "127.0.0.1", () => {
+    // Whoever waits for it may have ended: then there is nobody to tell.
+    process.send("listening", () => {});
+  });
 });
 process.once("disconnect", () => process.exit());
