@@ -111,13 +111,12 @@ describe("FileLock", () => {
   it("passes on what the file system says", async () => {
     const file = join(directory, "file");
     writeFileSync(file, "");
-    for (const request of [
-      new FileLock(file).get(signal),
-      new FileLock(file).create(record, signal),
-    ])
-      expect(await errorOf(request)).toMatchObject({
-        code: expect.stringMatching(/ENOTDIR|EEXIST/),
-      });
+    const errors = await Promise.all([
+      errorOf(new FileLock(file).get(signal)),
+      errorOf(new FileLock(file).create(record, signal)),
+    ]);
+    const failed = { code: expect.stringMatching(/ENOTDIR|EEXIST/) };
+    expect(errors).toEqual([expect.objectContaining(failed), expect.objectContaining(failed)]);
   });
 
   it("says where it is", () => {
