@@ -24,7 +24,7 @@ export default defineConfig({
     // Mutation testing runs on threads, which take no such options.
     execArgv: process.env["STRYKER_MUTATOR_WORKER"]
       ? []
-      : ["--max-semi-space-size=64", "--liftoff-only"],
+      : ["--max-semi-space-size=64", "--liftoff-only", "--interrupt-budget=600000"],
     // A machine that is busy with other things may stand still for seconds.
     testTimeout: 30_000,
     // Two more than the cores: some tests wait for processes and for real time.

@@ -9,6 +9,8 @@ import { ProgramDatabase } from "../../../src/outbox/program/database/program-da
 import { messageOf } from "../../../src/outbox/program/order.ts";
 import { applyEffect } from "../../../src/outbox/program/receiver/effects.ts";
 import { Receiver } from "../../../src/outbox/program/receiver/receiver.ts";
+import { serviceProblem } from "../../../src/outbox/program/service-problem.ts";
+import { servicesOf } from "../../../src/outbox/program/settings.ts";
 import { PostgresStore } from "../../../src/outbox/store/postgres-store.ts";
 import { emptyPGlite } from "../empty-pglite.ts";
 
@@ -54,6 +56,10 @@ async function numbers(): Promise<readonly unknown[]> {
 }
 
 describe("the embedded database", () => {
+  it("is a server that has nothing to be said of", async () => {
+    expect(await serviceProblem(servicesOf({ DATABASE_URL: tables.url }))).toBe(undefined);
+  });
+
   it("keeps queries with values of many connections apart", async () => {
     const pool = new pg.Pool({ connectionString: tables.url, max: 4 });
     // Long values come in several pieces, between which others could come.

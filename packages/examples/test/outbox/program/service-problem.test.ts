@@ -5,14 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
 import { afterAll, expect, it } from "vitest";
-import { EmbeddedDatabase } from "../../../src/outbox/program/database/embedded-database.ts";
 import { fileProblem } from "../../../src/outbox/program/file-problem.ts";
 import { replay } from "../../../src/outbox/program/replay.ts";
 import { run } from "../../../src/outbox/program/run.ts";
 import { serviceProblem } from "../../../src/outbox/program/service-problem.ts";
 import { servicesOf } from "../../../src/outbox/program/settings.ts";
 import { freePort } from "../../../src/supervisor/machine/free-port.ts";
-import { emptyPGlite } from "../empty-pglite.ts";
 
 // Sockets are real here.
 
@@ -55,11 +53,8 @@ it.each(SERVERS)(
   },
 );
 
-it("has nothing to say of servers that answer or are not asked for", {
-  timeout: 120_000,
-}, async () => {
-  await using embedded = await EmbeddedDatabase.start(await emptyPGlite());
-  expect(await serviceProblem(servicesOf({ DATABASE_URL: embedded.url }))).toBe(undefined);
+// Of a server that answers: embedded.test.ts, where there is one.
+it("has nothing to say of servers that are not asked for", async () => {
   expect(await serviceProblem(servicesOf({}))).toBe(undefined);
 });
 

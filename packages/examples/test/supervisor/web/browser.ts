@@ -1,10 +1,4 @@
-import {
-  type Browser,
-  type BrowserContextOptions,
-  chromium,
-  type Locator,
-  type Page,
-} from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import { CHROMIUM_FLAGS, findChromium, HOW_TO_INSTALL } from "./chromium.ts";
 
@@ -27,6 +21,7 @@ let browser: Browser;
 export function useBrowser(): void {
   beforeAll(async () => {
     if (executablePath === undefined) return;
+    const { chromium } = await import("playwright-core"); // takes long to load, also for nothing
     const args = [...CHROMIUM_FLAGS];
     browser = await chromium.launch({ executablePath, args, timeout: PATIENCE });
   }, 2 * PATIENCE);
