@@ -38,12 +38,10 @@ export function walk(
 }
 
 /** Those of the first, and what others have besides. */
-function keysOf([first, ...others]: readonly (Fields | readonly Trace[])[]): Iterable<string> {
-  const keys = Object.keys(first as Fields);
-  const more = others.flatMap((branch) =>
-    Object.keys(branch).filter((key, index) => key !== keys[index]),
-  );
-  return more.length === 0 ? keys : new Set([...keys, ...more]);
+function keysOf(branches: readonly (Fields | readonly Trace[])[]): Iterable<string> {
+  const [first = [], ...others] = branches.map((branch) => Object.keys(branch));
+  const isWhole = others.every((keys) => keys.every((key, index) => key === first[index]));
+  return isWhole ? first : new Set([...first, ...others.flat()]);
 }
 
 function leafOf(trace: Trace): Leaf {

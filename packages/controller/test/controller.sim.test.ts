@@ -5,7 +5,7 @@ import { ControllerWorld } from "./controller-world.ts";
 // by its seed: run it again with that seed and one world.
 
 const first = Number(process.env["SIM_SEED"] ?? 1);
-const worlds = Number(process.env["SIM_WORLDS"] ?? (inject("isThorough") ? 500 : 60));
+const worlds = Number(process.env["SIM_WORLDS"] ?? (inject("isThorough") ? 500 : 30));
 
 it(`holds in ${worlds} worlds from seed ${first} on`, { timeout: 3_600_000 }, async () => {
   let reconciles = 0;

@@ -2,7 +2,7 @@ import { describe, expect, inject, it } from "vitest";
 import { ElectionWorld, LONGEST_GAP, type Verdict } from "./election-world.ts";
 
 /** `ELECTIONS=10000` for a night. */
-const RUNS = Number(process.env["ELECTIONS"] ?? (inject("isThorough") ? 200 : 30));
+const RUNS = Number(process.env["ELECTIONS"] ?? (inject("isThorough") ? 200 : 15));
 
 describe("elections under clock skew, pauses, crashes, lost and late replies", () => {
   it(

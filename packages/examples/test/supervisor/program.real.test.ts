@@ -107,7 +107,7 @@ describe.skipIf(process.platform !== "linux")("three replicas", AT_ONCE, () => {
     await using team = Team.in(directory, {
       polite: {},
       stubborn: { ignoresSigterm: true },
-      crasher: { life: 300 },
+      crasher: { life: 0.3 },
     });
     const namesOf = (starts: readonly { name: string }[]) =>
       starts.flatMap(({ name }) => (name === "crasher" ? [] : [name])).toSorted();

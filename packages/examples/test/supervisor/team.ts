@@ -5,11 +5,11 @@ import { poll } from "@holdfast/wait";
 import type { Snapshot } from "../../src/supervisor/web/snapshot.ts";
 import { Program } from "./program.ts";
 
-const RECORDER = fileURLToPath(new URL("recorder.mjs", import.meta.url));
+const RECORDER = fileURLToPath(new URL("recorder.sh", import.meta.url));
 
 /** What of a process is as it should not always be. */
 interface Nature {
-  /** How long it runs, in milliseconds; for ever by default. */
+  /** How long it runs before it crashes, in seconds; for ever by default. */
   readonly life?: number;
   readonly ignoresSigterm?: boolean;
 }
@@ -43,10 +43,10 @@ export class Team implements AsyncDisposable {
   static in(directory: string, processes: Readonly<Record<string, Nature>>): Team {
     const place = join(directory, "team");
     const entries = Object.entries(processes).map(([process, nature]) => {
-      const { life = "forever", ignoresSigterm } = nature;
+      const { life = "infinity", ignoresSigterm } = nature;
       const ignores = ignoresSigterm ? "yes" : "no";
       const args = [RECORDER, startsFile(place), process, `${life}`, ignores];
-      return `  ${process}: { command: node, args: ${JSON.stringify(args)} }`;
+      return `  ${process}: { command: sh, args: ${JSON.stringify(args)} }`;
     });
     const backoff = "backoff: { duration: 500ms, cap: 500ms, resetAfter: 1m }";
     const lines = ["grace: 500ms", backoff, "processes:", ...entries];
@@ -66,7 +66,7 @@ export class Team implements AsyncDisposable {
       return condition(last) && last;
     };
     try {
-      return await poll(look, { backoff: { duration: 50 }, timeout: 60_000 });
+      return await poll(look, { backoff: { duration: 100 }, timeout: 60_000 });
     } catch {
       throw new Error(`not shown: ${condition}\n${JSON.stringify(last, undefined, 2)}`);
     }
