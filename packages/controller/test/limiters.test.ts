@@ -228,7 +228,8 @@ describe("a token bucket", () => {
 
   it("does not get ever deeper into debt (kubernetes/kubernetes#104554)", async () => {
     const limiter = new TokenBucketLimiter({ qps: 10, burst: 1, cap: 1_000, clock });
-    for (let i = 0; i < 10_000; i++) expect(limiter.when(`${i}`)).toBeLessThanOrEqual(1_000);
+    const delays = Array.from({ length: 10_000 }, (_, i) => limiter.when(`${i}`));
+    expect(Math.max(...delays)).toBeLessThanOrEqual(1_000);
     await clock.step(1_100);
     expect(limiter.when("after")).toBe(0);
   });

@@ -47,12 +47,14 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
     durations: readonly number[] = [0],
   ): Promise<{ ticks: number[]; end: number }> {
     const ticks: number[] = [];
+    const wrong: number[] = [];
     for await (const tick of ticksOf(period, options)) {
-      expect(tick).toBe(harness.clock.monotonic());
+      if (tick !== harness.clock.monotonic()) wrong.push(tick);
       const index = Math.min(ticks.push(tick - start), durations.length) - 1;
       const duration = durations[index] as number;
       if (duration > 0) await harness.clock.sleep(duration);
     }
+    expect(wrong).toEqual([]);
     return { ticks, end: now() };
   }
 
