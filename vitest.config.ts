@@ -20,7 +20,8 @@ export default defineConfig({
     isolate: false,
     // What Vite makes of a source it keeps on disk, by its content and the settings above.
     experimental: { fsModuleCache: true },
-    // Simulations make much garbage that dies young: with more room, less of it is copied.
+    // Simulations make much garbage that dies young: with more room, less of it is copied. Few tests run
+    // for so long that optimizing them pays: with a larger budget, V8 does so later.
     // Mutation testing runs on threads, which take no such options.
     execArgv: process.env["STRYKER_MUTATOR_WORKER"]
       ? []

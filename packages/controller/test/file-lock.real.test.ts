@@ -13,7 +13,7 @@ import { afterAll, expect, inject, it } from "vitest";
 const ELECTOR = fileURLToPath(new URL("./elector-process.mjs", import.meta.url));
 
 /** `KILLS=50` for a night. */
-const KILLS = Number(process.env["KILLS"] ?? (inject("isThorough") ? 5 : 3));
+const KILLS = Number(process.env["KILLS"] ?? (inject("isThorough") ? 5 : 2));
 
 /** Milliseconds. */
 const LEASE = 1_000;
