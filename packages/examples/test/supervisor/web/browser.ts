@@ -21,7 +21,7 @@ let browser: Browser;
 export function useBrowser(): void {
   beforeAll(async () => {
     if (executablePath === undefined) return;
-    const { chromium } = await import("playwright-core"); // takes long to load, also for nothing
+    const { chromium } = await import("playwright-core"); // slow to load, and of no use alone
     const args = [...CHROMIUM_FLAGS];
     browser = await chromium.launch({ executablePath, args, timeout: PATIENCE });
   }, 2 * PATIENCE);
