@@ -5,7 +5,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** What every property test of this run draws its values from. */
     seed: number;
-    /** Whether simulations run as many worlds as on a build machine, and not a part of them. */
+    /** Whether all runs and worlds take place, as on a build machine and by `npm run sim`, or a part. */
     isThorough: boolean;
   }
 }
@@ -19,7 +19,7 @@ export default function announceSeed(project: TestProject): () => void {
   project.provide("seed", seed);
   console.log(`Property tests draw from SEED=${seed}.`);
 
-  const isThorough = Boolean(process.env["CI"]);
+  const isThorough = Boolean(process.env["CI"] || process.env["SIM_SEED"]);
   project.provide("isThorough", isThorough);
   if (!isThorough)
     console.log("Properties, simulations and benches run a part of what CI=true runs.");

@@ -16,8 +16,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const MONTH = 30 * DAY;
 
-const isWhole = inject("isThorough") || process.env["SIM_SEED"] !== undefined;
-const MESSAGES = isWhole ? 500 : 150;
+const MESSAGES = inject("isThorough") ? 500 : 150;
 
 /** What is to become of a message. */
 interface Plan {

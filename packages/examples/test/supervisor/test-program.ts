@@ -8,9 +8,6 @@ import { isAlive, Program, survivors } from "./program.ts";
 import { Team } from "./team.ts";
 import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "./web/browser.ts";
 
-/** Both wait most of the time. */
-const AT_ONCE = { ...PATIENT, concurrent: true };
-
 /** The processes that run with these arguments. */
 function pidsOf(args: string): readonly string[] {
   const { stdout } = spawnSync("ps", ["-e", "-o", "pid=,stat=,args="], { encoding: "utf8" });
@@ -48,7 +45,7 @@ export function testProgram(): void {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-page-"));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  describe.skipIf(isBrowserMissing)("the page of the program", AT_ONCE, () => {
+  describe.skipIf(isBrowserMissing)("the page of the program", PATIENT, () => {
     it("shows a crash loop as it happens, its end, an edit, and the end of the program", async ({
       expect,
     }) => {
@@ -101,7 +98,7 @@ export function testProgram(): void {
   });
 
   // Where there is a browser, what its page shows is looked at, too.
-  describe.skipIf(process.platform !== "linux")("three replicas", AT_ONCE, () => {
+  describe.skipIf(process.platform !== "linux")("three replicas", PATIENT, () => {
     it("hand over from a leader that is killed, then from one that is asleep, and run nothing twice", async ({
       expect,
     }) => {
