@@ -18,7 +18,7 @@ export default defineConfig({
     include: [
       "packages/*/test/**/*.test.ts",
       "packages/examples/doctest/*.test.ts",
-      "{bench,conformance,test}/**/*.test.ts",
+      "{bench,conformance,test,tools}/**/*.test.ts",
     ],
     // What a worker has loaded it keeps: loading all of it anew for each file takes as long as the
     // tests. shared-worker.setup.ts sees to it that a file leaves nothing else behind.

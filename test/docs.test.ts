@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { laws } from "../eslint.laws.js";
-import { documentation } from "../scripts/doctests.mjs";
+import { documentation } from "../tools/doctests.mjs";
+import { laws } from "../tools/laws.js";
 import { anchorsOf, codeWordsOf, linksOf } from "./markdown.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));

@@ -6,7 +6,7 @@ const require = createRequire(import.meta.url);
 /** A sample: `count` turns of `backoffUntil` with no delay between them. */
 function looping(count, clockAndDrive) {
   return async () => {
-    const { Backoff, backoffUntil, managerOf } = await import("@holdfast/wait");
+    const { Backoff, backoffUntil, backoffManager } = await import("@holdfast/wait");
     const { clock, drive } = clockAndDrive();
     const stop = new AbortController();
     let turns = 0;
@@ -16,7 +16,12 @@ function looping(count, clockAndDrive) {
     const began = performance.now();
     const lap = stopwatch();
     await drive(() =>
-      backoffUntil(turn, managerOf(new Backoff({ duration: 0 }), clock), true, stop.signal),
+      backoffUntil(
+        turn,
+        backoffManager(new Backoff({ duration: 0 }), { clock }),
+        true,
+        stop.signal,
+      ),
     );
     const spent = lap();
     const wall = (performance.now() - began) * 1e6;

@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
-import { type Condition, interrupted, isExhaustedError, isTimeoutError } from "@holdfast/wait";
+import { isTimeoutError } from "@holdfast/wait";
+import { type Condition, isExhaustedError, isInterrupted } from "@holdfast/wait/go";
 import type { Answer, ConditionInput } from "./condition-case.ts";
 import { toMilliseconds } from "./nanoseconds.ts";
 import { RecordingClock } from "./recording-clock.ts";
@@ -47,7 +48,7 @@ export async function conditionRun(
   const end = await clock.run(() =>
     call({ condition, onError, signal, clock: recording, random }).then(
       () => ({ err: "nil", interrupted: false }),
-      (error: unknown) => ({ err: classOf(error), interrupted: interrupted(error) }),
+      (error: unknown) => ({ err: classOf(error), interrupted: isInterrupted(error) }),
     ),
   );
   const endedAt = recording.elapsed();

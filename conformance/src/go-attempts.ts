@@ -1,4 +1,4 @@
-import type { AttemptBackoffOptions } from "@holdfast/wait";
+import type { AttemptBackoffOptions } from "@holdfast/wait/strategies";
 import { type GoFloat, type GoInt, toMilliseconds } from "./nanoseconds.ts";
 import { outOfRange } from "./rejections.ts";
 

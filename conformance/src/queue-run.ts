@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { type HandOut, WorkQueue } from "@holdfast/controller";
+import { type WorkItem, WorkQueue } from "@holdfast/controller";
 import { createLimiter } from "./go-limiter.ts";
 import { type GoInt, toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
 import type { QueueCase, QueueOp } from "./queue-case.ts";
@@ -153,10 +153,10 @@ function queueSubject({ limiter }: QueueCase): {
     clock,
     limiter: limiter === undefined ? undefined : createLimiter(limiter, clocks),
   });
-  const handOuts = new Map<number, HandOut<number>>();
-  const spent = new Map<number, HandOut<number>>();
+  const handOuts = new Map<number, WorkItem<number>>();
+  const spent = new Map<number, WorkItem<number>>();
   let happened: Happened = { served: [], drained: [] };
-  const keep = (handOut: HandOut<number> | undefined): number | undefined => {
+  const keep = (handOut: WorkItem<number> | undefined): number | undefined => {
     if (handOut !== undefined) handOuts.set(handOut.item, handOut);
     return handOut?.item;
   };

@@ -1,10 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import {
-  type BackoffStrategy,
-  backoffUntil,
-  managerOf,
-  SymmetricJitterBackoff,
-} from "@holdfast/wait";
+import { type BackoffStrategy, backoffManager, backoffUntil } from "@holdfast/wait";
+import { SymmetricJitterBackoff } from "@holdfast/wait/strategies";
 import { EXPONENTIAL_FIELDS, type GoExponential, Limits, settingsOf } from "../go-exponential.ts";
 import { type GoInt, toMilliseconds, toNanoseconds } from "../nanoseconds.ts";
 import type { Section } from "../section.ts";
@@ -89,7 +85,7 @@ class RetryRun {
 
   /** How it ended, in Go's words. */
   async end(): Promise<string> {
-    const manager = managerOf(this.#strategy(), this.#clock);
+    const manager = backoffManager(this.#strategy(), { clock: this.#clock });
     const onError = (error: unknown) => {
       if (error instanceof Permanent || error instanceof UnknownResult) throw error;
     };

@@ -1,4 +1,4 @@
-import { SymmetricJitterBackoff } from "@holdfast/wait";
+import { SymmetricJitterBackoff } from "@holdfast/wait/strategies";
 import {
   EXPONENTIAL_FIELDS,
   ExponentialModel,

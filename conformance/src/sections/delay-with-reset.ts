@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Backoff, type BackoffOptions, managerOf } from "@holdfast/wait";
+import { Backoff, type BackoffOptions, backoffManager } from "@holdfast/wait";
 import { type GoBackoff, optionsOf, rejectedOf } from "../go-backoff.ts";
 import { managedRounds } from "../managed-rounds.ts";
 import { type GoInt, toMilliseconds, toNanoseconds } from "../nanoseconds.ts";
@@ -81,7 +81,10 @@ function replayKind({ kind, in: go, adv }: ResetCase, options: BackoffOptions): 
     }
     case "delayWithResetTimer":
       return managedRounds(adv, (clock) =>
-        managerOf({ delayFunc: () => backoff.delayWithReset(clock, resetInterval) }, clock),
+        backoffManager(
+          { delayFunc: () => backoff.delayWithReset(clock, resetInterval) },
+          { clock },
+        ),
       );
     default:
       throw new Error(`unknown kind ${kind}`);

@@ -1,4 +1,4 @@
-import { exponentialBackoff } from "@holdfast/wait";
+import { exponentialBackoff } from "@holdfast/wait/go";
 import {
   type ConditionCase,
   type ConditionInput,

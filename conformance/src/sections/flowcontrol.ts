@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { KeyedBackoff, type KeyedBackoffOptions } from "@holdfast/wait";
+import { KeyedBackoff, type KeyedBackoffOptions } from "@holdfast/wait/go";
 import type { FlowcontrolInput, FlowcontrolOp } from "../flowcontrol-case.ts";
 import { FlowcontrolModel } from "../flowcontrol-model.ts";
 import { type GoInt, toMilliseconds, toNanoseconds } from "../nanoseconds.ts";

@@ -1,4 +1,4 @@
-import { GrpcBackoff, type GrpcBackoffOptions, grpcBackoff } from "@holdfast/wait";
+import { GrpcBackoff, type GrpcBackoffOptions, grpcBackoff } from "@holdfast/wait/strategies";
 import { type GoFloat, type GoInt, toMilliseconds, toNanoseconds } from "../nanoseconds.ts";
 import { rejections, withRejected } from "../rejections.ts";
 import type { Section } from "../section.ts";

@@ -1,4 +1,4 @@
-import { AttemptBackoff } from "@holdfast/wait";
+import { AttemptBackoff } from "@holdfast/wait/strategies";
 import { type GoAttempts, isOneNumber, optionsOf, rejectedOf } from "../go-attempts.ts";
 import { type GoFloat, type GoInt, toNanoseconds } from "../nanoseconds.ts";
 import { rejections, withRejected } from "../rejections.ts";

@@ -1,4 +1,5 @@
-import { Backoff, delayUntil, type PollUntilOptions, pollUntil } from "@holdfast/wait";
+import { Backoff } from "@holdfast/wait";
+import { delayUntil, type PollUntilOptions, pollUntil } from "@holdfast/wait/go";
 import {
   type ConditionCase,
   type ConditionInput,

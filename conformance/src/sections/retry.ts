@@ -1,11 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import {
-  type BackoffOptions,
-  ExhaustedError,
-  isExhaustedError,
-  onError,
-  retryOnConflict,
-} from "@holdfast/wait";
+import type { BackoffOptions } from "@holdfast/wait";
+import { ExhaustedError, isExhaustedError, onError, retryOnConflict } from "@holdfast/wait/go";
 import { type GoBackoff, optionsOf } from "../go-backoff.ts";
 import type { GoInt } from "../nanoseconds.ts";
 import { RecordingClock } from "../recording-clock.ts";

@@ -1,4 +1,4 @@
-import { type HandOut, WorkQueue } from "@holdfast/controller";
+import { type WorkItem, WorkQueue } from "@holdfast/controller";
 import { limiterRejections, rejectedOptions } from "../go-limiter.ts";
 import { limiterModel } from "../limiter-model.ts";
 import type { QueueCase, QueueOp } from "../queue-case.ts";
@@ -70,7 +70,7 @@ export const customQueue: Section<Pick<QueueCase, "ops" | "res">> = {
 /** The last in is the first out: each has a higher priority than all before it. */
 function runStack(ops: readonly QueueOp[]): Trace[] {
   const queue = new WorkQueue<number>({ keyOf: String, aging: Number.POSITIVE_INFINITY });
-  const handOuts = new Map<number, HandOut<number>>();
+  const handOuts = new Map<number, WorkItem<number>>();
   const waiting = new Set<number>();
   let priority = 0;
   const push = (key: number): void => {

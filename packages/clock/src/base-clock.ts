@@ -1,4 +1,3 @@
-import { requireDelay, requireInstant, requireOptions, requireSignal } from "./arguments.ts";
 import type {
   Clock,
   SleepOptions,
@@ -8,9 +7,15 @@ import type {
   Timer,
   TimerOptions,
 } from "./clock.ts";
-import { ClockTicker } from "./clock-ticker.ts";
-import { deferred } from "./deferred.ts";
-import { TimedSleep } from "./timed-sleep.ts";
+import {
+  requireDelay,
+  requireInstant,
+  requireOptions,
+  requireSignal,
+} from "./internal/arguments.ts";
+import { deferred } from "./internal/deferred.ts";
+import { Sleep } from "./sleep.ts";
+import { ClockTicker } from "./ticker.ts";
 import { timeoutSignal } from "./timeout-signal.ts";
 
 function nothing(): void {}
@@ -86,32 +91,18 @@ export abstract class BaseClock implements Clock {
       requireOptions("options", options);
       const { signal } = options;
       if (signal !== undefined) requireSignal("options.signal", signal);
-      if (signal?.aborted) reject(signal.reason);
-      else this.beginSleep(duration, resolve, reject, options);
+      if (signal?.aborted) {
+        reject(signal.reason);
+      } else if (signal === undefined) {
+        this.arm(duration, resolve, options);
+      } else {
+        const sleep = new Sleep(resolve, reject);
+        sleep.start(this.arm(duration, sleep.wake.bind(sleep), options), signal);
+      }
     } catch (error) {
       reject(error);
     }
     return promise;
-  }
-
-  /**
-   * Begins a sleep, with a signal that has not aborted.
-   *
-   * @internal
-   */
-  protected beginSleep(
-    delay: number,
-    resolve: () => void,
-    reject: (reason: unknown) => void,
-    options: SleepOptions,
-  ): void {
-    const { signal } = options;
-    if (signal === undefined) {
-      this.arm(delay, resolve, options);
-      return;
-    }
-    const sleep = new TimedSleep(resolve, reject);
-    sleep.start(this.arm(delay, sleep.wake.bind(sleep), options), signal);
   }
 
   sleepUntil(deadline: number, options: SleepOptions = {}): Promise<void> {

@@ -1,6 +1,6 @@
-import { requireDelay } from "./arguments.ts";
 import type { Timer } from "./clock.ts";
-import { type Deferred, deferred } from "./deferred.ts";
+import { requireDelay } from "./internal/arguments.ts";
+import { type Deferred, deferred } from "./internal/deferred.ts";
 
 type TimerState = "waiting" | "fired" | "stopped";
 

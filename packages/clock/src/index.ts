@@ -1,3 +1,4 @@
+export { onAbort } from "./abort/on-abort.ts";
 export { BaseClock } from "./base-clock.ts";
 export { BaseTimer } from "./base-timer.ts";
 export type {
@@ -10,5 +11,4 @@ export type {
   Timer,
   TimerOptions,
 } from "./clock.ts";
-export { onAbort } from "./on-abort.ts";
 export { realClock } from "./real-clock.ts";

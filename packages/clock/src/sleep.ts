@@ -1,9 +1,11 @@
-import { AbortWaiter } from "./abort-list.ts";
+import { AbortList, AbortWaiter } from "./abort/abort-list.ts";
+import type { Timer } from "./clock.ts";
 
-/** A sleep that a signal can end: it waits in two places and leaves both, whichever wakes it. */
-export abstract class Sleep extends AbortWaiter {
+/** A sleep that its timer or its signal ends, whichever comes first. */
+export class Sleep extends AbortWaiter {
   readonly #resolve: () => void;
   readonly #reject: (reason: unknown) => void;
+  #timer!: Timer;
 
   constructor(resolve: () => void, reject: (reason: unknown) => void) {
     super();
@@ -11,17 +13,19 @@ export abstract class Sleep extends AbortWaiter {
     this.#reject = reject;
   }
 
-  /** Its time has come. */
+  /** @param timer - calls {@link Sleep.wake}, or has done so already */
+  start(timer: Timer, signal: AbortSignal): void {
+    this.#timer = timer;
+    if (timer.active) AbortList.of(signal).add(this);
+  }
+
   wake(): void {
     this.leave();
     this.#resolve();
   }
 
   override onAbort(reason: unknown): void {
-    this.cancel();
+    this.#timer.stop();
     this.#reject(reason);
   }
-
-  /** Leaves what was to wake it. */
-  protected abstract cancel(): void;
 }

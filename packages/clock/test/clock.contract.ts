@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "@holdfast/clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { abortListeners } from "./abort-listeners.ts";
-import { type Timeline, timelineOf } from "./timeline.ts";
+import { abortListeners } from "../../../test/abort-listeners.ts";
+import { type Timeline, timelineOf } from "../../../test/timeline.ts";
 
 /** A clock under test, and the hand that moves it. */
 export interface Harness {

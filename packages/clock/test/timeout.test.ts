@@ -1,8 +1,8 @@
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
-import { abortListeners } from "./abort-listeners.ts";
-import { collectGarbage } from "./collect-garbage.ts";
+import { abortListeners } from "../../../test/abort-listeners.ts";
+import { collectGarbage } from "../../../test/collect-garbage.ts";
 
 describe("timeout", () => {
   it("aborts through AbortSignal.any though nobody else holds the signal", async () => {

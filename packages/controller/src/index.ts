@@ -1,3 +1,10 @@
+export {
+  isRetryAfterError,
+  isTerminalError,
+  RetryAfterError,
+  type RetryAfterErrorOptions,
+  TerminalError,
+} from "@holdfast/wait";
 export { Controller } from "./controller/controller.ts";
 export type {
   ControllerArguments,
@@ -22,19 +29,19 @@ export {
   type ReconcileResult,
 } from "./controller-metrics.ts";
 export type { ElectionState, ElectionStatus } from "./election/election-status.ts";
-export { FileLock } from "./election/file-lock.ts";
 export { LeaderElector } from "./election/leader-elector.ts";
 export type { LeaderElectorOptions } from "./election/leader-elector-options.ts";
 export type { Leadership } from "./election/leadership.ts";
 export {
-  isLeadershipLost,
+  isLeadershipLostError,
   type LeadershipLoss,
   LeadershipLostError,
 } from "./election/leadership-lost-error.ts";
 export type { LeaseRecord } from "./election/lease-record.ts";
-export { isLockConflict, LockConflictError } from "./election/lock-conflict-error.ts";
+export { isLockConflictError, LockConflictError } from "./election/lock-conflict-error.ts";
 export { MemoryLock } from "./election/memory-lock.ts";
 export type { ResourceLock, Versioned } from "./election/resource-lock.ts";
+export { FileLock } from "./file-lock/file-lock.ts";
 export {
   ExponentialLimiter,
   type ExponentialLimiterOptions,
@@ -67,11 +74,11 @@ export {
   type RunnableProblem,
 } from "./manager/runnable-error.ts";
 export type { SignalSource } from "./manager/stop-signals.ts";
-export { noQueueMetrics, type QueueMetrics, type WorkInFlight } from "./metrics.ts";
 export type { AddOptions } from "./queue/add-options.ts";
 export type { DelayedKey, DrainReport } from "./queue/drain-report.ts";
 export type { DrainOptions } from "./queue/drains.ts";
-export type { HandOut } from "./queue/hand-out.ts";
+export type { WorkItem } from "./queue/hand-out.ts";
+export { noQueueMetrics, type QueueMetrics, type WorkInFlight } from "./queue/queue-metrics.ts";
 export { WorkQueue } from "./queue/work-queue.ts";
 export type {
   KeyedWorkQueueOptions,
@@ -85,16 +92,6 @@ export {
   type Settlement,
 } from "./reconcile/outcome.ts";
 export type { Reconciler, Request, Result } from "./reconcile/reconcile.ts";
-export {
-  isRetryAfterError,
-  RetryAfterError,
-  type RetryAfterErrorOptions,
-} from "./reconcile/retry-after-error.ts";
-export {
-  isTerminalError,
-  TerminalError,
-  type TerminalErrorOptions,
-} from "./reconcile/terminal-error.ts";
 export { filterSource } from "./source/filter-source.ts";
 export { fromCallback } from "./source/from-callback.ts";
 export { fromIterable } from "./source/from-iterable.ts";

@@ -5,50 +5,52 @@ import {
   type BackoffManager,
   type BackoffOptions,
   type BackoffStrategy,
+  backoffManager,
   backoffUntil,
-  type Condition,
   type ConnectOptions,
   connectWithBackoff,
-  DefaultRetry,
   type DelayFunc,
-  delayUntil,
   type EveryOptions,
-  ExhaustedError,
   ExponentialBackoffManager,
   every,
-  exponentialBackoff,
-  forever,
-  Group,
-  interrupted,
-  isExhaustedError,
-  isPermanentError,
+  isTerminalError,
   isTimeoutError,
   Jitter,
   JitteredBackoffManager,
   jitter,
-  jitterUntil,
-  KeyedBackoff,
   keepConnected,
-  managerOf,
-  nonSlidingUntil,
-  onError,
-  type PeriodicOptions,
-  type PermanentError,
   type PollOptions,
-  type PollUntilOptions,
+  parseRetryAfter,
   permanent,
   poll,
-  pollUntil,
   type Random,
   type RetryContext,
   type RetryOptions,
   retry,
-  retryAfter,
-  retryOnConflict,
   seededRandom,
+  type TerminalError,
   TimeoutError,
-  until,
 } from "@holdfast/wait";
+import {
+  type Condition,
+  DefaultRetry,
+  delayUntil,
+  ExhaustedError,
+  exponentialBackoff,
+  forever,
+  Group,
+  isExhaustedError,
+  isInterrupted,
+  jitterUntil,
+  KeyedBackoff,
+  nonSlidingUntil,
+  onError,
+  type PeriodicOptions,
+  type PollUntilOptions,
+  pollUntil,
+  retryOnConflict,
+  until,
+} from "@holdfast/wait/go";
 import { expectTypeOf } from "vitest";
 
 declare const clock: Clock;
@@ -66,7 +68,9 @@ expectTypeOf([...new Backoff({ duration: 1 })]).toEqualTypeOf<number[]>();
 expectTypeOf(jitter(1, 1)).toEqualTypeOf<number>();
 expectTypeOf(Jitter).toEqualTypeOf<typeof jitter>();
 expectTypeOf(seededRandom(1)).toEqualTypeOf<Random>();
-expectTypeOf(managerOf(new Backoff({ duration: 1 }), clock)).toEqualTypeOf<BackoffManager>();
+expectTypeOf(
+  backoffManager(new Backoff({ duration: 1 }), { clock }),
+).toEqualTypeOf<BackoffManager>();
 expectTypeOf(new JitteredBackoffManager({ duration: 1 })).toExtend<BackoffManager>();
 expectTypeOf(new ExponentialBackoffManager({ duration: 1, factor: 2 })).toExtend<BackoffManager>();
 expectTypeOf(manager.backoff()).toEqualTypeOf<Timer>();
@@ -84,7 +88,7 @@ expectTypeOf(
 ).toEqualTypeOf<Promise<void>>();
 expectTypeOf(onError(DefaultRetry, Boolean, () => 42)).toEqualTypeOf<Promise<number>>();
 expectTypeOf(retryOnConflict(DefaultRetry, async () => "done")).toEqualTypeOf<Promise<string>>();
-expectTypeOf(interrupted(1)).toEqualTypeOf<boolean>();
+expectTypeOf(isInterrupted(1)).toEqualTypeOf<boolean>();
 expectTypeOf(new KeyedBackoff({ duration: 1, cap: 1 }).next("key")).toEqualTypeOf<number>();
 expectTypeOf(new Group().wait()).toEqualTypeOf<Promise<void>>();
 expectTypeOf(connectWithBackoff(() => 42, { signal })).toEqualTypeOf<Promise<number>>();
@@ -99,18 +103,18 @@ expectTypeOf(retry((attempt) => attempt)).resolves.toHaveProperty("signal");
 expectTypeOf(poll(() => true as boolean)).toEqualTypeOf<Promise<true>>();
 expectTypeOf(poll(async () => "" as string | undefined)).toEqualTypeOf<Promise<string>>();
 expectTypeOf(every(1)).toExtend<AsyncIterable<number>>();
-expectTypeOf(permanent("404")).toEqualTypeOf<PermanentError>();
-expectTypeOf(retryAfter("1")).toEqualTypeOf<number | undefined>();
+expectTypeOf(permanent("404")).toEqualTypeOf<TerminalError>();
+expectTypeOf(parseRetryAfter("1")).toEqualTypeOf<number | undefined>();
 
 declare const caught: unknown;
-if (isPermanentError(caught)) expectTypeOf(caught.cause).toEqualTypeOf<unknown>();
+if (isTerminalError(caught)) expectTypeOf(caught.cause).toEqualTypeOf<unknown>();
 if (isTimeoutError(caught)) expectTypeOf(caught.timeout).toEqualTypeOf<number>();
 if (isExhaustedError(caught)) expectTypeOf(caught.attempts).toEqualTypeOf<number>();
 
 // What goes in.
 
 /** What has the shape is a strategy or a manager; nothing has to be extended. */
-void backoffUntil(f, managerOf({ delayFunc: () => () => 1000 }, clock), false, signal);
+void backoffUntil(f, backoffManager({ delayFunc: () => () => 1000 }, { clock }), false, signal);
 void backoffUntil(f, { backoff: () => clock.newTimer(1000) }, false, signal);
 expectTypeOf<{ delayFunc(): () => number }>().toExtend<BackoffStrategy>();
 
@@ -192,7 +196,7 @@ void until(f, 1, undefined as AbortSignal | undefined);
 void until(f, 1, new AbortController());
 // @ts-expect-error Whether a loop slides has no default in Go, so it has none here.
 void backoffUntil(f, manager, undefined, signal);
-// @ts-expect-error A strategy is a shape; managerOf() gives it a timer.
+// @ts-expect-error A strategy is a shape; backoffManager() gives it a timer.
 void backoffUntil(f, new Backoff({ duration: 1 }), true, signal);
 // @ts-expect-error Jitter belongs to jitterUntil().
 void until(f, 1, signal, { jitter: 0.5 });
@@ -217,6 +221,6 @@ jitter(1);
 // @ts-expect-error What a strategy draws with is a function.
 new Backoff({ duration: 1, random: 0.5 });
 // @ts-expect-error The delay is the strategy's to say.
-managerOf({ delayFunc: () => () => "1s" }, clock);
+backoffManager({ delayFunc: () => () => "1s" }, { clock });
 // @ts-expect-error A back-off's state is read here and moved by step().
 new Backoff({ duration: 1 }).duration = 2;

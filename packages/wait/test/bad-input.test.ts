@@ -1,51 +1,55 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import {
-  AttemptBackoff,
   Backoff,
-  BinaryExponentialBackoff,
+  backoffManager,
   backoffUntil,
-  ConstantBackoff,
   connectWithBackoff,
-  DecorrelatedJitterBackoff,
-  delayUntil,
-  EqualJitterBackoff,
   ExponentialBackoffManager,
   every,
-  expectedSlots,
-  exponentialBackoff,
-  FibonacciBackoff,
-  FullJitterBackoff,
-  forever,
-  Group,
-  GrpcBackoff,
-  grpcBackoff,
   JitteredBackoffManager,
   jitter,
+  keepConnected,
+  parseRetryAfter,
+  poll,
+  retry,
+  seededRandom,
+} from "@holdfast/wait";
+import {
+  delayUntil,
+  exponentialBackoff,
+  forever,
+  Group,
   jitterUntil,
   KeyedBackoff,
-  keepConnected,
-  LinearBackoff,
-  managerOf,
   nonSlidingUntil,
   onError,
-  poll,
   pollUntil,
-  retry,
-  retryAfter,
   retryOnConflict,
-  SymmetricJitterBackoff,
-  seededRandom,
   until,
-} from "@holdfast/wait";
+} from "@holdfast/wait/go";
+import {
+  AttemptBackoff,
+  BinaryExponentialBackoff,
+  ConstantBackoff,
+  DecorrelatedJitterBackoff,
+  EqualJitterBackoff,
+  expectedSlots,
+  FibonacciBackoff,
+  FullJitterBackoff,
+  GrpcBackoff,
+  grpcBackoff,
+  LinearBackoff,
+  SymmetricJitterBackoff,
+} from "@holdfast/wait/strategies";
 import { describe, expect, it } from "vitest";
-import { abortListeners } from "./abort-listeners.ts";
+import { abortListeners } from "../../../test/abort-listeners.ts";
 
 const clock = new FakeClock();
 const { signal } = new AbortController();
 const f = () => {
   throw new Error("a call with bad arguments must not get this far");
 };
-const manager = managerOf({ delayFunc: () => () => 1 }, clock);
+const manager = backoffManager({ delayFunc: () => () => 1 }, { clock });
 const strategy = { delayFunc: () => () => 1 };
 
 const construct =
@@ -91,7 +95,7 @@ const doors = {
   seededRandom: apply(seededRandom),
   retryAfter: apply(retryAfter),
   every: apply(every),
-  managerOf: apply(managerOf),
+  backoffManager: apply(backoffManager),
   "new ExponentialBackoffManager": construct(ExponentialBackoffManager),
   "new JitteredBackoffManager": construct(JitteredBackoffManager),
   "new KeyedBackoff": construct(KeyedBackoff),
@@ -605,17 +609,22 @@ const thrown: readonly Row<keyof typeof doors>[] = [
 
   ["retryAfter", ["1", {}], TypeError, "clock must have a method now(), got [object Object]"],
 
-  ["managerOf", [], TypeError, "strategy must have a method delayFunc(), got undefined"],
-  ["managerOf", [f, clock], TypeError, "strategy must have a method delayFunc(), got function f"],
-  ["managerOf", [strategy], TypeError, "clock must have a method monotonic(), got undefined"],
+  ["backoffManager", [], TypeError, "strategy must have a method delayFunc(), got undefined"],
   [
-    "managerOf",
+    "backoffManager",
+    [f, clock],
+    TypeError,
+    "strategy must have a method delayFunc(), got function f",
+  ],
+  ["backoffManager", [strategy], TypeError, "clock must have a method monotonic(), got undefined"],
+  [
+    "backoffManager",
     [strategy, {}],
     TypeError,
     "clock must have a method monotonic(), got [object Object]",
   ],
   [
-    "managerOf",
+    "backoffManager",
     [strategy, { monotonic: f }],
     TypeError,
     "clock must have a method newTimer(), got [object Object]",

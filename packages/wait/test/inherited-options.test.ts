@@ -1,7 +1,6 @@
+import { Backoff, type BackoffStrategy } from "@holdfast/wait";
 import {
   AttemptBackoff,
-  Backoff,
-  type BackoffStrategy,
   BinaryExponentialBackoff,
   ConstantBackoff,
   DecorrelatedJitterBackoff,
@@ -11,7 +10,7 @@ import {
   GrpcBackoff,
   LinearBackoff,
   SymmetricJitterBackoff,
-} from "@holdfast/wait";
+} from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";
 import { firstDelays } from "./first-delays.ts";
 

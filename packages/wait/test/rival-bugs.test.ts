@@ -4,7 +4,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { every, isTimeoutError, permanent, poll, type RetryOptions, retry } from "@holdfast/wait";
 import { install } from "@sinonjs/fake-timers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { abortListeners } from "./abort-listeners.ts";
+import { abortListeners } from "../../../test/abort-listeners.ts";
 
 const REFUSED = new Error("refused");
 

@@ -1,21 +1,23 @@
 import {
-  AttemptBackoff,
   Backoff,
   type BackoffStrategy,
+  backoffManager,
   backoffUntil,
+  type Random,
+  seededRandom,
+} from "@holdfast/wait";
+import {
+  AttemptBackoff,
   DecorrelatedJitterBackoff,
   EqualJitterBackoff,
   FibonacciBackoff,
   FullJitterBackoff,
   GrpcBackoff,
   LinearBackoff,
-  managerOf,
-  type Random,
   SymmetricJitterBackoff,
-  seededRandom,
-} from "@holdfast/wait";
+} from "@holdfast/wait/strategies";
 import { describe, expect, it } from "vitest";
-import { abortListeners } from "./abort-listeners.ts";
+import { abortListeners } from "../../../test/abort-listeners.ts";
 import { ALMOST_ONE } from "./draws.ts";
 import { firstDelays } from "./first-delays.ts";
 import { harnesses } from "./harness.ts";
@@ -136,7 +138,7 @@ it.each(Object.entries(harnesses))(
       const stop = new AbortController();
       let calls = 0;
       const month = 30 * 24 * 3_600_000;
-      const manager = managerOf(new LinearBackoff({ duration: month }), clock);
+      const manager = backoffManager(new LinearBackoff({ duration: month }), { clock });
       const loop = backoffUntil(() => void calls++, manager, true, stop.signal);
       const seen: number[] = [];
       for (const pause of [month - 1, 1, 2 * month - 1, 1]) {

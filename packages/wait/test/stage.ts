@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from "vitest";
-import { abortListeners } from "./abort-listeners.ts";
+import { abortListeners } from "../../../test/abort-listeners.ts";
+import { type Timeline, timelineOf } from "../../../test/timeline.ts";
 import type { Harness } from "./harness.ts";
-import { type Timeline, timelineOf } from "./timeline.ts";
 
 /** Where a test lets a loop run. */
 export interface Stage {

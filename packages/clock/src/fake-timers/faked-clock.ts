@@ -1,5 +1,5 @@
-import { requireFinite } from "../arguments.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
+import { requireFinite } from "../internal/arguments.ts";
 import { DrivenClock } from "../testing/driven-clock.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
 import { FakedTime } from "./faked-time.ts";

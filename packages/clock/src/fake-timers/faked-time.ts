@@ -1,8 +1,8 @@
-import type { TimerHost } from "../host-timer.ts";
+import type { TimerHost } from "../host/host-timer.ts";
+import { toNanosecond } from "../internal/rounding.ts";
 import type { Fired } from "../testing/drive.ts";
 import type { Timed } from "../testing/driven-clock.ts";
 import type { PendingTimer } from "../testing/test-clock.ts";
-import { toNanosecond } from "../to-nanosecond.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
 
 /** A timer of ours, of which more is known than the library tells. */

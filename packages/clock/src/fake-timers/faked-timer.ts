@@ -1,5 +1,5 @@
 import type { TimerOptions } from "../clock.ts";
-import { HostTimer } from "../host-timer.ts";
+import { HostTimer } from "../host/host-timer.ts";
 import type { FakedTime, KnownTimer } from "./faked-time.ts";
 
 /** A timer on faked globals that is known by its label and its exact deadline. */

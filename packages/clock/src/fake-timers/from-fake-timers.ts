@@ -1,4 +1,4 @@
-import { requireMethods } from "../arguments.ts";
+import { requireMethods } from "../internal/arguments.ts";
 import type { TestClock } from "../testing/test-clock.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
 import { FakedClock } from "./faked-clock.ts";

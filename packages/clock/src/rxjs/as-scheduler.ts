@@ -1,6 +1,6 @@
 import type { SchedulerAction, SchedulerLike, Subscription } from "rxjs";
-import { requireFunction, requireMethods } from "../arguments.ts";
 import type { Clock } from "../clock.ts";
+import { requireFunction, requireMethods } from "../internal/arguments.ts";
 import { ClockAction } from "./clock-action.ts";
 
 class ClockScheduler implements SchedulerLike {

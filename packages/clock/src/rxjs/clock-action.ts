@@ -1,6 +1,6 @@
 import { type SchedulerAction, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock.ts";
-import { Grid } from "../grid.ts";
+import { Grid } from "../internal/grid.ts";
 
 /** No delay is its period. */
 const UNSCHEDULED = new Grid(0, Number.NaN);

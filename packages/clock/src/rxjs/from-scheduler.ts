@@ -1,8 +1,8 @@
 import type { SchedulerLike, Subscription } from "rxjs";
-import { requireMethods } from "../arguments.ts";
 import type { Clock } from "../clock.ts";
-import { HostClock } from "../host-clock.ts";
-import type { TimerHost } from "../host-timer.ts";
+import { HostClock } from "../host/host-clock.ts";
+import type { TimerHost } from "../host/host-timer.ts";
+import { requireMethods } from "../internal/arguments.ts";
 
 /** A scheduler as a host of timers. It knows one time only, and that one may go back. */
 class SchedulerHost implements TimerHost {

@@ -1,5 +1,5 @@
-import { requireFinite } from "../arguments.ts";
-import { ContextClock } from "../context-clock.ts";
+import { ContextClock } from "../host/context-clock.ts";
+import { requireFinite } from "../internal/arguments.ts";
 import { type Driven, Driver } from "./driver.ts";
 import type {
   DriveOptions,

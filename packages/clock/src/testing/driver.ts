@@ -1,3 +1,4 @@
+import { onAbort } from "../abort/on-abort.ts";
 import {
   requireFinite,
   requireFunction,
@@ -5,8 +6,7 @@ import {
   requireOptions,
   requireSignal,
   requireWhole,
-} from "../arguments.ts";
-import { onAbort } from "../on-abort.ts";
+} from "../internal/arguments.ts";
 import { DeadlockError } from "./deadlock-error.ts";
 import { type Drivable, Drive, type DrivePlan } from "./drive.ts";
 import { eventLoop } from "./event-loop.ts";

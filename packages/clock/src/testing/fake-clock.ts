@@ -1,6 +1,6 @@
-import { requireFinite, requireOptions } from "../arguments.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
-import type { CallbackContext } from "../context-clock.ts";
+import type { CallbackContext } from "../host/platform.ts";
+import { requireFinite, requireOptions } from "../internal/arguments.ts";
 import { DrivenClock } from "./driven-clock.ts";
 import { FakeTimer } from "./fake-timer.ts";
 import type { TestClock } from "./test-clock.ts";

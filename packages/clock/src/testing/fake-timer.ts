@@ -1,6 +1,6 @@
 import { BaseTimer } from "../base-timer.ts";
 import type { TimerOptions } from "../clock.ts";
-import type { CallbackContext } from "../context-clock.ts";
+import type { CallbackContext } from "../host/platform.ts";
 import type { Timeline, TimelineEntry } from "./timeline.ts";
 
 /** A timer on a timeline. It is its own entry there, so that a sleep costs one object less. */

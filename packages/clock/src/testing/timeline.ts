@@ -1,5 +1,5 @@
-import { type HeapEntry, TimerHeap } from "../timer-heap.ts";
-import { toNanosecond } from "../to-nanosecond.ts";
+import { toNanosecond } from "../internal/rounding.ts";
+import { type HeapEntry, TimerHeap } from "../internal/timer-heap.ts";
 import type { PendingTimer } from "./test-clock.ts";
 
 /** Milliseconds. */

@@ -1,5 +1,5 @@
-import { requireOptions, requireSignal, requireWhole } from "../arguments.ts";
-import { onAbort } from "../on-abort.ts";
+import { onAbort } from "../abort/on-abort.ts";
+import { requireOptions, requireSignal, requireWhole } from "../internal/arguments.ts";
 import { eventLoop } from "./event-loop.ts";
 import type { WaitForWaitersOptions } from "./test-clock.ts";
 

@@ -15,7 +15,7 @@ import { type ControllerMetrics, noControllerMetrics } from "../controller-metri
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { type Logger, silentLogger } from "../logger.ts";
-import { noQueueMetrics, type QueueMetrics } from "../metrics.ts";
+import { noQueueMetrics, type QueueMetrics } from "../queue/queue-metrics.ts";
 import type { Reconciler } from "../reconcile/reconcile.ts";
 import type { Source } from "../source/source.ts";
 

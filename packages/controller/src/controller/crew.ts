@@ -1,7 +1,7 @@
 import { requireString } from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import { messageOf } from "../message-of.ts";
-import { type HandOut, newerOf } from "../queue/hand-out.ts";
+import { newerOf, type WorkItem } from "../queue/hand-out.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import type { KeyedWorkQueueOptions, WorkQueueArguments } from "../queue/work-queue-options.ts";
 import { FailureCounts } from "../reconcile/failure-counts.ts";
@@ -129,7 +129,7 @@ export class Crew<Item> {
   }
 
   /** The next key for a worker; undefined when there is none any more. */
-  async #next(): Promise<HandOut<Task<Item>> | undefined> {
+  async #next(): Promise<WorkItem<Task<Item>> | undefined> {
     const { gate, queue } = this;
     while (!gate.is("closed")) {
       if (gate.is("paused")) {
@@ -145,14 +145,14 @@ export class Crew<Item> {
     return undefined;
   }
 
-  #giveBack(handOut: HandOut<Task<Item>>): void {
+  #giveBack(handOut: WorkItem<Task<Item>>): void {
     const task = newerOf(handOut) ?? handOut.item;
     this.queue.add(task, { after: AFTER_A_TURN, priority: handOut.priority });
     handOut.done();
     this.#onChange();
   }
 
-  #begin(handOut: HandOut<Task<Item>>): Run<Item> {
+  #begin(handOut: WorkItem<Task<Item>>): Run<Item> {
     const run = new Run(handOut, this.#failures.of(handOut.key) + 1, this.#runOptions);
     this.#runs.set(run.key, run);
     this.#busy++;

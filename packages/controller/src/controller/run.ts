@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { TimeoutError } from "@holdfast/wait";
-import { type HandOut, newerOf } from "../queue/hand-out.ts";
+import { newerOf, type WorkItem } from "../queue/hand-out.ts";
 import type { Request } from "../reconcile/reconcile.ts";
 import type { Task } from "./task.ts";
 
@@ -25,7 +25,7 @@ export class Run<Item> implements Request<Item> {
   readonly item: Item;
   readonly attempt: number;
   readonly reason: string;
-  readonly #handOut: HandOut<Task<Item>>;
+  readonly #handOut: WorkItem<Task<Item>>;
   readonly #startedAt: number;
   #newer: Task<Item> | undefined = undefined;
   #state: RunState = "running";
@@ -36,7 +36,7 @@ export class Run<Item> implements Request<Item> {
   #timer: Timer | undefined = undefined;
   readonly #options: RunOptions<Item>;
 
-  constructor(handOut: HandOut<Task<Item>>, attempt: number, options: RunOptions<Item>) {
+  constructor(handOut: WorkItem<Task<Item>>, attempt: number, options: RunOptions<Item>) {
     this.key = handOut.key;
     this.item = handOut.item.item;
     this.attempt = attempt;
@@ -46,7 +46,7 @@ export class Run<Item> implements Request<Item> {
     this.#options = options;
   }
 
-  get handOut(): HandOut<Task<Item>> {
+  get handOut(): WorkItem<Task<Item>> {
     return this.#handOut;
   }
 

@@ -1,6 +1,7 @@
 import { onAbort } from "@holdfast/clock";
 import { requireSignal } from "@holdfast/clock/internal";
-import { Backoff, backoffUntil, jitterUntil, managerOf, until } from "@holdfast/wait";
+import { Backoff, backoffManager, backoffUntil } from "@holdfast/wait";
+import { jitterUntil, until } from "@holdfast/wait/go";
 import { isStop } from "../is-stop.ts";
 import type { ElectionState, ElectionStatus } from "./election-status.ts";
 import {
@@ -167,7 +168,7 @@ export class LeaderElector {
       return;
     }
     const rests = { delayFunc: () => () => this.#rest };
-    await backoffUntil(turn, managerOf(rests, this.#options.clock), true, signal);
+    await backoffUntil(turn, backoffManager(rests, { clock: this.#options.clock }), true, signal);
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
@@ -257,7 +258,9 @@ export class LeaderElector {
       steps: 8,
     });
     try {
-      await backoffUntil(release, managerOf(delays, clock), true, ended.signal, { onError });
+      await backoffUntil(release, backoffManager(delays, { clock }), true, ended.signal, {
+        onError,
+      });
     } finally {
       timer.stop();
     }

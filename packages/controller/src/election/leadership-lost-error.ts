@@ -20,10 +20,10 @@ const TEXTS = {
  *
  * @example
  * ```ts
- * import { isLeadershipLost, LeadershipLostError } from "@holdfast/controller";
+ * import { isLeadershipLostError, LeadershipLostError } from "@holdfast/controller";
  *
  * const error = new LeadershipLostError("expired");
- * console.log(error.message, isLeadershipLost(error)); // => the lease was not renewed in time true
+ * console.log(error.message, isLeadershipLostError(error)); // => the lease was not renewed in time true
  * ```
  */
 export class LeadershipLostError extends Error {
@@ -48,11 +48,11 @@ export class LeadershipLostError extends Error {
  *
  * @example
  * ```ts
- * import { isLeadershipLost } from "@holdfast/controller";
+ * import { isLeadershipLostError } from "@holdfast/controller";
  *
- * console.log(isLeadershipLost(new Error("no"))); // => false
+ * console.log(isLeadershipLostError(new Error("no"))); // => false
  * ```
  */
-export function isLeadershipLost(value: unknown): value is LeadershipLostError {
+export function isLeadershipLostError(value: unknown): value is LeadershipLostError {
   return value instanceof Error && (value as Partial<LeadershipLostError>).code === CODE;
 }

@@ -1,9 +1,12 @@
 import type { Clock } from "@holdfast/clock";
-import { boundedRequest } from "./bounded-request.ts";
+import { withTimeout } from "@holdfast/wait";
 import { decideLease, type LeaseDecision, type Observation } from "./lease-decision.ts";
 import type { LeaseRecord } from "./lease-record.ts";
-import { isLockConflict } from "./lock-conflict-error.ts";
+import { isLockConflictError } from "./lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "./resource-lock.ts";
+
+/** The label of the timers. */
+const LABEL = "request to the lock";
 
 /** What one elector's requests depend on. */
 export interface LeaseOptions {
@@ -68,7 +71,7 @@ export class Lease {
     try {
       return await this.#claim(undefined, signal);
     } catch (error) {
-      if (isLockConflict(error)) return undefined;
+      if (isLockConflictError(error)) return undefined;
       throw error;
     }
   }
@@ -81,7 +84,7 @@ export class Lease {
     try {
       return await this.#claim(token, signal);
     } catch (error) {
-      if (!isLockConflict(error)) throw error;
+      if (!isLockConflictError(error)) throw error;
     }
     await this.#read(signal);
     if (this.#decide(token) === "stepDown") {
@@ -98,7 +101,7 @@ export class Lease {
     await this.#read(signal);
     if (this.#own === undefined && this.#latest?.version === before) {
       // A write that nobody waits for any more may still replace this version.
-      await boundedRequest(() => this.#writing, { clock, timeout: requestTimeout, signal });
+      await withTimeout(() => this.#writing, requestTimeout, { signal, clock, label: LABEL });
       await this.#read(signal);
     }
     const record = this.#own;
@@ -161,7 +164,7 @@ export class Lease {
     signal: AbortSignal,
   ): Promise<Value> {
     const { clock, requestTimeout } = this.#options;
-    const value = await boundedRequest(request, { clock, timeout: requestTimeout, signal });
+    const value = await withTimeout(request, requestTimeout, { signal, clock, label: LABEL });
     this.#answeredAt = clock.monotonic();
     return value;
   }

@@ -7,10 +7,10 @@ const CODE = "ERR_LOCK_CONFLICT";
  *
  * @example
  * ```ts
- * import { isLockConflict, LockConflictError } from "@holdfast/controller";
+ * import { isLockConflictError, LockConflictError } from "@holdfast/controller";
  *
  * const error = new LockConflictError("memory");
- * console.log(error.message, isLockConflict(error)); // => memory was changed by somebody else true
+ * console.log(error.message, isLockConflictError(error)); // => memory was changed by somebody else true
  * ```
  */
 export class LockConflictError extends Error {
@@ -32,11 +32,11 @@ export class LockConflictError extends Error {
  *
  * @example
  * ```ts
- * import { isLockConflict } from "@holdfast/controller";
+ * import { isLockConflictError } from "@holdfast/controller";
  *
- * console.log(isLockConflict(new Error("no"))); // => false
+ * console.log(isLockConflictError(new Error("no"))); // => false
  * ```
  */
-export function isLockConflict(value: unknown): value is LockConflictError {
+export function isLockConflictError(value: unknown): value is LockConflictError {
   return value instanceof Error && (value as Partial<LockConflictError>).code === CODE;
 }

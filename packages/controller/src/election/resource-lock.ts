@@ -27,7 +27,7 @@ export interface Versioned {
  *
  * @example
  * ```ts
- * import { isLockConflict, type LeaseRecord, MemoryLock, type ResourceLock } from "@holdfast/controller";
+ * import { isLockConflictError, type LeaseRecord, MemoryLock, type ResourceLock } from "@holdfast/controller";
  *
  * // Makes somebody lead at once, for as long as nobody renews.
  * async function appoint(holder: string, lock: ResourceLock, signal: AbortSignal) {
@@ -46,7 +46,7 @@ export interface Versioned {
  * const { record } = await appoint("b", lock, signal);
  * console.log(record.holder, record.transitions); // => b 1
  * const late = await lock.update(record, version, signal).catch((error) => error);
- * console.log(isLockConflict(late)); // => true
+ * console.log(isLockConflictError(late)); // => true
  * ```
  */
 export interface ResourceLock {

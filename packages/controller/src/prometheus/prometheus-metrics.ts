@@ -1,7 +1,7 @@
 import { requireMethods, requireOptions, requireText } from "@holdfast/clock/internal";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { ControllerMetrics } from "../controller-metrics.ts";
-import type { QueueMetrics } from "../metrics.ts";
+import type { QueueMetrics } from "../queue/queue-metrics.ts";
 import { ControllerFamilies } from "./controller-families.ts";
 import { type Candidate, LeadershipGauge } from "./leadership-gauge.ts";
 import { QueueFamilies } from "./queue-families.ts";

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { QueueMetrics, WorkInFlight } from "../metrics.ts";
+import type { QueueMetrics, WorkInFlight } from "../queue/queue-metrics.ts";
 import { QueueSeries } from "./queue-series.ts";
 
 /** From ten nanoseconds to a thousand seconds, as client-go has them. */

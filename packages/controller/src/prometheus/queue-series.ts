@@ -1,4 +1,4 @@
-import type { QueueMetrics, WorkInFlight } from "../metrics.ts";
+import type { QueueMetrics, WorkInFlight } from "../queue/queue-metrics.ts";
 
 /** What one queue adds to the metrics of all. Durations are in seconds. */
 export interface QueueCounters {

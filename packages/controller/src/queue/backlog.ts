@@ -1,12 +1,12 @@
 import type { Clock } from "@holdfast/clock";
 import { toNanosecond } from "@holdfast/clock/internal";
-import type { QueueMetrics } from "../metrics.ts";
 import { DelayedItems } from "./delayed-items.ts";
 import type { DelayedKey } from "./drain-report.ts";
-import { Assignment, type HandOut } from "./hand-out.ts";
+import { Assignment, type WorkItem } from "./hand-out.ts";
 import { InFlight } from "./in-flight.ts";
 import { isDelayed, whenAdded, whenCancelled, whenDone, whenPostponed } from "./item-state.ts";
 import { type QueueItem, queueItem } from "./queue-item.ts";
+import type { QueueMetrics } from "./queue-metrics.ts";
 import { ReadyItems } from "./ready-items.ts";
 
 /** What a {@link Backlog} is made of. */
@@ -145,7 +145,7 @@ export class Backlog<Item> {
     return true;
   }
 
-  take(): HandOut<Item> | undefined {
+  take(): WorkItem<Item> | undefined {
     const record = this.#ready.pop();
     if (record === undefined) return undefined;
     const now = this.#now();

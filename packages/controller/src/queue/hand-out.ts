@@ -3,7 +3,7 @@ import type { QueueItem } from "./queue-item.ts";
 /**
  * A key that a queue has handed out, to be worked on by whoever holds this and nobody else.
  *
- * It ends with {@link HandOut.done}. Until then the key is not handed out again, whatever is added.
+ * It ends with {@link WorkItem.done}. Until then the key is not handed out again, whatever is added.
  * The end belongs to the hand-out and not to the key, so that calling it again, or late, cannot end
  * somebody else's: it does nothing.
  *
@@ -22,7 +22,7 @@ import type { QueueItem } from "./queue-item.ts";
  * console.log(second?.key, queue.inFlight); // => a 1
  * ```
  */
-export interface HandOut<Item> extends Disposable {
+export interface WorkItem<Item> extends Disposable {
   /** The latest item that was added of this key. */
   readonly item: Item;
 
@@ -35,12 +35,12 @@ export interface HandOut<Item> extends Disposable {
   /** Says that the work is over, however it ended. The second call does nothing. */
   done(): void;
 
-  /** The same as {@link HandOut.done}, for `using`. */
+  /** The same as {@link WorkItem.done}, for `using`. */
   [Symbol.dispose](): void;
 }
 
 /** A hand-out as its queue sees it. */
-export class Assignment<Item> implements HandOut<Item> {
+export class Assignment<Item> implements WorkItem<Item> {
   readonly key: string;
   readonly item: Item;
   readonly priority: number;
@@ -72,7 +72,7 @@ export class Assignment<Item> implements HandOut<Item> {
 }
 
 /** What was added of a key since it was handed out, for as long as that is not done. */
-export function newerOf<Item>(handOut: HandOut<Item>): Item | undefined {
+export function newerOf<Item>(handOut: WorkItem<Item>): Item | undefined {
   return (handOut as Assignment<Item>).record.item;
 }
 

@@ -1,5 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import type { WorkInFlight } from "../metrics.ts";
+import type { WorkInFlight } from "./queue-metrics.ts";
 
 /** What is handed out and not done, for metrics: in the order in which it was handed out. */
 export class InFlight implements WorkInFlight {

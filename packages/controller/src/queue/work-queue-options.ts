@@ -7,7 +7,7 @@ import {
 } from "@holdfast/clock/internal";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
-import { noQueueMetrics, type QueueMetrics } from "../metrics.ts";
+import { noQueueMetrics, type QueueMetrics } from "./queue-metrics.ts";
 
 /** How a {@link WorkQueue} behaves. */
 export interface WorkQueueOptions<Item> {

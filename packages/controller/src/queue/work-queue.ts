@@ -13,7 +13,7 @@ import { Backlog } from "./backlog.ts";
 import type { DrainReport } from "./drain-report.ts";
 import { type DrainOptions, Drains } from "./drains.ts";
 import { Getters } from "./getters.ts";
-import type { HandOut } from "./hand-out.ts";
+import type { WorkItem } from "./hand-out.ts";
 import { resolveWorkQueue, type WorkQueueArguments } from "./work-queue-options.ts";
 
 /**
@@ -70,12 +70,12 @@ import { resolveWorkQueue, type WorkQueueArguments } from "./work-queue-options.
  * await workers;
  * ```
  */
-export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, AsyncDisposable {
+export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, AsyncDisposable {
   readonly #backlog: Backlog<Item>;
   readonly #clock: Clock;
   readonly #limiter: RateLimiter;
   readonly #keyOf: (item: Item) => string;
-  readonly #getters = new Getters<HandOut<Item> | undefined>();
+  readonly #getters = new Getters<WorkItem<Item> | undefined>();
   readonly #drains = new Drains();
   #isShutDown = false;
   #isServing = false;
@@ -207,7 +207,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
    *
    * @returns undefined if nothing is queued
    */
-  take(): HandOut<Item> | undefined {
+  take(): WorkItem<Item> | undefined {
     return this.#backlog.take();
   }
 
@@ -218,7 +218,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
    * @returns the hand-out; undefined once the queue is shut down and nothing is queued. A bad
    * argument rejects with a TypeError
    */
-  get(signal?: AbortSignal): Promise<HandOut<Item> | undefined> {
+  get(signal?: AbortSignal): Promise<WorkItem<Item> | undefined> {
     if (signal !== undefined) {
       try {
         requireSignal("signal", signal);
@@ -234,7 +234,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<HandOut<Item>>, A
   }
 
   /** Each key in turn, until the queue is shut down and nothing is queued. Several may iterate. */
-  [Symbol.asyncIterator](): AsyncIterator<HandOut<Item>, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<WorkItem<Item>, undefined> {
     return {
       next: async () => {
         const value = await this.get();

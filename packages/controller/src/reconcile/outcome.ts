@@ -1,8 +1,7 @@
 import { requireDelay } from "@holdfast/clock/internal";
+import { isTerminalError, RetryAfterError } from "@holdfast/wait";
 import type { ReconcileResult } from "../controller-metrics.ts";
 import type { Result } from "./reconcile.ts";
-import { isRetryAfterError } from "./retry-after-error.ts";
-import { isTerminalError } from "./terminal-error.ts";
 
 /** How a reconciler has settled: with a result, or with an error. */
 export type Settlement =
@@ -109,7 +108,7 @@ function outcomeOfError(error: unknown, facts: OutcomeFacts): Outcome {
   if (aborted === "stop") return { kind: "interrupt", label: "interrupted" };
   if (failures > maxRetries) return { kind: "giveUp", label: "gave_up", error };
   const label = aborted === "timeout" ? "timeout" : "error";
-  return { kind: "retry", label, delay: delayOf(error), error };
+  return { kind: "retry", label, delay: RetryAfterError.delayOf(error), error };
 }
 
 /** What a settlement asks for, or is wrong: a reconciler in JavaScript may return anything. */
@@ -125,19 +124,4 @@ function answerOf(
   } catch (error) {
     return { error };
   }
-}
-
-/** The delay in an error, which may be of another copy of this package, or pretend to be. */
-function delayOf(error: unknown): number | undefined {
-  if (!isRetryAfterError(error)) return undefined;
-  try {
-    const { after } = error;
-    return isDelay(after) ? after : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isDelay(value: unknown): value is number {
-  return typeof value === "number" && !Number.isNaN(value);
 }

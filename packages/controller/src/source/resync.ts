@@ -6,7 +6,8 @@ import {
   requireHooks,
   requireOptions,
 } from "@holdfast/clock/internal";
-import { jitterUntil, type Random } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { jitterUntil } from "@holdfast/wait/go";
 import { isStop } from "../is-stop.ts";
 import type { Source } from "./source.ts";
 

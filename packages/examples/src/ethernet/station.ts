@@ -1,5 +1,6 @@
 import type { Clock } from "@holdfast/clock";
-import { type BackoffStrategy, isExcessiveCollisionsError } from "@holdfast/wait";
+import type { BackoffStrategy } from "@holdfast/wait";
+import { isExcessiveCollisionsError } from "@holdfast/wait/strategies";
 import type { Channel } from "./channel.ts";
 import type { Tally } from "./tally.ts";
 

@@ -1,6 +1,7 @@
 import type { ClientHttp2Session } from "node:http2";
 import type { Clock } from "@holdfast/clock";
-import { type ConnectAttempt, GrpcBackoff, keepConnected, type Random } from "@holdfast/wait";
+import { type ConnectAttempt, keepConnected, type Random } from "@holdfast/wait";
+import { GrpcBackoff } from "@holdfast/wait/strategies";
 import { connectHttp2, sessionEnd } from "./connect-http2.ts";
 import type { ClientEvent } from "./event.ts";
 import type { Peer } from "./peer.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { type BackoffStrategy, backoffUntil, managerOf } from "@holdfast/wait";
+import { type BackoffStrategy, backoffManager, backoffUntil } from "@holdfast/wait";
 import type { Server } from "./server.ts";
 
 /** What all clients of a server have in common. */
@@ -15,5 +15,5 @@ export async function client({ clock, server, backoff }: Connection): Promise<vo
   const call = async (): Promise<void> => {
     if ((await server.call()) === "accepted") served.abort();
   };
-  await backoffUntil(call, managerOf(backoff, clock), true, served.signal);
+  await backoffUntil(call, backoffManager(backoff, { clock }), true, served.signal);
 }

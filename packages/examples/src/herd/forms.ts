@@ -1,12 +1,10 @@
+import { Backoff, type BackoffStrategy, type Random } from "@holdfast/wait";
 import {
-  Backoff,
-  type BackoffStrategy,
   DecorrelatedJitterBackoff,
   EqualJitterBackoff,
   FullJitterBackoff,
-  type Random,
   SymmetricJitterBackoff,
-} from "@holdfast/wait";
+} from "@holdfast/wait/strategies";
 
 /** A way to add chance to the delays of many clients. */
 export interface Form {

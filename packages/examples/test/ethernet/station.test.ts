@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { BinaryExponentialBackoff } from "@holdfast/wait";
+import { BinaryExponentialBackoff } from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";
 import { Channel } from "../../src/ethernet/channel.ts";
 import { station } from "../../src/ethernet/station.ts";

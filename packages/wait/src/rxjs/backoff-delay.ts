@@ -1,9 +1,11 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { requireMethods, requireOptions, requireWhole } from "@holdfast/clock/internal";
-import type { Observable } from "rxjs";
-import type { BackoffOptions } from "../backoff-options.ts";
-import type { BackoffStrategy } from "../backoff-strategy.ts";
-import { strategyOf } from "../strategy-of.ts";
+import { type Observable, throwError } from "rxjs";
+import type { BackoffOptions } from "../delay/backoff-options.ts";
+import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
+import { strategyOf } from "../delay/strategy-of.ts";
+import { RetryAfterError } from "../retry/retry-after-error.ts";
+import { isTerminalError } from "../retry/terminal-error.ts";
 import { timerOn } from "./timer-on.ts";
 
 /** What {@link backoffDelay} can be told. */
@@ -63,13 +65,17 @@ export function backoffDelay(
   // that does not follow is another subscription's, and begins a sequence of its own.
   let next = strategy.delayFunc();
   let taken = 0;
-  return (_error, retryCount) => {
+  return (error, retryCount) => {
     requireWhole("retryCount", retryCount, 1);
+    const after = RetryAfterError.delayOf(error);
+    if (isTerminalError(error) || after === Number.POSITIVE_INFINITY)
+      return throwError(() => error);
     if (taken !== retryCount - 1) {
       next = strategy.delayFunc();
       for (taken = 0; taken < retryCount - 1; taken++) next();
     }
     taken++;
-    return timerOn(clock, next());
+    const delay = next();
+    return timerOn(clock, after ?? delay);
   };
 }

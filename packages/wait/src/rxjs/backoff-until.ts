@@ -5,9 +5,9 @@ import {
   requireOptions,
 } from "@holdfast/clock/internal";
 import { Observable } from "rxjs";
-import type { BackoffManager } from "../backoff-manager.ts";
-import { backoffUntil } from "../backoff-until.ts";
-import type { LoopOptions } from "../loop-options.ts";
+import type { BackoffManager } from "../loop/backoff-manager.ts";
+import { backoffUntil } from "../loop/backoff-until.ts";
+import type { LoopOptions } from "../loop/loop-options.ts";
 
 /**
  * `backoffUntil` as a stream: emits what each call of `f` returns, and unsubscribing is the abort.

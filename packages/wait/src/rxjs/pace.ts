@@ -1,5 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import type { BackoffStrategy, DelayFunc } from "../backoff-strategy.ts";
+import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 
 /** How far a subscription has come when one of its runs ends. */
 export interface Progress {

@@ -11,13 +11,19 @@ import {
   type MonoTypeOperatorFunction,
   map,
   merge,
+  type Observable,
   type OperatorFunction,
+  retry,
+  throwError,
   timer,
 } from "rxjs";
-import type { BackoffOptions } from "../backoff-options.ts";
-import type { BackoffStrategy } from "../backoff-strategy.ts";
-import { TimeoutError } from "../timeout-error.ts";
+import type { BackoffOptions } from "../delay/backoff-options.ts";
+import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
+import { TimeoutError } from "../limit/timeout-error.ts";
+import { RetryAfterError } from "../retry/retry-after-error.ts";
+import { isTerminalError } from "../retry/terminal-error.ts";
 import { repeatBackoff } from "./repeat-backoff.ts";
+import { timerOn } from "./timer-on.ts";
 
 /** What {@link pollBackoff} can be told. */
 export interface PollBackoffOptions {
@@ -51,7 +57,8 @@ export interface PollBackoffOptions {
  * | --- | --- |
  * | `until` returns true for a value | emits it, completes, and unsubscribes from the source |
  * | the source completes without such a value | waits, then subscribes to it again |
- * | the source fails, or `until` throws | fails at once with that very error |
+ * | the source fails with a `RetryAfterError` | waits as long as it names, then subscribes again |
+ * | the source fails otherwise, or `until` throws | fails at once with that very error |
  * | the timeout is over | fails with a `TimeoutError`, and unsubscribes from the source |
  * | it is unsubscribed from | stops the timers |
  *
@@ -108,5 +115,14 @@ export function pollBackoff<T>(
     }),
   );
   // The limit comes first: of two timers that are due together, the older one fires first.
-  return (source) => merge(limit, source.pipe(repeated)).pipe(first((value) => until(value)));
+  const waitAndGoOn = (error: unknown): Observable<void> => {
+    const after = RetryAfterError.delayOf(error);
+    const isWait =
+      after !== undefined && after < Number.POSITIVE_INFINITY && !isTerminalError(error);
+    return isWait ? timerOn(clock, after) : throwError(() => error);
+  };
+  return (source) => {
+    const patient = source.pipe(retry({ delay: waitAndGoOn }), repeated);
+    return merge(limit, patient).pipe(first((value) => until(value)));
+  };
 }

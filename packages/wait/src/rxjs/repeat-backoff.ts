@@ -7,9 +7,10 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import { defer, EMPTY, identity, type MonoTypeOperatorFunction, repeat, tap } from "rxjs";
-import type { BackoffOptions } from "../backoff-options.ts";
-import type { BackoffStrategy } from "../backoff-strategy.ts";
-import { strategyOf } from "../strategy-of.ts";
+import type { BackoffOptions } from "../delay/backoff-options.ts";
+import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
+import { toNanoseconds } from "../delay/nanoseconds.ts";
+import { strategyOf } from "../delay/strategy-of.ts";
 import { Pace } from "./pace.ts";
 import { timerOn } from "./timer-on.ts";
 
@@ -120,7 +121,8 @@ export function repeatBackoff<T>(options: RepeatBackoffOptions): MonoTypeOperato
             const { attempt, elapsed } = pace.endRun();
             if (attempt > repeats) return EMPTY;
             const delay = pace.nextDelay();
-            return elapsed + delay > maxElapsed ? EMPTY : timerOn(clock, delay);
+            const isLate = toNanoseconds(elapsed + delay) > toNanoseconds(maxElapsed);
+            return isLate ? EMPTY : timerOn(clock, delay);
           },
         }),
       );

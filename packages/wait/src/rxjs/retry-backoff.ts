@@ -9,9 +9,12 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import { defer, identity, type MonoTypeOperatorFunction, retry, tap, throwError } from "rxjs";
-import type { BackoffOptions } from "../backoff-options.ts";
-import type { BackoffStrategy } from "../backoff-strategy.ts";
-import { strategyOf } from "../strategy-of.ts";
+import type { BackoffOptions } from "../delay/backoff-options.ts";
+import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
+import { toNanoseconds } from "../delay/nanoseconds.ts";
+import { strategyOf } from "../delay/strategy-of.ts";
+import { RetryAfterError } from "../retry/retry-after-error.ts";
+import { isTerminalError } from "../retry/terminal-error.ts";
 import { Pace } from "./pace.ts";
 import { timerOn } from "./timer-on.ts";
 
@@ -194,14 +197,17 @@ function nextDelay(
 ): number | undefined {
   const { attempt, elapsed } = pace.endRun();
   const retriesLeft = retries - attempt + 1;
-  if (retriesLeft <= 0) return undefined;
-  const planned = pace.nextDelay();
+  if (retriesLeft <= 0 || isTerminalError(error)) return undefined;
+  const after = RetryAfterError.delayOf(error);
+  const scheduled = pace.nextDelay();
+  const planned = after ?? scheduled;
   const failure = { attempt, error, elapsed, retriesLeft };
   const context = Object.freeze({ ...failure, delay: planned });
   if (!shouldRetry(context)) return undefined;
   const chosen =
     delay === undefined ? planned : requireNotNegative("options.delay()", delay(context, planned));
-  if (elapsed + chosen > maxElapsed) return undefined;
+  if (delay === undefined && after === Number.POSITIVE_INFINITY) return undefined;
+  if (toNanoseconds(elapsed + chosen) > toNanoseconds(maxElapsed)) return undefined;
   onRetry(Object.freeze({ ...failure, delay: chosen }));
   return chosen;
 }

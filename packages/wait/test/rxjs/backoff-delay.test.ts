@@ -3,7 +3,7 @@ import { Backoff, type BackoffStrategy } from "@holdfast/wait";
 import { backoffDelay } from "@holdfast/wait/rxjs";
 import { concat, defer, type Observable, of, retry, throwError } from "rxjs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { type Timeline, timelineOf } from "../timeline.ts";
+import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 import { marbles } from "./marbles.ts";
 import { noting } from "./noting.ts";
 

@@ -7,8 +7,8 @@ import {
 import { backoffUntil$ } from "@holdfast/wait/rxjs";
 import { config, take } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { abortListeners } from "../abort-listeners.ts";
-import { type Timeline, timelineOf } from "../timeline.ts";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 import { noting } from "./noting.ts";
 
 describe("backoffUntil$", () => {

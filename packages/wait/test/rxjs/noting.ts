@@ -1,5 +1,5 @@
 import type { Observer } from "rxjs";
-import type { Timeline } from "../timeline.ts";
+import type { Timeline } from "../../../../test/timeline.ts";
 
 /** An observer that notes what it is told: a value, `"completed"`, or `["failed", error]`. */
 export function noting({ note }: Timeline): Observer<unknown> {

@@ -3,7 +3,7 @@ import type { BackoffStrategy } from "@holdfast/wait";
 import { type RepeatBackoffOptions, repeatBackoff } from "@holdfast/wait/rxjs";
 import { defer, EMPTY, from, type Observable, Subject, type Subscription, throwError } from "rxjs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { type Timeline, type TimelineEvent, timelineOf } from "../timeline.ts";
+import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";
 import { marbles } from "./marbles.ts";
 import { noting } from "./noting.ts";
 

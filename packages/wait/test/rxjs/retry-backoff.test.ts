@@ -16,7 +16,7 @@ import {
   throwError,
 } from "rxjs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { type Timeline, type TimelineEvent, timelineOf } from "../timeline.ts";
+import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";
 import { marbles } from "./marbles.ts";
 import { noting } from "./noting.ts";
 

@@ -16,8 +16,8 @@ import {
   VirtualTimeScheduler,
 } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 import { type Harness, harnesses } from "../harness.ts";
-import { type Timeline, timelineOf } from "../timeline.ts";
 import { noting } from "./noting.ts";
 
 const DAY = 24 * 60 * 60 * 1_000;

@@ -1,6 +1,7 @@
 import { onAbort } from "@holdfast/clock";
 import { LeaderElector, type Leadership } from "@holdfast/controller";
-import { isTimeoutError, retry, until } from "@holdfast/wait";
+import { isTimeoutError, retry } from "@holdfast/wait";
+import { until } from "@holdfast/wait/go";
 import { failureOf } from "../relay/failure-of.ts";
 import { report } from "../relay/relay-event.ts";
 import type { Claim } from "../store/claim.ts";

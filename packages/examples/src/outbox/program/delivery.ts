@@ -1,6 +1,7 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import type { ResourceLock } from "@holdfast/controller";
-import { seededRandom, until } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait";
+import { until } from "@holdfast/wait/go";
 import { PostgresStore } from "../store/postgres-store.ts";
 import { type Audit, audit } from "./audit.ts";
 import { Crew } from "./crew.ts";

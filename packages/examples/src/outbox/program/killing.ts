@@ -1,5 +1,6 @@
 import { type Clock, onAbort } from "@holdfast/clock";
-import { type Random, until } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { until } from "@holdfast/wait/go";
 import type { Crew } from "./crew.ts";
 
 /** How often to look whether it is time, in milliseconds. */

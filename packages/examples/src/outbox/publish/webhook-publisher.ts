@@ -1,6 +1,6 @@
 import { onAbort, type PassiveClock, realClock } from "@holdfast/clock";
 import { RetryAfterError, TerminalError } from "@holdfast/controller";
-import { retryAfter } from "@holdfast/wait";
+import { parseRetryAfter } from "@holdfast/wait";
 import type { Message } from "../message/message.ts";
 import type { Publisher } from "./publisher.ts";
 import { WebhookError } from "./webhook-error.ts";
@@ -98,7 +98,7 @@ export class WebhookPublisher implements Publisher {
     const said = `${status} ${statusText}`.trimEnd();
     const error = new WebhookError(`${describe(url)}: ${said}`, { status });
     if (status === 429 || status === 503) {
-      const delay = retryAfter(headers.get("retry-after"), this.#clock);
+      const delay = parseRetryAfter(headers.get("retry-after"), this.#clock);
       if (delay !== undefined) throw new RetryAfterError(delay, { cause: error });
     }
     if (status >= 400 && status < 500 && !NOT_NOW.has(status))

@@ -1,5 +1,5 @@
 import type { Source, SourceContext } from "@holdfast/controller";
-import { Backoff, backoffUntil, type DelayFunc, managerOf, retry } from "@holdfast/wait";
+import { Backoff, backoffManager, backoffUntil, type DelayFunc, retry } from "@holdfast/wait";
 import type { Claimed } from "../store/claim.ts";
 import type { ClaimRequest } from "../store/outbox-store.ts";
 import type { HeldClaim } from "./held-claim.ts";
@@ -88,7 +88,7 @@ export class ClaimFeed implements Source<HeldClaim> {
       report({ type: "error", error }, this.#options);
     };
     const rests = { delayFunc: () => () => rest?.() ?? 0 };
-    this.#ended = backoffUntil(turn, managerOf(rests, clock), true, signal, { onError });
+    this.#ended = backoffUntil(turn, backoffManager(rests, { clock }), true, signal, { onError });
     await this.#ended;
   }
 

@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { until } from "@holdfast/wait";
+import { until } from "@holdfast/wait/go";
 import type { ReadinessSpec } from "../manifest/manifest.ts";
 import type { Machine } from "./machine.ts";
 

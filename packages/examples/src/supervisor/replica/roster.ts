@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Clock } from "@holdfast/clock";
-import { pollUntil } from "@holdfast/wait";
+import { pollUntil } from "@holdfast/wait/go";
 import { processState } from "../machine/process-state.ts";
 import { processesWith } from "../machine/processes-with.ts";
 import { signalGroup } from "../machine/signal-group.ts";

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { getEventListeners } from "node:events";
 import { onAbort } from "@holdfast/clock";
-import { isLockConflict, LeaderElector } from "@holdfast/controller";
+import { isLockConflictError, LeaderElector } from "@holdfast/controller";
 import { poll } from "@holdfast/wait";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RedisServer } from "../../../../../services/redis.mjs";
-import { testResourceLock } from "../../../../controller/test/resource-lock.contract.ts";
+import { testResourceLock } from "../../../../controller/test/election/resource-lock.contract.ts";
 import { isForgottenLeaseError } from "../../../src/outbox/lock/forgotten-lease-error.ts";
 import { RedisLock } from "../../../src/outbox/lock/redis-lock.ts";
 import { oldEnough } from "./old-enough.ts";
@@ -51,7 +51,7 @@ describe("RedisLock", () => {
     expect(free?.record.holder).toBe("");
     expect(free?.record.transitions).toBeGreaterThanOrEqual(before - 1);
     expect(free?.record.transitions).toBeLessThanOrEqual(Date.now());
-    expect(await errorOf(lock.create(record, signal))).toSatisfy(isLockConflict);
+    expect(await errorOf(lock.create(record, signal))).toSatisfy(isLockConflictError);
     const transitions = (free?.record.transitions ?? 0) + 1;
     const taken = await lock.update({ ...record, transitions }, free?.version ?? "", signal);
     expect(await lock.get(signal)).toEqual(taken);
@@ -121,7 +121,9 @@ describe("RedisLock", () => {
       const after = await poll(() => lock.get(signal).catch(() => undefined));
       expect(after.record.holder).toBe("");
       expect(after.record.transitions).toBeGreaterThan(transitions);
-      expect(await errorOf(lock.update(record, held.version, signal))).toSatisfy(isLockConflict);
+      expect(await errorOf(lock.update(record, held.version, signal))).toSatisfy(
+        isLockConflictError,
+      );
       const early = await errorOf(lock.update(record, after.version, signal));
       expect(early).toSatisfy(isForgottenLeaseError);
       expect(early).toMatchObject({ remaining: expect.any(Number) });
@@ -136,7 +138,7 @@ describe("RedisLock", () => {
     const { version } = await lock.create(record, signal);
     await redis.hset(key, "run", "of before");
     expect(await lock.get(signal)).toBeUndefined();
-    expect(await errorOf(lock.update(record, version, signal))).toSatisfy(isLockConflict);
+    expect(await errorOf(lock.update(record, version, signal))).toSatisfy(isLockConflictError);
   });
 
   it("has no two holders while the server stops and starts, and its tokens go up", async () => {

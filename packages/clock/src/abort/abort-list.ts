@@ -1,0 +1,88 @@
+import { listenForAbort } from "../host/platform.ts";
+
+/** One entry of an {@link AbortList}; a doubly linked node, so that leaving costs the same at any size. */
+export abstract class AbortWaiter {
+  /** Every entry is linked into at most one list; `list` is undefined while it is in none. */
+  list: AbortList | undefined = undefined;
+  previous: AbortWaiter | undefined = undefined;
+  next: AbortWaiter | undefined = undefined;
+
+  /** Does nothing if this is in no list: it may leave from both ends of a race. */
+  leave(): void {
+    this.list?.remove(this);
+  }
+
+  /** Called once, when the signal aborts and this entry has left the list. */
+  abstract onAbort(reason: unknown): void;
+}
+
+/**
+ * Everything that waits for one signal, behind one listener.
+ *
+ * Node looks through all listeners of a signal whenever one is added, so n waits with a listener
+ * each cost n² (nodejs/performance#60). The listener is there exactly while the list is not empty.
+ */
+export class AbortList {
+  static readonly #bySignal = new WeakMap<AbortSignal, AbortList>();
+
+  readonly #signal: AbortSignal;
+  readonly #listener = this.#onAbort.bind(this);
+  #unlisten: () => void = () => {};
+  #first: AbortWaiter | undefined = undefined;
+  #last: AbortWaiter | undefined = undefined;
+
+  private constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** The one list of a signal that has not aborted. */
+  static of(signal: AbortSignal): AbortList {
+    let list = AbortList.#bySignal.get(signal);
+    if (list === undefined) {
+      list = new AbortList(signal);
+      AbortList.#bySignal.set(signal, list);
+    }
+    return list;
+  }
+
+  add(waiter: AbortWaiter): void {
+    waiter.list = this;
+    waiter.previous = this.#last;
+    if (this.#last === undefined) {
+      this.#first = waiter;
+      this.#unlisten = listenForAbort(this.#signal, this.#listener);
+    } else {
+      this.#last.next = waiter;
+    }
+    this.#last = waiter;
+  }
+
+  remove(waiter: AbortWaiter): void {
+    const { previous, next } = waiter;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
+    waiter.list = undefined;
+    waiter.previous = undefined;
+    waiter.next = undefined;
+    if (this.#first === undefined) this.#unlisten();
+  }
+
+  /** Tells the waiters in the order they came. One that throws does not keep the rest from hearing. */
+  #onAbort(): void {
+    const errors: unknown[] = [];
+    for (let waiter = this.#first; waiter !== undefined; waiter = this.#first) {
+      this.remove(waiter);
+      try {
+        waiter.onAbort(this.#signal.reason);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length === 0) return;
+    throw errors.length === 1
+      ? errors[0]
+      : new AggregateError(errors, "several abort callbacks threw");
+  }
+}

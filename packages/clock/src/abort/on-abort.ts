@@ -1,0 +1,54 @@
+import { requireFunction, requireSignal } from "../internal/arguments.ts";
+import { AbortList, AbortWaiter } from "./abort-list.ts";
+
+class AbortCallback extends AbortWaiter {
+  readonly #callback: (reason: unknown) => void;
+
+  constructor(callback: (reason: unknown) => void) {
+    super();
+    this.#callback = callback;
+  }
+
+  override onAbort(reason: unknown): void {
+    this.#callback(reason);
+  }
+
+  [Symbol.dispose](): void {
+    this.leave();
+  }
+}
+
+/**
+ * Calls `callback` when `signal` aborts, through the one listener that everything in this library
+ * shares on that signal.
+ *
+ * `signal.addEventListener("abort", …)` is quadratic in the number of listeners, prints
+ * `MaxListenersExceededWarning` on Node 20 from the eleventh on, and stays behind when forgotten.
+ * This is linear, silent, and returns the way to leave. Callbacks run in the order they were added.
+ * What a callback throws is an uncaught exception, after all others have run.
+ *
+ * @param signal - the signal to wait for
+ * @param callback - called once with `signal.reason`; called before this function returns if the
+ * signal has aborted already
+ * @returns an object whose disposal takes the callback off; doing so twice is harmless
+ * @throws TypeError if an argument is of the wrong type
+ *
+ * @example
+ * ```ts
+ * import { onAbort } from "@holdfast/clock";
+ *
+ * const stop = new AbortController();
+ * const subscription = onAbort(stop.signal, (reason) => console.log("first:", reason));
+ * onAbort(stop.signal, (reason) => console.log("second:", reason));
+ * subscription[Symbol.dispose]();
+ * stop.abort("bye"); // => second: bye
+ * ```
+ */
+export function onAbort(signal: AbortSignal, callback: (reason: unknown) => void): Disposable {
+  requireSignal("signal", signal);
+  requireFunction("callback", callback);
+  const waiter = new AbortCallback(callback);
+  if (signal.aborted) callback(signal.reason);
+  else AbortList.of(signal).add(waiter);
+  return waiter;
+}

@@ -1,0 +1,91 @@
+import { BaseTimer } from "../base-timer.ts";
+
+/** What timers run on: somebody else's `setTimeout`. */
+export interface TimerHost {
+  /** The longest delay that {@link TimerHost.set} understands, in milliseconds. */
+  readonly longest: number;
+  /**
+   * Whether a timer that never fires is booked all the same: a real one keeps the process alive, a
+   * virtual one would be woken for ever.
+   */
+  readonly booksForever: boolean;
+  monotonic(): number;
+  /** Calls `wake` after about `delay`; hosts may be up to 1 ms early. */
+  set(wake: () => void, delay: number, ref: boolean): unknown;
+  /** May fail to: a wake-up that comes all the same is ignored. */
+  clear(handle: unknown): void;
+}
+
+/**
+ * libuv counts whole milliseconds, so a timer may wake up to 1 ms early (nodejs/node#26578). One
+ * correction of 1 ms ends at the next tick of that counter, a second one a whole tick later.
+ * The bound matters where `setTimeout` is faked and `performance` is not: there the deadline never
+ * comes, and a timer that insisted on it would never fire.
+ */
+const MOST_CORRECTIONS = 3;
+
+/** A timer over a host's: never early, and with delays as long as anyone likes. */
+export class HostTimer extends BaseTimer {
+  readonly #host: TimerHost;
+  readonly #fire: () => void;
+  readonly #ref: boolean;
+  #deadline = 0;
+  #handle: unknown = undefined;
+  /** What the wake-ups booked so far leave uncovered; above 0 only for delays over `longest`. */
+  #uncovered = 0;
+  #corrections = 0;
+  /** How often a booking was called off; one that comes all the same is older, and does nothing. */
+  #calledOff = 0;
+
+  /** The timer is armed by {@link HostTimer.reset}. */
+  constructor(host: TimerHost, fire: () => void, ref: boolean) {
+    super();
+    this.#host = host;
+    this.#fire = fire;
+    this.#ref = ref;
+  }
+
+  override get deadline(): number {
+    return this.#deadline;
+  }
+
+  protected override arm(delay: number): void {
+    this.#deadline = this.#host.monotonic() + delay;
+    this.#uncovered = delay;
+    this.#corrections = 0;
+    if (delay < Number.POSITIVE_INFINITY || this.#host.booksForever) this.#book(delay);
+  }
+
+  protected override disarm(): void {
+    if (this.#handle !== undefined) this.#host.clear(this.#handle);
+    this.#handle = undefined;
+    this.#calledOff++;
+  }
+
+  #book(delay: number): void {
+    const leg = Math.min(delay, this.#host.longest);
+    this.#uncovered -= leg;
+    this.#set(leg);
+  }
+
+  #set(delay: number): void {
+    // A bound function is half as large as an arrow function with the scope that holds its `this`.
+    this.#handle = this.#host.set(this.#wake.bind(this, this.#calledOff), delay, this.#ref);
+  }
+
+  #wake(booking: number): void {
+    if (booking !== this.#calledOff) return;
+    const left = this.#deadline - this.#host.monotonic();
+    if (left > 0 && this.#uncovered > 0) {
+      this.#uncovered = Math.min(left, this.#uncovered);
+      this.#book(this.#uncovered);
+    } else if (left > 0 && left <= 1 && this.#corrections < MOST_CORRECTIONS) {
+      this.#corrections++;
+      this.#set(1);
+    } else {
+      this.#handle = undefined;
+      this.expire();
+      this.#fire();
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * What the packages of this repository share. Not part of the public surface: it may change with
+ * any minor version.
+ *
+ * @internal
+ * @packageDocumentation
+ */
+export {
+  requireAbove,
+  requireArray,
+  requireAtLeast,
+  requireBetween,
+  requireBoolean,
+  requireClock,
+  requireDelay,
+  requireFinite,
+  requireFunction,
+  requireHooks,
+  requireInstant,
+  requireMethods,
+  requireNotNegative,
+  requireOptions,
+  requirePositive,
+  requireSignal,
+  requireString,
+  requireText,
+  requireWhole,
+} from "./arguments.ts";
+export { holdOpen, yieldTurn } from "./event-loop.ts";
+export { Grid } from "./grid.ts";
+export { toNanosecond } from "./rounding.ts";
+export { type HeapEntry, TimerHeap } from "./timer-heap.ts";

@@ -1,0 +1,80 @@
+import type { Clock, Ticker, Timer, TimerOptions } from "./clock.ts";
+import { requirePeriod } from "./internal/arguments.ts";
+import { Grid } from "./internal/grid.ts";
+
+type Tick = IteratorResult<number, undefined>;
+
+const END: Tick = { done: true, value: undefined };
+
+/** A {@link Ticker} on any clock: one timer, set to the points of a grid. */
+export class ClockTicker implements Ticker {
+  readonly #clock: Clock;
+  readonly #timer: Timer;
+  #state: "ticking" | "stopped" = "ticking";
+  #grid: Grid;
+  #dropped = 0;
+  /** The one-slot buffer. While it is full nobody is in `#takers`. */
+  #buffered: number | undefined = undefined;
+  readonly #takers: ((tick: Tick) => void)[] = [];
+
+  constructor(clock: Clock, period: number, options: TimerOptions) {
+    this.#clock = clock;
+    this.#grid = new Grid(clock.monotonic(), requirePeriod("period", period));
+    this.#timer = clock.afterFunc(period, () => this.#tick(), options);
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  next(): Promise<Tick> {
+    if (this.#state === "stopped") return Promise.resolve(END);
+    if (this.#buffered === undefined) return new Promise((take) => this.#takers.push(take));
+    const value = this.#buffered;
+    this.#buffered = undefined;
+    return Promise.resolve({ done: false, value });
+  }
+
+  return(): Promise<Tick> {
+    this.stop();
+    return Promise.resolve(END);
+  }
+
+  reset(period: number): void {
+    this.#grid = new Grid(this.#clock.monotonic(), requirePeriod("period", period));
+    this.#buffered = undefined;
+    this.#state = "ticking";
+    this.#timer.reset(period);
+  }
+
+  stop(): void {
+    this.#state = "stopped";
+    this.#timer.stop();
+    this.#buffered = undefined;
+    for (const take of this.#takers.splice(0)) take(END);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  [Symbol.dispose](): void {
+    this.stop();
+  }
+
+  #tick(): void {
+    const now = this.#clock.monotonic();
+    this.#rearm(now);
+    const take = this.#takers.shift();
+    if (take !== undefined) take({ done: false, value: now });
+    else if (this.#buffered === undefined) this.#buffered = now;
+    else this.#dropped++;
+  }
+
+  /** Goes on to the next point of the grid that is not past; those skipped are dropped ticks. */
+  #rearm(now: number): void {
+    const due = this.#grid.point + 1;
+    this.#timer.reset(this.#grid.next(now));
+    this.#dropped += this.#grid.point - due;
+  }
+}

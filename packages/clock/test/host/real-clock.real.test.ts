@@ -1,0 +1,152 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { realClock } from "@holdfast/clock";
+import { describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { collectUncaught } from "../../../../test/uncaught.ts";
+import { countTimeouts } from "../count-timeouts.ts";
+
+// Bounds are one-sided: a machine may be as slow as it likes.
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Keeps the process busy, so that what follows begins in the middle of a millisecond. */
+function spin(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+describe("a timer of realClock", () => {
+  it("is never early, in 10,000 samples", async () => {
+    const early: [delay: number, elapsed: number][] = [];
+    const sleeps: Promise<void>[] = [];
+    for (let index = 0; index < 10_000; index++) {
+      const delay = 0.1 + Math.random() * 19.9;
+      const start = realClock.monotonic();
+      const slept = realClock.sleep(delay).then(() => {
+        const elapsed = realClock.monotonic() - start;
+        if (elapsed < delay) early.push([delay, elapsed]);
+      });
+      sleeps.push(slept);
+      spin(Math.random() * 0.04);
+      if (index % 20 === 0) await nextTurn();
+    }
+    await Promise.all(sleeps);
+    expect(early).toEqual([]);
+  });
+
+  it("waits at least 1.9 ms for 1.9 ms, and a turn for 0", async () => {
+    const order: string[] = [];
+    const start = realClock.monotonic();
+    const zero = realClock.sleep(0).then(() => order.push("0 ms"));
+    queueMicrotask(() => order.push("microtask"));
+    await nextTurn().then(() => order.push("turn"));
+    await zero;
+    expect(order).toEqual(["microtask", "turn", "0 ms"]);
+    await realClock.sleep(1.9);
+    expect(realClock.monotonic() - start).toBeGreaterThanOrEqual(1.9);
+  });
+
+  it("of more than Node can count does not fire at once, and warns of nothing", async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on("warning", onWarning);
+    const year = 365 * 24 * 60 * 60 * 1000;
+    const timers = [2 ** 31, 2 ** 32 + 5, year, 1e12, Number.POSITIVE_INFINITY].map((delay) =>
+      realClock.newTimer(delay),
+    );
+    await realClock.sleep(50);
+    process.off("warning", onWarning);
+    expect(timers.map((timer) => timer.stop())).toEqual([true, true, true, true, true]);
+    expect(warnings).toEqual([]);
+  });
+
+  it("fires in the order of deadlines", async () => {
+    const order: number[] = [];
+    await Promise.all(
+      [40, 20, 30, 10].map((delay) => realClock.sleep(delay).then(() => order.push(delay))),
+    );
+    expect(order).toEqual([10, 20, 30, 40]);
+  });
+
+  it("keeps the process alive unless it is told not to", () => {
+    const before = countTimeouts();
+    const timers = [{}, { ref: true }, { ref: false }].map((options) =>
+      realClock.newTimer(60_000, options),
+    );
+    expect(countTimeouts() - before).toBe(2);
+    for (const timer of timers) timer.reset(50_000);
+    expect(countTimeouts() - before).toBe(2);
+    for (const timer of timers) timer.stop();
+    expect(countTimeouts()).toBe(before);
+  });
+
+  it("leaves what its callback throws uncaught, and other timers alone", async () => {
+    const uncaught = collectUncaught();
+    const error = new Error("thrown");
+    const timer = realClock.afterFunc(1, () => {
+      throw error;
+    });
+    await realClock.sleep(3);
+    uncaught[Symbol.dispose]();
+    expect(uncaught.errors).toEqual([error]);
+    expect(await timer.fired).toBe(true);
+  });
+
+  it("keeps the context of its caller, also after a reset in another", async () => {
+    const store = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const timer = store.run("caller", () =>
+      realClock.afterFunc(1, () => seen.push(store.getStore())),
+    );
+    await timer.fired;
+    await store.run("resetter", () => {
+      timer.reset(1);
+      return timer.fired;
+    });
+    expect(seen).toEqual(["caller", "caller"]);
+  });
+});
+
+describe("realClock", () => {
+  it("reads the clocks of the machine", () => {
+    expect(Math.abs(realClock.now() - Date.now())).toBeLessThan(1000);
+    const first = performance.now();
+    const second = realClock.monotonic();
+    expect(first <= second && second <= performance.now()).toBe(true);
+  });
+
+  it("ends a sleep when its signal aborts, long before its time", async () => {
+    const stop = new AbortController();
+    const start = realClock.monotonic();
+    setTimeout(() => stop.abort("enough"), 5);
+    await expect(realClock.sleep(60_000, { signal: stop.signal })).rejects.toBe("enough");
+    expect(realClock.monotonic() - start).toBeLessThan(30_000);
+    expect(abortListeners(stop.signal)).toBe(0);
+  });
+
+  it("aborts by timeout, and through AbortSignal.any", async () => {
+    const start = realClock.monotonic();
+    const signal = realClock.timeout(5);
+    await expect(
+      realClock.sleep(60_000, { signal: AbortSignal.any([signal]) }),
+    ).rejects.toMatchObject({ name: "TimeoutError" });
+    expect(realClock.monotonic() - start).toBeGreaterThanOrEqual(5);
+  });
+
+  it("ticks without drift, and drops what a blocked process misses", async () => {
+    const start = realClock.monotonic();
+    const late: number[] = [];
+    let ticks = 0;
+    const ticker = realClock.newTicker(5);
+    for await (const at of ticker) {
+      late.push((at - start) / 5);
+      if (++ticks === 4) spin(22);
+      if (ticks === 8) break;
+    }
+    const last = late.at(-1) as number;
+    // Every tick is at or after a point of the grid of its own: 8 seen and all that were dropped.
+    expect(late.every((position, index) => position >= index + 1)).toBe(true);
+    expect(ticker.dropped).toBeGreaterThanOrEqual(3);
+    expect(last).toBeGreaterThanOrEqual(8 + ticker.dropped);
+  });
+});

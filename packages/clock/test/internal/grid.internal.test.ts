@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { Grid } from "../../src/internal/grid.ts";
+
+it.each([
+  { late: 0, left: 100, point: 2 },
+  { late: 0.5, left: 99.5, point: 2 },
+  { late: 99.5, left: 0.5, point: 2 },
+  { late: 100, left: 100, point: 3 },
+  { late: 250, left: 50, point: 4 },
+  // A timer of Node may be as early as this.
+  { late: -1, left: 101, point: 2 },
+  // This one is fake.
+  { late: -1.5, left: 100, point: 2 },
+  { late: -100, left: 100, point: 2 },
+])(
+  "after a timer that is $late ms late, the next point is $left ms away",
+  ({ late, left, point }) => {
+    const grid = new Grid(1_000, 100);
+    expect([grid.next(1_100 + late), grid.point]).toEqual([left, point]);
+  },
+);
+
+it("goes on from the point that comes next, not from the one that was missed", () => {
+  const grid = new Grid(0, 10);
+  expect([10, 25, 30, 30, 40].map((now) => grid.next(now))).toEqual([10, 5, 10, 10, 10]);
+});

@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { toNanosecond } from "../../src/internal/rounding.ts";
+
+const DAYS_104 = 2 ** 53 / 1e6;
+
+it.each([
+  { instant: 0.1 + 0.2, nearest: 0.3 },
+  { instant: 0.000_000_4, nearest: 0 },
+  { instant: 0.000_000_6, nearest: 0.000_001 },
+  { instant: 1_000_000.123_456_4, nearest: 1_000_000.123_456 },
+  { instant: Number.POSITIVE_INFINITY, nearest: Number.POSITIVE_INFINITY },
+])("$instant becomes $nearest", ({ instant, nearest }) => {
+  expect(toNanosecond(instant)).toBe(nearest);
+});
+
+it("leaves instants beyond 104 days as they are", () => {
+  fc.assert(
+    fc.property(fc.double({ min: DAYS_104, max: 1e15, noNaN: true }), (instant) => {
+      expect(toNanosecond(instant)).toBe(instant);
+    }),
+  );
+});
+
+it("never lets a timer that is armed now be due before now", () => {
+  const milliseconds = fc.double({ min: 0, max: 2 * DAYS_104, noNaN: true });
+  fc.assert(
+    fc.property(milliseconds, milliseconds, (instant, delay) => {
+      const now = toNanosecond(instant);
+      expect(toNanosecond(now)).toBe(now);
+      expect(toNanosecond(now + delay)).toBeGreaterThanOrEqual(now);
+    }),
+  );
+});

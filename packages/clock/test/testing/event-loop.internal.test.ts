@@ -1,0 +1,60 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { eventLoop } from "../../src/testing/event-loop.ts";
+
+const alive = vi.spyOn(process, "getActiveResourcesInfo");
+
+afterEach(() => {
+  alive.mockReset();
+});
+
+it("tells every kind of resource once, and leaves out its own timers", () => {
+  alive.mockReturnValue(["TCPSocketWrap", "Timeout", "TCPSocketWrap", "Timeout"]);
+  expect(eventLoop.resources()).toEqual(["TCPSocketWrap", "Timeout"]);
+
+  const cancels = [eventLoop.later(60_000, () => {}), eventLoop.later(60_000, () => {})];
+  expect(eventLoop.resources()).toEqual(["TCPSocketWrap"]);
+
+  cancels[0]?.();
+  alive.mockReturnValue(["Timeout", "Timeout", "Timeout"]);
+  expect(eventLoop.resources()).toEqual(["Timeout"]);
+
+  alive.mockReturnValue(["TCPSocketWrap", "Timeout", "TCPSocketWrap", "Timeout"]);
+  for (const cancel of cancels) cancel();
+  expect(eventLoop.resources()).toEqual(["TCPSocketWrap", "Timeout"]);
+});
+
+it("leaves out the timer that is asking, and counts it no more afterwards", async () => {
+  alive.mockReturnValue(["Timeout"]);
+  const seen = await new Promise((resolve) => {
+    eventLoop.later(0, () => resolve(eventLoop.resources()));
+  });
+  expect(seen).toEqual([]);
+  expect(eventLoop.resources()).toEqual(["Timeout"]);
+});
+
+it("tells how late it calls back", async () => {
+  const start = performance.now();
+  const late = new Promise<number>((resolve) => {
+    eventLoop.later(5, resolve);
+  });
+  const end = performance.now() + 30;
+  while (performance.now() < end);
+  const told = await late;
+  expect(told).toBeGreaterThanOrEqual(24);
+  expect(told).toBeLessThan(performance.now() - start);
+});
+
+it("watches until it is told to stop", async () => {
+  let looks = 0;
+  const stop = eventLoop.watch(() => looks++);
+  await new Promise<number>((resolve) => {
+    eventLoop.later(20, resolve);
+  });
+  stop();
+  const seen = looks;
+  expect(seen).toBeGreaterThan(0);
+  await new Promise<number>((resolve) => {
+    eventLoop.later(20, resolve);
+  });
+  expect(looks).toBe(seen);
+});

@@ -1,0 +1,50 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { eventLoop } from "../../src/testing/event-loop.ts";
+import { WaiterWatch } from "../../src/testing/waiter-watch.ts";
+
+const cancel = vi.fn();
+const poll = vi.spyOn(eventLoop, "watch").mockReturnValue(cancel);
+
+afterEach(() => vi.clearAllMocks());
+
+it("polls once for all who wait, until the last has seen enough", async () => {
+  const subject = { silent: true, size: 0 };
+  const watch = new WaiterWatch(subject);
+  const waits = [watch.wait(1, {}), watch.wait(2, {})];
+  expect(poll).toHaveBeenCalledTimes(1);
+
+  subject.size = 1;
+  watch.look();
+  await waits[0];
+  expect(cancel).not.toHaveBeenCalled();
+
+  subject.size = 2;
+  watch.look();
+  await waits[1];
+  expect(cancel).toHaveBeenCalledTimes(1);
+
+  void watch.wait(3, {});
+  expect(poll).toHaveBeenCalledTimes(2);
+});
+
+it("does not poll where every timer is announced", async () => {
+  const subject = { silent: false, size: 0 };
+  const watch = new WaiterWatch(subject);
+  const wait = watch.wait(1, {});
+  subject.size = 1;
+  watch.look();
+  await wait;
+  expect(poll).not.toHaveBeenCalled();
+});
+
+it("counts nothing while nobody waits", () => {
+  const size = vi.fn(() => 0);
+  const subject = {
+    silent: false,
+    get size() {
+      return size();
+    },
+  };
+  new WaiterWatch(subject).look();
+  expect(size).not.toHaveBeenCalled();
+});

@@ -1,0 +1,200 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { requireText } from "@holdfast/clock/internal";
+import type { LeaseRecord } from "../election/lease-record.ts";
+import { LockConflictError } from "../election/lock-conflict-error.ts";
+import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
+import { fileRecordOf } from "./file-record.ts";
+
+/** The names that a lock gives to its files; others in the directory are not its own. */
+const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;
+
+/**
+ * A lock between the processes of one machine: a directory with one file per version of the record,
+ * of which the highest counts.
+ *
+ * A version is written beside the others first, and then gets its name by a hard link, which the
+ * system makes at once, complete, and only if nobody has that name. So a process that is killed, at
+ * whatever moment, leaves either a whole version or none, and never anything that others wait for but
+ * its lease. What it leaves behind is removed by the next who writes.
+ *
+ * The directory must be on a file system of this machine that knows hard links, such as ext4, xfs,
+ * btrfs, tmpfs, overlayfs, APFS or NTFS. Not on FAT or exFAT, which have none, and not on a network
+ * file system such as NFS or SMB, where one machine may not see at once what another did. The tests
+ * of this package run on what holds the directory for temporary files.
+ *
+ * Records are flushed to the disk before they count, their names are not: after a power failure the
+ * latest version may be gone, and tokens may then go on from an earlier one.
+ *
+ * @example
+ * ```ts
+ * import { mkdtemp, rm } from "node:fs/promises";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ * import { FileLock, isLockConflictError } from "@holdfast/controller";
+ *
+ * const directory = await mkdtemp(join(tmpdir(), "leader-"));
+ * const lock = new FileLock(directory);
+ * const { signal } = new AbortController();
+ * const record = { holder: "a", leaseDuration: 15_000, acquiredAt: 0, renewedAt: 0, transitions: 0 };
+ * const { version } = await lock.create(record, signal);
+ * await lock.update({ ...record, renewedAt: 2_000 }, version, signal);
+ * const late = await lock.update(record, version, signal).catch((error) => error);
+ * console.log((await lock.get(signal))?.record.renewedAt, isLockConflictError(late)); // => 2000 true
+ * await rm(directory, { recursive: true });
+ * ```
+ */
+export class FileLock implements ResourceLock {
+  readonly description: string;
+  readonly #directory: string;
+
+  /**
+   * @param directory - the path of the directory, for this lock alone; made with the first record
+   * @throws TypeError if it is no string, RangeError if it is empty
+   */
+  constructor(directory: string) {
+    requireText("directory", directory);
+    this.#directory = directory;
+    this.description = `file ${directory}`;
+  }
+
+  /** {@inheritDoc ResourceLock.get} */
+  async get(signal: AbortSignal): Promise<Versioned | undefined> {
+    signal.throwIfAborted();
+    const number = highest(await this.#names());
+    if (number === 0) return undefined;
+    try {
+      return await this.#read(number);
+    } catch (error) {
+      // Two others have written since, and it was removed: there is a later one.
+      if (hasCode(error, "ENOENT")) return await this.get(signal);
+      throw error;
+    }
+  }
+
+  /** {@inheritDoc ResourceLock.create} */
+  async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
+    signal.throwIfAborted();
+    await mkdir(this.#directory, { recursive: true });
+    return await this.#replace(undefined, record, signal);
+  }
+
+  /** {@inheritDoc ResourceLock.update} */
+  async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
+    return await this.#replace(version, record, signal);
+  }
+
+  async #replace(
+    version: string | undefined,
+    record: LeaseRecord,
+    signal: AbortSignal,
+  ): Promise<Versioned> {
+    signal.throwIfAborted();
+    const latest = version === undefined ? 0 : Number.parseInt(version, 10);
+    if (highest(await this.#names()) !== latest) throw new LockConflictError(this.description);
+    const next = latest + 1;
+    const id = randomUUID();
+    const draft = join(this.#directory, `${next}.${id}.draft`);
+    await writeThrough(draft, JSON.stringify({ ...record, id }));
+    try {
+      signal.throwIfAborted();
+      if (version !== undefined) await this.#requireSame(version, latest);
+      await this.#publish(draft, next);
+    } finally {
+      await removeAll([draft]);
+    }
+    return { record, version: versionOf(next, id) };
+  }
+
+  /**
+   * Numbers begin again when somebody removes or replaces the directory. That is seen here, or, if it
+   * happens later, by the draft that is not in the new one.
+   */
+  async #requireSame(version: string, number: number): Promise<void> {
+    try {
+      if ((await this.#read(number)).version === version) return;
+    } catch (error) {
+      if (!hasCode(error, "ENOENT")) throw error;
+    }
+    throw new LockConflictError(this.description);
+  }
+
+  async #read(number: number): Promise<Versioned> {
+    const file = this.#file(number);
+    const { record, id } = fileRecordOf(await readFile(file, "utf8"), file);
+    return { record, version: versionOf(number, id) };
+  }
+
+  /**
+   * The name of a version that is long past is free again, because old ones are removed. Who takes it,
+   * having been asleep, finds a higher version beside it: the highest is never removed.
+   */
+  async #publish(draft: string, version: number): Promise<void> {
+    const file = this.#file(version);
+    try {
+      await link(draft, file);
+    } catch (error) {
+      if (hasCode(error, "EEXIST") || hasCode(error, "ENOENT"))
+        throw new LockConflictError(this.description);
+      throw error;
+    }
+    const names = await this.#names();
+    if (highest(names) !== version) {
+      await rm(file, { force: true });
+      throw new LockConflictError(this.description);
+    }
+    await this.#removeOld(names, version);
+  }
+
+  /** Keeps the version before, so that a listing made while one is replaced shows either of the two. */
+  async #removeOld(names: readonly string[], version: number): Promise<void> {
+    const old = names.filter((name) => {
+      const [, number, kind] = OWN_NAME.exec(name) ?? [];
+      return Number(number) < (kind === "json" ? version - 1 : version);
+    });
+    await removeAll(old.map((name) => join(this.#directory, name)));
+  }
+
+  async #names(): Promise<readonly string[]> {
+    try {
+      return await readdir(this.#directory);
+    } catch (error) {
+      if (hasCode(error, "ENOENT")) return [];
+      throw error;
+    }
+  }
+
+  #file(version: number): string {
+    return join(this.#directory, `${version}.json`);
+  }
+}
+
+function versionOf(number: number, id: string | undefined): string {
+  return id === undefined ? `${number}` : `${number}.${id}`;
+}
+
+/** Tidies up: what cannot be removed now, somebody else removes who writes later. */
+async function removeAll(files: readonly string[]): Promise<void> {
+  await Promise.allSettled(files.map((file) => rm(file, { force: true })));
+}
+
+/** The highest version among the names of a directory; 0 if there is none. */
+function highest(names: readonly string[]): number {
+  const versions = names.map((name) => Number(/^([1-9]\d*)\.json$/.exec(name)?.[1] ?? 0));
+  return Math.max(0, ...versions);
+}
+
+async function writeThrough(file: string, text: string): Promise<void> {
+  const handle = await open(file, "wx");
+  try {
+    await handle.writeFile(text);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+}

@@ -1,0 +1,729 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import {
+  Controller,
+  type ControllerOptions,
+  fromIterable,
+  type Logger,
+  RetryAfterError,
+  TerminalError,
+} from "@holdfast/controller";
+import { isTimeoutError } from "@holdfast/wait";
+import { describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+
+const NEVER = new Promise<never>(() => {});
+
+/** A controller that runs, and what it does, with the time of each event from its start. */
+function setUp(options: Partial<ControllerOptions> = {}) {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const start = clock.monotonic();
+  const events: unknown[][] = [];
+  const note = (...facts: unknown[]): void =>
+    void events.push([clock.monotonic() - start, ...facts]);
+  const reconcile = options.reconcile ?? (() => undefined);
+  const controller = new Controller({
+    name: "test",
+    clock,
+    ...options,
+    reconcile(request) {
+      note(request.key, request.attempt, request.reason);
+      return reconcile(request);
+    },
+  });
+  const run = (): Promise<void> => controller.run(stop.signal);
+  const since = (): unknown[][] => events.splice(0);
+  return { clock, stop, controller, run, note, since };
+}
+
+interface Versioned {
+  readonly id: string;
+  readonly version: number;
+}
+
+/** A controller of items that have versions, and which of them it has looked at. */
+function setUpVersions(
+  options: Omit<Partial<ControllerOptions<Versioned>>, "keyOf"> &
+    Pick<ControllerOptions<Versioned>, "reconcile">,
+) {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const seen: number[] = [];
+  const controller = new Controller<Versioned>({
+    name: "items",
+    clock,
+    keyOf: ({ id }) => id,
+    ...options,
+    reconcile(request) {
+      seen.push(request.item.version);
+      return options.reconcile(request);
+    },
+  });
+  return { clock, stop, seen, controller };
+}
+
+/** Notes what it is told, and by which level. */
+function recorder() {
+  const lines: [level: string, message: string, details: object][] = [];
+  const note = (level: string) => (details: object, message: string) =>
+    void lines.push([level, message, details]);
+  const logger: Logger = {
+    debug: note("debug"),
+    info: note("info"),
+    warn: note("warn"),
+    error: note("error"),
+  };
+  return { logger, lines };
+}
+
+async function end({
+  clock,
+  stop,
+  running,
+}: {
+  clock: FakeClock;
+  stop: AbortController;
+  running: Promise<void>;
+}) {
+  stop.abort("enough");
+  await clock.step(0);
+  await running;
+  expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+}
+
+describe("a reconcile", () => {
+  it("that returns is forgotten, that fails comes back with the limiter's delays", async () => {
+    let failures = 3;
+    const { clock, stop, controller, run, since } = setUp({
+      reconcile: () => {
+        if (failures-- > 0) throw new Error("not yet");
+      },
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(1_000);
+    expect(since()).toEqual([
+      [0, "a", 1, "add"],
+      [5, "a", 2, "retry"],
+      [15, "a", 3, "retry"],
+      [35, "a", 4, "retry"],
+    ]);
+    failures = 1;
+    controller.add("a", { reason: "again" });
+    await clock.step(1_000);
+    expect(since()).toEqual([
+      [1_000, "a", 1, "again"],
+      [1_005, "a", 2, "retry"],
+    ]);
+    await end({ clock, stop, running });
+  });
+
+  it("comes back when its result or its error says so", async () => {
+    const answers: (() => { requeueAfter: number } | undefined)[] = [
+      () => ({ requeueAfter: 100 }),
+      () => {
+        throw new RetryAfterError(70);
+      },
+      () => ({ requeueAfter: 0 }),
+      () => {
+        throw new TerminalError("never");
+      },
+    ];
+    const { clock, stop, controller, run, since } = setUp({ reconcile: () => answers.shift()?.() });
+    const running = run();
+    controller.add("a");
+    await clock.step(10_000);
+    expect(since()).toEqual([
+      [0, "a", 1, "add"],
+      [100, "a", 1, "requeue"],
+      [170, "a", 2, "retry"],
+      [170, "a", 1, "requeue"],
+    ]);
+    controller.add("a");
+    await clock.step(0);
+    expect(since()).toEqual([[10_000, "a", 1, "add"]]);
+    await end({ clock, stop, running });
+  });
+
+  it("is asked by a request that can be copied, but for the signal", async () => {
+    const copies: unknown[] = [];
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const controller = new Controller({
+      name: "test",
+      clock,
+      reconcile: (request) => void copies.push({ ...request }),
+    });
+    const running = controller.run(stop.signal);
+    controller.add("a");
+    await clock.step(0);
+    expect(copies).toEqual([{ key: "a", item: "a", attempt: 1, reason: "add" }]);
+    await end({ clock, stop, running });
+  });
+
+  it("begins after the code that calls run, so that it may end its controller", async () => {
+    const { clock, stop, controller, run, since } = setUp({
+      workers: 2,
+      reconcile: () => stop.abort(),
+    });
+    controller.add("a");
+    controller.add("b");
+    const running = run();
+    expect(since()).toEqual([]);
+    await clock.step(0);
+    expect(since()).toEqual([
+      [0, "a", 1, "add"],
+      [0, "b", 1, "add"],
+    ]);
+    await running;
+    expect(abortListeners(stop.signal)).toBe(0);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("that asks for itself at once leaves the event loop its turns", async () => {
+    const { clock, stop, controller, run, since } = setUp({
+      reconcile: () => ({ requeueAfter: 0 }),
+    });
+    const running = run();
+    controller.add("a");
+    clock.afterFunc(0, () => stop.abort());
+    await clock.step(1);
+    await running;
+    expect(since().length).toBeLessThan(5);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("sees the latest item, also after a failure", async () => {
+    let fail = (): void => {};
+    const { clock, stop, seen, controller } = setUpVersions({
+      reconcile: ({ item }) => {
+        if (item.version === 1)
+          return new Promise((_, reject) => {
+            fail = () => reject(new Error("old"));
+          });
+        return undefined;
+      },
+    });
+    const running = controller.run(stop.signal);
+    controller.add({ id: "a", version: 1 });
+    await clock.step(0);
+    controller.add({ id: "a", version: 2 });
+    fail();
+    await clock.step(10);
+    expect(seen).toEqual([1, 2]);
+    await end({ clock, stop, running });
+  });
+
+  it.each(["fails", "asks for itself", "is given up"])(
+    "that %s leaves the item that was added as the older one was handed out",
+    async (how) => {
+      const gaveUp: number[] = [];
+      const { clock, stop, seen, controller } = setUpVersions({
+        sources: [
+          fromIterable("twice", async function* () {
+            yield { id: "a", version: 1 };
+            yield { id: "a", version: 2 };
+          }),
+        ],
+        maxRetries: how === "is given up" ? 0 : 1,
+        onGiveUp: ({ item }) => gaveUp.push(item.version),
+        reconcile: ({ item: { version } }) => {
+          if (version === 2) return undefined;
+          if (how === "asks for itself") return { requeueAfter: 10 };
+          throw new Error("old");
+        },
+      });
+      const running = controller.run(stop.signal);
+      await clock.step(1_000);
+      expect(seen).toEqual([1, 2]);
+      expect(gaveUp).toEqual(how === "is given up" ? [2] : []);
+      await end({ clock, stop, running });
+    },
+  );
+
+  it("is given up after maxRetries, and starts afresh afterwards", async () => {
+    const error = new Error("broken");
+    const gaveUp: unknown[] = [];
+    const { clock, stop, controller, run, since } = setUp({
+      maxRetries: 2,
+      onGiveUp: (giveUp) => gaveUp.push(giveUp),
+      reconcile: () => {
+        throw error;
+      },
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(1_000);
+    expect(since().map(([at]) => at)).toEqual([0, 5, 15]);
+    expect(gaveUp).toEqual([{ key: "a", item: "a", attempts: 3, error }]);
+    controller.add("a");
+    await clock.step(0);
+    expect(since()).toEqual([[1_000, "a", 1, "add"]]);
+    await end({ clock, stop, running });
+  });
+
+  it("is not given up because of events during its back-off", async () => {
+    const gaveUp: unknown[] = [];
+    const { clock, stop, controller, run, since } = setUp({
+      maxRetries: 1,
+      onGiveUp: (giveUp) => gaveUp.push(giveUp),
+      reconcile: () => {
+        throw new RetryAfterError(100);
+      },
+    });
+    const running = run();
+    for (let i = 0; i < 10; i++) {
+      controller.add("a");
+      await clock.step(1);
+    }
+    expect(since().map(([, , attempt]) => attempt)).toEqual([1, ...Array(9).fill(2)]);
+    expect(gaveUp).toEqual([]);
+    await clock.step(200);
+    expect(gaveUp).toHaveLength(1);
+    await end({ clock, stop, running });
+  });
+});
+
+describe("a timeout", () => {
+  it("aborts the signal, and the key comes back", async () => {
+    const reasons: unknown[] = [];
+    const { clock, stop, controller, run, since } = setUp({
+      timeout: 50,
+      reconcile: ({ signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => {
+            reasons.push(signal.reason);
+            reject(signal.reason);
+          });
+        }),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(56);
+    expect(since().map(([at]) => at)).toEqual([0, 55]);
+    expect(reasons.map(isTimeoutError)).toEqual([true]);
+    stop.abort();
+    await clock.step(100_000);
+    await running;
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+
+  it("frees the worker of a reconcile that does not stop, and keeps its key", async () => {
+    const { logger, lines } = recorder();
+    let settle = (): void => {};
+    const { clock, stop, controller, run, since } = setUp({
+      ...{ timeout: 50, abortGrace: 10, logger },
+      reconcile: ({ key }) =>
+        key === "stuck"
+          ? new Promise<void>((resolve) => {
+              settle = resolve;
+            })
+          : undefined,
+    });
+    const running = run();
+    controller.add("stuck");
+    controller.add("next");
+    await clock.step(59);
+    expect(controller.status().inFlight).toEqual([
+      { key: "stuck", age: 59, attempt: 1, reason: "add", state: "stopping" },
+    ]);
+    await clock.step(1);
+    controller.add("stuck");
+    await clock.step(1_000);
+    expect(since()).toEqual([
+      [0, "stuck", 1, "add"],
+      [60, "next", 1, "add"],
+    ]);
+    expect(controller.status()).toMatchObject({
+      workers: { total: 1, busy: 0 },
+      inFlight: [{ key: "stuck", age: 1_060, state: "stuck" }],
+    });
+    expect(lines.filter(([level]) => level === "error").map(([, , details]) => details)).toEqual([
+      { controller: "test", key: "stuck", age: 60 },
+    ]);
+    settle();
+    await clock.step(0);
+    expect(since()).toEqual([[1_060, "stuck", 1, "add"]]);
+    settle();
+    await end({ clock, stop, running });
+  });
+
+  it("is aborted in time for a signal that is looked at late", async () => {
+    let late: readonly AbortSignal[] = [];
+    let settle = (): void => {};
+    const { clock, stop, controller, run } = setUp({
+      timeout: 50,
+      reconcile: (request) =>
+        new Promise<void>((resolve) => {
+          settle = () => {
+            late = [request.signal, request.signal];
+            resolve();
+          };
+        }),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(51);
+    settle();
+    expect([late[0]?.aborted, isTimeoutError(late[0]?.reason)]).toEqual([true, true]);
+    expect(late[1]).toBe(late[0]);
+    await end({ clock, stop, running });
+  });
+});
+
+describe("stopping", () => {
+  it("finishes what is queued and in flight, and reports what was delayed", async () => {
+    const { clock, stop, controller, run, since } = setUp({
+      workers: 2,
+      reconcile: () => clock.sleep(100),
+    });
+    const running = run();
+    for (const key of ["a", "b", "c"]) controller.add(key);
+    controller.add("later", { after: 1_000 });
+    await clock.step(50);
+    controller.add("a");
+    stop.abort();
+    controller.add("too late");
+    expect(controller.status().state).toBe("stopping");
+    await clock.step(250);
+    await running;
+    expect(since().map(([at, key]) => [at, key])).toEqual([
+      [0, "a"],
+      [0, "b"],
+      [100, "c"],
+      [100, "a"],
+    ]);
+    expect(controller.status()).toMatchObject({
+      state: "stopped",
+      drain: { finished: true, running: [], queued: [], delayed: [{ key: "later", after: 800 }] },
+    });
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+
+  it("tells what is in flight to stop when the grace is over, and names what does not", async () => {
+    const { logger, lines } = recorder();
+    const { clock, stop, controller, run, since } = setUp({
+      ...{ workers: 2, grace: 100, abortGrace: 20, logger },
+      reconcile: ({ key, signal }) => (key === "deaf" ? NEVER : clock.sleep(1_000, { signal })),
+    });
+    const running = run();
+    for (const key of ["deaf", "tame", "queued"]) controller.add(key);
+    await clock.step(0);
+    stop.abort("enough");
+    await clock.step(120);
+    await running;
+    expect(since().map(([, key]) => key)).toEqual(["deaf", "tame"]);
+    expect(controller.status().drain).toEqual({
+      finished: false,
+      running: ["deaf"],
+      queued: ["queued"],
+      delayed: [{ key: "tame", item: "tame", after: 0 }],
+    });
+    expect(lines.map(([level]) => level)).toEqual(["info", "error", "error"]);
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+
+  it("runs a stuck key once more if it settles in time", async () => {
+    let settle = (): void => {};
+    const { clock, stop, controller, run, since } = setUp({
+      ...{ timeout: 10, abortGrace: 10 },
+      reconcile: () =>
+        new Promise<void>((resolve) => {
+          settle = resolve;
+        }),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(30);
+    controller.add("a");
+    stop.abort();
+    await clock.step(10);
+    settle();
+    await clock.step(0);
+    settle();
+    await clock.step(0);
+    await running;
+    expect(since().map(([at]) => at)).toEqual([0, 40]);
+    expect(controller.status().drain?.finished).toBe(true);
+  });
+
+  it("runs nothing for a signal that has aborted", async () => {
+    const { clock, stop, controller, run, since } = setUp();
+    controller.add("a");
+    stop.abort();
+    await run();
+    await clock.step(100);
+    expect(since()).toEqual([]);
+    expect(controller.status().drain?.queued).toEqual(["a"]);
+  });
+
+  it("keeps nothing that is added after the end, also not for later", async () => {
+    const { clock, stop, controller, run } = setUp();
+    const running = run();
+    await end({ clock, stop, running });
+    controller.add("a");
+    controller.add("b", { after: 10 });
+    expect(controller.status().queue).toEqual({ size: 0, delayed: 0, inFlight: 0 });
+  });
+
+  it("begins with a disposal, so that a run in the same moment comes too late", async () => {
+    const { clock, controller, run, since } = setUp();
+    controller.add("a");
+    const disposals = [controller[Symbol.asyncDispose](), controller[Symbol.asyncDispose]()];
+    await expect(run()).rejects.toThrow("controller test runs only once");
+    await Promise.all(disposals);
+    await clock.step(100);
+    expect(since()).toEqual([]);
+    expect(controller.status()).toMatchObject({ state: "stopped", drain: { queued: ["a"] } });
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("is what disposal does, before a run too, and a run comes once", async () => {
+    const { clock, controller, run } = setUp();
+    const running = run();
+    await expect(run()).rejects.toThrow("controller test runs only once");
+    await controller[Symbol.asyncDispose]();
+    await running;
+    expect(controller.status().state).toBe("stopped");
+    const idle = setUp();
+    idle.controller.add("a", { after: 10 });
+    expect(idle.controller.status().state).toBe("idle");
+    await idle.controller[Symbol.asyncDispose]();
+    expect([idle.controller.status().state, idle.clock.waiters()]).toEqual(["stopped", 0]);
+    await expect(idle.run()).rejects.toThrow("runs only once");
+    expect(clock.waiters()).toBe(0);
+  });
+});
+
+describe("pausing", () => {
+  it("begins nothing until it is resumed, also what was handed out in that moment", async () => {
+    const { clock, stop, controller, run, since } = setUp();
+    const running = run();
+    await clock.step(0);
+    controller.add("a");
+    controller.add("b");
+    queueMicrotask(() => controller.pause());
+    await clock.step(100);
+    expect(since()).toEqual([]);
+    expect(controller.status().state).toBe("paused");
+    controller.pause();
+    controller.add("c");
+    controller.resume();
+    controller.resume();
+    await clock.step(0);
+    expect(since().map(([at, key]) => [at, key])).toEqual([
+      [100, "a"],
+      [100, "b"],
+      [100, "c"],
+    ]);
+    await end({ clock, stop, running });
+  });
+
+  it("keeps nobody from stopping: what is in flight is finished, and the report has the rest", async () => {
+    const { clock, stop, controller, run, since } = setUp({
+      grace: Number.POSITIVE_INFINITY,
+      reconcile: () => clock.sleep(5),
+    });
+    const running = run();
+    controller.add("a");
+    controller.add("b");
+    await clock.step(1);
+    stop.abort();
+    controller.pause();
+    controller.resume();
+    expect(controller.status().state).toBe("stopping");
+    await clock.step(3);
+    expect(controller.status().state).toBe("stopping");
+    await clock.step(1);
+    await running;
+    expect(since()).toEqual([[0, "a", 1, "add"]]);
+    expect(controller.status().drain).toMatchObject({ finished: false, queued: ["b"] });
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+
+  it("gives back the latest of what was handed out in that moment", async () => {
+    const { clock, stop, controller } = setUpVersions({ reconcile: () => undefined });
+    const running = controller.run(stop.signal);
+    await clock.step(0);
+    controller.add({ id: "a", version: 1 });
+    queueMicrotask(() => {
+      controller.pause();
+      controller.add({ id: "a", version: 2 }, { after: 1_000 });
+    });
+    await clock.step(0);
+    await end({ clock, stop, running });
+    expect(controller.status().drain?.delayed.map(({ item }) => item.version)).toEqual([2]);
+  });
+
+  it("leaves what is queued when it stops, and the report has it", async () => {
+    const { clock, stop, controller, run, since } = setUp();
+    const running = run();
+    await clock.step(0);
+    controller.add("a");
+    controller.add("b");
+    queueMicrotask(() => controller.pause());
+    await clock.step(0);
+    await end({ clock, stop, running });
+    controller.resume();
+    await clock.step(0);
+    expect(since()).toEqual([]);
+    const { queued = [], delayed = [] } = controller.status().drain ?? {};
+    expect([...queued, ...delayed.map(({ key }) => key)].sort()).toEqual(["a", "b"]);
+  });
+});
+
+describe("what others throw", () => {
+  it("ends nothing: hooks, logger, metrics, limiter", async () => {
+    const boom = (): never => {
+      throw new Error("boom");
+    };
+    const logger = { debug: boom, info: boom, warn: boom, error: boom };
+    const { clock, stop, controller, run, since } = setUp({
+      maxRetries: 2,
+      ...{ logger, onError: boom, onGiveUp: () => Promise.reject(new Error("boom")) },
+      limiter: { when: boom, forget: boom, requeues: boom },
+      metrics: { reconciled: boom, activeWorkers: boom, maxWorkers: boom },
+      reconcile: boom,
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(5_000);
+    expect(since().map(([at]) => at)).toEqual([0, 1_000, 2_000]);
+    await end({ clock, stop, running });
+  });
+
+  it.each([
+    [
+      "a result that cannot be read",
+      () => ({
+        get requeueAfter(): number {
+          throw new Error("odd");
+        },
+      }),
+    ],
+    [
+      "a delay that is no number",
+      () =>
+        Promise.reject(
+          Object.assign(new Error("odd"), { code: new RetryAfterError(0).code, after: Number.NaN }),
+        ),
+    ],
+  ])("costs no worker: %s", async (_what, answer) => {
+    const { clock, stop, controller, run, since } = setUp({
+      maxRetries: 1,
+      reconcile: ({ key }) => (key === "odd" ? answer() : undefined),
+    });
+    const running = run();
+    controller.add("odd");
+    controller.add("next");
+    await clock.step(1_000);
+    expect(since()).toEqual([
+      [0, "odd", 1, "add"],
+      [0, "next", 1, "add"],
+      [5, "odd", 2, "retry"],
+    ]);
+    expect(controller.status().lastError?.message).toBe("odd");
+    await end({ clock, stop, running });
+  });
+
+  it("costs no worker: a limiter that says no number", async () => {
+    const { clock, stop, controller, run, since } = setUp({
+      limiter: { when: () => "5" as never, forget: () => {}, requeues: () => 0 },
+      reconcile: ({ attempt }) => (attempt < 3 ? Promise.reject(new Error("odd")) : undefined),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(5_000);
+    expect(since().map(([at]) => at)).toEqual([0, 1_000, 2_000]);
+    await end({ clock, stop, running });
+  });
+
+  it.each([Number.NaN, 1.1, -0.1, "an error"])(
+    "ends no source: a random that draws %s costs it its jitter",
+    async (drawn) => {
+      const { logger, lines } = recorder();
+      const starts: number[] = [];
+      const random = (): number => {
+        if (typeof drawn === "string") throw new Error("no luck");
+        return drawn;
+      };
+      const { clock, stop, run } = setUp({
+        ...{ logger, random },
+        sources: [
+          fromIterable("broken", () => {
+            starts.push(clock.monotonic() - start);
+            throw new Error("broken");
+          }),
+        ],
+      });
+      const start = clock.monotonic();
+      const running = run();
+      await clock.step(3_500);
+      expect(starts).toEqual([0, 1_000, 3_000]);
+      expect(lines).toContainEqual([
+        "error",
+        "a hook of the controller failed",
+        expect.objectContaining({ hook: "random" }),
+      ]);
+      await end({ clock, stop, running });
+    },
+  );
+
+  it("is told to onError and in the status, whatever it is", async () => {
+    const errors: unknown[] = [];
+    const hostile = Object.create(null) as object;
+    const { clock, stop, controller, run } = setUp({
+      onError: (error, origin) => errors.push([error, origin]),
+      reconcile: () => Promise.reject(hostile),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(0);
+    expect(errors).toEqual([[hostile, { kind: "reconcile", key: "a", attempt: 1 }]]);
+    const { lastError } = JSON.parse(JSON.stringify(controller.status())) as {
+      lastError: unknown;
+    };
+    expect(lastError).toEqual({
+      key: "a",
+      message: "an error that cannot be shown",
+      at: clock.now(),
+    });
+    await end({ clock, stop, running });
+  });
+});
+
+describe("bad input", () => {
+  const options = { name: "bad", reconcile: () => undefined };
+  it.each<[string, object, string]>([
+    ["name", { name: 1 }, "options.name must be a string, got 1"],
+    ["reconcile", { reconcile: 1 }, "options.reconcile must be a function"],
+    ["keyOf", { keyOf: 1 }, "options.keyOf must be a function"],
+    ["clock", { clock: {} }, "options.clock must have a method now()"],
+    ["limiter", { limiter: {} }, "options.limiter must have a method when()"],
+    ["sources", { sources: 1 }, "options.sources must be an array, got 1"],
+    ["a source", { sources: [{}] }, "options.sources[0] must have a method start()"],
+    ["workers", { workers: 0 }, "options.workers must be a whole number of at least 1, got 0"],
+    ["endless workers", { workers: Number.POSITIVE_INFINITY }, "options.workers must be"],
+    ["maxRetries", { maxRetries: -1 }, "options.maxRetries must be a whole number"],
+    ["timeout", { timeout: 0 }, "options.timeout must be a number above 0, got 0"],
+    ["abortGrace", { abortGrace: -1 }, "options.abortGrace must be a number of at least 0"],
+    ["grace", { grace: Number.NaN }, "options.grace must be a number of at least 0"],
+    ["aging", { aging: 0 }, "options.aging must be a number above 0"],
+    ["onGiveUp", { onGiveUp: 1 }, "options.onGiveUp must be a function"],
+    ["onError", { onError: 1 }, "options.onError must be a function"],
+    ["random", { random: 1 }, "options.random must be a function"],
+    ["logger", { logger: {} }, "options.logger must have a method debug()"],
+    ["metrics", { metrics: {} }, "options.metrics must have a method reconciled()"],
+    ["queueMetrics", { queueMetrics: {} }, "options.queueMetrics must have a method depth()"],
+  ])("is refused: %s", (_name, bad, message) => {
+    expect(() => new Controller({ ...options, ...bad } as never)).toThrow(message);
+  });
+
+  it("is refused by methods", async () => {
+    const controller = new Controller(options);
+    expect(() => controller.add(1 as never)).toThrow("the key of an item must be a string, got 1");
+    expect(() => controller.add("a", { after: Number.NaN })).toThrow(RangeError);
+    await expect(controller.run(undefined as never)).rejects.toThrow(TypeError);
+    expect(() => new Controller(undefined as never)).toThrow("options must be an object");
+  });
+});

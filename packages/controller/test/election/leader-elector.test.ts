@@ -1,0 +1,751 @@
+import { EventEmitter, once } from "node:events";
+import { BaseClock, type Timer, type TimerOptions } from "@holdfast/clock";
+import { FakeClock } from "@holdfast/clock/testing";
+import {
+  isLeadershipLostError,
+  LeaderElector,
+  type LeaderElectorOptions,
+  type Leadership,
+  LockConflictError,
+} from "@holdfast/controller";
+import { beforeEach, describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { hang, loseReply, RecordingLock, refuse, serve } from "./recording-lock.ts";
+
+const { signal: never } = new AbortController();
+
+let clock: FakeClock;
+let start: number;
+let lock: RecordingLock;
+let events: [number, string][];
+let stop: AbortController;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  start = clock.monotonic();
+  lock = new RecordingLock();
+  events = [];
+  stop = new AbortController();
+});
+
+function note(text: string): void {
+  events.push([clock.monotonic() - start, text]);
+}
+
+/** Works until told to stop, and says why that was. */
+async function work({ token, signal }: Leadership): Promise<void> {
+  note(`leads ${token}`);
+  await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
+  note(isLeadershipLostError(signal.reason) ? signal.reason.loss : `${signal.reason}`);
+}
+
+/** The clock of a process that can be paused for a while: it jumps, and its timers are late. */
+class JumpingClock extends BaseClock {
+  elapsed = 0;
+
+  override now(): number {
+    return clock.now() + this.elapsed;
+  }
+
+  override monotonic(): number {
+    return clock.monotonic() + this.elapsed;
+  }
+
+  override afterFunc(delay: number, fire: () => void, options?: TimerOptions): Timer {
+    return clock.afterFunc(delay, fire, options);
+  }
+}
+
+/** Leases of 15 s, deadlines of 10, requests every 2, without jitter. */
+function elector(options: Partial<LeaderElectorOptions> = {}): LeaderElector {
+  return new LeaderElector({
+    lock,
+    identity: "baz",
+    lead: work,
+    clock,
+    random: () => 0,
+    ...options,
+  });
+}
+
+/** What somebody else writes. */
+async function write(holder: string, transitions: number, leaseDuration = 10_000): Promise<void> {
+  const record = { holder, leaseDuration, acquiredAt: 0, renewedAt: 0, transitions };
+  const found = await lock.lock.get(never);
+  if (found === undefined) await lock.lock.create(record, never);
+  else await lock.lock.update(record, found.version, never);
+}
+
+async function stored(): Promise<unknown> {
+  const { holder, transitions } = (await lock.lock.get(never))?.record ?? {};
+  return [holder, transitions];
+}
+
+async function stopped(run: Promise<void>): Promise<void> {
+  stop.abort("stop");
+  await run;
+  expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+}
+
+describe("becoming leader (TestTryAcquireOrRenewLeases)", () => {
+  it.each<{ name: string; before: [string, number] | undefined; token: number; calls: string[] }>([
+    { name: "creates a record", before: undefined, token: 0, calls: ["get", "create"] },
+    { name: "takes what nobody holds", before: ["", 0], token: 1, calls: ["get", "update"] },
+    {
+      name: "takes what it held in another life, under a new token",
+      before: ["baz", 4],
+      token: 5,
+      calls: ["get", "update"],
+    },
+  ])("$name, at once", async ({ before, token, calls }) => {
+    if (before !== undefined) await write(...before);
+    let atFirst: readonly string[] = [];
+    const lead = (leadership: Leadership): Promise<void> => {
+      atFirst = [...lock.calls];
+      return work(leadership);
+    };
+    const run = elector({ lead }).run(stop.signal);
+    await clock.step(0);
+    expect(events).toEqual([[0, `leads ${token}`]]);
+    expect([atFirst, await stored()]).toEqual([calls, ["baz", token]]);
+    await stopped(run);
+  });
+
+  it("waits for the duration that the record states, not for its own", async () => {
+    await write("bing", 0, 3_000);
+    const run = elector().run(stop.signal);
+    await clock.step(3_999);
+    expect([events, lock.calls]).toEqual([[], ["get", "get"]]);
+    await clock.step(1);
+    expect(events).toEqual([[4_000, "leads 1"]]);
+    await stopped(run);
+  });
+
+  it("waits anew each time the record changes, whatever times stand in it", async () => {
+    await write("bing", 0);
+    const run = elector().run(stop.signal);
+    for (let i = 0; i < 10; i++) {
+      await clock.step(9_000);
+      await write("bing", 0);
+    }
+    expect([events, await stored()]).toEqual([[], ["bing", 0]]);
+    await clock.step(11_999);
+    expect(events).toEqual([]);
+    await clock.step(1);
+    expect(events).toEqual([[102_000, "leads 1"]]);
+    await stopped(run);
+  });
+
+  it("is not misled by a wall clock that jumps", async () => {
+    await write("bing", 0);
+    const run = elector().run(stop.signal);
+    clock.setSystemTime(clock.now() + 1e9);
+    await clock.step(9_999);
+    expect(events).toEqual([]);
+    clock.setSystemTime(clock.now() - 2e9);
+    await clock.step(1);
+    expect(events).toEqual([[10_000, "leads 1"]]);
+    await stopped(run);
+  });
+
+  it("spreads attempts over 1 to 2.2 retry periods", async () => {
+    await write("bing", 0, 1e9);
+    const run = elector({ random: () => 0.999_999 }).run(stop.signal);
+    await clock.step(4_399);
+    expect(lock.calls).toHaveLength(1);
+    await clock.step(1);
+    expect(lock.calls).toHaveLength(2);
+    await stopped(run);
+  });
+
+  it("goes on when somebody else was faster", async () => {
+    lock.failNext(serve, async () => {
+      await write("bing", 0, 1_000);
+      throw new LockConflictError("recording");
+    });
+    const errors: unknown[] = [];
+    const run = elector({ onError: (error) => errors.push(error) }).run(stop.signal);
+    await clock.step(4_000);
+    expect([events, errors]).toEqual([[[4_000, "leads 1"]], []]);
+    await stopped(run);
+  });
+
+  it("does not lead by a grant that came too late, after a pause, but by a new one", async () => {
+    const jumping = new JumpingClock();
+    lock.failNext(serve, async (request) => {
+      const reply = await request();
+      jumping.elapsed = 10_000;
+      return reply;
+    });
+    const run = elector({ clock: jumping }).run(stop.signal);
+    await clock.step(1_999);
+    expect([events, await stored()]).toEqual([[], ["baz", 0]]);
+    await clock.step(1);
+    expect(events).toEqual([[2_000, "leads 1"]]);
+    await stopped(run);
+  });
+
+  it("leaves a record alone that is gone before its lease is over", async () => {
+    await write("bing", 7);
+    const run = elector().run(stop.signal);
+    await clock.step(1_000);
+    lock.failAll(async () => undefined);
+    await clock.step(8_999);
+    expect(lock.calls).not.toContain("create");
+    lock.failAll(undefined);
+    await clock.step(1);
+    expect(events).toEqual([[10_000, "leads 8"]]);
+    await stopped(run);
+  });
+});
+
+describe("staying leader", () => {
+  it("renews without reading, and reads after a conflict (TestFastPathLeaderElection)", async () => {
+    const run = elector().run(stop.signal);
+    await clock.step(1_999);
+    expect(lock.calls).toEqual(["get", "create", "update"]);
+    // The reply to a renewal was lost, so the version is not the one that it knows.
+    await write("baz", 0);
+    await clock.step(4_000);
+    const afterwards = ["update", "get", "update", "update"];
+    expect(lock.calls.slice(3)).toEqual(afterwards);
+    expect([events, await stored()]).toEqual([[[0, "leads 0"]], ["baz", 0]]);
+    await stopped(run);
+  });
+
+  it("steps down the moment it sees another holder", async () => {
+    const run = elector().run(stop.signal);
+    await clock.step(3_000);
+    await write("bing", 1);
+    await clock.step(999);
+    expect(events).toEqual([[0, "leads 0"]]);
+    await clock.step(1);
+    expect(events.slice(1)).toEqual([[4_000, "replaced"]]);
+    expect(await stored()).toEqual(["bing", 1]);
+    await clock.step(10_000);
+    expect(events.slice(2)).toEqual([[14_000, "leads 2"]]);
+    await stopped(run);
+  });
+
+  it("steps down before its namesake", async () => {
+    const run = elector().run(stop.signal);
+    await clock.step(3_000);
+    await write("baz", 1);
+    await clock.step(1_000);
+    expect(events.slice(1, 2)).toEqual([[4_000, "replaced"]]);
+    await stopped(run);
+  });
+
+  it.each([
+    ["refuses", refuse],
+    ["hangs and ignores its signal", hang],
+    [
+      "throws",
+      (): never => {
+        throw new Error("broken");
+      },
+    ],
+  ])("steps down at the deadline after the last success when the lock %s", async (_, fault) => {
+    const baz = elector();
+    const run = baz.run(stop.signal);
+    await clock.step(5_000);
+    lock.failAll(fault);
+    await clock.step(8_999.999);
+    expect([events, baz.isLeader, baz.status().state]).toEqual([[[0, "leads 0"]], true, "leading"]);
+    await clock.step(0.001);
+    expect([events.slice(1), baz.isLeader]).toEqual([[[14_000, "expired"]], false]);
+    lock.failAll(undefined);
+    await clock.step(7_000);
+    expect(events.slice(2).map(([, text]) => text)).toEqual(["leads 1"]);
+    await stopped(run);
+  });
+
+  it("counts the deadline from before a request, not from its late reply", async () => {
+    const run = elector().run(stop.signal);
+    await clock.step(1_000);
+    lock.failNext(async (request) => {
+      const reply = await request();
+      await clock.sleep(4_900);
+      return reply;
+    });
+    lock.failAll(refuse);
+    await clock.step(10_999);
+    expect(events).toHaveLength(1);
+    await clock.step(1);
+    expect(events.slice(1)).toEqual([[12_000, "expired"]]);
+    lock.failAll(undefined);
+    await stopped(run);
+  });
+
+  it("gets over lost replies and a record that was removed", async () => {
+    const run = elector().run(stop.signal);
+    await clock.step(1_000);
+    lock.failNext(loseReply);
+    await clock.step(20_000);
+    lock.failNext(
+      () => Promise.reject(new LockConflictError("recording")),
+      async () => undefined,
+      async () => ({
+        record: {
+          holder: "baz",
+          leaseDuration: 15_000,
+          acquiredAt: 0,
+          renewedAt: 0,
+          transitions: 0,
+        },
+        version: "new",
+      }),
+    );
+    const from = lock.calls.length;
+    await clock.step(2_000);
+    expect(lock.calls.slice(from)).toEqual(["update", "get", "create"]);
+    await clock.step(60_000);
+    expect(events).toEqual([[0, "leads 0"]]);
+    await stopped(run);
+  });
+
+  it("knows after a pause that it leads no more, before anything else runs", async () => {
+    const jumping = new JumpingClock();
+    const baz = elector({ clock: jumping });
+    const run = baz.run(stop.signal);
+    await clock.step(0);
+    jumping.elapsed = 9_999;
+    expect([baz.isLeader, baz.status().state]).toEqual([true, "leading"]);
+    jumping.elapsed = 10_000;
+    expect([baz.isLeader, baz.status().state]).toEqual([false, "stopping"]);
+    jumping.elapsed = 0;
+    await stopped(run);
+  });
+
+  it("writes when it became leader, and when it renewed", async () => {
+    const run = elector().run(stop.signal);
+    const begin = clock.now();
+    await clock.step(4_000);
+    const record = { holder: "baz", leaseDuration: 15_000, transitions: 0 };
+    expect((await lock.lock.get(never))?.record).toEqual({
+      ...record,
+      acquiredAt: begin,
+      renewedAt: begin + 4_000,
+    });
+    await stopped(run);
+  });
+
+  it("does not begin again when a renewal comes just after the end", async () => {
+    const baz = elector();
+    const run = baz.run(stop.signal);
+    await clock.step(1_000);
+    lock.failNext((request) => {
+      const reply = request();
+      void reply
+        .then(() => {})
+        .then(() => {})
+        .then(() => baz.resign());
+      return reply;
+    });
+    await clock.step(1_000);
+    expect([events.slice(1), await stored()]).toEqual([[[2_000, "resigned"]], ["", 0]]);
+    await stopped(run);
+  });
+
+  it("works with leases of milliseconds", async () => {
+    const run = elector({ leaseDuration: 1.5, renewDeadline: 1, retryPeriod: 0.2 }).run(
+      stop.signal,
+    );
+    await clock.step(100);
+    expect(events).toEqual([[0, "leads 0"]]);
+    lock.failAll(hang);
+    await clock.step(2);
+    expect(events[1]?.[1]).toBe("expired");
+    expect((await lock.lock.get(never))?.record.leaseDuration).toBe(1.5);
+    lock.failAll(undefined);
+    await stopped(run);
+  });
+});
+
+describe("giving the lease back", () => {
+  it("waits for the work first (kubernetes/client-go#728)", async () => {
+    const baz = elector({
+      lead: async ({ signal }) => {
+        await clock.sleep(1e9, { signal }).catch(() => {});
+        await clock.sleep(3_000);
+        note(`ended, ${await stored()}`);
+      },
+    });
+    const run = baz.run(stop.signal);
+    await clock.step(1_000);
+    stop.abort("stop");
+    await clock.step(2_999);
+    expect([baz.isLeader, baz.status().state, baz.status().token]).toEqual([false, "stopping", 0]);
+    await clock.step(1);
+    await run;
+    expect(events).toEqual([[4_000, "ended, baz,0"]]);
+    expect([await stored(), baz.status().state, baz.leader]).toEqual([["", 0], "idle", undefined]);
+  });
+
+  it("reads, writes, and keeps the token (TestReleaseLeaseLeases, TestReleaseMethodCallsGet)", async () => {
+    const leaders: unknown[] = [];
+    const run = elector({ onNewLeader: (leader) => leaders.push(leader) }).run(stop.signal);
+    await clock.step(1_000);
+    const from = lock.calls.length;
+    await stopped(run);
+    expect(lock.calls.slice(from)).toEqual(["get", "update"]);
+    expect([await stored(), leaders]).toEqual([
+      ["", 0],
+      ["baz", undefined],
+    ]);
+  });
+
+  it("tries again after a conflict (TestReleaseRetriesOnConflict)", async () => {
+    const run = elector().run(stop.signal);
+    await clock.step(1_000);
+    lock.failNext(serve, () => Promise.reject(new LockConflictError("recording")));
+    stop.abort("stop");
+    await clock.step(250);
+    await stopped(run);
+    expect(await stored()).toEqual(["", 0]);
+  });
+
+  it.each([
+    ["update", []],
+    ["get", [() => Promise.reject(new LockConflictError("recording"))]],
+  ])(
+    "does so though a renewal hangs in its %s (TestReleaseOnCancellation_Leases)",
+    async (_, faults) => {
+      const run = elector().run(stop.signal);
+      await clock.step(1_000);
+      lock.failNext(...faults, hang);
+      await clock.step(1_000);
+      await stopped(run);
+      expect(await stored()).toEqual(["", 0]);
+    },
+  );
+
+  it("leaves a lease alone that somebody else has taken", async () => {
+    const run = elector({ lead: () => clock.sleep(20_000) }).run(stop.signal);
+    await clock.step(1_000);
+    stop.abort("stop");
+    await write("bing", 1);
+    await clock.step(19_000);
+    await stopped(run);
+    expect(await stored()).toEqual(["bing", 1]);
+  });
+
+  it("gives up at the renew deadline if the lock does not answer", async () => {
+    const run = elector().run(stop.signal);
+    await clock.step(1_000);
+    lock.failAll(hang);
+    stop.abort("stop");
+    let over = false;
+    void run.then(() => {
+      over = true;
+    });
+    await clock.step(9_999);
+    expect(over).toBe(false);
+    await clock.step(1);
+    expect([over, await stored()]).toEqual([true, ["baz", 0]]);
+    await stopped(run);
+  });
+
+  it("does so if it was stopped while it became leader, and never leads", async () => {
+    lock.failNext(serve, loseReply);
+    const run = elector().run(stop.signal);
+    await clock.step(0);
+    expect(await stored()).toEqual(["baz", 0]);
+    await stopped(run);
+    expect([await stored(), events]).toEqual([["", 0], []]);
+  });
+
+  it.each<{ name: string; before: [string, number] | undefined; after: unknown[] }>([
+    { name: "first record", before: undefined, after: ["", 0] },
+    { name: "takeover", before: ["", 4], after: ["", 5] },
+  ])("waits for a $name that is still on its way, and does so then", async ({ before, after }) => {
+    if (before !== undefined) await write(...before);
+    lock.failNext(serve, async (request) => {
+      await clock.sleep(100);
+      return await request(never);
+    });
+    const run = elector().run(stop.signal);
+    await clock.step(50);
+    stop.abort("stop");
+    const over = run.then(() => note("over"));
+    await clock.step(50);
+    await over;
+    expect([await stored(), events]).toEqual([after, [[100, "over"]]]);
+    await stopped(run);
+  });
+
+  it("gives up at the renew deadline if its first write hangs", async () => {
+    lock.failNext(serve, hang);
+    const run = elector().run(stop.signal);
+    await clock.step(50);
+    stop.abort("stop");
+    const over = run.then(() => note("over"));
+    await clock.step(10_000);
+    await over;
+    expect(events).toEqual([[10_050, "over"]]);
+    await stopped(run);
+  });
+
+  it("does not wait for a write that comes too late in any case", async () => {
+    lock.failNext(serve, hang);
+    const run = elector().run(stop.signal);
+    await clock.step(50);
+    await write("bing", 0);
+    await stopped(run);
+    expect(await stored()).toEqual(["bing", 0]);
+  });
+
+  it("writes nothing if it never led (kubernetes/client-go#1187)", async () => {
+    await write("bing", 0);
+    const run = elector().run(stop.signal);
+    await clock.step(5_000);
+    await stopped(run);
+    expect([lock.calls, events]).toEqual([["get", "get", "get"], []]);
+  });
+});
+
+describe("ending a term without a need", () => {
+  it("hands over when it resigns, and rests for one lease", async () => {
+    const baz = elector();
+    const run = baz.run(stop.signal);
+    await clock.step(1_000);
+    const resigned = baz.resign().then(() => note("free"));
+    await resigned;
+    expect([events.slice(1), await stored()]).toEqual([
+      [
+        [1_000, "resigned"],
+        [1_000, "free"],
+      ],
+      ["", 0],
+    ]);
+    const bing = elector({ identity: "bing" });
+    const other = bing.run(stop.signal);
+    await clock.step(0);
+    expect([baz.isLeader, bing.isLeader, baz.status().state]).toEqual([false, true, "idle"]);
+    await bing.resign();
+    await clock.step(14_999);
+    expect(events).toHaveLength(5);
+    await clock.step(1);
+    expect(events.slice(5)).toEqual([[16_000, "leads 2"]]);
+    await baz.resign();
+    stop.abort();
+    await Promise.all([run, other]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("does nothing when it resigns and does not lead", async () => {
+    const baz = elector();
+    await baz.resign();
+    expect([lock.calls, events]).toEqual([[], []]);
+  });
+
+  it("campaigns again when the work has ended by itself", async () => {
+    const run = elector({ lead: () => note("works") }).run(stop.signal);
+    await clock.step(14_999);
+    expect([events, await stored()]).toEqual([[[0, "works"]], ["", 0]]);
+    await clock.step(1);
+    expect(events.slice(1)).toEqual([[15_000, "works"]]);
+    await stopped(run);
+  });
+
+  it("runs for one term if told so, and can run again", async () => {
+    const baz = elector({ once: true, lead: ({ token }) => note(`works ${token}`) });
+    await baz.run(stop.signal);
+    await baz.run(stop.signal);
+    expect([events, await stored()]).toEqual([
+      [
+        [0, "works 0"],
+        [0, "works 1"],
+      ],
+      ["", 1],
+    ]);
+    await stopped(baz.run(AbortSignal.abort()));
+    expect(events).toHaveLength(2);
+  });
+});
+
+describe("errors", () => {
+  it("of the work end the run, after the lease is given back", async () => {
+    const error = new Error("broken");
+    const baz = elector({ lead: () => Promise.reject(error) });
+    await expect(baz.run(stop.signal)).rejects.toBe(error);
+    expect([await stored(), clock.waiters(), abortListeners(stop.signal)]).toEqual([["", 0], 0, 0]);
+    await expect(baz.run(stop.signal)).rejects.toBe(error);
+  });
+
+  it("of the work go to onError, and the elector rests and goes on", async () => {
+    const errors: unknown[] = [];
+    const lead = (): never => {
+      note("leads");
+      throw new Error("broken");
+    };
+    const run = elector({ lead, onError: (error) => errors.push(error) }).run(stop.signal);
+    await clock.step(15_000);
+    expect([events, errors]).toEqual([
+      [
+        [0, "leads"],
+        [15_000, "leads"],
+      ],
+      [new Error("broken"), new Error("broken")],
+    ]);
+    await stopped(run);
+  });
+
+  it.each<{ name: string; lead: LeaderElectorOptions["lead"] }>([
+    { name: "the reason", lead: ({ signal }) => clock.sleep(1e9, { signal }) },
+    {
+      name: "an AbortError around it, as Node's own functions do",
+      lead: ({ signal }) => once(new EventEmitter(), "never", { signal }),
+    },
+  ])("that are only the stop are none: $name", async ({ lead }) => {
+    const run = elector({ lead }).run(stop.signal);
+    await clock.step(1_000);
+    await stopped(run);
+  });
+
+  it("that are only the end of a term are none: it campaigns again", async () => {
+    const lead = async (leadership: Leadership): Promise<void> => {
+      note(`leads ${leadership.token}`);
+      await once(new EventEmitter(), "never", { signal: leadership.signal });
+    };
+    const run = elector({ lead }).run(stop.signal);
+    await clock.step(1_000);
+    lock.failAll(refuse);
+    await clock.step(10_000);
+    lock.failAll(undefined);
+    await clock.step(2_000);
+    expect(events).toEqual([
+      [0, "leads 0"],
+      [12_000, "leads 1"],
+    ]);
+    await stopped(run);
+  });
+
+  it("that only look like the stop end the run while the term lasts", async () => {
+    const error = new DOMException("not mine", "AbortError");
+    const run = elector({ lead: () => Promise.reject(error) }).run(stop.signal);
+    await expect(run).rejects.toBe(error);
+  });
+
+  it("of onNewLeader and onError end the run", async () => {
+    const error = new Error("hook");
+    const fail = (): never => {
+      throw error;
+    };
+    await expect(elector({ onNewLeader: fail }).run(stop.signal)).rejects.toBe(error);
+    lock.failNext(refuse);
+    await expect(elector({ onError: fail }).run(stop.signal)).rejects.toBe(error);
+    expect([clock.waiters(), abortListeners(stop.signal), events.length <= 1]).toEqual([
+      0,
+      0,
+      true,
+    ]);
+  });
+
+  it("of an onNewLeader that is async go to onError, and the elector goes on", async () => {
+    const error = new Error("hook");
+    const errors: unknown[] = [];
+    const onNewLeader = (): Promise<never> => Promise.reject(error);
+    const run = elector({ onNewLeader, onError: (told) => errors.push(told) }).run(stop.signal);
+    await clock.step(1_000);
+    expect([errors, events]).toEqual([[error], [[0, "leads 0"]]]);
+    await stopped(run);
+  });
+
+  it("of hooks that are async end the run if nobody takes them", async () => {
+    const error = new Error("hook");
+    const fail = (): Promise<never> => Promise.reject(error);
+    await expect(elector({ onNewLeader: fail }).run(stop.signal)).rejects.toBe(error);
+    lock.failNext(refuse);
+    await expect(elector({ onError: fail }).run(stop.signal)).rejects.toBe(error);
+    expect([clock.waiters(), await stored()]).toEqual([0, ["", 0]]);
+  });
+
+  it("of the lock are retried, told, and shown until it answers", async () => {
+    const errors: unknown[] = [];
+    const baz = elector({ onError: (error) => errors.push(error) });
+    lock.failNext(refuse, hang);
+    const run = baz.run(stop.signal);
+    await clock.step(1_999);
+    const refused = new Error("refused");
+    expect([errors, baz.status().lastError, baz.status().sinceAnswer]).toEqual([
+      [refused],
+      refused,
+      undefined,
+    ]);
+    await clock.step(5_001);
+    expect(errors.slice(1)).toMatchObject([{ code: "ERR_WAIT_TIMEOUT", timeout: 5_000 }]);
+    await clock.step(2_000);
+    expect([baz.status().lastError, baz.status().sinceAnswer, baz.isLeader]).toEqual([
+      undefined,
+      0,
+      true,
+    ]);
+    await stopped(run);
+  });
+});
+
+describe("what is seen from outside", () => {
+  it("tells each new leader, in order", async () => {
+    const leaders: unknown[] = [];
+    await write("bing", 0);
+    const baz = elector({ onNewLeader: (leader) => leaders.push(leader) });
+    const run = baz.run(stop.signal);
+    await clock.step(2_000);
+    await write("bing", 0);
+    await clock.step(2_000);
+    expect([leaders, baz.leader]).toEqual([["bing"], "bing"]);
+    await write("bong", 1);
+    await clock.step(2_000);
+    await write("", 1);
+    await clock.step(2_000);
+    expect(leaders).toEqual(["bing", "bong", undefined, "baz"]);
+    await stopped(run);
+  });
+
+  it("says how long the work goes on though the lease is over", async () => {
+    const baz = elector({ lead: () => new Promise(() => {}) });
+    void baz.run(stop.signal);
+    await clock.step(0);
+    stop.abort();
+    await clock.step(15_000);
+    expect(baz.status()).toEqual({
+      state: "stopping",
+      identity: "baz",
+      leader: "baz",
+      token: 0,
+      sinceAnswer: 15_000,
+      overdue: 0,
+      lastError: undefined,
+    });
+    await clock.step(5_000);
+    expect(baz.status().overdue).toBe(5_000);
+  });
+
+  it("says nothing of a work that has ended, while the lease is being given back", async () => {
+    const lead = async ({ signal }: Leadership): Promise<void> => {
+      await clock.sleep(1e9, { signal }).catch(() => {});
+      await clock.sleep(14_000);
+    };
+    const baz = elector({ lead });
+    const run = baz.run(stop.signal);
+    await clock.step(0);
+    lock.failAll(hang);
+    await clock.step(1_000);
+    stop.abort();
+    await clock.step(13_999);
+    expect(baz.status()).toMatchObject({ state: "stopping", token: 0, overdue: 0 });
+    await clock.step(5_000);
+    expect(baz.status()).toMatchObject({ state: "stopping", token: undefined, overdue: 0 });
+    lock.failAll(undefined);
+    await clock.step(5_000);
+    await stopped(run);
+  });
+
+  it("refuses to run twice at once", async () => {
+    const baz = elector();
+    const run = baz.run(stop.signal);
+    await expect(baz.run(stop.signal)).rejects.toThrow("the elector runs already");
+    await stopped(run);
+  });
+});

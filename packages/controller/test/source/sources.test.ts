@@ -1,0 +1,508 @@
+import { EventEmitter, on } from "node:events";
+import { onAbort } from "@holdfast/clock";
+import { FakeClock } from "@holdfast/clock/testing";
+import {
+  Controller,
+  filterSource,
+  fromCallback,
+  fromIterable,
+  fromObservable,
+  mapSource,
+  resync,
+  type Source,
+} from "@holdfast/controller";
+import { describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+
+/** A controller of these sources that runs, and what it looks at and is told. */
+function feed(sources: readonly Source[]) {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const start = clock.monotonic();
+  const seen: unknown[][] = [];
+  const errors: unknown[][] = [];
+  const controller = new Controller({
+    name: "fed",
+    clock,
+    sources,
+    workers: 4,
+    random: () => 0,
+    reconcile: ({ key, reason }) => void seen.push([clock.monotonic() - start, key, reason]),
+    onError: (error, origin) => void errors.push([`${error}`, origin]),
+  });
+  const running = controller.run(stop.signal);
+  const state = () => controller.status().sources.map((source) => source.state);
+  const end = async (): Promise<void> => {
+    stop.abort("enough");
+    await clock.step(0);
+    await running;
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  };
+  return { clock, controller, seen, errors, state, end };
+}
+
+const fail = (message: string): never => {
+  throw new Error(message);
+};
+
+describe("a source of a callback", () => {
+  it("enqueues until the end, and unsubscribes then", async () => {
+    const emitter = new EventEmitter();
+    const { clock, seen, state, end } = feed([
+      fromCallback<string>("orders", (enqueue) => {
+        const changed = (id: string): void => enqueue(id);
+        emitter.on("changed", changed);
+        return () => emitter.off("changed", changed);
+      }),
+    ]);
+    emitter.emit("changed", "7");
+    emitter.emit("changed", "7");
+    await clock.step(1);
+    expect([seen, state()]).toEqual([[[0, "7", "orders"]], ["running"]]);
+    await end();
+    expect([emitter.listenerCount("changed"), state()]).toEqual([0, ["ended"]]);
+  });
+
+  it("calls what it returned at once when it ends", async () => {
+    const emitter = new EventEmitter();
+    const { end } = feed([
+      fromCallback<string>("orders", (enqueue) => {
+        emitter.on("changed", enqueue);
+        return () => emitter.off("changed", enqueue);
+      }),
+    ]);
+    const ended = end();
+    expect(emitter.listenerCount("changed")).toBe(0);
+    await ended;
+  });
+
+  it("needs nothing to call at the end, and survives one that throws", async () => {
+    const { errors, end } = feed([
+      fromCallback("quiet", () => undefined),
+      fromCallback("loud", () => () => fail("loud")),
+    ]);
+    await end();
+    expect(errors).toEqual([["Error: loud", { kind: "source", name: "loud" }]]);
+  });
+
+  it("is started again with a back-off while it fails", async () => {
+    let starts = 0;
+    const { clock, controller, errors, state, end } = feed([
+      fromCallback("flaky", () => {
+        if (++starts < 4) fail(`start ${starts}`);
+      }),
+    ]);
+    await clock.step(999);
+    expect([starts, state()]).toEqual([1, ["backing-off"]]);
+    await clock.step(1 + 2_000 + 4_000);
+    expect([starts, state()]).toEqual([4, ["running"]]);
+    expect(errors.map(([message]) => message)).toEqual(
+      [1, 2, 3].map((start) => `Error: start ${start}`),
+    );
+    expect(controller.status().sources).toMatchObject([
+      { name: "flaky", restarts: 3, lastError: { message: "start 3" } },
+    ]);
+    await end();
+  });
+
+  it("is started again where it fails later, and its error is told once", async () => {
+    let starts = 0;
+    const { clock, errors, state, end } = feed([
+      fromCallback("flaky", async () => {
+        if (++starts < 2) fail("no connection");
+      }),
+    ]);
+    await clock.step(999);
+    expect([starts, state()]).toEqual([1, ["backing-off"]]);
+    await clock.step(1);
+    expect([starts, state()]).toEqual([2, ["running"]]);
+    await end();
+    expect(errors).toEqual([["Error: no connection", { kind: "source", name: "flaky" }]]);
+  });
+
+  it("calls at the end what a promise resolved to, and tells what that rejects with", async () => {
+    const { clock, errors, state, end } = feed([
+      fromCallback("late", async () => async () => fail("cannot close")),
+    ]);
+    await clock.step(1);
+    expect([state(), errors]).toEqual([["running"], []]);
+    await end();
+    expect(errors).toEqual([["Error: cannot close", { kind: "source", name: "late" }]]);
+  });
+
+  it("stops while it subscribes, and does not forget what comes of that", async () => {
+    let connect = (): void => {};
+    const connected = new Promise<void>((resolve) => {
+      connect = resolve;
+    });
+    let unsubscribed = 0;
+    const { clock, errors, end } = feed([
+      fromCallback("slow", async () => {
+        await connected;
+        return () => unsubscribed++;
+      }),
+      fromCallback("broken", async () => {
+        await connected;
+        fail("broken");
+      }),
+    ]);
+    await clock.step(1);
+    await end();
+    expect([unsubscribed, errors]).toEqual([0, []]);
+    connect();
+    await clock.step(0);
+    expect([unsubscribed, errors]).toEqual([
+      1,
+      [["Error: broken", { kind: "source", name: "broken" }]],
+    ]);
+  });
+
+  it("stops while it backs off", async () => {
+    const { clock, state, end } = feed([fromCallback("broken", () => fail("broken"))]);
+    await clock.step(10);
+    await end();
+    expect(state()).toEqual(["ended"]);
+  });
+
+  it("can tell later, before others and why; what is no item is an error", async () => {
+    const { clock, seen, errors, end } = feed([
+      fromCallback("several", (enqueue) => {
+        enqueue("later", { after: 5 });
+        enqueue("low", { priority: -1, reason: "why" });
+        enqueue("high");
+        enqueue(7 as never);
+      }),
+    ]);
+    await clock.step(10);
+    expect(seen).toEqual([
+      [0, "high", "several"],
+      [0, "low", "why"],
+      [5, "later", "several"],
+    ]);
+    expect(errors).toEqual([
+      [
+        "TypeError: the key of an item must be a string, got 7",
+        { kind: "source", name: "several" },
+      ],
+    ]);
+    await end();
+  });
+});
+
+describe("a source of an iterable", () => {
+  it("enqueues until the iteration ends", async () => {
+    const { clock, seen, state, end } = feed([
+      fromIterable("pair", async function* () {
+        yield* ["a", "b"];
+      }),
+    ]);
+    await clock.step(10_000);
+    expect([seen.map(([, key]) => key), state()]).toEqual([["a", "b"], ["ended"]]);
+    await end();
+  });
+
+  it("is opened again when it breaks", async () => {
+    let opened = 0;
+    const { clock, seen, errors, end } = feed([
+      fromIterable("stream", async function* () {
+        yield `${++opened}`;
+        throw new Error("broke");
+      }),
+    ]);
+    await clock.step(3_000);
+    expect(seen.map(([at, key]) => [at, key])).toEqual([
+      [0, "1"],
+      [1_000, "2"],
+      [3_000, "3"],
+    ]);
+    expect(errors).toHaveLength(3);
+    await end();
+  });
+
+  it("ends while it waits, and calls return without waiting for it", async () => {
+    let returned = 0;
+    const iterator = {
+      next: () => new Promise<never>(() => {}),
+      return: () => {
+        returned++;
+        return Promise.reject(new Error("cannot close"));
+      },
+    };
+    const { clock, errors, end } = feed([
+      fromIterable("silent", () => ({ [Symbol.asyncIterator]: () => iterator })),
+    ]);
+    await clock.step(1);
+    await end();
+    expect([returned, errors]).toEqual([
+      1,
+      [["Error: cannot close", { kind: "source", name: "silent" }]],
+    ]);
+  });
+
+  it("that fails after the abort tells so, unless it is the abort", async () => {
+    const { clock, errors, end } = feed([
+      fromIterable("rude", async function* (signal) {
+        await new Promise((_, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("rude")));
+        });
+        yield "never";
+      }),
+      fromIterable("polite", async function* (signal) {
+        await new Promise((_, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        });
+        yield "never";
+      }),
+    ]);
+    await clock.step(1);
+    await end();
+    expect(errors).toEqual([["Error: rude", { kind: "source", name: "rude" }]]);
+  });
+
+  it("ends without an error where Node's own functions wrap the abort in one of theirs", async () => {
+    const orders = new EventEmitter();
+    const { clock, seen, errors, end } = feed([
+      fromIterable<string>("orders", async function* (signal) {
+        for await (const [id] of on(orders, "changed", { signal })) yield id;
+      }),
+    ]);
+    await clock.step(1);
+    orders.emit("changed", "7");
+    await clock.step(1);
+    await end();
+    expect([seen, errors]).toEqual([[[1, "7", "orders"]], []]);
+  });
+});
+
+describe("a source of an observable", () => {
+  function subject() {
+    const observers = new Set<{
+      next(key: string): void;
+      error(error: unknown): void;
+      complete(): void;
+    }>();
+    return {
+      observers,
+      subscribe(observer: {
+        next(key: string): void;
+        error(error: unknown): void;
+        complete(): void;
+      }) {
+        observers.add(observer);
+        return { unsubscribe: () => void observers.delete(observer) };
+      },
+    };
+  }
+
+  it("enqueues, is subscribed to again after an error, and ends when it completes", async () => {
+    const changes = subject();
+    const { clock, seen, errors, state, end } = feed([fromObservable("changes", changes)]);
+    const tell = (act: (observer: { next(key: string): void } & Record<string, never>) => void) => {
+      for (const observer of [...changes.observers]) act(observer as never);
+    };
+    tell((observer) => observer.next("a"));
+    await clock.step(0);
+    for (const observer of [...changes.observers]) observer.error(new Error("lost"));
+    await clock.step(0);
+    expect([changes.observers.size, state()]).toEqual([0, ["backing-off"]]);
+    await clock.step(1_000);
+    tell((observer) => observer.next("b"));
+    await clock.step(0);
+    for (const observer of [...changes.observers]) observer.complete();
+    await clock.step(0);
+    expect(seen.map(([at, key]) => [at, key])).toEqual([
+      [0, "a"],
+      [1_000, "b"],
+    ]);
+    expect([changes.observers.size, errors.length, state()]).toEqual([0, 1, ["ended"]]);
+    await end();
+  });
+
+  it("is unsubscribed from at the end, though that throws", async () => {
+    const changes = subject();
+    const { errors, end } = feed([
+      fromObservable("changes", changes),
+      fromObservable("hostile", { subscribe: () => ({ unsubscribe: () => fail("hostile") }) }),
+    ]);
+    await end();
+    expect([changes.observers.size, errors.length]).toEqual([0, 1]);
+  });
+});
+
+describe("a resync", () => {
+  it("lists at the start and each period; a list that fails is an error, not the end", async () => {
+    let lists = 0;
+    const { clock, seen, errors, end } = feed([
+      resync({
+        period: 100,
+        list: () => (++lists === 2 ? fail("no list") : Promise.resolve(["a", "b"])),
+      }),
+    ]);
+    await clock.step(250);
+    expect(seen.map(([at, key]) => `${at} ${key}`)).toEqual(["0 a", "0 b", "200 a", "200 b"]);
+    expect(errors).toEqual([["Error: no list", { kind: "source", name: "resync" }]]);
+    await end();
+  });
+
+  it.each<{ what: string; error: (signal: AbortSignal) => unknown; told: readonly string[] }>([
+    { what: "the reason", error: ({ reason }) => reason, told: [] },
+    {
+      what: "an AbortError, as of Node's own functions",
+      error: () => new DOMException("aborted", "AbortError"),
+      told: [],
+    },
+    { what: "another error", error: () => new Error("rude"), told: ["Error: rude"] },
+  ])("whose list ends with $what when it is told to stop", async ({ error, told }) => {
+    const { clock, errors, end } = feed([
+      resync({
+        period: 100,
+        list: (signal) =>
+          new Promise<never>((_, reject) => {
+            signal.addEventListener("abort", () => reject(error(signal)));
+          }),
+      }),
+    ]);
+    await clock.step(1);
+    await end();
+    await clock.step(0);
+    expect(errors.map(([message]) => message)).toEqual(told);
+  });
+
+  it("stops in the middle of a list", async () => {
+    let listed = 0;
+    const { clock, end } = feed([
+      resync({
+        period: 100,
+        async *list() {
+          for (;;) {
+            listed++;
+            yield "a";
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+        },
+      }),
+    ]);
+    await clock.step(0);
+    const stopping = end().catch(() => undefined);
+    await stopping;
+    const atEnd = listed;
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(listed).toBeLessThanOrEqual(atEnd + 1);
+  });
+});
+
+describe("what stands between a source and its controller", () => {
+  const words = fromIterable("words", async function* () {
+    yield* ["a", "bb", "ccc"];
+  });
+
+  it("passes on what is wanted, and what is made of it", async () => {
+    const longer = filterSource(words, (word) => word.length > 1);
+    const { clock, seen, end } = feed([mapSource(longer, (word) => [`${word}.1`, `${word}.2`])]);
+    await clock.step(0);
+    expect(seen.map(([, key, reason]) => `${key} ${reason}`)).toEqual([
+      "bb.1 words",
+      "bb.2 words",
+      "ccc.1 words",
+      "ccc.2 words",
+    ]);
+    await end();
+  });
+
+  it("loses the event it throws for, and no other", async () => {
+    const picky = filterSource(words, (word) => word !== "a" || fail("picky"));
+    const { clock, seen, errors, end } = feed([
+      picky,
+      mapSource(words, (word) => (word === "bb" ? fail("clumsy") : [`x${word}`])),
+    ]);
+    await clock.step(0);
+    expect(seen.map(([, key]) => key).sort()).toEqual(["bb", "ccc", "xa", "xccc"]);
+    expect(errors.map(([message]) => message).sort()).toEqual(["Error: clumsy", "Error: picky"]);
+    await end();
+  });
+});
+
+describe("a source whose start returns nothing", () => {
+  const plain: Source = {
+    name: "plain",
+    start: ({ enqueue }) => enqueue("a"),
+  };
+
+  it("runs until its controller stops", async () => {
+    const { clock, seen, state, end } = feed([plain]);
+    await clock.step(60_000);
+    expect([seen, state()]).toEqual([[[0, "a", "plain"]], ["running"]]);
+    await end();
+    expect(state()).toEqual(["ended"]);
+  });
+});
+
+it("tells what a source rejects with when it was told to stop", async () => {
+  const clumsy: Source = {
+    name: "clumsy",
+    start: (_, signal) => new Promise((_resolve, reject) => onAbort(signal, () => reject("late"))),
+  };
+  const { errors, state, end } = feed([clumsy]);
+  await end();
+  expect([errors, state()]).toEqual([[["late", { kind: "source", name: "clumsy" }]], ["ended"]]);
+});
+
+describe("a source that does not stop", () => {
+  it("is named, and does not keep the controller for longer than its grace", async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const deaf: Source = { name: "deaf", start: () => new Promise(() => {}) };
+    const controller = new Controller({
+      name: "fed",
+      clock,
+      sources: [deaf],
+      grace: 100,
+      reconcile: () => undefined,
+    });
+    const running = controller.run(stop.signal);
+    stop.abort();
+    await clock.step(100);
+    await running;
+    expect(controller.status()).toMatchObject({
+      state: "stopped",
+      sources: [{ name: "deaf", state: "stopping" }],
+    });
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+});
+
+describe("bad input", () => {
+  it.each<[string, () => unknown, string]>([
+    ["subscribe", () => fromCallback("x", 1 as never), "subscribe must be a function"],
+    ["open", () => fromIterable("x", 1 as never), "open must be a function"],
+    ["observable", () => fromObservable("x", {} as never), "must have a method subscribe()"],
+    ["isWanted", () => filterSource({} as never, 1 as never), "isWanted must be a function"],
+    ["targetsOf", () => mapSource({} as never, 1 as never), "targetsOf must be a function"],
+    ["list", () => resync({ period: 1 } as never), "options.list must be a function"],
+    ["period", () => resync({ list: () => [], period: 0 }), "options.period must be a number"],
+    [
+      "priority",
+      () => resync({ list: () => [], period: 1, priority: Number.NaN }),
+      "options.priority must be a finite number",
+    ],
+    [
+      "jitter below 0",
+      () => resync({ list: () => [], period: 1, jitter: -1 }),
+      "options.jitter must be a finite number of at least 0, got -1",
+    ],
+    [
+      "jitter that is no number",
+      () => resync({ list: () => [], period: 1, jitter: "x" as never }),
+      'options.jitter must be a finite number of at least 0, got "x"',
+    ],
+    [
+      "random",
+      () => resync({ list: () => [], period: 1, random: 5 as never }),
+      "options.random must be a function, got 5",
+    ],
+    ["options", () => resync(undefined as never), "options must be an object"],
+  ])("is refused: %s", (_name, make, message) => {
+    expect(make).toThrow(message);
+  });
+});

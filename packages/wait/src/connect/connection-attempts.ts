@@ -1,0 +1,139 @@
+import { type Clock, realClock, type Timer } from "@holdfast/clock";
+import {
+  requireFunction,
+  requireHooks,
+  requireNotNegative,
+  requireOptions,
+  requireSignal,
+} from "@holdfast/clock/internal";
+import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import { strategyOf } from "../delay/strategy-of.ts";
+import { withTimeout } from "../limit/with-timeout.ts";
+import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
+import { RetryAfterError } from "../retry/retry-after-error.ts";
+import { isTerminalError } from "../retry/terminal-error.ts";
+import { GrpcBackoff } from "../strategies/grpc-backoff.ts";
+import type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect-options.ts";
+
+const MIN_CONNECT_TIMEOUT = 20_000;
+
+/** Milliseconds. A limit of 0 would time an attempt out before it is made. */
+const NANOSECOND = 1e-6;
+
+/**
+ * The attempts to make one connection: counts them, and knows when the next may start. As the manager
+ * of a loop that does not slide, it is asked for a delay at the start of each attempt.
+ */
+export class ConnectionAttempts<Connection> implements BackoffManager {
+  readonly signal: AbortSignal;
+  readonly #connect: (attempt: ConnectAttempt) => Connection | PromiseLike<Connection>;
+  readonly #onRetry: ((retry: ConnectRetry) => unknown) | undefined;
+  readonly #onLate: ((connection: Connection) => unknown) | undefined;
+  readonly #minTimeout: number;
+  readonly #clock: Clock;
+  readonly #strategy: BackoffStrategy;
+  readonly #timer: ReusedTimer;
+  #nextDelay: DelayFunc;
+  #attempt = 0;
+  /** Start of the last attempt, on the monotonic clock. */
+  #startedAt = 0;
+  /** Milliseconds from that start to the earliest start of the next attempt. */
+  #delay = 0;
+  /** Set when the strategy threw instead of returning a delay: no further attempt follows. */
+  #exhausted: { readonly error: unknown } | undefined = undefined;
+
+  constructor(
+    connect: (attempt: ConnectAttempt) => Connection | PromiseLike<Connection>,
+    options: ConnectOptions<Connection>,
+  ) {
+    requireFunction("connect", connect);
+    requireOptions("options", options);
+    const { signal, backoff = new GrpcBackoff(), clock = realClock, onRetry, onLate } = options;
+    const { minConnectTimeout = MIN_CONNECT_TIMEOUT } = options;
+    requireSignal("options.signal", signal);
+    requireHooks("options", options, ["onRetry", "onLate"]);
+    this.#minTimeout = requireNotNegative("options.minConnectTimeout", minConnectTimeout);
+    this.signal = signal;
+    this.#connect = connect;
+    this.#onRetry = onRetry;
+    this.#onLate = onLate;
+    this.#clock = clock;
+    this.#timer = new ReusedTimer("options.clock", clock);
+    this.#strategy = strategyOf("options.backoff", backoff);
+    this.#nextDelay = this.#strategy.delayFunc();
+  }
+
+  /** Counts an attempt that starts now, and arms the timer for the next one. */
+  backoff(): Timer {
+    this.#attempt++;
+    this.#delay = this.#draw(this.#nextDelay);
+    this.#startedAt = this.#clock.monotonic();
+    return this.#timer.arm(this.#delay);
+  }
+
+  /** Makes the attempt that {@link ConnectionAttempts.backoff} has counted. */
+  make(): Promise<Connection> {
+    const [attempt, startedAt, delay] = [this.#attempt, this.#startedAt, this.#delay];
+    const timeout = Math.max(delay, this.#minTimeout);
+    const connect = (signal: AbortSignal): Connection | PromiseLike<Connection> =>
+      this.#connect({ attempt, startedAt, delay, timeout, signal });
+    return withTimeout(connect, Math.max(timeout, NANOSECOND), {
+      signal: this.signal,
+      clock: this.#clock,
+      label: "attempt to connect",
+      onLate: (connection) => this.release(connection),
+    });
+  }
+
+  /** Hands over a connection that nobody waits for. */
+  release(connection: Connection): unknown {
+    return this.#onLate?.(connection);
+  }
+
+  /** Returns if another attempt follows; throws the error to reject with otherwise. */
+  async failed(error: unknown): Promise<void> {
+    if (this.signal.aborted) return;
+    const after = RetryAfterError.delayOf(error);
+    if (isTerminalError(error) || after === Number.POSITIVE_INFINITY) throw error;
+    this.requireMore();
+    if (after !== undefined) this.#postpone(after);
+    const onRetry = this.#onRetry;
+    if (onRetry === undefined) return;
+    const retry = { attempt: this.#attempt, error, delay: this.#untilNext() };
+    await withTimeout(() => onRetry(retry), Number.POSITIVE_INFINITY, { signal: this.signal });
+  }
+
+  /** The peer accepted: that attempt now counts as the first one, and the delays start over. */
+  accepted(): void {
+    this.#attempt = 0;
+    this.#exhausted = undefined;
+    this.#delay = Math.min(this.#delay, this.#draw(this.#strategy.delayFunc()));
+    this.#nextDelay = this.#strategy.delayFunc();
+    // Armed after the abort, the timer would hold up the end.
+    if (!this.signal.aborted) this.#timer.arm(this.#untilNext());
+  }
+
+  /** Throws what the strategy threw, if it has no delay left. */
+  requireMore(): void {
+    if (this.#exhausted !== undefined) throw this.#exhausted.error;
+  }
+
+  #draw(nextDelay: DelayFunc): number {
+    try {
+      return nextDelay();
+    } catch (error) {
+      this.#exhausted = { error };
+      return 0;
+    }
+  }
+
+  #postpone(after: number): void {
+    const passed = this.#clock.monotonic() - this.#startedAt;
+    this.#delay = Math.max(this.#delay, passed + after);
+    this.#timer.arm(this.#untilNext());
+  }
+
+  #untilNext(): number {
+    return Math.max(this.#startedAt + this.#delay - this.#clock.monotonic(), 0);
+  }
+}

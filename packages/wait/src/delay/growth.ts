@@ -1,0 +1,94 @@
+import { requireAtLeast, requirePositive, requireWhole } from "@holdfast/clock/internal";
+import type { BackoffOptions } from "./backoff-options.ts";
+import type { DelayFunc } from "./backoff-strategy.ts";
+import { cappedJitter } from "./capped-jitter.ts";
+import { toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
+
+/** A growing delay at one moment: {@link BackoffOptions}, in nanoseconds. */
+export interface GrowthState {
+  /** The next delay before its jitter. */
+  readonly base: number;
+  /** How many times it may still grow. */
+  readonly steps: number;
+  readonly factor: number;
+  /** The base at which growth ends. */
+  readonly limit: number;
+  /** Applies the jitter to a base. */
+  readonly jitter: (base: number) => number;
+}
+
+/** Checks options and makes the first state of them. */
+export function growthState(name: string, options: BackoffOptions): GrowthState {
+  if ("delayFunc" in options)
+    throw new TypeError(
+      `${name} must be the options of a Backoff, got a strategy: use it as it is`,
+    );
+  const { duration, factor, steps = Number.POSITIVE_INFINITY } = options;
+  requireAtLeast(`${name}.duration`, duration, 0);
+  if (factor !== undefined) requirePositive(`${name}.factor`, factor);
+  requireWhole(`${name}.steps`, steps, 0);
+  const { limit, limitsFirst, apply } = cappedJitter(name, options);
+  const first = toNanoseconds(duration);
+  const base = limitsFirst ? Math.min(first, limit) : first;
+  return {
+    base,
+    steps,
+    factor: factor ?? 1,
+    limit: factor === undefined ? base : limit,
+    jitter: apply,
+  };
+}
+
+/** A delay that grows with each step. */
+export class Growth {
+  #base: number;
+  #steps: number;
+  readonly #factor: number;
+  readonly #limit: number;
+  readonly #jitter: (base: number) => number;
+
+  constructor({ base, steps, factor, limit, jitter }: GrowthState) {
+    this.#base = base;
+    this.#steps = steps;
+    this.#factor = factor;
+    this.#limit = limit;
+    this.#jitter = jitter;
+  }
+
+  /**
+   * The current state, from which another instance can continue.
+   *
+   * @internal
+   */
+  protected get state(): GrowthState {
+    return {
+      base: this.#base,
+      steps: this.#steps,
+      factor: this.#factor,
+      limit: this.#limit,
+      jitter: this.#jitter,
+    };
+  }
+
+  /**
+   * Returns the next delay and grows the one after it.
+   *
+   * @returns milliseconds
+   */
+  step(): number {
+    const base = this.#base;
+    if (this.#steps > 0) {
+      const next = Math.floor(base * this.#factor);
+      const reachesLimit = next > this.#limit;
+      this.#base = reachesLimit ? this.#limit : next;
+      this.#steps = reachesLimit ? 0 : this.#steps - 1;
+    }
+    return toMilliseconds(this.#jitter(base));
+  }
+}
+
+/** An independent sequence of delays, in milliseconds. */
+export function delaysFrom(state: GrowthState): DelayFunc {
+  const growth = new Growth(state);
+  return () => growth.step();
+}

@@ -1,0 +1,52 @@
+import { requireAtLeast, requireFunction } from "@holdfast/clock/internal";
+import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
+import { defaultRandom, type Random } from "./random.ts";
+
+/**
+ * A delay that is longer than `duration` by a random share of it, so that many callers do not come
+ * back at the same moment.
+ *
+ * The result is evenly spread over `duration` to `duration × (1 + maxFactor)`, the end excluded, in
+ * whole nanoseconds. As in Go, a `maxFactor` of 0 stands for 1: the delay may double. (In
+ * {@link BackoffOptions.jitter} and everywhere else 0 means no jitter.)
+ *
+ * @param duration - milliseconds, finite, at least 0
+ * @param maxFactor - the largest share that may be added, finite, at least 0
+ * @param random - where the chance comes from; by default `Math.random`
+ * @returns milliseconds
+ * @throws RangeError or TypeError if an argument is out of its range
+ *
+ * Source: `Jitter` of k8s.io/apimachinery/pkg/util/wait. Unlike there, a negative `maxFactor` is an
+ * error, and the sum never wraps around: it ends at 2^63 ns.
+ *
+ * @example
+ * ```ts
+ * import { jitter } from "@holdfast/wait";
+ *
+ * console.log(jitter(1_000, 0.5, () => 0.25)); // => 1125
+ * ```
+ */
+export function jitter(
+  duration: number,
+  maxFactor: number,
+  random: Random = defaultRandom,
+): number {
+  requireAtLeast("duration", duration, 0);
+  requireAtLeast("maxFactor", maxFactor, 0);
+  requireFunction("random", random);
+  const share = maxFactor === 0 ? 1 : maxFactor;
+  return toMilliseconds(spread(toNanoseconds(duration), share, random, LONGEST_NANOSECONDS));
+}
+
+export { jitter as Jitter };
+
+/** A delay with jitter, at most `max`. The order of the factors is Go's and decides the last nanosecond. */
+export function spread(
+  nanoseconds: number,
+  maxFactor: number,
+  random: Random,
+  max: number,
+): number {
+  const extra = Math.floor(random() * maxFactor * nanoseconds);
+  return Math.min(nanoseconds + extra, max);
+}

@@ -1,0 +1,18 @@
+import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import type { BackoffOptions } from "./backoff-options.ts";
+import type { BackoffStrategy } from "./backoff-strategy.ts";
+import { delaysFrom, growthState } from "./growth.ts";
+
+/** The strategy in an option that holds one, or the options of a {@link Backoff}. */
+export function strategyOf(
+  name: string,
+  backoff: BackoffStrategy | BackoffOptions,
+): BackoffStrategy {
+  requireOptions(name, backoff);
+  if ("delayFunc" in backoff) {
+    requireMethods(name, backoff, ["delayFunc"]);
+    return backoff;
+  }
+  const first = growthState(name, backoff);
+  return { delayFunc: () => delaysFrom(first) };
+}

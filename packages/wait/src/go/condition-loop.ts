@@ -1,0 +1,28 @@
+import { requireFunction, requireHooks, requireSignal } from "@holdfast/clock/internal";
+import { type Loop, loop } from "../loop/loop.ts";
+import type { Condition, ConditionOptions } from "./condition-options.ts";
+
+/** Options for {@link conditionLoop}. */
+export interface ConditionLoop extends Omit<Loop<boolean>, "run" | "isDone" | "onError"> {
+  readonly condition: Condition;
+  readonly onError: ConditionOptions["onError"];
+}
+
+/** Asks until the condition is true. Rejects with `signal.reason` if the signal aborts first. */
+export async function conditionLoop({
+  condition,
+  signal,
+  onError,
+  ...options
+}: ConditionLoop): Promise<void> {
+  const done = await loop({ ...options, run: condition, isDone: Boolean, onError, signal });
+  if (done === undefined) throw signal.reason;
+}
+
+/** Validates the options shared by all condition waits, except `clock`. */
+export function requireCondition(condition: Condition, options: ConditionOptions): void {
+  const { signal } = options;
+  requireFunction("condition", condition);
+  if (signal !== undefined) requireSignal("options.signal", signal);
+  requireHooks("options", options, ["onError"]);
+}

@@ -1,0 +1,57 @@
+/** What Kubernetes answers a failed request with, as far as it matters here. */
+interface Status {
+  readonly code?: unknown;
+  readonly reason?: unknown;
+}
+
+const CONFLICT = 409;
+
+/**
+ * Whether an error is the answer of a Kubernetes API server to a change of an object that somebody
+ * else has changed meanwhile.
+ *
+ * | Error | Where the code is | Where the reason is |
+ * | --- | --- | --- |
+ * | `ApiException` of @kubernetes/client-node 1.x | `code` | `body`, JSON as text |
+ * | `HttpError` of @kubernetes/client-node 0.x | `statusCode` | `body`, an object |
+ * | a `Status` that was thrown as it is | `code` | `reason` |
+ *
+ * The reason decides, if it is `Conflict` or `AlreadyExists`: the latter has the code 409, too, but
+ * doing it again does not help. With any other reason, or none, the code decides.
+ *
+ * @param error - anything that was caught
+ * @returns true if fetching the object and changing it again may help
+ *
+ * Source: `IsConflict` of k8s.io/apimachinery/pkg/api/errors. Go looks through the causes of an
+ * error, too; clients in JavaScript throw the error itself.
+ *
+ * @example
+ * ```ts
+ * import { isConflict } from "@holdfast/wait/go";
+ *
+ * const conflict = Object.assign(new Error("HTTP-Code: 409"), {
+ *   code: 409,
+ *   body: '{"kind":"Status","reason":"Conflict","code":409}',
+ * });
+ * console.log(isConflict(conflict)); // => true
+ * console.log(isConflict({ ...conflict, body: '{"reason":"AlreadyExists"}' })); // => false
+ * ```
+ */
+export function isConflict(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { code, statusCode, body, reason } = error as Record<string, unknown>;
+  const status = statusOf(body);
+  const why = status.reason ?? reason;
+  if (why === "Conflict") return true;
+  return why !== "AlreadyExists" && [code, statusCode, status.code].includes(CONFLICT);
+}
+
+function statusOf(body: unknown): Status {
+  if (typeof body === "object" && body !== null) return body;
+  if (typeof body !== "string") return {};
+  try {
+    return statusOf(JSON.parse(body));
+  } catch {
+    return {}; // a proxy in between may answer with a page
+  }
+}

@@ -1,0 +1,75 @@
+import { requireAtLeast, requireBoolean, requireOptions } from "@holdfast/clock/internal";
+import type { Random } from "../delay/random.ts";
+import { backoffUntil } from "../loop/backoff-until.ts";
+import { JitteredBackoffManager } from "../loop/jittered-backoff-manager.ts";
+import type { PeriodicOptions } from "../loop/loop-options.ts";
+
+/** What {@link jitterUntil} can be told. */
+export interface JitterUntilOptions extends PeriodicOptions {
+  /**
+   * The largest share of the period that may be added to it at random. Finite, at least 0.
+   *
+   * @defaultValue `0`, no randomness
+   */
+  readonly jitter?: number | undefined;
+
+  /**
+   * When a period starts counting: true after `f` has settled, false when it is called.
+   *
+   * @defaultValue `true`
+   */
+  readonly sliding?: boolean | undefined;
+
+  /**
+   * Draws the jitter.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+}
+
+/**
+ * Calls `f` at once and then with a jittered period between the calls, until `signal` aborts.
+ *
+ * Calls, aborts and errors are as in {@link backoffUntil}.
+ *
+ * @param f - the work. It receives `signal` and should give up soon after it aborts
+ * @param period - the delay between calls before jitter: milliseconds, finite, at least 0
+ * @param signal - ends the loop
+ * @param options - see {@link JitterUntilOptions}
+ * @returns a promise that settles when the loop has ended and no timer or listener is left; bad
+ * arguments reject it with a RangeError or TypeError
+ *
+ * Source: `JitterUntil` of k8s.io/apimachinery/pkg/util/wait.
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { seededRandom } from "@holdfast/wait";
+ * import { jitterUntil } from "@holdfast/wait/go";
+ *
+ * const clock = new FakeClock();
+ * const stop = new AbortController();
+ * let reports = 0;
+ * const loop = jitterUntil(() => reports++, 10_000, stop.signal, {
+ *   jitter: 0.5, clock, random: seededRandom(1),
+ * });
+ * await clock.step(60_000);
+ * stop.abort();
+ * await loop;
+ * console.log(reports >= 4 && reports <= 7); // => true
+ * ```
+ */
+export async function jitterUntil(
+  f: (signal: AbortSignal) => unknown,
+  period: number,
+  signal: AbortSignal,
+  options: JitterUntilOptions = {},
+): Promise<void> {
+  requireAtLeast("period", period, 0);
+  requireOptions("options", options);
+  const { jitter, sliding = true, clock, random, onError } = options;
+  requireBoolean("options.sliding", sliding);
+  const manager = new JitteredBackoffManager({ duration: period, jitter, clock, random });
+  await backoffUntil(f, manager, sliding, signal, { onError });
+}

@@ -1,0 +1,126 @@
+import { type Clock, onAbort, realClock } from "@holdfast/clock";
+import {
+  requireClock,
+  requireFunction,
+  requireHooks,
+  requireNotNegative,
+  requireOptions,
+  requireSignal,
+} from "@holdfast/clock/internal";
+import { Deadline } from "./deadline.ts";
+
+/** Options for {@link withTimeout}. */
+export interface WithTimeoutOptions<Value> {
+  /**
+   * Ends the wait early: the promise rejects at once with `signal.reason`.
+   *
+   * @defaultValue none
+   */
+  readonly signal?: AbortSignal | undefined;
+
+  /**
+   * Measures the timeout.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+
+  /**
+   * Name of the timer. Fake clocks print it when a test is stuck.
+   *
+   * @defaultValue `"timeout"`
+   */
+  readonly label?: string | undefined;
+
+  /**
+   * Supplies the `cause` of the {@link TimeoutError}: the last error of an earlier attempt, for
+   * example. Called once, when the timeout expires. `undefined` means no cause.
+   *
+   * @defaultValue none
+   */
+  readonly cause?: (() => unknown) | undefined;
+
+  /**
+   * Receives the value of `work` if it arrives after the promise has rejected. Release it here: no
+   * other code sees it. An error it throws is an unhandled rejection.
+   *
+   * @defaultValue a late value is ignored
+   */
+  readonly onLate?: ((value: Value) => unknown) | undefined;
+}
+
+/**
+ * Waits for `work`, but at most `timeout` milliseconds and only until `signal` aborts.
+ *
+ * | Event | Result |
+ * | --- | --- |
+ * | `work` settles in time | the same value or error |
+ * | `work` throws synchronously | rejects with that error |
+ * | the timeout expires | rejects with a {@link TimeoutError}, and aborts the signal of `work` with it |
+ * | `signal` aborts | rejects with `signal.reason`, and aborts the signal of `work` with it |
+ * | `signal` is already aborted | rejects with `signal.reason`; `work` is not called |
+ * | `timeout` is 0 | rejects with a {@link TimeoutError}; `work` is not called |
+ * | `work` resolves after the rejection | `onLate` receives the value |
+ * | `work` rejects after the rejection | the error is ignored |
+ *
+ * The promise settles at once, whether or not `work` obeys its signal. No timer and no listener
+ * remain. With a timeout of `Infinity` no timer is armed, and `work` receives `signal` itself.
+ *
+ * @param work - the work to wait for; receives the signal that ends it
+ * @param timeout - milliseconds, at least 0, or `Infinity`
+ * @param options - see {@link WithTimeoutOptions}
+ * @returns a promise of the value of `work`; bad arguments reject it with a RangeError or TypeError
+ *
+ * Source: `context.WithTimeout` in Go, which also cancels the context it gives to the work.
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { isTimeoutError, withTimeout } from "@holdfast/wait";
+ *
+ * const clock = new FakeClock();
+ * const query = (signal: AbortSignal) => clock.sleep(60_000, { signal });
+ * try {
+ *   await clock.run(() => withTimeout(query, 5_000, { clock }));
+ * } catch (error) {
+ *   console.log(isTimeoutError(error), String(error));
+ * }
+ * // => true TimeoutError: timed out after 5000 ms
+ * ```
+ */
+export async function withTimeout<Value>(
+  work: (signal: AbortSignal) => Value | PromiseLike<Value>,
+  timeout: number,
+  options: WithTimeoutOptions<Value> = {},
+): Promise<Value> {
+  requireFunction("work", work);
+  requireNotNegative("timeout", timeout);
+  requireOptions("options", options);
+  const { signal: parent, clock = realClock, label, cause, onLate } = options;
+  if (parent !== undefined) requireSignal("options.signal", parent);
+  requireClock("options.clock", clock);
+  requireHooks("options", options, ["cause", "onLate"]);
+
+  const deadline = new Deadline(timeout, { clock, signal: parent, label, cause });
+  const { signal } = deadline;
+  if (signal.aborted) throw signal.reason;
+  return new Promise((resolve, reject) => {
+    const subscription = onAbort(signal, reject);
+    const release = (): void => {
+      subscription[Symbol.dispose]();
+      deadline[Symbol.dispose]();
+    };
+    const result = (async () => work(signal))();
+    void result.then(
+      (value) => {
+        if (signal.aborted) return onLate?.(value);
+        release();
+        return resolve(value);
+      },
+      (error: unknown) => {
+        release();
+        reject(error);
+      },
+    );
+  });
+}

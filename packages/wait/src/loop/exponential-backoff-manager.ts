@@ -1,0 +1,118 @@
+import { type Clock, realClock, type Timer } from "@holdfast/clock";
+import { requireNotNegative, requireOptions, requirePositive } from "@holdfast/clock/internal";
+import { Backoff } from "../delay/backoff.ts";
+import type { DelayFunc } from "../delay/backoff-strategy.ts";
+import type { JitterForm } from "../delay/capped-jitter.ts";
+import { toNanoseconds } from "../delay/nanoseconds.ts";
+import type { Random } from "../delay/random.ts";
+import { type BackoffManager, ReusedTimer } from "./backoff-manager.ts";
+
+/** The delays of an {@link ExponentialBackoffManager}, and when they start over. */
+export interface ExponentialBackoffManagerOptions {
+  /** The first delay, in milliseconds. Finite, at least 0. It is not limited by `cap`. */
+  readonly duration: number;
+
+  /** What a delay is multiplied by to get the next. Finite, above 0. */
+  readonly factor: number;
+
+  /**
+   * The delay at which growth ends, in milliseconds, before jitter. Above 0, or `Infinity`.
+   *
+   * @defaultValue `Infinity`
+   */
+  readonly cap?: number | undefined;
+
+  /**
+   * The largest share of a delay that may be added to it at random. Finite, at least 0.
+   *
+   * @defaultValue `0`, no randomness
+   */
+  readonly jitter?: JitterForm | undefined;
+
+  /**
+   * After how long without a call the delays start over, in milliseconds. At least 0, or `Infinity`.
+   *
+   * @defaultValue `Infinity`, never
+   */
+  readonly resetAfter?: number | undefined;
+
+  /**
+   * Measures delays and pauses.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+
+  /**
+   * Draws the jitter.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+}
+
+/**
+ * Delays that grow while a loop keeps failing, and start over once it has been well for a while.
+ *
+ * "Well" is a pause between two calls of {@link ExponentialBackoffManager.backoff} that is longer
+ * than `resetAfter`. Success as such changes nothing.
+ *
+ * @remarks
+ * The pause is measured from one call to the next, so it contains the delay itself. A delay longer
+ * than `resetAfter` therefore starts over on its own: with `{ duration: 1000, factor: 2, cap: 30_000,
+ * resetAfter: 5_000 }` the delays are 1, 2, 4, 8, 1, 2 … s and never reach the cap. Choose a
+ * `resetAfter` of more than `cap × (1 + jitter)`; twice the cap is usual.
+ *
+ * Source: `NewExponentialBackoffManager` of k8s.io/apimachinery/pkg/util/wait.
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { ExponentialBackoffManager } from "@holdfast/wait";
+ *
+ * const clock = new FakeClock();
+ * const manager = new ExponentialBackoffManager({
+ *   duration: 1_000, factor: 2, cap: 8_000, resetAfter: 60_000, clock,
+ * });
+ * const next = () => manager.backoff().deadline - clock.monotonic();
+ * console.log(next(), next(), next(), next(), next()); // => 1000 2000 4000 8000 8000
+ * await clock.step(60_001);
+ * console.log(next()); // => 1000
+ * ```
+ */
+export class ExponentialBackoffManager implements BackoffManager {
+  readonly #clock: Clock;
+  readonly #timer: ReusedTimer;
+  readonly #backoff: Backoff;
+  /** In nanoseconds: of two instants as doubles, the difference is off in its last digits. */
+  readonly #longestPause: number;
+  #next: DelayFunc;
+  #lastCall: number;
+
+  /**
+   * @param options - see {@link ExponentialBackoffManagerOptions}
+   * @throws RangeError or TypeError if an option is out of its range
+   */
+  constructor(options: ExponentialBackoffManagerOptions) {
+    requireOptions("options", options);
+    const { duration, factor, cap, jitter, random, clock = realClock } = options;
+    const { resetAfter = Number.POSITIVE_INFINITY } = options;
+    requirePositive("options.factor", factor);
+    requireNotNegative("options.resetAfter", resetAfter);
+    this.#timer = new ReusedTimer("options.clock", clock);
+    this.#clock = clock;
+    this.#backoff = new Backoff({ duration, factor, cap, jitter, random });
+    this.#longestPause = toNanoseconds(resetAfter);
+    this.#next = this.#backoff.delayFunc();
+    this.#lastCall = clock.monotonic();
+  }
+
+  /** {@inheritDoc BackoffManager.backoff} */
+  backoff(): Timer {
+    const now = this.#clock.monotonic();
+    const pause = toNanoseconds(now - this.#lastCall);
+    if (pause > this.#longestPause) this.#next = this.#backoff.delayFunc();
+    this.#lastCall = now;
+    return this.#timer.arm(this.#next());
+  }
+}

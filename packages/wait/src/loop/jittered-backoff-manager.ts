@@ -1,0 +1,72 @@
+import { type Clock, realClock, type Timer } from "@holdfast/clock";
+import { requireOptions } from "@holdfast/clock/internal";
+import { Backoff } from "../delay/backoff.ts";
+import type { DelayFunc } from "../delay/backoff-strategy.ts";
+import type { JitterForm } from "../delay/capped-jitter.ts";
+import type { Random } from "../delay/random.ts";
+import { type BackoffManager, ReusedTimer } from "./backoff-manager.ts";
+
+/** The delays of a {@link JitteredBackoffManager}. */
+export interface JitteredBackoffManagerOptions {
+  /** The delay before jitter, in milliseconds. Finite, at least 0. */
+  readonly duration: number;
+
+  /**
+   * The largest share of the delay that may be added to it at random. Finite, at least 0.
+   *
+   * @defaultValue `0`, no randomness
+   */
+  readonly jitter?: JitterForm | undefined;
+
+  /**
+   * Measures the delays.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+
+  /**
+   * Draws the jitter.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+}
+
+/**
+ * The same delay again and again, each time with fresh jitter.
+ *
+ * Source: `NewJitteredBackoffManager` of k8s.io/apimachinery/pkg/util/wait.
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { JitteredBackoffManager } from "@holdfast/wait";
+ *
+ * const clock = new FakeClock();
+ * const manager = new JitteredBackoffManager({
+ *   duration: 1_000, jitter: 0.2, clock, random: () => 0.5,
+ * });
+ * console.log(manager.backoff().deadline - clock.monotonic()); // => 1100
+ * ```
+ */
+export class JitteredBackoffManager implements BackoffManager {
+  readonly #timer: ReusedTimer;
+  readonly #next: DelayFunc;
+
+  /**
+   * @param options - see {@link JitteredBackoffManagerOptions}
+   * @throws RangeError or TypeError if an option is out of its range
+   */
+  constructor(options: JitteredBackoffManagerOptions) {
+    requireOptions("options", options);
+    const { duration, jitter, random, clock = realClock } = options;
+    this.#timer = new ReusedTimer("options.clock", clock);
+    this.#next = new Backoff({ duration, jitter, random }).delayFunc();
+  }
+
+  /** {@inheritDoc BackoffManager.backoff} */
+  backoff(): Timer {
+    return this.#timer.arm(this.#next());
+  }
+}

@@ -1,0 +1,91 @@
+import type { PassiveClock, Timer } from "@holdfast/clock";
+import type { BackoffManager } from "../loop/backoff-manager.ts";
+import { loop } from "../loop/loop.ts";
+
+type Tick = IteratorResult<number, undefined>;
+
+const END: Tick = { done: true, value: undefined };
+
+/** Somebody who has asked for a tick. */
+interface Taker {
+  readonly resolve: (tick: Tick) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What decides when there is a tick; as in a {@link Loop}. */
+export interface TicksOptions {
+  readonly clock: PassiveClock;
+  readonly manager: BackoffManager;
+  readonly immediate: boolean;
+  readonly sliding: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** A loop turned inside out: each run of it lasts from a tick until the next one is asked for. */
+export class Ticks implements AsyncIterableIterator<number, undefined> {
+  readonly #options: TicksOptions;
+  #state: "new" | "ticking" | "ended" = "new";
+  readonly #takers: Taker[] = [];
+  #timer: Timer | undefined = undefined;
+  /** Ends the run that is under way. */
+  #resume: (() => void) | undefined = undefined;
+
+  constructor(options: TicksOptions) {
+    this.#options = options;
+  }
+
+  next(): Promise<Tick> {
+    if (this.#state === "ended") return Promise.resolve(END);
+    const tick = new Promise<Tick>((resolve, reject) => this.#takers.push({ resolve, reject }));
+    if (this.#state === "new") this.#start();
+    else this.#resume?.();
+    return tick;
+  }
+
+  return(): Promise<Tick> {
+    this.#end();
+    this.#timer?.stop();
+    this.#resume?.();
+    return Promise.resolve(END);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #start(): void {
+    this.#state = "ticking";
+    const { manager, immediate, sliding, signal } = this.#options;
+    const end = loop({
+      run: () => this.#tick(),
+      isDone: () => this.#state === "ended",
+      onError: undefined,
+      manager: { backoff: () => (this.#timer = manager.backoff()) },
+      immediate,
+      sliding,
+      signal,
+    });
+    void end.then(
+      () => this.#end(),
+      (error: unknown) => {
+        this.#takers.shift()?.reject(error);
+        this.#end();
+      },
+    );
+  }
+
+  #tick(): Promise<void> | undefined {
+    if (this.#state === "ended") return undefined;
+    const value = this.#options.clock.monotonic();
+    this.#takers.shift()?.resolve({ done: false, value });
+    if (this.#takers.length > 0) return undefined;
+    return new Promise((resume) => {
+      this.#resume = resume;
+    });
+  }
+
+  #end(): void {
+    this.#state = "ended";
+    for (const { resolve } of this.#takers.splice(0)) resolve(END);
+  }
+}

@@ -1,0 +1,132 @@
+import { type PassiveClock, realClock } from "@holdfast/clock";
+import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { parseRetryAfter } from "./parse-retry-after.ts";
+import { RetryAfterError } from "./retry-after-error.ts";
+import { TerminalError } from "./terminal-error.ts";
+
+/** The part of a `fetch` response that {@link expectOk} reads. */
+export interface FetchResponse {
+  /** Whether the status is 200 to 299. */
+  readonly ok: boolean;
+  /** The HTTP status code. */
+  readonly status: number;
+  /** The URL that answered. */
+  readonly url: string;
+  /** The response headers. */
+  readonly headers: {
+    /** The value of a header, or null. */
+    get(name: string): string | null;
+  };
+  /** The body: a `ReadableStream` or null. */
+  readonly body?: unknown;
+}
+
+/** Options for {@link expectOk}. */
+export interface ExpectOkOptions {
+  /**
+   * The wall clock that a date in `Retry-After` is compared with.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: PassiveClock | undefined;
+}
+
+/** How much of a body goes into an error message, in bytes. */
+const MAX_BODY = 1_024;
+
+/** Timeout, too early, too many requests: client errors that a later attempt may fix. */
+const RETRYABLE = new Set([408, 425, 429]);
+
+/**
+ * Returns a response of `fetch` if its status is 200 to 299, and throws an error that `retry`, `poll`
+ * and a controller understand otherwise.
+ *
+ * | Status | Error |
+ * | --- | --- |
+ * | 200 to 299 | none: the response is returned, its body unread |
+ * | 408, 425, 429, 500 to 599, with a valid `Retry-After` | {@link RetryAfterError} |
+ * | the same, without one | `Error`: worth another attempt after the normal delay |
+ * | any other | {@link TerminalError}: another attempt would get the same answer |
+ *
+ * The message holds the status, the URL without credentials, query and fragment, and at most 1 kB of
+ * the body. The rest of the body is cancelled, which frees the connection. Reading stops when the
+ * signal passed to `fetch` aborts.
+ *
+ * @param response - the response; resolves to the same object
+ * @param options - see {@link ExpectOkOptions}
+ * @returns a promise of the response; rejects with an error from the table, or with a TypeError for a
+ * bad argument
+ *
+ * Source: the status codes are those that RFC 9110, RFC 8470 (425) and RFC 6585 (429) call temporary.
+ *
+ * @example
+ * ```ts
+ * import { expectOk, isTerminalError, retry } from "@holdfast/wait";
+ *
+ * const answers = [new Response("busy", { status: 503 }), new Response("hello")];
+ * const page = await retry(async () => expectOk(answers.shift() as Response), {
+ *   backoff: { duration: 1 },
+ * });
+ * console.log(await page.text()); // => hello
+ *
+ * const missing = expectOk(new Response("no such page", { status: 404 }));
+ * console.log(isTerminalError(await missing.catch((error: unknown) => error))); // => true
+ * ```
+ */
+export async function expectOk<Answer extends FetchResponse>(
+  response: Answer,
+  options: ExpectOkOptions = {},
+): Promise<Answer> {
+  requireMethods("response.headers", (response as Partial<FetchResponse> | null)?.headers, ["get"]);
+  requireOptions("options", options);
+  const { clock = realClock } = options;
+  requireMethods("options.clock", clock, ["now"]);
+  const { ok, status, headers, url } = response;
+  if (ok) return response;
+
+  const text = await readStart(response.body);
+  const message = `HTTP ${status}${place(url)}${text === "" ? "" : `: ${text}`}`;
+  if (!RETRYABLE.has(status) && (status < 500 || status > 599)) throw new TerminalError(message);
+  const after = parseRetryAfter(headers.get("retry-after"), clock);
+  if (after === undefined) throw new Error(message);
+  throw new RetryAfterError(after, { message });
+}
+
+/** Where the response came from, without what may be secret. */
+function place(url: unknown): string {
+  try {
+    const { origin, pathname } = new URL(String(url));
+    return ` from ${origin}${pathname}`;
+  } catch {
+    return ""; // a response made by hand has no URL
+  }
+}
+
+interface Reader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** The first bytes of a body as one line. A body that cannot be read must not hide the status. */
+async function readStart(body: unknown): Promise<string> {
+  try {
+    const reader = (body as { getReader(): Reader } | null | undefined)?.getReader();
+    if (reader === undefined) return "";
+    const bytes = await readBytes(reader, []);
+    return new TextDecoder()
+      .decode(bytes)
+      .replace(/\p{Cc}+/gu, " ")
+      .trim();
+  } catch {
+    return "";
+  }
+}
+
+/** Recursive, because each read waits for the one before and no delay lies in between. */
+async function readBytes(reader: Reader, before: readonly number[]): Promise<Uint8Array> {
+  const { done, value } = await reader.read();
+  const bytes = [...before, ...(value ?? []).slice(0, MAX_BODY - before.length)];
+  if (!done && bytes.length < MAX_BODY) return readBytes(reader, bytes);
+  reader.cancel().catch(() => {}); // the message is complete: nothing depends on this
+  return Uint8Array.from(bytes);
+}

@@ -1,0 +1,131 @@
+import { type Clock, realClock, type Timer } from "@holdfast/clock";
+import {
+  requireAbove,
+  requireHooks,
+  requireNotNegative,
+  requireOptions,
+  requireSignal,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import type { BackoffOptions } from "../delay/backoff-options.ts";
+import type { DelayFunc } from "../delay/backoff-strategy.ts";
+import { toNanoseconds } from "../delay/nanoseconds.ts";
+import { strategyOf } from "../delay/strategy-of.ts";
+import { isTimeoutError } from "../limit/timeout-error.ts";
+import { withTimeout } from "../limit/with-timeout.ts";
+import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
+import type { Attempt } from "./attempt.ts";
+import { RetryAfterError } from "./retry-after-error.ts";
+import type { RetryContext, RetryHooks, RetryOptions } from "./retry-options.ts";
+import { isTerminalError } from "./terminal-error.ts";
+
+const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 2, jitter: 0.5, cap: 30_000 };
+
+/** {@link RetryOptions}, checked, with their defaults. */
+export interface RetryPlan extends RetryHooks {
+  /** Never aborts if the caller passed none. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly retries: number;
+  readonly maxElapsed: number;
+  readonly attemptTimeout: number;
+  readonly timer: ReusedTimer;
+  readonly nextDelay: DelayFunc;
+}
+
+/** Reads the options once. */
+export function retryPlan(options: RetryOptions): RetryPlan {
+  requireOptions("options", options);
+  const { signal = new AbortController().signal, clock = realClock } = options;
+  const { backoff = DEFAULT_BACKOFF, maxElapsed = Number.POSITIVE_INFINITY } = options;
+  const { attemptTimeout = Number.POSITIVE_INFINITY } = options;
+  const { retries = maxElapsed < Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : 10 } =
+    options;
+  const { shouldRetry, delay, onRetry } = options;
+  requireSignal("options.signal", signal);
+  const timer = new ReusedTimer("options.clock", clock);
+  const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
+  requireNotNegative("options.maxElapsed", maxElapsed);
+  requireWhole("options.retries", retries, 0);
+  requireHooks("options", options, ["shouldRetry", "delay", "onRetry"]);
+  requireAbove("options.attemptTimeout", attemptTimeout, 0);
+  const limits = { retries, maxElapsed, attemptTimeout };
+  return { signal, clock, ...limits, timer, nextDelay, shouldRetry, delay, onRetry };
+}
+
+/** The attempts of one `retry`: calls the function, and decides after each failure what follows. */
+export class RetryAttempts<Value> implements BackoffManager {
+  readonly #fn: (attempt: Attempt) => Value | PromiseLike<Value>;
+  readonly #plan: RetryPlan;
+  readonly #start: number;
+  #attempt = 0;
+  /** The delay before the next attempt, in milliseconds. */
+  #delay = 0;
+  /** The last error that was no timeout: timeouts as causes of timeouts would form a long chain. */
+  #lastError: unknown = undefined;
+
+  constructor(fn: (attempt: Attempt) => Value | PromiseLike<Value>, plan: RetryPlan) {
+    this.#fn = fn;
+    this.#plan = plan;
+    this.#start = plan.clock.monotonic();
+  }
+
+  /** Makes the next attempt. */
+  run(signal: AbortSignal): Value | PromiseLike<Value> {
+    const { attemptTimeout, clock } = this.#plan;
+    const attempt = ++this.#attempt;
+    if (attemptTimeout === Number.POSITIVE_INFINITY) return this.#fn({ attempt, signal });
+    return withTimeout((own) => this.#fn({ attempt, signal: own }), attemptTimeout, {
+      signal,
+      clock,
+      cause: () => this.#lastError,
+    });
+  }
+
+  /** Returns if another attempt follows; throws the error to reject with otherwise. */
+  async failed(error: unknown): Promise<void> {
+    const { signal, retries, nextDelay, shouldRetry, delay, onRetry } = this.#plan;
+    if (isTerminalError(error) || signal.aborted || this.#attempt > retries) throw error;
+    if (!isTimeoutError(error)) this.#lastError = error;
+    const planned = nextDelay();
+    const after = RetryAfterError.delayOf(error);
+    this.#delay = after ?? planned;
+    if (shouldRetry !== undefined && !(await shouldRetry(this.#context(error)))) throw error;
+    if (delay !== undefined && !signal.aborted)
+      this.#delay = requireNotNegative(
+        "options.delay()",
+        await delay(this.#context(error), this.#delay),
+      );
+    else if (after === Number.POSITIVE_INFINITY) throw error;
+    this.#requireTime(error);
+    if (onRetry === undefined || signal.aborted) return;
+    await onRetry(this.#context(error));
+    this.#requireTime(error);
+  }
+
+  backoff(): Timer {
+    return this.#plan.timer.arm(this.#delay);
+  }
+
+  get #elapsed(): number {
+    return this.#plan.clock.monotonic() - this.#start;
+  }
+
+  /** In whole nanoseconds, because the difference of two instants is off in its last digits. */
+  #requireTime(error: unknown): void {
+    const { maxElapsed } = this.#plan;
+    if (toNanoseconds(this.#elapsed + this.#delay) > toNanoseconds(maxElapsed)) throw error;
+  }
+
+  #context(error: unknown): RetryContext {
+    const { retries, signal } = this.#plan;
+    return Object.freeze({
+      attempt: this.#attempt,
+      error,
+      delay: this.#delay,
+      elapsed: this.#elapsed,
+      retriesLeft: retries - this.#attempt + 1,
+      signal,
+    });
+  }
+}

@@ -1,0 +1,116 @@
+import {
+  requireAbove,
+  requireAtLeast,
+  requireFunction,
+  requireOptions,
+} from "@holdfast/clock/internal";
+import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import {
+  LONGEST_NANOSECONDS,
+  toMilliseconds,
+  toNanoseconds,
+  toNanosecondsWithin,
+} from "../delay/nanoseconds.ts";
+import { defaultRandom, type Random } from "../delay/random.ts";
+
+/** The delays of a {@link DecorrelatedJitterBackoff}. */
+export interface DecorrelatedJitterBackoffOptions {
+  /** The shortest delay, in milliseconds, unless `cap` is shorter. Finite, at least 0. */
+  readonly duration: number;
+
+  /**
+   * How many times as long as the one before a delay can be. Finite, at least 1.
+   *
+   * @defaultValue `3`
+   */
+  readonly factor?: number | undefined;
+
+  /**
+   * The longest delay, in milliseconds; no draw exceeds it. Above 0, or `Infinity`.
+   *
+   * @defaultValue `Infinity`
+   */
+  readonly cap?: number | undefined;
+
+  /**
+   * Draws the delays.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+}
+
+/**
+ * Delays each drawn from a range that depends on the one before, so that clients that failed
+ * together drift apart for good.
+ *
+ * ```text
+ * delay(-1) = duration
+ * delay(n)  = min(cap, uniform(duration, delay(n - 1) × factor))     the end excluded
+ * ```
+ *
+ * A delay can be shorter than the one before. What is drawn above `cap` becomes `cap`, so that with
+ * the default factor at least one third of the delays there are the cap itself.
+ *
+ * Source: "Decorrelated Jitter" of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015,
+ * in the form given there; Polly's function of that name is another.
+ *
+ * @example
+ * ```ts
+ * import { DecorrelatedJitterBackoff } from "@holdfast/wait/strategies";
+ *
+ * const random = () => 0.5; // the mean of what Math.random draws
+ * const next = new DecorrelatedJitterBackoff({ duration: 100, cap: 1_000, random }).delayFunc();
+ * console.log(next(), next(), next(), next()); // => 200 350 575 912.5
+ * console.log(next(), next()); // => 1000 1000
+ * ```
+ */
+export class DecorrelatedJitterBackoff implements BackoffStrategy {
+  readonly #options: DecorrelatedJitterBackoffOptions;
+  readonly #least: number;
+  readonly #factor: number;
+  readonly #most: number;
+  readonly #random: Random;
+  #previous: number;
+
+  /**
+   * @param options - see {@link DecorrelatedJitterBackoffOptions}
+   * @throws RangeError or TypeError if an option is out of its range
+   */
+  constructor(options: DecorrelatedJitterBackoffOptions) {
+    requireOptions("options", options);
+    const {
+      duration,
+      factor = 3,
+      cap = Number.POSITIVE_INFINITY,
+      random = defaultRandom,
+    } = options;
+    requireAtLeast("options.duration", duration, 0);
+    requireAtLeast("options.factor", factor, 1);
+    requireAbove("options.cap", cap, 0);
+    requireFunction("options.random", random);
+    this.#options = { duration, factor, cap, random };
+    this.#most = toNanosecondsWithin(cap);
+    this.#least = toNanoseconds(duration);
+    this.#factor = factor;
+    this.#random = random;
+    this.#previous = this.#least;
+  }
+
+  /**
+   * A fresh sequence of delays from the first on.
+   *
+   * @returns a function that returns milliseconds
+   */
+  delayFunc(): DelayFunc {
+    const fresh = new DecorrelatedJitterBackoff(this.#options);
+    return () => fresh.#next();
+  }
+
+  #next(): number {
+    const end = Math.min(this.#previous * this.#factor, LONGEST_NANOSECONDS);
+    const drawn = this.#least + this.#random() * (end - this.#least);
+    this.#previous = Math.min(Math.floor(drawn), this.#most);
+    return toMilliseconds(this.#previous);
+  }
+}

@@ -1,0 +1,44 @@
+import { requireOptions } from "@holdfast/clock/internal";
+import { Backoff } from "../delay/backoff.ts";
+import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import type { GrowthOptions } from "./growth-options.ts";
+
+/**
+ * Delays of which one half is certain and the other drawn: spread, and never next to nothing.
+ *
+ * Delay number `n`, counted from 0, is evenly spread over `b / 2` to `b`, the end excluded, in whole
+ * nanoseconds, where `b = min(cap, duration × factor^n)`.
+ *
+ * Source: "Equal Jitter" of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+ *
+ * @example
+ * ```ts
+ * import { EqualJitterBackoff } from "@holdfast/wait/strategies";
+ *
+ * const random = () => 0.5; // the mean of what Math.random draws
+ * const next = new EqualJitterBackoff({ duration: 100, cap: 1_000, random }).delayFunc();
+ * console.log(next(), next(), next(), next(), next()); // => 75 150 300 600 750
+ * ```
+ */
+export class EqualJitterBackoff implements BackoffStrategy {
+  readonly #delays: BackoffStrategy;
+
+  /**
+   * @param options - see {@link GrowthOptions}
+   * @throws RangeError or TypeError if an option is out of its range
+   */
+  constructor(options: GrowthOptions) {
+    requireOptions("options", options);
+    const { duration, factor = 2, steps, cap, random } = options;
+    this.#delays = new Backoff({ duration, factor, steps, cap, random, jitter: "equal" });
+  }
+
+  /**
+   * A fresh sequence of delays from the first on.
+   *
+   * @returns a function that returns milliseconds
+   */
+  delayFunc(): DelayFunc {
+    return this.#delays.delayFunc();
+  }
+}

@@ -1,0 +1,222 @@
+import {
+  requireAbove,
+  requireAtLeast,
+  requireBetween,
+  requireBoolean,
+  requireFunction,
+  requireOptions,
+  requirePositive,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import {
+  LONGEST_NANOSECONDS,
+  toMilliseconds,
+  toNanoseconds,
+  toNanosecondsWithin,
+} from "../delay/nanoseconds.ts";
+import { defaultRandom, type Random } from "../delay/random.ts";
+
+/**
+ * The numbers of gRPC's connection back-off; what is left out is gRPC's own.
+ *
+ * ```text
+ * delay(0) = duration                                      exactly
+ * delay(n) = min(duration × factor^n, cap) × (1 + jitter × (2 × random() - 1))
+ * ```
+ *
+ * | `n` | By default |
+ * | --- | --- |
+ * | 0 | 1000 |
+ * | 1 | 1280 to 1920 |
+ * | 2 | 2048 to 3072 |
+ * | 10 | 87,961 to 131,941 |
+ * | 11 … | 96,000 to 144,000 |
+ */
+export interface GrpcBackoffOptions {
+  /**
+   * The first delay, in milliseconds. Finite, at least 0. Neither jitter nor `cap` changes it,
+   * unless `capAfterJitter` is set.
+   *
+   * @defaultValue `1_000`
+   */
+  readonly duration?: number | undefined;
+
+  /**
+   * What a delay is multiplied by to get the next, before jitter. Finite, above 0.
+   *
+   * @defaultValue `1.6`
+   */
+  readonly factor?: number | undefined;
+
+  /**
+   * The largest share of a delay by which chance lengthens or shortens it. From 0 to 1.
+   *
+   * @defaultValue `0.2`
+   */
+  readonly jitter?: number | undefined;
+
+  /**
+   * The delay at which growth ends, in milliseconds, before jitter unless `capAfterJitter` is set.
+   * Above 0, or `Infinity`.
+   *
+   * @defaultValue `120_000`
+   */
+  readonly cap?: number | undefined;
+
+  /**
+   * Whether `cap` limits every delay with its jitter, the first delay included.
+   *
+   * Growth then ends at `cap / (1 + jitter)`, so that the last delays are still spread below the
+   * cap.
+   *
+   * @defaultValue `false`, as in gRPC: a delay can reach `cap × (1 + jitter)`
+   */
+  readonly capAfterJitter?: boolean | undefined;
+
+  /**
+   * Draws the jitter.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+}
+
+/** The options in nanoseconds, checked. */
+interface Shape {
+  readonly first: number;
+  readonly factor: number;
+  readonly share: number;
+  /** Where growth ends, before jitter. */
+  readonly limit: number;
+  /** What no delay exceeds. */
+  readonly most: number;
+  readonly random: Random;
+}
+
+function shapeOf(options: GrpcBackoffOptions): Shape {
+  requireOptions("options", options);
+  const {
+    duration = 1_000,
+    factor = 1.6,
+    jitter = 0.2,
+    cap = 120_000,
+    capAfterJitter = false,
+    random = defaultRandom,
+  } = options;
+  requireAtLeast("options.duration", duration, 0);
+  requirePositive("options.factor", factor);
+  requireBetween("options.jitter", jitter, 0, 1);
+  requireAbove("options.cap", cap, 0);
+  requireBoolean("options.capAfterJitter", capAfterJitter);
+  requireFunction("options.random", random);
+  const first = toNanoseconds(duration);
+  if (!capAfterJitter) {
+    return {
+      first,
+      factor,
+      share: jitter,
+      limit: toNanoseconds(cap),
+      most: LONGEST_NANOSECONDS,
+      random,
+    };
+  }
+  const most = toNanosecondsWithin(cap);
+  const limit = most / (1 + jitter);
+  return { first: Math.min(first, limit), factor, share: jitter, limit, most, random };
+}
+
+function spread(base: number, { share, limit, most, random }: Shape): number {
+  const drawn = Math.min(base, limit) * (1 + share * (random() * 2 - 1));
+  return toMilliseconds(Math.min(Math.floor(drawn), most));
+}
+
+/**
+ * How long gRPC waits before it connects again.
+ *
+ * @param retries - how many attempts in a row have failed before the one that just did: a whole
+ * number of at least 0; 0 gives `duration` itself, without a draw
+ * @param options - see {@link GrpcBackoffOptions}
+ * @returns milliseconds
+ * @throws RangeError or TypeError if an argument is out of its range
+ *
+ * Source: the gRPC Connection Backoff Protocol, and `Exponential.Backoff` of grpc-go, equal to the
+ * nanosecond. There, too, the first delay is exact.
+ *
+ * @example
+ * ```ts
+ * import { grpcBackoff } from "@holdfast/wait/strategies";
+ *
+ * const random = () => 0.5; // the mean of what Math.random draws
+ * console.log(grpcBackoff(0), grpcBackoff(1, { random }), grpcBackoff(2, { random }));
+ * // => 1000 1600 2560
+ * console.log(grpcBackoff(99, { random }), grpcBackoff(99, { random: () => 0 }));
+ * // => 120000 96000
+ * ```
+ */
+export function grpcBackoff(retries: number, options: GrpcBackoffOptions = {}): number {
+  requireWhole("retries", retries, 0);
+  const shape = shapeOf(options);
+  if (retries === 0) return toMilliseconds(Math.floor(shape.first));
+  let base = shape.first;
+  // Multiplied step by step, as Go does; where that changes nothing any more, neither do more steps.
+  for (let n = 0; n < retries && base < shape.limit; n++) {
+    const grown = base * shape.factor;
+    if (grown === base) break;
+    base = grown;
+  }
+  return spread(base, shape);
+}
+
+/**
+ * gRPC's connection back-off as a strategy: its delays are those of {@link grpcBackoff} for 0, 1, 2
+ * and so on.
+ *
+ * The whole protocol counts the time spent connecting against the delay and starts over when the
+ * peer has accepted the connection; the strategy is its delays alone.
+ *
+ * Source: the gRPC Connection Backoff Protocol, and `Exponential.Backoff` of grpc-go.
+ *
+ * @example
+ * ```ts
+ * import { GrpcBackoff } from "@holdfast/wait/strategies";
+ *
+ * const next = new GrpcBackoff({ jitter: 0 }).delayFunc();
+ * console.log(next(), next(), next(), next()); // => 1000 1600 2560 4096
+ * ```
+ */
+export class GrpcBackoff implements BackoffStrategy {
+  #shape: Shape;
+  // Each begins as a number, which is stored as one: no step allocates.
+  #base = 0;
+  #retries = 0;
+
+  /**
+   * @param options - see {@link GrpcBackoffOptions}
+   * @throws RangeError or TypeError if an option is out of its range
+   */
+  constructor(options: GrpcBackoffOptions = {}) {
+    this.#shape = shapeOf(options);
+  }
+
+  /**
+   * A fresh sequence of delays from the first on.
+   *
+   * @returns a function that returns milliseconds
+   */
+  delayFunc(): DelayFunc {
+    const fresh = new GrpcBackoff();
+    fresh.#shape = this.#shape;
+    return () => fresh.#next();
+  }
+
+  #next(): number {
+    const shape = this.#shape;
+    if (this.#retries++ === 0) {
+      this.#base = shape.first;
+      return toMilliseconds(Math.floor(shape.first));
+    }
+    if (this.#base < shape.limit) this.#base *= shape.factor;
+    return spread(this.#base, shape);
+  }
+}

@@ -1,0 +1,150 @@
+import {
+  requireAbove,
+  requireBetween,
+  requireBoolean,
+  requireFunction,
+  requireOptions,
+} from "@holdfast/clock/internal";
+import { Backoff } from "../delay/backoff.ts";
+import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import {
+  LONGEST_NANOSECONDS,
+  toMilliseconds,
+  toNanoseconds,
+  toNanosecondsWithin,
+} from "../delay/nanoseconds.ts";
+import { defaultRandom, type Random } from "../delay/random.ts";
+
+/** The delays of a {@link SymmetricJitterBackoff}. */
+export interface SymmetricJitterBackoffOptions {
+  /**
+   * The first delay before jitter, in milliseconds. Finite, at least 0. `cap` does not limit it
+   * without `capAfterJitter`.
+   *
+   * @defaultValue `500`
+   */
+  readonly duration?: number | undefined;
+
+  /**
+   * What a delay is multiplied by to get the next, before jitter. Finite, above 0.
+   *
+   * @defaultValue `1.5`
+   */
+  readonly factor?: number | undefined;
+
+  /**
+   * The largest share of a delay by which chance lengthens or shortens it. From 0 to 1.
+   *
+   * @defaultValue `0.5`
+   */
+  readonly jitter?: number | undefined;
+
+  /**
+   * How many times the delay may grow. A whole number, at least 0, or `Infinity`.
+   *
+   * @defaultValue `Infinity`
+   */
+  readonly steps?: number | undefined;
+
+  /**
+   * The delay at which growth ends, in milliseconds, before jitter unless `capAfterJitter` is set.
+   * Above 0, or `Infinity`.
+   *
+   * @defaultValue `60_000`
+   */
+  readonly cap?: number | undefined;
+
+  /**
+   * Whether `cap` limits every delay with its jitter, the first delay included.
+   *
+   * Growth then ends at `cap / (1 + jitter)`, so that the last delays are still spread below the
+   * cap.
+   *
+   * @defaultValue `false`: a delay can reach `cap × (1 + jitter)`
+   */
+  readonly capAfterJitter?: boolean | undefined;
+
+  /**
+   * Draws the jitter.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+}
+
+/**
+ * Growing delays that chance makes longer or shorter, so that their mean is the delay without it.
+ *
+ * Delay number `n`, counted from 0, is evenly spread over `b × (1 - jitter)` to `b × (1 + jitter)`,
+ * both ends included, in whole nanoseconds, where `b = min(duration × factor^n, cap)`; as in Go,
+ * rounding can add a nanosecond to the longest. It never ends by itself: how often and how long to
+ * try is for the loop to say.
+ *
+ * Source: `ExponentialBackOff` of github.com/cenkalti/backoff v4, equal to the nanosecond, and its
+ * defaults; what is `jitter` here is its randomization factor.
+ *
+ * @example
+ * ```ts
+ * import { SymmetricJitterBackoff } from "@holdfast/wait/strategies";
+ *
+ * const random = () => 0.5; // the mean of what Math.random draws
+ * const next = new SymmetricJitterBackoff({ duration: 1_000, random }).delayFunc();
+ * console.log(next(), next(), next()); // => 1000 1500 2250
+ *
+ * const least = new SymmetricJitterBackoff({ duration: 1_000, random: () => 0 }).delayFunc();
+ * console.log(least(), least(), least()); // => 500 750 1125
+ * ```
+ */
+export class SymmetricJitterBackoff implements BackoffStrategy {
+  readonly #growth: Backoff;
+  readonly #share: number;
+  readonly #most: number;
+  readonly #random: Random;
+
+  /**
+   * @param options - see {@link SymmetricJitterBackoffOptions}
+   * @throws RangeError or TypeError if an option is out of its range
+   */
+  constructor(options: SymmetricJitterBackoffOptions = {}) {
+    requireOptions("options", options);
+    const {
+      duration = 500,
+      factor = 1.5,
+      jitter = 0.5,
+      steps,
+      cap = 60_000,
+      capAfterJitter = false,
+      random = defaultRandom,
+    } = options;
+    requireBetween("options.jitter", jitter, 0, 1);
+    requireAbove("options.cap", cap, 0);
+    requireBoolean("options.capAfterJitter", capAfterJitter);
+    requireFunction("options.random", random);
+    // The least number there is does not become 0, which is no cap.
+    const limit = capAfterJitter ? Math.max(cap / (1 + jitter), Number.MIN_VALUE) : cap;
+    this.#growth = new Backoff({ duration, factor, steps, cap: limit, capAfterJitter });
+    this.#share = jitter;
+    this.#most = capAfterJitter ? toNanosecondsWithin(cap) : LONGEST_NANOSECONDS;
+    this.#random = random;
+  }
+
+  /**
+   * A fresh sequence of delays from the first on.
+   *
+   * @returns a function that returns milliseconds
+   */
+  delayFunc(): DelayFunc {
+    const base = this.#growth.delayFunc();
+    return () => this.#spread(toNanoseconds(base()));
+  }
+
+  /** The order of the operations decides the last nanosecond; it is Go's. */
+  #spread(nanoseconds: number): number {
+    const draw = this.#random();
+    if (this.#share === 0) return toMilliseconds(nanoseconds);
+    const width = this.#share * nanoseconds;
+    const least = nanoseconds - width;
+    const drawn = least + draw * (nanoseconds + width - least + 1);
+    return toMilliseconds(Math.min(Math.floor(drawn), this.#most));
+  }
+}

@@ -1,0 +1,469 @@
+import { type ConnectAttempt, type ConnectOptions, connectWithBackoff } from "@holdfast/wait";
+import { BinaryExponentialBackoff, ExcessiveCollisionsError } from "@holdfast/wait/strategies";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";
+import { type Harness, harnesses } from "../harness.ts";
+import { stageOn } from "../stage.ts";
+
+const REASONS = [undefined, null, 0, "", new Error("stop")];
+
+const never = Number.POSITIVE_INFINITY;
+
+describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, open) => {
+  let harness: Harness;
+  let stop: AbortController;
+  let timeline: Timeline;
+  let expectNothingLeft: () => void;
+
+  beforeEach(() => {
+    ({ harness, stop, timeline, expectNothingLeft } = stageOn(open));
+  });
+
+  type Connect = (attempt: ConnectAttempt) => Promise<string>;
+  type Options = Partial<ConnectOptions<string>>;
+
+  /** Fails after each of these durations in turn, and then accepts at once. */
+  function failing(...durations: readonly number[]): Connect {
+    return async ({ attempt, signal }) => {
+      timeline.note(`attempt ${attempt}`);
+      const duration = durations[attempt - 1];
+      if (duration === undefined) return "connection";
+      if (duration > 0) await harness.clock.sleep(duration, { signal });
+      throw new Error("refused");
+    };
+  }
+
+  const hangs: Connect = ({ signal }) => harness.clock.sleep(never, { signal }).then(() => "late");
+
+  /** 100, 200, 400 and so on. */
+  const doubling = { duration: 100, factor: 2 };
+
+  function start(connect: Connect, options: Options = {}): Promise<void> {
+    const { clock } = harness;
+    const { signal } = stop;
+    const all = { signal, clock, backoff: doubling, minConnectTimeout: 0, ...options };
+    return timeline.noteEnd(connectWithBackoff(connect, all).then(timeline.note));
+  }
+
+  const startsIn = (events: readonly TimelineEvent[]) =>
+    events.filter(([, event]) => String(event).startsWith("attempt")).map(([at]) => at);
+
+  describe("connects", () => {
+    it("at once, and settles with the connection", async () => {
+      await start(failing());
+      expect(timeline.events).toEqual([
+        [0, "attempt 1"],
+        [0, "connection"],
+        [0, "resolved"],
+      ]);
+    });
+
+    it("again after each delay, and not a millisecond before", async () => {
+      const end = start(failing(0, 0, 0));
+      await harness.step(699);
+      expect(startsIn(timeline.events)).toEqual([0, 100, 300]);
+      await harness.step(1);
+      await end;
+      expect(timeline.events.slice(-3)).toEqual([
+        [700, "attempt 4"],
+        [700, "connection"],
+        [700, "resolved"],
+      ]);
+    });
+
+    it("as gRPC does, unless told otherwise: after 1 s, and then 1.6 s and a fifth more or less", async () => {
+      const end = start(failing(0, 0), { backoff: undefined });
+      await harness.step(1_000 + 1_279);
+      expect(startsIn(timeline.events)).toEqual([0, 1_000]);
+      await harness.step(1_921 - 1_279);
+      await end;
+      expect(startsIn(timeline.events)).toHaveLength(3);
+    });
+
+    it("with what throws and what returns no promise", async () => {
+      const connect = vi.fn((_: ConnectAttempt) => "connection" as never);
+      connect.mockImplementationOnce(() => {
+        throw new Error("refused");
+      });
+      const end = start(connect);
+      await harness.step(100);
+      await end;
+      expect(timeline.events).toEqual([
+        [100, "connection"],
+        [100, "resolved"],
+      ]);
+    });
+
+    it("from the first delay on, every time it is called", async () => {
+      for (const from of [0, 300]) {
+        const end = start(failing(0, 0));
+        await harness.step(300);
+        await end;
+        expect(startsIn(timeline.events).slice(-3)).toEqual([from, from + 100, from + 300]);
+      }
+    });
+
+    it("after an infinite delay never, but can still be stopped", async () => {
+      const backoff = { delayFunc: () => () => never };
+      const end = start(failing(5), { backoff, minConnectTimeout: never });
+      await harness.step(2 ** 40);
+      stop.abort("enough");
+      await end;
+      expect(timeline.events).toEqual([
+        [0, "attempt 1"],
+        [2 ** 40, ["rejected", "enough"]],
+      ]);
+    });
+  });
+
+  describe("makes the last attempt that a strategy allows", () => {
+    const backoff = new BinaryExponentialBackoff({
+      slotTime: 1,
+      attemptLimit: 3,
+      random: () => 0.9,
+    });
+
+    it("and connects if that succeeds", async () => {
+      const end = start(failing(0, 0), { backoff });
+      await harness.step(1_000);
+      await end;
+      expect(timeline.events).toEqual([
+        [0, "attempt 1"],
+        [1, "attempt 2"],
+        [4, "attempt 3"],
+        [4, "connection"],
+        [4, "resolved"],
+      ]);
+    });
+
+    it("and rejects with what the strategy says if that fails, without a word to onRetry", async () => {
+      const onRetry = vi.fn();
+      const end = start(failing(0, 0, 5), { backoff, onRetry, minConnectTimeout: 1_000 });
+      await harness.step(1_000);
+      await end;
+      expect(timeline.events.at(-1)).toEqual([9, ["rejected", new ExcessiveCollisionsError(3)]]);
+      expect(onRetry).toHaveBeenCalledTimes(2);
+    });
+  });
+
+  describe("counts each delay from the start of the attempt", () => {
+    interface DelayCase {
+      /** How long each attempt takes to fail, if it is let. */
+      readonly durations: readonly number[];
+      readonly minConnectTimeout: number;
+      readonly starts: readonly number[];
+    }
+
+    it.each(
+      Object.entries<DelayCase>({
+        "which then contains the time of connecting": {
+          durations: [60, 150, 1],
+          minConnectTimeout: 1_000,
+          starts: [0, 100, 300, 700],
+        },
+        "which is over when one fails a millisecond later": {
+          durations: [101, 201],
+          minConnectTimeout: 1_000,
+          starts: [0, 101, 302],
+        },
+        "which is over when one fails in that millisecond": {
+          durations: [100, 200],
+          minConnectTimeout: 1_000,
+          starts: [0, 100, 300],
+        },
+        "and gives one that hangs the least timeout": {
+          durations: [never, never, 0],
+          minConnectTimeout: 250,
+          starts: [0, 250, 500, 900],
+        },
+        "and gives one that hangs its whole delay, if that is longer": {
+          durations: [never, never, never],
+          minConnectTimeout: 250,
+          starts: [0, 250, 500, 900],
+        },
+        "and gives one that hangs no more than its delay, without a least timeout": {
+          durations: [never, never],
+          minConnectTimeout: 0,
+          starts: [0, 100, 300],
+        },
+      }),
+    )("%s", async (_, { durations, minConnectTimeout, starts }) => {
+      const end = start(failing(...durations), { minConnectTimeout });
+      await harness.step(starts.at(-1) as number);
+      await end;
+      expect(startsIn(timeline.events)).toEqual(starts);
+    });
+
+    it("the time that onRetry takes included", async () => {
+      const onRetry = () => harness.clock.sleep(60);
+      const end = start(failing(30, 30, 150), { onRetry, minConnectTimeout: 1_000 });
+      await harness.step(700);
+      await end;
+      expect(startsIn(timeline.events)).toEqual([0, 100, 300, 700]);
+    });
+  });
+
+  describe("gives an attempt up", () => {
+    it("after 20 seconds and not before, unless told otherwise", async () => {
+      const onRetry = vi.fn();
+      const end = start(hangs, { minConnectTimeout: undefined, onRetry });
+      await harness.step(19_999);
+      expect(onRetry).not.toHaveBeenCalled();
+      await harness.step(1);
+      expect(onRetry.mock.calls).toMatchObject([[{ error: { name: "TimeoutError" } }]]);
+      stop.abort();
+      await end;
+    });
+
+    it("and aborts its signal, with the very error that onRetry gets", async () => {
+      const reasons: unknown[] = [];
+      const errors: unknown[] = [];
+      const connect: Connect = ({ signal, attempt }) => {
+        signal.addEventListener("abort", () => {
+          timeline.note(`end of ${attempt}`);
+          reasons.push(signal.reason);
+        });
+        return new Promise(() => {});
+      };
+      const onRetry = (retry: { error: unknown }) => errors.push(retry.error);
+      const end = start(connect, { onRetry, minConnectTimeout: 150 });
+      await harness.step(350);
+      expect(timeline.events).toEqual([
+        [150, "end of 1"],
+        [350, "end of 2"],
+      ]);
+      expect(errors).toMatchObject([{ timeout: 150 }, { timeout: 200 }]);
+      expect(reasons).toEqual(errors);
+      for (const [index, reason] of reasons.entries()) expect(reason).toBe(errors[index]);
+      stop.abort();
+      await end;
+    });
+
+    it("never with an infinite timeout", async () => {
+      const end = start(hangs, { minConnectTimeout: never });
+      await harness.step(1e9);
+      expect(timeline.events).toEqual([]);
+      stop.abort("enough");
+      await end;
+      expect(timeline.events).toEqual([[1e9, ["rejected", "enough"]]]);
+    });
+
+    it("without a word more from one that rejects later", async () => {
+      const onRetry = vi.fn();
+      const slow: Connect = async ({ attempt }) => {
+        if (attempt === 2) return "connection";
+        await harness.clock.sleep(120);
+        throw new Error("too late to matter");
+      };
+      const end = start(slow, { onRetry });
+      await harness.step(120);
+      await end;
+      expect(timeline.events).toEqual([
+        [100, "connection"],
+        [100, "resolved"],
+      ]);
+      expect(onRetry.mock.calls).toMatchObject([[{ error: { name: "TimeoutError" } }]]);
+    });
+
+    it.each(["with", "without"])("and what it connects to later, %s onLate", async (onLate) => {
+      const slow: Connect = async ({ attempt }) => {
+        await harness.clock.sleep(attempt === 1 ? 120 : 50);
+        return `connection ${attempt}`;
+      };
+      const late = (connection: string) => timeline.note(`late ${connection}`);
+      const end = start(slow, { onLate: onLate === "with" ? late : undefined });
+      await harness.step(150);
+      await end;
+      const told: TimelineEvent[] = onLate === "with" ? [[120, "late connection 1"]] : [];
+      expect(timeline.events).toEqual([...told, [150, "connection 2"], [150, "resolved"]]);
+    });
+  });
+
+  describe("tells", () => {
+    it("connect which attempt it is, since when, until when, and when the next may come", async () => {
+      const connect = vi.fn(hangs);
+      const now = harness.clock.monotonic();
+      const end = start(connect, { minConnectTimeout: 250 });
+      await harness.step(600);
+      const told = connect.mock.calls.map(([{ signal: _, ...facts }]) => facts);
+      expect(told).toEqual([
+        { attempt: 1, startedAt: now, delay: 100, timeout: 250 },
+        { attempt: 2, startedAt: now + 250, delay: 200, timeout: 250 },
+        { attempt: 3, startedAt: now + 500, delay: 400, timeout: 400 },
+      ]);
+      stop.abort();
+      await end;
+    });
+
+    it("onRetry what failed and how long until the next attempt", async () => {
+      const onRetry = vi.fn();
+      const end = start(failing(0, 150, 500), { onRetry, minConnectTimeout: 1_000 });
+      await harness.step(800);
+      await end;
+      const error = new Error("refused");
+      expect(onRetry.mock.calls).toEqual([
+        [{ attempt: 1, error, delay: 100 }],
+        [{ attempt: 2, error, delay: 50 }],
+        [{ attempt: 3, error, delay: 0 }],
+      ]);
+    });
+
+    it("onRetry, and ends with what that throws", async () => {
+      const hopeless = new Error("certificate expired");
+      const onRetry = async () => {
+        throw hopeless;
+      };
+      await start(failing(0, 0), { onRetry });
+      expect(timeline.events).toEqual([
+        [0, "attempt 1"],
+        [0, ["rejected", hopeless]],
+      ]);
+    });
+  });
+
+  describe("rejects with the reason itself when its signal aborts", () => {
+    it("before the start: connect is never called", async () => {
+      const connect = vi.fn(hangs);
+      for (const reason of REASONS) {
+        stop = new AbortController();
+        stop.abort(reason);
+        await start(connect);
+        expect(timeline.events.at(-1)).toEqual([0, ["rejected", stop.signal.reason]]);
+      }
+      expect(connect).not.toHaveBeenCalled();
+    });
+
+    interface AbortCase {
+      readonly connect: Connect;
+      readonly abortAt: number;
+      /** Which attempts had started by then. */
+      readonly starts: number;
+    }
+
+    it.each(
+      Object.entries<() => AbortCase>({
+        "during an attempt": () => ({ connect: hangs, abortAt: 50, starts: 1 }),
+        "during an attempt that does not listen": () => ({
+          connect: () => new Promise(() => {}),
+          abortAt: 50,
+          starts: 1,
+        }),
+        "during a delay": () => ({ connect: failing(0, 0), abortAt: 250, starts: 2 }),
+        "in the tick of its delay": () => ({ connect: failing(0, 0), abortAt: 300, starts: 2 }),
+        "in the tick of its timeout": () => ({ connect: hangs, abortAt: 100, starts: 1 }),
+      }),
+    )("%s", async (_, caseOf) => {
+      for (const reason of REASONS) {
+        stop = new AbortController();
+        timeline = timelineOf(harness.clock);
+        const { connect, abortAt, starts } = caseOf();
+        const seen = vi.fn(connect);
+        harness.clock.afterFunc(abortAt, () => stop.abort(reason));
+        const end = start(seen);
+        await harness.step(abortAt);
+        await end;
+        expect(timeline.events.at(-1)).toEqual([abortAt, ["rejected", stop.signal.reason]]);
+        expect(seen).toHaveBeenCalledTimes(starts);
+        const last = seen.mock.lastCall?.[0].signal;
+        if (last?.aborted && abortAt === 50) expect(last.reason).toBe(stop.signal.reason);
+        expectNothingLeft();
+      }
+    });
+
+    it("from within connect", async () => {
+      const connect: Connect = async ({ signal }) => {
+        stop.abort("inside");
+        expect(signal.reason).toBe("inside");
+        throw new Error("aborted");
+      };
+      const onRetry = vi.fn();
+      await start(connect, { onRetry });
+      expect(timeline.events).toEqual([[0, ["rejected", "inside"]]]);
+      expect(onRetry).not.toHaveBeenCalled();
+    });
+
+    it("from within the strategy: connect is not called", async () => {
+      const connect = vi.fn(hangs);
+      const aborting = () => {
+        stop.abort("inside");
+        return 100;
+      };
+      await start(connect, { backoff: { delayFunc: () => aborting } });
+      expect(timeline.events).toEqual([[0, ["rejected", "inside"]]]);
+      expect(connect).not.toHaveBeenCalled();
+    });
+
+    it.each([
+      { comesTo: "a value", outcome: () => "value" },
+      { comesTo: "an error", outcome: () => Promise.reject(new Error("too late")) },
+    ])("while onRetry is at work, whatever that comes to: $comesTo", async ({ outcome }) => {
+      const end = start(failing(0), { onRetry: () => harness.clock.sleep(30).then(outcome) });
+      await harness.step(20);
+      stop.abort("enough");
+      await end;
+      await harness.step(10);
+      expect(timeline.events).toEqual([
+        [0, "attempt 1"],
+        [20, ["rejected", "enough"]],
+      ]);
+    });
+
+    it("while the last attempt of a strategy that ends is under way", async () => {
+      const backoff = new BinaryExponentialBackoff({ slotTime: 1, attemptLimit: 1 });
+      const late: Connect = async () => {
+        await harness.clock.sleep(50);
+        throw new Error("refused");
+      };
+      const end = start(late, { backoff, minConnectTimeout: 100 });
+      await harness.step(20);
+      stop.abort("enough");
+      await end;
+      await harness.step(100);
+      expect(timeline.events).toEqual([[20, ["rejected", "enough"]]]);
+    });
+
+    it("and hands over what connects all the same", async () => {
+      const slow: Connect = () => harness.clock.sleep(80).then(() => "connection");
+      const end = start(slow, { onLate: (connection) => timeline.note(`late ${connection}`) });
+      await harness.step(50);
+      stop.abort("enough");
+      await end;
+      await harness.step(30);
+      expect(timeline.events).toEqual([
+        [50, ["rejected", "enough"]],
+        [80, "late connection"],
+      ]);
+    });
+
+    /** Starts, aborts that many microtasks later, and gives back what was noted until the end. */
+    async function abortAfter(microtasks: number, connect: Connect, options: Options) {
+      stop = new AbortController();
+      timeline = timelineOf(harness.clock);
+      const end = start(connect, options);
+      for (let i = 0; i < microtasks; i++) await undefined;
+      stop.abort("enough");
+      await end;
+      expectNothingLeft();
+      return timeline.events.map(([, event]) => String(event)).join("; ");
+    }
+
+    it("and loses no connection, at whichever microtask that happens", async () => {
+      const outcomes = new Set<string>();
+      const onLate = (connection: string) => timeline.note(`late ${connection}`);
+      for (let microtasks = 0; microtasks < 24; microtasks++)
+        outcomes.add(await abortAfter(microtasks, async () => "connection", { onLate }));
+      expect([...outcomes]).toEqual(["late connection; rejected,enough", "connection; resolved"]);
+    });
+
+    it("and tells onRetry nothing any more, at whichever microtask that happens", async () => {
+      const outcomes = new Set<string>();
+      const onRetry = () => timeline.note(stop.signal.aborted ? "told too late" : "told");
+      for (let microtasks = 0; microtasks < 24; microtasks++)
+        outcomes.add(await abortAfter(microtasks, failing(0), { onRetry }));
+      expect([...outcomes]).toEqual([
+        "attempt 1; rejected,enough",
+        "attempt 1; told; rejected,enough",
+      ]);
+    });
+  });
+});

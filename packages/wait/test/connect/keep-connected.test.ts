@@ -1,0 +1,392 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { type ConnectAttempt, type KeepConnectedOptions, keepConnected } from "@holdfast/wait";
+import { BinaryExponentialBackoff, ExcessiveCollisionsError } from "@holdfast/wait/strategies";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";
+
+const REASONS = [undefined, null, 0, "", new Error("stop")];
+
+const never = Number.POSITIVE_INFINITY;
+
+let clock: FakeClock;
+let stop: AbortController;
+let timeline: Timeline;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  stop = new AbortController();
+  timeline = timelineOf(clock);
+});
+
+function expectNothingLeft(): void {
+  const left = { timers: clock.waiters(), listeners: abortListeners(stop.signal) };
+  expect(left).toEqual({ timers: 0, listeners: 0 });
+}
+
+afterEach(expectNothingLeft);
+
+/** How long an attempt takes, and what comes of it: a connection that holds this long, or none. */
+interface Attempt {
+  readonly takes?: number;
+  readonly holds: number | "refused";
+}
+
+const refused: Attempt = { holds: "refused" };
+
+type Connect = (attempt: ConnectAttempt) => Promise<Attempt>;
+type Use = (connection: Attempt, signal: AbortSignal) => unknown;
+
+/** Connects as told, each attempt in turn, and then is refused. */
+function scripted(...attempts: readonly Attempt[]): Connect {
+  let count = 0;
+  return async ({ attempt, signal }) => {
+    timeline.note(`attempt ${attempt}`);
+    const script = attempts[count++] ?? refused;
+    if (script.takes !== undefined) await clock.sleep(script.takes, { signal });
+    if (script.holds === "refused") throw new Error("refused");
+    return script;
+  };
+}
+
+const hold: Use = async ({ holds }, signal) => {
+  timeline.note("connected");
+  if (holds !== "refused") await clock.sleep(holds, { signal });
+  timeline.note("lost");
+};
+
+/** 100, 200, 400 and so on. */
+const doubling = { duration: 100, factor: 2 };
+
+type Options = Partial<KeepConnectedOptions<Attempt>>;
+
+function start(connect: Connect, use: Use, options: Options = {}): Promise<void> {
+  const { signal } = stop;
+  const all = { signal, clock, backoff: doubling, minConnectTimeout: 1_000, ...options };
+  return timeline.noteEnd(keepConnected(connect, use, all));
+}
+
+/** Everything that happens until then. */
+async function until(time: number, end: Promise<void>): Promise<readonly TimelineEvent[]> {
+  await clock.step(time - (timeline.events.at(-1)?.[0] ?? 0));
+  stop.abort();
+  await end;
+  return timeline.events;
+}
+
+describe("connects again", () => {
+  it("at once, when a connection has held for longer than the first delay", async () => {
+    const end = start(scripted({ holds: 5_000 }, { holds: never }), hold);
+    expect(await until(6_000, end)).toEqual([
+      [0, "attempt 1"],
+      [0, "connected"],
+      [5_000, "lost"],
+      [5_000, "attempt 1"],
+      [5_000, "connected"],
+      [6_000, "resolved"],
+    ]);
+  });
+
+  it("with delays that start over once it has been accepted", async () => {
+    const attempts = [refused, refused, refused, { holds: 1_000 }, refused, refused];
+    const end = start(scripted(...attempts, { holds: never }), hold);
+    expect(await until(3_000, end)).toEqual([
+      [0, "attempt 1"],
+      [100, "attempt 2"],
+      [300, "attempt 3"],
+      [700, "attempt 4"],
+      [700, "connected"],
+      [1_700, "lost"],
+      [1_700, "attempt 1"],
+      [1_800, "attempt 2"],
+      [2_000, "attempt 3"],
+      [2_000, "connected"],
+      [3_000, "resolved"],
+    ]);
+  });
+
+  interface ShortCase {
+    readonly attempts: readonly Attempt[];
+    readonly starts: readonly number[];
+  }
+
+  it.each(
+    Object.entries<ShortCase>({
+      "no sooner than the first delay, after a peer that hangs up at once": {
+        attempts: [{ holds: 0 }, { holds: 0 }, { holds: 0 }],
+        starts: [0, 100, 200, 300],
+      },
+      "no sooner than the first delay from the start of the attempt that was accepted": {
+        attempts: [
+          { holds: 30, takes: 50 },
+          { holds: 0, takes: 70 },
+        ],
+        starts: [0, 100, 200],
+      },
+      "no later than that, after a late attempt, whose delay was longer": {
+        attempts: [refused, refused, refused, { holds: 30 }, { holds: never }],
+        starts: [0, 100, 300, 700, 800],
+      },
+      "at once, when the first delay was over before it was accepted": {
+        attempts: [refused, refused, { takes: 150, holds: 10 }, { holds: never }],
+        starts: [0, 100, 300, 460],
+      },
+      "at once, when it has held to the millisecond": {
+        attempts: [{ holds: 100 }, { holds: 99 }, { holds: 101 }],
+        starts: [0, 100, 200, 301],
+      },
+    }),
+  )("%s", async (_, { attempts, starts }) => {
+    const end = start(scripted(...attempts), hold);
+    const events = await until(starts.at(-1) as number, end);
+    const seen = events.filter(([, event]) => String(event).startsWith("attempt"));
+    expect(seen.map(([at]) => at)).toEqual(starts);
+  });
+
+  it("no later than planned, where starting over would begin with a longer delay", async () => {
+    const delays = [100];
+    const backoff = { delayFunc: () => () => delays.shift() ?? 500 };
+    const end = start(scripted({ holds: 0 }, { holds: never }), hold, { backoff });
+    const events = await until(100, end);
+    expect(events[3]).toEqual([100, "attempt 1"]);
+  });
+});
+
+it("makes the last attempt that a strategy allows, and starts over once one is accepted", async () => {
+  const backoff = new BinaryExponentialBackoff({
+    slotTime: 100,
+    attemptLimit: 2,
+    random: () => 0.5,
+  });
+  const end = start(scripted(refused, { holds: 50 }), hold, { backoff });
+  await clock.step(1_000);
+  await end;
+  expect(timeline.events).toEqual([
+    [0, "attempt 1"],
+    [100, "attempt 2"],
+    [100, "connected"],
+    [150, "lost"],
+    [200, "attempt 1"],
+    [300, "attempt 2"],
+    [300, ["rejected", new ExcessiveCollisionsError(2)]],
+  ]);
+});
+
+describe("what use does", () => {
+  it("gets the connection and the signal", async () => {
+    const use = vi.fn();
+    const connection = { holds: 0 };
+    const end = start(scripted(connection), use);
+    await until(50, end);
+    expect(use.mock.calls).toEqual([[connection, stop.signal]]);
+    expect(use.mock.calls[0]?.[0]).toBe(connection);
+    expect(use.mock.calls[0]?.[1]).toBe(stop.signal);
+  });
+
+  const lost = new Error("ECONNRESET");
+  const losing: Use = async () => {
+    timeline.note("connected");
+    await clock.sleep(150);
+    throw lost;
+  };
+
+  it("ends it all when it rejects and nobody takes the error", async () => {
+    const end = start(scripted({ holds: 0 }), losing);
+    await clock.step(150);
+    await end;
+    expect(timeline.events.at(-1)).toEqual([150, ["rejected", lost]]);
+  });
+
+  it("goes to onError when it rejects, and never to onRetry", async () => {
+    const onError = vi.fn();
+    const onRetry = vi.fn();
+    const end = start(scripted({ holds: 0 }, refused), losing, { onError, onRetry });
+    await until(150, end);
+    expect(onError.mock.calls).toEqual([[lost]]);
+    expect(onRetry.mock.calls).toEqual([[{ attempt: 1, error: new Error("refused"), delay: 100 }]]);
+  });
+
+  it("leaves the failures of connect to onRetry, after a connection too", async () => {
+    const onError = vi.fn();
+    const onRetry = vi.fn();
+    const attempts = [refused, { holds: 200 }, refused, refused];
+    const end = start(scripted(...attempts), hold, { onError, onRetry });
+    await until(300, end);
+    expect(onError).not.toHaveBeenCalled();
+    expect(onRetry.mock.calls.map(([{ attempt, delay }]) => [attempt, delay])).toEqual([
+      [1, 100],
+      [1, 100],
+    ]);
+  });
+
+  it("ends it all with what onError or onRetry throws", async () => {
+    const hopeless = new Error("hopeless");
+    const fail = () => {
+      throw hopeless;
+    };
+    const onLost = start(scripted({ holds: 0 }), losing, { onError: fail });
+    await clock.step(150);
+    await onLost;
+    await start(scripted(refused), hold, { onRetry: fail });
+    expect(timeline.events.filter(([, event]) => Array.isArray(event))).toEqual([
+      [150, ["rejected", hopeless]],
+      [150, ["rejected", hopeless]],
+    ]);
+  });
+});
+
+describe("ends when its signal aborts", () => {
+  interface AbortCase {
+    readonly attempts: readonly Attempt[];
+    readonly use?: Use;
+    readonly abortAt: number;
+    readonly events: readonly TimelineEvent[];
+  }
+
+  const slowToClose: Use = async () => {
+    timeline.note("connected");
+    await clock.sleep(500);
+    timeline.note("closed");
+  };
+
+  it.each(
+    Object.entries<AbortCase>({
+      "during an attempt": {
+        attempts: [{ takes: never, holds: never }],
+        abortAt: 70,
+        events: [
+          [0, "attempt 1"],
+          [70, "resolved"],
+        ],
+      },
+      "during a delay": {
+        attempts: [refused],
+        abortAt: 70,
+        events: [
+          [0, "attempt 1"],
+          [70, "resolved"],
+        ],
+      },
+      "during a connection, as soon as that is closed": {
+        attempts: [{ holds: never }],
+        use: slowToClose,
+        abortAt: 70,
+        events: [
+          [0, "attempt 1"],
+          [0, "connected"],
+          [500, "closed"],
+          [500, "resolved"],
+        ],
+      },
+      "during a connection that gives up with the reason": {
+        attempts: [refused, { holds: never }],
+        abortAt: 170,
+        events: [
+          [0, "attempt 1"],
+          [100, "attempt 2"],
+          [100, "connected"],
+          [170, "resolved"],
+        ],
+      },
+      "in the tick in which the next attempt is due": {
+        attempts: [refused],
+        abortAt: 100,
+        events: [
+          [0, "attempt 1"],
+          [100, "resolved"],
+        ],
+      },
+    }),
+  )("%s", async (_, { attempts, use = hold, abortAt, events }) => {
+    for (const reason of REASONS) {
+      stop = new AbortController();
+      timeline = timelineOf(clock);
+      clock.afterFunc(abortAt, () => stop.abort(reason));
+      const end = start(scripted(...attempts), use);
+      await clock.step(1_000);
+      await end;
+      expect(timeline.events).toEqual(events);
+      expectNothingLeft();
+    }
+  });
+
+  it("during onRetry, which may take for ever", async () => {
+    const end = start(scripted(refused), hold, { onRetry: () => new Promise(() => {}) });
+    await clock.step(70);
+    stop.abort();
+    await end;
+    expect(timeline.events).toEqual([
+      [0, "attempt 1"],
+      [70, "resolved"],
+    ]);
+  });
+
+  it("before the start: nothing is called", async () => {
+    const connect = vi.fn();
+    stop.abort("early");
+    await start(connect, connect);
+    expect(timeline.events).toEqual([[0, "resolved"]]);
+    expect(connect).not.toHaveBeenCalled();
+  });
+
+  it("from within the strategy, once the peer has accepted", async () => {
+    let sequences = 0;
+    const aborting = () => {
+      if (++sequences === 2) stop.abort("inside");
+      return () => 100;
+    };
+    const use = vi.fn();
+    const onLate = () => timeline.note("late");
+    await start(scripted({ holds: 0 }), use, { backoff: { delayFunc: aborting }, onLate });
+    expect(timeline.events).toEqual([
+      [0, "attempt 1"],
+      [0, "late"],
+      [0, "resolved"],
+    ]);
+    expect(use).not.toHaveBeenCalled();
+  });
+
+  it("and loses no connection, at whichever microtask that happens", async () => {
+    const outcomes = new Set<string>();
+    const onLate = () => timeline.note("late");
+    for (let microtasks = 0; microtasks < 24; microtasks++) {
+      stop = new AbortController();
+      timeline = timelineOf(clock);
+      const end = start(scripted({ holds: never }), hold, { onLate });
+      for (let i = 0; i < microtasks; i++) await undefined;
+      stop.abort("enough");
+      await end;
+      outcomes.add(timeline.events.map(([, event]) => String(event)).join("; "));
+      expectNothingLeft();
+    }
+    expect([...outcomes]).toEqual(["attempt 1; late; resolved", "attempt 1; connected; resolved"]);
+  });
+
+  it("from within the strategy, and does not wait for what onLate does", async () => {
+    let sequences = 0;
+    const aborting = () => {
+      if (++sequences === 2) stop.abort("inside");
+      return () => 100;
+    };
+    const onLate = () => clock.sleep(50);
+    const onError = vi.fn();
+    const backoff = { delayFunc: aborting };
+    await start(scripted({ holds: 0 }), hold, { backoff, onLate, onError });
+    expect(timeline.events.at(-1)).toEqual([0, "resolved"]);
+    await clock.step(50);
+    expect(onError).not.toHaveBeenCalled();
+  });
+
+  it("from within the strategy, with nobody to take the connection", async () => {
+    let sequences = 0;
+    const aborting = () => {
+      if (++sequences === 2) stop.abort("inside");
+      return () => 100;
+    };
+    await start(scripted({ holds: 0 }), hold, { backoff: { delayFunc: aborting } });
+    expect(timeline.events).toEqual([
+      [0, "attempt 1"],
+      [0, "resolved"],
+    ]);
+  });
+});

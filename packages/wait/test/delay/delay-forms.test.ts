@@ -1,0 +1,349 @@
+import { Backoff, type BackoffStrategy, jitter, type Random, seededRandom } from "@holdfast/wait";
+import {
+  AttemptBackoff,
+  BinaryExponentialBackoff,
+  ConstantBackoff,
+  DecorrelatedJitterBackoff,
+  EqualJitterBackoff,
+  FibonacciBackoff,
+  FullJitterBackoff,
+  GrpcBackoff,
+  LinearBackoff,
+  SymmetricJitterBackoff,
+} from "@holdfast/wait/strategies";
+import fc from "fast-check";
+import { describe, expect, inject, it, vi } from "vitest";
+import { ALMOST_ONE } from "../draws.ts";
+import { firstDelays } from "../first-delays.ts";
+
+/** The numbers that a form takes; one that has no use for a number ignores it. */
+interface Shape {
+  readonly duration: number;
+  readonly factor: number;
+  readonly jitter: number;
+  readonly steps: number;
+  readonly cap: number;
+  readonly random: Random | undefined;
+}
+
+interface Form {
+  readonly create: (shape: Shape) => BackoffStrategy;
+  /** Whether no delay may exceed the cap, the first and the luckiest draw included. */
+  readonly holdsCap: boolean;
+  /** The first delays for the numbers in `example`: for a draw of 0, the largest draw, and on average. */
+  readonly least: readonly number[];
+  readonly most: readonly number[];
+  readonly mean: readonly number[];
+}
+
+const example = {
+  duration: 100,
+  factor: 2,
+  jitter: 0.5,
+  steps: Number.POSITIVE_INFINITY,
+  cap: 1_000,
+};
+
+/** Every form of delay there is. */
+const forms = Object.entries<Form>({
+  Backoff: {
+    create: (shape) => new Backoff(shape),
+    holdsCap: false,
+    least: [100, 200, 400, 800, 1000, 1000],
+    most: [150, 300, 600, 1200, 1500, 1500],
+    mean: [125, 250, 500, 1000, 1250, 1250],
+  },
+  "Backoff, capped after jitter": {
+    create: (shape) => new Backoff({ ...shape, capAfterJitter: true }),
+    holdsCap: true,
+    least: [100, 200, 400, 666.666_666, 666.666_666],
+    most: [150, 300, 600, 1000, 1000],
+    mean: [125, 250, 500, 833.333_333, 833.333_333],
+  },
+  "Backoff, constant": {
+    create: ({ factor: _, ...shape }) => new Backoff({ ...shape, capAfterJitter: true }),
+    holdsCap: true,
+    least: [100, 100, 100],
+    most: [150, 150, 150],
+    mean: [125, 125, 125],
+  },
+  "jitter()": {
+    create: (shape) => ({
+      delayFunc: () => () => jitter(shape.duration, shape.jitter, shape.random),
+    }),
+    holdsCap: false,
+    least: [100, 100, 100],
+    most: [150, 150, 150],
+    mean: [125, 125, 125],
+  },
+  FullJitterBackoff: {
+    create: (shape) => new FullJitterBackoff(shape),
+    holdsCap: true,
+    least: [0, 0, 0, 0, 0],
+    most: [100, 200, 400, 800, 1000],
+    mean: [50, 100, 200, 400, 500],
+  },
+  EqualJitterBackoff: {
+    create: (shape) => new EqualJitterBackoff(shape),
+    holdsCap: true,
+    least: [50, 100, 200, 400, 500],
+    most: [100, 200, 400, 800, 1000],
+    mean: [75, 150, 300, 600, 750],
+  },
+  DecorrelatedJitterBackoff: {
+    create: ({ factor, ...shape }) =>
+      new DecorrelatedJitterBackoff({ ...shape, factor: Math.max(factor, 1) }),
+    holdsCap: true,
+    least: [100, 100, 100, 100, 100],
+    most: [200, 400, 800, 1000, 1000],
+    // (duration + factor × the mean before) / 2, as long as the cap is out of reach.
+    mean: [150, 200, 250],
+  },
+  SymmetricJitterBackoff: {
+    create: (shape) => new SymmetricJitterBackoff(shape),
+    holdsCap: false,
+    least: [50, 100, 200, 400, 500],
+    most: [150, 300, 600, 1200, 1500],
+    mean: [100, 200, 400, 800, 1000],
+  },
+  "SymmetricJitterBackoff, capped after jitter": {
+    create: (shape) => new SymmetricJitterBackoff({ ...shape, capAfterJitter: true }),
+    holdsCap: true,
+    least: [50, 100, 200, 333.333_333, 333.333_333],
+    most: [150, 300, 600, 1000, 1000],
+    mean: [100, 200, 400, 666.666_666, 666.666_666],
+  },
+  GrpcBackoff: {
+    create: (shape) => new GrpcBackoff(shape),
+    holdsCap: false,
+    least: [100, 100, 200, 400, 500],
+    most: [100, 300, 600, 1200, 1500],
+    mean: [100, 200, 400, 800, 1000],
+  },
+  "GrpcBackoff, capped after jitter": {
+    create: (shape) => new GrpcBackoff({ ...shape, capAfterJitter: true }),
+    holdsCap: true,
+    least: [100, 100, 200, 333.333_333, 333.333_333],
+    most: [100, 300, 600, 1000, 1000],
+    mean: [100, 200, 400, 666.666_666, 666.666_666],
+  },
+  AttemptBackoff: {
+    create: (shape) => new AttemptBackoff(shape),
+    holdsCap: true,
+    least: [100, 200, 400, 800, 1000, 1000],
+    most: [100, 200, 400, 800, 1000, 1000],
+    mean: [100, 200, 400, 800, 1000, 1000],
+  },
+  "AttemptBackoff, spread": {
+    create: (shape) => new AttemptBackoff({ ...shape, spread: true }),
+    holdsCap: true,
+    least: [100, 100, 100, 100, 100, 100],
+    most: [100, 200, 400, 800, 1000, 1000],
+    // Between 100 and 1600, of which 6 in 15 are cut to 1000; then 100 and 3200, 22 in 31.
+    mean: [100, 150, 250, 450, (550 * 9 + 1000 * 6) / 15, (550 * 9 + 1000 * 22) / 31],
+  },
+  FibonacciBackoff: {
+    create: (shape) => new FibonacciBackoff(shape),
+    holdsCap: false,
+    least: [100, 100, 200, 300, 500, 800, 1000, 1000],
+    most: [150, 150, 300, 450, 750, 1200, 1500, 1500],
+    mean: [125, 125, 250, 375, 625, 1000, 1250, 1250],
+  },
+  "FibonacciBackoff, capped after jitter": {
+    create: (shape) => new FibonacciBackoff({ ...shape, capAfterJitter: true }),
+    holdsCap: true,
+    least: [100, 100, 200, 300, 500, 666.666_666],
+    most: [150, 150, 300, 450, 750, 1000],
+    mean: [125, 125, 250, 375, 625, 833.333_333],
+  },
+  LinearBackoff: {
+    create: (shape) => new LinearBackoff({ ...shape, increment: 400 }),
+    holdsCap: false,
+    least: [100, 500, 900, 1000, 1000],
+    most: [150, 750, 1350, 1500, 1500],
+    mean: [125, 625, 1125, 1250, 1250],
+  },
+  "LinearBackoff, capped after jitter": {
+    create: (shape) => new LinearBackoff({ ...shape, capAfterJitter: true }),
+    holdsCap: true,
+    least: [100, 200, 300, 400, 500, 600, 666.666_666, 666.666_666],
+    most: [150, 300, 450, 600, 750, 900, 1000, 1000],
+    mean: [125, 250, 375, 500, 625, 750, 833.333_333, 833.333_333],
+  },
+  ConstantBackoff: {
+    create: (shape) => new ConstantBackoff(shape),
+    holdsCap: false,
+    least: [100, 100, 100],
+    most: [150, 150, 150],
+    mean: [125, 125, 125],
+  },
+  BinaryExponentialBackoff: {
+    create: ({ duration, random }) =>
+      new BinaryExponentialBackoff({
+        slotTime: duration,
+        backoffLimit: 5,
+        attemptLimit: Number.POSITIVE_INFINITY,
+        random,
+      }),
+    holdsCap: false,
+    least: [0, 0, 0, 0, 0, 0],
+    most: [100, 300, 700, 1500, 3100, 3100],
+    mean: [50, 150, 350, 750, 1550, 1550],
+  },
+});
+
+/** Nanoseconds cut off, one for each delay that a delay depends on, and what draws are short of 1. */
+const SLACK = 1e-5;
+
+const shapes = fc.record({
+  duration: fc.oneof(
+    fc.nat(1e6),
+    fc.double({ min: 0, max: 1e14, noNaN: true }),
+    fc.constantFrom(0, 1e-6, Number.MAX_VALUE),
+  ),
+  factor: fc.oneof(
+    fc.double({ min: 1, max: 100, noNaN: true }),
+    fc.double({ min: Number.MIN_VALUE, max: 1, noNaN: true }),
+    fc.constantFrom(1, 2, Number.MAX_VALUE),
+  ),
+  jitter: fc.double({ min: 0, max: 1, noNaN: true }),
+  steps: fc.oneof(fc.nat(40), fc.constant(Number.POSITIVE_INFINITY)),
+  cap: fc.oneof(
+    fc.double({ min: 1e-6, max: 1e14, noNaN: true }),
+    fc.integer({ min: 1, max: 1e6 }),
+    fc.constantFrom(Number.MIN_VALUE, Number.MAX_VALUE, Number.POSITIVE_INFINITY),
+  ),
+});
+
+const draw = fc.oneof(
+  fc.double({ min: 0, max: ALMOST_ONE, noNaN: true }),
+  fc.constantFrom(0, ALMOST_ONE),
+);
+
+/** Draws of which every fiftieth or so is the least or the largest there is. */
+function extremes(random: Random): Random {
+  return () => {
+    const drawn = random();
+    if (drawn < 0.01) return 0;
+    return drawn > 0.99 ? ALMOST_ONE : drawn;
+  };
+}
+
+/** 2^63 ns in milliseconds: what nothing exceeds. */
+const LONGEST = 2 ** 63 / 1e6;
+
+const COUNT = 50;
+const MANY_STEPS = inject("isThorough") ? 1_000_000 : 20_000;
+
+describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
+  it.each([
+    { draws: "the least draw", u: 0, delays: least },
+    { draws: "the largest draw", u: ALMOST_ONE, delays: most },
+  ])("gives for $draws what its formula says", ({ u, delays }) => {
+    const given = firstDelays(delays.length, create({ ...example, random: () => u }));
+    expect(given.filter((delay, n) => Math.abs(delay - (delays[n] as number)) > SLACK)).toEqual([]);
+  });
+
+  it("draws from Math.random unless told otherwise", () => {
+    const wanted = firstDelays(COUNT, create({ ...example, random: () => 0.25 }));
+    const random = vi.spyOn(Math, "random").mockReturnValue(0.25);
+    try {
+      expect(firstDelays(COUNT, create({ ...example, random: undefined }))).toEqual(wanted);
+    } finally {
+      random.mockRestore();
+    }
+  });
+
+  it("lies between what the least and the largest draw give", () => {
+    fc.assert(
+      fc.property(shapes, draw, (shape, u) => {
+        const [low, between, high] = [0, u, ALMOST_ONE].map((constant) =>
+          firstDelays(COUNT, create({ ...shape, random: () => constant })),
+        ) as [number[], number[], number[]];
+        return between.every(
+          (delay, n) => delay >= (low[n] as number) && delay <= (high[n] as number),
+        );
+      }),
+    );
+  });
+
+  it("is neither negative nor NaN, ends at 2^63 ns, and holds the cap if it says so", () => {
+    fc.assert(
+      fc.property(shapes, fc.integer(), (shape, seed) => {
+        const limit = holdsCap ? Math.min(shape.cap, LONGEST) : LONGEST;
+        const random = seededRandom(seed);
+        const delays = [
+          ...firstDelays(COUNT, create({ ...shape, random })),
+          ...firstDelays(COUNT, create({ ...shape, random: () => ALMOST_ONE })),
+        ];
+        return delays.every((delay) => delay >= 0 && delay <= limit);
+      }),
+    );
+  });
+
+  it.each([
+    { cap: Number.POSITIVE_INFINITY, steps: MANY_STEPS },
+    { cap: example.cap, steps: MANY_STEPS },
+  ])("is never NaN nor above its limit in $steps steps to a cap of $cap", ({ cap, steps }) => {
+    const limit = holdsCap ? Math.min(cap, LONGEST) : LONGEST;
+    const next = create({ ...example, cap, random: extremes(seededRandom(1)) }).delayFunc();
+    let wrong = 0;
+    for (let step = 0; step < steps; step++) {
+      const delay = next();
+      if (!(delay >= 0 && delay <= limit)) wrong++;
+    }
+    expect(wrong).toBe(0);
+  });
+
+  it("is the same for the same seed, in every sequence taken from it", () => {
+    fc.assert(
+      fc.property(shapes, fc.integer(), (shape, seed) => {
+        const first = firstDelays(COUNT, create({ ...shape, random: seededRandom(seed) }));
+        const strategy = create({ ...shape, random: seededRandom(seed) });
+        strategy.delayFunc();
+        const second = firstDelays(COUNT, strategy);
+        return first.every((delay, n) => delay === second[n]);
+      }),
+    );
+  });
+
+  it("has sequences that do not disturb each other", () => {
+    fc.assert(
+      fc.property(shapes, draw, (shape, u) => {
+        const strategy = create({ ...shape, random: () => u });
+        const alone = firstDelays(COUNT, strategy);
+        const one = strategy.delayFunc();
+        const other = strategy.delayFunc();
+        return alone.every((delay) => one() === delay && other() === delay);
+      }),
+    );
+  });
+
+  it("is its closed form on average, within 5 standard errors", () => {
+    const samples = inject("isThorough") ? 20_000 : 2_000;
+    const random = seededRandom(31);
+    const strategy = create({ ...example, random });
+    const sums = mean.map(() => 0);
+    const squares = mean.map(() => 0);
+    for (let sample = 0; sample < samples; sample++) {
+      for (const [n, delay] of firstDelays(mean.length, strategy).entries()) {
+        sums[n] = (sums[n] as number) + delay;
+        squares[n] = (squares[n] as number) + delay ** 2;
+      }
+    }
+    const errors = mean.map((wanted, n) => {
+      const average = (sums[n] as number) / samples;
+      const variance = Math.max((squares[n] as number) / samples - average ** 2, 0);
+      return Math.abs(average - wanted) - 5 * Math.sqrt(variance / samples);
+    });
+    expect(errors.filter((error) => error > SLACK)).toEqual([]);
+  });
+});
+
+it.each(
+  forms.filter(([name]) => /^(Backoff|ConstantBackoff|FibonacciBackoff|LinearBackoff)/.test(name)),
+)("%s draws nothing without jitter", (_, { create, least }) => {
+  const random = vi.fn(() => 0.5);
+  const [first] = firstDelays(COUNT, create({ ...example, jitter: 0, random }));
+  expect([first, random.mock.calls.length]).toEqual([least[0], 0]);
+});

@@ -1,0 +1,36 @@
+import { TimeoutError } from "@holdfast/wait";
+import { ExhaustedError, isExhaustedError } from "@holdfast/wait/go";
+import { expect, it } from "vitest";
+
+it("carries its facts", () => {
+  const cause = new Error("refused");
+  const error = new ExhaustedError(4, { cause });
+  expect(error).toBeInstanceOf(Error);
+  expect({ ...error, message: error.message }).toEqual({
+    name: "ExhaustedError",
+    code: "ERR_WAIT_EXHAUSTED",
+    attempts: 4,
+    message: "still false after 4 attempts",
+  });
+  expect(error.cause).toBe(cause);
+  expect(String(error)).toBe("ExhaustedError: still false after 4 attempts");
+});
+
+it("has no cause unless given one, which may be undefined", () => {
+  expect("cause" in new ExhaustedError(1)).toBe(false);
+  expect("cause" in new ExhaustedError(1, { cause: undefined })).toBe(true);
+});
+
+it.each([
+  { value: new ExhaustedError(1), is: true },
+  // As another copy of this package would make it.
+  { value: Object.assign(new Error("x"), { code: "ERR_WAIT_EXHAUSTED" }), is: true },
+  { value: { code: "ERR_WAIT_EXHAUSTED" }, is: false },
+  { value: new TimeoutError(1), is: false },
+  { value: new Error("still false after 4 attempts"), is: false },
+  { value: undefined, is: false },
+  { value: null, is: false },
+  { value: "ERR_WAIT_EXHAUSTED", is: false },
+])("is told apart by its code: $value", ({ value, is }) => {
+  expect(isExhaustedError(value)).toBe(is);
+});

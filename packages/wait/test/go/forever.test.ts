@@ -1,0 +1,78 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { forever } from "@holdfast/wait/go";
+import { beforeEach, expect, it, vi } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
+
+let clock: FakeClock;
+let timeline: Timeline;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  timeline = timelineOf(clock);
+});
+
+it("counts its period from the end of a call, until an error that nobody takes", async () => {
+  const failure = new Error("out of work");
+  let left = 3;
+  const f = async () => {
+    timeline.note("run");
+    await clock.sleep(300);
+    if (--left === 0) throw failure;
+  };
+  await clock.run(() => timeline.noteEnd(forever(f, 1000, { clock })));
+  expect(timeline.events).toEqual([
+    [0, "run"],
+    [1300, "run"],
+    [2600, "run"],
+    [2900, ["rejected", failure]],
+  ]);
+  expect(clock.waiters()).toBe(0);
+});
+
+it("goes on after errors that onError takes", async () => {
+  const worse = new Error("worse");
+  const failures: unknown[] = [];
+  const f = () => {
+    throw "refused";
+  };
+  const onError = (error: unknown) => {
+    if (failures.push(error) === 3) throw worse;
+  };
+  await clock.run(() => timeline.noteEnd(forever(f, 1000, { clock, onError })));
+  expect(failures).toEqual(["refused", "refused", "refused"]);
+  expect(timeline.events).toEqual([[2000, ["rejected", worse]]]);
+});
+
+it("gives each call one and the same signal, which never aborts", async () => {
+  const signals: AbortSignal[] = [];
+  const f = (signal: AbortSignal) => {
+    if (signals.push(signal) === 2) throw "enough";
+  };
+  await clock.run(() => timeline.noteEnd(forever(f, 1000, { clock })));
+  const [first, second] = signals as [AbortSignal, AbortSignal];
+  expect(second).toBe(first);
+  expect([first.aborted, abortListeners(first)]).toEqual([false, 0]);
+});
+
+it("rejects rather than resolves when somebody else stops its timer", async () => {
+  const end = forever(() => {}, 1000, { clock });
+  await clock.waitForWaiters(1);
+  clock[Symbol.dispose]();
+  await expect(end).rejects.toThrow(new Error("wait: a loop without an end has ended"));
+});
+
+it("runs on the real clock unless given another", async () => {
+  vi.useFakeTimers();
+  try {
+    let left = 3;
+    const f = () => {
+      if (--left === 0) throw "enough";
+    };
+    const reason = forever(f, 1000).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(await reason).toBe("enough");
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,466 @@
+import { Backoff, isTimeoutError } from "@holdfast/wait";
+import { type Condition, delayUntil, type PollUntilOptions, pollUntil } from "@holdfast/wait/go";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
+import { type Harness, harnesses } from "../harness.ts";
+import { stageOn } from "../stage.ts";
+
+const timedOut = expect.objectContaining({ code: "ERR_WAIT_TIMEOUT" }) as unknown;
+
+describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
+  let harness: Harness;
+  let stop: AbortController;
+  let timeline: Timeline;
+
+  beforeEach(() => {
+    ({ harness, stop, timeline } = stageOn(open));
+  });
+
+  /** The same wait twice: the delays of the one are those of the other. */
+  const family = {
+    pollUntil: (condition: Condition, options?: PollUntilOptions) =>
+      pollUntil(condition, 1000, options),
+    delayUntil: (condition: Condition, options?: PollUntilOptions) =>
+      delayUntil(() => 1000, condition, options),
+  };
+
+  /** True at its n-th call. */
+  const trueAt = (n: number) => {
+    let calls = 0;
+    return () => {
+      timeline.note("asked");
+      return ++calls === n;
+    };
+  };
+
+  describe.each(Object.entries(family))("%s", (_name, wait) => {
+    const start = (condition: Condition, options?: PollUntilOptions) =>
+      timeline.noteEnd(wait(condition, { clock: harness.clock, signal: stop.signal, ...options }));
+
+    it("asks at once and then after each delay, until it is told true", async () => {
+      const end = start(trueAt(3));
+      await harness.step(5000);
+      await end;
+      expect(timeline.events).toEqual([
+        [0, "asked"],
+        [1000, "asked"],
+        [2000, "asked"],
+        [2000, "resolved"],
+      ]);
+    });
+
+    it.each([true, false])(
+      "waits first where it is not immediate (sliding: %s)",
+      async (sliding) => {
+        const end = start(trueAt(1), { immediate: false, sliding });
+        await harness.step(999);
+        expect(timeline.events).toEqual([]);
+        await harness.step(1);
+        await end;
+        expect(timeline.events).toEqual([
+          [1000, "asked"],
+          [1000, "resolved"],
+        ]);
+      },
+    );
+
+    it("takes a promise for an answer", async () => {
+      const end = start(async () => {
+        await harness.clock.sleep(300);
+        return true;
+      });
+      await harness.step(300);
+      await end;
+      expect(timeline.events).toEqual([[300, "resolved"]]);
+    });
+
+    it.each([undefined, 5000])("needs no signal, with a timeout of %o", async (timeout) => {
+      const end = start(trueAt(2), { timeout, signal: undefined });
+      await harness.step(1000);
+      await end;
+      expect(timeline.events.at(-1)).toEqual([1000, "resolved"]);
+    });
+
+    it.each([1, 2, 100])("asks as often as it takes: %i times", async (calls) => {
+      const end = start(trueAt(calls));
+      await harness.step(1000 * calls);
+      await end;
+      expect(timeline.events).toHaveLength(calls + 1);
+    });
+
+    it("rejects with what the condition throws or rejects with", async () => {
+      const failure = new Error("refused");
+      await start(() => Promise.reject(failure));
+      await start(() => {
+        throw failure;
+      });
+      expect(timeline.events).toEqual([
+        [0, ["rejected", failure]],
+        [0, ["rejected", failure]],
+      ]);
+    });
+
+    it("goes on after errors that onError takes", async () => {
+      const onError = vi.fn();
+      const ask = trueAt(3);
+      const condition = () => {
+        if (ask()) return true;
+        throw "not yet";
+      };
+      const end = start(condition, { onError });
+      await harness.step(2000);
+      await end;
+      expect(onError.mock.calls).toEqual([["not yet"], ["not yet"]]);
+      expect(timeline.events.at(-1)).toEqual([2000, "resolved"]);
+    });
+
+    it("rejects with what onError throws", async () => {
+      const failure = new Error("enough");
+      const onError = () => {
+        throw failure;
+      };
+      await start(() => Promise.reject("not yet"), { onError });
+      expect(timeline.events).toEqual([[0, ["rejected", failure]]]);
+    });
+
+    it("rejects in a delay at once when it is aborted, with the reason itself", async () => {
+      const reason = new Error("SIGTERM");
+      const end = start(() => false);
+      await harness.step(1500);
+      stop.abort(reason);
+      await end;
+      expect(timeline.events).toEqual([[1500, ["rejected", reason]]]);
+      expect(harness.waiters()).toBe(0);
+    });
+
+    it("waits for a call that runs when it is aborted", async () => {
+      const condition = async () => {
+        await harness.clock.sleep(800);
+        return false;
+      };
+      const end = start(condition);
+      await harness.step(300);
+      stop.abort("enough");
+      expect(timeline.events).toEqual([]);
+      await harness.step(500);
+      await end;
+      expect(timeline.events).toEqual([[800, ["rejected", "enough"]]]);
+    });
+
+    it("resolves if a call that runs when it is aborted says true", async () => {
+      const condition = async () => {
+        await harness.clock.sleep(800);
+        return true;
+      };
+      const end = start(condition);
+      await harness.step(300);
+      stop.abort("enough");
+      await harness.step(500);
+      await end;
+      expect(timeline.events).toEqual([[800, "resolved"]]);
+    });
+
+    it("rejects with the reason if the condition stops as told", async () => {
+      const reason = new Error("SIGTERM");
+      const onError = vi.fn();
+      const condition = async (signal: AbortSignal) => {
+        await harness.clock.sleep(800, { signal });
+        return true;
+      };
+      const end = start(condition, { onError });
+      await harness.step(300);
+      stop.abort(reason);
+      await end;
+      expect(timeline.events).toEqual([[300, ["rejected", reason]]]);
+      expect(onError).not.toHaveBeenCalled();
+    });
+
+    interface Semantics {
+      readonly name: string;
+      readonly aborted?: boolean;
+      readonly options: PollUntilOptions;
+      /** What each call says; an error is thrown. */
+      readonly says: boolean | Error;
+      readonly calls: number;
+      readonly end: unknown;
+    }
+
+    const failure = new Error("E");
+    it.each<Semantics>([
+      {
+        name: "aborted",
+        aborted: true,
+        options: { immediate: false },
+        says: false,
+        calls: 0,
+        end: ["rejected", "gone"],
+      },
+      {
+        name: "aborted, but true",
+        aborted: true,
+        options: {},
+        says: true,
+        calls: 1,
+        end: "resolved",
+      },
+      {
+        name: "aborted, and fails",
+        aborted: true,
+        options: {},
+        says: failure,
+        calls: 1,
+        end: ["rejected", failure],
+      },
+      {
+        name: "aborted, and false",
+        aborted: true,
+        options: {},
+        says: false,
+        calls: 1,
+        end: ["rejected", "gone"],
+      },
+      {
+        name: "out of time",
+        options: { timeout: 0 },
+        says: false,
+        calls: 1,
+        end: ["rejected", timedOut],
+      },
+      {
+        name: "out of time, but true",
+        options: { timeout: 0 },
+        says: true,
+        calls: 1,
+        end: "resolved",
+      },
+      {
+        name: "out of time, not immediate",
+        options: { timeout: 0, immediate: false },
+        says: true,
+        calls: 0,
+        end: ["rejected", timedOut],
+      },
+    ])(
+      "asks as Go does when it is over before it begins: $name",
+      async ({ aborted, options, says, calls, end }) => {
+        if (aborted === true) stop.abort("gone");
+        const condition = vi.fn((signal: AbortSignal) => {
+          expect(signal.aborted).toBe(true);
+          if (says instanceof Error) throw says;
+          return says;
+        });
+        for (const sliding of [true, false]) {
+          timeline = timelineOf(harness.clock);
+          condition.mockClear();
+          await start(condition, { ...options, sliding });
+          expect(condition).toHaveBeenCalledTimes(calls);
+          expect(timeline.events).toEqual([[0, end]]);
+        }
+      },
+    );
+
+    it.each([true, false])(
+      "asks no more after an abort from within a call (immediate: %s)",
+      async (immediate) => {
+        let calls = 0;
+        const condition = () => {
+          if (++calls === 5) stop.abort("gone");
+          return false;
+        };
+        const end = start(condition, { immediate });
+        await harness.step(10_000);
+        await end;
+        expect(calls).toBe(5);
+        expect(timeline.events).toEqual([[immediate ? 4000 : 5000, ["rejected", "gone"]]]);
+      },
+    );
+
+    it("gives the condition its own signal where there is no timeout", async () => {
+      const condition = vi.fn(() => true);
+      await start(condition);
+      expect(condition.mock.calls).toEqual([[stop.signal]]);
+    });
+
+    it("rejects with a TimeoutError when its time is up, and tells the condition", async () => {
+      const signals = new Set<AbortSignal>();
+      const condition = (signal: AbortSignal) => {
+        signals.add(signal);
+        return false;
+      };
+      const end = start(condition, { timeout: 2500 });
+      await harness.step(2499);
+      expect(timeline.events).toEqual([]);
+      await harness.step(1);
+      await end;
+      expect(timeline.events).toEqual([[2500, ["rejected", timedOut]]]);
+      const [signal] = signals;
+      expect(signals.size).toBe(1);
+      expect(isTimeoutError(signal?.reason)).toBe(true);
+    });
+
+    it("comes to its end before a call of the same instant", async () => {
+      let calls = 0;
+      const end = start(() => ++calls < 0, { timeout: 2000 });
+      await harness.step(2000);
+      await end;
+      expect(calls).toBe(2);
+      expect(timeline.events).toEqual([[2000, ["rejected", timedOut]]]);
+    });
+
+    it("never asks if its time is shorter than its first delay", async () => {
+      let calls = 0;
+      const end = start(() => ++calls > 0, { timeout: 999, immediate: false });
+      await harness.step(999);
+      await end;
+      expect(calls).toBe(0);
+      expect(timeline.events).toEqual([[999, ["rejected", timedOut]]]);
+    });
+
+    it("leaves no timer of a timeout that was not needed", async () => {
+      await start(() => true, { timeout: 60_000 });
+      await start(() => Promise.reject("refused"), { timeout: 60_000 });
+      const end = start(() => false, { timeout: 60_000 });
+      await harness.step(500);
+      expect(harness.waiters()).toBe(2);
+      stop.abort("enough");
+      await end;
+      expect(harness.waiters()).toBe(0);
+    });
+
+    it.each<{ sliding: boolean; end: [number, unknown]; asked: number[] }>([
+      { sliding: false, asked: [0, 1000, 2000, 3000], end: [3900, "resolved"] },
+      { sliding: true, asked: [0, 1900, 3800], end: [5000, ["rejected", timedOut]] },
+    ])("fits more calls into its time without sliding: $asked", async ({ sliding, asked, end }) => {
+      const starts: number[] = [];
+      const begin = harness.clock.monotonic();
+      const condition = async () => {
+        const n = starts.push(harness.clock.monotonic() - begin);
+        await harness.clock.sleep(900);
+        return n === 4;
+      };
+      const ended = start(condition, { sliding, timeout: 5000 });
+      await harness.step(8000);
+      await ended;
+      expect(starts).toEqual(asked);
+      expect(timeline.events).toEqual([end]);
+    });
+
+    it("works without options", async () => {
+      await expect(wait(() => true)).resolves.toBeUndefined();
+    });
+
+    it("waits for longer than a timer of the platform can", async () => {
+      const end = start(trueAt(1), { immediate: false, timeout: 2 ** 40 });
+      await harness.step(1000);
+      await end;
+      expect(timeline.events.at(-1)).toEqual([1000, "resolved"]);
+    });
+  });
+
+  interface Beat {
+    readonly options: PollUntilOptions;
+    /** How long each call takes. */
+    readonly takes: readonly number[];
+    readonly asked: readonly number[];
+  }
+
+  it.each<Beat>([
+    { options: {}, takes: [1500, 0, 0, 0], asked: [0, 1500, 2000, 3000] },
+    { options: {}, takes: [3500, 0, 0, 0], asked: [0, 3500, 4000, 5000] },
+    { options: {}, takes: [1000, 0, 0], asked: [0, 1000, 2000] },
+    { options: { immediate: false }, takes: [1500, 0, 0], asked: [1000, 2500, 3000] },
+    { options: { sliding: true }, takes: [1500, 0, 0], asked: [0, 2500, 3500] },
+    {
+      options: { sliding: true, immediate: false },
+      takes: [1500, 0, 0],
+      asked: [1000, 3500, 4500],
+    },
+  ])("pollUntil keeps its beat, or slides: %o", async ({ options, takes, asked }) => {
+    const starts: number[] = [];
+    const begin = harness.clock.monotonic();
+    const condition = async () => {
+      const n = starts.push(harness.clock.monotonic() - begin);
+      const duration = takes[n - 1] ?? 0;
+      if (duration > 0) await harness.clock.sleep(duration);
+      return n === takes.length;
+    };
+    const end = pollUntil(condition, 1000, { clock: harness.clock, ...options });
+    await harness.step(10_000);
+    await end;
+    expect(starts).toEqual(asked);
+  });
+
+  it("pollUntil asks again and again without a delay at an interval of 0", async () => {
+    let calls = 0;
+    const end = pollUntil(() => ++calls === 100, 0, { clock: harness.clock });
+    await harness.step(200);
+    await end;
+    expect(calls).toBe(100);
+  });
+
+  it("pollUntil has a beat that does not drift", async () => {
+    const starts: number[] = [];
+    const begin = harness.clock.monotonic();
+    const condition = () => starts.push(harness.clock.monotonic() - begin) === 4;
+    const end = pollUntil(condition, 2 ** 31, { clock: harness.clock });
+    for (let beat = 0; beat < 3; beat++) await harness.step(2 ** 31);
+    await end;
+    expect(starts).toEqual([0, 2 ** 31, 2 ** 32, 3 * 2 ** 31]);
+  });
+
+  it.each<{ sliding: boolean; asked: number[] }>([
+    { sliding: false, asked: [0, 300, 600, 1000, 1800] },
+    { sliding: true, asked: [0, 400, 900, 1600, 2700] },
+  ])(
+    "delayUntil takes one delay after the other (sliding: $sliding)",
+    async ({ sliding, asked }) => {
+      const starts: number[] = [];
+      const begin = harness.clock.monotonic();
+      const condition = async () => {
+        const n = starts.push(harness.clock.monotonic() - begin);
+        await harness.clock.sleep(300);
+        return n === 5;
+      };
+      const delays = new Backoff({ duration: 100, factor: 2 }).delayFunc();
+      const end = delayUntil(delays, condition, { sliding, clock: harness.clock });
+      await harness.step(10_000);
+      await end;
+      expect(starts).toEqual(asked);
+    },
+  );
+
+  it.each([
+    { immediate: false, sliding: false, taken: 2 },
+    { immediate: true, sliding: false, taken: 1 },
+    { immediate: true, sliding: true, taken: 0 },
+    { immediate: false, sliding: true, taken: 1 },
+  ])("delayUntil asks for no more delays than Go (timings): %o", async ({ taken, ...when }) => {
+    const delayFunc = vi.fn(() => 1000);
+    const end = delayUntil(delayFunc, () => true, { clock: harness.clock, ...when });
+    await harness.step(1000);
+    await end;
+    expect(delayFunc).toHaveBeenCalledTimes(taken);
+  });
+
+  it("delayUntil rejects where a delay is none, and leaves nothing behind", async () => {
+    const delayFunc = vi.fn().mockReturnValueOnce(100).mockReturnValueOnce(Number.NaN);
+    const options = { clock: harness.clock, signal: stop.signal, timeout: 5000 };
+    const end = timeline.noteEnd(delayUntil(delayFunc, () => false, options));
+    await harness.step(100);
+    await end;
+    expect(timeline.events).toEqual([[100, ["rejected", expect.any(RangeError)]]]);
+  });
+});
+
+it("runs on the real clock unless given another", async () => {
+  vi.useFakeTimers();
+  try {
+    let calls = 0;
+    const end = pollUntil(() => ++calls === 3, 1000);
+    await vi.advanceTimersByTimeAsync(2000);
+    await end;
+    expect([calls, vi.getTimerCount()]).toEqual([3, 0]);
+  } finally {
+    vi.useRealTimers();
+  }
+});

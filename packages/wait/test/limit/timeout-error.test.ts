@@ -1,0 +1,37 @@
+import { isTimeoutError, TimeoutError } from "@holdfast/wait";
+import { ExhaustedError } from "@holdfast/wait/go";
+import { expect, it } from "vitest";
+
+it("carries its facts", () => {
+  const cause = new Error("refused");
+  const error = new TimeoutError(5000, { cause });
+  expect(error).toBeInstanceOf(Error);
+  expect({ ...error, message: error.message }).toEqual({
+    name: "TimeoutError",
+    code: "ERR_WAIT_TIMEOUT",
+    timeout: 5000,
+    message: "timed out after 5000 ms",
+  });
+  expect(error.cause).toBe(cause);
+  expect(String(error)).toBe("TimeoutError: timed out after 5000 ms");
+});
+
+it("has no cause unless given one, which may be undefined", () => {
+  expect("cause" in new TimeoutError(1)).toBe(false);
+  expect("cause" in new TimeoutError(1, { cause: undefined })).toBe(true);
+});
+
+it.each([
+  { value: new TimeoutError(1), is: true },
+  // As another copy of this package would make it.
+  { value: Object.assign(new Error("x"), { code: "ERR_WAIT_TIMEOUT" }), is: true },
+  { value: { code: "ERR_WAIT_TIMEOUT" }, is: false },
+  { value: new ExhaustedError(1), is: false },
+  // The platform's: it has the name, and a number for a code.
+  { value: new DOMException("timed out", "TimeoutError"), is: false },
+  { value: undefined, is: false },
+  { value: null, is: false },
+  { value: "ERR_WAIT_TIMEOUT", is: false },
+])("is told apart by its code: $value", ({ value, is }) => {
+  expect(isTimeoutError(value)).toBe(is);
+});

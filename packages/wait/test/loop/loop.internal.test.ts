@@ -1,0 +1,95 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { Backoff, backoffManager } from "@holdfast/wait";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
+import { type Loop, loop } from "../../src/loop/loop.ts";
+
+/** What `backoffUntil` does not use of the loop; its tests are the tests of the rest. */
+describe("loop", () => {
+  let clock: FakeClock;
+  let stop: AbortController;
+  let timeline: Timeline;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    stop = new AbortController();
+    timeline = timelineOf(clock);
+  });
+
+  afterEach(() => {
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+
+  /** Counts its runs from 1 and is done with the third. */
+  const counting = (options: Partial<Loop<number>> = {}) => {
+    let runs = 0;
+    return loop({
+      run() {
+        timeline.note(++runs);
+        return runs;
+      },
+      isDone: (run) => run === 3,
+      onError: undefined,
+      manager: backoffManager(new Backoff({ duration: 100, factor: 2 }), { clock }),
+      immediate: true,
+      sliding: true,
+      signal: stop.signal,
+      ...options,
+    });
+  };
+
+  it.each([
+    { immediate: true, sliding: true, runs: [0, 100, 300] },
+    { immediate: true, sliding: false, runs: [0, 100, 300] },
+    { immediate: false, sliding: true, runs: [100, 300, 700] },
+    { immediate: false, sliding: false, runs: [100, 300, 700] },
+  ])("ends with the value that is done: %o", async ({ runs, ...when }) => {
+    expect(await clock.run(() => counting(when))).toEqual({ value: 3 });
+    expect(timeline.events).toEqual(runs.map((at, index) => [at, index + 1]));
+  });
+
+  it("tells the value undefined from a stop", async () => {
+    const run = () => undefined;
+    expect(await counting({ run, isDone: () => true } as never)).toEqual({ value: undefined });
+    const stopped = counting({ isDone: () => false });
+    stop.abort();
+    expect(await stopped).toBeUndefined();
+  });
+
+  it.each([true, false])("waits at once for its first run (sliding: %s)", async (sliding) => {
+    const stopped = counting({ immediate: false, sliding });
+    expect(clock.waiters()).toBe(1);
+    await clock.step(99);
+    stop.abort();
+    expect(await stopped).toBeUndefined();
+    expect(timeline.events).toEqual([]);
+  });
+
+  it("rejects with what isDone throws, which is no error of a run", async () => {
+    const limit = new Error("limit");
+    const isDone = () => {
+      throw limit;
+    };
+    const onError = timeline.note;
+    await expect(counting({ isDone, onError })).rejects.toBe(limit);
+    expect(timeline.events).toEqual([[0, 1]]);
+  });
+
+  it.each([
+    { evenIfAborted: undefined, immediate: true, runs: 0 },
+    { evenIfAborted: true, immediate: true, runs: 1 },
+    { evenIfAborted: true, immediate: false, runs: 0 },
+  ])("starts with an aborted signal only if told to: %o", async ({ runs, ...when }) => {
+    stop.abort();
+    for (const sliding of [true, false]) {
+      timeline.events.length = 0;
+      const options = { ...when, sliding, isDone: () => false } as Partial<Loop<number>>;
+      expect(await counting(options)).toBeUndefined();
+      expect(timeline.events).toHaveLength(runs);
+    }
+    expect(await counting({ ...when, isDone: () => true } as Partial<Loop<number>>)).toEqual(
+      runs === 0 ? undefined : { value: 1 },
+    );
+  });
+});

@@ -1,0 +1,26 @@
+import { ExhaustedError } from "@holdfast/wait/go";
+import { ExcessiveCollisionsError, isExcessiveCollisionsError } from "@holdfast/wait/strategies";
+import { expect, it } from "vitest";
+
+it("carries its facts", () => {
+  const error = new ExcessiveCollisionsError(16);
+  expect(error).toBeInstanceOf(Error);
+  expect({ ...error, message: error.message }).toEqual({
+    name: "ExcessiveCollisionsError",
+    code: "ERR_WAIT_EXCESSIVE_COLLISIONS",
+    attempts: 16,
+    message: "all of 16 attempts collided",
+  });
+});
+
+it.each([
+  { value: new ExcessiveCollisionsError(1), is: true },
+  // As another copy of this package would make it.
+  { value: Object.assign(new Error("x"), { code: "ERR_WAIT_EXCESSIVE_COLLISIONS" }), is: true },
+  { value: { code: "ERR_WAIT_EXCESSIVE_COLLISIONS" }, is: false },
+  { value: new ExhaustedError(1), is: false },
+  { value: undefined, is: false },
+  { value: null, is: false },
+])("is told apart by its code: $value", ({ value, is }) => {
+  expect(isExcessiveCollisionsError(value)).toBe(is);
+});

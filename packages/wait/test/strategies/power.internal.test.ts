@@ -1,0 +1,29 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { power } from "../../src/strategies/power.ts";
+
+it.each([
+  { base: 2, exponent: 0, is: 1 },
+  { base: 0, exponent: 0, is: 1 },
+  { base: 3, exponent: 1, is: 3 },
+  { base: 3, exponent: 5, is: 243 },
+  { base: 2, exponent: 1023, is: 2 ** 1023 },
+  { base: 2, exponent: 1024, is: Number.POSITIVE_INFINITY },
+  { base: 0.5, exponent: 1074, is: 2 ** -1074 },
+  { base: 0.5, exponent: 2 ** 40, is: 0 },
+  { base: 1, exponent: Number.MAX_VALUE, is: 1 },
+])("is $is for $base to the $exponent", ({ base, exponent, is }) => {
+  expect(power(base, exponent)).toBe(is);
+});
+
+it("ends for an exponent that has no end", () => {
+  expect(power(2, Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
+});
+
+it("is exact where a double can be", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 9 }), fc.nat(16), (base, exponent) => {
+      return BigInt(power(base, exponent)) === BigInt(base) ** BigInt(exponent);
+    }),
+  );
+});

@@ -1,0 +1,65 @@
+// Everything that holds beside the tests. Runs every step even after a failure, so that one run says
+// all there is to say, and tells for each failure what to do.
+import { spawnSync } from "node:child_process";
+import { delimiter, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+const steps = [
+  {
+    name: "format",
+    command: "biome ci --error-on-warnings",
+    remedy: "npm run fix",
+  },
+  {
+    name: "lint",
+    command: "eslint --max-warnings 0 .",
+    remedy: "each message says what to write instead; ARCHITECTURE.md says why",
+  },
+  {
+    name: "layers",
+    command: "node tools/layers.mjs",
+    remedy: "move the code down, or say in tools/layers.cjs where a new file belongs",
+  },
+  {
+    name: "types",
+    command: "node tools/doctests.mjs && tsc -b",
+    remedy: "packages/examples/doctest/FILE/L12.ts is the example at line 12 of FILE",
+  },
+  {
+    name: "docs",
+    command: "typedoc --emit none",
+    remedy: "describe the export, or mend the link, where the message points",
+  },
+  {
+    name: "unused",
+    command: "knip",
+    remedy: "delete what nothing uses, or list what is used unseen in knip.json",
+  },
+  {
+    name: "packages",
+    command: "node tools/packcheck.mjs",
+    remedy: "compare `exports`, `files` and dependencies in the package.json that is named",
+  },
+];
+
+const results = steps.map(({ name, command, remedy }) => {
+  console.log(`\n== ${name}: ${command}`);
+  const began = performance.now();
+  const { status } = spawnSync(command, {
+    shell: true,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, PATH: `${resolve("node_modules/.bin")}${delimiter}${process.env.PATH}` },
+  });
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  if (status !== 0) console.log(`${name} failed. To mend it: ${remedy}`);
+  return { name, remedy, seconds, passed: status === 0 };
+});
+
+console.log("\n== summary");
+for (const { name, remedy, seconds, passed } of results)
+  console.log(
+    `${passed ? "passed" : "FAILED"}  ${name.padEnd(8)} ${seconds.padStart(5)} s${passed ? "" : `  ${remedy}`}`,
+  );
+process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;

@@ -1,0 +1,39 @@
+// Runs the tests on other Node majors, taken from the npm package `node`:
+// `node tools/matrix.mjs` for all of them, `node tools/matrix.mjs 22 26` for some.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { registryEnv } from "./registry-env.mjs";
+
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+const versions = ["20.20.2", "22.23.3", "24.21.0", "26.10.0"];
+const majors = process.argv.slice(2);
+const chosen = versions.filter(
+  (version) => majors.length === 0 || majors.includes(version.split(".")[0] ?? ""),
+);
+
+const results = chosen.map((version) => {
+  console.log(`\n== Node ${version}`);
+  const began = performance.now();
+  const { status } = spawnSync(
+    "npx",
+    [
+      "--yes",
+      "-p",
+      `node@${version}`,
+      "-c",
+      `test "$(node -v)" = v${version} && node node_modules/vitest/vitest.mjs run --reporter=dot`,
+    ],
+    // The binary comes by an install script: with scripts off, npx would run this Node instead.
+    { stdio: "inherit", env: { ...registryEnv(), npm_config_ignore_scripts: "false" } },
+  );
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  return { version, passed: status === 0, seconds };
+});
+
+console.log("\n== summary");
+for (const { version, passed, seconds } of results)
+  console.log(
+    `${passed ? "passed" : "FAILED"}  Node ${version.padEnd(8)} ${seconds.padStart(5)} s`,
+  );
+process.exitCode = results.length > 0 && results.every(({ passed }) => passed) ? 0 : 1;

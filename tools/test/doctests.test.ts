@@ -1,0 +1,121 @@
+import { describe, expect, it, vi } from "vitest";
+import { expectPrinted } from "../../test/expect-printed.ts";
+import { examplesOf, faultOf, moduleOf } from "../doctests.mjs";
+
+const guide = `# Guide
+\`\`\`ts
+console.log("a"); // => a
+print();
+// => b
+\`\`\`
+\`\`\`sh
+npm test # // => not this
+\`\`\`
+\`\`\`\`md
+\`\`\`ts
+a block inside a block
+\`\`\`
+\`\`\`\`
+1. In a list:
+   \`\`\`typescript no-run
+   forever();
+   \`\`\`
+`;
+
+const source = `/**
+ * Adds.
+ *
+ * @example
+ * \`\`\`ts
+ * console.log(add(1, 1)); // => 2
+ *
+ * add(2, 2);
+ * \`\`\`
+ */
+export function add() {}
+`;
+
+describe("examplesOf", () => {
+  it("finds the TypeScript blocks of Markdown, with what they claim to print", () => {
+    expect(examplesOf("docs/guide.md", guide)).toEqual([
+      {
+        line: 2,
+        code: ['console.log("a"); // => a', "print();", "// => b"],
+        words: [],
+        claims: [
+          { line: 3, text: "a" },
+          { line: 5, text: "b" },
+        ],
+      },
+      { line: 16, code: ["   forever();"], words: ["no-run"], claims: [] },
+    ]);
+  });
+
+  it("finds the TypeScript blocks of a documentation comment", () => {
+    expect(examplesOf("packages/wait/src/add.ts", source)).toEqual([
+      {
+        line: 5,
+        code: ["console.log(add(1, 1)); // => 2", "", "add(2, 2);"],
+        words: [],
+        claims: [{ line: 6, text: "2" }],
+      },
+    ]);
+  });
+
+  it("names the line of a block that is never closed", () => {
+    expect(() => examplesOf("README.md", "text\n```ts\ncode")).toThrow("README.md:2");
+  });
+});
+
+it("keeps the line numbers of the documentation in the module", () => {
+  for (const example of examplesOf("docs/guide.md", guide)) {
+    const lines = moduleOf("docs/guide.md", example).split("\n");
+    expect(lines[example.line]).toBe(guide.split("\n")[example.line]);
+  }
+});
+
+it.each([
+  ["docs/guide.md", "ignore", "docs/guide.md:7: `ts ignore` is not for here"],
+  ["README.md", "norun", "README.md:7: `ts norun` is not for here"],
+  ["docs/guide.md", "no-run", undefined],
+  ["docs/adr/0001-esm-only.md", "ignore", undefined],
+])("in %s judges `ts %s`", (file, word, fault) => {
+  const found = faultOf(file, { line: 7, code: [], words: [word], claims: [] });
+  if (fault === undefined) expect(found).toBeUndefined();
+  else expect(found).toContain(fault);
+});
+
+describe("expectPrinted", () => {
+  const claims = [
+    { line: 3, text: "1" },
+    { line: 4, text: "[ 2 ]" },
+  ];
+
+  it("accepts what was claimed", async () => {
+    await expectPrinted(async () => {
+      console.log(1);
+      console.log([2]);
+    }, claims);
+  });
+
+  it.each([
+    ["another value", [1, [3]]],
+    ["a missing line", [1]],
+    ["a line that is not claimed", [1, [2], 3]],
+  ])("rejects %s", async (_, values) => {
+    const run = async () => {
+      for (const value of values) console.log(value);
+    };
+    await expect(expectPrinted(run, claims)).rejects.toThrow("what the example prints");
+  });
+
+  it("puts back the time that a failed example left faked", async () => {
+    const real = [globalThis.setTimeout, globalThis.Date];
+    const run = async () => {
+      vi.useFakeTimers();
+      throw new Error("forgot to restore");
+    };
+    await expect(expectPrinted(run, [])).rejects.toThrow("forgot");
+    expect([globalThis.setTimeout, globalThis.Date]).toEqual(real);
+  });
+});
