@@ -1,11 +1,8 @@
 import { realClock } from "@holdfast/clock";
-import {
-  type SimulationOptions,
-  simulationCommand,
-  wholeNumber,
-} from "../report/simulation-command.ts";
-import { headOf, lineOf } from "../report/table.ts";
-import { writePictures } from "../report/write-pictures.ts";
+import { writePictures } from "../picture/write-pictures.ts";
+import { wholeNumber } from "../terminal/arguments.ts";
+import { type SimulationOptions, simulationCommand } from "../terminal/simulation-command.ts";
+import { headOf, lineOf } from "../terminal/table.ts";
 import { COLUMNS } from "./columns.ts";
 import { pictures } from "./pictures.ts";
 import { simulate } from "./simulate.ts";

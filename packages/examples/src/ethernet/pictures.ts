@@ -1,5 +1,5 @@
-import { pen } from "../report/pen.ts";
-import { picture } from "../report/picture.ts";
+import { pen } from "../picture/pen.ts";
+import { picture } from "../picture/picture.ts";
 import { type Curve, chart } from "./chart.ts";
 import { type Measurement, simulate } from "./simulate.ts";
 import { STATIONS } from "./stations.ts";

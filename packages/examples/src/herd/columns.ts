@@ -1,4 +1,4 @@
-import type { Column } from "../report/table.ts";
+import type { Column } from "../terminal/table.ts";
 import type { Measurement } from "./simulate.ts";
 
 /** A number of calls, with commas between the thousands. */

@@ -1,5 +1,5 @@
 import { type ScaleLinear, scaleLinear } from "d3-scale";
-import { type Frame, pen } from "../report/pen.ts";
+import { type Frame, pen } from "../picture/pen.ts";
 import { count, seconds } from "./columns.ts";
 import type { Interval } from "./load.ts";
 import type { Answer } from "./server.ts";

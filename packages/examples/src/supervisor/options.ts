@@ -1,7 +1,8 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { formatDuration, parseDuration } from "./manifest/duration.ts";
+import { duration, wholeNumber } from "../terminal/arguments.ts";
+import { formatDuration } from "../terminal/duration.ts";
 
 /** What the command line asks for. Durations are in milliseconds. */
 export interface Options {
@@ -46,24 +47,10 @@ const DEFAULT_LEASE = 3_000;
 const LEAST_LEASE = 500;
 const LAST_PORT = 65_535;
 
-function durationOf(text: string): number {
-  const duration = parseDuration(text);
-  if (duration !== undefined) return duration;
-  throw new InvalidArgumentError('Expected a duration such as "500ms", "20s" or "1m30s".');
-}
-
 function leaseOf(text: string): number {
-  const lease = durationOf(text);
+  const lease = duration(text);
   if (lease >= LEAST_LEASE) return lease;
   throw new InvalidArgumentError(`Expected at least ${formatDuration(LEAST_LEASE)}.`);
-}
-
-function wholeUpTo(most: number, least: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text);
-    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
-    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
-  };
 }
 
 /** The way to a file that a reader has less to read of. */
@@ -75,7 +62,7 @@ function shortest(file: string): string {
 function createCommand(print: (text: string) => void): Command {
   const file = new Option("--file <path>", "the manifest, YAML; edits are picked up");
   const time = new Option("--for <duration>", "stop after this time")
-    .argParser(durationOf)
+    .argParser(duration)
     .default(DEFAULT_DURATION, formatDuration(DEFAULT_DURATION));
   const lease = new Option("--lease <duration>", "how long replicas wait for a silent leader")
     .argParser(leaseOf)
@@ -85,11 +72,11 @@ function createCommand(print: (text: string) => void): Command {
     .addOption(file.default(SHIPPED, "the shipped demo.yaml"))
     .addOption(time.conflicts("forever"))
     .option("--forever", "run until Ctrl-C or SIGTERM")
-    .option("--grace <duration>", "wait this long between SIGTERM and SIGKILL", durationOf)
+    .option("--grace <duration>", "wait this long between SIGTERM and SIGKILL", duration)
     .option("--logs <directory>", "keep what the processes write here")
-    .option("--port <number>", "serve the page here", wholeUpTo(LAST_PORT, 0), 0)
+    .option("--port <number>", "serve the page here", wholeNumber(0, LAST_PORT), 0)
     .option("--no-page", "serve no page")
-    .option("--replicas <number>", "run so many supervisors, one leads", wholeUpTo(9, 1))
+    .option("--replicas <number>", "run so many supervisors, one leads", wholeNumber(1, 9))
     .addOption(lease)
     .option("--lock <directory>", "where replicas meet; without --replicas, be one of them")
     .option("--identity <name>", "its name as a replica")

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "@holdfast/clock";
 import { afterAll, describe, expect, it } from "vitest";
+import { isAlive, survivors } from "../../../../test/processes.ts";
 import { processState } from "../../src/supervisor/machine/process-state.ts";
 import { Roster } from "../../src/supervisor/replica/roster.ts";
-import { isAlive, survivors } from "./program.ts";
 
 const root = mkdtempSync(join(tmpdir(), "holdfast-test-"));
 const children: ChildProcess[] = [];

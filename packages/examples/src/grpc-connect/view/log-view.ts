@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { formatDuration, formatElapsed } from "../../supervisor/manifest/duration.ts";
+import { formatDuration, formatElapsed } from "../../terminal/duration.ts";
 import type { Attempt } from "../attempt.ts";
 import type { ClientEvent } from "../event.ts";
 import { describeError } from "./describe-error.ts";

@@ -1,4 +1,4 @@
-import { layout } from "../../supervisor/view/layout.ts";
+import { layout } from "../../terminal/layout.ts";
 import { type Attempt, nextDue } from "../attempt.ts";
 import { describeError } from "./describe-error.ts";
 import type { Colours } from "./time-line.ts";

@@ -1,5 +1,5 @@
 import type { Host } from "./host.ts";
-import { onStopSignals, type StopRequest } from "./machine/stop-signals.ts";
+import { onStopSignals, type StopRequest } from "./stop-signals.ts";
 
 /** The end of a run, which comes as soon as the first of its reasons does. */
 export interface Ending extends Disposable {
