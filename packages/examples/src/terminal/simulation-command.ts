@@ -30,7 +30,7 @@ export function simulationCommand(name: string, description: string): Command {
     )
     .option("--json", "print figures as JSON")
     .option("--svg <directory>", "also draw this run as SVG", usableDirectory)
-    .helpOption("--help", "show this")
+    .helpOption("--help", "show this help")
     .showHelpAfterError()
     .allowExcessArguments(false)
     .exitOverride(exitForUsage);

@@ -54,8 +54,14 @@ export class FakeClient extends EventEmitter {
 
 /** Real files whose operations hold a fake clock, and a watcher that the test notifies. */
 export class FakeFs {
-  readonly watcher = Object.assign(new EventEmitter(), { close: () => this.watcher.emit("close") });
+  readonly watcher = Object.assign(new EventEmitter(), {
+    close: () => {
+      this.isClosed = true;
+    },
+  });
   readonly promises: typeof nodeFs.promises;
+  /** Whether the watcher is closed. */
+  isClosed = false;
 
   constructor(clock: FakeClock) {
     this.promises = new Proxy(nodeFs.promises, {

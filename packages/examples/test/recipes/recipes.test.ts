@@ -108,8 +108,10 @@ describe("mirrorDirectory", () => {
     rmSync(join(source, "sub"), { recursive: true });
     files.watcher.emit("error", new Error("too many watches"));
     await clock.step(60_000);
+    expect(clock.waiters(), "the resync alone: no key is retried").toBe(1);
     stop.abort();
     await ended;
+    expect(files.isClosed).toBe(true);
     expect(events).toEqual([
       [0, "copied a"],
       [0, `copied ${join("sub", "b")}`],
@@ -157,13 +159,13 @@ describe("crawl", () => {
     "/b": '<a href="/a">a</a>',
   };
 
-  it("sends two requests per second and retries a busy page", async () => {
+  it("sends two requests per second and retries busy pages", async () => {
     const { clock, options, events, note } = recipeWorld();
-    let failures = 1;
+    const busyPages = ["/", "/b"];
     const fetch = async (url: unknown) => {
       const { pathname } = new URL(String(url));
       note(`GET ${pathname}`);
-      if (pathname === "/b" && failures-- > 0) return new Response("", { status: 503 });
+      if (pathname === busyPages[0]) return new Response(busyPages.shift(), { status: 503 });
       const page = pages[pathname];
       return new Response(page ?? "", { status: page === undefined ? 404 : 200 });
     };
@@ -171,10 +173,11 @@ describe("crawl", () => {
     const found = await clock.run(() => crawl(URL_OF, { ...options, log, fetch }));
     expect(events).toEqual([
       [0, "GET /"],
-      [500, "GET /a"],
-      [1_000, "GET /b"],
-      [1_500, "GET /missing"],
-      [2_000, "GET /b"],
+      [500, "GET /"],
+      [1_000, "GET /a"],
+      [1_500, "GET /b"],
+      [2_000, "GET /missing"],
+      [2_500, "GET /b"],
     ]);
     expect([...found].map((url) => new URL(url).pathname)).toEqual(["/", "/a", "/b", "/missing"]);
   });
@@ -196,17 +199,23 @@ describe("crawl", () => {
 describe("followLines", () => {
   it("sends the request again when the response ends or breaks", async () => {
     const { clock, stop, options, events, note, noteEnd } = recipeWorld();
-    const fetch = answering(
+    const answer = answering(
       refused,
       new Response("1\n2\nhal"),
       refused,
       new Response("3\n"),
       "hang",
     );
+    const signals: (AbortSignal | null | undefined)[] = [];
+    const fetch: typeof answer = (url, init) => {
+      signals.push(init?.signal);
+      return answer(url, init);
+    };
     const ended = noteEnd(followLines(URL_OF, { ...options, fetch }).forEach(note));
     await clock.step(10_000);
     stop.abort();
     await ended;
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true, true, true]);
     expect(events).toEqual([
       [0, "Error: fetch failed: connect ECONNREFUSED; next request in 500 ms"],
       [500, "1"],
@@ -217,6 +226,14 @@ describe("followLines", () => {
       [2_000, "Error: the response ended; next request in 500 ms"],
       [10_000, "resolved"],
     ]);
+  });
+
+  it("rejects at once for 404", async () => {
+    const { options, events } = recipeWorld();
+    const fetch = answering(new Response("", { status: 404 }));
+    const rejected = followLines(URL_OF, { ...options, fetch }).forEach(() => {});
+    await expect(rejected).rejects.toThrow("HTTP 404");
+    expect(events).toEqual([]);
   });
 });
 
