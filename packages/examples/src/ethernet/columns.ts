@@ -9,7 +9,7 @@ function count(frames: number): string {
   return frames.toLocaleString("en-US");
 }
 
-/** What is printed of each network. */
+/** The columns of the printed table, one row per network. */
 export const COLUMNS: readonly Column<Measurement>[] = [
   { title: "STATIONS", cell: ({ stations }) => count(stations) },
   { title: "FORMULA", width: 8, cell: ({ formula }) => percent(formula) },

@@ -11,7 +11,7 @@ export function seconds(duration: number): string {
   return `${(duration / 1_000).toFixed(1)} s`;
 }
 
-/** What is printed of each form of jitter. */
+/** The columns of the printed table, one row per form of jitter. */
 export const COLUMNS: readonly Column<Measurement>[] = [
   { title: "JITTER", width: 18, align: "left", cell: ({ form }) => form },
   { title: "WHILE DOWN", cell: ({ inVain }) => count(inVain) },

@@ -6,7 +6,7 @@ import { describeError } from "./describe-error.ts";
 import { type Colours, legend, timeLine } from "./time-line.ts";
 import type { View } from "./view.ts";
 
-/** What a {@link LogView} needs. */
+/** Options for {@link LogView}. */
 export interface LogViewOptions {
   readonly clock: Clock;
   readonly write: (text: string) => void;
