@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { getEventListeners } from "node:events";
 import { onAbort } from "@holdfast/clock";
 import { isLockConflictError, LeaderElector } from "@holdfast/controller";
 import { poll } from "@holdfast/wait";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RedisServer } from "../../../../../services/redis.mjs";
+import { abortListeners } from "../../../../../test/abort-listeners.ts";
 import { testResourceLock } from "../../../../controller/test/election/resource-lock.contract.ts";
 import { isForgottenLeaseError } from "../../../src/outbox/lock/forgotten-lease-error.ts";
 import { RedisLock } from "../../../src/outbox/lock/redis-lock.ts";
@@ -97,7 +97,7 @@ describe("RedisLock", () => {
     const reason = new Error("enough");
     stop.abort(reason);
     expect(await Promise.all(requests)).toEqual([reason, reason, reason]);
-    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    expect(abortListeners(stop.signal)).toBe(0);
   });
 
   it("refuses a key that is empty", () => {

@@ -1,20 +1,20 @@
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
-/** Why the program ends, and the exit code that says so. */
+/** The reason for the end of a program, and its exit code. */
 export interface StopRequest {
   readonly why: string;
   readonly code: number;
 }
 
-/** What {@link onStopSignals} calls. */
+/** Callbacks of {@link onStopSignals}. */
 export interface StopHandlers {
-  /** At the first signal: end in good order. */
+  /** Called at the first signal: stop gracefully. */
   readonly stop: (request: StopRequest) => void;
-  /** At the second: kill. A third ends the program wherever it is. */
+  /** Called at the second signal: kill. A third signal exits the process. */
   readonly kill: () => void;
 }
 
-/** Listens for the signals that mean "end", until disposed. */
+/** Listens for SIGHUP, SIGINT and SIGTERM until disposed. */
 export function onStopSignals({ stop, kill }: StopHandlers): Disposable {
   const names = Object.keys(NUMBERS) as (keyof typeof NUMBERS)[];
   let heard = 0;

@@ -3,9 +3,9 @@ const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
 
 /**
- * Reads a duration as Kubernetes writes it: "500ms", "2s", "1m30s", "1.5h".
+ * Parses a duration in the notation of Kubernetes: "500ms", "2s", "1m30s", "1.5h".
  *
- * @returns milliseconds, or undefined if the text is no duration
+ * @returns milliseconds; undefined if the text is not a duration
  */
 export function parseDuration(text: string): number | undefined {
   if (!WHOLE.test(text)) return undefined;
@@ -19,7 +19,7 @@ function two(value: number): string {
   return String(value).padStart(2, "0");
 }
 
-/** A length of time with the precision a reader wants: "7ms", "2.04s", "4m10s", "2h05m". */
+/** Formats a duration in milliseconds for people: "7ms", "2.04s", "4m10s", "2h05m". */
 export function formatDuration(duration: number): string {
   if (duration < 999.5) return `${Math.round(duration)}ms`;
   if (duration < 9_995) return `${Number((duration / 1_000).toFixed(2))}s`;
@@ -30,7 +30,7 @@ export function formatDuration(duration: number): string {
   return `${Math.floor(minutes / 60)}h${two(minutes % 60)}m`;
 }
 
-/** The time since the start as a fixed-width stamp: "00:03.214", and "26:00:03.214" after an hour. */
+/** Formats milliseconds as a time stamp: "00:03.214", and "26:00:03.214" after an hour. */
 export function formatElapsed(elapsed: number): string {
   const whole = Math.floor(elapsed);
   const seconds = Math.floor(whole / 1_000);

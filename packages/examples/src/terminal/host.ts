@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 
-/** What a run takes from its program. */
+/** The clock and the streams of a program. */
 export interface Host {
   readonly clock: Clock;
   readonly stdout: NodeJS.WriteStream;

@@ -1,12 +1,12 @@
 import truncate from "cli-truncate";
 import width from "string-width";
 
-/** One column of text, all rows of it, the title first. */
+/** One column of text: its title, then its rows. */
 export interface TextColumn {
   readonly align: "left" | "right";
-  /** Where there is too little room, columns go in the order of this number; 0 stays. */
+  /** The order in which columns are dropped when the terminal is too narrow; 0 is never dropped. */
   readonly leaves: number;
-  /** The least width, so that the columns after it do not jump. */
+  /** Minimum width, so that the columns to the right do not jump. */
   readonly least: number;
   readonly texts: readonly string[];
 }
@@ -22,7 +22,7 @@ function total(columns: readonly TextColumn[]): number {
   return sum + GAP.length * (columns.length - 1);
 }
 
-/** The columns that fit side by side, without those that have to leave. */
+/** The columns that fit side by side. */
 function fitting<Column extends TextColumn>(
   columns: readonly Column[],
   room: number,
@@ -42,7 +42,7 @@ function pad(text: string, { align }: TextColumn, to: number): string {
   return align === "left" ? text + space : space + text;
 }
 
-/** Rows of padded text; what is too long for the room all the same is cut with an ellipsis. */
+/** Pads the columns and joins their rows. Cuts rows longer than `room` with an ellipsis. */
 export function layout(columns: readonly TextColumn[], room: number): string[] {
   const fits = fitting(columns, room);
   const rows = columns[0]?.texts.length ?? 0;

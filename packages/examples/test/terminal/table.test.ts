@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Column, headOf, lineOf } from "../../src/report/table.ts";
+import { type Column, headOf, lineOf } from "../../src/terminal/table.ts";
 
 const columns: Column<{ name: string; calls: number }>[] = [
   { title: "NAME", width: 6, align: "left", cell: ({ name }) => name },

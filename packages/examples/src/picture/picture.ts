@@ -1,10 +1,10 @@
-/** A drawing, in pixels from its upper left corner. */
+/** A drawing. Coordinates are pixels from the upper left corner. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
-  /** What it shows, in words, for those who cannot see it. */
+  /** Description for screen readers. */
   readonly title: string;
-  /** SVG elements, one on the other. They are styled by the classes of {@link picture}. */
+  /** SVG elements from back to front, with the classes of {@link picture}. */
   readonly elements: readonly string[];
 }
 
@@ -43,7 +43,7 @@ const STYLE = `
     .dot { stroke: #0d1117 }
   }`;
 
-/** Draws on a card that is light or dark as the reader's page is. */
+/** Draws an SVG on a card that follows the light or dark theme of the reader. */
 export function picture({ width, height, title, elements }: Picture): string {
   const lines = [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title">`,

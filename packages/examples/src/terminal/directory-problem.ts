@@ -1,6 +1,10 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 
-/** What keeps files from being written into a directory, as words after its name. It is made if it is not there. */
+/**
+ * Creates a directory if it is missing, and checks that files can be written into it.
+ *
+ * @returns the problem, as words after the name of the directory; undefined for none
+ */
 export function directoryProblem(directory: string): string | undefined {
   try {
     mkdirSync(directory, { recursive: true });

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, it, vi } from "vitest";
 import { parseOptions } from "../../src/outbox/program/crash/options.ts";
-import { simulationCommand, wholeNumber } from "../../src/report/simulation-command.ts";
+import { wholeNumber } from "../../src/terminal/arguments.ts";
+import { simulationCommand } from "../../src/terminal/simulation-command.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "holdfast-pictures-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -43,11 +44,13 @@ it.each(["", " ", "0.5", "63", "1519", "1e9", "NaN"])(
   },
 );
 
-it("rejects a place for pictures that is a file, before it runs", () => {
+it("rejects --svg FILE before the run", () => {
   const file = join(directory, "file");
   writeFileSync(file, "");
-  expect(() => read("--svg", file)).toThrow("It is not a directory.");
-  expect(() => read("--svg", join(file, "in-it"))).toThrow("It is not a directory.");
+  expect(() => read("--svg", file)).toThrow("is not a directory. Choose another directory.");
+  expect(() => read("--svg", join(file, "in-it"))).toThrow(
+    "is not a directory. Choose another directory.",
+  );
 });
 
 /** The exit code that a program ends with before it begins. */

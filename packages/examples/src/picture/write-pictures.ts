@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Writes pictures, by names of files, and returns where they are. */
+/** Writes pictures, keyed by file name, and returns their paths. */
 export function writePictures(directory: string, pictures: ReadonlyMap<string, string>): string[] {
   mkdirSync(directory, { recursive: true });
   return [...pictures].map(([name, svg]) => {

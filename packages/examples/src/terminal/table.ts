@@ -1,19 +1,19 @@
 /** One column of a table of numbers. */
 export interface Column<Row> {
   readonly title: string;
-  /** The least width, in characters; at least that of the title. */
+  /** Minimum width in characters; the width of the title by default. */
   readonly width?: number;
-  /** Where its text stands; numbers stand to the right. */
+  /** Alignment; right by default, for numbers. */
   readonly align?: "left";
   readonly cell: (row: Row) => string;
 }
 
-/** The titles of a table, above its numbers. */
+/** The title line of a table. */
 export function headOf<Row>(columns: readonly Column<Row>[]): string {
   return join(columns, ({ title }) => title);
 }
 
-/** One line of a table, which can be printed before the next row is known. */
+/** One row of a table, printable before the next row is known. */
 export function lineOf<Row>(columns: readonly Column<Row>[], row: Row): string {
   return join(columns, ({ cell }) => cell(row));
 }

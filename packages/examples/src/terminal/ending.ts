@@ -1,31 +1,31 @@
 import type { Host } from "./host.ts";
-import { onStopSignals, type StopRequest } from "./machine/stop-signals.ts";
+import { onStopSignals, type StopRequest } from "./stop-signals.ts";
 
-/** The end of a run, which comes as soon as the first of its reasons does. */
+/** The end of a run, at the first of its reasons. */
 export interface Ending extends Disposable {
   readonly request: Promise<StopRequest>;
-  /** Aborts when `request` resolves, with its reason in words. */
+  /** Aborts when `request` resolves, with `why` as its reason. */
   readonly signal: AbortSignal;
 }
 
-/** What {@link ending} watches for. */
+/** Options for {@link ending}. */
 export interface EndingOptions {
-  /** How long the run lasts at most, in milliseconds. */
+  /** Maximum length of the run in milliseconds. */
   readonly duration: number;
-  /** Called when somebody does not want to wait for the end. */
+  /** Called at the second stop signal: kills everything at once. */
   readonly kill: () => void;
 }
 
 const BROKEN_PIPE = 141;
 
-/** Everything that ends a run: its time, a signal, an output that nobody reads any more. */
+/** Watches for everything that ends a run: its duration, a stop signal, a closed output. */
 export function ending({ clock, stdout }: Host, { duration, kill }: EndingOptions): Ending {
   const end = new AbortController();
   let settle!: (request: StopRequest) => void;
   const request = new Promise<StopRequest>((resolve) => {
     settle = resolve;
   });
-  // The first counts.
+  // Only the first call has an effect.
   const stop = (reason: StopRequest): void => {
     settle(reason);
     end.abort(reason.why);

@@ -15,7 +15,7 @@ function tenth(pixels: number): number {
 
 /** Writes SVG elements. Classes are those of {@link picture}. */
 export const pen = {
-  /** @param words - may contain elements */
+  /** @param words - text; may contain SVG elements */
   text(words: string, [x, y]: Point, classes: string): string {
     return `<text class="${classes}" x="${tenth(x)}" y="${tenth(y)}">${words}</text>`;
   },
@@ -24,7 +24,7 @@ export const pen = {
     return `<line class="${classes}" x1="${tenth(x1)}" y1="${tenth(y1)}" x2="${tenth(x2)}" y2="${tenth(y2)}"/>`;
   },
 
-  /** Rectangles of one colour, as one element. */
+  /** Draws rectangles of one colour as one element. */
   bars(frames: readonly Frame[], classes: string): string {
     const paths = frames.map(
       ({ left, right, top, bottom }) =>

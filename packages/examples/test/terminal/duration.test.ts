@@ -1,9 +1,5 @@
 import { expect, it } from "vitest";
-import {
-  formatDuration,
-  formatElapsed,
-  parseDuration,
-} from "../../src/supervisor/manifest/duration.ts";
+import { formatDuration, formatElapsed, parseDuration } from "../../src/terminal/duration.ts";
 
 it.each([
   { text: "500ms", want: 500 },
