@@ -81,7 +81,12 @@ export function requireAtLeast(name: string, value: number, minimum: number): nu
   return value;
 }
 
-export function requireBetween(name: string, value: number, minimum: number, maximum: number): number {
+export function requireBetween(
+  name: string,
+  value: number,
+  minimum: number,
+  maximum: number,
+): number {
   if (!(typeof value === "number" && value >= minimum && value <= maximum))
     throw mistake(name, `a number from ${minimum} to ${maximum}`, value);
   return value;

@@ -42,7 +42,9 @@ export class Timeline implements VirtualTime {
   /** A duration above 0 ends after now, so repeated short waits for a remainder terminate. */
   after(duration: number): number {
     const instant = roundToNanosecond(this.#now + duration);
-    return duration === 0 || instant > this.#now ? instant : roundToNanosecond(this.#now + NANOSECOND);
+    return duration === 0 || instant > this.#now
+      ? instant
+      : roundToNanosecond(this.#now + NANOSECOND);
   }
 
   add(entry: TimelineEntry, deadline: number): void {
