@@ -147,14 +147,16 @@ describe("without the modules of Node", () => {
     await expect(stuck).rejects.toMatchObject({ facts: { resources: [] } });
   });
 
-  it("yieldTurn takes a turn on realClock", async () => {
+  it("yieldTurn takes a turn on realClock and leaves no port open", async () => {
     const { realClock, yieldTurn } = await loadInBrowser();
+    const close = vi.spyOn(MessagePort.prototype, "close");
+    cleanups.push(() => close.mockRestore());
     const order: string[] = [];
     const turn = yieldTurn(realClock).then(() => order.push("turn"));
     for (let hops = 0; hops < 50; hops++) await undefined;
     order.push("promises");
     await turn;
-    expect(order).toEqual(["promises", "turn"]);
+    expect([order, close.mock.calls.length]).toEqual([["promises", "turn"], 1]);
   });
 });
 

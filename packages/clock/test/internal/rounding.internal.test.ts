@@ -14,7 +14,7 @@ it.each([
   expect(roundToNanosecond(instant)).toBe(nearest);
 });
 
-it("leaves instants beyond 104 days as they are", () => {
+it("does not change instants beyond 104 days", () => {
   fc.assert(
     fc.property(fc.double({ min: DAYS_104, max: 1e15, noNaN: true }), (instant) => {
       expect(roundToNanosecond(instant)).toBe(instant);
@@ -22,7 +22,7 @@ it("leaves instants beyond 104 days as they are", () => {
   );
 });
 
-it("never lets a timer that is armed now be due before now", () => {
+it("never rounds the deadline of a timer armed now to before now", () => {
   const milliseconds = fc.double({ min: 0, max: 2 * DAYS_104, noNaN: true });
   fc.assert(
     fc.property(milliseconds, milliseconds, (instant, delay) => {

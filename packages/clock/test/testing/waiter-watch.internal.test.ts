@@ -7,7 +7,7 @@ const poll = vi.spyOn(eventLoop, "watch").mockReturnValue(cancel);
 
 afterEach(() => vi.clearAllMocks());
 
-it("polls once for all who wait, until the last has seen enough", async () => {
+it("polls once for all pending calls, until the last resolves", async () => {
   const subject = { needsPolling: true, size: 0 };
   const watch = new WaiterWatch(subject);
   const waits = [watch.wait(1, {}), watch.wait(2, {})];
@@ -27,7 +27,7 @@ it("polls once for all who wait, until the last has seen enough", async () => {
   expect(poll).toHaveBeenCalledTimes(2);
 });
 
-it("does not poll where every timer is announced", async () => {
+it("does not poll a time that announces every timer", async () => {
   const subject = { needsPolling: false, size: 0 };
   const watch = new WaiterWatch(subject);
   const wait = watch.wait(1, {});
@@ -37,7 +37,7 @@ it("does not poll where every timer is announced", async () => {
   expect(poll).not.toHaveBeenCalled();
 });
 
-it("counts nothing while nobody waits", () => {
+it("does not count while no call is pending", () => {
   const size = vi.fn(() => 0);
   const subject = {
     needsPolling: false,
