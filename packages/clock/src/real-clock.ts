@@ -1,10 +1,10 @@
 import type { Clock } from "./clock.ts";
 import { HostClock } from "./host/host-clock.ts";
 import { afterTurn, globalTimers, keepAlive } from "./host/platform.ts";
-import { type LoopClock, machineLoop } from "./internal/event-loop.ts";
+import { type LoopClock, type MachineLoop, machineLoop } from "./internal/event-loop.ts";
 
 class RealClock extends HostClock implements LoopClock {
-  readonly [machineLoop] = { afterTurn, keepAlive };
+  readonly [machineLoop]: MachineLoop = { afterTurn, keepAlive };
 
   constructor() {
     super(globalTimers);
