@@ -27,7 +27,8 @@ export class AbortList {
 
   readonly #signal: AbortSignal;
   readonly #listener = this.notify.bind(this);
-  #unlisten: () => void = () => {};
+  /** Removes the listener; set while the list is not empty. */
+  #unlisten!: () => void;
   #first: AbortWaiter | undefined = undefined;
   #last: AbortWaiter | undefined = undefined;
 

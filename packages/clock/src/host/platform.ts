@@ -8,8 +8,11 @@ export interface CallbackContext {
   runInAsyncScope(callback: () => void): void;
 }
 
-/** Timers of the machine that a fake installed later does not replace. */
-export interface MachineTimers {
+/**
+ * Timers of the machine that a fake installed later does not replace. Call them without a receiver: those of
+ * a browser accept no other object than theirs.
+ */
+interface MachineTimers {
   readonly setTimeout: (callback: () => void, delay: number) => unknown;
   readonly clearTimeout: (handle: unknown) => void;
   readonly setInterval: (callback: () => void, delay: number) => unknown;
@@ -89,9 +92,8 @@ interface GlobalTimers {
 }
 
 /**
- * Timers on the functions that `globalThis` has at each call, so faked globals drive them.
- *
- * The functions are called without a receiver: those of a browser accept no other object than theirs.
+ * Timers on the functions that `globalThis` has at each call, so faked globals drive them. Called without a
+ * receiver, like {@link MachineTimers}.
  */
 export const globalTimers: GlobalTimers = {
   longest: 2 ** 31 - 1,
@@ -157,8 +159,9 @@ export const machineNow: () => number = performance.now.bind(performance);
 /** Calls back in a later turn of the event loop, after every promise that can settle has settled. */
 export function afterTurn(callback: () => void): void {
   machine ??= findTimers();
-  if (machine?.setImmediate !== undefined) machine.setImmediate(callback);
-  else postMessage(callback);
+  const setImmediate = machine?.setImmediate;
+  if (setImmediate === undefined) afterMessage(callback);
+  else setImmediate(callback);
 }
 
 /** The part of a `MessagePort` on which the types of Node and of the DOM agree too little. */
@@ -169,7 +172,7 @@ interface Port {
 }
 
 /** A turn where there is no `setImmediate`: a browser delays nested timeouts by 4 ms. */
-function postMessage(callback: () => void): void {
+function afterMessage(callback: () => void): void {
   const channel = new MessageChannel();
   const [receiver, sender] = [channel.port1, channel.port2] as unknown as [Port, Port];
   receiver.onmessage = () => {
@@ -196,9 +199,9 @@ export function everyMillisecond(callback: () => void): () => void {
  */
 export function keepAlive(): Disposable {
   machine ??= findTimers();
-  const timers = machine;
-  const handle = timers?.setInterval(() => {}, globalTimers.longest);
-  return { [Symbol.dispose]: () => timers?.clearInterval(handle) };
+  const { setInterval, clearInterval } = machine ?? {};
+  const handle = setInterval?.(() => {}, globalTimers.longest);
+  return { [Symbol.dispose]: () => clearInterval?.(handle) };
 }
 
 /**

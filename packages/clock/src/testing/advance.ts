@@ -41,6 +41,7 @@ export class Advance {
   readonly #time: VirtualTime;
   readonly #limits: AdvanceLimits;
   readonly #holds: ReadonlySet<Hold>;
+  readonly #onEnd: () => void;
   readonly #start: number;
   readonly #guard: LivelockGuard;
   readonly #ended = deferred<void>();
@@ -50,10 +51,17 @@ export class Advance {
   /** Cancels the timers of a parked advance. */
   #unpark: () => void = () => {};
 
-  constructor(time: VirtualTime, limits: AdvanceLimits, holds: ReadonlySet<Hold>) {
+  /** @param onEnd - called once, before {@link Advance.ended} settles */
+  constructor(
+    time: VirtualTime,
+    limits: AdvanceLimits,
+    holds: ReadonlySet<Hold>,
+    onEnd: () => void,
+  ) {
     this.#time = time;
     this.#limits = limits;
     this.#holds = holds;
+    this.#onEnd = onEnd;
     this.#start = time.monotonic();
     this.#guard = new LivelockGuard(time, limits.maxTimers);
     this.#turnsLeft = limits.turns;
@@ -78,6 +86,7 @@ export class Advance {
     if (this.#state === "ended") return;
     this.#state = "ended";
     this.#unpark();
+    this.#onEnd();
     if (error === undefined) this.#ended.resolve();
     else this.#ended.reject(error.thrown);
   }

@@ -62,19 +62,14 @@ export class TimeControl {
 
   async step(end: number, options: StepOptions): Promise<void> {
     const { turns, stallMs } = checkOptions(options);
-    const advance = this.#begin({
+    await this.#begin({
       verb: "step",
       end,
       whenIdle: "finish",
       turns,
       stallMs,
       maxTimers: Number.POSITIVE_INFINITY,
-    });
-    try {
-      await advance.ended;
-    } finally {
-      this.#release();
-    }
+    }).ended;
   }
 
   async run<Clock, Value>(
@@ -97,7 +92,6 @@ export class TimeControl {
       return await result;
     } finally {
       abort?.[Symbol.dispose]();
-      this.#release();
     }
   }
 
@@ -130,12 +124,10 @@ export class TimeControl {
   #begin(limits: AdvanceLimits): Advance {
     this.#requireIdle(limits.verb);
     this.#verb = limits.verb;
-    this.#advance = new Advance(this.#time, limits, this.#holds);
+    this.#advance = new Advance(this.#time, limits, this.#holds, () => {
+      this.#advance = undefined;
+      this.#verb = undefined;
+    });
     return this.#advance;
-  }
-
-  #release(): void {
-    this.#advance = undefined;
-    this.#verb = undefined;
   }
 }

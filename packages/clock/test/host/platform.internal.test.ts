@@ -24,13 +24,25 @@ async function load() {
 /** Loads it as in a browser: without `process`, without immediates and without timer objects. */
 async function loadInBrowser() {
   const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
+  /** Functions of a browser throw on a receiver other than the window. */
+  const ofWindow = <Args extends unknown[], Result>(fn: (...args: Args) => Result) =>
+    function (this: unknown, ...args: Args): Result {
+      if (this !== undefined && this !== globalThis) throw new TypeError("Illegal invocation");
+      return fn(...args);
+    };
   vi.stubGlobal("setImmediate", undefined);
-  vi.stubGlobal("setTimeout", (wake: () => void, delay: number) => Number(setTimeout(wake, delay)));
-  vi.stubGlobal("setInterval", (wake: () => void, delay: number) => {
-    return Number(setInterval(wake, delay));
-  });
-  vi.stubGlobal("clearTimeout", (handle: number) => clearTimeout(handle));
-  vi.stubGlobal("clearInterval", (handle: number) => clearInterval(handle));
+  const asNumber = (set: (wake: () => void, delay: number) => unknown) =>
+    ofWindow((wake: () => void, delay: number) => Number(set(wake, delay)));
+  vi.stubGlobal("setTimeout", asNumber(setTimeout));
+  vi.stubGlobal("setInterval", asNumber(setInterval));
+  vi.stubGlobal(
+    "clearTimeout",
+    ofWindow((handle: number) => clearTimeout(handle)),
+  );
+  vi.stubGlobal(
+    "clearInterval",
+    ofWindow((handle: number) => clearInterval(handle)),
+  );
   const modules = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined as never);
   const { getActiveResourcesInfo } = process;
   Object.assign(process, { getActiveResourcesInfo: undefined });
@@ -180,6 +192,18 @@ describe("holdOpen", () => {
     expect(countTimeouts() - before).toBe(1);
     hold[Symbol.dispose]();
     expect(countTimeouts()).toBe(before);
+  });
+
+  it("sets an interval without an effect where the modules of Node are missing", async () => {
+    const calls: [wake: () => void, delay: number][] = [];
+    const cleared: unknown[] = [];
+    vi.stubGlobal("setInterval", (...args: [() => void, number]) => calls.push(args));
+    vi.stubGlobal("clearInterval", (handle: unknown) => cleared.push(handle));
+    const { holdOpen, realClock } = await loadInBrowser();
+    const hold = holdOpen(realClock);
+    expect(calls.map(([wake, delay]) => [wake(), delay])).toEqual([[undefined, 2 ** 31 - 1]]);
+    hold[Symbol.dispose]();
+    expect(cleared).toEqual([1]);
   });
 
   it("arms nothing on any other clock", async () => {

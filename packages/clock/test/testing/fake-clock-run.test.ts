@@ -232,6 +232,17 @@ describe("the signal of run", () => {
     await expect(outcome).rejects.toBe("inside");
   });
 
+  it("frees the clock within the abort", async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const run = clock.run(() => clock.sleep(1000), { signal: stop.signal });
+    expect(() => clock.stepSync(1)).toThrow("run() is driving");
+    stop.abort("enough");
+    clock.stepSync(1);
+    await expect(run).rejects.toBe("enough");
+    expect(clock.monotonic()).toBe(1_000_001);
+  });
+
   it("frees the clock for a run that the end of the aborted one does not affect", async () => {
     const stop = new AbortController();
     const first = clock.run(() => clock.sleep(10), { signal: stop.signal });
