@@ -41,7 +41,7 @@ export interface PassiveClock {
 /** Options for the timers of a {@link Clock}. */
 export interface TimerOptions {
   /**
-   * Whether the timer keeps the process alive. A fake clock records it and fires all the same.
+   * Whether the timer keeps the process alive. A fake clock records it and fires either way.
    *
    * @defaultValue `true`
    */

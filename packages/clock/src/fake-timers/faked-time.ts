@@ -48,7 +48,7 @@ export class FakedTime implements VirtualTime, TimerHost {
 
   /**
    * The library's time goes back by up to 2 ms when the wall clock is set after a tick by a fraction. If
-   * it goes back further, the library was reset: time starts anew, and it holds none of our timers.
+   * it goes back further, the library was reset: time restarts, and it holds none of our timers.
    */
   monotonic(): number {
     const elapsed = this.#elapsed();

@@ -83,7 +83,7 @@ interface TimerObject {
 interface GlobalTimers {
   /** The longest delay that `setTimeout` accepts, in milliseconds. */
   readonly longest: number;
-  /** An infinite timer keeps the process alive, so it is set all the same. */
+  /** An infinite timer keeps the process alive, so it is set like any other. */
   readonly booksForever: boolean;
   now(): number;
   monotonic(): number;

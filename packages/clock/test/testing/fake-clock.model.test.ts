@@ -139,7 +139,7 @@ interface ModelTicker {
   stopped: boolean;
 }
 
-/** A fake clock as one would write it first: a list, sorted anew for every timer that fires. */
+/** A fake clock as one would write it first: a list, sorted for every timer that fires. */
 class Model implements World {
   readonly log: unknown[] = [];
   /** The entries that promises will log when they run. */
