@@ -91,16 +91,15 @@ it("forbids a file of more than 220 lines", async () => {
 });
 
 it.each([
-  ["timers in the real clock", "packages/clock/src/real-clock.ts", "globalThis.setTimeout(run, 1)"],
   [
-    "the event loop under the fake clock",
-    "packages/clock/src/testing/event-loop.ts",
-    'import { setImmediate } from "node:timers"',
+    "timers of the platform",
+    "packages/clock/src/host/platform.ts",
+    "globalThis.setTimeout(run, 1)",
   ],
   ["chance at its source", "packages/wait/src/delay/random.ts", "Math.random()"],
   [
     "the one listener",
-    "packages/clock/src/abort/abort-list.ts",
+    "packages/clock/src/host/platform.ts",
     'signal.addEventListener("abort", stop)',
   ],
   ["the one loop", "packages/wait/src/loop/loop.ts", "while (await timer.fired) await run()"],

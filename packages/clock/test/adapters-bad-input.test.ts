@@ -40,7 +40,7 @@ const CALLS: Record<string, [call: () => unknown, error: Error]> = {
   ],
 };
 
-it.each(Object.keys(CALLS))("%s is told at the door", (name) => {
+it.each(Object.keys(CALLS))("%s refuses a value of the wrong type", (name) => {
   const [call, error] = CALLS[name] as (typeof CALLS)[string];
   expect(call).toThrow(error);
   expect(faked.waiters()).toBe(0);

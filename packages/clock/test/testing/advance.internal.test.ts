@@ -5,18 +5,15 @@ import { FakeClock } from "../../src/testing/fake-clock.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
-it.each([1, 2, 5])(
-  "a drive of %i turns queues one immediate for each and one to end",
-  async (n) => {
-    const soon = vi.spyOn(eventLoop, "soon");
-    await new FakeClock().step(1, { turns: n });
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    expect(soon).toHaveBeenCalledTimes(n + 1);
-  },
-);
+it.each([1, 2, 5])("a step of %i turns queues one immediate for each and one to end", async (n) => {
+  const soon = vi.spyOn(eventLoop, "soon");
+  await new FakeClock().step(1, { turns: n });
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  expect(soon).toHaveBeenCalledTimes(n + 1);
+});
 
-describe("a drive that nothing wakes", () => {
-  /** Starts one; `calls` are to end the waits for its stall. */
+describe("a parked step", () => {
+  /** Starts one; `calls` end its stall timers. */
   const park = async () => {
     const calls: ((late: number) => void)[] = [];
     const cancelled = new Set<number>();
@@ -31,14 +28,14 @@ describe("a drive that nothing wakes", () => {
     return { calls, cancelled, hold, outcome };
   };
 
-  it("is given up when the wait for that ends in time", async () => {
+  it("rejects when the stall timer is on time", async () => {
     const { calls, outcome } = await park();
     calls[0]?.(19.9);
     expect(await outcome).toBeInstanceOf(DeadlockError);
     expect(calls).toHaveLength(1);
   });
 
-  it("is given another wait, and no third, when the process stood still in the first", async () => {
+  it("waits a second time, and no third, when the process stood still in the first", async () => {
     const { calls, outcome } = await park();
     calls[0]?.(20);
     expect(calls).toHaveLength(2);
@@ -47,7 +44,7 @@ describe("a drive that nothing wakes", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("goes on when something wakes it in the other wait, which it calls off", async () => {
+  it("continues when it is woken in the second wait, and cancels that", async () => {
     const { calls, cancelled, hold, outcome } = await park();
     calls[0]?.(20);
     hold[Symbol.dispose]();
@@ -55,7 +52,7 @@ describe("a drive that nothing wakes", () => {
   });
 });
 
-it("a FakeClock polls for no timer: each is announced", async () => {
+it("a FakeClock does not poll for timers", async () => {
   const watch = vi.spyOn(eventLoop, "watch");
   const clock = new FakeClock();
   const run = clock.run(() => clock.waitForWaiters(1));

@@ -1,45 +1,35 @@
 import { ContextClock } from "../host/context-clock.ts";
 import { requireFinite } from "../internal/arguments.ts";
-import { type Driven, Driver } from "./driver.ts";
 import type {
-  DriveOptions,
   PendingTimer,
   RunOptions,
+  StepOptions,
   TestClock,
   WaitForWaitersOptions,
 } from "./test-clock.ts";
+import { TimeControl } from "./time-control.ts";
+import type { VirtualTime } from "./virtual-time.ts";
 import { WaiterWatch } from "./waiter-watch.ts";
 
-/** Time that a {@link DrivenClock} moves, and what is armed on it. */
-export interface Timed extends Driven {
-  /** To be called whenever a timer is armed; set by the clock. */
-  onArm: () => void;
-  /** How many timers are armed. */
-  readonly size: number;
-  /** The instant that lies `duration` from now. */
-  after(duration: number): number;
-  stopAll(): void;
-}
-
-function requireLength(duration: number): number {
+function requireDuration(duration: number): number {
   if (requireFinite("duration", duration) >= 0) return duration;
   throw new RangeError(`duration must be at least 0: time does not go back, got ${duration}`);
 }
 
-/** What is the same on every {@link TestClock}: all that moves time. */
-export abstract class DrivenClock extends ContextClock implements TestClock {
-  readonly #time: Timed;
-  readonly #driver: Driver;
+/** The part of a {@link TestClock} that is the same over every {@link VirtualTime}. */
+export abstract class BaseTestClock extends ContextClock implements TestClock {
+  readonly #time: VirtualTime;
+  readonly #control: TimeControl;
   readonly #watch: WaiterWatch;
 
-  constructor(time: Timed) {
+  constructor(time: VirtualTime) {
     super();
     this.#time = time;
-    this.#driver = new Driver(time);
+    this.#control = new TimeControl(time);
     this.#watch = new WaiterWatch(time);
     time.onArm = () => {
-      this.#driver.wake();
-      this.#watch.look();
+      this.#control.wake();
+      this.#watch.check();
     };
   }
 
@@ -53,19 +43,19 @@ export abstract class DrivenClock extends ContextClock implements TestClock {
     fn: (clock: this) => Value | PromiseLike<Value>,
     options: RunOptions = {},
   ): Promise<Value> {
-    return this.#driver.run(fn, this, options);
+    return this.#control.run(fn, this, options);
   }
 
-  async step(duration: number, options: DriveOptions = {}): Promise<void> {
-    const end = this.#time.after(requireLength(duration));
-    await this.#driver.step(end, options);
+  async step(duration: number, options: StepOptions = {}): Promise<void> {
+    const end = this.#time.after(requireDuration(duration));
+    await this.#control.step(end, options);
   }
 
   stepSync(duration: number): void {
-    this.#driver.stepSync(this.#time.after(requireLength(duration)));
+    this.#control.stepSync(this.#time.after(requireDuration(duration)));
   }
 
-  async setTime(instant: number, options: DriveOptions = {}): Promise<void> {
+  async setTime(instant: number, options: StepOptions = {}): Promise<void> {
     const duration = requireFinite("instant", instant) - this.now();
     if (duration < 0)
       throw new RangeError(`instant must not be before now(), ${this.now()}, got ${instant}`);
@@ -89,11 +79,11 @@ export abstract class DrivenClock extends ContextClock implements TestClock {
   }
 
   hold(label = "hold"): Disposable {
-    return this.#driver.hold(label);
+    return this.#control.hold(label);
   }
 
   external<Value>(work: PromiseLike<Value>, label = "external"): Promise<Value> {
-    return this.#driver.external(work, label);
+    return this.#control.external(work, label);
   }
 
   /** Stops every timer. */
