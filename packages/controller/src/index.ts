@@ -41,7 +41,6 @@ export type { LeaseRecord } from "./election/lease-record.ts";
 export { isLockConflictError, LockConflictError } from "./election/lock-conflict-error.ts";
 export { MemoryLock } from "./election/memory-lock.ts";
 export type { ResourceLock, Versioned } from "./election/resource-lock.ts";
-export { FileLock } from "./file-lock/file-lock.ts";
 export {
   ExponentialLimiter,
   type ExponentialLimiterOptions,
@@ -92,6 +91,7 @@ export {
   type Settlement,
 } from "./reconcile/outcome.ts";
 export type { Reconciler, Request, Result } from "./reconcile/reconcile.ts";
+export type { RunOptions } from "./run-options.ts";
 export { filterSource } from "./source/filter-source.ts";
 export { fromCallback } from "./source/from-callback.ts";
 export { fromIterable } from "./source/from-iterable.ts";

@@ -4,6 +4,7 @@ import {
   type LeaseRecord,
   MemoryLock,
   type ResourceLock,
+  silentLogger,
   type Versioned,
 } from "@holdfast/controller";
 import { type Random, seededRandom } from "@holdfast/wait";
@@ -96,6 +97,7 @@ class Candidate {
       renewDeadline: RENEW_DEADLINE,
       retryPeriod: RETRY_PERIOD,
       onError: () => {},
+      logger: silentLogger,
       lead: async ({ token, signal }) => {
         world.began(token);
         this.works = true;

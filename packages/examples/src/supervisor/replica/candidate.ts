@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { FileLock, LeaderElector } from "@holdfast/controller";
+import { LeaderElector } from "@holdfast/controller";
+import { FileLock } from "@holdfast/controller/file-lock";
 import { formatDuration } from "../manifest/duration.ts";
 import type { Program } from "../program.ts";
 import { FencedTable } from "./fenced-table.ts";
