@@ -598,7 +598,7 @@ describe("a manager does not have the known defects:", () => {
   it("the lease is given up while its holder still works (controller-runtime#1132)", async () => {
     const { clock, manager, since } = managerOf([
       ["caches", "elector", { endsAt: 100, error: new Error("leadership lost") }],
-      ["workers", "leader's work", { endsAfter: 2_999 }],
+      ["workers", "leader's work", { endsAfter: 3_000 }],
     ]);
     const problems = problemsOf(manager.run());
     await clock.step(10_000);
