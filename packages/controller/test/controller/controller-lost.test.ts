@@ -131,6 +131,24 @@ describe("lost", () => {
     expect(leftovers()).toEqual([0, 0, 0]);
   });
 
+  it("leaves a key that ignores its signal abortGrace, not the rest of the grace", async () => {
+    const { clock, stop, lost, controller, run, events, leftovers } = setUp({
+      grace: 10_000,
+      abortGrace: 50,
+      reconcile: () => new Promise(() => {}),
+    });
+    const running = run();
+    controller.add("deaf");
+    await clock.step(0);
+    stop.abort("shutdown");
+    await clock.step(100);
+    lost.abort("lease lost");
+    await clock.step(50);
+    await running;
+    expect(events).toEqual([[150, "stopped"]]);
+    expect(leftovers()).toEqual([0, 0, 0]);
+  });
+
   it.each(["lost", "both"])("begins no key when aborted before run: %s", async (which) => {
     const { clock, stop, lost, controller, run, events, leftovers } = setUp();
     for (const key of KEYS) controller.add(key);
