@@ -13,6 +13,7 @@ export type {
   GiveUp,
   KeyedControllerOptions,
 } from "./controller/controller-options.ts";
+export type { ControllerRunOptions } from "./controller/controller-run-options.ts";
 export type {
   ControllerDrain,
   ControllerState,

@@ -1,5 +1,6 @@
 import { onAbort } from "@holdfast/clock";
-import { requireSignal } from "@holdfast/clock/internal";
+import { holdOpen, requireSignal } from "@holdfast/clock/internal";
+import { withTimeout } from "@holdfast/wait";
 import { Drains } from "../queue/drains.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type ResolvedControllerOptions,
   resolveController,
 } from "./controller-options.ts";
+import { type ControllerRunOptions, resolveControllerRun } from "./controller-run-options.ts";
 import type {
   ControllerDrain,
   ControllerState,
@@ -20,27 +22,28 @@ import { Feeder } from "./feeder.ts";
 import { Hooks } from "./hooks.ts";
 
 /**
- * Keeps things as they should be: sources say what has happened, workers look at it.
+ * Reconciles keys: sources report changes, workers process each changed key.
  *
- * Keys are de-duplicated, and never worked on by two at once; those that fail come back later. What a
- * reconciler, a source or a hook throws ends neither the controller nor the process.
+ * Keys are de-duplicated, and each is processed by one worker at a time. A failed key is retried after
+ * its back-off. An error in a reconciler, a source or a hook ends neither the controller nor the process.
  *
- * | When | Then |
+ * | Event | Effect |
  * | --- | --- |
  * | a reconcile takes longer than `timeout` | its signal aborts |
- * | it goes on for `abortGrace` after that | it is logged and named in the status; its worker takes another key, its own key waits |
- * | `pause` is called | no reconcile begins; what runs goes on |
- * | the signal of `run` aborts | the sources stop; what is queued and in flight is finished |
- * | it is not after `grace` | no reconcile begins, and the signals of those in flight abort |
- * | that has aborted already | nothing is begun |
- * | it is paused and stops, or stops and is paused | what is in flight is finished |
+ * | a reconcile ignores its signal for `abortGrace` | logged and reported by `status()`; its worker takes another key, its own key stays blocked until it settles |
+ * | `pause()` is called | no key begins; keys in flight continue |
+ * | `signal` of `run` aborts | sources stop; keys queued and in flight are finished |
+ * | `grace` ends before they are finished | no key begins; keys in flight abort with `signal.reason` |
+ * | `lost` of `run` aborts, at any time | the same at once, with `lost.reason`: the grace is 0 |
+ * | `signal` or `lost` was aborted before `run` | no key begins |
+ * | a paused controller stops, or a stopping one is paused | keys in flight are finished; no key begins |
  *
- * It runs once: make another one for another run.
+ * A controller runs once. Make another one for another run.
  *
  * @remarks
  * Source: `Controller` of sigs.k8s.io/controller-runtime.
  *
- * @typeParam Item - what is added and looked at: strings, or anything with a `keyOf`
+ * @typeParam Item - the type of items: strings, or anything with a `keyOf`
  *
  * @example
  * ```ts
@@ -121,19 +124,23 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   /**
-   * Runs it until the signal aborts.
+   * Runs the controller until `signal` aborts, then drains it.
    *
-   * @param signal - stops it; see the table of {@link Controller}
-   * @returns a promise that resolves after the drain: no timer and no listener of the controller is
-   * left, unless a reconcile or a source does not stop, which is logged. A second call, and one after a
-   * disposal, rejects with an Error, a bad argument with a TypeError
+   * @param signal - stops the controller; see the table of {@link Controller}
+   * @param options - see {@link ControllerRunOptions}
+   * @returns a promise that resolves after the drain. No timer and no listener of the controller
+   * remains, except for a reconcile or a source that ignores its signal, which is logged. A second
+   * call, or one after disposal, rejects with an Error; a bad argument with a TypeError
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, options: ControllerRunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
+    const { lost, ref } = resolveControllerRun(options);
     if (this.#state !== "idle") throw new Error(`controller ${this.#options.name} runs only once`);
     this.#state = "running";
-    this.#ended = this.#live(signal);
+    this.#ended = this.#live(signal, lost);
+    const hold = ref ? holdOpen(this.#options.clock) : undefined;
     await this.#ended;
+    hold?.[Symbol.dispose]();
   }
 
   /**
@@ -181,32 +188,49 @@ export class Controller<Item = string> implements AsyncDisposable {
     await this.#ended;
   }
 
-  async #live(signal: AbortSignal): Promise<void> {
+  async #live(signal: AbortSignal, lost: AbortSignal | undefined): Promise<void> {
     this.#hooks.log("info", {}, "controller started");
+    const { clock, grace, abortGrace } = this.#options;
     const stop = new AbortController();
-    const stopped = new Promise<void>((resolve) => {
-      // At once, so that what is added after the abort is not taken.
-      onAbort(stop.signal, () => {
+    const stopped = this.#stopsWith(stop.signal);
+    const subscriptions = [signal, this.#disposal.signal].map((each) =>
+      onAbort(each, (reason) => stop.abort(reason)),
+    );
+    if (lost !== undefined) subscriptions.push(onAbort(lost, (reason) => this.#lose(stop, reason)));
+    if (stop.signal.aborted) this.#crew.gate.close();
+    this.#crew.start();
+    const sources = Promise.all(
+      this.#feeders.map((feeder) => feeder.run(stop.signal).then(() => this.#settleDrains())),
+    );
+    await stopped;
+    if (!this.#isDrained && grace > 0 && lost?.aborted !== true)
+      await this.#drains.wait(clock, grace, undefined);
+    this.#crew.abort(stop.signal.reason);
+    // Sources have obeyed or not after the time that reconciles have for it; the status says which.
+    const ended = withTimeout(() => sources, abortGrace, { clock, label: "sources" });
+    await Promise.all([this.#crew.ended(), ended.catch(() => {})]);
+    for (const subscription of subscriptions) subscription[Symbol.dispose]();
+    await this.#finish();
+  }
+
+  /** Resolves when `stop` aborts. The state changes at once: a key added after the abort is ignored. */
+  #stopsWith(stop: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      onAbort(stop, () => {
         this.#state = "stopping";
         this.#crew.queue.shutDown();
         if (this.#crew.gate.is("paused")) this.#crew.gate.close();
         resolve();
       });
     });
-    const subscriptions = [signal, this.#disposal.signal].map((each) =>
-      onAbort(each, (reason) => stop.abort(reason)),
-    );
-    if (signal.aborted) this.#crew.gate.close();
-    this.#crew.start();
-    for (const feeder of this.#feeders)
-      void feeder.run(stop.signal).then(() => this.#settleDrains());
-    await stopped;
-    for (const subscription of subscriptions) subscription[Symbol.dispose]();
-    const { clock, grace } = this.#options;
-    if (!this.#isDrained && grace > 0) await this.#drains.wait(clock, grace, undefined);
-    this.#crew.abort(stop.signal.reason);
-    await this.#crew.ended();
-    await this.#finish();
+  }
+
+  /** Stops without a grace, or ends the grace of a stop that has begun. */
+  #lose(stop: AbortController, reason: unknown): void {
+    this.#crew.gate.close();
+    stop.abort(reason);
+    this.#crew.abort(reason);
+    this.#drains.settle();
   }
 
   async #finish(): Promise<void> {
