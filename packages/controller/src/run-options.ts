@@ -3,8 +3,8 @@ import { requireBoolean, requireOptions } from "@holdfast/clock/internal";
 /** Options for one run of an elector or a manager. */
 export interface RunOptions {
   /**
-   * Whether the run keeps the process alive until it ends, even while nothing else does. It does so on
-   * `realClock` only.
+   * Whether the run keeps the process alive while it is idle. It does so on `realClock` only. Pending
+   * timers and requests keep the process alive in any case.
    *
    * @defaultValue `true`
    */
