@@ -20,12 +20,12 @@ export function candidate(directory: string, program: Program): Role {
     onNewLeader: (leader) => {
       if (leader !== identity) program.tell({ type: "following", leader });
     },
-    lead: async ({ token, signal }) => {
+    lead: async ({ token, signal, lost }) => {
       program.tell({ type: "leading", identity, token });
       await roster.endOrphans({ clock, grace, before: token, signal });
       const isLeader = (): boolean => elector.isLeader;
       const fenced = new FencedTable(table, { roster, token, isLeader });
-      await program.supervise(signal, { table: fenced, token });
+      await program.supervise(signal, { table: fenced, token, lost });
       board.follow(undefined);
     },
   });
