@@ -435,6 +435,18 @@ describe("giving the lease back", () => {
     expect(await stored()).toEqual(["bing", 1]);
   });
 
+  it("tries again if a request hangs, after half of the 5 s", async () => {
+    const run = elector().run(stop.signal);
+    await clock.step(1_000);
+    lock.failNext(hang);
+    stop.abort("stop");
+    await clock.step(2_749);
+    expect(await stored()).toEqual(["baz", 0]);
+    await clock.step(1);
+    await stopped(run);
+    expect(await stored()).toEqual(["", 0]);
+  });
+
   it("gives up after 5 s if the lock does not answer", async () => {
     const run = elector().run(stop.signal);
     await clock.step(1_000);
