@@ -186,7 +186,7 @@ export class Backlog<Item> {
   }
 
   /** The keys that are to be handed out, now or again. */
-  keysToHandOut(): string[] {
+  keysToWorkItem(): string[] {
     const dirty = [...this.#records.values()].filter(({ state }) => state === "processing+dirty");
     return [...this.#ready.keys(), ...dirty.map(({ key }) => key)];
   }

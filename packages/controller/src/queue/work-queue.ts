@@ -323,7 +323,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     return {
       finished: this.#isIdle,
       running: this.#backlog.keysInFlight(),
-      queued: this.#backlog.keysToHandOut(),
+      queued: this.#backlog.keysToWorkItem(),
       delayed: this.#backlog.keysDelayed(),
     };
   }

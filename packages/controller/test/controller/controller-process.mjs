@@ -28,7 +28,6 @@ const scenarios = {
     let reconciles = 0;
     const controller = new Controller({
       name: "busy",
-      grace: 0,
       reconcile({ key }) {
         if (++reconciles === 10_000) print("busy");
         controller.add(key);
