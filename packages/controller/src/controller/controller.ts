@@ -1,7 +1,7 @@
-import { onAbort } from "@holdfast/clock";
+import { type Clock, onAbort } from "@holdfast/clock";
 import { holdOpen, requireSignal } from "@holdfast/clock/internal";
 import { withTimeout } from "@holdfast/wait";
-import { Drains } from "../queue/drains.ts";
+import { Waiters } from "../queue/waiters.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import {
   type ControllerArguments,
@@ -17,9 +17,9 @@ import type {
   ControllerStatus,
   InFlightStatus,
 } from "./controller-status.ts";
-import { Crew } from "./crew.ts";
-import { Feeder } from "./feeder.ts";
 import { Hooks } from "./hooks.ts";
+import { SourceRunner } from "./source-runner.ts";
+import { Workers } from "./workers.ts";
 
 /**
  * Reconciles keys: sources report changes, workers process each changed key.
@@ -76,13 +76,13 @@ import { Hooks } from "./hooks.ts";
  * ```
  */
 export class Controller<Item = string> implements AsyncDisposable {
-  /** Its name, so that a `Manager` takes it as it is. */
+  /** Name of the controller, so that a `Manager` accepts it as a runnable. */
   readonly name: string;
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
-  readonly #crew: Crew<Item>;
-  readonly #feeders: readonly Feeder<Item>[];
-  readonly #drains = new Drains();
+  readonly #workers: Workers<Item>;
+  readonly #sources: readonly SourceRunner<Item>[];
+  readonly #drained = new Waiters<void>();
   readonly #disposal = new AbortController();
   #state: Exclude<ControllerState, "paused"> = "idle";
   #ended: Promise<void> = Promise.resolve();
@@ -98,10 +98,10 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.name = name;
     this.#options = resolved;
     this.#hooks = new Hooks(logger, name);
-    this.#crew = new Crew(resolved, this.#hooks, () => this.#settleDrains());
-    this.#feeders = sources.map(
+    this.#workers = new Workers(resolved, this.#hooks, () => this.#settleDrain());
+    this.#sources = sources.map(
       (source) =>
-        new Feeder(source, {
+        new SourceRunner(source, {
           clock,
           random: random === undefined ? undefined : () => this.#hooks.draw(random),
           enqueue: (item, added) => this.add(item, added),
@@ -112,15 +112,15 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   /**
-   * Asks for an item to be looked at, now or later. It can be called at any time: before `run` items
-   * pile up, after the end they are ignored.
+   * Adds an item to the queue, now or later. Items added before `run` wait for it; items added after
+   * the end are ignored.
    *
-   * @param item - what to look at
-   * @param options - see {@link EnqueueOptions}; the reason is `"add"` unless given
-   * @throws TypeError if the item's key is no string, RangeError or TypeError for a bad option
+   * @param item - the item to reconcile
+   * @param options - see {@link EnqueueOptions}; the default reason is `"add"`
+   * @throws TypeError if the item's key is not a string, RangeError or TypeError for a bad option
    */
   add(item: Item, options?: EnqueueOptions): void {
-    if (this.#state !== "stopped") this.#crew.add(item, options?.reason ?? "add", options);
+    if (this.#state !== "stopped") this.#workers.add(item, options?.reason ?? "add", options);
   }
 
   /**
@@ -144,27 +144,27 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   /**
-   * No reconcile begins until {@link Controller.resume}. What runs goes on, keys pile up. While it stops
-   * none begins any more: what is queued is left to the report.
+   * Begins no key until {@link Controller.resume}. Keys in flight continue; added keys wait. A stopping
+   * controller begins no key any more: the report names the queued ones.
    */
   pause(): void {
-    const { gate } = this.#crew;
+    const { gate } = this.#workers;
     if (this.#state !== "stopping") {
       gate.pause();
       return;
     }
     gate.close();
-    this.#settleDrains();
+    this.#settleDrain();
   }
 
-  /** Goes on after a {@link Controller.pause}. */
+  /** Ends a {@link Controller.pause}. */
   resume(): void {
-    this.#crew.gate.open();
+    this.#workers.gate.open();
   }
 
-  /** What it does, as plain data: `JSON.stringify` it for a health endpoint. */
+  /** Status as plain data: `JSON.stringify` it for a health endpoint. */
   status(): ControllerStatus<Item> {
-    const { queue, gate, busy, lastError } = this.#crew;
+    const { queue, gate, busy, lastError } = this.#workers;
     const isPaused = this.#state === "running" && gate.is("paused");
     return {
       name: this.#options.name,
@@ -173,12 +173,12 @@ export class Controller<Item = string> implements AsyncDisposable {
       queue: { size: queue.size, delayed: queue.delayed, inFlight: queue.inFlight },
       inFlight: this.#statusInFlight(),
       lastError,
-      sources: this.#feeders.map((feeder) => feeder.status()),
+      sources: this.#sources.map((source) => source.status()),
       drain: this.#drain,
     };
   }
 
-  /** Stops it as an abort does, and waits for the end of `run`. */
+  /** Stops the controller as an abort does, and waits for the end of `run`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort();
     if (this.#state === "idle") {
@@ -197,18 +197,16 @@ export class Controller<Item = string> implements AsyncDisposable {
       onAbort(each, (reason) => stop.abort(reason)),
     );
     if (lost !== undefined) subscriptions.push(onAbort(lost, (reason) => this.#lose(stop, reason)));
-    if (stop.signal.aborted) this.#crew.gate.close();
-    this.#crew.start();
+    if (stop.signal.aborted) this.#workers.gate.close();
+    this.#workers.start();
     const sources = Promise.all(
-      this.#feeders.map((feeder) => feeder.run(stop.signal).then(() => this.#settleDrains())),
+      this.#sources.map((source) => source.run(stop.signal).then(() => this.#settleDrain())),
     );
     await stopped;
-    if (!this.#isDrained && grace > 0 && lost?.aborted !== true)
-      await this.#drains.wait(clock, grace, undefined);
-    this.#crew.abort(stop.signal.reason);
-    // Sources have obeyed or not after the time that reconciles have for it; the status says which.
-    const ended = withTimeout(() => sources, abortGrace, { clock, label: "sources" });
-    await Promise.all([this.#crew.ended(), ended.catch(() => {})]);
+    if (!this.#isDrained && lost?.aborted !== true)
+      await within(grace, (expired) => this.#drained.wait(expired), clock);
+    this.#workers.abort(stop.signal.reason);
+    await Promise.all([this.#workers.ended(), within(abortGrace, () => sources, clock)]);
     for (const subscription of subscriptions) subscription[Symbol.dispose]();
     await this.#finish();
   }
@@ -218,8 +216,8 @@ export class Controller<Item = string> implements AsyncDisposable {
     return new Promise((resolve) => {
       onAbort(stop, () => {
         this.#state = "stopping";
-        this.#crew.queue.shutDown();
-        if (this.#crew.gate.is("paused")) this.#crew.gate.close();
+        this.#workers.queue.shutDown();
+        if (this.#workers.gate.is("paused")) this.#workers.gate.close();
         resolve();
       });
     });
@@ -227,14 +225,14 @@ export class Controller<Item = string> implements AsyncDisposable {
 
   /** Stops without a grace, or ends the grace of a stop that has begun. */
   #lose(stop: AbortController, reason: unknown): void {
-    this.#crew.gate.close();
+    this.#workers.gate.close();
     stop.abort(reason);
-    this.#crew.abort(reason);
-    this.#drains.settle();
+    this.#workers.abort(reason);
+    this.#drained.resolveAll();
   }
 
   async #finish(): Promise<void> {
-    const { queue } = this.#crew;
+    const { queue } = this.#workers;
     const { running, queued, delayed } = await queue.drain({ timeout: 0 });
     const finished = running.length === 0 && queued.length === 0;
     this.#state = "stopped";
@@ -242,31 +240,31 @@ export class Controller<Item = string> implements AsyncDisposable {
       ...{ finished, running, queued },
       delayed: delayed.map(({ key, item, after }) => ({ key, item: item.item, after })),
     };
-    const sources = this.#feeders
-      .map((feeder) => feeder.status())
+    const sources = this.#sources
+      .map((source) => source.status())
       .filter(({ state }) => state !== "ended" && state !== "idle")
       .map(({ name }) => name);
     const details = { running, queued: queued.length, delayed: delayed.length, sources };
     if (finished && sources.length === 0) this.#hooks.log("info", details, "controller stopped");
-    else this.#hooks.log("error", details, "controller stopped, and not everything did");
+    else this.#hooks.log("error", details, "controller stopped with unfinished work");
   }
 
   get #isDrained(): boolean {
-    return this.#crew.isIdle && this.#feeders.every((feeder) => feeder.isOver);
+    return this.#workers.isIdle && this.#sources.every((source) => source.isOver);
   }
 
-  #settleDrains(): void {
-    if (this.#state === "stopping" && this.#isDrained) this.#drains.settle();
+  #settleDrain(): void {
+    if (this.#state === "stopping" && this.#isDrained) this.#drained.resolveAll();
   }
 
   #statusInFlight(): InFlightStatus[] {
     const now = this.#options.clock.monotonic();
-    return Array.from(this.#crew.runs, ({ key, startedAt, attempt, reason, state }) => ({
+    return Array.from(this.#workers.runs, ({ key, startedAt, attempt, reason, state }) => ({
       key,
       age: now - startedAt,
       attempt,
       reason,
-      // What has settled is not among the runs.
+      // A settled run is not among these.
       state: state as InFlightStatus["state"],
     }));
   }
@@ -274,7 +272,20 @@ export class Controller<Item = string> implements AsyncDisposable {
   #reportSource(error: unknown, name: string): void {
     const { onError } = this.#options;
     const origin: ErrorOrigin = { kind: "source", name };
-    this.#hooks.log("error", { source: name, err: error }, "a source failed");
+    this.#hooks.log(
+      "error",
+      { source: name, err: error },
+      "source failed; restarted after a delay",
+    );
     this.#hooks.call("onError", () => onError(error, origin));
   }
+}
+
+/** Waits for `work`, but at most `timeout` milliseconds. */
+async function within(
+  timeout: number,
+  work: (expired: AbortSignal) => Promise<unknown>,
+  clock: Clock,
+): Promise<void> {
+  await withTimeout(work, timeout, { clock, label: "grace" }).catch(() => {});
 }

@@ -20,9 +20,9 @@ function setUp(options: Partial<ControllerOptions> = {}) {
     void events.push([clock.monotonic() - start, ...facts]);
   const controller = new Controller({
     name: "test",
+    logger: silentLogger,
     clock,
     workers: 2,
-    logger: silentLogger,
     async reconcile({ key, signal }) {
       note("begins", key);
       try {
