@@ -312,7 +312,22 @@ describe("a bad argument is refused at the door, with its name, its value and wh
     {
       door: "new Manager",
       args: [{ clock: {} }],
-      error: new TypeError("options.clock must have a method afterFunc(), got [object Object]"),
+      error: new TypeError("options.clock must have a method monotonic(), got [object Object]"),
+    },
+    {
+      door: "new Manager",
+      args: [{ stopTimeout: -1 }],
+      error: new RangeError("options.stopTimeout must be a number of at least 0, got -1"),
+    },
+    {
+      door: "manager.run",
+      args: [undefined, null],
+      error: new TypeError("options must be an object, got null"),
+    },
+    {
+      door: "manager.run",
+      args: [undefined, { ref: 1 }],
+      error: new TypeError("options.ref must be true or false, got 1"),
     },
     {
       door: "new Manager",
@@ -382,7 +397,7 @@ it("takes an explicit undefined for a missing option", () => {
     new ExponentialLimiter({ duration: undef, cap: undef, random: undef });
     new MaxOfLimiter([new ExponentialLimiter()], { jitter: undef, clock: undef });
     new TokenBucketLimiter({ ...bucket, cap: undef, expireAfter: undef, clock: undef });
-    new Manager({ groups: undef, signals: undef, clock: undef, logger: undef });
+    new Manager({ groups: undef, signals: undef, clock: undef, logger: undef, stopTimeout: undef });
     new Manager({ groups: [{ name: "a", startTimeout: undef, stopTimeout: undef }] });
     new Manager().add(idle, { group: undef });
     queue.add("a", { after: undef, priority: undef });
