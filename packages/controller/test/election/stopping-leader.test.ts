@@ -46,8 +46,8 @@ function elector(lock: RecordingLock, options: Partial<LeaderElectorOptions> = {
 
 /** Works until its signal aborts, drains for 18 s or until the lease is lost, and notes all that. */
 async function work({ signal, lost }: Leadership): Promise<void> {
-  onAbort(signal, ({ message }: Error) => note(`signal: ${message}`));
-  onAbort(lost, ({ message }: Error) => note(`lost: ${message}`));
+  onAbort(signal, (error) => note(`signal: ${(error as Error).message}`));
+  onAbort(lost, (error) => note(`lost: ${(error as Error).message}`));
   note("leads");
   await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
   await clock.sleep(18_000, { signal: lost }).catch(() => {});
