@@ -59,7 +59,13 @@ export class FileLock implements ResourceLock {
     this.description = `file ${directory}`;
   }
 
-  /** {@inheritDoc ResourceLock.get} */
+  /**
+   * Reads the record.
+   *
+   * @param signal - aborts the request before it begins
+   * @returns the record of the highest version; undefined if there is none
+   * @throws Error if the file holds no record
+   */
   async get(signal: AbortSignal): Promise<Versioned | undefined> {
     signal.throwIfAborted();
     const number = highest(await this.#names());
@@ -73,14 +79,27 @@ export class FileLock implements ResourceLock {
     }
   }
 
-  /** {@inheritDoc ResourceLock.create} */
+  /**
+   * Writes the first record, and creates the directory if necessary.
+   *
+   * @param record - the new record
+   * @param signal - aborts the request before the record counts
+   * @throws LockConflictError if there is a record
+   */
   async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
     signal.throwIfAborted();
     await mkdir(this.#directory, { recursive: true });
     return await this.#replace(undefined, record, signal);
   }
 
-  /** {@inheritDoc ResourceLock.update} */
+  /**
+   * Replaces the record, if it still has `version`.
+   *
+   * @param record - the new record
+   * @param version - version of the record to replace
+   * @param signal - aborts the request before the record counts
+   * @throws LockConflictError if the record has another version
+   */
   async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
     return await this.#replace(version, record, signal);
   }
