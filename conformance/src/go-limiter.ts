@@ -130,7 +130,7 @@ export function rejectedOptions(go: GoLimiter): Record<string, number> {
       return { ...(qps > 0 ? {} : { qps }), ...(burst >= 1 ? {} : { burst }) };
     }
     case "maxOf":
-      return limiter.of?.length === 0 ? { limiters: 0 } : {};
+      return (limiter.of ?? []).length === 0 ? { limiters: 0 } : {};
     default:
       return {};
   }
