@@ -25,6 +25,7 @@ export const queueTraces: Section<QueueCase> = {
     "rejected-at-the-door",
     "counts-when-over",
     "bounded-debt",
+    "every-limiter-counts",
     "delayed-runs-once",
     "first-come-first-due",
     "done-is-of-a-hand-out",
