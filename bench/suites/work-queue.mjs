@@ -160,7 +160,7 @@ async function controllerOf(reconcile, workers) {
     enqueue = enqueueOrder;
   });
   const controller = new Controller({ name: "orders", reconcile, workers, sources: [source] });
-  void controller.run(new AbortController().signal);
+  void controller.run(new AbortController().signal, { ref: false });
   await new Promise(setImmediate);
   return enqueue;
 }

@@ -107,7 +107,12 @@ function fastSlowOptions({ fast, slow, maxFast = 0 }: GoLimiter, cap: number) {
 }
 
 function bucketOptions({ qps = 0, burst = 0 }: GoLimiter, cap: number) {
-  return { qps: qps === UNLIMITED ? Number.POSITIVE_INFINITY : qps, burst, cap };
+  return {
+    qps: qps === UNLIMITED ? Number.POSITIVE_INFINITY : qps,
+    burst,
+    cap,
+    expireAfter: Number.POSITIVE_INFINITY,
+  };
 }
 
 /** The numbers of a limiter that no option of Holdfast takes, by the name of the option. */
@@ -124,6 +129,8 @@ export function rejectedOptions(go: GoLimiter): Record<string, number> {
       const { qps, burst } = bucketOptions(limiter, Number.POSITIVE_INFINITY);
       return { ...(qps > 0 ? {} : { qps }), ...(burst >= 1 ? {} : { burst }) };
     }
+    case "maxOf":
+      return (limiter.of ?? []).length === 0 ? { limiters: 0 } : {};
     default:
       return {};
   }
@@ -137,6 +144,8 @@ export function limiterRejections(go: GoLimiter): string[] {
         return new ExponentialLimiter(option);
       case "itemFastSlow":
         return new FastSlowLimiter({ fast: 1, slow: 1, maxFast: 1, ...option });
+      case "maxOf":
+        return new MaxOfLimiter([]);
       default:
         return new TokenBucketLimiter({ qps: 1, burst: 1, ...option });
     }

@@ -37,7 +37,7 @@ function freeModel(go: GoLimiter, inForce: RuleSet, cap: number): LimiterModel {
         Math.min(Number(failures < (limiter.maxFast ?? 0) ? limiter.fast : limiter.slow), cap),
       );
     case "bucket":
-      return bucket(limiter, cap);
+      return bucket(limiter, inForce, cap);
     case "maxOf": {
       const parts = (limiter.of ?? []).map((part) => limiterModel(part, inForce, cap));
       return {
@@ -76,10 +76,12 @@ function perKey(delayOf: (failures: number) => number): LimiterModel {
   };
 }
 
-function bucket({ qps = 0, burst = 0 }: GoLimiter, cap: number): LimiterModel {
+function bucket({ qps = 0, burst = 0 }: GoLimiter, inForce: RuleSet, cap: number): LimiterModel {
   let [tokens, filledAt] = [burst, 0];
+  const failures = new Map<number, number>();
   return {
-    when(_key, now) {
+    when(key, now) {
+      failures.set(key, (failures.get(key) ?? 0) + 1);
       if (qps === Number.MAX_VALUE) return 0;
       const elapsed = now - filledAt;
       tokens = Math.min(burst, tokens + (Math.floor(elapsed / 1e9) + (elapsed % 1e9) / 1e9) * qps);
@@ -90,8 +92,8 @@ function bucket({ qps = 0, burst = 0 }: GoLimiter, cap: number): LimiterModel {
       tokens = left;
       return delay;
     },
-    forget: () => {},
-    requeues: () => 0,
+    forget: (key) => void failures.delete(key),
+    requeues: (key) => (inForce.has("every-limiter-counts") ? (failures.get(key) ?? 0) : 0),
   };
 }
 

@@ -153,22 +153,22 @@ function queueSubject({ limiter }: QueueCase): {
     clock,
     limiter: limiter === undefined ? undefined : createLimiter(limiter, clocks),
   });
-  const handOuts = new Map<number, WorkItem<number>>();
+  const workItems = new Map<number, WorkItem<number>>();
   const spent = new Map<number, WorkItem<number>>();
   let happened: Happened = { served: [], drained: [] };
-  const keep = (handOut: WorkItem<number> | undefined): number | undefined => {
-    if (handOut !== undefined) handOuts.set(handOut.item, handOut);
-    return handOut?.item;
+  const keep = (workItem: WorkItem<number> | undefined): number | undefined => {
+    if (workItem !== undefined) workItems.set(workItem.item, workItem);
+    return workItem?.item;
   };
   return {
     subject: {
       get: () => keep(queue.take()),
       wait: () => void queue.get().then((work) => happened.served.push(keep(work) ?? null)),
       done(key) {
-        const handOut = handOuts.get(key) ?? spent.get(key);
-        handOut?.done();
-        handOuts.delete(key);
-        if (handOut !== undefined) spent.set(key, handOut);
+        const workItem = workItems.get(key) ?? spent.get(key);
+        workItem?.done();
+        workItems.delete(key);
+        if (workItem !== undefined) spent.set(key, workItem);
       },
       add: (key) => queue.add(key),
       addAfter: (key, delay) => queue.add(key, { after: toMilliseconds(delay) }),
@@ -181,7 +181,7 @@ function queueSubject({ limiter }: QueueCase): {
       state: () => ({
         size: queue.size,
         isShutDown: queue.isShutDown,
-        processing: [...handOuts.keys()],
+        processing: [...workItems.keys()],
       }),
     },
     async settle() {

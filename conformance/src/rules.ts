@@ -15,6 +15,7 @@ export type RuleId =
   | "deprecated-polls"
   | "counts-when-over"
   | "bounded-debt"
+  | "every-limiter-counts"
   | "delayed-runs-once"
   | "first-come-first-due"
   | "done-is-of-a-hand-out"
@@ -111,6 +112,11 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
     go: "takes a token from a bucket even if the delay is then cut off",
     here: "who would wait longer than the cap waits that long and takes no token",
     reason: "a burst of failures would delay everybody for ever after",
+  },
+  "every-limiter-counts": {
+    go: "a token bucket counts no failures: NumRequeues is always 0",
+    here: "it counts the failures of each key, as every limiter does",
+    reason: "a controller takes attempts and the limit of retries from the limiter",
   },
   "delayed-runs-once": {
     go: "a delayed key that is added without a delay, or is queued already, is handed out now and once more when its time comes",

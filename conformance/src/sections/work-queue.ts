@@ -25,6 +25,7 @@ export const queueTraces: Section<QueueCase> = {
     "rejected-at-the-door",
     "counts-when-over",
     "bounded-debt",
+    "every-limiter-counts",
     "delayed-runs-once",
     "first-come-first-due",
     "done-is-of-a-hand-out",
@@ -70,7 +71,7 @@ export const customQueue: Section<Pick<QueueCase, "ops" | "res">> = {
 /** The last in is the first out: each has a higher priority than all before it. */
 function runStack(ops: readonly QueueOp[]): Trace[] {
   const queue = new WorkQueue<number>({ keyOf: String, aging: Number.POSITIVE_INFINITY });
-  const handOuts = new Map<number, WorkItem<number>>();
+  const workItems = new Map<number, WorkItem<number>>();
   const waiting = new Set<number>();
   let priority = 0;
   const push = (key: number): void => {
@@ -81,20 +82,20 @@ function runStack(ops: readonly QueueOp[]): Trace[] {
     const key = Number(first);
     switch (name) {
       case "add":
-        if (waiting.has(key) || handOuts.has(key)) queue.add(key);
+        if (waiting.has(key) || workItems.has(key)) queue.add(key);
         else if (!queue.isShutDown) push(key);
         return {};
       case "get": {
-        const handOut = queue.take();
-        if (handOut === undefined) return { x: 1n };
-        waiting.delete(handOut.item);
-        handOuts.set(handOut.item, handOut);
-        return { i: BigInt(handOut.item) };
+        const workItem = queue.take();
+        if (workItem === undefined) return { x: 1n };
+        waiting.delete(workItem.item);
+        workItems.set(workItem.item, workItem);
+        return { i: BigInt(workItem.item) };
       }
       case "done": {
         const before = queue.size;
-        handOuts.get(key)?.done();
-        handOuts.delete(key);
+        workItems.get(key)?.done();
+        workItems.delete(key);
         if (queue.size > before) push(key);
         return {};
       }

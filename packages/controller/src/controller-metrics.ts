@@ -1,17 +1,17 @@
 /**
- * How a reconcile ended, as a metric's label.
+ * The end of a reconcile, as the label of a metric.
  *
  * | Word | The reconcile |
  * | --- | --- |
- * | `success` | returned, and asked for nothing |
- * | `requeue_after` | returned, and asked to be run again |
- * | `error` | failed, and will be retried |
- * | `timeout` | failed after its timeout was over, and will be retried |
- * | `terminal` | failed with a `TerminalError`, and will not be retried |
- * | `gave_up` | failed once more than it may |
- * | `interrupted` | stopped because the controller does |
+ * | `success` | returned without `requeueAfter` |
+ * | `requeue_after` | returned `requeueAfter` |
+ * | `error` | failed, and is retried |
+ * | `timeout` | failed after its timeout, and is retried |
+ * | `terminal` | failed with a `TerminalError`, and is not retried |
+ * | `gave_up` | failed more often than `maxRetries` allows |
+ * | `interrupted` | failed after the stopping controller had aborted its signal |
  */
-export type ReconcileResult =
+export type ReconcileOutcome =
   | "success"
   | "requeue_after"
   | "error"
@@ -21,12 +21,13 @@ export type ReconcileResult =
   | "interrupted";
 
 /**
- * What a `Controller` reports, one call per fact. All durations are in milliseconds.
+ * Receiver of the facts that a `Controller` measures, one call per fact. All durations are in
+ * milliseconds.
  *
- * Every method is called when the controller's own state is final, and must not wait. What it throws
- * is logged.
+ * Every method is called when the controller's own state is final, and must not block. Its errors are
+ * logged.
  *
- * | Method | controller-runtime's name of it |
+ * | Method | Name in controller-runtime |
  * | --- | --- |
  * | `reconciled` | `controller_runtime_reconcile_total`, `…_errors_total`, `…_terminal_errors_total`, `…_timeouts_total`, `…_time_seconds` |
  * | `activeWorkers` | `controller_runtime_active_workers` |
@@ -34,23 +35,21 @@ export type ReconcileResult =
  */
 export interface ControllerMetrics {
   /**
-   * A reconcile has ended, `duration` after it began. `isLate` says whether its timeout was over by
-   * then, whatever the result.
+   * A reconcile has ended, `duration` after it began. `isLate` says whether its timeout had expired,
+   * whatever the outcome.
    */
-  reconciled(result: ReconcileResult, duration: number, isLate: boolean): void;
+  reconciled(outcome: ReconcileOutcome, duration: number, isLate: boolean): void;
 
-  /** How many workers are busy has changed. A worker that left a stuck reconcile is not busy. */
+  /** The number of busy workers has changed. A worker that left a stuck reconcile is not busy. */
   activeWorkers(change: number): void;
 
-  /** Called once, by the controller's constructor, with how many workers it has. */
+  /** Called once, by the controller's constructor, with the number of workers. */
   maxWorkers(count: number): void;
 }
 
-const ignore = (): void => {};
-
-/** Reports nothing. */
-export const noControllerMetrics: ControllerMetrics = {
-  reconciled: ignore,
-  activeWorkers: ignore,
-  maxWorkers: ignore,
-};
+/** The methods of {@link ControllerMetrics}. */
+export const CONTROLLER_METRICS: readonly (keyof ControllerMetrics)[] = [
+  "reconciled",
+  "activeWorkers",
+  "maxWorkers",
+];

@@ -13,6 +13,7 @@ export type {
   GiveUp,
   KeyedControllerOptions,
 } from "./controller/controller-options.ts";
+export type { ControllerRunOptions } from "./controller/controller-run-options.ts";
 export type {
   ControllerDrain,
   ControllerState,
@@ -23,11 +24,7 @@ export type {
   SourceState,
   SourceStatus,
 } from "./controller/controller-status.ts";
-export {
-  type ControllerMetrics,
-  noControllerMetrics,
-  type ReconcileResult,
-} from "./controller-metrics.ts";
+export type { ControllerMetrics, ReconcileOutcome } from "./controller-metrics.ts";
 export type { ElectionState, ElectionStatus } from "./election/election-status.ts";
 export { LeaderElector } from "./election/leader-elector.ts";
 export type { LeaderElectorOptions } from "./election/leader-elector-options.ts";
@@ -41,7 +38,6 @@ export type { LeaseRecord } from "./election/lease-record.ts";
 export { isLockConflictError, LockConflictError } from "./election/lock-conflict-error.ts";
 export { MemoryLock } from "./election/memory-lock.ts";
 export type { ResourceLock, Versioned } from "./election/resource-lock.ts";
-export { FileLock } from "./file-lock/file-lock.ts";
 export {
   ExponentialLimiter,
   type ExponentialLimiterOptions,
@@ -75,23 +71,18 @@ export {
 } from "./manager/runnable-error.ts";
 export type { SignalSource } from "./manager/stop-signals.ts";
 export type { AddOptions } from "./queue/add-options.ts";
+export type { DrainOptions } from "./queue/drain-options.ts";
 export type { DelayedKey, DrainReport } from "./queue/drain-report.ts";
-export type { DrainOptions } from "./queue/drains.ts";
-export type { WorkItem } from "./queue/hand-out.ts";
-export { noQueueMetrics, type QueueMetrics, type WorkInFlight } from "./queue/queue-metrics.ts";
+export type { QueueMetrics, WorkInFlight } from "./queue/queue-metrics.ts";
+export type { WorkItem } from "./queue/work-item.ts";
 export { WorkQueue } from "./queue/work-queue.ts";
 export type {
   KeyedWorkQueueOptions,
   WorkQueueArguments,
   WorkQueueOptions,
 } from "./queue/work-queue-options.ts";
-export {
-  type Outcome,
-  type OutcomeFacts,
-  outcomeOf,
-  type Settlement,
-} from "./reconcile/outcome.ts";
-export type { Reconciler, Request, Result } from "./reconcile/reconcile.ts";
+export type { ReconcileRequest, ReconcileResult, Reconciler } from "./reconcile/reconcile.ts";
+export type { RunOptions } from "./run-options.ts";
 export { filterSource } from "./source/filter-source.ts";
 export { fromCallback } from "./source/from-callback.ts";
 export { fromIterable } from "./source/from-iterable.ts";

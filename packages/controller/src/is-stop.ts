@@ -1,6 +1,6 @@
 /**
- * Whether an error only says that the work was told to stop: it is the reason of the signal, or the
- * `AbortError` in which Node's own functions wrap the reason.
+ * Whether an error only passes on the abort of `signal`: it is the reason, or the `AbortError` in which
+ * Node's own functions wrap the reason.
  */
 export function isStop(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false;

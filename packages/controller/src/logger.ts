@@ -1,38 +1,48 @@
 /**
- * Where a controller, an elector or a manager says what it does.
+ * Receiver of the log lines of a controller, an elector or a manager.
  *
  * A pino logger fits as it is: details first, then the message. `console` does not, because it would
- * print the details before the message; {@link consoleLogger} turns them round.
+ * print the details before the message; {@link consoleLogger} swaps the two.
  *
- * A method must neither throw nor wait.
+ * A method must neither throw nor block.
  */
 export interface Logger {
-  /** What helps to follow the program step by step. */
+  /** Steps that help to follow the program. */
   debug(details: object, message: string): void;
 
-  /** What happens in a healthy program. */
+  /** Events of a healthy program. */
   info(details: object, message: string): void;
 
-  /** What the program recovers from by itself. */
+  /** Problems that the program recovers from by itself. */
   warn(details: object, message: string): void;
 
-  /** What somebody should look at. An error that caused it is `details.err`, as pino has it. */
+  /** Problems that need attention. An error that caused one is `details.err`, as in pino. */
   error(details: object, message: string): void;
 }
 
 const ignore = (): void => {};
 
-/** Says nothing. The default wherever a logger is an option. */
+/** Drops every line. Pass it as `logger` to turn logging off. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /**
- * Writes to the console: the message, then the details.
+ * Prints every line to the console: the message, then the details.
  *
- * For small programs and examples; a service gives its pino logger instead.
+ * For small programs and examples; a service passes its pino logger instead.
  */
 export const consoleLogger: Logger = {
   debug: (details, message) => console.debug(message, details),
   info: (details, message) => console.info(message, details),
   warn: (details, message) => console.warn(message, details),
   error: (details, message) => console.error(message, details),
+};
+
+/**
+ * Prints warnings and errors to the console, and drops the rest. The default of every `logger` option,
+ * so that no failure is silent.
+ */
+export const defaultLogger: Logger = {
+  ...silentLogger,
+  warn: consoleLogger.warn,
+  error: consoleLogger.error,
 };

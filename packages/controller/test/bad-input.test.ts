@@ -25,23 +25,33 @@ const apply =
   (...args: readonly unknown[]) =>
     Reflect.apply(door, subject, args) as unknown;
 
+const bucket = { qps: 1, burst: 1 };
+const tokenBucket = new TokenBucketLimiter({ ...bucket, clock });
+const exponential = new ExponentialLimiter({ clock });
+const fastSlow = { fast: 1, slow: 2, maxFast: 3 };
+const fastSlowLimiter = new FastSlowLimiter({ ...fastSlow, clock });
+const maxOf = new MaxOfLimiter([exponential], { clock });
+
 const doors = {
   "new WorkQueue": construct(WorkQueue),
   add: apply(queue.add),
   retry: apply(queue.retry),
   get: apply(queue.get),
+  idle: apply(queue.idle),
   drain: apply(queue.drain),
   "new ExponentialLimiter": construct(ExponentialLimiter),
   "new FastSlowLimiter": construct(FastSlowLimiter),
   "new TokenBucketLimiter": construct(TokenBucketLimiter),
   "new MaxOfLimiter": construct(MaxOfLimiter),
+  acquire: apply(tokenBucket.acquire, tokenBucket),
+  "exponential.when": apply(exponential.when, exponential),
+  "fastSlow.when": apply(fastSlowLimiter.when, fastSlowLimiter),
+  "tokenBucket.when": apply(tokenBucket.when, tokenBucket),
+  "maxOf.when": apply(maxOf.when, maxOf),
   "new Manager": construct(Manager),
   "manager.add": apply(manager.add, manager),
   "manager.run": apply(manager.run, manager),
 };
-
-const fastSlow = { fast: 1, slow: 2, maxFast: 3 };
-const bucket = { qps: 1, burst: 1 };
 
 /** What comes out, thrown or rejected. */
 async function errorOf(call: () => unknown): Promise<unknown> {
@@ -119,6 +129,11 @@ describe("a bad argument is refused at the door, with its name, its value and wh
       door: "get",
       args: [{}],
       error: new TypeError("signal must be an AbortSignal, got [object Object]"),
+    },
+    {
+      door: "idle",
+      args: [1],
+      error: new TypeError("signal must be an AbortSignal, got 1"),
     },
     {
       door: "drain",
@@ -201,9 +216,29 @@ describe("a bad argument is refused at the door, with its name, its value and wh
       error: new RangeError("options.cap must be a number above 0, got -1"),
     },
     {
+      door: "new TokenBucketLimiter",
+      args: [{ ...bucket, expireAfter: -1 }],
+      error: new RangeError("options.expireAfter must be a number of at least 0, got -1"),
+    },
+    {
+      door: "acquire",
+      args: ["a"],
+      error: new TypeError('signal must be an AbortSignal, got "a"'),
+    },
+    ...(["exponential", "fastSlow", "tokenBucket", "maxOf"] as const).map((door) => ({
+      door: `${door}.when` as const,
+      args: ["a", Number.NaN],
+      error: new RangeError("after must be a number of milliseconds, got NaN"),
+    })),
+    {
       door: "new MaxOfLimiter",
       args: [new ExponentialLimiter()],
       error: new TypeError("limiters must be an array, got [object Object]"),
+    },
+    {
+      door: "new MaxOfLimiter",
+      args: [[]],
+      error: new RangeError("limiters must have at least one limiter"),
     },
     {
       door: "new MaxOfLimiter",
@@ -212,12 +247,12 @@ describe("a bad argument is refused at the door, with its name, its value and wh
     },
     {
       door: "new MaxOfLimiter",
-      args: [[], { jitter: -1 }],
+      args: [[new ExponentialLimiter()], { jitter: -1 }],
       error: new RangeError("options.jitter must be a finite number of at least 0, got -1"),
     },
     {
       door: "new MaxOfLimiter",
-      args: [[], { random: 1 }],
+      args: [[new ExponentialLimiter()], { random: 1 }],
       error: new TypeError("options.random must be a function, got 1"),
     },
     {
@@ -277,7 +312,22 @@ describe("a bad argument is refused at the door, with its name, its value and wh
     {
       door: "new Manager",
       args: [{ clock: {} }],
-      error: new TypeError("options.clock must have a method afterFunc(), got [object Object]"),
+      error: new TypeError("options.clock must have a method monotonic(), got [object Object]"),
+    },
+    {
+      door: "new Manager",
+      args: [{ stopTimeout: -1 }],
+      error: new RangeError("options.stopTimeout must be a number of at least 0, got -1"),
+    },
+    {
+      door: "manager.run",
+      args: [undefined, null],
+      error: new TypeError("options must be an object, got null"),
+    },
+    {
+      door: "manager.run",
+      args: [undefined, { ref: 1 }],
+      error: new TypeError("options.ref must be true or false, got 1"),
     },
     {
       door: "new Manager",
@@ -328,10 +378,12 @@ describe("a bad argument is refused at the door, with its name, its value and wh
     ]);
   });
 
-  it("get, drain and run reject, they do not throw", async () => {
+  it("get, idle, drain, acquire and run reject, they do not throw", async () => {
     const promises = [
       doors.get(1),
+      doors.idle(1),
       doors.drain(null),
+      doors.acquire(1),
       doors["manager.run"](1),
     ] as Promise<unknown>[];
     for (const promise of promises) await expect(promise).rejects.toThrow(TypeError);
@@ -343,8 +395,9 @@ it("takes an explicit undefined for a missing option", () => {
   expect(() => {
     new WorkQueue({ name: undef, keyOf: undef, limiter: undef, clock: undef, metrics: undef });
     new ExponentialLimiter({ duration: undef, cap: undef, random: undef });
-    new MaxOfLimiter([], { jitter: undef, clock: undef });
-    new Manager({ groups: undef, signals: undef, clock: undef, logger: undef });
+    new MaxOfLimiter([new ExponentialLimiter()], { jitter: undef, clock: undef });
+    new TokenBucketLimiter({ ...bucket, cap: undef, expireAfter: undef, clock: undef });
+    new Manager({ groups: undef, signals: undef, clock: undef, logger: undef, stopTimeout: undef });
     new Manager({ groups: [{ name: "a", startTimeout: undef, stopTimeout: undef }] });
     new Manager().add(idle, { group: undef });
     queue.add("a", { after: undef, priority: undef });

@@ -1,6 +1,15 @@
-import { consoleLogger, type Logger, silentLogger } from "@holdfast/controller";
+import { FakeClock } from "@holdfast/clock/testing";
+import {
+  Controller,
+  consoleLogger,
+  LeaderElector,
+  type Logger,
+  Manager,
+  MemoryLock,
+  silentLogger,
+} from "@holdfast/controller";
 import { pino } from "pino";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 
@@ -33,5 +42,56 @@ describe("a logger", () => {
     expect(silentLogger[level]({}, "hello")).toBeUndefined();
     expect(method).not.toHaveBeenCalled();
     method.mockRestore();
+  });
+});
+
+describe("without a logger, warnings and errors are printed, and nothing else", () => {
+  function spies() {
+    const calls: unknown[] = [];
+    for (const level of levels)
+      vi.spyOn(console, level).mockImplementation((message: string) => {
+        calls.push([level, message]);
+      });
+    return calls;
+  }
+
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it("by a manager", async () => {
+    const calls = spies();
+    const manager = new Manager();
+    manager.add({ name: "a", run: () => Promise.reject(new Error("boom")) });
+    await expect(manager.run()).rejects.toThrow();
+    expect(calls).toEqual([["error", '"a" failed']]);
+  });
+
+  it("by an elector", async () => {
+    const calls = spies();
+    const clock = new FakeClock();
+    const lock = new MemoryLock();
+    vi.spyOn(lock, "get").mockRejectedValueOnce(new Error("away"));
+    const elector = new LeaderElector({ lock, identity: "a", lead: () => {}, once: true, clock });
+    const run = elector.run(new AbortController().signal);
+    await clock.step(10_000);
+    await run;
+    expect(calls).toEqual([["warn", "request to the lock failed: away"]]);
+  });
+
+  it("by a controller", async () => {
+    const calls = spies();
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const reconcile = (): never => {
+      throw new Error("busy");
+    };
+    const controller = new Controller({ name: "a", reconcile, maxRetries: 0, clock });
+    const run = controller.run(stop.signal);
+    controller.add("7");
+    await clock.step(1);
+    stop.abort();
+    await run;
+    expect(calls).toEqual([["error", expect.any(String)]]);
   });
 });

@@ -11,182 +11,184 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
-import { type ControllerMetrics, noControllerMetrics } from "../controller-metrics.ts";
+import { CONTROLLER_METRICS, type ControllerMetrics } from "../controller-metrics.ts";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
-import { type Logger, silentLogger } from "../logger.ts";
-import { noQueueMetrics, type QueueMetrics } from "../queue/queue-metrics.ts";
+import { defaultLogger, type Logger } from "../logger.ts";
+import { QUEUE_METRICS, type QueueMetrics } from "../queue/queue-metrics.ts";
 import type { Reconciler } from "../reconcile/reconcile.ts";
 import type { Source } from "../source/source.ts";
+import { ABORT_GRACE, GRACE } from "../stop-budget.ts";
 
-/** Where an error came from: a key's reconcile, or a source. */
+/** Origin of an error: the reconcile of a key, or a source. */
 export type ErrorOrigin =
   | {
-      /** A reconcile has failed. */
+      /** A reconcile failed. */
       readonly kind: "reconcile";
       /** Its key. */
       readonly key: string;
-      /** See `Request.attempt`. */
+      /** See `ReconcileRequest.attempt`. */
       readonly attempt: number;
     }
   | {
-      /** A source has failed, or what it enqueued was no item. */
+      /** A source failed, or enqueued an invalid item. */
       readonly kind: "source";
       /** Its name. */
       readonly name: string;
     };
 
-/** A key that failed once more than it may. */
+/** A key that is given up because it failed more often than `maxRetries` allows. */
 export interface GiveUp<Item = string> {
   /** The key. */
   readonly key: string;
   /** Its latest item. */
   readonly item: Item;
-  /** How often it has failed. */
+  /** Number of attempts, the first included. */
   readonly attempts: number;
-  /** What the last attempt threw. */
+  /** The error of the last attempt. */
   readonly error: unknown;
 }
 
-/** How a {@link Controller} behaves. */
+/** Options for a {@link Controller}. */
 export interface ControllerOptions<Item = string> {
-  /** A name for status, logs and fake clocks. */
+  /** Name in the status, in log lines and in reports of fake clocks. */
   readonly name: string;
 
-  /** What is called for a key; see {@link Reconciler}. */
+  /** The function that is called for each key; see {@link Reconciler}. */
   readonly reconcile: Reconciler<Item>;
 
   /**
-   * What tells it that something has happened. They are started by `run`, and again, after 1 s to
-   * 60 s, when they fail.
+   * Sources that report changes. `run` starts them, and restarts a failed one after 1 s to 60 s.
    *
-   * @defaultValue none: somebody calls `add`
+   * @defaultValue none: your code calls `add`
    */
   readonly sources?: readonly Source<Item>[] | undefined;
 
   /**
-   * What an item is known by. Required unless items are strings.
+   * Key of an item. Required unless items are strings.
    *
    * @defaultValue the item itself
    */
   readonly keyOf?: ((item: Item) => string) | undefined;
 
   /**
-   * How many keys are worked on at once. Whole, at least 1.
+   * Number of keys that are processed at once. Whole, at least 1.
    *
    * @defaultValue `1`
    */
   readonly workers?: number | undefined;
 
   /**
-   * Says how long a failed key waits.
+   * Delays of retries, and the number of failures of each key: `attempt` and `maxRetries` rely on its
+   * `requeues`. If it throws, the error is logged and the key is retried after 1 s.
    *
    * @defaultValue an {@link ExponentialLimiter} with its defaults, on the controller's clock
    */
   readonly limiter?: RateLimiter | undefined;
 
   /**
-   * How long a reconcile may take before its signal aborts, in milliseconds. Above 0.
+   * Maximum duration of a reconcile before its signal aborts, in milliseconds. Above 0.
    *
    * @defaultValue `Infinity`
    */
   readonly timeout?: number | undefined;
 
   /**
-   * How long a reconcile may go on after its signal has aborted, in milliseconds. At least 0. Then it
-   * is logged and its worker takes another key; its own key is not run again before it has settled.
+   * Maximum time that a reconcile may continue after its signal has aborted, in milliseconds. At least
+   * 0. Then the reconcile is logged and its worker takes another key; its own key does not run again
+   * before it settles. Sources have the same time to end when the controller stops.
    *
    * @defaultValue `5_000`
    */
   readonly abortGrace?: number | undefined;
 
   /**
-   * How long to go on, after the abort, with what is queued and in flight, in milliseconds. At least
-   * 0. Then the signals of what is in flight abort, and nothing more is begun.
+   * Maximum time to finish the keys queued and in flight after the signal of `run` has aborted, in
+   * milliseconds. At least 0. Then keys in flight abort, and no key begins.
    *
-   * In a `Manager`, `grace` and `abortGrace` together have to be below the `stopTimeout` of the group:
-   * otherwise what would have obeyed its signal is reported as not stopped.
+   * In a `Manager`, keep `grace` plus `abortGrace` below the `stopTimeout` of the group. Otherwise a
+   * controller that would have stopped in time is reported as not stopped.
    *
-   * @defaultValue `20_000`
+   * @defaultValue `15_000`
    */
   readonly grace?: number | undefined;
 
   /**
-   * How often a key is retried before it is given up. Whole, at least 0.
+   * Maximum number of retries of a key before it is given up. Whole, at least 0, or `Infinity`. The
+   * limiter counts the failures: one during the back-off of an earlier one does not count.
    *
    * @defaultValue `Infinity`
    */
   readonly maxRetries?: number | undefined;
 
-  /** Is told of a key that is given up: it rests until something happens. */
+  /** Called when a key is given up. The key rests until the next event. */
   readonly onGiveUp?: ((giveUp: GiveUp<Item>) => unknown) | undefined;
 
-  /** Is told of every error of a reconcile or a source. */
+  /** Called with every error of a reconcile or a source. */
   readonly onError?: ((error: unknown, origin: ErrorOrigin) => unknown) | undefined;
 
   /**
-   * How much waiting is worth one step of priority; see {@link WorkQueueOptions.aging}.
+   * Waiting time that equals one step of priority; see {@link WorkQueueOptions.aging}.
    *
    * @defaultValue `1_000`
    */
   readonly aging?: number | undefined;
 
   /**
-   * Measures everything.
+   * Clock for all delays and durations.
    *
    * @defaultValue `realClock`
    */
   readonly clock?: Clock | undefined;
 
   /**
-   * Draws the jitter between the starts of a source that fails, and nothing else.
+   * Source of jitter between the starts of a failing source. Used for nothing else.
    *
    * @defaultValue `Math.random`
    */
   readonly random?: Random | undefined;
 
   /**
-   * Where it says what it does.
+   * Receiver of log lines. Pass {@link silentLogger} to turn logging off.
    *
-   * @defaultValue {@link silentLogger}
+   * @defaultValue prints warnings and errors to the console
    */
   readonly logger?: Logger | undefined;
 
   /**
-   * Is told what happens.
+   * Receiver of the controller's metrics.
    *
-   * @defaultValue {@link noControllerMetrics}
+   * @defaultValue none
    */
   readonly metrics?: ControllerMetrics | undefined;
 
   /**
-   * Is told what happens in the queue. It must not throw.
+   * Receiver of the queue's metrics. It must not throw.
    *
-   * @defaultValue {@link noQueueMetrics}
+   * @defaultValue none
    */
   readonly queueMetrics?: QueueMetrics | undefined;
 }
 
-/** The options of a {@link Controller} whose items are no strings. */
+/** Options for a {@link Controller} whose items are not strings. */
 export interface KeyedControllerOptions<Item> extends ControllerOptions<Item> {
-  /** What an item is known by. */
+  /** Key of an item. */
   readonly keyOf: (item: Item) => string;
 }
 
-/** What a new {@link Controller} takes: only one of strings can do without a `keyOf`. */
+/** Argument of a new {@link Controller}: `keyOf` is optional only if items are strings. */
 export type ControllerArguments<Item> = [Item] extends [string]
   ? ControllerOptions<Item>
   : KeyedControllerOptions<Item>;
 
+type OptionsWithoutDefault = "random" | "metrics" | "queueMetrics";
+
 /** The options with their defaults. */
 export type ResolvedControllerOptions<Item> = {
-  readonly [Name in Exclude<keyof ControllerOptions<Item>, "random" | "metrics">]-?: NonNullable<
+  readonly [Name in Exclude<keyof ControllerOptions<Item>, OptionsWithoutDefault>]-?: NonNullable<
     ControllerOptions<Item>[Name]
   >;
-} & Pick<ControllerOptions<Item>, "random"> & {
-    /** Undefined if nobody listens. */
-    readonly metrics: ControllerMetrics | undefined;
-  };
+} & Pick<ControllerOptions<Item>, OptionsWithoutDefault>;
 
 /** @throws RangeError or TypeError if an option is out of its range */
 export function resolveController<Item>(
@@ -211,7 +213,7 @@ export function resolveController<Item>(
 
 function resolveLimits<Item>(options: ControllerOptions<Item>) {
   const { workers = 1, maxRetries = Number.POSITIVE_INFINITY, aging = 1_000 } = options;
-  const { timeout = Number.POSITIVE_INFINITY, abortGrace = 5_000, grace = 20_000 } = options;
+  const { timeout = Number.POSITIVE_INFINITY, abortGrace = ABORT_GRACE, grace = GRACE } = options;
   requireWhole("options.workers", requireFinite("options.workers", workers), 1);
   requireWhole("options.maxRetries", maxRetries, 0);
   requireAbove("options.timeout", timeout, 0);
@@ -221,15 +223,15 @@ function resolveLimits<Item>(options: ControllerOptions<Item>) {
 }
 
 function resolveHooks<Item>(options: ControllerOptions<Item>) {
-  const { onGiveUp = ignore, onError = ignore, logger = silentLogger } = options;
-  const { metrics = noControllerMetrics, queueMetrics = noQueueMetrics } = options;
+  const { onGiveUp = ignore, onError = ignore, logger = defaultLogger } = options;
+  const { metrics, queueMetrics } = options;
   requireFunction("options.onGiveUp", onGiveUp);
   requireFunction("options.onError", onError);
-  requireMethods("options.logger", logger, Object.keys(silentLogger));
-  requireMethods("options.metrics", metrics, Object.keys(noControllerMetrics));
-  requireMethods("options.queueMetrics", queueMetrics, Object.keys(noQueueMetrics));
-  const listener = metrics === noControllerMetrics ? undefined : metrics;
-  return { onGiveUp, onError, logger, metrics: listener, queueMetrics };
+  requireMethods("options.logger", logger, Object.keys(defaultLogger));
+  if (metrics !== undefined) requireMethods("options.metrics", metrics, CONTROLLER_METRICS);
+  if (queueMetrics !== undefined)
+    requireMethods("options.queueMetrics", queueMetrics, QUEUE_METRICS);
+  return { onGiveUp, onError, logger, metrics, queueMetrics };
 }
 
 function requireSources<Item>({ sources = [] }: ControllerOptions<Item>): readonly Source<Item>[] {
@@ -241,7 +243,7 @@ function requireSources<Item>({ sources = [] }: ControllerOptions<Item>): readon
 
 const ignore = (): void => {};
 
-/** Of an item that is a string. The controller refuses all other keys. */
+/** Key of an item that is a string. The controller rejects any other key. */
 function itself(item: unknown): string {
   return item as string;
 }

@@ -1,18 +1,16 @@
 import type { DelayedKey } from "../queue/drain-report.ts";
 
-/**
- * What a controller does. `"idle"` has not been run; `"stopping"` drains; `"stopped"` is over for good.
- */
+/** State of a controller. `"idle"` is before `run`; `"stopping"` drains; `"stopped"` is final. */
 export type ControllerState = "idle" | "running" | "paused" | "stopping" | "stopped";
 
-/** What a source does: it runs, waits to be started again after a failure, or is over. */
+/** State of a source. `"backing-off"` waits for a restart after a failure; `"ended"` is final. */
 export type SourceState = "idle" | "running" | "backing-off" | "stopping" | "ended";
 
-/** An error that somebody should know of. */
+/** The last error of a kind. */
 export interface ErrorStatus {
-  /** What it says. */
+  /** Its message. */
   readonly message: string;
-  /** When it came, on the wall clock: milliseconds since the epoch. */
+  /** Time of the error on the wall clock: milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -26,13 +24,13 @@ export interface ReconcileErrorStatus extends ErrorStatus {
 export interface InFlightStatus {
   /** Its key. */
   readonly key: string;
-  /** For how long it has run, in milliseconds. */
+  /** Time since it began, in milliseconds. */
   readonly age: number;
-  /** See `Request.attempt`. */
+  /** See `ReconcileRequest.attempt`. */
   readonly attempt: number;
-  /** See `Request.reason`. */
+  /** See `ReconcileRequest.reason`. */
   readonly reason: string;
-  /** Whether it was told to stop, and whether it has done so too late: then it has no worker. */
+  /** `"stopping"` after the abort of its signal; `"stuck"` when it ignored that and lost its worker. */
   readonly state: "running" | "stopping" | "stuck";
 }
 
@@ -40,54 +38,54 @@ export interface InFlightStatus {
 export interface SourceStatus {
   /** Its name. */
   readonly name: string;
-  /** What it does. */
+  /** Its state. */
   readonly state: SourceState;
-  /** How often it was started again. */
+  /** Number of restarts. */
   readonly restarts: number;
   /** Its last error, if there was one. */
   readonly lastError: ErrorStatus | undefined;
 }
 
-/** What a controller had not done when it stopped. */
+/** The keys that a stopped controller had left. */
 export interface ControllerDrain<Item = string> {
-  /** Whether everything was done that had been queued or in flight. */
+  /** Whether every key that was queued or in flight is done. */
   readonly finished: boolean;
-  /** The keys of reconciles that did not stop. */
+  /** The keys of reconciles that ignored their signal. */
   readonly running: readonly string[];
-  /** The keys that were still queued, the first in line first. */
+  /** The keys still queued, the next one first. */
   readonly queued: readonly string[];
-  /** The keys that waited for their time, or were interrupted; the earliest first. */
+  /** The keys that were delayed or interrupted, the earliest first. */
   readonly delayed: readonly DelayedKey<Item>[];
 }
 
-/** What a controller does, as plain data: `JSON.stringify` it for a health endpoint. */
+/** Status of a controller as plain data: `JSON.stringify` it for a health endpoint. */
 export interface ControllerStatus<Item = string> {
   /** Its name. */
   readonly name: string;
-  /** What it does. */
+  /** Its state. */
   readonly state: ControllerState;
   /** Its workers. */
   readonly workers: {
-    /** How many there are. */
+    /** Number of workers. */
     readonly total: number;
-    /** How many of them are at work. */
+    /** Number of workers that run a reconcile. */
     readonly busy: number;
   };
   /** Its queue. */
   readonly queue: {
-    /** How many keys can be handed out now. */
+    /** Number of keys that are queued. */
     readonly size: number;
-    /** How many keys wait for their time. */
+    /** Number of keys that are delayed. */
     readonly delayed: number;
-    /** How many keys are being worked on. */
+    /** Number of keys in flight. */
     readonly inFlight: number;
   };
-  /** What runs, the oldest first. */
+  /** Reconciles that have not settled, the oldest first. */
   readonly inFlight: readonly InFlightStatus[];
   /** The last error of a reconcile, if there was one. */
   readonly lastError: ReconcileErrorStatus | undefined;
-  /** Its sources, in the order they were given. */
+  /** Its sources, in the order of the option. */
   readonly sources: readonly SourceStatus[];
-  /** What was left when it stopped; undefined until then. */
+  /** The keys left when it stopped; undefined until then. */
   readonly drain: ControllerDrain<Item> | undefined;
 }

@@ -1,6 +1,7 @@
-import { onAbort } from "@holdfast/clock";
-import { requireSignal } from "@holdfast/clock/internal";
-import { Drains } from "../queue/drains.ts";
+import { type Clock, onAbort } from "@holdfast/clock";
+import { holdOpen, requireSignal } from "@holdfast/clock/internal";
+import { withTimeout } from "@holdfast/wait";
+import { Waiters } from "../queue/waiters.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import {
   type ControllerArguments,
@@ -9,38 +10,40 @@ import {
   type ResolvedControllerOptions,
   resolveController,
 } from "./controller-options.ts";
+import { type ControllerRunOptions, resolveControllerRun } from "./controller-run-options.ts";
 import type {
   ControllerDrain,
   ControllerState,
   ControllerStatus,
   InFlightStatus,
 } from "./controller-status.ts";
-import { Crew } from "./crew.ts";
-import { Feeder } from "./feeder.ts";
 import { Hooks } from "./hooks.ts";
+import { SourceRunner } from "./source-runner.ts";
+import { Workers } from "./workers.ts";
 
 /**
- * Keeps things as they should be: sources say what has happened, workers look at it.
+ * Reconciles keys: sources report changes, workers process each changed key.
  *
- * Keys are de-duplicated, and never worked on by two at once; those that fail come back later. What a
- * reconciler, a source or a hook throws ends neither the controller nor the process.
+ * Keys are de-duplicated, and each is processed by one worker at a time. A failed key is retried after
+ * its back-off. An error in a reconciler, a source or a hook ends neither the controller nor the process.
  *
- * | When | Then |
+ * | Event | Effect |
  * | --- | --- |
  * | a reconcile takes longer than `timeout` | its signal aborts |
- * | it goes on for `abortGrace` after that | it is logged and named in the status; its worker takes another key, its own key waits |
- * | `pause` is called | no reconcile begins; what runs goes on |
- * | the signal of `run` aborts | the sources stop; what is queued and in flight is finished |
- * | it is not after `grace` | no reconcile begins, and the signals of those in flight abort |
- * | that has aborted already | nothing is begun |
- * | it is paused and stops, or stops and is paused | what is in flight is finished |
+ * | a reconcile ignores its signal for `abortGrace` | logged and reported by `status()`; its worker takes another key, its own key stays blocked until it settles |
+ * | `pause()` is called | no key begins; keys in flight continue |
+ * | `signal` of `run` aborts | sources stop; keys queued and in flight are finished |
+ * | `grace` ends before they are finished | no key begins; keys in flight abort with `signal.reason` |
+ * | `lost` of `run` aborts, at any time | the same at once, with `lost.reason`: the grace is 0 |
+ * | `signal` or `lost` was aborted before `run` | no key begins |
+ * | a paused controller stops, or a stopping one is paused | keys in flight are finished; no key begins |
  *
- * It runs once: make another one for another run.
+ * A controller runs once. Make another one for another run.
  *
  * @remarks
  * Source: `Controller` of sigs.k8s.io/controller-runtime.
  *
- * @typeParam Item - what is added and looked at: strings, or anything with a `keyOf`
+ * @typeParam Item - the type of items: strings, or anything with a `keyOf`
  *
  * @example
  * ```ts
@@ -73,13 +76,13 @@ import { Hooks } from "./hooks.ts";
  * ```
  */
 export class Controller<Item = string> implements AsyncDisposable {
-  /** Its name, so that a `Manager` takes it as it is. */
+  /** Name of the controller, so that a `Manager` accepts it as a runnable. */
   readonly name: string;
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
-  readonly #crew: Crew<Item>;
-  readonly #feeders: readonly Feeder<Item>[];
-  readonly #drains = new Drains();
+  readonly #workers: Workers<Item>;
+  readonly #sources: readonly SourceRunner<Item>[];
+  readonly #drained = new Waiters<void>();
   readonly #disposal = new AbortController();
   #state: Exclude<ControllerState, "paused"> = "idle";
   #ended: Promise<void> = Promise.resolve();
@@ -95,10 +98,10 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.name = name;
     this.#options = resolved;
     this.#hooks = new Hooks(logger, name);
-    this.#crew = new Crew(resolved, this.#hooks, () => this.#settleDrains());
-    this.#feeders = sources.map(
+    this.#workers = new Workers(resolved, this.#hooks, () => this.#settleDrain());
+    this.#sources = sources.map(
       (source) =>
-        new Feeder(source, {
+        new SourceRunner(source, {
           clock,
           random: random === undefined ? undefined : () => this.#hooks.draw(random),
           enqueue: (item, added) => this.add(item, added),
@@ -109,55 +112,59 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   /**
-   * Asks for an item to be looked at, now or later. It can be called at any time: before `run` items
-   * pile up, after the end they are ignored.
+   * Adds an item to the queue, now or later. Items added before `run` wait for it; items added after
+   * the end are ignored.
    *
-   * @param item - what to look at
-   * @param options - see {@link EnqueueOptions}; the reason is `"add"` unless given
-   * @throws TypeError if the item's key is no string, RangeError or TypeError for a bad option
+   * @param item - the item to reconcile
+   * @param options - see {@link EnqueueOptions}; the default reason is `"add"`
+   * @throws TypeError if the item's key is not a string, RangeError or TypeError for a bad option
    */
   add(item: Item, options?: EnqueueOptions): void {
-    if (this.#state !== "stopped") this.#crew.add(item, options?.reason ?? "add", options);
+    if (this.#state !== "stopped") this.#workers.add(item, options?.reason ?? "add", options);
   }
 
   /**
-   * Runs it until the signal aborts.
+   * Runs the controller until `signal` aborts, then drains it.
    *
-   * @param signal - stops it; see the table of {@link Controller}
-   * @returns a promise that resolves after the drain: no timer and no listener of the controller is
-   * left, unless a reconcile or a source does not stop, which is logged. A second call, and one after a
-   * disposal, rejects with an Error, a bad argument with a TypeError
+   * @param signal - stops the controller; see the table of {@link Controller}
+   * @param options - see {@link ControllerRunOptions}
+   * @returns a promise that resolves after the drain. No timer and no listener of the controller
+   * remains, except for a reconcile or a source that ignores its signal, which is logged. A second
+   * call, or one after disposal, rejects with an Error; a bad argument with a TypeError
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, options: ControllerRunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
+    const { lost, ref } = resolveControllerRun(options);
     if (this.#state !== "idle") throw new Error(`controller ${this.#options.name} runs only once`);
     this.#state = "running";
-    this.#ended = this.#live(signal);
+    this.#ended = this.#live(signal, lost);
+    const hold = ref ? holdOpen(this.#options.clock) : undefined;
     await this.#ended;
+    hold?.[Symbol.dispose]();
   }
 
   /**
-   * No reconcile begins until {@link Controller.resume}. What runs goes on, keys pile up. While it stops
-   * none begins any more: what is queued is left to the report.
+   * Begins no key until {@link Controller.resume}. Keys in flight continue; added keys wait. A stopping
+   * controller begins no key any more: the report names the queued ones.
    */
   pause(): void {
-    const { gate } = this.#crew;
+    const { gate } = this.#workers;
     if (this.#state !== "stopping") {
       gate.pause();
       return;
     }
     gate.close();
-    this.#settleDrains();
+    this.#settleDrain();
   }
 
-  /** Goes on after a {@link Controller.pause}. */
+  /** Ends a {@link Controller.pause}. */
   resume(): void {
-    this.#crew.gate.open();
+    this.#workers.gate.open();
   }
 
-  /** What it does, as plain data: `JSON.stringify` it for a health endpoint. */
+  /** Status as plain data: `JSON.stringify` it for a health endpoint. */
   status(): ControllerStatus<Item> {
-    const { queue, gate, busy, lastError } = this.#crew;
+    const { queue, gate, busy, lastError } = this.#workers;
     const isPaused = this.#state === "running" && gate.is("paused");
     return {
       name: this.#options.name,
@@ -166,12 +173,12 @@ export class Controller<Item = string> implements AsyncDisposable {
       queue: { size: queue.size, delayed: queue.delayed, inFlight: queue.inFlight },
       inFlight: this.#statusInFlight(),
       lastError,
-      sources: this.#feeders.map((feeder) => feeder.status()),
+      sources: this.#sources.map((source) => source.status()),
       drain: this.#drain,
     };
   }
 
-  /** Stops it as an abort does, and waits for the end of `run`. */
+  /** Stops the controller as an abort does, and waits for the end of `run`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort();
     if (this.#state === "idle") {
@@ -181,36 +188,51 @@ export class Controller<Item = string> implements AsyncDisposable {
     await this.#ended;
   }
 
-  async #live(signal: AbortSignal): Promise<void> {
+  async #live(signal: AbortSignal, lost: AbortSignal | undefined): Promise<void> {
     this.#hooks.log("info", {}, "controller started");
+    const { clock, grace, abortGrace } = this.#options;
     const stop = new AbortController();
-    const stopped = new Promise<void>((resolve) => {
-      // At once, so that what is added after the abort is not taken.
-      onAbort(stop.signal, () => {
-        this.#state = "stopping";
-        this.#crew.queue.shutDown();
-        if (this.#crew.gate.is("paused")) this.#crew.gate.close();
-        resolve();
-      });
-    });
+    const stopped = this.#stopsWith(stop.signal);
     const subscriptions = [signal, this.#disposal.signal].map((each) =>
       onAbort(each, (reason) => stop.abort(reason)),
     );
-    if (signal.aborted) this.#crew.gate.close();
-    this.#crew.start();
-    for (const feeder of this.#feeders)
-      void feeder.run(stop.signal).then(() => this.#settleDrains());
+    if (lost !== undefined) subscriptions.push(onAbort(lost, (reason) => this.#lose(stop, reason)));
+    if (stop.signal.aborted) this.#workers.gate.close();
+    this.#workers.start();
+    const sources = Promise.all(
+      this.#sources.map((source) => source.run(stop.signal).then(() => this.#settleDrain())),
+    );
     await stopped;
+    if (!this.#isDrained && lost?.aborted !== true)
+      await within(grace, (expired) => this.#drained.wait(expired), clock);
+    this.#workers.abort(stop.signal.reason);
+    await Promise.all([this.#workers.ended(), within(abortGrace, () => sources, clock)]);
     for (const subscription of subscriptions) subscription[Symbol.dispose]();
-    const { clock, grace } = this.#options;
-    if (!this.#isDrained && grace > 0) await this.#drains.wait(clock, grace, undefined);
-    this.#crew.abort(stop.signal.reason);
-    await this.#crew.ended();
     await this.#finish();
   }
 
+  /** Resolves when `stop` aborts. The state changes at once: a key added after the abort is ignored. */
+  #stopsWith(stop: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      onAbort(stop, () => {
+        this.#state = "stopping";
+        this.#workers.queue.shutDown();
+        if (this.#workers.gate.is("paused")) this.#workers.gate.close();
+        resolve();
+      });
+    });
+  }
+
+  /** Stops without a grace, or ends the grace of a stop that has begun. */
+  #lose(stop: AbortController, reason: unknown): void {
+    this.#workers.gate.close();
+    stop.abort(reason);
+    this.#workers.abort(reason);
+    this.#drained.resolveAll();
+  }
+
   async #finish(): Promise<void> {
-    const { queue } = this.#crew;
+    const { queue } = this.#workers;
     const { running, queued, delayed } = await queue.drain({ timeout: 0 });
     const finished = running.length === 0 && queued.length === 0;
     this.#state = "stopped";
@@ -218,31 +240,31 @@ export class Controller<Item = string> implements AsyncDisposable {
       ...{ finished, running, queued },
       delayed: delayed.map(({ key, item, after }) => ({ key, item: item.item, after })),
     };
-    const sources = this.#feeders
-      .map((feeder) => feeder.status())
+    const sources = this.#sources
+      .map((source) => source.status())
       .filter(({ state }) => state !== "ended" && state !== "idle")
       .map(({ name }) => name);
     const details = { running, queued: queued.length, delayed: delayed.length, sources };
     if (finished && sources.length === 0) this.#hooks.log("info", details, "controller stopped");
-    else this.#hooks.log("error", details, "controller stopped, and not everything did");
+    else this.#hooks.log("error", details, "controller stopped with unfinished work");
   }
 
   get #isDrained(): boolean {
-    return this.#crew.isIdle && this.#feeders.every((feeder) => feeder.isOver);
+    return this.#workers.isIdle && this.#sources.every((source) => source.isOver);
   }
 
-  #settleDrains(): void {
-    if (this.#state === "stopping" && this.#isDrained) this.#drains.settle();
+  #settleDrain(): void {
+    if (this.#state === "stopping" && this.#isDrained) this.#drained.resolveAll();
   }
 
   #statusInFlight(): InFlightStatus[] {
     const now = this.#options.clock.monotonic();
-    return Array.from(this.#crew.runs, ({ key, startedAt, attempt, reason, state }) => ({
+    return Array.from(this.#workers.runs, ({ key, startedAt, attempt, reason, state }) => ({
       key,
       age: now - startedAt,
       attempt,
       reason,
-      // What has settled is not among the runs.
+      // A settled run is not among these.
       state: state as InFlightStatus["state"],
     }));
   }
@@ -250,7 +272,20 @@ export class Controller<Item = string> implements AsyncDisposable {
   #reportSource(error: unknown, name: string): void {
     const { onError } = this.#options;
     const origin: ErrorOrigin = { kind: "source", name };
-    this.#hooks.log("error", { source: name, err: error }, "a source failed");
+    this.#hooks.log(
+      "error",
+      { source: name, err: error },
+      "source failed; restarted after a delay",
+    );
     this.#hooks.call("onError", () => onError(error, origin));
   }
+}
+
+/** Waits for `work`, but at most `timeout` milliseconds. */
+async function within(
+  timeout: number,
+  work: (expired: AbortSignal) => Promise<unknown>,
+  clock: Clock,
+): Promise<void> {
+  await withTimeout(work, timeout, { clock, label: "grace" }).catch(() => {});
 }

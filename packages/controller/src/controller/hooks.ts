@@ -1,7 +1,7 @@
 import type { Random } from "@holdfast/wait";
 import type { Logger } from "../logger.ts";
 
-/** Calls code of others that must not be able to end a controller. */
+/** Calls user code whose errors must not end a controller. */
 export class Hooks {
   readonly #logger: Logger;
   readonly #name: string;
@@ -11,7 +11,7 @@ export class Hooks {
     this.#name = name;
   }
 
-  /** Calls a hook; what it throws, or its promise rejects with, is logged. */
+  /** Calls a hook. Its error is logged, thrown or rejected. */
   call(hook: string, run: () => unknown): void {
     try {
       const result = run();
@@ -22,32 +22,33 @@ export class Hooks {
     }
   }
 
-  /** A number that others draw. Without one it is 0, which means no jitter, and that is logged. */
+  /** A random number of the user. An invalid one is logged and replaced by 0, which means no jitter. */
   draw(random: Random): number {
     let drawn = 0;
     this.call("random", () => {
       const value = random();
-      if (!(value >= 0 && value <= 1)) throw new RangeError(`random drew ${value}`);
+      if (!(value >= 0 && value <= 1))
+        throw new RangeError(`options.random must return a number from 0 to 1, got ${value}`);
       drawn = value;
     });
     return drawn;
   }
 
-  /** A logger that throws cannot be told so. */
+  /** Logs a line. An error of the logger itself is dropped. */
   log(level: keyof Logger, details: object, message: string): void {
     try {
       this.#logger[level]({ controller: this.#name, ...details }, message);
     } catch {
-      // There is nowhere left to say it.
+      // There is nowhere left to report it.
     }
   }
 
   #complain(hook: string, err: unknown): void {
-    this.log("error", { hook, err }, "a hook of the controller failed");
+    this.log("error", { hook, err }, "controller hook failed");
   }
 }
 
-/** Whether something is to be waited for. */
+/** Whether a value is a promise or acts like one. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function";
 }

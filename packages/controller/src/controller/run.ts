@@ -1,60 +1,62 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { TimeoutError } from "@holdfast/wait";
-import { newerOf, type WorkItem } from "../queue/hand-out.ts";
-import type { Request } from "../reconcile/reconcile.ts";
+import { newerOf, type WorkItem } from "../queue/work-item.ts";
+import type { AbortCause } from "../reconcile/outcome.ts";
+import type { ReconcileRequest } from "../reconcile/reconcile.ts";
 import type { Task } from "./task.ts";
 
-/** What is the same for all runs of a controller. */
+/** Options shared by all runs of a controller. */
 export interface RunOptions<Item> {
   readonly clock: Clock;
   readonly timeout: number;
   readonly abortGrace: number;
-  /** It has not settled `abortGrace` after its signal has aborted. */
+  /** Called when a run has not settled `abortGrace` after the abort of its signal. */
   readonly onStuck: (run: Run<Item>) => void;
 }
 
-/** Where a run is. A stuck one has been told to stop and does not; it has no worker any more. */
+/** State of a run. A stuck one has ignored its abort signal for `abortGrace`, and lost its worker. */
 export type RunState = "running" | "stopping" | "stuck" | "settled";
 
 /**
- * One call of a reconciler, as that sees it; it holds the hand-out of its key until it has settled. What
- * is the reconciler's business is in own fields, so that a copy has it; the signal would cost too much.
+ * One call of a reconciler, as the reconciler sees it. It holds the work item of its key until it has
+ * settled. The properties of the request are own fields, so that a copy has them; the signal would cost
+ * too much.
  */
-export class Run<Item> implements Request<Item> {
+export class Run<Item> implements ReconcileRequest<Item> {
   readonly key: string;
   readonly item: Item;
   readonly attempt: number;
   readonly reason: string;
-  readonly #handOut: WorkItem<Task<Item>>;
+  readonly #workItem: WorkItem<Task<Item>>;
   readonly #startedAt: number;
   #newer: Task<Item> | undefined = undefined;
   #state: RunState = "running";
-  #aborted: "timeout" | "stop" | undefined = undefined;
-  /** Made when somebody asks for the signal: most reconciles of nothing to do do not. */
+  #aborted: AbortCause = undefined;
+  /** Created when the signal is read: most reconciles that find nothing to do never read it. */
   #controller: AbortController | undefined = undefined;
   #reason: unknown = undefined;
   #timer: Timer | undefined = undefined;
   readonly #options: RunOptions<Item>;
 
-  constructor(handOut: WorkItem<Task<Item>>, attempt: number, options: RunOptions<Item>) {
-    this.key = handOut.key;
-    this.item = handOut.item.item;
+  constructor(workItem: WorkItem<Task<Item>>, attempt: number, options: RunOptions<Item>) {
+    this.key = workItem.key;
+    this.item = workItem.item.item;
     this.attempt = attempt;
-    this.reason = handOut.item.reason;
-    this.#handOut = handOut;
+    this.reason = workItem.item.reason;
+    this.#workItem = workItem;
     this.#startedAt = options.clock.monotonic();
     this.#options = options;
   }
 
-  get handOut(): WorkItem<Task<Item>> {
-    return this.#handOut;
+  get workItem(): WorkItem<Task<Item>> {
+    return this.#workItem;
   }
 
   get startedAt(): number {
     return this.#startedAt;
   }
 
-  /** What was added of the key since it was handed out, once it has settled. */
+  /** The task added with the key since it was taken; known once the run has settled. */
   get newer(): Task<Item> | undefined {
     return this.#newer;
   }
@@ -71,12 +73,12 @@ export class Run<Item> implements Request<Item> {
     return this.#state;
   }
 
-  /** Who has told it to stop, first. */
-  get aborted(): "timeout" | "stop" | undefined {
+  /** The first cause of an abort. */
+  get aborted(): AbortCause {
     return this.#aborted;
   }
 
-  /** Its time begins to count. */
+  /** Arms the timeout. */
   begin(): void {
     const { clock, timeout } = this.#options;
     if (timeout < Number.POSITIVE_INFINITY)
@@ -87,14 +89,14 @@ export class Run<Item> implements Request<Item> {
       );
   }
 
-  /** Its reconcile has returned or thrown. */
+  /** The reconcile has returned or thrown. */
   settle(): void {
     this.#state = "settled";
-    this.#newer = newerOf(this.#handOut);
+    this.#newer = newerOf(this.#workItem);
     this.#timer?.stop();
   }
 
-  /** Tells it to stop, once, and frees the worker when it has not for a while. */
+  /** Aborts the signal, once, and declares the run stuck `abortGrace` later. */
   abort(by: "timeout" | "stop", reason: unknown): void {
     if (this.#state !== "running") return;
     const { clock, abortGrace } = this.#options;

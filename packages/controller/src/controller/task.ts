@@ -1,4 +1,4 @@
-/** What the queue of a controller holds: an item, and why it was added. */
+/** An item in the queue of a controller, and why it was added. */
 export interface Task<Item> {
   readonly key: string;
   readonly item: Item;

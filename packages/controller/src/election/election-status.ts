@@ -1,38 +1,45 @@
 /**
- * What an elector is doing.
+ * Phase of an elector.
  *
- * | State | |
+ * | State | Meaning |
  * | --- | --- |
- * | `"idle"` | it does not run, or rests after a term that ended by itself |
- * | `"campaigning"` | it waits for its chance to lead |
- * | `"leading"` | it leads |
- * | `"stopping"` | it leads no more; its work has not ended yet, or the lease is being given back |
+ * | `"idle"` | not running, or resting after a term |
+ * | `"campaigning"` | waiting to become leader |
+ * | `"leading"` | the work runs under the lease |
+ * | `"stopping"` | the work was told to end and has not settled, or the lease is being released |
  */
 export type ElectionState = "idle" | "campaigning" | "leading" | "stopping";
 
-/** What a health endpoint wants to know of an elector. Durations are in milliseconds. */
+/** State of an elector for a health endpoint. Durations are in milliseconds. */
 export interface ElectionStatus {
-  /** What the elector is doing. */
+  /** Phase of the elector. */
   readonly state: ElectionState;
 
-  /** The name it goes by. */
+  /** Name of the elector. */
   readonly identity: string;
 
-  /** Who leads, as far as it has seen; undefined if nobody. */
+  /** Identity of the leader in the latest record; undefined if the lease is free. */
   readonly leader: string | undefined;
 
-  /** The token of its term; undefined if it does not lead and none of its work is left. */
+  /** Token of the term; undefined if no work of a term is left. */
   readonly token: number | undefined;
 
-  /** How long ago the lock last answered; undefined if it never did. */
+  /** Time since the lock last answered; undefined if it never did. */
   readonly sinceAnswer: number | undefined;
 
   /**
-   * For how long its work has gone on though its lease is over, so that somebody else may lead. If
-   * this grows, restart the process: the work does not obey its signal.
+   * Time since the work was told to end; 0 if it was not, or has settled. The lease is renewed
+   * meanwhile, so no other process takes over. If this grows beyond the time that the work needs to
+   * finish, restart the process: the work ignores its signal.
+   */
+  readonly stoppingFor: number;
+
+  /**
+   * How long the work has outlived its lease; 0 while the lease is held, also during a stop. Another
+   * process may lead. If this grows, restart the process: the work ignores `lost`.
    */
   readonly overdue: number;
 
-  /** What the latest request to the lock failed with; undefined if it did not. */
+  /** Error of the latest request to the lock; undefined if it succeeded. */
   readonly lastError: unknown;
 }

@@ -4,37 +4,39 @@ import {
   requireBoolean,
   requireFinite,
   requireFunction,
+  requireHooks,
   requireMethods,
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
+import { defaultLogger, type Logger } from "../logger.ts";
 import type { Leadership } from "./leadership.ts";
 import type { ResourceLock } from "./resource-lock.ts";
 
-/** How a {@link LeaderElector} behaves. Each duration is in milliseconds. */
+/** Options for a {@link LeaderElector}. Durations are in milliseconds. */
 export interface LeaderElectorOptions {
-  /** Where the electors meet. */
+  /** Lock on which the electors compete. */
   readonly lock: ResourceLock;
 
   /**
-   * A name that no other elector has that may run at the same time. Who is started again under its
-   * old name need not wait for its old lease.
+   * Name of this elector, different from that of every other that may run at the same time. A process
+   * that restarts with the same identity reacquires its own lease immediately.
    */
   readonly identity: string;
 
   /**
-   * The work of a leader. When it ends by itself, so does the term.
+   * Work of a leader. When it settles, so does the term.
    *
-   * It is waited for before the lease is given back, so do not wait for
-   * {@link LeaderElector.resign} in it; just return. Once its signal has aborted, it may also reject
-   * with the reason of that, or with an `AbortError`.
+   * The elector awaits it before it releases the lease, so do not await {@link LeaderElector.resign} in
+   * it; return instead. After its signal has aborted it may also reject with the reason or with an
+   * `AbortError`.
    */
   readonly lead: (leadership: Leadership) => unknown;
 
   /**
-   * How long the others leave a lease alone that is not renewed. Finite, above `renewDeadline`. The
-   * work of a leader that lost its lock has the difference of both to stop.
+   * How long others leave a lease alone that is not renewed. Finite, above `renewDeadline`. Work that
+   * loses the lock has the difference of the two to end.
    *
    * @defaultValue `15_000`
    */
@@ -49,8 +51,7 @@ export interface LeaderElectorOptions {
   readonly renewDeadline?: number | undefined;
 
   /**
-   * How long to wait between requests: so long as leader, and 1 to 2.2 times as long otherwise.
-   * Above 0.
+   * Delay between two requests: exact for a leader, 1 to 2.2 times as long for the others. Above 0.
    *
    * @defaultValue `2_000`
    */
@@ -64,74 +65,82 @@ export interface LeaderElectorOptions {
   readonly once?: boolean | undefined;
 
   /**
-   * Is told who leads, each time that changes; undefined if nobody does. It may be async, and is not
-   * waited for.
+   * Called with the identity of the leader each time that changes; undefined if the lease is free. May
+   * be async; it is not awaited.
    *
    * @defaultValue none
    */
   readonly onNewLeader?: ((leader: string | undefined) => unknown) | undefined;
 
   /**
-   * Gets what `lead` and `onNewLeader` throw or reject with, and the errors of the lock. The elector
-   * goes on.
+   * Called with errors of `lead`, of `onNewLeader`, of the lock and of the logger. The elector goes on.
    *
-   * @defaultValue none: an error of `lead` or `onNewLeader` rejects {@link LeaderElector.run} once the
-   * lease is given back; one of the lock stands in {@link LeaderElector.status} and is retried
+   * @defaultValue none: an error of `lead` or a hook rejects {@link LeaderElector.run} once the lease is
+   * released; one of the lock is retried, shown in {@link LeaderElector.status} and logged: the first in
+   * a row as a warning, the others at debug level
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 
   /**
-   * Measures everything.
+   * Clock for all durations.
    *
    * @defaultValue `realClock`
    */
   readonly clock?: Clock | undefined;
 
   /**
-   * Draws the jitter of campaigns.
+   * Source of the jitter of campaigns.
    *
    * @defaultValue `Math.random`
    */
   readonly random?: Random | undefined;
+
+  /**
+   * Receiver of log lines: terms that begin and end at info level, a lost lease as a warning.
+   *
+   * @defaultValue prints warnings and errors to the console; pass {@link silentLogger} for nothing
+   */
+  readonly logger?: Logger | undefined;
 }
 
-/** What {@link LeaderElector} goes by: every option but those that may be missing on purpose. */
+/** The options with their defaults. */
 export interface ResolvedLeaderElectorOptions extends LeaderElectorOptions {
   readonly leaseDuration: number;
   readonly renewDeadline: number;
   readonly retryPeriod: number;
   readonly once: boolean;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
-/** How much longer than the retry period a campaign may wait, as a share of it. */
+/** Largest share of the retry period that is added to it at random during a campaign. */
 export const CAMPAIGN_JITTER = 1.2;
 
-/** Checks the options and puts the defaults in. */
+/** @throws RangeError or TypeError if an option is out of its range */
 export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLeaderElectorOptions {
   requireOptions("options", options);
   const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
-  const { once = false, clock = realClock } = options;
+  const { once = false, clock = realClock, logger = defaultLogger } = options;
   requireMethods("options.lock", options.lock, ["get", "create", "update"]);
   requireText("options.identity", options.identity);
   requireFunction("options.lead", options.lead);
   requireDurations(leaseDuration, renewDeadline, retryPeriod);
   requireBoolean("options.once", once);
   requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc", "newTimer"]);
-  for (const name of ["onNewLeader", "onError", "random"] as const)
-    if (options[name] !== undefined) requireFunction(`options.${name}`, options[name]);
-  return { ...options, leaseDuration, renewDeadline, retryPeriod, once, clock };
+  requireMethods("options.logger", logger, Object.keys(defaultLogger));
+  requireHooks("options", options, ["onNewLeader", "onError", "random"]);
+  return { ...options, leaseDuration, renewDeadline, retryPeriod, once, clock, logger };
 }
 
-/** Go's order: each must leave room for the next. */
+/** Same order as in Go: each duration leaves room for the next. */
 function requireDurations(leaseDuration: number, renewDeadline: number, retryPeriod: number): void {
   requireFinite("options.leaseDuration", leaseDuration);
   requireFinite("options.renewDeadline", renewDeadline);
   requireAbove("options.retryPeriod", requireFinite("options.retryPeriod", retryPeriod), 0);
-  const least = retryPeriod * CAMPAIGN_JITTER;
-  if (!(renewDeadline > least))
+  const longestRetry = retryPeriod * CAMPAIGN_JITTER;
+  if (!(renewDeadline > longestRetry))
     throw new RangeError(
-      `options.renewDeadline must be above ${CAMPAIGN_JITTER} times options.retryPeriod (${least}), got ${renewDeadline}`,
+      `options.renewDeadline must be above ${CAMPAIGN_JITTER} times options.retryPeriod (${longestRetry}), got ${renewDeadline}`,
     );
   if (!(leaseDuration > renewDeadline))
     throw new RangeError(

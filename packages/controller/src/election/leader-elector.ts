@@ -1,42 +1,49 @@
 import { onAbort } from "@holdfast/clock";
-import { requireSignal } from "@holdfast/clock/internal";
-import { Backoff, backoffManager, backoffUntil } from "@holdfast/wait";
+import { holdOpen, requireSignal } from "@holdfast/clock/internal";
+import { Backoff, backoffManager, backoffUntil, withTimeout } from "@holdfast/wait";
 import { jitterUntil, until } from "@holdfast/wait/go";
 import { isStop } from "../is-stop.ts";
+import { messageOf } from "../message-of.ts";
+import { type RunOptions, resolveRun } from "../run-options.ts";
+import { RELEASE_TIMEOUT } from "../stop-budget.ts";
 import type { ElectionState, ElectionStatus } from "./election-status.ts";
+import { ElectorHooks } from "./elector-hooks.ts";
 import {
   CAMPAIGN_JITTER,
   type LeaderElectorOptions,
   type ResolvedLeaderElectorOptions,
   resolveLeaderElector,
 } from "./leader-elector-options.ts";
-import { LeadershipLostError } from "./leadership-lost-error.ts";
 import { type Grant, Lease } from "./lease.ts";
 import { Term } from "./term.ts";
 
 /**
- * Sees to it that of several processes one works and the others stand by.
+ * Lets one of several processes work while the others stand by.
  *
- * | What happens | What the elector does |
+ * | Event | Reaction |
  * | --- | --- |
- * | the record is free, or is not renewed for the duration that it states | becomes leader and calls `lead` |
+ * | the lease is free, or was not renewed for the duration it states | becomes leader and calls `lead` |
  * | a renewal fails | tries again, until the renew deadline after the last success |
- * | the renew deadline passes, whatever the lock does | aborts the signal of `lead`, then campaigns again |
- * | somebody else is seen to hold the lease | aborts the signal of `lead` at once, then campaigns again |
- * | `lead` returns, or {@link LeaderElector.resign} is called | gives the lease back, rests for one lease so that others get their turn, campaigns again |
- * | the signal of {@link LeaderElector.run} aborts | aborts the signal of `lead`, gives the lease back, ends |
+ * | the signal of {@link LeaderElector.run} aborts | aborts `signal`, renews until `lead` settles, releases the lease, ends |
+ * | {@link LeaderElector.resign} is called | the same, then rests for one lease so that another process can lead, and campaigns again |
+ * | `lead` settles by itself | releases the lease, rests for one lease, campaigns again |
+ * | the renew deadline passes, also during a stop | aborts `lost` and `signal`, waits for `lead`, campaigns again |
+ * | another process holds the lease, also during a stop | the same, as soon as a request shows it |
  *
- * `lead` is always waited for before the lease is given back and before another term begins.
+ * The elector always waits for `lead` before it releases the lease or begins another term. So there is
+ * one leader at any time, also while the old one stops, if `lead` ends within `leaseDuration` minus
+ * `renewDeadline` after `lost` has aborted.
  *
- * Nobody compares clocks: each process measures on its own how long ago it saw the record change. So
- * the clocks may show what they like; only if they run at different speeds, the ratio must stay below
- * that of `leaseDuration` to `renewDeadline`. A process that is paused finds out when it goes on:
- * {@link LeaderElector.isLeader} is right at once, the signal a moment later. Where even that moment
+ * Wall clocks are never compared: each process measures on its own monotonic clock how long ago it saw
+ * the record change. Clocks may run at different speeds as long as the ratio stays below `leaseDuration`
+ * to `renewDeadline`. A process that was paused notices when it continues:
+ * {@link LeaderElector.isLeader} is right at once, the signals abort a moment later. Where that moment
  * matters, use the token.
  *
  * @remarks
- * Source: `LeaderElector` of k8s.io/client-go/tools/leaderelection. Go leads on until the deadline
- * when it sees another holder, does not wait for the work, and runs for one term.
+ * Source: `LeaderElector` of k8s.io/client-go/tools/leaderelection. Go stops renewing when its context
+ * ends, leads on until the deadline when it sees another holder, does not wait for the work, and runs
+ * for one term.
  *
  * @example
  * ```ts
@@ -69,16 +76,14 @@ import { Term } from "./term.ts";
 export class LeaderElector {
   readonly #options: ResolvedLeaderElectorOptions;
   readonly #lease: Lease;
+  readonly #hooks: ElectorHooks;
   #state: ElectionState = "idle";
   #term: Term | undefined;
   /** Settles when the term, its work and the release are over. */
   #over: Promise<void> | undefined;
   /** How long to wait before the next campaign, in milliseconds. */
   #rest = 0;
-  #lastError: unknown;
-  #running: AbortController | undefined;
-  /** What nobody took; it ends the run. */
-  #failure: { readonly error: unknown } | undefined;
+  #isRunning = false;
 
   /**
    * @param options - see {@link LeaderElectorOptions}
@@ -86,6 +91,7 @@ export class LeaderElector {
    */
   constructor(options: LeaderElectorOptions) {
     this.#options = resolveLeaderElector(options);
+    this.#hooks = new ElectorHooks(this.#options);
     const { lock, identity, leaseDuration, renewDeadline, clock } = this.#options;
     this.#lease = new Lease({
       lock,
@@ -93,89 +99,101 @@ export class LeaderElector {
       leaseDuration,
       requestTimeout: renewDeadline / 2,
       clock,
-      onHolder: (holder) => void this.#callOut(() => this.#options.onNewLeader?.(holder)),
+      onHolder: (holder) => this.#hooks.newLeader(holder),
     });
   }
 
-  /** Whether it leads. False from the renew deadline on, even in a process that was paused. */
+  /**
+   * Whether this process holds the lease for its work: true from the start of `lead` until it settles,
+   * also during a stop, because what it still writes is protected. False from the renew deadline on,
+   * even in a process that was paused. Whether to begin something new is for `signal` to say.
+   */
   get isLeader(): boolean {
-    return this.#term?.isCurrent ?? false;
+    return this.#term?.holdsLease ?? false;
   }
 
-  /** Who leads, as far as it has seen; undefined if nobody. */
+  /** Identity of the leader in the latest record; undefined if the lease is free. */
   get leader(): string | undefined {
     return this.#lease.holder;
   }
 
-  /** What a health endpoint wants to know. */
+  /** State for a health endpoint, as plain data. */
   status(): ElectionStatus {
     const now = this.#options.clock.monotonic();
     const { answeredAt } = this.#lease;
+    const term = this.#term;
+    const isLeading = term?.state === "leading" && term.holdsLease;
     return {
-      state: this.#state === "leading" && !this.isLeader ? "stopping" : this.#state,
+      state: this.#state === "leading" && !isLeading ? "stopping" : this.#state,
       identity: this.#options.identity,
       leader: this.leader,
-      token: this.#term?.token,
+      token: term?.token,
       sinceAnswer: answeredAt === undefined ? undefined : now - answeredAt,
-      overdue: this.#term === undefined ? 0 : Math.max(0, now - this.#term.leaseEnd),
-      lastError: this.#lastError,
+      stoppingFor: term?.toldAt === undefined ? 0 : now - term.toldAt,
+      overdue: term === undefined ? 0 : Math.max(0, now - term.leaseEnd),
+      lastError: this.#hooks.lockError,
     };
   }
 
   /**
-   * Campaigns and leads, again and again.
+   * Campaigns and leads, again and again, until `signal` aborts.
    *
-   * @param signal - ends it: the signal of `lead` aborts with the same reason
-   * @returns a promise that resolves when the work has ended and the lease is given back, or could not
-   * be within the renew deadline; no timer and no listener is left. It rejects with what `lead` or
-   * `onNewLeader` throws or rejects with if there is no `onError`, with an Error if the elector runs
-   * already, and with a TypeError for a bad argument
+   * @param signal - stops the elector: the signal of `lead` aborts with the same reason
+   * @param options - see {@link RunOptions}
+   * @returns a promise that resolves when `lead` has settled and the lease is released. A release that
+   * fails for 5 s, or for the renew deadline if that is shorter, is given up: the lease then runs out.
+   * No timer and no listener is left. It rejects with an error of `lead` or `onNewLeader` if there is no
+   * `onError`, with an error of `onError` itself, with an Error if the elector runs already, and with a
+   * TypeError for a bad argument
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
-    if (this.#running !== undefined) throw new Error("the elector runs already");
-    const running = new AbortController();
-    this.#running = running;
-    this.#failure = undefined;
+    const { ref } = resolveRun(options);
+    if (this.#isRunning) throw new Error("the elector runs already");
+    this.#isRunning = true;
     this.#rest = 0;
+    const hold = ref ? holdOpen(this.#options.clock) : undefined;
+    const running = new AbortController();
+    this.#hooks.begin((reason) => running.abort(reason));
     const subscription = onAbort(signal, (reason) => running.abort(reason));
     try {
-      await this.#turns(running.signal);
+      await this.#terms(running.signal);
     } finally {
       subscription[Symbol.dispose]();
-      this.#running = undefined;
+      hold?.[Symbol.dispose]();
+      this.#isRunning = false;
       this.#state = "idle";
     }
-    this.#throwFailure();
+    this.#hooks.throwFailure();
   }
 
   /**
-   * Gives leadership up: ends the work, waits for it, gives the lease back, and rests for one lease so
-   * that another can take it. Without leadership it does nothing.
+   * Gives leadership up: aborts the signal of `lead`, renews until `lead` settles, releases the lease,
+   * and rests for one lease so that another process can lead. Without leadership it does nothing.
    *
-   * @returns a promise that resolves when the lease is given back, or could not be within the renew
-   * deadline
+   * @returns a promise that resolves when the lease is released, or its release was given up as in
+   * {@link LeaderElector.run}
    */
   async resign(): Promise<void> {
-    this.#term?.end("resigned", new LeadershipLostError("resigned"));
+    this.#term?.stop(new DOMException("the leader resigned", "AbortError"));
     await this.#over;
   }
 
-  async #turns(signal: AbortSignal): Promise<void> {
-    const turn = (): Promise<void> => this.#turn(signal);
+  async #terms(signal: AbortSignal): Promise<void> {
+    const term = (): Promise<void> => this.#campaignAndLead(signal);
     if (this.#options.once) {
-      if (!signal.aborted) await turn();
+      if (!signal.aborted) await term();
       return;
     }
     const rests = { delayFunc: () => () => this.#rest };
-    await backoffUntil(turn, backoffManager(rests, { clock: this.#options.clock }), true, signal);
+    await backoffUntil(term, backoffManager(rests, { clock: this.#options.clock }), true, signal);
   }
 
-  async #turn(signal: AbortSignal): Promise<void> {
+  async #campaignAndLead(signal: AbortSignal): Promise<void> {
     this.#state = "campaigning";
     const grant = await this.#campaign(signal);
     if (grant !== undefined && !signal.aborted) {
-      this.#over = this.#serve(grant, signal);
+      this.#over = this.#lead(grant, signal);
       await this.#over;
       this.#over = undefined;
     } else if (this.#lease.mayHold) await this.#release();
@@ -190,12 +208,12 @@ export class LeaderElector {
     let won: Grant | undefined;
     const attempt = async (): Promise<void> => {
       const grant = await this.#lease.acquire(ended.signal);
-      this.#lastError = undefined;
+      this.#hooks.lockAnswered();
       if (grant === undefined || clock.monotonic() >= grant.since + renewDeadline) return;
       won = grant;
       ended.abort();
     };
-    const onError = (error: unknown): void => this.#lockFailed(error);
+    const onError = (error: unknown): void => this.#hooks.lockFailed(error);
     const jitter = CAMPAIGN_JITTER;
     try {
       await jitterUntil(attempt, retryPeriod, ended.signal, { jitter, clock, random, onError });
@@ -205,95 +223,74 @@ export class LeaderElector {
     return won;
   }
 
-  /** One term, from the first call of `lead` until the lease is given back. */
-  async #serve(grant: Grant, signal: AbortSignal): Promise<void> {
-    const { retryPeriod, clock, renewDeadline, leaseDuration } = this.#options;
+  /** One term, from the first call of `lead` until the lease is released or lost. */
+  async #lead(grant: Grant, signal: AbortSignal): Promise<void> {
+    const { clock, renewDeadline, leaseDuration } = this.#options;
     const term = new Term({ clock, grant, renewDeadline, leaseDuration });
-    const subscription = onAbort(signal, (reason) => term.end("stopped", reason));
+    const subscription = onAbort(signal, (reason) => term.stop(reason));
     this.#term = term;
     this.#state = "leading";
+    this.#hooks.log("info", "leadership acquired", { token: term.token });
+    const work = this.#work(term);
+    await this.#renew(term);
+    if (term.lost.aborted)
+      this.#hooks.log("warn", `leadership lost: ${messageOf(term.lost.reason)}`, {
+        token: term.token,
+      });
+    await work;
+    subscription[Symbol.dispose]();
+    this.#term = undefined;
+    this.#state = "stopping";
+    if (!term.lost.aborted) await this.#release();
+    // A leader that lost its lease unasked competes again at once; others get their turn otherwise.
+    const isUnasked = term.lost.aborted && term.signal.reason === term.lost.reason;
+    this.#rest = isUnasked ? 0 : leaseDuration;
+  }
+
+  /** Renews until the work has settled or the lease is lost, also while the work stops. */
+  async #renew(term: Term): Promise<void> {
+    const { retryPeriod, clock } = this.#options;
     const renew = async (): Promise<void> => {
-      const renewal = await this.#lease.renew(term.token, term.signal);
-      this.#lastError = undefined;
-      if (renewal === undefined) term.end("replaced", new LeadershipLostError("replaced"));
+      const renewal = await this.#lease.renew(term.token, term.renewing);
+      this.#hooks.lockAnswered();
+      if (renewal === undefined) term.lose("replaced");
       else term.renew(renewal);
     };
-    const onError = (error: unknown): void => this.#lockFailed(error);
-    const work = this.#work(term);
-    await until(renew, retryPeriod, term.signal, { clock, onError });
-    this.#state = "stopping";
-    await work;
-    this.#term = undefined;
-    subscription[Symbol.dispose]();
-    const isFree = term.state === "replaced" || term.state === "expired";
-    if (!isFree) await this.#release();
-    this.#rest = isFree ? 0 : leaseDuration;
+    const onError = (error: unknown): void => this.#hooks.lockFailed(error);
+    await until(renew, retryPeriod, term.renewing, { clock, onError });
   }
 
   async #work(term: Term): Promise<void> {
-    const { token, signal } = term;
+    const { token, signal, lost } = term;
     try {
-      await this.#options.lead({ token, signal });
+      await this.#options.lead({ token, signal, lost });
     } catch (error) {
-      if (!isStop(error, signal)) void this.#report(error);
+      if (!isStop(error, signal) && !isStop(error, lost)) void this.#hooks.failed(error);
     }
-    term.end("finished", undefined);
+    term.finish();
   }
 
-  /** Gives the lease back, trying again until the renew deadline is over. */
+  /** Releases the lease. Each attempt may take half of the time for all. */
   async #release(): Promise<void> {
     const { renewDeadline, retryPeriod, clock } = this.#options;
+    const timeout = Math.min(renewDeadline, RELEASE_TIMEOUT);
     const ended = new AbortController();
-    const timer = clock.afterFunc(renewDeadline, () => ended.abort(), { label: "release" });
+    const { signal } = ended;
+    const timer = clock.afterFunc(timeout, () => ended.abort(), { label: "release" });
     const release = async (): Promise<void> => {
-      await this.#lease.release(ended.signal);
-      this.#lastError = undefined;
+      const attempt = (limited: AbortSignal): Promise<void> => this.#lease.release(limited);
+      await withTimeout(attempt, timeout / 2, { signal, clock, label: "attempt to release" });
+      this.#hooks.lockAnswered();
+      this.#hooks.log("info", "lease released");
       ended.abort();
     };
-    const onError = (error: unknown): void => this.#lockFailed(error);
-    const delays = new Backoff({
-      duration: retryPeriod / 8,
-      factor: 2,
-      cap: retryPeriod,
-      steps: 8,
-    });
+    const onError = (error: unknown): void => this.#hooks.lockFailed(error);
+    const backoff = { duration: retryPeriod / 8, factor: 2, cap: retryPeriod, steps: 8 };
+    const manager = backoffManager(new Backoff(backoff), { clock });
     try {
-      await backoffUntil(release, backoffManager(delays, { clock }), true, ended.signal, {
-        onError,
-      });
+      await backoffUntil(release, manager, true, signal, { onError });
     } finally {
       timer.stop();
     }
-  }
-
-  /** A lock that fails is asked again; whoever watches is told. */
-  #lockFailed(error: unknown): void {
-    this.#lastError = error;
-    const { onError } = this.#options;
-    if (onError !== undefined) void this.#callOut(() => onError(error));
-  }
-
-  /** Calls user code, which is not waited for. */
-  async #callOut(call: () => unknown): Promise<void> {
-    try {
-      await call();
-    } catch (error) {
-      await this.#report(error);
-    }
-  }
-
-  /** Hands an error of user code over; one that nobody takes ends the run. */
-  async #report(error: unknown): Promise<void> {
-    try {
-      if (this.#options.onError === undefined) throw error;
-      await this.#options.onError(error);
-    } catch (unhandled) {
-      this.#failure ??= { error: unhandled };
-      this.#running?.abort(unhandled);
-    }
-  }
-
-  #throwFailure(): void {
-    if (this.#failure !== undefined) throw this.#failure.error;
   }
 }

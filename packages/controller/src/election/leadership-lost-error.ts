@@ -1,22 +1,20 @@
-/** Why a term was ended from outside: see {@link LeadershipLostError}. */
-export type LeadershipLoss = "expired" | "replaced" | "resigned";
+/** How a lease was lost: see {@link LeadershipLostError}. */
+export type LeadershipLoss = "expired" | "replaced";
 
 const CODE = "ERR_LEADERSHIP_LOST";
 
 const TEXTS = {
   expired: "the lease was not renewed in time",
-  replaced: "somebody else holds the lease",
-  resigned: "resigned",
+  replaced: "another process holds the lease",
 } satisfies Record<LeadershipLoss, string>;
 
 /**
- * The reason that the work of a leader finds in its signal when it leads no more.
+ * Reason of `lost` when a leader has lost its lease, and of its `signal` if that had not aborted before.
  *
- * | `loss` | What has happened |
+ * | `loss` | Cause |
  * | --- | --- |
  * | `"expired"` | no renewal succeeded within the renew deadline |
- * | `"replaced"` | somebody else was seen to hold the lease |
- * | `"resigned"` | `resign()` was called |
+ * | `"replaced"` | the lock holds the lease of another process |
  *
  * @example
  * ```ts
@@ -30,10 +28,10 @@ export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;
-  /** What has happened. */
+  /** How the lease was lost. */
   readonly loss: LeadershipLoss;
 
-  /** @param loss - what has happened */
+  /** @param loss - how the lease was lost */
   constructor(loss: LeadershipLoss) {
     super(TEXTS[loss]);
     this.loss = loss;

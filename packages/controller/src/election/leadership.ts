@@ -1,12 +1,24 @@
-/** What the work of a leader gets. */
+/** Facts and signals of one term, for the work of a leader. */
 export interface Leadership {
   /**
-   * Larger than that of every term before, whoever led. Send it with each write to a store that
-   * refuses smaller ones: that protects against a process that was paused and does not know that it
-   * leads no more. The first is 0.
+   * Fencing token: larger than that of every earlier term, whoever led. Send it with each write to a
+   * store that refuses smaller ones. That protects against a process that was paused and does not know
+   * yet that its term is over. The first token is 0.
    */
   readonly token: number;
 
-  /** Aborts when the term ends. Stop within the rest of the lease: then somebody else may lead. */
+  /**
+   * Aborts when the term ends in any way: the run is stopped, the leader resigns, the lease is lost, or
+   * `lead` settles. Begin nothing new and finish. The lease is renewed until `lead` settles.
+   */
   readonly signal: AbortSignal;
+
+  /**
+   * Aborts when the lease is lost, with a {@link LeadershipLostError} as its reason, also after `signal`
+   * has aborted. Another process leads as soon as the lease runs out: drop everything. Nothing is left
+   * to finish.
+   *
+   * It never aborts if the term ends without a loss.
+   */
+  readonly lost: AbortSignal;
 }

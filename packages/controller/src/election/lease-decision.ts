@@ -1,31 +1,31 @@
 import type { LeaseRecord } from "./lease-record.ts";
 
-/** A record, and when this process first saw it, on its own monotonic clock. */
+/** A record and the monotonic instant at which this process first saw it. */
 export interface Observation {
   readonly record: LeaseRecord;
   readonly seenAt: number;
 }
 
-/** What an elector may do next. */
+/** Next step of an elector. */
 export type LeaseDecision = "wait" | "acquire" | "renew" | "stepDown";
 
-/** All that the decision depends on. */
+/** Facts for {@link decideLease}. */
 export interface LeaseFacts {
   readonly identity: string;
-  /** The token of the own term; undefined for who does not lead. */
+  /** Token of the own term; undefined for a candidate. */
   readonly token: number | undefined;
-  /** The latest record, even if it is gone now; undefined if there never was one. */
+  /** Latest record, even if it was removed since; undefined if there never was one. */
   readonly observed: Observation | undefined;
-  /** The own monotonic clock. */
+  /** Now, on the own monotonic clock. */
   readonly now: number;
 }
 
 /**
- * What the record says an elector may do. The only times it looks at are of its own clock: how long
- * ago it saw the record change, against the duration that the record states.
+ * Decides the next step of an elector from the latest record. It uses only instants of its own clock:
+ * how long ago it saw the record change, compared with the duration that the record states.
  *
- * A record with the own identity and another token is of another life, or of another process that
- * goes by the same name. A leader steps down before it; who does not lead takes it over.
+ * A record with the own identity and another token comes from an earlier run, or from another process
+ * with the same identity. A leader steps down when it sees one; a candidate takes it over.
  */
 export function decideLease({ identity, token, observed, now }: LeaseFacts): LeaseDecision {
   if (observed === undefined) return token === undefined ? "acquire" : "renew";

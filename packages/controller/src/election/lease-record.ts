@@ -1,24 +1,24 @@
 /**
- * Who leads, as it stands in a lock.
+ * Record of a lease in a lock.
  *
- * The instants are for people: they come from other machines, and no elector compares them with its
- * own clock.
+ * The instants are for people. They come from the clocks of other machines, and no elector compares
+ * them with its own.
  *
  * Source: `LeaderElectionRecord` of k8s.io/client-go/tools/leaderelection/resourcelock.
  */
 export interface LeaseRecord {
-  /** The identity of the leader; empty if nobody leads. */
+  /** Identity of the leader; empty if the lease is free. */
   readonly holder: string;
 
-  /** How long others wait after they first saw this record, in milliseconds. */
+  /** How long others leave this record alone after they first saw it, in milliseconds. */
   readonly leaseDuration: number;
 
-  /** When the holder became leader: milliseconds since the epoch, on the holder's clock. */
+  /** Start of the term: milliseconds since the epoch, on the holder's clock. */
   readonly acquiredAt: number;
 
-  /** When the record was written: milliseconds since the epoch, on the writer's clock. */
+  /** Time of the write: milliseconds since the epoch, on the writer's clock. */
   readonly renewedAt: number;
 
-  /** Counts the terms; the fencing token of the current one. Never goes down. */
+  /** Number of terms before this one, which is its fencing token. Never decreases. */
   readonly transitions: number;
 }

@@ -5,63 +5,63 @@ import type { LeaseRecord } from "./lease-record.ts";
 import { isLockConflictError } from "./lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "./resource-lock.ts";
 
-/** The label of the timers. */
+/** Label of the timers. */
 const LABEL = "request to the lock";
 
-/** What one elector's requests depend on. */
+/** Options for a {@link Lease}. */
 export interface LeaseOptions {
   readonly lock: ResourceLock;
   readonly identity: string;
-  /** Milliseconds; stands in the records that are written. */
+  /** Duration that the written records state, in milliseconds. */
   readonly leaseDuration: number;
-  /** How long one request may take, in milliseconds. */
+  /** Timeout of one request, in milliseconds. */
   readonly requestTimeout: number;
   readonly clock: Clock;
-  /** Called when the holder of the latest record is another one; undefined if nobody holds it. */
+  /** Called when the holder of the latest record changes; undefined if the lease is free. */
   readonly onHolder: (holder: string | undefined) => void;
 }
 
 /** The right to lead. */
 export interface Grant {
   readonly token: number;
-  /** The monotonic instant before the write; the others count from a later one. */
+  /** Monotonic instant before the write. Other processes count from a later one. */
   readonly since: number;
 }
 
-/** One elector's view of a lock: what it saw last, and the requests that change it. One at a time. */
+/** One elector's view of a lock: the latest record, and the requests that change it, one at a time. */
 export class Lease {
   readonly #options: LeaseOptions;
-  /** What stands in the lock; undefined if nothing does. */
+  /** Content of the lock when it was last seen; undefined if it was empty. */
   #latest: Versioned | undefined;
   #seenVersion: string | undefined;
   #observed: Observation | undefined;
   #answeredAt: number | undefined;
   #acquiredAt = 0;
-  /** The token of the latest own record that stands in the lock, or may come to stand there. */
+  /** Token of the latest own record that is in the lock, or may still get there. */
   #claimed: number | undefined;
-  /** Settles when the latest write has, whether or not anybody still waits for it. */
+  /** Settles when the latest write has, even if it was abandoned. */
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(options: LeaseOptions) {
     this.#options = options;
   }
 
-  /** The holder of the latest record. */
+  /** Holder of the latest record; undefined if the lease is free. */
   get holder(): string | undefined {
     return this.#observed?.record.holder || undefined;
   }
 
-  /** When the lock last answered, on the monotonic clock. */
+  /** Monotonic instant of the last answer of the lock. */
   get answeredAt(): number | undefined {
     return this.#answeredAt;
   }
 
-  /** Whether an own record stands in the lock, or may come to stand there by a reply that was lost. */
+  /** Whether an own record is in the lock, or may be because a reply was lost. */
   get mayHold(): boolean {
     return this.#claimed !== undefined;
   }
 
-  /** Tries to become leader. Undefined if somebody else leads, or was faster. */
+  /** Tries to become leader. Undefined if another process leads, or was faster. */
   async acquire(signal: AbortSignal): Promise<Grant | undefined> {
     await this.#read(signal);
     if (this.#decide(undefined) === "wait") {
@@ -77,8 +77,8 @@ export class Lease {
   }
 
   /**
-   * Renews the own term: without a look at the record if nobody else has written it. Undefined if
-   * somebody else holds the lease.
+   * Renews the own term. Reads the record only after a conflict. Undefined if another process holds the
+   * lease.
    */
   async renew(token: number, signal: AbortSignal): Promise<Grant | undefined> {
     try {
@@ -94,13 +94,13 @@ export class Lease {
     return await this.#claim(token, signal);
   }
 
-  /** Gives the lease back, if it is still the own one: what somebody else wrote is left alone. */
+  /** Releases the lease if it is still the own one. A record of another process is left alone. */
   async release(signal: AbortSignal): Promise<void> {
     const { clock, requestTimeout } = this.#options;
     const before = this.#latest?.version;
     await this.#read(signal);
     if (this.#own === undefined && this.#latest?.version === before) {
-      // A write that nobody waits for any more may still replace this version.
+      // An abandoned write may still replace this version.
       await withTimeout(() => this.#writing, requestTimeout, { signal, clock, label: LABEL });
       await this.#read(signal);
     }
@@ -110,7 +110,7 @@ export class Lease {
     this.#claimed = undefined;
   }
 
-  /** The record in the lock, if it is of the own term. */
+  /** Record in the lock, if it belongs to the own term. */
   get #own(): LeaseRecord | undefined {
     const record = this.#latest?.record;
     const isOwn = record?.holder === this.#options.identity && record.transitions === this.#claimed;
@@ -170,8 +170,8 @@ export class Lease {
   }
 
   /**
-   * A record counts from the moment its version is first seen, which is after it was written. One
-   * that is gone still counts: who held it may not know yet.
+   * A record counts from the moment its version is first seen, which is after its write. A removed
+   * record still counts: its holder may not know yet.
    */
   #see(latest: Versioned | undefined): void {
     const before = this.holder;

@@ -1,16 +1,16 @@
 const CODE = "ERR_LOCK_CONFLICT";
 
 /**
- * Somebody else has written the record of a lock meanwhile.
+ * A write to a lock failed because the record has another version.
  *
- * A lock of your own rejects with this one, or with any error that has its `code`.
+ * A lock of your own rejects with this error, or with any error that has its `code`.
  *
  * @example
  * ```ts
  * import { isLockConflictError, LockConflictError } from "@holdfast/controller";
  *
  * const error = new LockConflictError("memory");
- * console.log(error.message, isLockConflictError(error)); // => memory was changed by somebody else true
+ * console.log(error.message, isLockConflictError(error)); // => memory: the record has another version true
  * ```
  */
 export class LockConflictError extends Error {
@@ -18,9 +18,9 @@ export class LockConflictError extends Error {
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;
 
-  /** @param lock - the description of the lock */
+  /** @param lock - description of the lock */
   constructor(lock: string) {
-    super(`${lock} was changed by somebody else`);
+    super(`${lock}: the record has another version`);
   }
 }
 

@@ -3,7 +3,7 @@ import { LockConflictError } from "./lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "./resource-lock.ts";
 
 /**
- * A lock between the electors of one process: for tests, and for programs that are alone today.
+ * A lock between the electors of one process, for tests and for programs with one replica.
  *
  * @example
  * ```ts

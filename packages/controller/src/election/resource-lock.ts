@@ -1,27 +1,28 @@
 import type { LeaseRecord } from "./lease-record.ts";
 
-/** A record, and which of its versions it is. */
+/** A record and its version. */
 export interface Versioned {
-  /** What was read or written. */
+  /** The record that was read or written. */
   readonly record: LeaseRecord;
 
-  /** Another one after each write, whoever wrote, and never one of before. */
+  /** Changes with each write, by any process, and never returns to an earlier value. */
   readonly version: string;
 }
 
 /**
- * Where electors meet: one record that is replaced only by who knows its latest version.
+ * Lock on which electors compete: one record, which only a writer that knows its latest version can
+ * replace.
  *
  * | Call | Resolves to | Rejects with a {@link LockConflictError} if |
  * | --- | --- | --- |
  * | `get` | the record; undefined if there is none | |
- * | `create` | what it wrote | there is a record |
- * | `update` | what it wrote | the record has another version |
+ * | `create` | the new record | there is a record |
+ * | `update` | the new record | the record has another version |
  *
- * Every other rejection means that the write may have happened or not. A request should give up when
- * its signal aborts. One that does not is left alone: an elector waits no longer for it, and what it
- * writes late meets a version that is no more. Only who is stopped while it becomes leader waits for
- * its write, up to the renew deadline, to give back what that may bring.
+ * After any other rejection the write may have happened or not. A request should give up when its signal
+ * aborts. An elector does not wait for one that goes on: a late write fails, because the version has
+ * changed. The exception is an elector that is stopped while it acquires the lease. It waits up to 5 s
+ * for its write, to release a lease that it may still get.
  *
  * Source: `Interface` of k8s.io/client-go/tools/leaderelection/resourcelock.
  *
@@ -29,7 +30,7 @@ export interface Versioned {
  * ```ts
  * import { isLockConflictError, type LeaseRecord, MemoryLock, type ResourceLock } from "@holdfast/controller";
  *
- * // Makes somebody lead at once, for as long as nobody renews.
+ * // Makes a holder lead at once, until its lease runs out.
  * async function appoint(holder: string, lock: ResourceLock, signal: AbortSignal) {
  *   const found = await lock.get(signal);
  *   const record: LeaseRecord = {
@@ -53,27 +54,27 @@ export interface ResourceLock {
   /**
    * Reads the record.
    *
-   * @param signal - ends the request
+   * @param signal - aborts the request
    */
   get(signal: AbortSignal): Promise<Versioned | undefined>;
 
   /**
    * Writes the first record.
    *
-   * @param record - what to write
-   * @param signal - ends the request
+   * @param record - the new record
+   * @param signal - aborts the request
    */
   create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned>;
 
   /**
-   * Replaces the record, if nobody else did.
+   * Replaces the record, if it still has `version`.
    *
-   * @param record - what to write
-   * @param version - of the record that it replaces
-   * @param signal - ends the request
+   * @param record - the new record
+   * @param version - version of the record to replace
+   * @param signal - aborts the request
    */
   update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned>;
 
-  /** What and where the lock is, for logs. */
+  /** Kind and place of the lock, for logs and errors. */
   readonly description: string;
 }

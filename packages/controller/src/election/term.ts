@@ -1,38 +1,50 @@
 import type { Clock, Timer } from "@holdfast/clock";
-import { LeadershipLostError } from "./leadership-lost-error.ts";
+import { type LeadershipLoss, LeadershipLostError } from "./leadership-lost-error.ts";
 import type { Grant } from "./lease.ts";
 
-/** How a term stands: `"current"`, or what ended it. */
-export type TermState = "current" | "stopped" | "finished" | "resigned" | "replaced" | "expired";
+/**
+ * Phase of a term.
+ *
+ * | State | Work | Lease |
+ * | --- | --- | --- |
+ * | `"leading"` | runs | renewed |
+ * | `"stopping"` | was asked to finish | renewed |
+ * | `"lost"` | was told to drop everything | may be another's |
+ * | `"finished"` | has settled | held until it is released |
+ */
+export type TermState = "leading" | "stopping" | "lost" | "finished";
 
-/** How long a term lasts. */
+/** Options for a {@link Term}. */
 export interface TermOptions {
   readonly clock: Clock;
   readonly grant: Grant;
-  /** How long it lasts without a renewal, in milliseconds. */
+  /** How long the term lasts without a renewal, in milliseconds. */
   readonly renewDeadline: number;
-  /** How long nobody else leads after the last renewal, in milliseconds. */
+  /** How long others leave the lease alone after a renewal, in milliseconds. */
   readonly leaseDuration: number;
 }
 
 /**
- * One time of being leader. It ends by itself when no renewal has succeeded for the renew deadline,
- * counted from before the request that succeeded last, whatever the lock does meanwhile.
+ * One term of a leader. The lease counts as lost when no renewal has succeeded for the renew deadline,
+ * measured from before the last request that succeeded, whatever the lock does meanwhile.
  */
 export class Term {
   readonly token: number;
   readonly #options: TermOptions;
-  readonly #controller = new AbortController();
+  readonly #stop = new AbortController();
+  readonly #lost = new AbortController();
+  readonly #renewing = new AbortController();
   readonly #timer: Timer;
   #since: number;
-  #state: TermState = "current";
+  #state: TermState = "leading";
+  #toldAt: number | undefined = undefined;
 
   constructor(options: TermOptions) {
     const { clock, grant } = options;
     this.#options = options;
     this.token = grant.token;
     this.#since = grant.since;
-    this.#timer = clock.afterFunc(this.#deadline - clock.monotonic(), () => this.#expire(), {
+    this.#timer = clock.afterFunc(this.#deadline - clock.monotonic(), () => this.lose("expired"), {
       label: "renew deadline",
     });
   }
@@ -41,40 +53,76 @@ export class Term {
     return this.#state;
   }
 
-  /** Aborts when the term ends. */
+  /** Aborts when the term ends in any way. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#stop.signal;
   }
 
-  /** Whether it lasts; false from the deadline on, even if the process could not act on it yet. */
-  get isCurrent(): boolean {
-    return this.#state === "current" && this.#options.clock.monotonic() < this.#deadline;
+  /** Aborts when the lease is lost before the work has settled. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
   }
 
-  /** The monotonic instant until which nobody else takes the lease, unless it is given back. */
+  /** Aborts when renewals are useless: the lease is lost, or the work has settled. */
+  get renewing(): AbortSignal {
+    return this.#renewing.signal;
+  }
+
+  /** Whether the lease is held for the work; false from the deadline on, even before the timer fires. */
+  get holdsLease(): boolean {
+    const isHeld = this.#state === "leading" || this.#state === "stopping";
+    return isHeld && this.#options.clock.monotonic() < this.#deadline;
+  }
+
+  /** Monotonic instant until which others leave the lease alone, unless it is released. */
   get leaseEnd(): number {
     return this.#since + this.#options.leaseDuration;
   }
 
+  /** Monotonic instant at which `signal` aborted. */
+  get toldAt(): number | undefined {
+    return this.#toldAt;
+  }
+
   renew({ since }: Grant): void {
-    if (this.#state !== "current") return;
+    if (this.#renewing.signal.aborted) return;
     this.#since = since;
     this.#timer.reset(this.#deadline - this.#options.clock.monotonic());
   }
 
-  /** Ends the term; the first end counts. */
-  end(state: Exclude<TermState, "current">, reason: unknown): void {
-    if (this.#state !== "current") return;
-    this.#state = state;
+  /** Asks the work to finish, under the lease. */
+  stop(reason: unknown): void {
+    if (this.#state !== "leading") return;
+    this.#state = "stopping";
+    this.#tell(reason);
+  }
+
+  /** Tells the work to drop everything. */
+  lose(loss: LeadershipLoss): void {
+    if (this.#renewing.signal.aborted) return;
+    this.#state = "lost";
     this.#timer.stop();
-    this.#controller.abort(reason);
+    const error = new LeadershipLostError(loss);
+    this.#renewing.abort(error);
+    this.#lost.abort(error);
+    this.#tell(error);
+  }
+
+  /** The work has settled. */
+  finish(): void {
+    if (this.#renewing.signal.aborted) return;
+    this.#state = "finished";
+    this.#timer.stop();
+    this.#renewing.abort();
+    this.#tell(undefined);
   }
 
   get #deadline(): number {
     return this.#since + this.#options.renewDeadline;
   }
 
-  #expire(): void {
-    this.end("expired", new LeadershipLostError("expired"));
+  #tell(reason: unknown): void {
+    this.#toldAt ??= this.#options.clock.monotonic();
+    this.#stop.abort(reason);
   }
 }

@@ -7,32 +7,32 @@ import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
 import { fileRecordOf } from "./file-record.ts";
 
-/** The names that a lock gives to its files; others in the directory are not its own. */
+/** Names of the files that a lock writes. It leaves other files in the directory alone. */
 const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;
 
 /**
- * A lock between the processes of one machine: a directory with one file per version of the record,
- * of which the highest counts.
+ * A lock between the processes of one machine: a directory with one file per version of the record.
+ * The highest version counts.
  *
- * A version is written beside the others first, and then gets its name by a hard link, which the
- * system makes at once, complete, and only if nobody has that name. So a process that is killed, at
- * whatever moment, leaves either a whole version or none, and never anything that others wait for but
- * its lease. What it leaves behind is removed by the next who writes.
+ * Each version is written as a draft, and then gets its name by a hard link. The system creates the
+ * link atomically, and only if the name is free. So a process that is killed at any moment leaves a
+ * complete version or none, and blocks the others for no longer than its lease. The next write removes
+ * its leftovers.
  *
- * The directory must be on a file system of this machine that knows hard links, such as ext4, xfs,
- * btrfs, tmpfs, overlayfs, APFS or NTFS. Not on FAT or exFAT, which have none, and not on a network
- * file system such as NFS or SMB, where one machine may not see at once what another did. The tests
- * of this package run on what holds the directory for temporary files.
+ * The directory must be on a local file system with hard links, such as ext4, xfs, btrfs, tmpfs,
+ * overlayfs, APFS or NTFS. FAT and exFAT have none. Network file systems such as NFS and SMB are unsafe:
+ * a machine may see the writes of another one late.
  *
- * Records are flushed to the disk before they count, their names are not: after a power failure the
- * latest version may be gone, and tokens may then go on from an earlier one.
+ * Records are flushed to the disk before they count, but their names are not. After a power failure the
+ * latest version may be missing, and tokens may continue from an earlier one.
  *
  * @example
  * ```ts
  * import { mkdtemp, rm } from "node:fs/promises";
  * import { tmpdir } from "node:os";
  * import { join } from "node:path";
- * import { FileLock, isLockConflictError } from "@holdfast/controller";
+ * import { isLockConflictError } from "@holdfast/controller";
+ * import { FileLock } from "@holdfast/controller/file-lock";
  *
  * const directory = await mkdtemp(join(tmpdir(), "leader-"));
  * const lock = new FileLock(directory);
@@ -50,8 +50,8 @@ export class FileLock implements ResourceLock {
   readonly #directory: string;
 
   /**
-   * @param directory - the path of the directory, for this lock alone; made with the first record
-   * @throws TypeError if it is no string, RangeError if it is empty
+   * @param directory - path of a directory for this lock alone; created with the first record
+   * @throws TypeError if `directory` is no string, RangeError if it is empty
    */
   constructor(directory: string) {
     requireText("directory", directory);
@@ -59,7 +59,13 @@ export class FileLock implements ResourceLock {
     this.description = `file ${directory}`;
   }
 
-  /** {@inheritDoc ResourceLock.get} */
+  /**
+   * Reads the record.
+   *
+   * @param signal - aborts the request before it begins
+   * @returns the record of the highest version; undefined if there is none
+   * @throws Error if the file holds no record
+   */
   async get(signal: AbortSignal): Promise<Versioned | undefined> {
     signal.throwIfAborted();
     const number = highest(await this.#names());
@@ -67,20 +73,33 @@ export class FileLock implements ResourceLock {
     try {
       return await this.#read(number);
     } catch (error) {
-      // Two others have written since, and it was removed: there is a later one.
+      // Two later versions were written meanwhile, and this one was removed.
       if (hasCode(error, "ENOENT")) return await this.get(signal);
       throw error;
     }
   }
 
-  /** {@inheritDoc ResourceLock.create} */
+  /**
+   * Writes the first record, and creates the directory if necessary.
+   *
+   * @param record - the new record
+   * @param signal - aborts the request before the record counts
+   * @throws LockConflictError if there is a record
+   */
   async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
     signal.throwIfAborted();
     await mkdir(this.#directory, { recursive: true });
     return await this.#replace(undefined, record, signal);
   }
 
-  /** {@inheritDoc ResourceLock.update} */
+  /**
+   * Replaces the record, if it still has `version`.
+   *
+   * @param record - the new record
+   * @param version - version of the record to replace
+   * @param signal - aborts the request before the record counts
+   * @throws LockConflictError if the record has another version
+   */
   async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
     return await this.#replace(version, record, signal);
   }
@@ -108,8 +127,8 @@ export class FileLock implements ResourceLock {
   }
 
   /**
-   * Numbers begin again when somebody removes or replaces the directory. That is seen here, or, if it
-   * happens later, by the draft that is not in the new one.
+   * Numbers start over when the directory is removed or replaced. This check notices that; a later
+   * replacement is noticed because the draft is not in the new directory.
    */
   async #requireSame(version: string, number: number): Promise<void> {
     try {
@@ -127,8 +146,8 @@ export class FileLock implements ResourceLock {
   }
 
   /**
-   * The name of a version that is long past is free again, because old ones are removed. Who takes it,
-   * having been asleep, finds a higher version beside it: the highest is never removed.
+   * Old versions are removed, so their names are free again. A process that was paused may take such a
+   * name, and then finds a higher version beside it: the highest is never removed.
    */
   async #publish(draft: string, version: number): Promise<void> {
     const file = this.#file(version);
@@ -147,7 +166,7 @@ export class FileLock implements ResourceLock {
     await this.#removeOld(names, version);
   }
 
-  /** Keeps the version before, so that a listing made while one is replaced shows either of the two. */
+  /** Keeps the previous version, so that a listing made during a replacement shows one of the two. */
   async #removeOld(names: readonly string[], version: number): Promise<void> {
     const old = names.filter((name) => {
       const [, number, kind] = OWN_NAME.exec(name) ?? [];
@@ -174,12 +193,12 @@ function versionOf(number: number, id: string | undefined): string {
   return id === undefined ? `${number}` : `${number}.${id}`;
 }
 
-/** Tidies up: what cannot be removed now, somebody else removes who writes later. */
+/** Cleans up. A file that cannot be removed now is removed after a later write. */
 async function removeAll(files: readonly string[]): Promise<void> {
   await Promise.allSettled(files.map((file) => rm(file, { force: true })));
 }
 
-/** The highest version among the names of a directory; 0 if there is none. */
+/** Highest version among the names in a directory; 0 if there is none. */
 function highest(names: readonly string[]): number {
   const versions = names.map((name) => Number(/^([1-9]\d*)\.json$/.exec(name)?.[1] ?? 0));
   return Math.max(0, ...versions);

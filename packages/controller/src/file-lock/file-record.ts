@@ -1,13 +1,17 @@
 import type { LeaseRecord } from "../election/lease-record.ts";
 
-/** What a file holds. */
+/** Content of a file. */
 export interface FileRecord {
   readonly record: LeaseRecord;
-  /** No other file has it, whatever its name; undefined in one that an earlier release wrote. */
+  /** Unique to this file; undefined in a file of an earlier release. */
   readonly id: string | undefined;
 }
 
-/** What a file holds. No record is an error: to take it for a free one could make two leaders. */
+/**
+ * Parses a file.
+ *
+ * @throws Error if the file holds no record: treating it as a free lease could make two leaders
+ */
 export function fileRecordOf(text: string, file: string): FileRecord {
   const { id, ...record } = (parse(text) ?? {}) as Partial<LeaseRecord> & { readonly id?: string };
   const numbers = [record.leaseDuration, record.acquiredAt, record.renewedAt, record.transitions];

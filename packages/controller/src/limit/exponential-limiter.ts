@@ -11,55 +11,55 @@ import { jitter as jittered, type Random } from "@holdfast/wait";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
-/** The delays of an {@link ExponentialLimiter}. */
+/** Options for an {@link ExponentialLimiter}. */
 export interface ExponentialLimiterOptions {
   /**
-   * The delay after the first failure, in milliseconds. Finite, at least 0.
+   * Delay after the first failure, in milliseconds. Finite, at least 0.
    *
    * @defaultValue `5`
    */
   readonly duration?: number | undefined;
 
   /**
-   * What the delay is multiplied by for each further failure. Finite, at least 1.
+   * Factor by which the delay grows with each further failure. Finite, at least 1.
    *
    * @defaultValue `2`
    */
   readonly factor?: number | undefined;
 
   /**
-   * The longest delay, in milliseconds, before jitter. Above 0, finite.
+   * Maximum delay in milliseconds, before jitter. Above 0.
    *
    * @defaultValue `1_000_000`, a quarter of an hour and a little
    */
   readonly cap?: number | undefined;
 
   /**
-   * The largest share of a delay that may be added to it at random. Finite, at least 0. Keys that
-   * fail together come back together without it.
+   * Maximum share of a delay that is added to it at random. Finite, at least 0. Without it, keys that
+   * fail together are retried together.
    *
-   * @defaultValue `0`, no randomness
+   * @defaultValue `0`, no jitter
    */
   readonly jitter?: number | undefined;
 
   /**
-   * For how long failures are remembered after their back-off is over, in milliseconds. At least 0,
-   * or `Infinity`: then every key that fails and is never forgotten costs memory for ever. Let it be
-   * longer than the longest run: what fails after more than this has failed for the first time.
+   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`:
+   * then a key that fails and is never forgotten occupies memory for ever. Choose more than the longest
+   * run: a failure after more than this is the first again.
    *
    * @defaultValue twice the cap, and an hour at least
    */
   readonly expireAfter?: number | undefined;
 
   /**
-   * Tells when a back-off is over. Give it the queue's clock.
+   * Clock for the back-offs. Pass the queue's clock.
    *
    * @defaultValue `realClock`
    */
   readonly clock?: Clock | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of jitter.
    *
    * @defaultValue `Math.random`
    */
@@ -69,14 +69,14 @@ export interface ExponentialLimiterOptions {
 const LARGEST_GROWTH = 2 ** 63;
 
 /**
- * Delays that double, for each key on its own, from failure to failure.
+ * Delays per key that double with each failure.
  *
  * ```text
  * delay(n) = min(duration × factor^n, cap) × (1 + jitter × random())     n failures before this one
  * ```
  *
  * Source: `TypedItemExponentialFailureRateLimiter` of k8s.io/client-go/util/workqueue. Unlike there,
- * a failure counts only when its back-off is over, records expire, and a delay never overflows.
+ * a failure during a back-off does not count, records expire, and a delay never overflows.
  *
  * @example
  * ```ts
@@ -130,12 +130,15 @@ export class ExponentialLimiter implements RateLimiter {
   }
 
   /**
-   * Counts a failure of `key`, unless it is still backing off.
+   * Counts a failure of `key`, unless the key is still backing off.
    *
-   * @returns how long from now the key has to wait, in milliseconds
+   * @param key - the key that failed
+   * @param after - replaces the delay; see {@link RateLimiter.when}
+   * @returns the delay before the next attempt, in milliseconds
+   * @throws RangeError or TypeError if `after` is not a delay
    */
-  when(key: string): number {
-    return this.#records.fail(key, this.#delayOf);
+  when(key: string, after?: number): number {
+    return this.#records.fail(key, this.#delayOf, after);
   }
 
   /** Forgets the failures of `key`: its next delay is the first again. */
@@ -143,13 +146,13 @@ export class ExponentialLimiter implements RateLimiter {
     this.#records.forget(key);
   }
 
-  /** How many failures of `key` are counted. */
+  /** Number of counted failures of `key`. */
   requeues(key: string): number {
     return this.#records.failures(key);
   }
 
   #delay(failures: number): number {
-    // Bounded, because 0 × Infinity is no number.
+    // Bounded, because 0 × Infinity is NaN.
     const growth = Math.min(this.#factor ** failures, LARGEST_GROWTH);
     const delay = Math.min(this.#duration * growth, this.#cap);
     return this.#jitter > 0 ? jittered(delay, this.#jitter, this.#random) : delay;

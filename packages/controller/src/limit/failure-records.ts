@@ -1,38 +1,39 @@
 import type { PassiveClock } from "@holdfast/clock";
+import { requireDelay } from "@holdfast/clock/internal";
 
 interface FailureRecord {
   failures: number;
-  /** When the back-off is over, on the clock's monotonic line. */
+  /** End of the back-off on the clock's monotonic line. */
   until: number;
 }
 
-/** Below a nanosecond nothing is left: a deadline as a double is off in its last digits. */
+/** Less than this is no rest of a back-off: the last digits of a deadline are rounding errors. */
 const NANOSECOND = 1e-6;
 
-const FEWEST_TO_SWEEP = 1_024;
+const MIN_RECORDS_TO_SWEEP = 1_024;
 
 const HOUR = 3_600_000;
 
 /**
- * For how long failures are remembered if nobody says so. An hour at least: a record that ends while
- * the retry still runs makes every failure the first, and a key that fails costs little to remember.
+ * Default of `expireAfter`. An hour at least: a record that expires while the retry still runs makes
+ * every failure the first, and a failing key costs little memory.
  */
 export function defaultExpiry(longestDelay: number): number {
   return Math.max(longestDelay * 2, HOUR);
 }
 
 /**
- * The failures of each key, and until when it backs off.
+ * The failures of each key, and the end of its back-off.
  *
- * A record is void when its back-off has been over for longer than `expireAfter`. Void ones are taken
- * out whenever the number of records has doubled, so there are at most twice as many as count, for a
- * constant cost per failure and without a timer.
+ * A record expires when its back-off has been over for longer than `expireAfter`. Expired records are
+ * swept whenever the number of records has doubled. So at most half of them are expired, for a constant
+ * cost per failure and without a timer.
  */
 export class FailureRecords {
   readonly #records = new Map<string, FailureRecord>();
   readonly #clock: PassiveClock;
   readonly #expireAfter: number;
-  #sweepAt = FEWEST_TO_SWEEP;
+  #sweepAt = MIN_RECORDS_TO_SWEEP;
 
   constructor(clock: PassiveClock, expireAfter: number) {
     this.#clock = clock;
@@ -42,21 +43,28 @@ export class FailureRecords {
   /**
    * Counts a failure, unless the key backs off.
    *
-   * @returns what `delayOf` says of the number of failures before this one, or what is left
+   * @param delayOf - called if the failure counts, with the number of failures before it
+   * @param after - replaces the delay, and the rest of a back-off
+   * @returns the delay, or the rest of the back-off
    */
-  fail(key: string, delayOf: (failures: number, key: string) => number): number {
+  fail(
+    key: string,
+    delayOf: (failures: number, key: string) => number,
+    after: number | undefined,
+  ): number {
+    const named = after === undefined ? undefined : requireDelay("after", after);
     const now = this.#clock.monotonic();
     const record = this.#records.get(key);
-    if (record === undefined) {
-      const delay = delayOf(0, key);
-      this.#add(key, { failures: 1, until: now + delay }, now);
-      return delay;
+    const left = record === undefined ? 0 : record.until - now;
+    if (record !== undefined && left >= NANOSECOND) {
+      if (named !== undefined) record.until = now + named;
+      return named ?? left;
     }
-    const left = record.until - now;
-    if (left >= NANOSECOND) return left;
-    const delay = delayOf(this.#isVoid(record, now) ? this.#reset(record) : record.failures, key);
-    record.failures++;
-    record.until = now + delay;
+    const failures = record === undefined || this.#isExpired(record, now) ? 0 : record.failures;
+    const own = delayOf(failures, key);
+    const delay = named ?? own;
+    if (record === undefined && this.#records.size >= this.#sweepAt) this.#sweep(now);
+    this.#records.set(key, { failures: failures + 1, until: now + delay });
     return delay;
   }
 
@@ -66,32 +74,22 @@ export class FailureRecords {
 
   failures(key: string): number {
     const record = this.#records.get(key);
-    if (record === undefined || this.#isVoid(record, this.#clock.monotonic())) return 0;
+    if (record === undefined || this.#isExpired(record, this.#clock.monotonic())) return 0;
     return record.failures;
   }
 
-  /** How many records are kept, void ones included. */
+  /** Number of records, expired ones included. */
   get size(): number {
     return this.#records.size;
   }
 
-  #add(key: string, record: FailureRecord, now: number): void {
-    if (this.#records.size >= this.#sweepAt) this.#sweep(now);
-    this.#records.set(key, record);
-  }
-
-  #reset(record: FailureRecord): number {
-    record.failures = 0;
-    return 0;
-  }
-
   #sweep(now: number): void {
     for (const [key, record] of this.#records)
-      if (this.#isVoid(record, now)) this.#records.delete(key);
-    this.#sweepAt = Math.max(FEWEST_TO_SWEEP, this.#records.size * 2);
+      if (this.#isExpired(record, now)) this.#records.delete(key);
+    this.#sweepAt = Math.max(MIN_RECORDS_TO_SWEEP, this.#records.size * 2);
   }
 
-  #isVoid(record: FailureRecord, now: number): boolean {
+  #isExpired(record: FailureRecord, now: number): boolean {
     return now - record.until > this.#expireAfter;
   }
 }

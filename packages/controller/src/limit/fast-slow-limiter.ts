@@ -9,28 +9,28 @@ import {
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
-/** The two delays of a {@link FastSlowLimiter}. */
+/** Options for a {@link FastSlowLimiter}. */
 export interface FastSlowLimiterOptions {
-  /** The delay after each of the first failures, in milliseconds. Finite, at least 0. */
+  /** Delay after each of the first failures, in milliseconds. Finite, at least 0. */
   readonly fast: number;
 
-  /** The delay after each further failure, in milliseconds. Finite, at least 0. */
+  /** Delay after each further failure, in milliseconds. Finite, at least 0. */
   readonly slow: number;
 
-  /** After how many failures the fast delay stands. A whole number, at least 0. */
+  /** Number of failures with the fast delay. Whole, at least 0. */
   readonly maxFast: number;
 
   /**
-   * For how long failures are remembered after their back-off is over, in milliseconds. At least 0,
-   * or `Infinity`: then every key that fails and is never forgotten costs memory for ever. Let it be
-   * longer than the longest run: what fails after more than this has failed for the first time.
+   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`:
+   * then a key that fails and is never forgotten occupies memory for ever. Choose more than the longest
+   * run: a failure after more than this is the first again.
    *
    * @defaultValue twice the slow delay, and an hour at least
    */
   readonly expireAfter?: number | undefined;
 
   /**
-   * Tells when a back-off is over. Give it the queue's clock.
+   * Clock for the back-offs. Pass the queue's clock.
    *
    * @defaultValue `realClock`
    */
@@ -38,10 +38,10 @@ export interface FastSlowLimiterOptions {
 }
 
 /**
- * A few fast retries of each key, and slow ones from then on.
+ * A few fast retries per key, then slow ones.
  *
  * Source: `TypedItemFastSlowRateLimiter` of k8s.io/client-go/util/workqueue. Unlike there, a failure
- * counts only when its back-off is over, and records expire.
+ * during a back-off does not count, and records expire.
  *
  * @example
  * ```ts
@@ -81,12 +81,15 @@ export class FastSlowLimiter implements RateLimiter {
   }
 
   /**
-   * Counts a failure of `key`, unless it is still backing off.
+   * Counts a failure of `key`, unless the key is still backing off.
    *
-   * @returns how long from now the key has to wait, in milliseconds
+   * @param key - the key that failed
+   * @param after - replaces the delay; see {@link RateLimiter.when}
+   * @returns the delay before the next attempt, in milliseconds
+   * @throws RangeError or TypeError if `after` is not a delay
    */
-  when(key: string): number {
-    return this.#records.fail(key, this.#delayOf);
+  when(key: string, after?: number): number {
+    return this.#records.fail(key, this.#delayOf, after);
   }
 
   /** Forgets the failures of `key`: its next delay is the first again. */
@@ -94,7 +97,7 @@ export class FastSlowLimiter implements RateLimiter {
     this.#records.forget(key);
   }
 
-  /** How many failures of `key` are counted. */
+  /** Number of counted failures of `key`. */
   requeues(key: string): number {
     return this.#records.failures(key);
   }

@@ -10,24 +10,24 @@ import { jitter as jittered, type Random } from "@holdfast/wait";
 import { FailureRecords } from "./failure-records.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
-/** What a {@link MaxOfLimiter} makes of the longest delay. */
+/** Options for a {@link MaxOfLimiter}. */
 export interface MaxOfLimiterOptions {
   /**
-   * The largest share of a delay that may be added to it at random. Finite, at least 0.
+   * Maximum share of the delay that is added to it at random. Finite, at least 0.
    *
-   * @defaultValue `0`, no randomness
+   * @defaultValue `0`, no jitter
    */
   readonly jitter?: number | undefined;
 
   /**
-   * Tells when a delay is over. Give it the queue's clock.
+   * Clock for the back-offs. Pass the queue's clock.
    *
    * @defaultValue `realClock`
    */
   readonly clock?: Clock | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of jitter.
    *
    * @defaultValue `Math.random`
    */
@@ -35,21 +35,20 @@ export interface MaxOfLimiterOptions {
 }
 
 /**
- * The longest of what several limiters say.
+ * The longest delay of several limiters.
  *
- * It asks them about a failure that counts, and no sooner than the longest delay is over. There is no
- * cap here: each limiter has its own, because one that is cut off from outside does not know that its
- * back-off is over.
+ * It asks them about a failure that counts, after the longest delay is over. It has no cap: each limiter
+ * has its own, because one that is cut off from outside does not know when its back-off is over.
  *
- * Source: `TypedMaxOfRateLimiter` of k8s.io/client-go/util/workqueue. Unlike there, a failure counts
- * only when its back-off is over. A cap in each limiter stands for `TypedWithMaxWaitRateLimiter`.
+ * Source: `TypedMaxOfRateLimiter` of k8s.io/client-go/util/workqueue. Unlike there, a failure during a
+ * back-off does not count. A cap in each limiter replaces `TypedWithMaxWaitRateLimiter`.
  *
  * @example
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
  * import { ExponentialLimiter, MaxOfLimiter, TokenBucketLimiter } from "@holdfast/controller";
  *
- * // What client-go gives a controller.
+ * // The default limiter of a controller in client-go.
  * const clock = new FakeClock();
  * const limiter = new MaxOfLimiter(
  *   [new ExponentialLimiter({ clock }), new TokenBucketLimiter({ qps: 10, burst: 100, clock })],
@@ -63,17 +62,17 @@ export class MaxOfLimiter implements RateLimiter {
   readonly #limiters: readonly RateLimiter[];
   readonly #jitter: number;
   readonly #random: Random | undefined;
-  /** Who backs off from the longest delay. */
-  readonly #waiting: FailureRecords;
-  readonly #delayOf = (_failures: number, key: string): number => this.#longest(key);
+  /** The keys that back off from the longest delay. Their failures are counted by the limiters. */
+  readonly #backingOff: FailureRecords;
 
   /**
-   * @param limiters - all of them belong to this one alone
+   * @param limiters - at least one; all of them must belong to this one alone
    * @param options - see {@link MaxOfLimiterOptions}
    * @throws RangeError or TypeError if an argument is out of its range
    */
   constructor(limiters: readonly RateLimiter[], options: MaxOfLimiterOptions = {}) {
     requireArray("limiters", limiters);
+    if (limiters.length === 0) throw new RangeError("limiters must have at least one limiter");
     for (const [index, limiter] of limiters.entries())
       requireMethods(`limiters[${index}]`, limiter, ["when", "forget", "requeues"]);
     requireOptions("options", options);
@@ -84,32 +83,34 @@ export class MaxOfLimiter implements RateLimiter {
     this.#limiters = [...limiters];
     this.#jitter = jitter;
     this.#random = random;
-    this.#waiting = new FailureRecords(clock, 0);
+    this.#backingOff = new FailureRecords(clock, 0);
   }
 
   /**
-   * Counts a failure of `key`, unless it is still backing off.
+   * Counts a failure of `key` in every limiter, unless the key is still backing off.
    *
-   * @returns how long from now the key has to wait, in milliseconds
+   * @param key - the key that failed
+   * @param after - replaces the delay; see {@link RateLimiter.when}
+   * @returns the delay before the next attempt, in milliseconds
+   * @throws RangeError or TypeError if `after` is not a delay
    */
-  when(key: string): number {
-    return this.#waiting.fail(key, this.#delayOf);
+  when(key: string, after?: number): number {
+    return this.#backingOff.fail(key, () => this.#longest(key, after), after);
   }
 
   /** Forgets the failures of `key`: its next delay is the first again. */
   forget(key: string): void {
-    this.#waiting.forget(key);
+    this.#backingOff.forget(key);
     for (const limiter of this.#limiters) limiter.forget(key);
   }
 
-  /** The most that one of the limiters counts. */
+  /** The largest number of failures of `key` that one of the limiters counts. */
   requeues(key: string): number {
-    return Math.max(0, ...this.#limiters.map((limiter) => limiter.requeues(key)));
+    return Math.max(...this.#limiters.map((limiter) => limiter.requeues(key)));
   }
 
-  #longest(key: string): number {
-    const delays = this.#limiters.map((limiter) => limiter.when(key));
-    const delay = Math.max(0, ...delays);
+  #longest(key: string, after: number | undefined): number {
+    const delay = Math.max(0, ...this.#limiters.map((limiter) => limiter.when(key, after)));
     if (this.#jitter === 0 || delay === Number.POSITIVE_INFINITY) return delay;
     return jittered(delay, this.#jitter, this.#random);
   }

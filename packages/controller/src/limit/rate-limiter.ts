@@ -1,25 +1,34 @@
 /**
- * Says how long a key has to wait before it is tried again.
+ * Delays of retries, and the failures of each key that they depend on.
  *
- * A failure counts only once its back-off is over. Until then {@link RateLimiter.when} returns what
- * is left of it and counts nothing: a key that is run early, because something happened to it, and
- * fails again has not failed twice as badly (kubernetes/kubernetes#132805).
+ * A failure counts only after the back-off of the one before. During it {@link RateLimiter.when} returns
+ * the rest of that delay and counts nothing: a key that runs early because of an event, and fails again,
+ * has not failed twice as badly (kubernetes/kubernetes#132805).
  *
- * A limiter belongs to one queue. Two that share one change each other's delays.
+ * A limiter belongs to one queue. Two queues that share one change each other's delays.
  *
- * Source: `TypedRateLimiter` of k8s.io/client-go/util/workqueue.
+ * Source: `TypedRateLimiter` of k8s.io/client-go/util/workqueue. Unlike there, every limiter counts the
+ * failures of each key.
  */
 export interface RateLimiter {
   /**
-   * Counts a failure of `key`, unless it is still backing off.
+   * Counts a failure of `key`, unless the key is still backing off.
    *
-   * @returns how long from now the key has to wait, in milliseconds
+   * @param key - the key that failed
+   * @param after - delay in milliseconds that the failure itself demands, such as `RetryAfterError.after`.
+   * It replaces the limiter's delay, even during a back-off: the key then backs off for this long from
+   * now. The failure counts like any other
+   * @returns the delay before the next attempt, in milliseconds
    */
-  when(key: string): number;
+  when(key: string, after?: number): number;
 
-  /** Forgets the failures of `key`: it has succeeded, or nobody will try it again. */
+  /** Forgets the failures of `key`. Call it after success, or when the key is given up. */
   forget(key: string): void;
 
-  /** How many failures of `key` are counted. */
+  /**
+   * Number of counted failures of `key`, at least 0. A `Controller` takes `attempt` from it and compares
+   * it with `maxRetries`: for a limiter that always returns 0 every attempt is the first, and no key is
+   * ever given up.
+   */
   requeues(key: string): number;
 }

@@ -2,50 +2,60 @@ import { type Clock, realClock } from "@holdfast/clock";
 import {
   requireAbove,
   requireMethods,
+  requireNotNegative,
   requireOptions,
+  requireSignal,
   requireWhole,
 } from "@holdfast/clock/internal";
-import { FailureRecords } from "./failure-records.ts";
+import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
+import { TokenBucket } from "./token-bucket.ts";
 
-/** The rate of a {@link TokenBucketLimiter}. */
+/** Options for a {@link TokenBucketLimiter}. */
 export interface TokenBucketLimiterOptions {
-  /** How many retries a second the bucket allows in the long run. Above 0, or `Infinity`. */
+  /** Tokens per second. Above 0, or `Infinity`. */
   readonly qps: number;
 
-  /** How many retries the bucket allows at once when it is full. A whole number, at least 1. */
+  /** Capacity of the bucket, which begins full. A whole number, at least 1. */
   readonly burst: number;
 
   /**
-   * The longest delay, in milliseconds. Above 0, or `Infinity`. Who would have to wait longer waits
-   * for this long and takes no token, so that a burst of failures is paid off after this time.
+   * Maximum delay of a retry in milliseconds. Above 0, or `Infinity`. A retry that would wait longer
+   * waits this long and takes no token, so a burst of failures is paid off after this time.
    *
-   * @defaultValue `1_000_000`, a quarter of an hour and a little
+   * It does not apply to {@link TokenBucketLimiter.acquire}.
+   *
+   * @defaultValue `1_000_000`, about 17 minutes
    */
   readonly cap?: number | undefined;
 
   /**
-   * Fills the bucket. Give it the queue's clock.
+   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`:
+   * then a key that fails and is never forgotten occupies memory for ever. Choose more than the longest
+   * run: a failure after more than this is the first again.
+   *
+   * @defaultValue an hour
+   */
+  readonly expireAfter?: number | undefined;
+
+  /**
+   * Clock that fills the bucket. Pass the queue's clock.
    *
    * @defaultValue `realClock`
    */
   readonly clock?: Clock | undefined;
 }
 
-const NANOSECONDS = 1e6;
-const PER_SECOND = 1e9;
-/** About 292 years: as far as Go's durations reach. */
-const LONGEST = 2 ** 63;
-
 /**
- * Limits the retries of all keys together: each takes a token, and waits for it if there is none.
+ * Limits the rate of all keys together: each retry, and each {@link TokenBucketLimiter.acquire}, takes a
+ * token, and waits for it if the bucket is empty.
  *
- * A key that waits for its token does not take another one. It counts no failures per key; put it
- * into a {@link MaxOfLimiter} beside one that does.
+ * A key that waits for its token takes no other one. The delay does not grow with the failures of a key;
+ * put the limiter into a {@link MaxOfLimiter} beside one whose delays do.
  *
  * Source: `TypedBucketRateLimiter` of k8s.io/client-go/util/workqueue over golang.org/x/time/rate,
- * equal to the nanosecond. Unlike there, delays do not grow without bound, and a key takes one token
- * however often it asks.
+ * equal to the nanosecond. Unlike there, delays do not grow without bound, a key takes one token
+ * however often it asks, and failures are counted per key.
  *
  * @example
  * ```ts
@@ -59,14 +69,10 @@ const LONGEST = 2 ** 63;
  */
 export class TokenBucketLimiter implements RateLimiter {
   readonly #clock: Clock;
-  readonly #qps: number;
-  readonly #burst: number;
   readonly #cap: number;
-  /** Who waits for a token it has taken. */
-  readonly #waiting: FailureRecords;
-  readonly #reserve = (): number => this.#take();
-  #tokens: number;
-  #filledAt: number;
+  readonly #bucket: TokenBucket;
+  readonly #records: FailureRecords;
+  readonly #delayOf = (): number => this.#bucket.reserve(this.#cap)?.delay ?? this.#cap;
 
   /**
    * @param options - see {@link TokenBucketLimiterOptions}
@@ -75,56 +81,85 @@ export class TokenBucketLimiter implements RateLimiter {
   constructor(options: TokenBucketLimiterOptions) {
     requireOptions("options", options);
     const { qps, burst, cap = 1_000_000, clock = realClock } = options;
+    const { expireAfter = defaultExpiry(0) } = options;
     requireAbove("options.qps", qps, 0);
     requireWhole("options.burst", burst, 1);
     requireAbove("options.cap", cap, 0);
-    requireMethods("options.clock", clock, ["monotonic"]);
+    requireNotNegative("options.expireAfter", expireAfter);
+    requireMethods("options.clock", clock, ["monotonic", "sleep"]);
     this.#clock = clock;
-    this.#qps = qps;
-    this.#burst = burst;
     this.#cap = cap;
-    this.#waiting = new FailureRecords(clock, 0);
-    this.#tokens = burst;
-    this.#filledAt = clock.monotonic();
+    this.#bucket = new TokenBucket(clock, qps, burst);
+    this.#records = new FailureRecords(clock, expireAfter);
   }
 
   /**
-   * Takes a token for `key`, unless it still waits for one.
+   * Waits for a token of its own: at most `qps` calls per second get through, after a burst.
    *
-   * @returns how long from now the key has to wait, in milliseconds
+   * Tokens are reserved in the order of the calls, also between `acquire` and `when`. The wait can be as
+   * long as the bucket is in debt, because a call that went on without a token would exceed the rate:
+   * `cap` does not apply. Limit it with a signal, or with `withTimeout`.
+   *
+   * An abort gives the reserved token back, as far as no later call has reserved one behind it.
+   *
+   * @param signal - ends the wait: the promise rejects at once with `signal.reason`
+   * @returns a promise that resolves when the token is there. A bad argument rejects with a TypeError
+   *
+   * Source: `Limiter.Wait` and `Reservation.Cancel` of golang.org/x/time/rate.
+   *
+   * @example
+   * ```ts
+   * import { FakeClock } from "@holdfast/clock/testing";
+   * import { TokenBucketLimiter } from "@holdfast/controller";
+   *
+   * const clock = new FakeClock();
+   * const start = clock.monotonic();
+   * const limiter = new TokenBucketLimiter({ qps: 2, burst: 1, clock });
+   * await clock.run(async () => {
+   *   for (const page of [1, 2, 3]) {
+   *     await limiter.acquire();
+   *     console.log(clock.monotonic() - start, "fetch page", page);
+   *   }
+   * });
+   * // => 0 fetch page 1
+   * // => 500 fetch page 2
+   * // => 1000 fetch page 3
+   * ```
    */
-  when(key: string): number {
-    return this.#waiting.fail(key, this.#reserve);
+  async acquire(signal?: AbortSignal): Promise<void> {
+    if (signal !== undefined) {
+      requireSignal("signal", signal);
+      if (signal.aborted) throw signal.reason;
+    }
+    const reservation = this.#bucket.reserve();
+    if (reservation.delay === 0) return;
+    try {
+      await this.#clock.sleep(reservation.delay, { signal, label: "token" });
+    } catch (reason) {
+      this.#bucket.cancel(reservation);
+      throw reason;
+    }
   }
 
-  /** Forgets that the key waits for a token. The token is not given back. */
+  /**
+   * Takes a token for `key` and counts its failure, unless the key still waits for a token.
+   *
+   * @param key - the key that failed
+   * @param after - replaces the delay, and takes no token; see {@link RateLimiter.when}
+   * @returns the delay before the next attempt, in milliseconds
+   * @throws RangeError or TypeError if `after` is not a delay
+   */
+  when(key: string, after?: number): number {
+    return this.#records.fail(key, after === undefined ? this.#delayOf : () => 0, after);
+  }
+
+  /** Forgets the failures of `key`, and that it waits for a token. The token is not given back. */
   forget(key: string): void {
-    this.#waiting.forget(key);
+    this.#records.forget(key);
   }
 
-  /** Always 0: it does not count by key. */
-  requeues(_key: string): number {
-    return 0;
-  }
-
-  /** Takes a token, which may not be there yet, and returns when it will be. */
-  #take(): number {
-    if (this.#qps === Number.POSITIVE_INFINITY) return 0;
-    this.#fill();
-    const tokens = this.#tokens - 1;
-    const wait = Math.min((-tokens / this.#qps) * PER_SECOND, LONGEST);
-    const delay = tokens < 0 ? Math.trunc(wait) / NANOSECONDS : 0;
-    if (delay > this.#cap) return this.#cap;
-    this.#tokens = tokens;
-    return delay;
-  }
-
-  /** In the order of Go's operations, because that decides the last nanosecond. */
-  #fill(): void {
-    const now = this.#clock.monotonic();
-    const elapsed = Math.round((now - this.#filledAt) * NANOSECONDS);
-    const seconds = Math.floor(elapsed / PER_SECOND) + (elapsed % PER_SECOND) / PER_SECOND;
-    this.#tokens = Math.min(this.#tokens + seconds * this.#qps, this.#burst);
-    this.#filledAt = now;
+  /** Number of counted failures of `key`. */
+  requeues(key: string): number {
+    return this.#records.failures(key);
   }
 }

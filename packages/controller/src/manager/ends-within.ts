@@ -1,17 +1,17 @@
 import type { Clock } from "@holdfast/clock";
 
-/** How long to wait, and by which clock. */
-export interface Limit {
+/** Options for {@link endsWithin}. */
+export interface EndsWithinOptions {
   readonly clock: Clock;
   /** Milliseconds, at least 0, or `Infinity`. */
   readonly timeout: number;
   readonly label: string;
 }
 
-/** Whether `work`, which never rejects, ends in time. Leaves no timer. */
+/** Whether `work`, which never rejects, ends in time. Work that has ended is in time for any timeout. */
 export async function endsWithin(
   work: Promise<unknown>,
-  { clock, timeout, label }: Limit,
+  { clock, timeout, label }: EndsWithinOptions,
 ): Promise<boolean> {
   if (timeout === Number.POSITIVE_INFINITY) {
     await work;

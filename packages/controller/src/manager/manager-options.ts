@@ -6,69 +6,80 @@ import {
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
-import { type Logger, silentLogger } from "../logger.ts";
+import { defaultLogger, type Logger } from "../logger.ts";
+import { STOP_TIMEOUT } from "../stop-budget.ts";
 import type { SignalSource } from "./stop-signals.ts";
 
-/** What a {@link Manager} starts and stops together. */
+/** Options for a group: runnables that a {@link Manager} starts and stops together. */
 export interface GroupOptions {
-  /** What the group is called when something is added to it. */
+  /** Name of the group, for {@link AddRunnableOptions.group}. */
   readonly name: string;
 
   /**
-   * How long its runnables may take until they are ready, in milliseconds. At least 0, or `Infinity`.
+   * How long the runnables may take to become ready, in milliseconds. At least 0, or `Infinity`.
    *
    * @defaultValue `120_000`
    */
   readonly startTimeout?: number | undefined;
 
   /**
-   * How long its runnables may take to end, in milliseconds. At least 0, or `Infinity`.
+   * How long the runnables may take to end, in milliseconds. At least 0, or `Infinity`.
    *
-   * Each group has its own time: a slow one takes nothing from the others. Together they should stay
-   * below what the platform grants before it kills the process; Kubernetes grants 30 s. A `Controller`
-   * may take its `grace` and its `abortGrace`: let both together be below this.
+   * The group always gets all of it, however long the groups before it took. All groups together may not
+   * claim more than {@link ManagerOptions.stopTimeout}.
    *
-   * @defaultValue `30_000`
+   * @defaultValue the rest of the manager's `stopTimeout`, minus the time of each group that stops later:
+   * its own, or 1 s
    */
   readonly stopTimeout?: number | undefined;
 }
 
-/** How a {@link Manager} behaves. */
+/** Options for a {@link Manager}. */
 export interface ManagerOptions {
   /**
-   * What starts after what, first to last; stopping goes from last to first.
+   * Groups in the order in which they start. They stop in the opposite order.
    *
    * @defaultValue one group, `"main"`
    */
   readonly groups?: readonly GroupOptions[] | undefined;
 
   /**
-   * Whose SIGINT and SIGTERM stop the manager, while it runs: `process`, or what a test puts in its
-   * place. The first stops in order, the second ends the process at once.
+   * How long all groups together may take to stop, in milliseconds. At least 0, or `Infinity`. Keep it
+   * below the time that the platform grants between SIGTERM and SIGKILL; Kubernetes grants 30 s.
    *
-   * @defaultValue none: the program has its own way to stop
+   * With its defaults a `Controller` takes up to 20 s, and a `LeaderElector` up to 5 s after its work.
+   *
+   * @defaultValue `28_000`
+   */
+  readonly stopTimeout?: number | undefined;
+
+  /**
+   * Source of SIGINT and SIGTERM, which stop the manager while it runs: `process`, or a fake of it in a
+   * test. The first signal stops in order, the second ends the process at once.
+   *
+   * @defaultValue none: the program stops the manager in its own way
    */
   readonly signals?: SignalSource | undefined;
 
   /**
-   * Measures the timeouts.
+   * Clock for the timeouts.
    *
    * @defaultValue `realClock`
    */
   readonly clock?: Clock | undefined;
 
   /**
-   * Is told what starts, what stops and what goes wrong.
+   * Receiver of log lines: starts, stops and errors.
    *
-   * @defaultValue {@link silentLogger}
+   * @defaultValue prints warnings and errors to the console; pass {@link silentLogger} for nothing
    */
   readonly logger?: Logger | undefined;
 }
 
-/** Where a runnable goes. */
+/** Options for adding a {@link Runnable} to a {@link Manager}. */
 export interface AddRunnableOptions {
   /**
-   * The name of its group.
+   * Name of the group.
    *
    * @defaultValue the last group
    */
@@ -79,12 +90,14 @@ export interface AddRunnableOptions {
 export interface ResolvedGroup {
   readonly name: string;
   readonly startTimeout: number;
-  readonly stopTimeout: number;
+  /** Undefined for a share of the time for all groups. */
+  readonly stopTimeout: number | undefined;
 }
 
 /** The options with their defaults. */
 export interface ResolvedManagerOptions {
   readonly groups: readonly ResolvedGroup[];
+  readonly stopTimeout: number;
   readonly signals: SignalSource | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -95,32 +108,43 @@ export function resolveManager(options: ManagerOptions): ResolvedManagerOptions 
   requireOptions("options", options);
   const {
     groups = [{ name: "main" }],
+    stopTimeout = STOP_TIMEOUT,
     signals,
     clock = realClock,
-    logger = silentLogger,
+    logger = defaultLogger,
   } = options;
   requireArray("options.groups", groups);
   if (groups.length === 0)
     throw new RangeError("options.groups must have at least one group, got none");
   const resolved = groups.map(resolveGroup);
   const names = resolved.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined)
+  const duplicate = names.find((name, index) => names.indexOf(name) < index);
+  if (duplicate !== undefined)
     throw new RangeError(
-      `options.groups must have different names, got ${JSON.stringify(twice)} twice`,
+      `options.groups must have different names, got ${JSON.stringify(duplicate)} twice`,
     );
+  requireStopTimeouts(requireNotNegative("options.stopTimeout", stopTimeout), resolved);
   if (signals !== undefined) requireMethods("options.signals", signals, ["on", "off", "exit"]);
-  requireMethods("options.clock", clock, ["afterFunc"]);
-  requireMethods("options.logger", logger, Object.keys(silentLogger));
-  return { groups: resolved, signals, clock, logger };
+  requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
+  requireMethods("options.logger", logger, Object.keys(defaultLogger));
+  return { groups: resolved, stopTimeout, signals, clock, logger };
+}
+
+/** Times of groups that exceed the total would be cut off by the platform, in the middle of a stop. */
+function requireStopTimeouts(total: number, groups: readonly ResolvedGroup[]): void {
+  const claimed = groups.reduce((sum, { stopTimeout = 0 }) => sum + stopTimeout, 0);
+  if (claimed > total)
+    throw new RangeError(
+      `options.stopTimeout must be at least the stopTimeout of all groups together (${claimed}), got ${total}`,
+    );
 }
 
 function resolveGroup(group: GroupOptions, index: number): ResolvedGroup {
   const path = `options.groups[${index}]`;
   requireOptions(path, group);
-  const { name, startTimeout = 120_000, stopTimeout = 30_000 } = group;
+  const { name, startTimeout = 120_000, stopTimeout } = group;
   requireText(`${path}.name`, name);
   requireNotNegative(`${path}.startTimeout`, startTimeout);
-  requireNotNegative(`${path}.stopTimeout`, stopTimeout);
+  if (stopTimeout !== undefined) requireNotNegative(`${path}.stopTimeout`, stopTimeout);
   return { name, startTimeout, stopTimeout };
 }

@@ -1,32 +1,47 @@
 /**
- * What a {@link Manager} does: `"idle"` until it runs, then `"starting"`, `"running"` when all are
- * ready, `"stopping"`, and `"stopped"` for good.
+ * Phase of a {@link Manager}.
+ *
+ * | State | Meaning |
+ * | --- | --- |
+ * | `"idle"` | not run yet |
+ * | `"starting"` | groups start, one after another |
+ * | `"running"` | every runnable is ready |
+ * | `"stopping"` | groups stop, one after another |
+ * | `"stopped"` | over; a manager runs once |
  */
 export type ManagerState = "idle" | "starting" | "running" | "stopping" | "stopped";
 
 /**
- * What a runnable does: `"waiting"` until its group starts, then `"starting"`, `"ready"`,
- * `"stopping"` when it was told to stop and has not ended, and `"stopped"` or `"failed"`.
+ * Phase of a runnable.
+ *
+ * | State | Meaning |
+ * | --- | --- |
+ * | `"waiting"` | its group has not started |
+ * | `"starting"` | runs, not ready yet |
+ * | `"ready"` | runs |
+ * | `"stopping"` | was told to stop and has not ended |
+ * | `"stopped"` | has ended |
+ * | `"failed"` | has rejected |
  */
 export type RunnableState = "waiting" | "starting" | "ready" | "stopping" | "stopped" | "failed";
 
-/** A {@link Manager} at one moment, as plain data that a health endpoint can serve. */
+/** State of a {@link Manager}, as plain data for a health endpoint. */
 export interface ManagerStatus {
-  /** What the manager does. */
+  /** Phase of the manager. */
   readonly state: ManagerState;
 
   /** All runnables, in the order in which they start. */
   readonly runnables: readonly RunnableStatus[];
 }
 
-/** A runnable at one moment. */
+/** State of a runnable. */
 export interface RunnableStatus {
-  /** What it is called. */
+  /** Name of the runnable. */
   readonly name: string;
 
-  /** The group it is in. */
+  /** Name of its group. */
   readonly group: string;
 
-  /** What it does. */
+  /** Phase of the runnable. */
   readonly state: RunnableState;
 }

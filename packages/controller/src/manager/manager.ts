@@ -1,11 +1,13 @@
 import { onAbort } from "@holdfast/clock";
 import {
+  holdOpen,
   requireMethods,
   requireOptions,
   requireSignal,
   requireText,
 } from "@holdfast/clock/internal";
 import { messageOf } from "../message-of.ts";
+import { type RunOptions, resolveRun } from "../run-options.ts";
 import {
   type AddRunnableOptions,
   type ManagerOptions,
@@ -17,24 +19,25 @@ import type { Runnable } from "./runnable.ts";
 import type { RunnableError } from "./runnable-error.ts";
 import { RunnableGroup } from "./runnable-group.ts";
 import { onStopSignal } from "./stop-signals.ts";
+import { stopTimeoutOf } from "./stop-timeout-of.ts";
 
 /**
- * Starts the parts of a program in order, keeps them together, and stops them in the opposite order.
+ * Starts the parts of a program in order, and stops them in the opposite order.
  *
- * Groups start one after another, each when all of the one before are ready. The runnables of a group
- * start and stop together. Each group has a signal of its own that aborts when its turn to stop has
- * come, so what others still need, a lease or a server, outlives them.
+ * Groups start one after another, each when all runnables of the group before are ready. The runnables
+ * of a group start and stop together. Each group has its own signal, which aborts when the groups after
+ * it have ended. So a lease or a server outlives the work that depends on it.
  *
- * | What happens | What follows |
+ * | Event | Reaction |
  * | --- | --- |
- * | the signal of {@link Manager.run} aborts, or SIGINT or SIGTERM arrives | all stop, in order |
- * | a runnable rejects, ends early or is not ready in time | all stop, in order; `run` rejects |
- * | a runnable does not end in time | the next group stops; `run` rejects and names it |
+ * | the signal of {@link Manager.run} aborts, or SIGINT or SIGTERM arrives | all groups stop, in order |
+ * | a runnable rejects, ends early or is not ready in time | all groups stop, in order; `run` rejects |
+ * | a runnable does not end in time | the next group stops; `run` rejects with an error that names it |
  * | a second SIGINT or SIGTERM arrives | the process ends at once |
  *
  * @remarks
- * Source: `manager.Manager` of sigs.k8s.io/controller-runtime. There, all groups share one time to
- * stop, nothing limits the start, and a runnable may end early without anybody noticing.
+ * Source: `manager.Manager` of sigs.k8s.io/controller-runtime. There a slow runnable takes the time to
+ * stop of all others, nothing limits the start, and a runnable that ends early goes unnoticed.
  *
  * @example
  * ```ts
@@ -70,9 +73,9 @@ import { onStopSignal } from "./stop-signals.ts";
  */
 export class Manager implements AsyncDisposable {
   readonly #options: ResolvedManagerOptions;
-  /** In the order in which they start. */
+  /** Groups in the order in which they start. */
   readonly #groups: readonly RunnableGroup[];
-  /** Those that have something to stop, the first to stop at the front. */
+  /** Groups that were started, in the order in which they stop. */
   readonly #started: RunnableGroup[] = [];
   readonly #errors: RunnableError[] = [];
   readonly #halt = new AbortController();
@@ -97,7 +100,7 @@ export class Manager implements AsyncDisposable {
   /**
    * Adds a runnable, before {@link Manager.run}.
    *
-   * @param runnable - what to run
+   * @param runnable - see {@link Runnable}
    * @param options - see {@link AddRunnableOptions}
    * @throws RangeError if its name is empty or taken, or the group is unknown, TypeError for a bad
    * argument, Error if the manager was started
@@ -117,29 +120,31 @@ export class Manager implements AsyncDisposable {
         `runnable.name must be different from all others, got ${JSON.stringify(runnable.name)} twice`,
       );
     if (this.#state !== "idle")
-      throw new Error(`a manager takes no more once it was started; this one is ${this.#state}`);
+      throw new Error(`add runnables before run(); this manager is ${this.#state}`);
     group.add(runnable);
   }
 
   /**
-   * Starts everything, and stops it when `signal` aborts, a stop signal arrives or a runnable fails.
-   * A signal that has aborted already starts nothing. A manager runs once.
+   * Starts everything, and stops it when `signal` aborts, a stop signal arrives or a runnable fails. If
+   * `signal` has aborted already, nothing starts. A manager runs once.
    *
-   * @param signal - stops the manager. What is told to stop gets its reason
-   * @returns a promise that resolves when all have stopped because they were told to. If anything
-   * went wrong it rejects, also when all have stopped, with an `AggregateError` of one
-   * {@link RunnableError} each, in the order in which they happened. What goes wrong after that is
-   * only logged. A bad argument rejects with a TypeError, a second call with an Error
+   * @param signal - stops the manager; the runnables receive its reason
+   * @param options - see {@link RunOptions}
+   * @returns a promise that resolves when all runnables have stopped as told. After any problem it
+   * rejects, once everything has stopped, with an `AggregateError` of {@link RunnableError}s in the order
+   * in which they happened. Later problems are only logged. A bad argument rejects with a TypeError, a
+   * second call with an Error
    */
-  async run(signal?: AbortSignal): Promise<void> {
+  async run(signal?: AbortSignal, options: RunOptions = {}): Promise<void> {
     if (signal !== undefined) requireSignal("signal", signal);
     if (this.#state !== "idle") throw new Error(`a manager runs once; this one is ${this.#state}`);
+    const { ref } = resolveRun(options);
     this.#state = "starting";
-    this.#run = this.#live(signal);
+    this.#run = this.#live(signal, ref);
     return this.#run;
   }
 
-  /** What the manager and each runnable do now. */
+  /** State of the manager and of each runnable, as plain data. */
   status(): ManagerStatus {
     const runnables = this.#groups.flatMap(({ name: group, members }) =>
       members.map(({ name, state }) => ({ name, group, state })),
@@ -148,8 +153,8 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * Stops everything, for `await using`. It never rejects: what went wrong, {@link Manager.run}
-   * tells. Before that was called, it makes sure that it never starts anything.
+   * Stops everything, for `await using`. Never rejects: {@link Manager.run} does. Called before `run`, it
+   * prevents the start.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#state === "idle") this.#state = "stopped";
@@ -157,8 +162,9 @@ export class Manager implements AsyncDisposable {
     await Promise.allSettled([this.#run]);
   }
 
-  async #live(signal: AbortSignal | undefined): Promise<void> {
-    const { signals } = this.#options;
+  async #live(signal: AbortSignal | undefined, ref: boolean): Promise<void> {
+    const { signals, clock } = this.#options;
+    const hold = ref ? holdOpen(clock) : undefined;
     const outer = signal && onAbort(signal, (reason) => this.#halt.abort(reason));
     const system =
       signals &&
@@ -166,44 +172,49 @@ export class Manager implements AsyncDisposable {
         this.#halt.abort(new DOMException(`${name} arrived`, "AbortError")),
       );
     try {
-      await this.#start();
+      await this.#start(ref);
       await this.#halted;
       await this.#stop();
     } finally {
       outer?.[Symbol.dispose]();
       system?.[Symbol.dispose]();
+      hold?.[Symbol.dispose]();
     }
     if (this.#errors.length === 0) return;
     const message = this.#errors.map((error) => error.message).join("; ");
     throw new AggregateError(this.#errors, message);
   }
 
-  async #start(): Promise<void> {
+  async #start(ref: boolean): Promise<void> {
     for (const group of this.#groups) {
       if (this.#halt.signal.aborted) return;
       this.#started.unshift(group);
-      await group.start(this.#halted);
+      await group.start(this.#halted, ref);
     }
     if (this.#halt.signal.aborted) return;
     this.#state = "running";
-    this.#options.logger.info({}, "everything is ready");
+    this.#options.logger.info({}, "manager running: every runnable is ready");
   }
 
   async #stop(): Promise<void> {
     const { reason } = this.#halt.signal;
-    const { logger } = this.#options;
+    const { logger, clock, stopTimeout: total } = this.#options;
+    const start = clock.monotonic();
     this.#state = "stopping";
-    logger.info({ reason: messageOf(reason) }, "stopping");
-    for (const group of this.#started) {
-      await group.stop(reason);
-      logger.debug({ group: group.name }, "group has stopped");
+    logger.info({ reason: messageOf(reason) }, "manager stopping");
+    const own = this.#started.map(({ stopTimeout }) => stopTimeout);
+    for (const [index, group] of this.#started.entries()) {
+      const elapsed = Math.round(clock.monotonic() - start);
+      const facts = { total, elapsed, own: own[index], later: own.slice(index + 1) };
+      await group.stop(reason, stopTimeoutOf(facts));
+      logger.debug({ group: group.name }, "group stopped");
     }
     this.#state = "stopped";
-    logger.info({}, "everything has stopped");
+    logger.info({}, "manager stopped");
   }
 
   #report(error: RunnableError): void {
-    // Ending before one's turn, once the program stops: a child may have got the same Ctrl-C.
+    // Ending early during a stop is fine: a child process may have received the same Ctrl-C.
     if (error.problem === "ended" && this.#halt.signal.aborted) return;
     this.#errors.push(error);
     this.#options.logger.error({ err: error }, error.message);

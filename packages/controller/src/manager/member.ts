@@ -3,7 +3,15 @@ import type { RunnableState } from "./manager-status.ts";
 import type { Runnable } from "./runnable.ts";
 import { RunnableError } from "./runnable-error.ts";
 
-/** A runnable and what became of it. */
+/** Options for starting a {@link Member}. */
+export interface MemberStart {
+  readonly signal: AbortSignal;
+  /** Whether its run keeps the process alive. */
+  readonly ref: boolean;
+  readonly report: (error: RunnableError) => void;
+}
+
+/** A runnable of a group, with its state. */
 export class Member {
   readonly runnable: Runnable;
   #state: RunnableState = "waiting";
@@ -20,28 +28,31 @@ export class Member {
     return this.#state;
   }
 
-  /** Whether it was started and has not ended. */
+  /** Whether the runnable was started and has not ended. */
   get isRunning(): boolean {
     return ["starting", "ready", "stopping"].includes(this.#state);
   }
 
-  /** Starts it. Neither promise rejects; what goes wrong is reported once, when it happens. */
-  start(
-    signal: AbortSignal,
-    report: (error: RunnableError) => void,
-  ): { readonly ready: Promise<void>; readonly ended: Promise<void> } {
+  /** Starts the runnable. Neither promise rejects; each problem is reported once, when it happens. */
+  start({ signal, ref, report }: MemberStart): {
+    readonly ready: Promise<void>;
+    readonly ended: Promise<void>;
+  } {
     this.#state = "starting";
-    return { ended: this.#run(signal, report), ready: this.#becomeReady(signal, report) };
+    return {
+      ended: this.#run({ signal, ref, report }),
+      ready: this.#becomeReady({ signal, report }),
+    };
   }
 
-  /** Its signal is about to abort. */
+  /** The signal is about to abort. */
   tellToStop(): void {
     if (this.isRunning) this.#state = "stopping";
   }
 
-  async #run(signal: AbortSignal, report: (error: RunnableError) => void): Promise<void> {
+  async #run({ signal, ref, report }: MemberStart): Promise<void> {
     try {
-      await this.runnable.run(signal);
+      await this.runnable.run(signal, { ref });
     } catch (cause) {
       if (isStop(cause, signal)) {
         this.#state = "stopped";
@@ -55,7 +66,7 @@ export class Member {
     if (!signal.aborted) report(new RunnableError(this.name, "ended"));
   }
 
-  async #becomeReady(signal: AbortSignal, report: (error: RunnableError) => void): Promise<void> {
+  async #becomeReady({ signal, report }: Omit<MemberStart, "ref">): Promise<void> {
     try {
       await this.runnable.ready?.(signal);
       if (this.#state === "starting") this.#state = "ready";

@@ -1,28 +1,28 @@
 /**
- * What went wrong with a runnable.
+ * Problem of a runnable.
  *
- * | | |
+ * | Problem | Meaning |
  * | --- | --- |
  * | `"failed"` | it rejected; `cause` is its error |
- * | `"ended"` | it ended before it was told to |
- * | `"not ready"` | it was not ready in time, or `cause` is why it never will be |
- * | `"not stopped"` | it did not end in time after it was told to, and may still run |
+ * | `"ended"` | it ended before its signal aborted |
+ * | `"not ready"` | it was not ready in time, or `ready` rejected with `cause` |
+ * | `"not stopped"` | it did not end in time after its signal aborted, and may still run |
  */
 export type RunnableProblem = "failed" | "ended" | "not ready" | "not stopped";
 
-/** The facts of a {@link RunnableError}. */
+/** Options for a {@link RunnableError}. */
 export interface RunnableErrorOptions {
-  /** What the runnable rejected with. */
+  /** Error with which the runnable rejected. */
   readonly cause?: unknown;
 
-  /** How long it was given, in milliseconds, if that was not enough. */
+  /** Time that it exceeded, in milliseconds. */
   readonly timeout?: number;
 }
 
 const CODE = "ERR_CONTROLLER_RUNNABLE";
 
 /**
- * A runnable made its {@link Manager} stop, or did not stop with it.
+ * A runnable stopped its {@link Manager}, or did not stop with it.
  *
  * @example
  * ```ts
@@ -37,9 +37,9 @@ export class RunnableError extends Error {
   override readonly name = "RunnableError";
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;
-  /** The name of the runnable. */
+  /** Name of the runnable. */
   readonly runnable: string;
-  /** What went wrong. */
+  /** Problem of the runnable. */
   readonly problem: RunnableProblem;
 
   /**

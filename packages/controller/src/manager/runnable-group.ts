@@ -5,7 +5,7 @@ import { Member } from "./member.ts";
 import type { Runnable } from "./runnable.ts";
 import { RunnableError } from "./runnable-error.ts";
 
-/** Runnables that start and stop at the same time, with a signal of their own. */
+/** Runnables that start and stop together, under one signal. */
 export class RunnableGroup {
   readonly name: string;
   readonly members: Member[] = [];
@@ -29,12 +29,18 @@ export class RunnableGroup {
     this.members.push(new Member(runnable));
   }
 
-  /** Resolves when all are ready, when their time is over, or when `halted` resolves. */
-  async start(halted: Promise<void>): Promise<void> {
+  /** Own time to stop, in milliseconds; undefined for a share of the time for all groups. */
+  get stopTimeout(): number | undefined {
+    return this.#options.stopTimeout;
+  }
+
+  /** Resolves when all are ready, their time is over, or `halted` resolves. */
+  async start(halted: Promise<void>, ref: boolean): Promise<void> {
     const ready = this.members.map((member) => {
-      const life = member.start(this.#stop.signal, this.#report);
-      this.#ended.push(life.ended);
-      return life.ready;
+      const { signal } = this.#stop;
+      const started = member.start({ signal, ref, report: this.#report });
+      this.#ended.push(started.ended);
+      return started.ready;
     });
     const { startTimeout: timeout } = this.#options;
     const label = `start of ${this.name}`;
@@ -44,11 +50,10 @@ export class RunnableGroup {
       if (state === "starting") this.#report(new RunnableError(name, "not ready", { timeout }));
   }
 
-  /** Resolves when all have ended, or when their time is over. */
-  async stop(reason: unknown): Promise<void> {
+  /** Resolves when all have ended, or `timeout` milliseconds are over. */
+  async stop(reason: unknown, timeout: number): Promise<void> {
     for (const member of this.members) member.tellToStop();
     this.#stop.abort(reason);
-    const { stopTimeout: timeout } = this.#options;
     const label = `stop of ${this.name}`;
     const ended = Promise.all(this.#ended);
     if (await endsWithin(ended, { clock: this.#clock, timeout, label })) return;

@@ -1,25 +1,31 @@
+import type { RunOptions } from "../run-options.ts";
+
 /**
- * A part of a program that runs until it is told to stop: a controller, an elector, a server.
+ * Part of a program that runs until its signal aborts: a controller, an elector, a server.
  *
- * A `Controller` is one as it is. Of anything else, this is what it takes.
+ * A `Controller` is one as it is. A `LeaderElector` needs a name: `{ name: "leader", run: (signal,
+ * options) => elector.run(signal, options) }`.
  */
 export interface Runnable {
-  /** What it is called in errors, logs and the status. */
+  /** Name in errors, logs and the status. */
   readonly name: string;
 
   /**
-   * Runs until `signal` aborts and then ends as soon as it has cleaned up.
+   * Runs until `signal` aborts, then cleans up and ends.
    *
-   * To end is to resolve, or to reject with `signal.reason` or an `AbortError`. Any other error, and
-   * ending before `signal` aborts, stops the program.
+   * Ending means resolving, or rejecting with `signal.reason` or an `AbortError`. Any other error stops
+   * the program, and so does ending before `signal` aborts.
+   *
+   * @param signal - aborts when the runnable must end
+   * @param options - those of {@link Manager.run}
    */
-  run(signal: AbortSignal): Promise<void>;
+  run(signal: AbortSignal, options?: RunOptions): Promise<void>;
 
   /**
-   * Resolves when those that build on this one may start; called right after {@link Runnable.run}. A
+   * Resolves when the groups that start later may start. Called right after {@link Runnable.run}. A
    * rejection stops the program.
    *
-   * Without it, others may start at once.
+   * Without it, the runnable is ready at once.
    */
   ready?(signal: AbortSignal): Promise<void>;
 }

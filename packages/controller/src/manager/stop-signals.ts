@@ -1,20 +1,20 @@
-/** Where the signals of the operating system come from. `process` is one as it is. */
+/** Source of the signals of the operating system. `process` is one as it is. */
 export interface SignalSource {
   /** Calls `listener` whenever the signal arrives. */
   on(name: "SIGINT" | "SIGTERM", listener: () => void): unknown;
 
-  /** Takes a listener off. */
+  /** Removes a listener. */
   off(name: "SIGINT" | "SIGTERM", listener: () => void): unknown;
 
   /** Ends the process at once. */
   exit(code: number): unknown;
 }
 
-// A shell's exit code of a process that a signal has ended is 128 and the number of the signal.
+// Shells report a process ended by a signal with exit code 128 plus the number of the signal.
 const CODES = { SIGINT: 130, SIGTERM: 143 };
 const NAMES = ["SIGINT", "SIGTERM"] as const;
 
-/** Calls `stop` at the first signal, and ends the process at the second, of whichever kind. */
+/** Calls `stop` at the first signal and ends the process at the second, of either kind. */
 export function onStopSignal(source: SignalSource, stop: (name: string) => void): Disposable {
   let isStopping = false;
   const listeners = NAMES.map((name) => {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { ControllerMetrics, ReconcileResult } from "../controller-metrics.ts";
+import type { ControllerMetrics, ReconcileOutcome } from "../controller-metrics.ts";
 
 /** From 5 ms to a minute, as controller-runtime has them. */
 const BUCKETS = [
@@ -8,7 +8,7 @@ const BUCKETS = [
 ];
 
 /** The values of the label `result`, as controller-runtime has them, and one that it has not. */
-const LABELS: Record<ReconcileResult, string> = {
+const LABELS: Record<ReconcileOutcome, string> = {
   success: "success",
   requeue_after: "requeue_after",
   error: "error",

@@ -1,16 +1,16 @@
-/** When a key is to be handed out, and before which others. */
+/** Options for `WorkQueue.add`. */
 export interface AddOptions {
   /**
-   * How long to wait first, in milliseconds. Below 0 means 0, which is now; `Infinity` means until
-   * it is added again. Of several times for one key the earliest holds.
+   * Delay before the key is queued, in milliseconds. 0 and below mean now; `Infinity` means until the
+   * key is added again. The earliest of several times for one key holds.
    *
    * @defaultValue `0`
    */
   readonly after?: number | undefined;
 
   /**
-   * Higher goes first. Any finite number. Of several priorities for one key the highest holds, until
-   * it is handed out.
+   * Priority of the key: higher goes first. Any finite number. The highest of several priorities for
+   * one key holds until the key is taken.
    *
    * @defaultValue `0`
    */

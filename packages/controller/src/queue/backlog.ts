@@ -2,12 +2,12 @@ import type { Clock } from "@holdfast/clock";
 import { roundToNanosecond } from "@holdfast/clock/internal";
 import { DelayedItems } from "./delayed-items.ts";
 import type { DelayedKey } from "./drain-report.ts";
-import { Assignment, type WorkItem } from "./hand-out.ts";
 import { InFlight } from "./in-flight.ts";
 import { isDelayed, whenAdded, whenCancelled, whenDone, whenPostponed } from "./item-state.ts";
 import { type QueueItem, queueItem } from "./queue-item.ts";
 import type { QueueMetrics } from "./queue-metrics.ts";
 import { ReadyItems } from "./ready-items.ts";
+import { IssuedWorkItem, type WorkItem } from "./work-item.ts";
 
 /** What a {@link Backlog} is made of. */
 export interface BacklogOptions<Item> {
@@ -19,7 +19,7 @@ export interface BacklogOptions<Item> {
   /** Keys have become due. */
   readonly onDue: () => void;
   /** A hand-out is done, and calls {@link Backlog.finish}. */
-  readonly onDone: (assignment: Assignment<Item>) => void;
+  readonly onDone: (workItem: IssuedWorkItem<Item>) => void;
 }
 
 const MOST_SPARE = 1_024;
@@ -33,7 +33,7 @@ export class Backlog<Item> {
   readonly #work: InFlight;
   readonly #clock: Clock;
   readonly #metrics: QueueMetrics | undefined;
-  readonly #onDone: (assignment: Assignment<Item>) => void;
+  readonly #onDone: (workItem: IssuedWorkItem<Item>) => void;
   /** Whether the clock is read when an item begins to wait. That costs half as much as a hand-out. */
   #isTimed: boolean;
   #isRanked = false;
@@ -149,28 +149,28 @@ export class Backlog<Item> {
     const record = this.#ready.pop();
     if (record === undefined) return undefined;
     const now = this.#now();
-    const assignment = new Assignment(record, record.item as Item, now, this.#onDone);
+    const workItem = new IssuedWorkItem(record, record.item as Item, now, this.#onDone);
     record.state = "processing";
     record.item = undefined;
     this.#inFlight++;
     if (this.#metrics !== undefined) {
-      this.#work.add(assignment);
+      this.#work.add(workItem);
       this.#metrics.depth(-1, record.priority);
       this.#metrics.started(now - (record.since as number));
     }
-    return assignment;
+    return workItem;
   }
 
-  finish(assignment: Assignment<Item>): void {
-    const { record } = assignment;
+  finish(workItem: IssuedWorkItem<Item>): void {
+    const { record } = workItem;
     this.#inFlight--;
     record.state = whenDone(record.state);
     if (record.state === "idle") this.#retire(record);
     else if (record.state === "queued")
       this.#ready.push(record, Math.max(record.since as number, this.#rankedSince));
     if (this.#metrics !== undefined) {
-      this.#work.delete(assignment);
-      this.#metrics.finished(this.#clock.monotonic() - assignment.startedAt);
+      this.#work.delete(workItem);
+      this.#metrics.finished(this.#clock.monotonic() - workItem.startedAt);
     }
   }
 
@@ -186,7 +186,7 @@ export class Backlog<Item> {
   }
 
   /** The keys that are to be handed out, now or again. */
-  keysToHandOut(): string[] {
+  keysToWorkItem(): string[] {
     const dirty = [...this.#records.values()].filter(({ state }) => state === "processing+dirty");
     return [...this.#ready.keys(), ...dirty.map(({ key }) => key)];
   }

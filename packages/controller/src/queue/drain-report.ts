@@ -1,21 +1,21 @@
-/** A key that waited for its time when its queue was shut down. */
+/** A key that was delayed when its queue was shut down. */
 export interface DelayedKey<Item> {
-  /** What the item is known by. */
+  /** The key. */
   readonly key: string;
-  /** The latest item of that key. */
+  /** The latest item that was added with this key. */
   readonly item: Item;
-  /** How much longer it would have waited, in milliseconds; what to add it with elsewhere. */
+  /** The rest of its delay, in milliseconds: pass it to `add` of another queue. */
   readonly after: number;
 }
 
-/** What became of the keys of a {@link WorkQueue} that was drained. */
+/** The keys that a drained {@link WorkQueue} had left. */
 export interface DrainReport<Item> {
-  /** Whether everything that was queued or in flight is done. */
+  /** Whether every key that was queued or in flight is done. */
   readonly finished: boolean;
-  /** The keys that are still in flight. Empty if `finished`. */
+  /** The keys still in flight. Empty if `finished`. */
   readonly running: readonly string[];
-  /** The keys that nobody took, or that have to run again. Empty if `finished`. */
+  /** The keys still queued, and those added again while in flight. Empty if `finished`. */
   readonly queued: readonly string[];
-  /** The keys that waited for their time, which does not come any more; the earliest first. */
+  /** The delayed keys, the earliest first. They are never queued. */
   readonly delayed: readonly DelayedKey<Item>[];
 }

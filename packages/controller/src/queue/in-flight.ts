@@ -1,7 +1,7 @@
 import type { PassiveClock } from "@holdfast/clock";
 import type { WorkInFlight } from "./queue-metrics.ts";
 
-/** What is handed out and not done, for metrics: in the order in which it was handed out. */
+/** Work items that are taken and not done, the oldest first. For metrics. */
 export class InFlight implements WorkInFlight {
   readonly #clock: PassiveClock;
   readonly #work = new Set<{ readonly startedAt: number }>();

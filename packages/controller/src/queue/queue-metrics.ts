@@ -1,18 +1,20 @@
-/** What a queue can tell about the work it has handed out, at any moment. Read it when you report. */
+/** Ages of the work in flight of a queue, computed at each read. Read them when you report. */
 export interface WorkInFlight {
-  /** How long all work in flight has been running, added up, in milliseconds. */
+  /** Sum of the ages of all work in flight, in milliseconds. */
   readonly unfinished: number;
 
-  /** How long the longest has been running, in milliseconds; 0 if nothing runs. */
+  /** Age of the oldest work in flight, in milliseconds; 0 if there is none. */
   readonly longestRunning: number;
 }
 
 /**
- * What a {@link WorkQueue} reports, one call per fact. All durations are in milliseconds.
+ * Receiver of the facts that a {@link WorkQueue} measures, one call per fact. All durations are in
+ * milliseconds.
  *
- * Every method is called when the queue's own state is final, and must neither throw nor wait.
+ * Every method is called when the queue's own state is final, and must neither throw nor block. Leave
+ * the option `metrics` out if you need none: the queue then reads the clock less often.
  *
- * | Method | client-go's name of it |
+ * | Method | Name in client-go |
  * | --- | --- |
  * | `depth` | `workqueue_depth` |
  * | `added` | `workqueue_adds_total` |
@@ -23,35 +25,33 @@ export interface WorkInFlight {
  */
 export interface QueueMetrics {
   /**
-   * How many keys of a priority wait to be handed out has changed. A key that is added while it is
-   * in flight counts from then on, though it is handed out only after that.
+   * The number of keys of a priority that wait to be taken has changed. A key added while in flight
+   * counts from then on, though it is queued only when its work is done.
    */
   depth(change: number, priority: number): void;
 
-  /** A key waits to be handed out that did not before. */
+  /** A key that did not wait to be taken now does. */
   added(): void;
 
-  /** A key is handed out, `queueDuration` after it was added or became due. */
+  /** A key was taken, `queueDuration` after it was added or became due. */
   started(queueDuration: number): void;
 
-  /** A hand-out is done, `workDuration` after it began. */
+  /** A work item is done, `workDuration` after it was taken. */
   finished(workDuration: number): void;
 
-  /** A key is added with a delay, by a retry or otherwise. */
+  /** A key was added with a delay, by a retry or otherwise. */
   retried(): void;
 
-  /** Called once, by the queue's constructor, with what can be read from then on. */
+  /** Called once, by the queue's constructor, with ages that stay readable. */
   watch(work: WorkInFlight): void;
 }
 
-const ignore = (): void => {};
-
-/** Reports nothing. A queue that is given this, or nothing, does not even read the clock for it. */
-export const noQueueMetrics: QueueMetrics = {
-  depth: ignore,
-  added: ignore,
-  started: ignore,
-  finished: ignore,
-  retried: ignore,
-  watch: ignore,
-};
+/** The methods of {@link QueueMetrics}. */
+export const QUEUE_METRICS: readonly (keyof QueueMetrics)[] = [
+  "depth",
+  "added",
+  "started",
+  "finished",
+  "retried",
+  "watch",
+];

@@ -7,49 +7,49 @@ import {
 } from "@holdfast/clock/internal";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
-import { noQueueMetrics, type QueueMetrics } from "./queue-metrics.ts";
+import { QUEUE_METRICS, type QueueMetrics } from "./queue-metrics.ts";
 
-/** How a {@link WorkQueue} behaves. */
+/** Options for a {@link WorkQueue}. */
 export interface WorkQueueOptions<Item> {
   /**
-   * A name for the queue. Fake clocks print it when a test is stuck.
+   * Name of the queue. Fake clocks print it when a test is stuck.
    *
    * @defaultValue `"queue"`
    */
   readonly name?: string | undefined;
 
   /**
-   * What an item is known by. Items with the same key are the same piece of work, and the latest of
-   * them is handed out. Required unless items are strings: two objects that look alike are not the
-   * same object, so a queue that compared objects would hold all of them.
+   * Key of an item. Items with the same key are the same piece of work, and the latest of them is
+   * handed out. Required unless items are strings: two equal objects are not the same object, so a
+   * queue that compared objects would hold both.
    *
    * @defaultValue the item itself, which must then be a string
    */
   readonly keyOf?: ((item: Item) => string) | undefined;
 
   /**
-   * Says how long a retry waits.
+   * Delays of retries.
    *
    * @defaultValue an {@link ExponentialLimiter} with its defaults, on the queue's clock
    */
   readonly limiter?: RateLimiter | undefined;
 
   /**
-   * Measures delays and waiting.
+   * Clock for delays and waiting times.
    *
    * @defaultValue `realClock`
    */
   readonly clock?: Clock | undefined;
 
   /**
-   * Is told what happens.
+   * Receiver of the queue's metrics.
    *
-   * @defaultValue {@link noQueueMetrics}
+   * @defaultValue none
    */
   readonly metrics?: QueueMetrics | undefined;
 
   /**
-   * How much waiting is worth one step of priority, in milliseconds. Above 0; with `Infinity` a low
+   * Waiting time that equals one step of priority, in milliseconds. Above 0; with `Infinity` a low
    * priority may wait for ever.
    *
    * A key with priority 10 goes before one with 0 that has waited for less than ten times this.
@@ -60,14 +60,14 @@ export interface WorkQueueOptions<Item> {
   readonly aging?: number | undefined;
 }
 
-/** The arguments of a new {@link WorkQueue}: only one of strings can do without a `keyOf`. */
+/** Arguments of a new {@link WorkQueue}: `keyOf` is optional only if items are strings. */
 export type WorkQueueArguments<Item> = [Item] extends [string]
   ? [options?: WorkQueueOptions<Item>]
   : [options: KeyedWorkQueueOptions<Item>];
 
-/** The options of a {@link WorkQueue} whose items are no strings. */
+/** Options for a {@link WorkQueue} whose items are not strings. */
 export interface KeyedWorkQueueOptions<Item> extends WorkQueueOptions<Item> {
-  /** What an item is known by; see {@link WorkQueueOptions.keyOf}. */
+  /** Key of an item; see {@link WorkQueueOptions.keyOf}. */
   readonly keyOf: (item: Item) => string;
 }
 
@@ -77,7 +77,6 @@ export interface ResolvedWorkQueueOptions<Item> {
   readonly keyOf: (item: Item) => string;
   readonly limiter: RateLimiter;
   readonly clock: Clock;
-  /** Undefined if nobody listens. */
   readonly metrics: QueueMetrics | undefined;
   readonly aging: number;
 }
@@ -91,14 +90,13 @@ export function resolveWorkQueue<Item>(
   requireFunction("options.keyOf", keyOf);
   requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
   requireAbove("options.aging", aging, 0);
-  const { limiter = new ExponentialLimiter({ clock }), metrics = noQueueMetrics } = options;
+  const { limiter = new ExponentialLimiter({ clock }), metrics } = options;
   requireMethods("options.limiter", limiter, ["when", "forget", "requeues"]);
-  requireMethods("options.metrics", metrics, Object.keys(noQueueMetrics));
-  const listener = metrics === noQueueMetrics ? undefined : metrics;
-  return { name, keyOf, limiter, clock, metrics: listener, aging };
+  if (metrics !== undefined) requireMethods("options.metrics", metrics, QUEUE_METRICS);
+  return { name, keyOf, limiter, clock, metrics, aging };
 }
 
-/** Of an item that is a string. The queue refuses all other keys. */
+/** Key of an item that is a string. The queue rejects any other key. */
 function itself(item: unknown): string {
   return item as string;
 }

@@ -7,36 +7,38 @@ import {
   requireSignal,
   requireString,
 } from "@holdfast/clock/internal";
+import { withTimeout } from "@holdfast/wait";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import type { AddOptions } from "./add-options.ts";
 import { Backlog } from "./backlog.ts";
+import type { DrainOptions } from "./drain-options.ts";
 import type { DrainReport } from "./drain-report.ts";
-import { type DrainOptions, Drains } from "./drains.ts";
-import { Getters } from "./getters.ts";
-import type { WorkItem } from "./hand-out.ts";
+import { Waiters } from "./waiters.ts";
+import type { WorkItem } from "./work-item.ts";
 import { resolveWorkQueue, type WorkQueueArguments } from "./work-queue-options.ts";
 
 /**
- * Work that waits to be done: each key once, however often it is added, and never by two at once.
+ * A queue of keys. Each key is in it once, however often it is added, and is processed by one worker at
+ * a time.
  *
- * | A key that is | and is added | and is added with `after` | and is done |
+ * | A key that is | is added | is added with `after` | is done |
  * | --- | --- | --- | --- |
  * | unknown | is queued | is delayed | |
- * | delayed | is queued; the delay is gone | has the earlier of both times | |
- * | queued | stays where it is | stays where it is | |
- * | handed out | is queued when that is done | is delayed, and queued after its time and when done | is forgotten |
+ * | delayed | is queued; the delay is gone | takes the earlier of both times | |
+ * | queued | stays in its place | stays in its place | |
+ * | in flight | is queued when done | is delayed, and queued after that time and when done | is forgotten |
  *
- * Keys leave in the order in which they were queued; a higher priority goes first. Of several items
- * with one key the latest is handed out; what is retried is older than what was added meanwhile.
+ * Keys leave in the order in which they were queued; a higher priority goes first. The latest of several
+ * items with one key is handed out. A retried item is older than one added meanwhile.
  *
- * However many keys are delayed, they share one timer. Nothing else runs by itself: a queue without
- * delayed keys needs no closing.
+ * All delayed keys share one timer. Nothing else runs by itself: a queue without delayed keys needs no
+ * closing.
  *
  * @remarks
  * Source: `TypedRateLimitingQueue` of k8s.io/client-go/util/workqueue in one class, with the
  * priorities of sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue.
  *
- * @typeParam Item - what is added and handed out: strings, or anything with a `keyOf`
+ * @typeParam Item - the type of items: strings, or anything with a `keyOf`
  *
  * @example
  * ```ts
@@ -75,8 +77,10 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   readonly #clock: Clock;
   readonly #limiter: RateLimiter;
   readonly #keyOf: (item: Item) => string;
-  readonly #getters = new Getters<WorkItem<Item> | undefined>();
-  readonly #drains = new Drains();
+  /** Pending calls of `get`. */
+  readonly #gets = new Waiters<WorkItem<Item> | undefined>();
+  /** Pending calls of `idle` and `drain`. */
+  readonly #idles = new Waiters<void>();
   #isShutDown = false;
   #isServing = false;
 
@@ -93,25 +97,25 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     this.#backlog = new Backlog<Item>({
       ...rest,
       onDue: () => this.#serve(),
-      onDone: (assignment) => {
-        this.#backlog.finish(assignment);
+      onDone: (workItem) => {
+        this.#backlog.finish(workItem);
         this.#serve();
-        if (this.#isShutDown && this.#isIdle) this.#drains.settle();
+        this.#settleIdle();
       },
     });
   }
 
-  /** How many keys can be handed out now. */
+  /** Number of queued keys. */
   get size(): number {
     return this.#backlog.size;
   }
 
-  /** How many keys wait for their time. */
+  /** Number of delayed keys. */
   get delayed(): number {
     return this.#backlog.delayed;
   }
 
-  /** How many keys are handed out and not done. */
+  /** Number of keys in flight: taken and not done. */
   get inFlight(): number {
     return this.#backlog.inFlight;
   }
@@ -122,17 +126,17 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   }
 
   /**
-   * Asks for an item to be handed out, now or later; see the table of {@link WorkQueue}.
+   * Adds an item, now or later; see the table of {@link WorkQueue}.
    *
-   * Added without a delay, a key that was delayed is handed out once, now. The priority of a key only
-   * rises until it is handed out, so adding a key of priority -1 without one makes it 0.
+   * A delayed key that is added without a delay runs once, now. The priority of a key only rises until
+   * it is taken, so adding a key of priority -1 without one makes it 0.
    *
-   * After {@link WorkQueue.shutDown} an item without a delay is ignored, and one with a delay only
-   * appears in the report of {@link WorkQueue.drain}.
+   * After {@link WorkQueue.shutDown} an item without a delay is ignored, and one with a delay appears
+   * only in the report of {@link WorkQueue.drain}.
    *
-   * @param item - what to hand out
+   * @param item - the item to hand out
    * @param options - see {@link AddOptions}
-   * @throws TypeError if the item's key is no string, RangeError or TypeError for a bad option
+   * @throws TypeError if the item's key is not a string, RangeError or TypeError for a bad option
    */
   add(item: Item, options?: AddOptions): void {
     const key = this.#keyOfItem(item);
@@ -149,19 +153,17 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   }
 
   /**
-   * Asks for an item to be handed out again after a failure, when the limiter says so.
+   * Adds an item again after a failure, with the delay of the limiter.
    *
-   * Call it before the hand-out is done: the delay counts from now. Count nothing else: a failure
-   * while the back-off of the one before is not over does not make the next delay longer
-   * (kubernetes/kubernetes#132805).
+   * Call it before the work item is done: the delay counts from now. A failure during the back-off of an
+   * earlier one does not make the next delay longer (kubernetes/kubernetes#132805).
    *
-   * A retry is no news: if the key was added since it was handed out, what was added stays what is
-   * handed out next, whatever object is retried.
+   * If the key was added since it was taken, the added item stays the one that is handed out next.
    *
-   * @param item - what to hand out if its key does not wait
+   * @param item - the item to hand out if its key was not added meanwhile
    * @param options - its priority; see {@link AddOptions}
    * @returns the delay, in milliseconds
-   * @throws TypeError if the item's key is no string, RangeError or TypeError for a bad option
+   * @throws TypeError if the item's key is not a string, RangeError or TypeError for a bad option
    */
   retry(item: Item, options: Pick<AddOptions, "priority"> = {}): number {
     const key = this.#keyOfItem(item);
@@ -174,66 +176,62 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   }
 
   /**
-   * Forgets the failures of an item's key; the next delay is the first again. Call it when the work
-   * has succeeded, or when it will not be retried. What is queued or delayed stays so.
+   * Forgets the failures of an item's key: its next delay is the first again. Call it after success, or
+   * when you give up. A queued or delayed key stays so.
    *
-   * @throws TypeError if the item's key is no string
+   * @throws TypeError if the item's key is not a string
    */
   forget(item: Item): void {
     this.#limiter.forget(this.#keyOfItem(item));
   }
 
   /**
-   * How many failures of an item's key are counted.
+   * Number of counted failures of an item's key.
    *
-   * @throws TypeError if the item's key is no string
+   * @throws TypeError if the item's key is not a string
    */
   requeues(item: Item): number {
     return this.#limiter.requeues(this.#keyOfItem(item));
   }
 
   /**
-   * Calls off what a key waits for, if it waits for its time. What is queued or handed out stays so.
+   * Cancels the delay of a key. A queued key or one in flight stays so.
    *
-   * @returns whether it waited
-   * @throws TypeError if the item's key is no string
+   * @returns whether the key was delayed
+   * @throws TypeError if the item's key is not a string
    */
   cancel(item: Item): boolean {
-    return this.#backlog.cancel(this.#keyOfItem(item));
+    const wasDelayed = this.#backlog.cancel(this.#keyOfItem(item));
+    this.#settleIdle();
+    return wasDelayed;
   }
 
   /**
-   * The next key, if there is one now. It goes before those who wait in {@link WorkQueue.get}.
+   * Takes the next key, if one is queued. It goes before pending calls of {@link WorkQueue.get}.
    *
-   * @returns undefined if nothing is queued
+   * @returns undefined if no key is queued
    */
   take(): WorkItem<Item> | undefined {
     return this.#backlog.take();
   }
 
   /**
-   * Waits for the next key; first come, first served.
+   * Waits for the next key. Pending calls are served in the order in which they were made.
    *
-   * @param signal - ends the wait: it rejects at once with `signal.reason`, the same object
-   * @returns the hand-out; undefined once the queue is shut down and nothing is queued. A bad
-   * argument rejects with a TypeError
+   * @param signal - ends the wait: the promise rejects at once with `signal.reason`
+   * @returns the work item; undefined once the queue is shut down and empty. A bad argument rejects
+   * with a TypeError
    */
-  get(signal?: AbortSignal): Promise<WorkItem<Item> | undefined> {
-    if (signal !== undefined) {
-      try {
-        requireSignal("signal", signal);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-      if (signal.aborted) return Promise.reject(signal.reason);
+  async get(signal?: AbortSignal): Promise<WorkItem<Item> | undefined> {
+    requireUsable(signal);
+    if (this.#gets.size === 0) {
+      const next = this.#backlog.take();
+      if (next !== undefined || this.#isShutDown) return next;
     }
-    if (this.#getters.size > 0) return this.#getters.wait(signal);
-    const next = this.#backlog.take();
-    if (next !== undefined || this.#isShutDown) return Promise.resolve(next);
-    return this.#getters.wait(signal);
+    return this.#gets.wait(signal);
   }
 
-  /** Each key in turn, until the queue is shut down and nothing is queued. Several may iterate. */
+  /** Iterates over work items until the queue is shut down and empty. Several loops may share a queue. */
   [Symbol.asyncIterator](): AsyncIterator<WorkItem<Item>, undefined> {
     return {
       next: async () => {
@@ -244,25 +242,60 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   }
 
   /**
-   * Ends the queue: nothing is added and nothing becomes due any more. What is queued is still handed
-   * out, and so is what was added again while it was handed out. The second call does nothing.
+   * Waits until no key is queued, delayed or in flight. The queue stays open: keys may be added the moment
+   * after.
+   *
+   * A key added with `after: Infinity` is delayed. After {@link WorkQueue.shutDown} delayed keys no
+   * longer count, because they are never queued.
+   *
+   * @param signal - ends the wait: the promise rejects at once with `signal.reason`
+   * @returns a promise that resolves as soon as the queue is idle, at once if it already is. A bad
+   * argument rejects with a TypeError
+   *
+   * @example
+   * ```ts
+   * import { FakeClock } from "@holdfast/clock/testing";
+   * import { WorkQueue } from "@holdfast/controller";
+   *
+   * const clock = new FakeClock();
+   * const queue = new WorkQueue({ clock });
+   * queue.add("a");
+   * const idle = queue.idle().then(() => console.log("idle"));
+   * const work = queue.take();
+   * queue.add("a", { after: 5_000 });
+   * work?.done();
+   * await clock.step(5_000);
+   * console.log(queue.size); // => 1
+   * queue.take()?.done();
+   * await idle; // => idle
+   * ```
+   */
+  async idle(signal?: AbortSignal): Promise<void> {
+    requireUsable(signal);
+    if (!this.#isIdle) await this.#idles.wait(signal);
+  }
+
+  /**
+   * Ends the queue: nothing is added and nothing becomes due any more. Queued keys are still handed out,
+   * and so are keys that were added again while in flight. A second call does nothing.
    */
   shutDown(): void {
     if (this.#isShutDown) return;
     this.#isShutDown = true;
     this.#backlog.close();
     this.#serve();
+    this.#settleIdle();
   }
 
   /**
-   * Shuts the queue down and waits until all that was queued or handed out is done. Somebody must
-   * still take it.
+   * Shuts the queue down and waits until every key queued or in flight is done. Workers must still take
+   * the queued ones.
    *
-   * It can be called many times, at the same time too.
+   * It can be called several times, also concurrently.
    *
    * @param options - see {@link DrainOptions}
-   * @returns what became of the keys, at the end or when the timeout is over. An abort rejects with
-   * `signal.reason` itself, a bad argument with a RangeError or TypeError
+   * @returns a report of the keys that are left, when all is done or the timeout expires. An abort
+   * rejects with `signal.reason`, a bad argument with a RangeError or TypeError
    *
    * @example
    * ```ts
@@ -286,22 +319,37 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     requireNotNegative("options.timeout", timeout);
     if (signal !== undefined) requireSignal("options.signal", signal);
     this.shutDown();
-    if (!this.#isIdle && timeout > 0) await this.#drains.wait(this.#clock, timeout, signal);
+    if (!this.#isIdle) await this.#idleWithin(timeout, signal);
     return {
       finished: this.#isIdle,
       running: this.#backlog.keysInFlight(),
-      queued: this.#backlog.keysToHandOut(),
+      queued: this.#backlog.keysToWorkItem(),
       delayed: this.#backlog.keysDelayed(),
     };
   }
 
-  /** The same as {@link WorkQueue.drain}, for `await using`. */
+  /** Same as {@link WorkQueue.drain}, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.drain();
   }
 
   get #isIdle(): boolean {
-    return this.#backlog.size === 0 && this.#backlog.inFlight === 0;
+    const { size, inFlight, delayed } = this.#backlog;
+    return size === 0 && inFlight === 0 && (delayed === 0 || this.#isShutDown);
+  }
+
+  #settleIdle(): void {
+    if (this.#idles.size > 0 && this.#isIdle) this.#idles.resolveAll();
+  }
+
+  async #idleWithin(timeout: number, signal: AbortSignal | undefined): Promise<void> {
+    const idle = (expired: AbortSignal): Promise<void> => this.#idles.wait(expired);
+    try {
+      await withTimeout(idle, timeout, { signal, clock: this.#clock, label: "drain" });
+    } catch (error) {
+      // The other error is that of the timeout: then the report names the keys that are left.
+      if (signal?.aborted === true && error === signal.reason) throw error;
+    }
   }
 
   #keyOfItem(item: Item): string {
@@ -312,7 +360,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
 
   #add(key: string, item: Item, delay: number, priority: number): void {
     if (delay > 0) {
-      // Nothing is queued by this, so nobody is served.
+      // Nothing is queued by this, so no pending `get` can be served.
       this.#backlog.postpone(key, item, delay, priority);
       return;
     }
@@ -321,16 +369,22 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   }
 
   /**
-   * Serves who waits once the code that runs now has ended: of what that adds in one go, the first to
-   * leave is the one that comes first, and not the one that was added first.
+   * Serves pending calls of `get` after the current synchronous code, so that priorities within one burst
+   * are honoured.
    */
   #serve(): void {
-    if (this.#isServing || this.#getters.size === 0) return;
+    if (this.#isServing || this.#gets.size === 0) return;
     this.#isServing = true;
     queueMicrotask(() => {
       this.#isServing = false;
-      while (this.#getters.size > 0 && (this.#backlog.size > 0 || this.#isShutDown))
-        this.#getters.serve(this.#backlog.take());
+      while (this.#gets.size > 0 && (this.#backlog.size > 0 || this.#isShutDown))
+        this.#gets.resolveFirst(this.#backlog.take());
     });
   }
+}
+
+function requireUsable(signal: AbortSignal | undefined): void {
+  if (signal === undefined) return;
+  requireSignal("signal", signal);
+  if (signal.aborted) throw signal.reason;
 }

@@ -1,35 +1,35 @@
-/** What a {@link Reconciler} is asked to do. */
-export interface Request<Item = string> {
-  /** What to look at. No other reconcile of this key runs at the same time. */
+/** The argument of a {@link Reconciler}. */
+export interface ReconcileRequest<Item = string> {
+  /** The key to reconcile. No other reconcile of this key runs at the same time. */
   readonly key: string;
 
-  /** The latest item that was added of this key; the key itself if items are strings. */
+  /** The latest item that was added with this key; the key itself if items are strings. */
   readonly item: Item;
 
   /**
-   * Counted from 1 since the last success: 3 means that it has failed twice. A failure while the
-   * back-off of the one before is not over does not count.
+   * Number of this attempt, counted from 1 since the last success: the failures that the limiter counts
+   * for the key, plus 1. A failure during the back-off of an earlier one does not count.
    */
   readonly attempt: number;
 
-  /** Why it runs: `"retry"`, `"requeue"`, or what the source that added it last says. */
+  /** Why the key runs: `"retry"`, `"requeue"`, or the reason of the source that added it last. */
   readonly reason: string;
 
   /**
-   * Aborts when the reconcile takes longer than its timeout, with a `TimeoutError` of
-   * `@holdfast/wait`, and when the controller has to stop before it is over, with the reason of that.
+   * Aborts when the reconcile exceeds its timeout, with a `TimeoutError` of `@holdfast/wait`, and when
+   * the controller must stop before it ends, with the reason of that.
    *
-   * It is made when it is read, so `{ ...request }` is without it. Everything else is copied.
+   * It is created when read, so `{ ...request }` lacks it. All other properties are copied.
    */
   readonly signal: AbortSignal;
 }
 
-/** What a {@link Reconciler} may return: nothing, or when to be run again. */
-export type Result =
+/** The return value of a {@link Reconciler}: nothing, or the time of the next run. */
+export type ReconcileResult =
   | {
       /**
-       * Run the key again after this many milliseconds, or before if something happens. At most 0
-       * means at once, after a turn of the event loop; `Infinity` means only if something happens.
+       * Delay before the key runs again, in milliseconds; an event runs it earlier. At most 0 means at
+       * once, after a turn of the event loop; `Infinity` means at the next event.
        */
       readonly requeueAfter: number;
     }
@@ -38,17 +38,19 @@ export type Result =
   | void;
 
 /**
- * Makes one thing as it should be. It looks at how things are, not at what has happened, and may be
- * called at any time.
+ * Brings one thing to its desired state. It compares the actual state with the desired one, not with
+ * past events, and may be called at any time.
  *
- * | It | Then the key |
+ * | The reconciler | The key |
  * | --- | --- |
- * | returns nothing | rests until something happens |
+ * | returns nothing | rests until the next event |
  * | returns `{ requeueAfter }` | runs again then |
  * | throws or rejects | runs again after its back-off |
- * | throws a `RetryAfterError` | runs again when that says |
- * | throws a `TerminalError` | rests until something happens |
+ * | throws a `RetryAfterError` | runs again after the delay of the error |
+ * | throws a `TerminalError` | rests until the next event |
  *
  * Source: `Reconciler` of sigs.k8s.io/controller-runtime/pkg/reconcile.
  */
-export type Reconciler<Item = string> = (request: Request<Item>) => Result | PromiseLike<Result>;
+export type Reconciler<Item = string> = (
+  request: ReconcileRequest<Item>,
+) => ReconcileResult | PromiseLike<ReconcileResult>;

@@ -8,6 +8,7 @@ import {
   type QueueMetrics,
   RetryAfterError,
   resync,
+  silentLogger,
   TerminalError,
 } from "@holdfast/controller";
 import { seededRandom } from "@holdfast/wait";
@@ -127,6 +128,7 @@ export class ControllerWorld {
         };
     return new Controller({
       name: "world",
+      logger: silentLogger,
       clock: this.#clock,
       random,
       sources: this.#isPlain ? [] : this.#sources(),

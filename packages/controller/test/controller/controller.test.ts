@@ -2,10 +2,14 @@ import { FakeClock } from "@holdfast/clock/testing";
 import {
   Controller,
   type ControllerOptions,
+  ExponentialLimiter,
   fromIterable,
   type Logger,
+  MaxOfLimiter,
   RetryAfterError,
+  silentLogger,
   TerminalError,
+  TokenBucketLimiter,
 } from "@holdfast/controller";
 import { isTimeoutError } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
@@ -14,8 +18,10 @@ import { abortListeners } from "../../../../test/abort-listeners.ts";
 const NEVER = new Promise<never>(() => {});
 
 /** A controller that runs, and what it does, with the time of each event from its start. */
-function setUp(options: Partial<ControllerOptions> = {}) {
-  const clock = new FakeClock();
+function setUp({
+  clock = new FakeClock(),
+  ...options
+}: Partial<ControllerOptions> & { clock?: FakeClock } = {}) {
   const stop = new AbortController();
   const start = clock.monotonic();
   const events: unknown[][] = [];
@@ -24,6 +30,7 @@ function setUp(options: Partial<ControllerOptions> = {}) {
   const reconcile = options.reconcile ?? (() => undefined);
   const controller = new Controller({
     name: "test",
+    logger: silentLogger,
     clock,
     ...options,
     reconcile(request) {
@@ -51,6 +58,7 @@ function setUpVersions(
   const seen: number[] = [];
   const controller = new Controller<Versioned>({
     name: "items",
+    logger: silentLogger,
     clock,
     keyOf: ({ id }) => id,
     ...options,
@@ -151,6 +159,7 @@ describe("a reconcile", () => {
     const stop = new AbortController();
     const controller = new Controller({
       name: "test",
+      logger: silentLogger,
       clock,
       reconcile: (request) => void copies.push({ ...request }),
     });
@@ -281,6 +290,90 @@ describe("a reconcile", () => {
     await clock.step(200);
     expect(gaveUp).toHaveLength(1);
     await end({ clock, stop, running });
+  });
+});
+
+describe("failures", () => {
+  const bucket = (clock: FakeClock) => new TokenBucketLimiter({ qps: 1_000, burst: 1_000, clock });
+
+  it.each([
+    { name: "a token bucket", limiterOn: bucket },
+    {
+      name: "a max-of",
+      limiterOn: (clock: FakeClock) => new MaxOfLimiter([bucket(clock), bucket(clock)], { clock }),
+    },
+  ])("are counted by $name: attempts rise, and maxRetries ends them", async ({ limiterOn }) => {
+    const gaveUp: number[] = [];
+    const clock = new FakeClock();
+    const { stop, controller, run, since } = setUp({
+      clock,
+      limiter: limiterOn(clock),
+      maxRetries: 2,
+      onGiveUp: ({ attempts }) => gaveUp.push(attempts),
+      reconcile: () => Promise.reject(new Error("broken")),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(100);
+    expect([since().map(([, , attempt]) => attempt), gaveUp]).toEqual([[1, 2, 3], [3]]);
+    await end({ clock, stop, running });
+  });
+
+  it("are those of the limiter, also if other code counts some", async () => {
+    const clock = new FakeClock();
+    const limiter = new ExponentialLimiter({ clock });
+    limiter.when("a");
+    await clock.step(5);
+    const { stop, controller, run, since } = setUp({
+      ...{ clock, limiter },
+      reconcile: ({ attempt }) =>
+        attempt < 3 ? Promise.reject(new Error("broken")) : Promise.resolve(undefined),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(1_000);
+    expect(since()).toEqual([
+      [0, "a", 2, "add"],
+      [10, "a", 3, "retry"],
+    ]);
+    expect(limiter.requeues("a")).toBe(0);
+    await end({ clock, stop, running });
+  });
+
+  it("with a delay of their own advance the back-off", async () => {
+    const { clock, stop, controller, run, since } = setUp({
+      reconcile: ({ attempt }) => {
+        if (attempt === 1) throw new RetryAfterError(100);
+        if (attempt === 2) throw new Error("broken");
+      },
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(1_000);
+    expect(since()).toEqual([
+      [0, "a", 1, "add"],
+      [100, "a", 2, "retry"],
+      [110, "a", 3, "retry"],
+    ]);
+    await end({ clock, stop, running });
+  });
+
+  it("that are terminal or interrupted take no token", async () => {
+    const clock = new FakeClock();
+    const limiter = new TokenBucketLimiter({ qps: 1, burst: 1, clock });
+    const { stop, controller, run } = setUp({
+      ...{ clock, limiter, workers: 2, grace: 0 },
+      reconcile: ({ key, signal }) => {
+        if (key === "terminal") throw new TerminalError("never");
+        return clock.sleep(1_000, { signal });
+      },
+    });
+    const running = run();
+    controller.add("terminal");
+    controller.add("interrupted");
+    await clock.step(1);
+    await end({ clock, stop, running });
+    expect(limiter.when("next")).toBe(0);
   });
 });
 
@@ -579,16 +672,49 @@ describe("what others throw", () => {
     };
     const logger = { debug: boom, info: boom, warn: boom, error: boom };
     const { clock, stop, controller, run, since } = setUp({
-      maxRetries: 2,
+      maxRetries: 0,
       ...{ logger, onError: boom, onGiveUp: () => Promise.reject(new Error("boom")) },
-      limiter: { when: boom, forget: boom, requeues: boom },
       metrics: { reconciled: boom, activeWorkers: boom, maxWorkers: boom },
       reconcile: boom,
     });
     const running = run();
     controller.add("a");
     await clock.step(5_000);
-    expect(since().map(([at]) => at)).toEqual([0, 1_000, 2_000]);
+    controller.add("a");
+    await clock.step(0);
+    expect(since().map(([at]) => at)).toEqual([0, 5_000]);
+    await end({ clock, stop, running });
+  });
+
+  it.each([
+    [
+      "that throws",
+      () => {
+        throw new Error("boom");
+      },
+    ],
+    ["that returns no number", () => "5" as never],
+    ["that returns NaN", () => Number.NaN],
+  ])("retries a key after 1 s and counts no failure with a limiter %s", async (_name, answer) => {
+    const { logger, lines } = recorder();
+    const { clock, stop, controller, run, since } = setUp({
+      ...{ logger, maxRetries: 1 },
+      limiter: { when: answer, forget: answer, requeues: answer },
+      reconcile: () => Promise.reject(new Error("odd")),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(2_500);
+    expect(since()).toEqual([
+      [0, "a", 1, "add"],
+      [1_000, "a", 1, "retry"],
+      [2_000, "a", 1, "retry"],
+    ]);
+    expect(lines).toContainEqual([
+      "error",
+      "controller hook failed",
+      expect.objectContaining({ hook: "limiter" }),
+    ]);
     await end({ clock, stop, running });
   });
 
@@ -626,18 +752,6 @@ describe("what others throw", () => {
     await end({ clock, stop, running });
   });
 
-  it("costs no worker: a limiter that says no number", async () => {
-    const { clock, stop, controller, run, since } = setUp({
-      limiter: { when: () => "5" as never, forget: () => {}, requeues: () => 0 },
-      reconcile: ({ attempt }) => (attempt < 3 ? Promise.reject(new Error("odd")) : undefined),
-    });
-    const running = run();
-    controller.add("a");
-    await clock.step(5_000);
-    expect(since().map(([at]) => at)).toEqual([0, 1_000, 2_000]);
-    await end({ clock, stop, running });
-  });
-
   it.each([Number.NaN, 1.1, -0.1, "an error"])(
     "ends no source: a random that draws %s costs it its jitter",
     async (drawn) => {
@@ -662,7 +776,7 @@ describe("what others throw", () => {
       expect(starts).toEqual([0, 1_000, 3_000]);
       expect(lines).toContainEqual([
         "error",
-        "a hook of the controller failed",
+        "controller hook failed",
         expect.objectContaining({ hook: "random" }),
       ]);
       await end({ clock, stop, running });

@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Controller, ExponentialLimiter, resync } from "@holdfast/controller";
+import { Controller, ExponentialLimiter, resync, silentLogger } from "@holdfast/controller";
 import { seededRandom } from "@holdfast/wait";
 import { expect, inject, it } from "vitest";
 
@@ -32,6 +32,7 @@ it(`${days} day(s) with ${KEYS.length} keys and a failing backend leave every ke
 
   const controller = new Controller({
     name: "week",
+    logger: silentLogger,
     clock,
     random,
     workers: 20,

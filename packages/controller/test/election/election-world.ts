@@ -1,9 +1,11 @@
+import { onAbort } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import {
   LeaderElector,
   type LeaseRecord,
   MemoryLock,
   type ResourceLock,
+  silentLogger,
   type Versioned,
 } from "@holdfast/controller";
 import { type Random, seededRandom } from "@holdfast/wait";
@@ -25,6 +27,8 @@ const CALM: Weather = { lost: 0, latency: 20, late: 0 };
 const LEASE_DURATION = 5_000;
 const RENEW_DEADLINE = 4_000;
 const RETRY_PERIOD = 800;
+/** Longer than a lease. */
+const LONGEST_DRAIN = 12_000;
 /** Clocks run at most so much too fast or too slow; 4_000 / 0.9 is just less than 5_000 / 1.1. */
 const SKEW = 0.1;
 
@@ -78,7 +82,7 @@ class Candidate {
   readonly elector: LeaderElector;
   readonly stop = new AbortController();
   readonly ended: Promise<void>;
-  /** Works for a term whose signal has not aborted. */
+  /** Works under a lease that is not lost. */
   works = false;
 
   constructor(identity: string, world: ElectionWorld) {
@@ -96,14 +100,17 @@ class Candidate {
       renewDeadline: RENEW_DEADLINE,
       retryPeriod: RETRY_PERIOD,
       onError: () => {},
-      lead: async ({ token, signal }) => {
+      logger: silentLogger,
+      lead: async ({ token, signal, lost }) => {
         world.began(token);
         this.works = true;
-        signal.addEventListener("abort", () => {
+        onAbort(lost, () => {
           this.works = false;
         });
         const lasts = random() < 0.2 ? random() * 20_000 : Number.POSITIVE_INFINITY;
         await this.clock.sleep(lasts, { signal }).catch(() => {});
+        if (random() < 0.5)
+          await this.clock.sleep(random() * LONGEST_DRAIN, { signal: lost }).catch(() => {});
         this.works = false;
         if (random() < 0.3) await this.clock.sleep(random() * 5_000);
         world.judge();
@@ -129,6 +136,8 @@ export class ElectionWorld {
   readonly lock: MemoryLock = new MemoryLock();
   readonly random: Random;
   readonly #candidates: Candidate[] = [];
+  /** Those that were stopped: they may still drain. */
+  readonly #stopped: Candidate[] = [];
   readonly #faults: string[] = [];
   #weather = CALM;
   #born = 0;
@@ -156,8 +165,9 @@ export class ElectionWorld {
 
   /** At most one thinks that it leads, paused or not, and at most one that is not paused works. */
   judge(): void {
-    const leaders = this.#candidates.filter(({ elector }) => elector.isLeader).length;
-    const workers = this.#candidates.filter(({ works, clock }) => works && !clock.isPaused).length;
+    const alive = [...this.#candidates, ...this.#stopped];
+    const leaders = alive.filter(({ elector }) => elector.isLeader).length;
+    const workers = alive.filter(({ works, clock }) => works && !clock.isPaused).length;
     if (leaders > 1) this.#fault(`${leaders} leaders`);
     if (workers > 1) this.#fault(`${workers} at work`);
   }
@@ -173,8 +183,9 @@ export class ElectionWorld {
         }
         const longestGap = await this.#crashes();
         for (const { stop } of this.#candidates) stop.abort();
-        await Promise.all(this.#candidates.map(({ ended }) => ended));
-        const waiters = this.#candidates.reduce((sum, { clock }) => sum + clock.armed, 0);
+        const all = [...this.#candidates, ...this.#stopped];
+        await Promise.all(all.map(({ ended }) => ended));
+        const waiters = all.reduce((sum, { clock }) => sum + clock.armed, 0);
         return { terms: this.#tokens.length, longestGap, waiters, faults: this.#faults };
       },
       { turns: 0 },
@@ -191,6 +202,7 @@ export class ElectionWorld {
       if (chance < 0.4) this.#pause(victim);
       else if (chance < 0.5) this.#crash(victim);
       else if (chance < 0.6) void victim.elector.resign();
+      else if (chance < 0.75) this.#replace(victim);
     }
   }
 
@@ -250,6 +262,14 @@ export class ElectionWorld {
   #crash(victim: Candidate): void {
     victim.clock.die();
     this.#candidates.splice(this.#candidates.indexOf(victim), 1);
+    this.#add();
+  }
+
+  /** A process that is stopped in order; another one takes its place meanwhile. */
+  #replace(victim: Candidate): void {
+    this.#candidates.splice(this.#candidates.indexOf(victim), 1);
+    this.#stopped.push(victim);
+    victim.stop.abort();
     this.#add();
   }
 

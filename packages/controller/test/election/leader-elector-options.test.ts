@@ -44,6 +44,10 @@ describe("options (TestLeaderElectionConfigValidation)", () => {
     [{ onNewLeader: 1 }, new TypeError("options.onNewLeader must be a function, got 1")],
     [{ onError: 1 }, new TypeError("options.onError must be a function, got 1")],
     [{ random: 1 }, new TypeError("options.random must be a function, got 1")],
+    [
+      { logger: console.log },
+      new TypeError("options.logger must have a method debug(), got function log"),
+    ],
   ])("refuses %o", (options, error) => {
     expect(() => elector(options)).toThrow(error);
   });
@@ -56,6 +60,14 @@ describe("options (TestLeaderElectionConfigValidation)", () => {
     expect((await lock.get(stop.signal))?.record.leaseDuration).toBe(15_000);
     stop.abort();
     await run;
+  });
+
+  it.each<[unknown, Error]>([
+    [null, new TypeError("options must be an object, got null")],
+    [{ ref: "no" }, new TypeError('options.ref must be true or false, got "no"')],
+  ])("refuses the run options %o, by a rejection", async (options, error) => {
+    const { signal } = new AbortController();
+    await expect(elector({}).run(signal, options as never)).rejects.toThrow(error);
   });
 
   it("refuses a signal that is none, by a rejection", async () => {

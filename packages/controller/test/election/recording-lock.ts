@@ -13,13 +13,17 @@ type LockRequest = (signal?: AbortSignal) => Promise<Versioned | undefined>;
 /** What happens to a request instead of what it asks for. */
 type Fault = (request: LockRequest) => Promise<Versioned | undefined>;
 
-/** A lock in memory that writes down its calls, and fails as it is told. */
+/** A lock in memory that records its calls, and fails on demand. Several can share one `lock`. */
 export class RecordingLock implements ResourceLock {
   readonly description = "recording";
-  readonly lock: MemoryLock = new MemoryLock();
+  readonly lock: MemoryLock;
   readonly calls: Call[] = [];
   readonly #faults: Fault[] = [];
   #always: Fault | undefined;
+
+  constructor(lock: MemoryLock = new MemoryLock()) {
+    this.lock = lock;
+  }
 
   /** For the next requests, one each; the others are served. */
   failNext(...faults: Fault[]): void {

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FileLock, isLockConflictError, MemoryLock } from "@holdfast/controller";
+import { isLockConflictError, MemoryLock } from "@holdfast/controller";
+import { FileLock } from "@holdfast/controller/file-lock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testResourceLock } from "./resource-lock.contract.ts";
 

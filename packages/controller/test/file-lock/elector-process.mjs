@@ -1,7 +1,8 @@
 // A process with an elector on a file lock. It sends { token, at } while it leads: an instant on the
 // monotonic clock of the machine, which all processes share.
 import { realClock } from "@holdfast/clock";
-import { FileLock, LeaderElector } from "@holdfast/controller";
+import { LeaderElector } from "@holdfast/controller";
+import { FileLock } from "@holdfast/controller/file-lock";
 
 const [, , directory, leaseDuration] = process.argv;
 const lease = Number(leaseDuration);

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { realClock } from "@holdfast/clock";
-import { FileLock, type Versioned } from "@holdfast/controller";
+import type { Versioned } from "@holdfast/controller";
+import { FileLock } from "@holdfast/controller/file-lock";
 import { afterAll, expect, inject, it } from "vitest";
 
 // Processes, files and time are real here. Nothing has an upper bound but patience.

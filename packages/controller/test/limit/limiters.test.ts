@@ -84,7 +84,6 @@ describe("the delays of", () => {
       }),
       want: [125, 250, 250],
     },
-    { name: "the longest of none", limiter: new MaxOfLimiter([], { clock }), want: [0, 0] },
   ])("$name", async ({ limiter, want }) => {
     expect(await delaysOf(limiter, want.length)).toEqual(want);
   });
@@ -154,7 +153,7 @@ describe("a failure before its back-off is over", () => {
     expect(limiter.when("c")).toBe(200);
     await clock.step(100);
     expect(limiter.when("b")).toBe(200);
-    expect(limiter.requeues("b")).toBe(0);
+    expect(limiter.requeues("b")).toBe(2);
   });
 
   it("is counted anew once the key is forgotten", () => {
@@ -175,6 +174,63 @@ describe("a failure before its back-off is over", () => {
     limiter.when("b");
     limiter.forget("b");
     expect(limiter.when("b")).toBe(200);
+  });
+});
+
+describe("a failure with a delay of its own", () => {
+  const limiters = () => {
+    const exponential = new ExponentialLimiter({ duration: 100, clock });
+    return [
+      { name: "exponential", limiter: exponential, third: 400 },
+      {
+        name: "fast-slow",
+        limiter: new FastSlowLimiter({ fast: 100, slow: 300, maxFast: 2, clock }),
+        third: 300,
+      },
+      {
+        name: "token bucket",
+        limiter: new TokenBucketLimiter({ qps: 10, burst: 1, clock }),
+        third: 0,
+      },
+      {
+        name: "max-of",
+        limiter: new MaxOfLimiter([new ExponentialLimiter({ duration: 100, clock })], { clock }),
+        third: 400,
+      },
+    ] satisfies { name: string; limiter: RateLimiter; third: number }[];
+  };
+
+  it.each(limiters())("counts, and backs off for that delay: $name", async ({ limiter, third }) => {
+    expect([limiter.when("a", 1_000), limiter.requeues("a")]).toEqual([1_000, 1]);
+    await clock.step(999);
+    expect([limiter.when("a"), limiter.requeues("a")]).toEqual([1, 1]);
+    await clock.step(1);
+    expect([limiter.when("a", 0), limiter.requeues("a")]).toEqual([0, 2]);
+    expect([limiter.when("a"), limiter.requeues("a")]).toEqual([third, 3]);
+  });
+
+  it.each(limiters())(
+    "replaces the rest of a back-off without counting: $name",
+    async ({ limiter }) => {
+      limiter.when("a", 100);
+      await clock.step(50);
+      expect([limiter.when("a", 1_000), limiter.requeues("a")]).toEqual([1_000, 1]);
+      await clock.step(999);
+      expect(limiter.when("a")).toBe(1);
+      expect([limiter.when("a", 0), limiter.requeues("a")]).toEqual([0, 1]);
+      limiter.when("a");
+      expect(limiter.requeues("a")).toBe(2);
+    },
+  );
+
+  it.each(limiters())("that is negative means 0: $name", ({ limiter }) => {
+    expect([limiter.when("a", -5), limiter.requeues("a")]).toEqual([0, 1]);
+  });
+
+  it("takes no token", () => {
+    const limiter = new TokenBucketLimiter({ qps: 10, burst: 1, clock });
+    limiter.when("a", 5);
+    expect([limiter.when("b"), limiter.when("c")]).toEqual([0, 100]);
   });
 });
 
@@ -205,6 +261,15 @@ describe("failure records", () => {
       }
     },
   );
+
+  it("of a token bucket expire by default after an hour", async () => {
+    const limiter = new TokenBucketLimiter({ qps: 1, burst: 1, clock });
+    limiter.when("a");
+    await clock.step(3_600_000);
+    expect(limiter.requeues("a")).toBe(1);
+    await clock.step(1);
+    expect(limiter.requeues("a")).toBe(0);
+  });
 
   it("outlive a retry that takes longer than the longest delays", async () => {
     const limiter = new ExponentialLimiter({ duration: 5, cap: 1_000, clock });

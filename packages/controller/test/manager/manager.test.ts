@@ -5,6 +5,7 @@ import {
   Manager,
   type ManagerOptions,
   type Runnable,
+  silentLogger,
 } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
@@ -19,7 +20,7 @@ function managerOf(
 ) {
   const clock = new FakeClock();
   const events: unknown[] = [];
-  const manager = new Manager({ clock, groups, ...options });
+  const manager = new Manager({ clock, groups, logger: silentLogger, ...options });
   for (const [group, name, partOptions] of parts)
     manager.add(part(name, clock, events, partOptions), { group });
   const since = () => events.splice(0);
@@ -183,7 +184,7 @@ describe("a manager", () => {
     };
     const { clock, manager, since, stop } = managerOf(
       [["main", "m", { readyAfter: 1e9, endsAfter: 1e9 }]],
-      { groups: [{ name: "main", ...patient }] },
+      { stopTimeout: Number.POSITIVE_INFINITY, groups: [{ name: "main", ...patient }] },
     );
     const run = manager.run(stop.signal);
     await clock.step(1e9);
@@ -218,7 +219,7 @@ describe("a manager", () => {
     const run = manager.run(stop.signal);
     await expect(manager.run()).rejects.toThrow("a manager runs once; this one is starting");
     expect(() => manager.add(part("late", clock, []))).toThrow(
-      "a manager takes no more once it was started; this one is starting",
+      "add runnables before run(); this manager is starting",
     );
     stop.abort();
     await run;
@@ -243,13 +244,13 @@ describe("a manager", () => {
     await clock.step(10);
     await problems;
     expect(lines).toEqual([
-      ["info", "everything is ready", {}],
+      ["info", "manager running: every runnable is ready", {}],
       ["error", '"s" failed', { err: expect.objectContaining({ cause: error }) as unknown }],
-      ["info", "stopping", { reason: '"s" failed' }],
-      ["debug", "group has stopped", { group: "workers" }],
-      ["debug", "group has stopped", { group: "caches" }],
-      ["debug", "group has stopped", { group: "servers" }],
-      ["info", "everything has stopped", {}],
+      ["info", "manager stopping", { reason: '"s" failed' }],
+      ["debug", "group stopped", { group: "workers" }],
+      ["debug", "group stopped", { group: "caches" }],
+      ["debug", "group stopped", { group: "servers" }],
+      ["info", "manager stopped", {}],
     ]);
   });
 });
@@ -322,7 +323,7 @@ describe("when a runnable of a manager", () => {
   });
 
   it("fails while all stop, all errors are collected in the order in which they happened", async () => {
-    const { clock, manager, stop } = managerOf([["servers", "s", { endsAfter: 30_001 }]]);
+    const { clock, manager, stop } = managerOf([["servers", "s", { endsAfter: 28_000 }]]);
     const last = new Error("cannot flush");
     for (const [name, after] of [
       ["late", 9],
@@ -343,10 +344,10 @@ describe("when a runnable of a manager", () => {
     expect(await problems).toEqual([
       ['"early" failed', last],
       ['"late" failed', last],
-      ['"s" not stopped within 30000 ms'],
+      ['"s" not stopped within 27991 ms'],
     ]);
     await expect(run).rejects.toThrow(
-      '"early" failed; "late" failed; "s" not stopped within 30000 ms',
+      '"early" failed; "late" failed; "s" not stopped within 27991 ms',
     );
   });
 
@@ -464,22 +465,73 @@ describe("a manager does not have the known defects:", () => {
   });
 
   it("a slow group starves the ones that stop after it", async () => {
-    const { clock, manager, since, stop } = managerOf([
-      ["servers", "s", { endsAfter: 29_000 }],
-      ["caches", "c", { endsAfter: 29_000 }],
-      ["workers", "w", { endsAfter: 29_000 }],
-    ]);
+    const { clock, manager, since, stop } = managerOf(
+      [
+        ["servers", "s", { endsAfter: 2_999 }],
+        ["caches", "c", { endsAfter: 999 }],
+        ["workers", "w", { endsAfter: 23_999 }],
+      ],
+      { groups: [{ name: "servers", stopTimeout: 3_000 }, ...groups.slice(1)] },
+    );
     const run = manager.run(stop.signal);
     await clock.step(0);
     since();
     stop.abort();
-    await clock.step(100_000);
+    await clock.step(28_000);
     await run;
     expect(since()).toEqual([
-      [29_000, "w ends"],
-      [58_000, "c ends"],
-      [87_000, "s ends"],
+      [23_999, "w ends"],
+      [24_998, "c ends"],
+      [27_997, "s ends"],
     ]);
+  });
+
+  it.each<{ name: string; times: (number | undefined)[]; total?: number; ends: string[] }>([
+    {
+      name: "a share of 28 s each, and keep 1 s for each group that stops later",
+      times: [undefined, undefined, undefined],
+      ends: ["26000 workers", "1000 caches", "1000 servers"],
+    },
+    {
+      name: "what other groups do not claim",
+      times: [3_000, undefined, undefined],
+      ends: ["24000 workers", "1000 caches", "3000 servers"],
+    },
+    {
+      name: "their own time",
+      times: [28_000, 0, 0],
+      ends: ["0 workers", "0 caches", "28000 servers"],
+    },
+    {
+      name: "equal shares of a short total",
+      times: [undefined, undefined, undefined],
+      total: 300,
+      ends: ["100 workers", "100 caches", "100 servers"],
+    },
+  ])("groups that hang take $name", async ({ times, total, ends }) => {
+    const parts = groups.map(({ name }) => [name, name, { endsAfter: 1e9 }] as const);
+    const { clock, manager, stop } = managerOf(parts, {
+      stopTimeout: total,
+      groups: groups.map(({ name }, index) => ({ name, stopTimeout: times[index] })),
+    });
+    const problems = problemsOf(manager.run(stop.signal));
+    await clock.step(1);
+    stop.abort();
+    await clock.step(total ?? 28_000);
+    const texts = ends.map((end) => end.split(" "));
+    expect(await problems).toEqual(
+      texts.map(([time, name]) => [`"${name}" not stopped within ${time} ms`]),
+    );
+  });
+
+  it("refuses groups that claim more time than there is", () => {
+    const claims = [20_000, 9_000].map((stopTimeout) => ({ name: `${stopTimeout}`, stopTimeout }));
+    expect(() => new Manager({ groups: claims })).toThrow(
+      new RangeError(
+        "options.stopTimeout must be at least the stopTimeout of all groups together (29000), got 28000",
+      ),
+    );
+    expect(() => new Manager({ stopTimeout: 29_000, groups: claims })).not.toThrow();
   });
 
   it("one runnable that is never ready blocks the start for ever", async () => {

@@ -1,10 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import {
-  Controller,
-  noControllerMetrics,
-  type ReconcileResult,
-  WorkQueue,
-} from "@holdfast/controller";
+import { Controller, type ReconcileOutcome, silentLogger, WorkQueue } from "@holdfast/controller";
 import { PrometheusMetrics } from "@holdfast/controller/prometheus";
 import { register as globalRegister, Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
@@ -157,7 +152,7 @@ describe("the metrics of controllers in a registry of prom-client", () => {
   });
 
   it.each<{
-    result: ReconcileResult;
+    result: ReconcileOutcome;
     isLate: boolean;
     label: string;
     errors: number;
@@ -219,6 +214,7 @@ describe("the metrics of controllers in a registry of prom-client", () => {
     const clock = new FakeClock();
     const controller = new Controller({
       name: "c",
+      logger: silentLogger,
       clock,
       timeout: 100,
       maxRetries: 1,
@@ -330,9 +326,4 @@ describe("a registry of prom-client", () => {
   ])("is refused $what", ({ call, error }) => {
     expect(call).toThrow(error);
   });
-});
-
-it("nothing is reported where nobody listens", () => {
-  const { reconciled, activeWorkers, maxWorkers } = noControllerMetrics;
-  expect([reconciled("success", 1, false), activeWorkers(1), maxWorkers(1)]).toEqual(Array(3));
 });

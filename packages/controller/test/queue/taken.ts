@@ -1,10 +1,20 @@
-import type { WorkItem, WorkQueue } from "@holdfast/controller";
+import type { QueueMetrics, WorkItem, WorkQueue } from "@holdfast/controller";
 
-/** The next hand-out, of a queue that has one. */
+/** Metrics that ignore every fact. */
+export const ignored: QueueMetrics = {
+  depth: () => {},
+  added: () => {},
+  started: () => {},
+  finished: () => {},
+  retried: () => {},
+  watch: () => {},
+};
+
+/** The next work item of a queue that has one. */
 export function taken<Item>(queue: WorkQueue<Item>): WorkItem<Item> {
-  const handOut = queue.take();
-  if (handOut === undefined) throw new Error("nothing to take");
-  return handOut;
+  const workItem = queue.take();
+  if (workItem === undefined) throw new Error("nothing to take");
+  return workItem;
 }
 
 /** Takes everything there is, is done with each at once, and returns the keys. */

@@ -50,8 +50,8 @@ describe("shutting down", () => {
     queue.add("b");
     queue.shutDown();
     const others = [queue.get(), queue.get()];
-    const handOuts = await Promise.all([first, ...others]);
-    expect(handOuts.map((work) => work?.key)).toEqual(["a", "b", undefined]);
+    const workItems = await Promise.all([first, ...others]);
+    expect(workItems.map((work) => work?.key)).toEqual(["a", "b", undefined]);
   });
 
   it("leaves no timer, and nothing becomes due", async () => {

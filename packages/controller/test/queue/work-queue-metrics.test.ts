@@ -1,12 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import {
-  noQueueMetrics,
-  type QueueMetrics,
-  type WorkInFlight,
-  WorkQueue,
-} from "@holdfast/controller";
+import { type QueueMetrics, type WorkInFlight, WorkQueue } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
-import { taken } from "./taken.ts";
+import { ignored, taken } from "./taken.ts";
 
 /** Notes what it is told. */
 function recorder() {
@@ -104,14 +99,14 @@ describe("the metrics of a queue", () => {
 
   it("may call the queue back: its state is final by then", () => {
     const queue: WorkQueue = new WorkQueue({
-      metrics: { ...noQueueMetrics, finished: () => queue.add("next") },
+      metrics: { ...ignored, finished: () => queue.add("next") },
     });
     queue.add("a");
     taken(queue).done();
     expect([queue.size, queue.inFlight]).toEqual([1, 0]);
   });
 
-  it("of nobody read no clock", () => {
+  it("left out, reads no clock", () => {
     const clock = new FakeClock();
     let reads = 0;
     const counting = Object.assign(Object.create(clock), {
@@ -120,15 +115,9 @@ describe("the metrics of a queue", () => {
         return clock.monotonic();
       },
     });
-    const queue = new WorkQueue({ clock: counting, metrics: noQueueMetrics });
+    const queue = new WorkQueue({ clock: counting });
     queue.add("a");
     taken(queue).done();
     expect(reads).toBe(0);
   });
-});
-
-it("does nothing where nobody listens", () => {
-  const { depth, added, started, finished, retried, watch } = noQueueMetrics;
-  expect([depth(1, 0), added(), started(1), finished(1), retried()]).toEqual(Array(5));
-  expect(watch({ unfinished: 0, longestRunning: 0 })).toBeUndefined();
 });

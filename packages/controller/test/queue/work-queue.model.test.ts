@@ -55,10 +55,11 @@ class Real {
   readonly sums = new Sums();
   readonly queue: WorkQueue<Item>;
   readonly hasMetrics: boolean;
-  readonly handOuts: WorkItem<Item>[] = [];
+  readonly workItems: WorkItem<Item>[] = [];
   readonly spent: WorkItem<Item>[] = [];
   readonly getters: Getter[] = [];
   readonly drains: Getter[] = [];
+  readonly idles: Getter[] = [];
 
   constructor(aging: number, hasMetrics: boolean) {
     this.hasMetrics = hasMetrics;
@@ -74,9 +75,10 @@ interface ModelGetter {
 
 class Model {
   readonly queue: NaiveQueue;
-  readonly handOuts: string[] = [];
+  readonly workItems: string[] = [];
   readonly getters: ModelGetter[] = [];
   readonly drains: ModelGetter[] = [];
+  readonly idles: ModelGetter[] = [];
   version = 0;
 
   constructor(aging: number) {
@@ -93,10 +95,13 @@ class Model {
       const taken = this.queue.take();
       if (taken !== undefined) {
         getter.end = seen(taken);
-        this.handOuts.push(taken.key);
+        this.workItems.push(taken.key);
       } else if (this.queue.isShutDown) getter.end = "over";
     }
-    if (!this.queue.isShutDown || !this.isIdle) return;
+    if (!this.isIdle) return;
+    if (this.queue.isShutDown || this.queue.delayed.length === 0)
+      for (const idle of this.idles) idle.end ??= "idle";
+    if (!this.queue.isShutDown) return;
     for (const drain of this.drains) drain.end ??= [true, [], [], this.#delayed()];
   }
 
@@ -115,7 +120,11 @@ const seen = ({ key, item, priority }: { key: string; item: number; priority: nu
   priority,
 ];
 
-const shown = (handOut: WorkItem<Item>) => [handOut.key, handOut.item.version, handOut.priority];
+const shown = (workItem: WorkItem<Item>) => [
+  workItem.key,
+  workItem.item.version,
+  workItem.priority,
+];
 
 async function check(model: Model, { queue, clock, sums, ...real }: Real): Promise<void> {
   // A get that is served resolves some microtasks after it is.
@@ -131,7 +140,8 @@ async function check(model: Model, { queue, clock, sums, ...real }: Real): Promi
     timers: clock.waiters(),
     getters: real.getters.map(({ end }) => end),
     drains: real.drains.map(({ end }) => end),
-    handOuts: real.handOuts.map(({ key }) => key),
+    idles: real.idles.map(({ end }) => end),
+    workItems: real.workItems.map(({ key }) => key),
   }).toEqual({
     size,
     delayed: delayed.length,
@@ -140,7 +150,8 @@ async function check(model: Model, { queue, clock, sums, ...real }: Real): Promi
     timers: isArmed ? 1 : 0,
     getters: model.getters.map(({ end }) => end),
     drains: model.drains.map(({ end }) => end),
-    handOuts: model.handOuts,
+    idles: model.idles.map(({ end }) => end),
+    workItems: model.workItems,
   });
   if (!real.hasMetrics) return;
   expect(sums.depths).toEqual(model.queue.depth);
@@ -190,25 +201,25 @@ const burst = fc.array(fc.record({ key, priority }), { maxLength: 40 }).map((add
 );
 
 const take = fc.constant(
-  command("take()", (model, { queue, handOuts }) => {
+  command("take()", (model, { queue, workItems }) => {
     const taken = model.queue.take();
-    const handOut = queue.take();
-    expect(handOut && shown(handOut)).toEqual(taken && seen(taken));
-    if (taken === undefined || handOut === undefined) return;
-    handOuts.push(handOut);
-    model.handOuts.push(taken.key);
+    const workItem = queue.take();
+    expect(workItem && shown(workItem)).toEqual(taken && seen(taken));
+    if (taken === undefined || workItem === undefined) return;
+    workItems.push(workItem);
+    model.workItems.push(taken.key);
   }),
 );
 
 const get = fc.constant(
-  command("get()", (model, { queue, getters, handOuts }) => {
+  command("get()", (model, { queue, getters, workItems }) => {
     const getter: Getter = { stop: new AbortController(), end: undefined };
     getters.push(getter);
     model.getters.push({ end: undefined });
     void queue.get(getter.stop.signal).then(
-      (handOut) => {
-        if (handOut !== undefined) handOuts.push(handOut);
-        getter.end = handOut === undefined ? "over" : shown(handOut);
+      (workItem) => {
+        if (workItem !== undefined) workItems.push(workItem);
+        getter.end = workItem === undefined ? "over" : shown(workItem);
       },
       (reason: unknown) => {
         getter.end = reason;
@@ -227,12 +238,12 @@ const abort = fc.nat().map((which) =>
 );
 
 const done = fc.nat().map((which) =>
-  command(`done ${which}`, (model, { handOuts, spent }) => {
-    const index = which % Math.max(handOuts.length, 1);
-    const [ended] = model.handOuts.splice(index, 1);
-    for (const handOut of handOuts.splice(index, 1)) {
-      handOut.done();
-      spent.push(handOut);
+  command(`done ${which}`, (model, { workItems, spent }) => {
+    const index = which % Math.max(workItems.length, 1);
+    const [ended] = model.workItems.splice(index, 1);
+    for (const workItem of workItems.splice(index, 1)) {
+      workItem.done();
+      spent.push(workItem);
     }
     if (ended !== undefined) model.queue.done(ended);
   }),
@@ -240,7 +251,7 @@ const done = fc.nat().map((which) =>
 
 const doneAgain = fc.constant(
   command("done again, of all that are", (_model, { spent }) => {
-    for (const handOut of spent) handOut[Symbol.dispose]();
+    for (const workItem of spent) workItem[Symbol.dispose]();
   }),
 );
 
@@ -283,10 +294,36 @@ const drain = fc.constant(
   }),
 );
 
+const idle = fc.constant(
+  command("idle()", (model, { queue, idles }) => {
+    const waiting: Getter = { stop: new AbortController(), end: undefined };
+    idles.push(waiting);
+    model.idles.push({ end: undefined });
+    void queue.idle(waiting.stop.signal).then(
+      () => {
+        waiting.end = "idle";
+      },
+      (reason: unknown) => {
+        waiting.end = reason;
+      },
+    );
+  }),
+);
+
+const abortIdle = fc.nat().map((which) =>
+  command(`abort idle ${which}`, (model, { idles }) => {
+    const index = which % Math.max(idles.length, 1);
+    const modelled = model.idles[index];
+    if (modelled !== undefined) modelled.end ??= "stopped";
+    idles[index]?.stop.abort("stopped");
+  }),
+);
+
 const commands = fc.commands(
   [
     ...[add, add, burst, take, take, get, get, done, done, done, step, step, cancel, abort],
     doneAgain,
+    ...[idle, abortIdle],
     ...[shutDown, drain],
   ],
   { maxCommands: 120, size: "max" },
@@ -303,7 +340,7 @@ it("does what a naive queue does", async () => {
         await fc.asyncModelRun(() => ({ model: new Model(aging), real }), script);
         for (const getter of real.getters) getter.stop.abort("stopped");
         real.queue.shutDown();
-        for (const handOut of real.handOuts) handOut.done();
+        for (const workItem of real.workItems) workItem.done();
         for (let next = real.queue.take(); next !== undefined; next = real.queue.take())
           next.done();
         expect([real.queue.size, real.queue.inFlight, real.clock.waiters()]).toEqual([0, 0, 0]);

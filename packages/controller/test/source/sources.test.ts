@@ -10,6 +10,7 @@ import {
   mapSource,
   resync,
   type Source,
+  silentLogger,
 } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
@@ -23,6 +24,7 @@ function feed(sources: readonly Source[]) {
   const errors: unknown[][] = [];
   const controller = new Controller({
     name: "fed",
+    logger: silentLogger,
     clock,
     sources,
     workers: 4,
@@ -449,20 +451,24 @@ it("tells what a source rejects with when it was told to stop", async () => {
 });
 
 describe("a source that does not stop", () => {
-  it("is named, and does not keep the controller for longer than its grace", async () => {
+  it("is reported as running after grace and abortGrace", async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
     const deaf: Source = { name: "deaf", start: () => new Promise(() => {}) };
     const controller = new Controller({
       name: "fed",
+      logger: silentLogger,
       clock,
       sources: [deaf],
       grace: 100,
+      abortGrace: 50,
       reconcile: () => undefined,
     });
     const running = controller.run(stop.signal);
     stop.abort();
-    await clock.step(100);
+    await clock.step(149);
+    expect(controller.status().state).toBe("stopping");
+    await clock.step(1);
     await running;
     expect(controller.status()).toMatchObject({
       state: "stopped",

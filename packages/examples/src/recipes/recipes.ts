@@ -1,5 +1,5 @@
 import { realClock } from "@holdfast/clock";
-import { FileLock } from "@holdfast/controller";
+import { FileLock } from "@holdfast/controller/file-lock";
 import { crawl } from "./crawl.ts";
 import { fetchWithRetryAfter } from "./fetch-with-retry-after.ts";
 import { followLines } from "./follow-lines.ts";

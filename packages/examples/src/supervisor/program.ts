@@ -32,6 +32,8 @@ export interface Assignment {
   readonly table?: ProcessTable;
   /** The token of the term. */
   readonly token?: number;
+  /** Aborts when another one may supervise. */
+  readonly lost?: AbortSignal;
 }
 
 /** What all roles of the program share: processes, who watches, and how to supervise. */
@@ -65,7 +67,7 @@ export class Program {
   /** Supervises until `signal` aborts and everything has ended. */
   async supervise(signal: AbortSignal, assignment: Assignment = {}): Promise<void> {
     const { file, grace } = this.options;
-    const { manifests = manifestSource(file), table = this.table, token } = assignment;
+    const { manifests = manifestSource(file), table = this.table, token, lost } = assignment;
     const name = "supervisor";
     const supervisor = new Supervisor({
       ...{ file, grace, manifests },
@@ -74,7 +76,7 @@ export class Program {
       metrics: { metrics: this.metrics.controller(name), queueMetrics: this.metrics.queue(name) },
     });
     this.board.follow(supervisor, token);
-    await supervisor.run(signal);
+    await supervisor.run(signal, lost);
   }
 
   tell(change: SupervisorChange): void {

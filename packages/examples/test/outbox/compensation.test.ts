@@ -179,6 +179,22 @@ describe("the compensation task", () => {
     await end();
   });
 
+  it("finishes the write in hand when it is stopped, and begins no other", async () => {
+    const { clock, memory, lock, orphan, begin, end } = setUp();
+    await orphan([1, 2]);
+    const holders: (string | undefined)[] = [];
+    const before: Faults["before"] = async (request) => {
+      if (request !== "releaseOrphan") return;
+      await clock.sleep(2 * SECOND);
+      holders.push((await lock.get(new AbortController().signal))?.record.holder);
+    };
+    begin("a", { faults: { before } });
+    await clock.step(SECOND);
+    await end();
+    expect(await memory.counts()).toMatchObject({ pending: 1, failed: 1 });
+    expect(holders).toEqual(["a"]);
+  });
+
   it("reports a store that is away, and comes back to what it could not do", async () => {
     const { clock, memory, events, orphan, begin, end } = setUp();
     await orphan([1]);

@@ -31,7 +31,7 @@ export class Compensation {
   /** @throws RangeError that names the options that are out of their range */
   constructor(options: CompensationOptions) {
     this.#options = resolveCompensation(options);
-    const { name, lock, lease, patience, clock, random } = this.#options;
+    const { name, lock, lease, patience, clock, random, logger } = this.#options;
     this.name = name;
     this.#elector = new LeaderElector({
       ...{ lock, identity: name, clock, random, once: true },
@@ -40,6 +40,7 @@ export class Compensation {
       retryPeriod: Math.min(patience / 5, lease / 10),
       lead: (leadership) => this.#lead(leadership),
       onError: (error) => report({ type: "error", error }, this.#options),
+      logger,
     });
   }
 
@@ -58,43 +59,47 @@ export class Compensation {
     await this.#elector.run(end.signal);
   }
 
-  async #lead({ token, signal }: Leadership): Promise<void> {
+  /** After a stop it finishes the request in hand, under the lock, and begins no other. */
+  async #lead({ token, signal, lost }: Leadership): Promise<void> {
     this.#onLead();
     const { store, clock, batch, hold } = this.#options;
     const over = clock.monotonic() + hold;
     const now = Math.floor(clock.now());
-    const { claims, broken } = await this.#bounded(() => store.orphans(now, batch), signal);
+    const { claims, broken } = await this.#bounded(() => store.orphans(now, batch), lost);
     for (const each of broken) report({ type: "broken", broken: each }, this.#options);
-    for (const claim of claims) await this.#tryRelease(claim, { token, signal });
+    for (const claim of claims) {
+      if (signal.aborted) return;
+      await this.#tryRelease(claim, { token, lost });
+    }
     await clock.sleep(over - clock.monotonic(), { signal });
   }
 
   /** One that cannot be written must not keep the others waiting, round for round. */
-  async #tryRelease(claim: Claim, term: Leadership): Promise<void> {
+  async #tryRelease(claim: Claim, term: Pick<Leadership, "token" | "lost">): Promise<void> {
     try {
       await this.#release(claim, term);
     } catch (error) {
-      if (term.signal.aborted || isStaleFenceError(error) || isTimeoutError(error)) throw error;
+      if (term.lost.aborted || isStaleFenceError(error) || isTimeoutError(error)) throw error;
       report({ type: "error", error }, this.#options);
     }
   }
 
-  async #release(claim: Claim, { token, signal }: Leadership): Promise<void> {
+  async #release(claim: Claim, { token, lost }: Pick<Leadership, "token" | "lost">): Promise<void> {
     const { store, clock, fence, jitter, random } = this.#options;
     const error = new Error(`${claim.worker} died, or could not write what became of its attempt`);
     const failure = failureOf(error, claim.message, { now: clock.now(), jitter, random });
     const release = (): Promise<boolean> =>
       store.releaseOrphan(claim, failure, { name: fence, token });
-    const isDone = await this.#bounded(release, signal);
+    const isDone = await this.#bounded(release, lost);
     if (!isDone) return; // Its worker was faster.
     report({ type: "orphan", claim, failure }, this.#options);
     if (failure.nextScheduleTime === undefined)
       report({ type: "dead", claim, failure }, this.#options);
   }
 
-  /** A request that is not waited for any longer than a request may take, or the term lasts. */
-  async #bounded<Value>(request: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+  /** A request that is abandoned after `storeTimeout`, or when the lock is lost. */
+  async #bounded<Value>(request: () => Promise<Value>, lost: AbortSignal): Promise<Value> {
     const { clock, storeTimeout } = this.#options;
-    return await retry(request, { retries: 0, attemptTimeout: storeTimeout, clock, signal });
+    return await retry(request, { retries: 0, attemptTimeout: storeTimeout, clock, signal: lost });
   }
 }

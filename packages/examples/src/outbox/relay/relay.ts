@@ -1,4 +1,4 @@
-import { Controller, type ControllerStatus, type Request } from "@holdfast/controller";
+import { Controller, type ControllerStatus, type ReconcileRequest } from "@holdfast/controller";
 import { attempt, release } from "./attempt.ts";
 import { ClaimFeed } from "./claim-feed.ts";
 import type { HeldClaim } from "./held-claim.ts";
@@ -74,7 +74,7 @@ export class Relay {
     return { controller: this.#controller.status(), ...this.#feed.counts };
   }
 
-  async #reconcile({ item, signal }: Request<HeldClaim>): Promise<void> {
+  async #reconcile({ item, signal }: ReconcileRequest<HeldClaim>): Promise<void> {
     this.#settle(item, await attempt(item, this.#options, signal));
   }
 

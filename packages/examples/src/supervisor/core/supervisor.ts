@@ -66,12 +66,12 @@ export class Supervisor {
   }
 
   /** Runs until `signal` aborts, for a reason that is told, and everything has ended. */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, lost?: AbortSignal): Promise<void> {
     using _closing = onAbort(signal, (why) => {
       this.#state = "closed";
       this.#tell({ type: "shutdown", why: `${why}`, grace: this.#grace });
     });
-    await this.controller.run(signal);
+    await this.controller.run(signal, { lost });
     for (const process of this.#processes.values()) process.stop("shutdown", this.#grace);
     await Promise.all([...this.#processes.values()].map(({ ended }) => ended));
   }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { FileLock, LeaderElector } from "@holdfast/controller";
+import { LeaderElector } from "@holdfast/controller";
+import { FileLock } from "@holdfast/controller/file-lock";
 import { formatDuration } from "../../terminal/duration.ts";
 import type { Program } from "../program.ts";
 import { FencedTable } from "./fenced-table.ts";
@@ -19,12 +20,12 @@ export function candidate(directory: string, program: Program): Role {
     onNewLeader: (leader) => {
       if (leader !== identity) program.tell({ type: "following", leader });
     },
-    lead: async ({ token, signal }) => {
+    lead: async ({ token, signal, lost }) => {
       program.tell({ type: "leading", identity, token });
       await roster.endOrphans({ clock, grace, before: token, signal });
       const isLeader = (): boolean => elector.isLeader;
       const fenced = new FencedTable(table, { roster, token, isLeader });
-      await program.supervise(signal, { table: fenced, token });
+      await program.supervise(signal, { table: fenced, token, lost });
       board.follow(undefined);
     },
   });

@@ -1,11 +1,10 @@
-import { requireString } from "@holdfast/clock/internal";
+import { requireDelay, requireString, requireWhole } from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import { messageOf } from "../message-of.ts";
-import { newerOf, type WorkItem } from "../queue/hand-out.ts";
+import { newerOf, type WorkItem } from "../queue/work-item.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import type { KeyedWorkQueueOptions, WorkQueueArguments } from "../queue/work-queue-options.ts";
-import { FailureCounts } from "../reconcile/failure-counts.ts";
-import { isFailure, type Outcome, outcomeOf, type Settlement } from "../reconcile/outcome.ts";
+import { limitRetries, type Outcome, outcomeOf, type Settlement } from "../reconcile/outcome.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import type { ErrorOrigin, ResolvedControllerOptions } from "./controller-options.ts";
 import type { ReconcileErrorStatus } from "./controller-status.ts";
@@ -13,27 +12,28 @@ import { Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
 import { Run, type RunOptions } from "./run.ts";
 import type { Task } from "./task.ts";
+import { TurnBudget } from "./turn-budget.ts";
 
-/** As soon as possible, but after a turn of the event loop: what asks for it again and again stays stoppable. */
+/** At once, but after a turn of the event loop. */
 const AFTER_A_TURN: number = Number.MIN_VALUE;
 
-/** When a limiter fails to say when, in milliseconds. */
+/** Delay of a retry when the limiter fails, in milliseconds. */
 const DELAY_WITHOUT_LIMITER = 1_000;
 
-/** The workers of a controller and what they work on. */
-export class Crew<Item> {
+/** The workers of a controller, its queue, and the keys in flight. */
+export class Workers<Item> {
   readonly gate: Gate = new Gate();
   readonly queue: WorkQueue<Task<Item>>;
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
-  /** Something has ended; see {@link Crew.isIdle}. */
+  /** Called when {@link Workers.isIdle} may have changed. */
   readonly #onChange: () => void;
   readonly #runs = new Map<string, Run<Item>>();
-  readonly #failures = new FailureCounts();
   readonly #runOptions: RunOptions<Item>;
-  /** How many there are, without those that wait for stuck runs. */
-  #workers = 0;
-  /** The last one has gone. */
+  readonly #turns: TurnBudget;
+  /** How many are alive, without those that wait for stuck runs. */
+  #alive = 0;
+  /** Called when the last one has ended. */
   #onEmpty: () => void = () => {};
   #busy = 0;
   #lastError: ReconcileErrorStatus | undefined = undefined;
@@ -44,6 +44,7 @@ export class Crew<Item> {
     this.#hooks = hooks;
     this.#onChange = onChange;
     this.#runOptions = { clock, timeout, abortGrace, onStuck: (run) => this.#replace(run) };
+    this.#turns = new TurnBudget(clock);
     const queue: KeyedWorkQueueOptions<Task<Item>> = {
       ...{ name, clock, limiter, aging, metrics: queueMetrics },
       keyOf: keyOfTask,
@@ -61,12 +62,12 @@ export class Crew<Item> {
     return this.#lastError;
   }
 
-  /** What has not settled, the oldest first. */
+  /** The runs that have not settled, the oldest first. */
   get runs(): Iterable<Run<Item>> {
     return this.#runs.values();
   }
 
-  /** Whether nothing is in flight, and nothing will be of itself. */
+  /** Whether no key is in flight, and none will begin unless it is added. */
   get isIdle(): boolean {
     return this.queue.inFlight === 0 && (this.queue.size === 0 || this.gate.is("closed"));
   }
@@ -78,40 +79,40 @@ export class Crew<Item> {
   }
 
   start(): void {
-    while (this.#workers < this.#options.workers) {
-      this.#workers++;
+    while (this.#alive < this.#options.workers) {
+      this.#alive++;
       void this.#work();
     }
   }
 
-  /** Begins nothing more, and tells what runs to stop. */
+  /** Begins no further key, and aborts the keys in flight. */
   abort(reason: unknown): void {
     this.gate.close();
     for (const run of this.#runs.values()) run.abort("stop", reason);
   }
 
-  /** Resolves when no worker is left: the queue is shut down and empty, or the gate is closed. */
+  /** Resolves when no worker is alive: the queue is shut down and empty, or the gate is closed. */
   async ended(): Promise<void> {
-    while (this.#workers > 0)
+    while (this.#alive > 0)
       await new Promise<void>((resolve) => {
         this.#onEmpty = resolve;
       });
   }
 
   /**
-   * A worker. For as long as there are keys it waits for nothing but reconciles: a promise more would
-   * cost as much as all that is done for a key beside its own.
+   * One worker. While keys are queued it awaits nothing but reconciles: another promise would cost as
+   * much as everything else that is done for a key.
    */
   async #work(): Promise<void> {
-    let handOut = await this.#next();
-    while (handOut !== undefined) {
-      // It may have been handed out in the moment of a pause: then it is first in line. Nothing may be
-      // waited for between this look and the run, or an abort of all runs could miss it.
+    let workItem = await this.#next();
+    while (workItem !== undefined) {
+      // The key may have been taken just before a pause: then it is first in line. No await may stand
+      // between this check and the run, or an abort of all runs could miss it.
       while (this.gate.is("paused")) await this.gate.changed();
       if (this.gate.is("closed")) {
-        this.#giveBack(handOut);
+        this.#giveBack(workItem);
       } else {
-        const run = this.#begin(handOut);
+        const run = this.#begin(workItem);
         let settlement: Settlement;
         try {
           settlement = { kind: "returned", result: await this.#options.reconcile(run) };
@@ -123,12 +124,14 @@ export class Crew<Item> {
         if (wasStuck) return;
         this.#free();
       }
-      handOut = (this.gate.is("open") ? this.queue.take() : undefined) ?? (await this.#next());
+      const { turn } = this.#turns;
+      if (turn !== undefined) await turn;
+      workItem = (this.gate.is("open") ? this.queue.take() : undefined) ?? (await this.#next());
     }
-    if (--this.#workers === 0) this.#onEmpty();
+    if (--this.#alive === 0) this.#onEmpty();
   }
 
-  /** The next key for a worker; undefined when there is none any more. */
+  /** The next key for a worker; undefined when there will be none. */
   async #next(): Promise<WorkItem<Task<Item>> | undefined> {
     const { gate, queue } = this;
     while (!gate.is("closed")) {
@@ -145,15 +148,15 @@ export class Crew<Item> {
     return undefined;
   }
 
-  #giveBack(handOut: WorkItem<Task<Item>>): void {
-    const task = newerOf(handOut) ?? handOut.item;
-    this.queue.add(task, { after: AFTER_A_TURN, priority: handOut.priority });
-    handOut.done();
+  #giveBack(workItem: WorkItem<Task<Item>>): void {
+    const task = newerOf(workItem) ?? workItem.item;
+    this.queue.add(task, { after: AFTER_A_TURN, priority: workItem.priority });
+    workItem.done();
     this.#onChange();
   }
 
-  #begin(handOut: WorkItem<Task<Item>>): Run<Item> {
-    const run = new Run(handOut, this.#failures.of(handOut.key) + 1, this.#runOptions);
+  #begin(workItem: WorkItem<Task<Item>>): Run<Item> {
+    const run = new Run(workItem, this.#failuresOf(workItem.key) + 1, this.#runOptions);
     this.#runs.set(run.key, run);
     this.#busy++;
     this.#measure((metrics) => metrics.activeWorkers(1));
@@ -161,10 +164,14 @@ export class Crew<Item> {
     return run;
   }
 
-  /** Another worker takes the place of the one that waits for a stuck run. */
+  /** Starts another worker in the place of the one that waits for a stuck run. */
   #replace(stuck: Run<Item>): void {
     const details = { key: stuck.key, age: this.#options.clock.monotonic() - stuck.startedAt };
-    this.#hooks.log("error", details, "a reconcile was told to stop and does not; its key waits");
+    this.#hooks.log(
+      "error",
+      details,
+      "reconcile ignored its abort signal; worker released, key blocked until it settles",
+    );
     this.#free();
     void this.#work();
   }
@@ -177,20 +184,28 @@ export class Crew<Item> {
   }
 
   #settle(run: Run<Item>, settlement: Settlement): void {
-    const { clock, maxRetries } = this.#options;
-    const now = clock.monotonic();
+    const now = this.#options.clock.monotonic();
     run.settle();
-    const failures = isFailure(settlement) ? this.#failures.fail(run.key, now) : 0;
-    const outcome = outcomeOf(settlement, { failures, maxRetries, aborted: run.aborted });
+    const { outcome, delay } = this.#decide(run, settlement);
     this.#runs.delete(run.key);
-    const delay = this.#apply(run, outcome, now);
-    run.handOut.done();
-    // Its worker may have left, and the others gone home.
+    this.#apply(run, outcome, delay);
+    run.workItem.done();
+    // Its worker may have left, and the others may have ended.
     if (this.queue.isShutDown && this.queue.size > 0) this.start();
     if ("error" in outcome) this.#report(run, outcome, delay);
     const isLate = run.aborted === "timeout";
     this.#measure((metrics) => metrics.reconciled(outcome.label, now - run.startedAt, isLate));
+    this.#turns.spend(now);
     this.#onChange();
+  }
+
+  /** The outcome, and the delay of a retry. The limiter counts only failures that may be retried. */
+  #decide(run: Run<Item>, settlement: Settlement): { outcome: Outcome; delay: number } {
+    const outcome = outcomeOf(settlement, run.aborted);
+    if (outcome.kind !== "retry") return { outcome, delay: 0 };
+    const delay = this.#countFailure(run.key, outcome.delay);
+    const { maxRetries } = this.#options;
+    return { outcome: limitRetries(outcome, this.#failuresOf(run.key), maxRetries), delay };
   }
 
   #measure(tell: (metrics: ControllerMetrics) => void): void {
@@ -198,57 +213,63 @@ export class Crew<Item> {
     if (metrics !== undefined) this.#hooks.call("metrics", () => tell(metrics));
   }
 
-  /** @returns how long the key waits, if it does */
-  #apply(run: Run<Item>, outcome: Outcome, now: number): number | undefined {
+  #apply(run: Run<Item>, outcome: Outcome, retryDelay: number): void {
     switch (outcome.kind) {
       case "forget":
       case "drop":
       case "giveUp":
         this.#forget(run.key);
-        return undefined;
+        break;
       case "requeueAfter":
         this.#forget(run.key);
-        return this.#again(run, "requeue", outcome.delay);
+        this.#again(run, "requeue", outcome.delay);
+        break;
       case "interrupt":
-        return this.#again(run, "interrupted", 0);
-      case "retry": {
-        const delay = outcome.delay ?? this.#delayOf(run.key);
-        this.#failures.backOff(run.key, now + delay);
-        return this.#again(run, "retry", delay);
-      }
+        this.#again(run, "interrupted", 0);
+        break;
+      case "retry":
+        this.#again(run, "retry", retryDelay);
+        break;
     }
   }
 
-  #again(run: Run<Item>, reason: string, delay: number): number {
-    const task = run.newer ?? { ...run.handOut.item, reason };
-    const { priority } = run.handOut;
+  #again(run: Run<Item>, reason: string, delay: number): void {
+    const task = run.newer ?? { ...run.workItem.item, reason };
+    const { priority } = run.workItem;
     this.queue.add(task, { after: Math.max(delay, AFTER_A_TURN), priority });
-    return delay;
   }
 
   #forget(key: string): void {
-    this.#failures.forget(key);
     this.#hooks.call("limiter", () => this.#options.limiter.forget(key));
   }
 
-  #delayOf(key: string): number {
-    let delay: unknown;
+  /** @returns the delay of the retry: `after` if the failure names one, else the limiter's */
+  #countFailure(key: string, after: number | undefined): number {
+    let delay = DELAY_WITHOUT_LIMITER;
     this.#hooks.call("limiter", () => {
-      delay = this.#options.limiter.when(key);
+      delay = requireDelay("limiter.when(key)", this.#options.limiter.when(key, after));
     });
-    return typeof delay === "number" && delay >= 0 ? delay : DELAY_WITHOUT_LIMITER;
+    return after ?? delay;
   }
 
-  #report(run: Run<Item>, outcome: Outcome & { error: unknown }, delay: number | undefined): void {
+  #failuresOf(key: string): number {
+    let failures = 0;
+    this.#hooks.call("limiter", () => {
+      failures = requireWhole("limiter.requeues(key)", this.#options.limiter.requeues(key), 0);
+    });
+    return failures;
+  }
+
+  #report(run: Run<Item>, outcome: Outcome & { error: unknown }, delay: number): void {
     const { clock, onError, onGiveUp } = this.#options;
     const { key, attempt } = run;
     const { error } = outcome;
-    const item = (run.newer ?? run.handOut.item).item;
+    const item = (run.newer ?? run.workItem.item).item;
     this.#lastError = { key, message: messageOf(error), at: clock.now() };
     const details = { key, attempt, reason: run.reason, err: error };
     if (outcome.kind === "retry")
-      this.#hooks.log("warn", { ...details, delay }, "reconcile failed");
-    else this.#hooks.log("error", details, "reconcile failed, and is not retried");
+      this.#hooks.log("warn", { ...details, delay }, "reconcile failed; key retried after delay");
+    else this.#hooks.log("error", details, "reconcile failed; key not retried");
     const origin: ErrorOrigin = { kind: "reconcile", key, attempt };
     this.#hooks.call("onError", () => onError(error, origin));
     if (outcome.kind === "giveUp")

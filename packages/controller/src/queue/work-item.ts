@@ -1,11 +1,10 @@
 import type { QueueItem } from "./queue-item.ts";
 
 /**
- * A key that a queue has handed out, to be worked on by whoever holds this and nobody else.
+ * A key taken from a queue, and the exclusive right to work on it.
  *
- * It ends with {@link WorkItem.done}. Until then the key is not handed out again, whatever is added.
- * The end belongs to the hand-out and not to the key, so that calling it again, or late, cannot end
- * somebody else's: it does nothing.
+ * The right ends with {@link WorkItem.done}. Until then the queue does not hand the key out again, even
+ * if it is added. A second or late call of `done` does nothing: it cannot end the work of another holder.
  *
  * @example
  * ```ts
@@ -23,32 +22,32 @@ import type { QueueItem } from "./queue-item.ts";
  * ```
  */
 export interface WorkItem<Item> extends Disposable {
-  /** The latest item that was added of this key. */
+  /** The latest item that was added with this key. */
   readonly item: Item;
 
-  /** What the item is known by. */
+  /** The key of the item. */
   readonly key: string;
 
-  /** The priority it was handed out with. */
+  /** The priority of the key when it was taken. */
   readonly priority: number;
 
-  /** Says that the work is over, however it ended. The second call does nothing. */
+  /** Ends the work, whether it succeeded or failed. A second call does nothing. */
   done(): void;
 
-  /** The same as {@link WorkItem.done}, for `using`. */
+  /** Same as {@link WorkItem.done}, for `using`. */
   [Symbol.dispose](): void;
 }
 
-/** A hand-out as its queue sees it. */
-export class Assignment<Item> implements WorkItem<Item> {
+/** A work item as its queue sees it. */
+export class IssuedWorkItem<Item> implements WorkItem<Item> {
   readonly key: string;
   readonly item: Item;
   readonly priority: number;
-  /** For the queue, until it is done: afterwards the record may be another key's. */
+  /** For the queue, until the item is done: afterwards the record may be another key's. */
   readonly record: QueueItem<Item>;
-  /** When it was handed out, if the queue has metrics. */
+  /** When the item was taken, if the queue has metrics. */
   readonly startedAt: number;
-  /** Undefined once it is done. */
+  /** Undefined once the item is done. */
   #finish: Finish<Item> | undefined;
 
   constructor(record: QueueItem<Item>, item: Item, startedAt: number, finish: Finish<Item>) {
@@ -71,9 +70,9 @@ export class Assignment<Item> implements WorkItem<Item> {
   }
 }
 
-/** What was added of a key since it was handed out, for as long as that is not done. */
-export function newerOf<Item>(handOut: WorkItem<Item>): Item | undefined {
-  return (handOut as Assignment<Item>).record.item;
+/** The item added with the key since it was taken; undefined if there is none. Valid until it is done. */
+export function newerOf<Item>(workItem: WorkItem<Item>): Item | undefined {
+  return (workItem as IssuedWorkItem<Item>).record.item;
 }
 
-type Finish<Item> = (assignment: Assignment<Item>) => void;
+type Finish<Item> = (workItem: IssuedWorkItem<Item>) => void;

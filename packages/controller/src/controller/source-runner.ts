@@ -5,26 +5,26 @@ import type { EnqueueOptions, Source } from "../source/source.ts";
 import type { ErrorStatus, SourceState, SourceStatus } from "./controller-status.ts";
 import { isThenable } from "./hooks.ts";
 
-/** What a feeder needs of its controller. */
-export interface FeederOptions<Item> {
+/** Options for a {@link SourceRunner}. */
+export interface SourceRunnerOptions<Item> {
   readonly clock: Clock;
   readonly random: Random | undefined;
   readonly enqueue: (item: Item, options: EnqueueOptions) => void;
   readonly onError: (error: unknown, source: string) => void;
 }
 
-/** The delays between the starts of a source that fails, in milliseconds. */
+/** Delays between the starts of a failing source, in milliseconds. */
 const RESTART = { duration: 1_000, factor: 2, cap: 60_000, jitter: 0.2, resetAfter: 120_000 };
 
-/** Keeps one source running. */
-export class Feeder<Item> {
+/** Keeps one source running: restarts it when it fails. */
+export class SourceRunner<Item> {
   readonly #source: Source<Item>;
-  readonly #options: FeederOptions<Item>;
+  readonly #options: SourceRunnerOptions<Item>;
   #state: SourceState = "idle";
   #starts = 0;
   #lastError: ErrorStatus | undefined = undefined;
 
-  constructor(source: Source<Item>, options: FeederOptions<Item>) {
+  constructor(source: Source<Item>, options: SourceRunnerOptions<Item>) {
     this.#source = source;
     this.#options = options;
   }
@@ -42,7 +42,7 @@ export class Feeder<Item> {
     };
   }
 
-  /** Resolves when the source has ended, or has stopped after the abort. */
+  /** Resolves when the source has ended, by itself or after the abort. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     const end = new AbortController();
@@ -64,7 +64,7 @@ export class Feeder<Item> {
     this.#state = "ended";
   }
 
-  /** Starts it once. Resolves when it has ended, or the signal has aborted and it has stopped. */
+  /** Starts the source once. Resolves when it has ended, by itself or after the abort. */
   async #start(signal: AbortSignal): Promise<void> {
     const attempt = new AbortController();
     const subscription = onAbort(signal, (reason) => attempt.abort(reason));

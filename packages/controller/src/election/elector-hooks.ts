@@ -1,0 +1,78 @@
+import { messageOf } from "../message-of.ts";
+import type { ResolvedLeaderElectorOptions } from "./leader-elector-options.ts";
+
+/**
+ * User code of an elector: its hooks and its logger. None of it is awaited. An error of a hook goes to
+ * `onError`; without one, or if `onError` fails, it stops the run, which then rejects with it.
+ */
+export class ElectorHooks {
+  readonly #options: ResolvedLeaderElectorOptions;
+  #stop: (reason: unknown) => void = () => {};
+  #failure: { readonly error: unknown } | undefined;
+  #lockError: unknown;
+
+  constructor(options: ResolvedLeaderElectorOptions) {
+    this.#options = options;
+  }
+
+  /** Error of the latest request to the lock; undefined if it succeeded. */
+  get lockError(): unknown {
+    return this.#lockError;
+  }
+
+  /** A run begins; `stop` ends it. */
+  begin(stop: (reason: unknown) => void): void {
+    this.#stop = stop;
+    this.#failure = undefined;
+  }
+
+  /** The run has ended. */
+  throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  newLeader(leader: string | undefined): void {
+    void this.#call(() => this.#options.onNewLeader?.(leader));
+  }
+
+  lockAnswered(): void {
+    this.#lockError = undefined;
+  }
+
+  /** The request is retried. Of failures in a row that no `onError` takes, the first is a warning. */
+  lockFailed(err: unknown): void {
+    const isFirst = this.#lockError === undefined;
+    this.#lockError = err;
+    const { onError } = this.#options;
+    if (onError !== undefined) void this.#call(() => onError(err));
+    else
+      this.log(isFirst ? "warn" : "debug", `request to the lock failed: ${messageOf(err)}`, {
+        err,
+      });
+  }
+
+  log(level: "debug" | "info" | "warn", message: string, details: object = {}): void {
+    const { logger, identity, lock } = this.#options;
+    const facts = { identity, lock: lock.description, ...details };
+    void this.#call(() => logger[level](facts, message));
+  }
+
+  /** Hands an error of user code over. */
+  async failed(error: unknown): Promise<void> {
+    try {
+      if (this.#options.onError === undefined) throw error;
+      await this.#options.onError(error);
+    } catch (unhandled) {
+      this.#failure ??= { error: unhandled };
+      this.#stop(unhandled);
+    }
+  }
+
+  async #call(hook: () => unknown): Promise<void> {
+    try {
+      await hook();
+    } catch (error) {
+      await this.failed(error);
+    }
+  }
+}

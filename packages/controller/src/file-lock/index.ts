@@ -1,0 +1,1 @@
+export { FileLock } from "./file-lock.ts";

@@ -1,0 +1,111 @@
+import { realClock } from "@holdfast/clock";
+import { FakeClock } from "@holdfast/clock/testing";
+import { Controller, type ControllerOptions, silentLogger } from "@holdfast/controller";
+import { describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+
+/** A running controller whose reconciler adds its own key for ever. */
+function busy(options: Partial<ControllerOptions> = {}) {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const counts = { reconciles: 0 };
+  const controller = new Controller({
+    name: "busy",
+    logger: silentLogger,
+    clock,
+    reconcile({ key }) {
+      counts.reconciles++;
+      controller.add(key);
+    },
+    ...options,
+  });
+  const running = controller.run(stop.signal);
+  return { clock, stop, counts, controller, running };
+}
+
+/** As much as runs before a timer: on the fake clock microtasks alone. */
+async function microtasks(): Promise<void> {
+  for (let i = 0; i < 20_000; i++) await undefined;
+}
+
+describe("a reconciler that adds its own key for ever", () => {
+  it.each([1, 2])(
+    "yields to a timer due now after 1,000 reconciles of %i workers",
+    async (workers) => {
+      const { clock, stop, counts, controller, running } = busy({ workers });
+      controller.add("a");
+      controller.add("b");
+      await microtasks();
+      // A worker that has begun finishes its key before it yields.
+      const first = counts.reconciles;
+      expect(first).toBeGreaterThanOrEqual(1_000);
+      expect(first).toBeLessThan(1_000 + workers);
+      expect(clock.pending().map(({ label }) => label)).toEqual(["turn"]);
+      await microtasks();
+      expect(counts.reconciles).toBe(first);
+      clock.afterFunc(0, () => stop.abort());
+      await clock.step(0);
+      await running;
+      expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+    },
+  );
+
+  it("yields also when it adds the key after its reconcile has settled", async () => {
+    const { clock, stop, counts, controller, running } = busy({
+      reconcile({ key }) {
+        counts.reconciles++;
+        queueMicrotask(() => queueMicrotask(() => queueMicrotask(() => controller.add(key))));
+      },
+    });
+    controller.add("a");
+    await microtasks();
+    expect(counts.reconciles).toBe(1_000);
+    stop.abort();
+    await clock.step(0);
+    await running;
+    expect(clock.waiters()).toBe(0);
+  });
+});
+
+it("arms no timer before 1,000 reconciles, however long they take on a fake clock", async () => {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const labels = new Set<string | undefined>();
+  const controller = new Controller({
+    name: "slow",
+    clock,
+    reconcile: async () => {
+      await clock.sleep(1_000, { label: "work" });
+      for (const { label } of clock.pending()) labels.add(label);
+    },
+  });
+  const running = controller.run(stop.signal);
+  for (let i = 0; i < 100; i++) controller.add(`${i}`);
+  await clock.step(100_000);
+  expect([[...labels], clock.pending(), controller.status().inFlight]).toEqual([[], [], []]);
+  stop.abort();
+  await running;
+});
+
+it("lets a host timer fire within a burst of reconciles that block on the real clock", async () => {
+  const stop = new AbortController();
+  let reconciles = 0;
+  const controller = new Controller({
+    name: "blocking",
+    clock: realClock,
+    reconcile({ key }) {
+      reconciles++;
+      const end = realClock.monotonic() + 4;
+      while (realClock.monotonic() < end);
+      if (reconciles < 200) controller.add(key);
+    },
+  });
+  const running = controller.run(stop.signal);
+  controller.add("a");
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  const seen = reconciles;
+  stop.abort();
+  await running;
+  expect(seen).toBeLessThan(200);
+});

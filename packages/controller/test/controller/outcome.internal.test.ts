@@ -1,0 +1,185 @@
+import {
+  isRetryAfterError,
+  isTerminalError,
+  RetryAfterError,
+  TerminalError,
+} from "@holdfast/controller";
+import { describe, expect, it } from "vitest";
+import {
+  type AbortCause,
+  limitRetries,
+  outcomeOf,
+  type RetryOutcome,
+  type Settlement,
+} from "../../src/reconcile/outcome.ts";
+import type { ReconcileResult } from "../../src/reconcile/reconcile.ts";
+
+const INFINITY = Number.POSITIVE_INFINITY;
+const broken = new Error("broken");
+const terminal = new TerminalError("never");
+const later = new RetryAfterError(500);
+const wrapped = new Error("outer", { cause: terminal });
+const several = new AggregateError([broken, terminal]);
+
+const returned = (result: unknown): Settlement => ({
+  kind: "returned",
+  result: result as ReconcileResult,
+});
+const threw = (error: unknown): Settlement => ({ kind: "threw", error });
+const retry = (error: unknown, delay?: number, label = "error"): object => ({
+  kind: "retry",
+  label,
+  delay,
+  error,
+});
+
+type Row = [name: string, settlement: Settlement, aborted: AbortCause, outcome: object];
+
+const rows: Row[] = [
+  ["nothing", returned(undefined), undefined, { kind: "forget", label: "success" }],
+  ["null", returned(null), undefined, { kind: "forget", label: "success" }],
+  ["something else", returned("done"), undefined, { kind: "forget", label: "success" }],
+  [
+    "nothing after the timeout",
+    returned(undefined),
+    "timeout",
+    { kind: "forget", label: "success" },
+  ],
+  [
+    "nothing, although aborted by the stop",
+    returned(undefined),
+    "stop",
+    { kind: "forget", label: "success" },
+  ],
+  [
+    "requeueAfter",
+    returned({ requeueAfter: 10 }),
+    undefined,
+    { kind: "requeueAfter", label: "requeue_after", delay: 10 },
+  ],
+  [
+    "requeueAfter 0",
+    returned({ requeueAfter: 0 }),
+    undefined,
+    { kind: "requeueAfter", label: "requeue_after", delay: 0 },
+  ],
+  [
+    "requeueAfter below 0",
+    returned({ requeueAfter: -1 }),
+    undefined,
+    { kind: "requeueAfter", label: "requeue_after", delay: 0 },
+  ],
+  [
+    "requeueAfter Infinity",
+    returned({ requeueAfter: INFINITY }),
+    undefined,
+    { kind: "forget", label: "requeue_after" },
+  ],
+  [
+    "requeueAfter undefined",
+    returned({ requeueAfter: undefined }),
+    undefined,
+    { kind: "forget", label: "success" },
+  ],
+  ["an error", threw(broken), undefined, retry(broken)],
+  ["undefined, thrown", threw(undefined), undefined, retry(undefined)],
+  ["an error after the timeout", threw(broken), "timeout", retry(broken, undefined, "timeout")],
+  [
+    "an error when aborted by the stop",
+    threw(broken),
+    "stop",
+    { kind: "interrupt", label: "interrupted" },
+  ],
+  [
+    "a terminal error",
+    threw(terminal),
+    undefined,
+    { kind: "drop", label: "terminal", error: terminal },
+  ],
+  [
+    "a terminal error when aborted by the stop",
+    threw(terminal),
+    "stop",
+    { kind: "drop", label: "terminal", error: terminal },
+  ],
+  [
+    "an error caused by a terminal one",
+    threw(wrapped),
+    undefined,
+    { kind: "drop", label: "terminal", error: wrapped },
+  ],
+  ["a terminal error among several", threw(several), undefined, retry(several)],
+  ["a retry-after error", threw(later), undefined, retry(later, 500)],
+  ["a retry-after error after the timeout", threw(later), "timeout", retry(later, 500, "timeout")],
+];
+
+describe("the outcome for a key", () => {
+  it.each(rows)("after %s", (_name, settlement, aborted, outcome) => {
+    expect(outcomeOf(settlement, aborted)).toEqual(outcome);
+  });
+
+  it.each([
+    [Number.NaN, new RangeError("requeueAfter must be a number of milliseconds, got NaN")],
+    ["10", new TypeError('requeueAfter must be a number of milliseconds, got "10"')],
+    [null, new TypeError("requeueAfter must be a number of milliseconds, got null")],
+  ])("after requeueAfter %s is that of an error", (requeueAfter, error) => {
+    const outcome = outcomeOf(returned({ requeueAfter }), undefined);
+    expect(outcome).toEqual(retry(error));
+  });
+});
+
+describe("an unreadable value", () => {
+  const unreadable = (name: string, base: object = {}): object =>
+    Object.defineProperty(base, name, {
+      get() {
+        throw broken;
+      },
+    });
+
+  it("is a failure if it is returned", () => {
+    const settlement = returned(unreadable("requeueAfter"));
+    expect(outcomeOf(settlement, undefined)).toEqual(retry(broken));
+  });
+
+  it("is a failure like any other if it is thrown", () => {
+    const error = unreadable("code", new Error("odd"));
+    expect([isTerminalError(error), isRetryAfterError(error)]).toEqual([false, false]);
+    expect(outcomeOf(threw(error), undefined)).toEqual(retry(error));
+  });
+
+  it.each([Number.NaN, "10", undefined])(
+    "is the delay of a retry-after error that is %s: the limiter says when",
+    (after) => {
+      const error = Object.assign(new Error("odd"), { code: later.code, after });
+      expect(outcomeOf(threw(error), undefined)).toEqual(retry(error));
+    },
+  );
+
+  it("is the delay of a retry-after error that throws: the limiter says when", () => {
+    const error = unreadable("after", Object.assign(new Error("odd"), { code: later.code }));
+    expect(outcomeOf(threw(error), undefined)).toEqual(retry(error));
+  });
+});
+
+describe("the limit of retries", () => {
+  const error = new Error("failed");
+  const retried: RetryOutcome = { kind: "retry", label: "timeout", delay: 5, error };
+
+  it.each([
+    { failures: 3, maxRetries: 3 },
+    { failures: 1_000, maxRetries: Number.POSITIVE_INFINITY },
+  ])("retries failure $failures of $maxRetries", ({ failures, maxRetries }) => {
+    expect(limitRetries(retried, failures, maxRetries)).toBe(retried);
+  });
+
+  it.each([
+    { failures: 4, maxRetries: 3 },
+    { failures: 1, maxRetries: 0 },
+  ])("gives up at failure $failures of $maxRetries", ({ failures, maxRetries }) => {
+    expect(limitRetries(retried, failures, maxRetries)).toEqual({
+      kind: "giveUp",
+      label: "gave_up",
+      error,
+    });
+  });
+});

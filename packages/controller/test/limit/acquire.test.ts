@@ -1,0 +1,143 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { TokenBucketLimiter } from "@holdfast/controller";
+import { describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+
+/** A limiter on a fake clock, and the times at which its calls of `acquire` end. */
+function setUp(options: { qps: number; burst: number; cap?: number }) {
+  const clock = new FakeClock();
+  const start = clock.monotonic();
+  const limiter = new TokenBucketLimiter({ ...options, clock });
+  const ended: unknown[] = [];
+  const note = (...facts: unknown[]): void =>
+    void ended.push([clock.monotonic() - start, ...facts]);
+  const acquire = (name: string, signal?: AbortSignal): void =>
+    void limiter.acquire(signal).then(
+      () => note(name),
+      (reason: unknown) => note(name, reason),
+    );
+  return { clock, limiter, ended, acquire };
+}
+
+describe("acquire", () => {
+  it("lets a burst through at once, then qps calls per second in order", async () => {
+    const { clock, ended, acquire } = setUp({ qps: 4, burst: 2 });
+    for (const name of ["a", "b", "c", "d", "e"]) acquire(name);
+    await clock.step(10_000);
+    expect(ended).toEqual([
+      [0, "a"],
+      [0, "b"],
+      [250, "c"],
+      [500, "d"],
+      [750, "e"],
+    ]);
+    for (const name of ["f", "g", "h"]) acquire(name);
+    await clock.step(10_000);
+    expect(ended.slice(5)).toEqual([
+      [10_000, "f"],
+      [10_000, "g"],
+      [10_250, "h"],
+    ]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("shares its tokens with the delays of when", async () => {
+    const { clock, limiter, ended, acquire } = setUp({ qps: 10, burst: 1 });
+    acquire("a");
+    expect(limiter.when("key")).toBe(100);
+    acquire("b");
+    expect(limiter.when("other key")).toBe(300);
+    await clock.step(1_000);
+    expect(ended).toEqual([
+      [0, "a"],
+      [200, "b"],
+    ]);
+  });
+
+  it("waits longer than the cap rather than exceed the rate", async () => {
+    const { clock, limiter, ended, acquire } = setUp({ qps: 1, burst: 1, cap: 1_500 });
+    for (const name of ["a", "b", "c", "d"]) acquire(name);
+    expect(limiter.when("key")).toBe(1_500);
+    await clock.step(10_000);
+    expect(ended).toEqual([
+      [0, "a"],
+      [1_000, "b"],
+      [2_000, "c"],
+      [3_000, "d"],
+    ]);
+  });
+
+  it("never waits at an infinite rate", async () => {
+    const { clock, ended, acquire } = setUp({ qps: Number.POSITIVE_INFINITY, burst: 1 });
+    for (const name of ["a", "b", "c"]) acquire(name);
+    await clock.step(0);
+    expect(ended).toEqual([
+      [0, "a"],
+      [0, "b"],
+      [0, "c"],
+    ]);
+  });
+
+  it("rejects at once with signal.reason and gives the last reservation to the next call", async () => {
+    const { clock, ended, acquire } = setUp({ qps: 10, burst: 1 });
+    const stop = new AbortController();
+    acquire("a");
+    acquire("b");
+    acquire("aborted", stop.signal);
+    await clock.step(50);
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([2, 1]);
+    stop.abort("enough");
+    await clock.step(0);
+    expect(ended).toEqual([
+      [0, "a"],
+      [50, "aborted", "enough"],
+    ]);
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([1, 0]);
+    acquire("c");
+    await clock.step(1_000);
+    expect(ended.slice(2)).toEqual([
+      [100, "b"],
+      [200, "c"],
+    ]);
+  });
+
+  it("gives back reservations that end one after the other, from the last", async () => {
+    const { clock, ended, acquire } = setUp({ qps: 10, burst: 1 });
+    const stops = [new AbortController(), new AbortController(), new AbortController()];
+    acquire("a");
+    for (const [index, stop] of stops.entries()) acquire(`aborted ${index}`, stop.signal);
+    for (const stop of stops.toReversed()) {
+      stop.abort("enough");
+      await clock.step(0);
+    }
+    acquire("b");
+    await clock.step(1_000);
+    expect(ended.at(-1)).toEqual([100, "b"]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("keeps the times of calls behind an aborted one, as Go does", async () => {
+    const { clock, ended, acquire } = setUp({ qps: 10, burst: 1 });
+    const stop = new AbortController();
+    acquire("a");
+    acquire("aborted", stop.signal);
+    acquire("b");
+    stop.abort("enough");
+    acquire("c");
+    await clock.step(1_000);
+    expect(ended).toEqual([
+      [0, "a"],
+      [0, "aborted", "enough"],
+      [200, "b"],
+      [300, "c"],
+    ]);
+  });
+
+  it("reserves nothing when aborted before the call", async () => {
+    const { clock, limiter, ended, acquire } = setUp({ qps: 10, burst: 1 });
+    acquire("aborted", AbortSignal.abort("enough"));
+    await clock.step(0);
+    expect(ended).toEqual([[0, "aborted", "enough"]]);
+    expect([limiter.when("a"), limiter.when("b")]).toEqual([0, 100]);
+  });
+});

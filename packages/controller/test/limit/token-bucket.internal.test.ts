@@ -1,0 +1,54 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { expect, it } from "vitest";
+import { TokenBucket } from "../../src/limit/token-bucket.ts";
+
+const delays = (bucket: TokenBucket, count: number): number[] =>
+  Array.from({ length: count }, () => bucket.reserve().delay);
+
+it("gives no token back whose time has passed", async () => {
+  const clock = new FakeClock();
+  const bucket = new TokenBucket(clock, 10, 1);
+  bucket.reserve();
+  const late = bucket.reserve();
+  await clock.step(125);
+  bucket.cancel(late);
+  expect(delays(bucket, 2)).toEqual([75, 175]);
+});
+
+it("gives a token back at the instant at which it may be used", async () => {
+  const clock = new FakeClock();
+  const bucket = new TokenBucket(clock, 10, 1);
+  bucket.reserve();
+  const due = bucket.reserve();
+  await clock.step(100);
+  bucket.cancel(due);
+  expect(delays(bucket, 2)).toEqual([0, 100]);
+});
+
+it("holds no more than its burst after a cancellation", async () => {
+  const clock = new FakeClock();
+  const bucket = new TokenBucket(clock, 10, 2);
+  bucket.reserve();
+  bucket.reserve();
+  const third = bucket.reserve();
+  await clock.step(99);
+  bucket.cancel(third);
+  await clock.step(10_000);
+  expect(delays(bucket, 3)).toEqual([0, 0, 100]);
+});
+
+it("cuts delays off at the nanosecond, and gives the rest of a token back as Go does", () => {
+  const bucket = new TokenBucket(new FakeClock(), 3, 1);
+  bucket.reserve();
+  const [second, third] = [bucket.reserve(), bucket.reserve()];
+  expect([second.delay, third.delay]).toEqual([333.333333, 666.666666]);
+  bucket.cancel(third);
+  bucket.cancel(second);
+  expect(delays(bucket, 2)).toEqual([333.333333, 666.666666]);
+});
+
+it("takes no token for a reservation that would be too late", () => {
+  const bucket = new TokenBucket(new FakeClock(), 10, 1);
+  bucket.reserve();
+  expect([bucket.reserve(99), bucket.reserve(100)?.delay]).toEqual([undefined, 100]);
+});

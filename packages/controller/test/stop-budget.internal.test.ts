@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { resolveController } from "../src/controller/controller-options.ts";
+import { resolveManager } from "../src/manager/manager-options.ts";
+import { ABORT_GRACE, GRACE, RELEASE_TIMEOUT, STOP_TIMEOUT } from "../src/stop-budget.ts";
+
+/** Time that Kubernetes grants between SIGTERM and SIGKILL by default, in milliseconds. */
+const GRANTED = 30_000;
+
+describe("the default times of a stop", () => {
+  it("are those of the options", () => {
+    const { grace, abortGrace } = resolveController({ name: "a", reconcile: () => {} });
+    expect([grace, abortGrace]).toEqual([GRACE, ABORT_GRACE]);
+    expect(resolveManager({}).stopTimeout).toBe(STOP_TIMEOUT);
+  });
+
+  it("add up: a controller, then the release of its lease, in a manager, in a platform", () => {
+    expect(GRACE + ABORT_GRACE + RELEASE_TIMEOUT).toBeLessThan(STOP_TIMEOUT);
+    expect(STOP_TIMEOUT).toBeLessThan(GRANTED);
+  });
+});
