@@ -1,5 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { toNanosecond } from "@holdfast/clock/internal";
+import { roundToNanosecond } from "@holdfast/clock/internal";
 
 /** A token that is taken now and may be used later. */
 export interface Reservation {
@@ -47,7 +47,7 @@ export class TokenBucket {
     const delay = tokens < 0 ? this.#durationOf(-tokens) : 0;
     if (delay > most) return undefined;
     this.#tokens = tokens;
-    this.#lastAt = toNanosecond(now + delay);
+    this.#lastAt = roundToNanosecond(now + delay);
     return { delay, at: this.#lastAt };
   }
 
@@ -63,7 +63,7 @@ export class TokenBucket {
     this.#fill(now);
     this.#tokens = Math.min(this.#tokens + tokens, this.#burst);
     if (at !== this.#lastAt) return;
-    const before = toNanosecond(at - this.#durationOf(1));
+    const before = roundToNanosecond(at - this.#durationOf(1));
     if (before >= now) this.#lastAt = before;
   }
 
