@@ -113,7 +113,7 @@ it.each([
   expect(await lint(path, code)).toEqual([]);
 });
 
-it.each(["packages/wait/src/a.ts", "packages/wait/test/a.test.ts", "bench/a.ts", "scripts/a.ts"])(
+it.each(["packages/wait/src/a.ts", "packages/wait/test/a.test.ts", "bench/a.ts", "tools/a.ts"])(
   "looks for lost promises in %s",
   async (path) => {
     const { rules } = (await eslint.calculateConfigForFile(path)) as { rules: Linter.RulesRecord };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileLock, isLockConflictError, MemoryLock } from "@holdfast/controller";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { testResourceLock } from "./resource-lock.contract.ts";
+import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
 
 const record = { holder: "a", leaseDuration: 15_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
 const { signal } = new AbortController();

@@ -6,7 +6,7 @@ import { poll } from "@holdfast/wait";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RedisServer } from "../../../../../services/redis.mjs";
-import { testResourceLock } from "../../../../controller/test/election/resource-lock.contract.ts";
+import { testResourceLock } from "../../../../../test/resource-lock.contract.ts";
 import { isForgottenLeaseError } from "../../../src/outbox/lock/forgotten-lease-error.ts";
 import { RedisLock } from "../../../src/outbox/lock/redis-lock.ts";
 import { oldEnough } from "./old-enough.ts";
