@@ -13,6 +13,8 @@ import {
   type EveryOptions,
   ExponentialBackoffManager,
   every,
+  expectOk,
+  isRetryAfterError,
   isTerminalError,
   isTimeoutError,
   Jitter,
@@ -21,15 +23,16 @@ import {
   keepConnected,
   type PollOptions,
   parseRetryAfter,
-  permanent,
   poll,
   type Random,
+  RetryAfterError,
   type RetryContext,
   type RetryOptions,
   retry,
   seededRandom,
-  type TerminalError,
+  TerminalError,
   TimeoutError,
+  withTimeout,
 } from "@holdfast/wait";
 import {
   type Condition,
@@ -103,11 +106,16 @@ expectTypeOf(retry((attempt) => attempt)).resolves.toHaveProperty("signal");
 expectTypeOf(poll(() => true as boolean)).toEqualTypeOf<Promise<true>>();
 expectTypeOf(poll(async () => "" as string | undefined)).toEqualTypeOf<Promise<string>>();
 expectTypeOf(every(1)).toExtend<AsyncIterable<number>>();
-expectTypeOf(permanent("404")).toEqualTypeOf<TerminalError>();
+expectTypeOf(new TerminalError("404").code).toEqualTypeOf<"ERR_WAIT_TERMINAL">();
+expectTypeOf(RetryAfterError.delayOf(1)).toEqualTypeOf<number | undefined>();
+expectTypeOf(withTimeout(() => 42, 1)).toEqualTypeOf<Promise<number>>();
+expectTypeOf(withTimeout(async () => "a", 1)).toEqualTypeOf<Promise<string>>();
+expectTypeOf(expectOk(new Response())).toEqualTypeOf<Promise<Response>>();
 expectTypeOf(parseRetryAfter("1")).toEqualTypeOf<number | undefined>();
 
 declare const caught: unknown;
-if (isTerminalError(caught)) expectTypeOf(caught.cause).toEqualTypeOf<unknown>();
+expectTypeOf(isTerminalError(caught)).toEqualTypeOf<boolean>();
+expectTypeOf(isRetryAfterError(caught)).toEqualTypeOf<boolean>();
 if (isTimeoutError(caught)) expectTypeOf(caught.timeout).toEqualTypeOf<number>();
 if (isExhaustedError(caught)) expectTypeOf(caught.attempts).toEqualTypeOf<number>();
 
@@ -204,6 +212,10 @@ void until(f, 1, signal, { jitter: 0.5 });
 new Backoff({});
 // @ts-expect-error A bare number is milliseconds; text is no duration.
 new Backoff({ duration: "1s" });
+// @ts-expect-error A Backoff taken for its own options would lose its factor, cap and jitter.
+new Backoff(new Backoff({ duration: 1 }));
+// @ts-expect-error There are two forms by name, and no third.
+new Backoff({ duration: 1, jitter: "half" });
 // @ts-expect-error One vocabulary: it is called duration.
 new Backoff({ initialDelay: 1 });
 // @ts-expect-error The same, inside other options.

@@ -93,7 +93,7 @@ const doors = {
   grpcBackoff: apply(grpcBackoff),
   jitter: apply(jitter),
   seededRandom: apply(seededRandom),
-  retryAfter: apply(retryAfter),
+  parseRetryAfter: apply(parseRetryAfter),
   every: apply(every),
   backoffManager: apply(backoffManager),
   "new ExponentialBackoffManager": construct(ExponentialBackoffManager),
@@ -607,7 +607,7 @@ const thrown: readonly Row<keyof typeof doors>[] = [
     "options.random must be a function, got 1",
   ],
 
-  ["retryAfter", ["1", {}], TypeError, "clock must have a method now(), got [object Object]"],
+  ["parseRetryAfter", ["1", {}], TypeError, "clock must have a method now(), got [object Object]"],
 
   ["backoffManager", [], TypeError, "strategy must have a method delayFunc(), got undefined"],
   [
@@ -616,18 +616,18 @@ const thrown: readonly Row<keyof typeof doors>[] = [
     TypeError,
     "strategy must have a method delayFunc(), got function f",
   ],
-  ["backoffManager", [strategy], TypeError, "clock must have a method monotonic(), got undefined"],
+  ["backoffManager", [strategy, null], TypeError, "options must be an object, got null"],
   [
     "backoffManager",
-    [strategy, {}],
+    [strategy, { clock: {} }],
     TypeError,
-    "clock must have a method monotonic(), got [object Object]",
+    "options.clock must have a method monotonic(), got [object Object]",
   ],
   [
     "backoffManager",
-    [strategy, { monotonic: f }],
+    [strategy, { clock: { monotonic: f } }],
     TypeError,
-    "clock must have a method newTimer(), got [object Object]",
+    "options.clock must have a method newTimer(), got [object Object]",
   ],
 
   ["new ExponentialBackoffManager", [], TypeError, "options must be an object, got undefined"],
@@ -808,9 +808,9 @@ const thrown: readonly Row<keyof typeof doors>[] = [
       [door, ["a", Number.NaN], RangeError, "at must be an instant in milliseconds, got NaN"],
     ],
   ),
-  ["start", [], TypeError, "f must be a function, got undefined"],
+  ["start", [], TypeError, "fn must be a function, got undefined"],
   ["startWithSignal", [f], TypeError, "signal must be an AbortSignal, got undefined"],
-  ["startWithSignal", [signal, f], TypeError, "f must be a function, got [object AbortSignal]"],
+  ["startWithSignal", [signal, f], TypeError, "fn must be a function, got [object AbortSignal]"],
 ];
 
 const rejected: readonly Row<keyof typeof promisingDoors>[] = [
@@ -1055,12 +1055,12 @@ const rejected: readonly Row<keyof typeof promisingDoors>[] = [
     "options.delay must be a function, got 1000",
   ],
 
-  ["backoffUntil", [], TypeError, "f must be a function, got undefined"],
+  ["backoffUntil", [], TypeError, "fn must be a function, got undefined"],
   [
     "backoffUntil",
     [signal, manager, true, signal],
     TypeError,
-    "f must be a function, got [object AbortSignal]",
+    "fn must be a function, got [object AbortSignal]",
   ],
   [
     "backoffUntil",
@@ -1116,7 +1116,7 @@ const rejected: readonly Row<keyof typeof promisingDoors>[] = [
 
   ...(["jitterUntil", "until", "nonSlidingUntil"] as const).flatMap(
     (door): readonly Row<typeof door>[] => [
-      [door, [undefined, 1, signal, { clock }], TypeError, "f must be a function, got undefined"],
+      [door, [undefined, 1, signal, { clock }], TypeError, "fn must be a function, got undefined"],
       [
         door,
         [f, undefined, signal, { clock }],
@@ -1188,7 +1188,7 @@ const rejected: readonly Row<keyof typeof promisingDoors>[] = [
     'options.sliding must be true or false, got "no"',
   ],
 
-  ["forever", [undefined, 1, { clock }], TypeError, "f must be a function, got undefined"],
+  ["forever", [undefined, 1, { clock }], TypeError, "fn must be a function, got undefined"],
   [
     "forever",
     [f, -1, { clock }],

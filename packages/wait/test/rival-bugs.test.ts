@@ -1,7 +1,14 @@
 // What goes wrong elsewhere, and where. The names are symptoms: "retry never starves the event loop".
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
-import { every, isTimeoutError, permanent, poll, type RetryOptions, retry } from "@holdfast/wait";
+import {
+  every,
+  isTimeoutError,
+  poll,
+  type RetryOptions,
+  retry,
+  TerminalError,
+} from "@holdfast/wait";
 import { install } from "@sinonjs/fake-timers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
@@ -223,8 +230,9 @@ describe("retry never", () => {
   });
 
   it("goes on in the background after it was told to stop (async-retry#69)", async () => {
-    const { calls, fn } = failing(permanent(REFUSED));
-    expect(await ended(fn)).toEqual({ error: REFUSED, at: 0 });
+    const terminal = new TerminalError("refused");
+    const { calls, fn } = failing(terminal);
+    expect(await ended(fn)).toEqual({ error: terminal, at: 0 });
     await clock.step(60_000);
     expect(calls).toEqual([0]);
   });

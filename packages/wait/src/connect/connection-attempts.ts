@@ -105,9 +105,11 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
 
   /** The peer accepted: that attempt now counts as the first one, and the delays start over. */
   accepted(): void {
+    const hadNoDelay = this.#exhausted !== undefined;
     this.#attempt = 0;
     this.#exhausted = undefined;
-    this.#delay = Math.min(this.#delay, this.#draw(this.#strategy.delayFunc()));
+    const first = this.#draw(this.#strategy.delayFunc());
+    this.#delay = hadNoDelay ? first : Math.min(this.#delay, first);
     this.#nextDelay = this.#strategy.delayFunc();
     // Armed after the abort, the timer would hold up the end.
     if (!this.signal.aborted) this.#timer.arm(this.#untilNext());

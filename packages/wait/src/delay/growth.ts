@@ -20,9 +20,7 @@ export interface GrowthState {
 /** Checks options and makes the first state of them. */
 export function growthState(name: string, options: BackoffOptions): GrowthState {
   if ("delayFunc" in options)
-    throw new TypeError(
-      `${name} must be the options of a Backoff, got a strategy: use it as it is`,
-    );
+    throw new TypeError(`${name} must be the options of a Backoff, got a strategy`);
   const { duration, factor, steps = Number.POSITIVE_INFINITY } = options;
   requireAtLeast(`${name}.duration`, duration, 0);
   if (factor !== undefined) requirePositive(`${name}.factor`, factor);

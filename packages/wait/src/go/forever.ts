@@ -2,14 +2,14 @@ import type { PeriodicOptions } from "../loop/loop-options.ts";
 import { until } from "./until.ts";
 
 /**
- * Calls `f` at once and then `period` after each end of it, for the life of the process.
+ * Calls `fn` at once and then `period` after each end of it, for the life of the process.
  *
  * For what nobody ever has to stop; take {@link until} for everything else, tests included.
  *
- * @param f - the work. The signal it receives never aborts
+ * @param fn - the work. The signal it receives never aborts
  * @param period - milliseconds, finite, at least 0
  * @param options - see {@link PeriodicOptions}
- * @returns a promise that never resolves; it rejects with what `f` throws unless `onError` takes it,
+ * @returns a promise that never resolves; it rejects with what `fn` throws unless `onError` takes it,
  * and with a RangeError or TypeError if an argument is out of its range
  *
  * Source: `Forever` of k8s.io/apimachinery/pkg/util/wait.
@@ -30,10 +30,10 @@ import { until } from "./until.ts";
  * ```
  */
 export async function forever(
-  f: (signal: AbortSignal) => unknown,
+  fn: (signal: AbortSignal) => unknown,
   period: number,
   options: PeriodicOptions = {},
 ): Promise<never> {
-  await until(f, period, new AbortController().signal, options);
+  await until(fn, period, new AbortController().signal, options);
   throw new Error("wait: a loop without an end has ended");
 }

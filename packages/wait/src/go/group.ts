@@ -53,27 +53,27 @@ export class Group {
   /**
    * Starts a function. It is called soon after, not from inside this call.
    *
-   * @param f - the work; what it throws or rejects with is a failure
-   * @throws TypeError if `f` is no function
+   * @param fn - the work; what it throws or rejects with is a failure
+   * @throws TypeError if `fn` is no function
    */
-  start(f: () => unknown): void {
-    requireFunction("f", f);
+  start(fn: () => unknown): void {
+    requireFunction("fn", fn);
     this.#running++;
-    void this.#run(f);
+    void this.#run(fn);
   }
 
   /**
    * Starts a function that a signal can stop. It is called even if the signal has aborted.
    *
-   * @param f - the work; it should give up soon after the signal aborts
-   * @param signal - is given to `f`
+   * @param fn - the work; it should give up soon after the signal aborts
+   * @param signal - is given to `fn`
    * @throws TypeError if an argument is of the wrong type
    */
-  startWithSignal(f: (signal: AbortSignal) => unknown, signal: AbortSignal): void {
-    requireFunction("f", f);
+  startWithSignal(fn: (signal: AbortSignal) => unknown, signal: AbortSignal): void {
+    requireFunction("fn", fn);
     requireSignal("signal", signal);
     this.#running++;
-    void this.#run(() => f(signal), signal);
+    void this.#run(() => fn(signal), signal);
   }
 
   /**
@@ -89,10 +89,10 @@ export class Group {
     });
   }
 
-  async #run(f: () => unknown, signal?: AbortSignal): Promise<void> {
+  async #run(fn: () => unknown, signal?: AbortSignal): Promise<void> {
     await Promise.resolve(); // so that whoever starts it can wait for it first
     try {
-      await f();
+      await fn();
     } catch (error) {
       if (signal?.aborted === true && Object.is(error, signal.reason)) return;
       if (this.#waiters.length === 0) throw error;

@@ -14,7 +14,7 @@ export interface JitterUntilOptions extends PeriodicOptions {
   readonly jitter?: number | undefined;
 
   /**
-   * When a period starts counting: true after `f` has settled, false when it is called.
+   * When a period starts counting: true after `fn` has settled, false when it is called.
    *
    * @defaultValue `true`
    */
@@ -29,11 +29,11 @@ export interface JitterUntilOptions extends PeriodicOptions {
 }
 
 /**
- * Calls `f` at once and then with a jittered period between the calls, until `signal` aborts.
+ * Calls `fn` at once and then with a jittered period between the calls, until `signal` aborts.
  *
  * Calls, aborts and errors are as in {@link backoffUntil}.
  *
- * @param f - the work. It receives `signal` and should give up soon after it aborts
+ * @param fn - the work. It receives `signal` and should give up soon after it aborts
  * @param period - the delay between calls before jitter: milliseconds, finite, at least 0
  * @param signal - ends the loop
  * @param options - see {@link JitterUntilOptions}
@@ -61,7 +61,7 @@ export interface JitterUntilOptions extends PeriodicOptions {
  * ```
  */
 export async function jitterUntil(
-  f: (signal: AbortSignal) => unknown,
+  fn: (signal: AbortSignal) => unknown,
   period: number,
   signal: AbortSignal,
   options: JitterUntilOptions = {},
@@ -71,5 +71,5 @@ export async function jitterUntil(
   const { jitter, sliding = true, clock, random, onError } = options;
   requireBoolean("options.sliding", sliding);
   const manager = new JitteredBackoffManager({ duration: period, jitter, clock, random });
-  await backoffUntil(f, manager, sliding, signal, { onError });
+  await backoffUntil(fn, manager, sliding, signal, { onError });
 }

@@ -3,12 +3,12 @@ import type { PeriodicOptions } from "../loop/loop-options.ts";
 import { jitterUntil } from "./jitter-until.ts";
 
 /**
- * Calls `f` at once and then every `period`, counted from start to start, until `signal` aborts.
+ * Calls `fn` at once and then every `period`, counted from start to start, until `signal` aborts.
  *
- * An `f` that outlasts its period is followed by the next call at once; missed ones are not made up
+ * An `fn` that outlasts its period is followed by the next call at once; missed ones are not made up
  * for. Calls, aborts and errors are as in {@link backoffUntil}.
  *
- * @param f - the work. It receives `signal` and should give up soon after it aborts
+ * @param fn - the work. It receives `signal` and should give up soon after it aborts
  * @param period - milliseconds, finite, at least 0
  * @param signal - ends the loop
  * @param options - see {@link PeriodicOptions}
@@ -43,12 +43,12 @@ import { jitterUntil } from "./jitter-until.ts";
  * ```
  */
 export async function nonSlidingUntil(
-  f: (signal: AbortSignal) => unknown,
+  fn: (signal: AbortSignal) => unknown,
   period: number,
   signal: AbortSignal,
   options: PeriodicOptions = {},
 ): Promise<void> {
   requireOptions("options", options);
   const { clock, onError } = options;
-  await jitterUntil(f, period, signal, { clock, onError, sliding: false });
+  await jitterUntil(fn, period, signal, { clock, onError, sliding: false });
 }

@@ -8,7 +8,7 @@ import {
 import { Deadline } from "../limit/deadline.ts";
 import type { BackoffManager } from "../loop/backoff-manager.ts";
 import { conditionLoop, requireCondition } from "./condition-loop.ts";
-import type { Condition, ConditionOptions, PollUntilOptions } from "./condition-options.ts";
+import type { Condition, PollUntilOptions } from "./condition-options.ts";
 
 /** Validates the options of a poll and runs it, with the manager that `managerFor` makes. */
 export async function pollCondition(
@@ -28,25 +28,22 @@ export async function pollCondition(
   const deadline = new Deadline(timeout, { clock, signal: options.signal });
   const { signal } = deadline;
   try {
-    if (!signal.aborted || !immediate)
+    if (!signal.aborted) {
       await conditionLoop({ condition, manager, immediate, sliding, signal, onError });
-    else if (!(await isTrue(condition, signal, onError))) throw signal.reason;
+      return;
+    }
+    if (!immediate) {
+      manager.backoff().stop(); // Go draws its first delay before it looks at the context
+      throw signal.reason;
+    }
+    // Go asks once even if its context is done: here the abort reaches the loop in its first call.
+    const started = new AbortController();
+    const askOnce: Condition = () => {
+      started.abort(signal.reason);
+      return condition(signal);
+    };
+    await conditionLoop({ condition: askOnce, manager, sliding, signal: started.signal, onError });
   } finally {
     deadline[Symbol.dispose]();
-  }
-}
-
-/** Asks once, as Go does even if the context is done. */
-async function isTrue(
-  condition: Condition,
-  signal: AbortSignal,
-  onError: ConditionOptions["onError"],
-): Promise<boolean> {
-  try {
-    return await condition(signal);
-  } catch (error) {
-    if (onError === undefined || Object.is(error, signal.reason)) throw error;
-    await onError(error);
-    return false;
   }
 }

@@ -3,11 +3,11 @@ import type { PeriodicOptions } from "../loop/loop-options.ts";
 import { jitterUntil } from "./jitter-until.ts";
 
 /**
- * Calls `f` at once and then `period` after each end of it, until `signal` aborts.
+ * Calls `fn` at once and then `period` after each end of it, until `signal` aborts.
  *
  * Calls, aborts and errors are as in {@link backoffUntil}.
  *
- * @param f - the work. It receives `signal` and should give up soon after it aborts
+ * @param fn - the work. It receives `signal` and should give up soon after it aborts
  * @param period - milliseconds, finite, at least 0
  * @param signal - ends the loop
  * @param options - see {@link PeriodicOptions}
@@ -42,12 +42,12 @@ import { jitterUntil } from "./jitter-until.ts";
  * ```
  */
 export async function until(
-  f: (signal: AbortSignal) => unknown,
+  fn: (signal: AbortSignal) => unknown,
   period: number,
   signal: AbortSignal,
   options: PeriodicOptions = {},
 ): Promise<void> {
   requireOptions("options", options);
   const { clock, onError } = options;
-  await jitterUntil(f, period, signal, { clock, onError, sliding: true });
+  await jitterUntil(fn, period, signal, { clock, onError, sliding: true });
 }

@@ -11,25 +11,25 @@ import { loop } from "./loop.ts";
 import type { LoopOptions } from "./loop-options.ts";
 
 /**
- * Calls `f` again and again, with the delays of `manager` between the calls, until `signal` aborts.
+ * Calls `fn` again and again, with the delays of `manager` between the calls, until `signal` aborts.
  *
  * The first call is immediate. Calls never overlap. An abort is the normal end of this loop, so the
  * promise resolves.
  *
  * | What happens | What `backoffUntil` does |
  * | --- | --- |
- * | `signal` is aborted already | resolves; `f` is never called |
+ * | `signal` is aborted already | resolves; `fn` is never called |
  * | `signal` aborts during a delay | stops the timer and resolves at once |
- * | `signal` aborts during `f` | waits for `f` to settle, then resolves |
- * | `f` rejects with `signal.reason` after the abort | resolves: it stopped as told |
- * | `f` throws or rejects, `onError` is given | hands the error over, goes on after the delay |
- * | `f` throws or rejects otherwise | rejects with that error, leaving no timer |
+ * | `signal` aborts during `fn` | waits for `fn` to settle, then resolves |
+ * | `fn` rejects with `signal.reason` after the abort | resolves: it stopped as told |
+ * | `fn` throws or rejects, `onError` is given | hands the error over, goes on after the delay |
+ * | `fn` throws or rejects otherwise | rejects with that error, leaving no timer |
  * | somebody else stops the timer of `manager` | resolves: no further call could come |
  *
- * @param f - the work. It receives `signal` and should give up soon after it aborts
+ * @param fn - the work. It receives `signal` and should give up soon after it aborts
  * @param manager - decides each delay; give every loop its own
- * @param sliding - when a delay starts counting: true after `f` has settled, false when it is
- * called. With false, an `f` that outlasts its delay is followed by the next call at once; missed
+ * @param sliding - when a delay starts counting: true after `fn` has settled, false when it is
+ * called. With false, an `fn` that outlasts its delay is followed by the next call at once; missed
  * ones are not made up for
  * @param signal - ends the loop
  * @param options - see {@link LoopOptions}
@@ -69,18 +69,18 @@ import type { LoopOptions } from "./loop-options.ts";
  * ```
  */
 export async function backoffUntil(
-  f: (signal: AbortSignal) => unknown,
+  fn: (signal: AbortSignal) => unknown,
   manager: BackoffManager,
   sliding: boolean,
   signal: AbortSignal,
   options: LoopOptions = {},
 ): Promise<void> {
-  requireFunction("f", f);
+  requireFunction("fn", fn);
   requireMethods("manager", manager, ["backoff"]);
   requireBoolean("sliding", sliding);
   requireSignal("signal", signal);
   requireOptions("options", options);
   requireHooks("options", options, ["onError"]);
   const { onError } = options;
-  await loop({ run: f, isDone: () => false, onError, manager, sliding, signal });
+  await loop({ run: fn, isDone: () => false, onError, manager, sliding, signal });
 }

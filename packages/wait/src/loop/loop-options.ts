@@ -3,7 +3,7 @@ import type { Clock } from "@holdfast/clock";
 /** What every loop that runs until told to stop can be told. */
 export interface LoopOptions {
   /**
-   * Gets what `f` throws or rejects with; the loop then goes on after the normal delay. What this
+   * Gets what `fn` throws or rejects with; the loop then goes on after the normal delay. What this
    * function throws itself ends the loop, which rejects with it. `signal.reason` after the abort is
    * no error here either: the loop then resolves.
    *

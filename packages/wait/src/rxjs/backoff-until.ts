@@ -10,27 +10,27 @@ import { backoffUntil } from "../loop/backoff-until.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
 
 /**
- * `backoffUntil` as a stream: emits what each call of `f` returns, and unsubscribing is the abort.
+ * `backoffUntil` as a stream: emits what each call of `fn` returns, and unsubscribing is the abort.
  *
  * Each subscription is a loop of its own, with its own manager. The first call comes while it is
  * subscribed to; calls never overlap.
  *
  * | What happens | What the stream does |
  * | --- | --- |
- * | `f` returns or resolves | emits the value, waits, calls `f` again |
- * | `f` throws or rejects, `onError` is given | hands the error over, goes on after the delay |
- * | `f` throws or rejects otherwise | fails with that very error, leaving no timer |
+ * | `fn` returns or resolves | emits the value, waits, calls `fn` again |
+ * | `fn` throws or rejects, `onError` is given | hands the error over, goes on after the delay |
+ * | `fn` throws or rejects otherwise | fails with that very error, leaving no timer |
  * | it is unsubscribed from during a delay | stops the timer at once |
- * | it is unsubscribed from during `f` | aborts the signal of `f`, emits nothing any more |
+ * | it is unsubscribed from during `fn` | aborts the signal of `fn`, emits nothing any more |
  * | somebody else stops the timer of the manager | completes: no further call could come |
  *
  * As everywhere in rxjs, nobody is subscribed any more who could be told of an error after the
  * unsubscription; `config.onStoppedNotification` gets it.
  *
- * @param f - the work. It receives a signal and should give up soon after it aborts
+ * @param fn - the work. It receives a signal and should give up soon after it aborts
  * @param newManager - makes the manager of a subscription, which decides each delay
- * @param sliding - when a delay starts counting: true after `f` has settled, false when it is
- * called. With false, an `f` that outlasts its delay is followed by the next call at once; missed
+ * @param sliding - when a delay starts counting: true after `fn` has settled, false when it is
+ * called. With false, an `fn` that outlasts its delay is followed by the next call at once; missed
  * ones are not made up for
  * @param options - see `LoopOptions`
  * @returns an Observable that does nothing until it is subscribed to. It runs on promises, so
@@ -61,12 +61,12 @@ import type { LoopOptions } from "../loop/loop-options.ts";
  * ```
  */
 export function backoffUntil$<T>(
-  f: (signal: AbortSignal) => T | PromiseLike<T>,
+  fn: (signal: AbortSignal) => T | PromiseLike<T>,
   newManager: () => BackoffManager,
   sliding: boolean,
   options: LoopOptions = {},
 ): Observable<T> {
-  requireFunction("f", f);
+  requireFunction("fn", fn);
   requireFunction("newManager", newManager);
   requireBoolean("sliding", sliding);
   requireOptions("options", options);
@@ -74,7 +74,7 @@ export function backoffUntil$<T>(
   requireHooks("options", options, ["onError"]);
   return new Observable((subscriber) => {
     const stop = new AbortController();
-    const run = async (signal: AbortSignal) => subscriber.next(await f(signal));
+    const run = async (signal: AbortSignal) => subscriber.next(await fn(signal));
     backoffUntil(run, newManager(), sliding, stop.signal, { onError }).then(
       () => subscriber.complete(),
       (error: unknown) => subscriber.error(error),

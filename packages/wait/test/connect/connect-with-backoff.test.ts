@@ -1,4 +1,10 @@
-import { type ConnectAttempt, type ConnectOptions, connectWithBackoff } from "@holdfast/wait";
+import {
+  type ConnectAttempt,
+  type ConnectOptions,
+  connectWithBackoff,
+  RetryAfterError,
+  TerminalError,
+} from "@holdfast/wait";
 import { BinaryExponentialBackoff, ExcessiveCollisionsError } from "@holdfast/wait/strategies";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";
@@ -47,6 +53,66 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
 
   const startsIn = (events: readonly TimelineEvent[]) =>
     events.filter(([, event]) => String(event).startsWith("attempt")).map(([at]) => at);
+
+  describe("honours the errors that say when to try again", () => {
+    const throwing = (...errors: (Error | undefined)[]): Connect => {
+      const rest = [...errors];
+      return async ({ attempt }) => {
+        timeline.note(`attempt ${attempt}`);
+        const error = rest.shift();
+        if (error !== undefined) throw error;
+        return "connection";
+      };
+    };
+
+    it("rejects at once with a TerminalError, without asking onRetry", async () => {
+      const terminal = new TerminalError("bad credentials");
+      const onRetry = vi.fn();
+      await start(throwing(terminal), { onRetry });
+      expect(timeline.events).toEqual([
+        [0, "attempt 1"],
+        [0, ["rejected", terminal]],
+      ]);
+      expect(onRetry).not.toHaveBeenCalled();
+    });
+
+    it("waits at least as long as a RetryAfterError names, and tells onRetry", async () => {
+      const delays: number[] = [];
+      const onRetry = ({ delay }: { delay: number }) => delays.push(delay);
+      const end = start(throwing(new RetryAfterError(5_000), new RetryAfterError(1)), { onRetry });
+      await harness.step(5_200);
+      await end;
+      expect(startsIn(timeline.events)).toEqual([0, 5_000, 5_200]);
+      expect(delays).toEqual([5_000, 200]);
+    });
+
+    it("rejects at once with a RetryAfterError that names Infinity", async () => {
+      const error = new RetryAfterError(never);
+      await start(throwing(error));
+      expect(timeline.events[1]).toEqual([0, ["rejected", error]]);
+    });
+
+    it("stops at once when aborted during the wait that a RetryAfterError asks for", async () => {
+      const end = start(throwing(new RetryAfterError(5_000)));
+      await harness.step(4_999);
+      stop.abort("stop");
+      await end;
+      expect(timeline.events.at(-1)).toEqual([4_999, ["rejected", "stop"]]);
+    });
+  });
+
+  it("reads its options once: a second call with the same object does not change the first", async () => {
+    const other = new AbortController();
+    const options = { signal: stop.signal, clock: harness.clock, backoff: doubling };
+    const end = timeline.noteEnd(connectWithBackoff(hangs, options));
+    options.signal = other.signal;
+    const second = timeline.noteEnd(connectWithBackoff(hangs, options));
+    stop.abort("first");
+    await end;
+    expect(timeline.events).toEqual([[0, ["rejected", "first"]]]);
+    other.abort("second");
+    await second;
+  });
 
   describe("connects", () => {
     it("at once, and settles with the connection", async () => {

@@ -1,5 +1,10 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { type ConnectAttempt, type KeepConnectedOptions, keepConnected } from "@holdfast/wait";
+import {
+  type ConnectAttempt,
+  type KeepConnectedOptions,
+  keepConnected,
+  TerminalError,
+} from "@holdfast/wait";
 import { BinaryExponentialBackoff, ExcessiveCollisionsError } from "@holdfast/wait/strategies";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
@@ -170,6 +175,48 @@ it("makes the last attempt that a strategy allows, and starts over once one is a
     [300, "attempt 2"],
     [300, ["rejected", new ExcessiveCollisionsError(2)]],
   ]);
+});
+
+it("uses the connection if the strategy has no delay at all, then rejects with its error", async () => {
+  const empty = new Error("no delays");
+  const backoff = {
+    delayFunc: () => () => {
+      throw empty;
+    },
+  };
+  const end = start(scripted({ holds: 0 }), hold, { backoff });
+  await clock.step(0);
+  await end;
+  expect(timeline.events).toEqual([
+    [0, "attempt 1"],
+    [0, "connected"],
+    [0, "lost"],
+    [0, ["rejected", empty]],
+  ]);
+});
+
+it("rejects with the error of such a strategy after onError has taken that of the connection", async () => {
+  const [empty, lost] = [new Error("no delays"), new Error("lost")];
+  const backoff = {
+    delayFunc: () => () => {
+      throw empty;
+    },
+  };
+  const use = () => {
+    throw lost;
+  };
+  await start(scripted({ holds: 0 }), use, { backoff, onError: timeline.note });
+  expect(timeline.events).toEqual([
+    [0, "attempt 1"],
+    [0, lost],
+    [0, ["rejected", empty]],
+  ]);
+});
+
+it("rejects with a TerminalError of connect", async () => {
+  const terminal = new TerminalError("bad credentials");
+  await start(() => Promise.reject(terminal), hold, { onError: timeline.note });
+  expect(timeline.events).toEqual([[0, ["rejected", terminal]]]);
 });
 
 describe("what use does", () => {

@@ -347,3 +347,43 @@ it.each(
   const [first] = firstDelays(COUNT, create({ ...example, jitter: 0, random }));
   expect([first, random.mock.calls.length]).toEqual([least[0], 0]);
 });
+
+describe("the forms of jitter by name", () => {
+  const options = { duration: 100, factor: 2, cap: 350 };
+  const delaysOf = (strategy: BackoffStrategy, count = 5): number[] => {
+    const next = strategy.delayFunc();
+    return Array.from({ length: count }, next);
+  };
+
+  it.each([
+    ["full", 0, [0, 0, 0, 0, 0]],
+    ["full", 0.5, [50, 100, 175, 175, 175]],
+    ["equal", 0, [50, 100, 175, 175, 175]],
+    ["equal", 0.5, [75, 150, 262.5, 262.5, 262.5]],
+  ] as const)("draws %s jitter below the delay: a draw of %d", (jitter, draw, delays) => {
+    expect(delaysOf(new Backoff({ ...options, jitter, random: () => draw }))).toEqual(delays);
+    expect(
+      delaysOf(new LinearBackoff({ duration: 100, cap: 150, jitter, random: () => draw }), 2),
+    ).toEqual(jitter === "full" ? [100 * draw, 150 * draw] : [50 + 50 * draw, 75 + 75 * draw]);
+  });
+
+  it("is the strategy of the same name, draw for draw", () => {
+    const seeded = () => ({ ...options, random: seededRandom(7) });
+    const full = delaysOf(new Backoff({ ...seeded(), jitter: "full" }), 1_000);
+    expect(full).toEqual(delaysOf(new FullJitterBackoff(seeded()), 1_000));
+    const equal = delaysOf(new Backoff({ ...seeded(), jitter: "equal" }), 1_000);
+    expect(equal).toEqual(delaysOf(new EqualJitterBackoff(seeded()), 1_000));
+  });
+
+  it.each(["full", "equal"] as const)(
+    "never exceeds the cap, the first delay included: %s",
+    (jitter) => {
+      const random = () => ALMOST_ONE;
+      const delays = delaysOf(
+        new Backoff({ duration: 500, factor: 2, cap: 300, jitter, random }),
+        3,
+      );
+      expect(delays.every((delay) => delay <= 300 && delay > 299)).toBe(true);
+    },
+  );
+});

@@ -76,20 +76,49 @@ describe("loop", () => {
     expect(timeline.events).toEqual([[0, 1]]);
   });
 
-  it.each([
-    { evenIfAborted: undefined, immediate: true, runs: 0 },
-    { evenIfAborted: true, immediate: true, runs: 1 },
-    { evenIfAborted: true, immediate: false, runs: 0 },
-  ])("starts with an aborted signal only if told to: %o", async ({ runs, ...when }) => {
-    stop.abort();
-    for (const sliding of [true, false]) {
-      timeline.events.length = 0;
-      const options = { ...when, sliding, isDone: () => false } as Partial<Loop<number>>;
-      expect(await counting(options)).toBeUndefined();
-      expect(timeline.events).toHaveLength(runs);
-    }
-    expect(await counting({ ...when, isDone: () => true } as Partial<Loop<number>>)).toEqual(
-      runs === 0 ? undefined : { value: 1 },
-    );
+  it.each([true, false])(
+    "never runs if the signal is aborted already (immediate: %s)",
+    async (immediate) => {
+      stop.abort();
+      for (const sliding of [true, false])
+        expect(await counting({ immediate, sliding })).toBeUndefined();
+      expect(timeline.events).toEqual([]);
+    },
+  );
+
+  it("runs no more after an abort that no listener heard of", async () => {
+    const ended = counting({ isDone: () => false });
+    await clock.step(50);
+    Object.defineProperty(stop.signal, "aborted", { value: true });
+    await clock.step(50);
+    expect(await ended).toBeUndefined();
+    expect(timeline.events).toEqual([[0, 1]]);
+  });
+
+  it("resolves after an abort during the last run that the strategy allows", async () => {
+    const spent = new Error("no delay left");
+    const delayFunc = () => () => {
+      throw spent;
+    };
+    const run = () => {
+      stop.abort();
+      return 1;
+    };
+    const manager = backoffManager({ delayFunc }, { clock });
+    expect(await counting({ run, manager })).toBeUndefined();
+  });
+
+  it("calls isDone and onError with one argument each", async () => {
+    const seen: unknown[][] = [];
+    const fail = (): number => {
+      throw new Error("refused");
+    };
+    const options = {
+      run: () => (seen.length === 0 ? fail() : 3),
+      isDone: (...args: unknown[]) => seen.push(args) > 0,
+      onError: (...args: unknown[]) => void seen.push(args),
+    } as Partial<Loop<number>>;
+    await clock.run(() => counting(options));
+    expect(seen.map(({ length }) => length)).toEqual([1, 1]);
   });
 });

@@ -4,10 +4,11 @@ import {
   type Attempt,
   Backoff,
   isTimeoutError,
-  permanent,
+  RetryAfterError,
   type RetryContext,
   type RetryOptions,
   retry,
+  TerminalError,
 } from "@holdfast/wait";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
@@ -290,17 +291,81 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(timeline.events).toEqual([[1000, ["rejected", REFUSED]]]);
     });
 
-    it("at once on a permanent error, with what is inside", async () => {
-      for (const failure of FAILURES) {
+    it("at once on a TerminalError, or an error caused by one, with the error itself", async () => {
+      const terminal = new TerminalError("no such page");
+      const wrapped = new Error("page", { cause: new Error("fetch", { cause: terminal }) });
+      for (const failure of [terminal, wrapped]) {
         timeline = timelineOf(harness.clock);
         const shouldRetry = vi.fn(() => true);
-        await start(failing(permanent(failure)), { shouldRetry });
+        await start(failing(failure), { shouldRetry });
         expect(timeline.events).toEqual([
           [0, "call"],
           [0, ["rejected", failure]],
         ]);
         expect(shouldRetry).not.toHaveBeenCalled();
       }
+    });
+  });
+
+  describe("after a RetryAfterError", () => {
+    const busy = (...delays: (number | undefined)[]) => {
+      const rest = [...delays];
+      return () => {
+        timeline.note("call");
+        const after = rest.shift();
+        if (after === undefined) throw REFUSED;
+        throw new Error("busy", { cause: new RetryAfterError(after) });
+      };
+    };
+
+    it("waits as long as it names, past the cap, and still advances the back-off", async () => {
+      const backoff = { duration: 100, factor: 2, cap: 300 };
+      const end = start(busy(undefined, 5_000, undefined, 10), { backoff, retries: 5 });
+      await harness.step(10_000);
+      await end;
+      expect(calls()).toEqual([0, 100, 5_100, 5_400, 5_410, 5_710]);
+    });
+
+    it.each([
+      ["Infinity", { after: Number.POSITIVE_INFINITY, maxElapsed: Number.POSITIVE_INFINITY }],
+      ["a time past maxElapsed", { after: 1_001, maxElapsed: 1_000 }],
+    ])("rejects at once with the error if it names %s", async (_name, { after, maxElapsed }) => {
+      await start(busy(after), { maxElapsed });
+      expect(timeline.events.map(([at]) => at)).toEqual([0, 0]);
+      expect(timeline.events[1]?.[1]).toEqual(["rejected", new Error("busy")]);
+    });
+
+    it("waits for a time that ends at maxElapsed", async () => {
+      const end = start(busy(1_000), { maxElapsed: 1_000 });
+      await harness.step(1_000);
+      await end;
+      expect(calls()).toEqual([0, 1_000]);
+    });
+
+    it("passes its delay to the delay hook, which may replace even Infinity", async () => {
+      const told: number[] = [];
+      const delay = (_context: RetryContext, next: number) => {
+        told.push(next);
+        return Math.min(next, 250);
+      };
+      const fn = busy(7_000, Number.POSITIVE_INFINITY);
+      const end = start(fn, { delay, retries: 2 });
+      await harness.step(500);
+      await end;
+      expect(told).toEqual([7_000, Number.POSITIVE_INFINITY]);
+      expect(calls()).toEqual([0, 250, 500]);
+    });
+
+    it("ignores the one before a timeout", async () => {
+      const hangs = async ({ attempt, signal }: Attempt): Promise<void> => {
+        timeline.note("call");
+        if (attempt === 1) throw new RetryAfterError(9_000);
+        await harness.clock.sleep(Number.POSITIVE_INFINITY, { signal });
+      };
+      const end = start(hangs, { attemptTimeout: 50, retries: 2 });
+      await harness.step(10_000);
+      await end;
+      expect(calls()).toEqual([0, 9_000, 9_250]);
     });
   });
 
@@ -514,7 +579,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
           throw new Error("too late");
         },
         () => {
-          throw permanent("too late");
+          throw new TerminalError("too late");
         },
         () => {
           throw stop.signal.reason;

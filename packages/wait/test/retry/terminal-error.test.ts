@@ -1,28 +1,46 @@
-import { isTerminalError, permanent } from "@holdfast/wait";
+import { isTerminalError, TerminalError, TimeoutError } from "@holdfast/wait";
 import { expect, it } from "vitest";
 
-it("carries the error that is permanent", () => {
+const CODE = "ERR_WAIT_TERMINAL";
+
+it("carries message, cause and code", () => {
   const cause = new Error("404");
-  const error = permanent(cause);
+  const error = new TerminalError("no such page", { cause });
   expect(error).toBeInstanceOf(Error);
-  expect({ ...error, message: error.message }).toEqual({
-    name: "TerminalError",
-    code: "ERR_WAIT_PERMANENT",
-    cause,
-    message: "a permanent error, thrown where nothing retries",
-  });
+  expect(String(error)).toBe("TerminalError: no such page");
+  expect(error.code).toBe(CODE);
   expect(error.cause).toBe(cause);
+  expect(Object.hasOwn(new TerminalError("alone"), "cause")).toBe(false);
+});
+
+const terminal = new TerminalError("no");
+const circular: { cause?: unknown } = new Error("circle");
+circular.cause = new Error("and back", { cause: circular });
+const unreadable = new Proxy(new Error("proxy"), {
+  get() {
+    throw new Error("cannot be read");
+  },
 });
 
 it.each([
-  { value: permanent(undefined), is: true },
-  // As another copy of this package would make it.
-  { value: Object.assign(new Error("x"), { code: "ERR_WAIT_PERMANENT" }), is: true },
-  { value: { code: "ERR_WAIT_PERMANENT" }, is: false },
-  { value: new Error("404"), is: false },
-  { value: undefined, is: false },
-  { value: null, is: false },
-  { value: "ERR_WAIT_PERMANENT", is: false },
-])("is told apart by its code: $value", ({ value, is }) => {
-  expect(isTerminalError(value)).toBe(is);
+  ["a TerminalError", terminal, true],
+  ["one of another copy of this package", Object.assign(new Error("x"), { code: CODE }), true],
+  ["one of another realm", { code: CODE }, true],
+  ["an error caused by one", new Error("a", { cause: terminal }), true],
+  ["one three causes deep", new Error("a", { cause: { cause: { cause: terminal } } }), true],
+  ["a timeout after one: another attempt", new TimeoutError(1, { cause: terminal }), false],
+  [
+    "an error caused by such a timeout",
+    new Error("a", { cause: new TimeoutError(1, { cause: terminal }) }),
+    false,
+  ],
+  ["an AggregateError with one among its errors", new AggregateError([terminal]), false],
+  ["any other error", new Error("404"), false],
+  ["causes in a circle", circular, false],
+  ["an error that cannot be read", unreadable, false],
+  ["undefined", undefined, false],
+  ["null", null, false],
+  ["text", CODE, false],
+])("is recognised by its code, also among causes: %s", (_name, value, expected) => {
+  expect(isTerminalError(value)).toBe(expected);
 });

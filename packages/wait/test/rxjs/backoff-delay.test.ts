@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Backoff, type BackoffStrategy } from "@holdfast/wait";
+import { Backoff, type BackoffStrategy, RetryAfterError, TerminalError } from "@holdfast/wait";
 import { backoffDelay } from "@holdfast/wait/rxjs";
 import { concat, defer, type Observable, of, retry, throwError } from "rxjs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -24,6 +24,30 @@ describe("backoffDelay", () => {
       timeline.note(name);
       return throwError(() => refused);
     });
+
+  it("ends with a TerminalError, and with a RetryAfterError that names Infinity", () => {
+    for (const error of [new TerminalError("no"), new RetryAfterError(Number.POSITIVE_INFINITY)]) {
+      timeline.events.length = 0;
+      const delay = backoffDelay({ duration: 100 }, { clock });
+      throwError(() => error)
+        .pipe(retry({ delay }))
+        .subscribe(noting(timeline));
+      expect(timeline.events).toEqual([[0, ["failed", error]]]);
+    }
+  });
+
+  it("waits as long as a RetryAfterError names, and advances the back-off", () => {
+    const errors = [new RetryAfterError(5_000), refused];
+    const source = defer(() => {
+      timeline.note("try");
+      return throwError(() => errors.shift() ?? refused);
+    });
+    const delay = backoffDelay({ duration: 100, factor: 2 }, { clock });
+    source.pipe(retry({ count: 2, delay })).subscribe(noting(timeline));
+    clock.stepSync(10_000);
+    const tries = timeline.events.filter(([, event]) => event === "try");
+    expect(tries.map(([at]) => at)).toEqual([0, 5_000, 5_200]);
+  });
 
   it("gives retry delays that grow, and its count ends them with the last error", () => {
     marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {

@@ -131,7 +131,7 @@ const rows: readonly (readonly [keyof typeof doors, readonly unknown[], Error])[
     new RangeError("retryCount must be a whole number of at least 1, got 0"),
   ],
 
-  ["backoffUntil$", [], new TypeError("f must be a function, got undefined")],
+  ["backoffUntil$", [], new TypeError("fn must be a function, got undefined")],
   [
     "backoffUntil$",
     [f, { backoff: f }, true],

@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { TimeoutError } from "@holdfast/wait";
+import { RetryAfterError, TerminalError, TimeoutError } from "@holdfast/wait";
 import { type PollBackoffOptions, pollBackoff } from "@holdfast/wait/rxjs";
 import {
   defer,
@@ -43,6 +43,38 @@ describe("pollBackoff", () => {
       .pipe(pollBackoff(isReady, { backoff: doubling, clock, ...options }))
       .subscribe(noting(timeline));
   }
+
+  it("waits after a RetryAfterError and goes on, within the timeout", () => {
+    const errors = [new RetryAfterError(5_000), new RetryAfterError(5_000)];
+    const source = defer(() => {
+      timeline.note("ask");
+      const error = errors.shift();
+      return error === undefined ? of("ready") : throwError(() => error);
+    });
+    start(source, { timeout: 20_000 });
+    clock.stepSync(10_000);
+    expect(timeline.events.map(([at]) => at)).toEqual([0, 5_000, 10_000, 10_000, 10_000]);
+    timeline.events.length = 0;
+    start(
+      throwError(() => new RetryAfterError(5_000)),
+      { timeout: 1_000 },
+    );
+    clock.stepSync(1_000);
+    expect(timeline.events).toEqual([[11_000, ["failed", new TimeoutError(1_000)]]]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("fails at once with a TerminalError, and with a RetryAfterError that names Infinity", () => {
+    const wrapped = new RetryAfterError(5, { cause: new TerminalError("no") });
+    for (const error of [wrapped, new RetryAfterError(Number.POSITIVE_INFINITY)]) {
+      timeline.events.length = 0;
+      start(
+        throwError(() => error),
+        {},
+      );
+      expect(timeline.events).toEqual([[0, ["failed", error]]]);
+    }
+  });
 
   it("asks until a value will do, and emits that one alone", () => {
     marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {

@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Backoff, type BackoffStrategy } from "@holdfast/wait";
+import { Backoff, type BackoffStrategy, RetryAfterError, TerminalError } from "@holdfast/wait";
 import {
   type RetryBackoffContext,
   type RetryBackoffOptions,
@@ -21,6 +21,7 @@ import { marbles } from "./marbles.ts";
 import { noting } from "./noting.ts";
 
 const refused = new Error("refused");
+const terminal = new TerminalError("no such page");
 const doubling = { duration: 100, factor: 2 };
 
 describe("retryBackoff", () => {
@@ -54,6 +55,46 @@ describe("retryBackoff", () => {
     expect(clock.waiters()).toBe(0);
     return timeline.events;
   }
+
+  describe("honours the errors that say when to try again", () => {
+    it("fails at once with a TerminalError, or an error caused by one", () => {
+      for (const error of [terminal, new Error("page", { cause: terminal })]) {
+        timeline.events.length = 0;
+        const shouldRetry = vi.fn(() => true);
+        start(failing(error), { shouldRetry });
+        expect(timeline.events).toEqual([
+          [0, "try"],
+          [0, ["failed", error]],
+        ]);
+        expect(shouldRetry).not.toHaveBeenCalled();
+      }
+    });
+
+    it("waits as long as a RetryAfterError names, past the cap, and advances the back-off", () => {
+      const backoff = { duration: 100, factor: 2, cap: 300 };
+      start(failing(refused, new RetryAfterError(5_000), refused), { backoff, retries: 3 });
+      clock.stepSync(10_000);
+      const tries = timeline.events.filter(([, event]) => event === "try");
+      expect(tries.map(([at]) => at)).toEqual([0, 100, 5_100, 5_400]);
+    });
+
+    it.each([
+      ["Infinity", { after: Number.POSITIVE_INFINITY, maxElapsed: Number.POSITIVE_INFINITY }],
+      ["a time past maxElapsed", { after: 1_001, maxElapsed: 1_000 }],
+    ])("fails at once with the error if it names %s", (_name, { after, maxElapsed }) => {
+      const error = new RetryAfterError(after);
+      start(failing(error), { maxElapsed });
+      expect(timeline.events[1]).toEqual([0, ["failed", error]]);
+    });
+
+    it("passes the delay to the delay hook, which may replace even Infinity", () => {
+      const delay = vi.fn((_context: RetryBackoffContext, next: number) => Math.min(next, 50));
+      start(failing(new RetryAfterError(Number.POSITIVE_INFINITY)), { delay, retries: 1 });
+      clock.stepSync(50);
+      expect(delay.mock.calls[0]?.[1]).toBe(Number.POSITIVE_INFINITY);
+      expect(timeline.events[1]).toEqual([50, "try"]);
+    });
+  });
 
   describe("subscribes again", () => {
     it("after delays that grow, and passes values on", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { power } from "../../src/strategies/power.ts";
+import { power } from "../../src/strategies/attempt-backoff.ts";
 
 it.each([
   { base: 2, exponent: 0, is: 1 },

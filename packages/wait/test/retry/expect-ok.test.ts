@@ -1,0 +1,123 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { expectOk, isRetryAfterError, isTerminalError, RetryAfterError } from "@holdfast/wait";
+import { expect, it, vi } from "vitest";
+
+const URL_WITH_SECRETS = "https://user:password@api.example.com/v1/pods?token=secret#fragment";
+
+function answer(
+  status: number,
+  init: { body?: string | ReadableStream; headers?: Record<string, string> } = {},
+) {
+  const { body = null, headers = {} } = init;
+  const response = new Response(body, { status, headers });
+  return Object.defineProperty(response, "url", { value: URL_WITH_SECRETS });
+}
+
+const failure = async (response: Response): Promise<Error> =>
+  expectOk(response).then(
+    () => expect.unreachable(),
+    (error: Error) => error,
+  );
+
+it.each([200, 201, 204, 299])(
+  "returns a response of status %d, its body unread",
+  async (status) => {
+    const response = answer(status, status === 204 ? {} : { body: "hello" });
+    expect(await expectOk(response)).toBe(response);
+    expect(response.bodyUsed).toBe(false);
+  },
+);
+
+it.each([408, 425, 429, 500, 502, 503, 504, 599])(
+  "asks for another attempt after %d",
+  async (status) => {
+    const error = await failure(answer(status, { body: "busy" }));
+    expect([isTerminalError(error), isRetryAfterError(error)]).toEqual([false, false]);
+    expect(error.message).toBe(`HTTP ${status} from https://api.example.com/v1/pods: busy`);
+  },
+);
+
+it.each([301, 304, 400, 401, 403, 404, 409, 410, 422, 428, 431, 451])(
+  "asks for no other attempt after %d, whatever Retry-After says",
+  async (status) => {
+    const error = await failure(answer(status, { headers: { "Retry-After": "5" } }));
+    expect([isTerminalError(error), isRetryAfterError(error)]).toEqual([true, false]);
+    expect(error.message).toBe(`HTTP ${status} from https://api.example.com/v1/pods`);
+  },
+);
+
+it.each([429, 503])("names the delay of Retry-After with status %d", async (status) => {
+  const error = await failure(answer(status, { headers: { "Retry-After": "5" }, body: "busy" }));
+  expect(RetryAfterError.delayOf(error)).toBe(5_000);
+  expect(error.message).toBe(`HTTP ${status} from https://api.example.com/v1/pods: busy`);
+});
+
+it("compares a date in Retry-After with the clock it is given", async () => {
+  const clock = new FakeClock();
+  const date = new Date(clock.now() + 90_000).toUTCString();
+  const response = answer(503, { headers: { "Retry-After": date } });
+  const error = await expectOk(response, { clock }).catch((reason: unknown) => reason);
+  expect(RetryAfterError.delayOf(error)).toBe(90_000);
+});
+
+it("ignores a Retry-After that says nothing", async () => {
+  const error = await failure(answer(503, { headers: { "Retry-After": "soon" } }));
+  expect(RetryAfterError.delayOf(error)).toBeUndefined();
+});
+
+it("shows no credentials, query or fragment", async () => {
+  const { message } = await failure(answer(404));
+  expect(message).not.toMatch(/password|secret|fragment/);
+});
+
+it("shows a response without a URL by its status", async () => {
+  expect((await failure(new Response("no", { status: 404 }))).message).toBe("HTTP 404: no");
+});
+
+it("shows at most 1 kB of the body and cancels the rest", async () => {
+  const cancel = vi.fn();
+  const chunk = new TextEncoder().encode("x".repeat(700));
+  const body = new ReadableStream({ pull: (stream) => stream.enqueue(chunk), cancel });
+  const { message } = await failure(answer(500, { body }));
+  expect(message.match(/x+/g)?.at(-1)).toBe("x".repeat(1_024));
+  expect(cancel).toHaveBeenCalledTimes(1);
+});
+
+it("joins the chunks of a short body and cuts no character in two", async () => {
+  const bytes = new TextEncoder().encode("caf\u00e9 is full");
+  const chunks = [bytes.slice(0, 4), bytes.slice(4)];
+  const body = new ReadableStream({
+    pull(stream) {
+      const chunk = chunks.shift();
+      if (chunk === undefined) stream.close();
+      else stream.enqueue(chunk);
+    },
+  });
+  expect((await failure(answer(500, { body }))).message).toMatch(/: caf\u00e9 is full$/);
+});
+
+it("makes one line of a body with control characters", async () => {
+  const { message } = await failure(answer(500, { body: "one\r\ntwo\u0000\u001b[31mthree" }));
+  expect(message).toMatch(/: one two \[31mthree$/);
+});
+
+it("tells the status even if the body cannot be read", async () => {
+  const read = answer(404, { body: "gone" });
+  await read.text();
+  const broken = new ReadableStream({
+    pull() {
+      throw new Error("connection reset");
+    },
+  });
+  for (const response of [read, answer(404, { body: broken })])
+    expect((await failure(response)).message).toBe("HTTP 404 from https://api.example.com/v1/pods");
+});
+
+it("is not held up by a body that cannot be cancelled", async () => {
+  const chunk = new TextEncoder().encode("y".repeat(2_000));
+  const body = new ReadableStream({
+    pull: (stream) => stream.enqueue(chunk),
+    cancel: () => Promise.reject(new Error("still open")),
+  });
+  expect((await failure(answer(503, { body }))).message).toMatch(/y{1024}$/);
+});
