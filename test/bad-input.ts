@@ -72,14 +72,7 @@ export function named(name: string, kind: Kind): Kind {
 export const unchecked: Kind = () => [];
 
 function numeric(allowed: string, ...bad: readonly number[]): Kind {
-  return all(
-    refused(TypeError, `be ${allowed}`, NOT_NUMBERS),
-    refused(
-      RangeError,
-      `be ${allowed}`,
-      bad.map((value) => [value, String(value)]),
-    ),
-  );
+  return all(refused(TypeError, `be ${allowed}`, NOT_NUMBERS), outside(allowed, ...bad));
 }
 
 const { NaN: nan, POSITIVE_INFINITY: endless } = Number;
@@ -90,6 +83,15 @@ export const instant: Kind = numeric("an instant in milliseconds", nan);
 export const finite: Kind = numeric("a finite number", nan, endless);
 export const positive: Kind = numeric("a finite number above 0", 0, -1, nan, endless);
 export const notNegative: Kind = numeric("a number of at least 0", -1, nan);
+
+/** More numbers that are out of range, where one check follows another. */
+export function outside(allowed: string, ...bad: readonly number[]): Kind {
+  return refused(
+    RangeError,
+    `be ${allowed}`,
+    bad.map((value) => [value, String(value)]),
+  );
+}
 
 export function finiteFrom(least: number): Kind {
   return numeric(`a finite number of at least ${least}`, least - 0.1, nan, endless);
@@ -133,20 +135,25 @@ export function methods(...names: readonly [string, ...string[]]): Kind {
   return all(refused(TypeError, `have a method ${first}()`, [NULL, NUMBER]), ...parts);
 }
 
+/** The fields of a valid object, one of them bad. */
+export function fields(kinds: Readonly<Record<string, Kind>>): Kind {
+  return (path, valid) =>
+    Object.entries(kinds).flatMap(([key, kind]) =>
+      kind(`${path}.${key}`, (valid as Record<string, unknown> | undefined)?.[key]).map(
+        ({ value, ...rest }) => ({ ...rest, value: { ...(valid as object), [key]: value } }),
+      ),
+    );
+}
+
 const anyObject = refused(TypeError, "be an object", [NULL, NUMBER, TEXT, FUNCTION]);
 
 /** An object with a kind for each of its fields; the type asks for every field. */
 export function object<Type extends object>(
-  fields: { readonly [Key in keyof Required<Type>]: Kind },
+  kinds: {
+    readonly [Key in keyof Required<Type>]: Kind;
+  },
 ): Kind {
-  return (path, valid) => [
-    ...anyObject(path, valid),
-    ...Object.entries<Kind>(fields).flatMap(([key, kind]) =>
-      kind(`${path}.${key}`, (valid as Record<string, unknown> | undefined)?.[key]).map(
-        ({ value, ...rest }) => ({ ...rest, value: { ...(valid as object), [key]: value } }),
-      ),
-    ),
-  ];
+  return all(anyObject, fields(kinds));
 }
 
 /** An array; the kind is that of its only element. */
