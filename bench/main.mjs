@@ -32,7 +32,9 @@ console.log(report({ ...facts, suites }));
 console.log(`\n${Math.round((performance.now() - began) / 1_000)} s`);
 if (options.json !== undefined)
   writeFileSync(options.json, `${JSON.stringify(facts, undefined, 2)}\n`);
-if (results.every(({ error }) => error !== undefined)) process.exitCode = 1;
+const failsGate = facts.verdicts.some(({ gates, verdict }) => gates && verdict === "missed");
+if (results.every(({ error }) => error !== undefined) || (failsGate && !options.quick))
+  process.exitCode = 1;
 
 function readOptions() {
   try {

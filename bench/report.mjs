@@ -18,7 +18,7 @@ export function report(facts) {
   }
   if (options.quick)
     lines.push("", "--quick: one round at small sizes. None of this is a figure to quote.");
-  else lines.push("", ...verdictLines(verdicts));
+  else lines.push("", ...verdictLines(verdicts, options.only.length === suites.length));
   return lines.join("\n");
 }
 
@@ -54,13 +54,20 @@ function cells(figure, base) {
   return [shown, base === undefined ? "-" : `${number(best / base.best)}x`];
 }
 
-function verdictLines(verdicts) {
+/** A run of some suites says nothing of the others. */
+function verdictLines(verdicts, isWhole) {
   const wanted = ({ most, least }) => {
     if (most !== undefined) return `at most ${number(most)}`;
     return least === undefined ? "-" : `at least ${number(least)}`;
   };
+  const shown = verdicts.filter(({ verdict }) => isWhole || verdict !== "not measured");
   return table(
-    ["target", "wanted", "measured", "verdict"],
-    verdicts.map((v) => [v.says, wanted(v), number(v.measured), v.verdict]),
+    ["claim", "wanted", "measured", "verdict"],
+    shown.map((v) => [
+      v.says,
+      wanted(v),
+      number(v.measured),
+      v.gates ? `${v.verdict} (gates)` : v.verdict,
+    ]),
   );
 }

@@ -34,7 +34,7 @@ function ours(name, from) {
   return () => async () => {
     const code = `export ${name === "*" ? name : `{ ${name} }`} from "${from}";`;
     const { minified, gzipped } = await bundle(code);
-    if (from !== "@holdfast/wait") return { minified, gzipped };
+    if (!from.startsWith("@holdfast/wait")) return { minified, gzipped };
     const [clock, both] = [await bundle(CLOCK), await bundle(CLOCK + code)];
     const own = await bundle(code, ["@holdfast/clock"]);
     return {
@@ -60,9 +60,12 @@ const CONTENDERS = {
   every: ours("every", "@holdfast/wait"),
   backoffUntil: ours("backoffUntil", "@holdfast/wait"),
   Backoff: ours("Backoff", "@holdfast/wait"),
-  FullJitterBackoff: ours("FullJitterBackoff", "@holdfast/wait"),
+  FullJitterBackoff: ours("FullJitterBackoff", "@holdfast/wait/strategies"),
   connectWithBackoff: ours("connectWithBackoff", "@holdfast/wait"),
+  withTimeout: ours("withTimeout", "@holdfast/wait"),
   "everything of @holdfast/wait": ours("*", "@holdfast/wait"),
+  "everything of @holdfast/wait/go": ours("*", "@holdfast/wait/go"),
+  "everything of @holdfast/wait/strategies": ours("*", "@holdfast/wait/strategies"),
   "realClock, with its sleep": ours("realClock", "@holdfast/clock"),
   FakeClock: ours("FakeClock", "@holdfast/clock/testing"),
   "p-retry": rival('export { default } from "p-retry";'),

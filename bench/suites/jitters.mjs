@@ -24,7 +24,8 @@ const STRATEGIES = {
 /** A sample: so many sequences of delays, each with a function of its own, whose making is not counted. */
 function walking(strategyFrom) {
   return async (walks) => {
-    const strategy = strategyFrom(await import("@holdfast/wait"));
+    const { Backoff } = await import("@holdfast/wait");
+    const strategy = strategyFrom({ Backoff, ...(await import("@holdfast/wait/strategies")) });
     return () => {
       const nexts = Array.from({ length: walks }, () => strategy.delayFunc());
       let sum = 0;

@@ -61,8 +61,19 @@ describe("npm run bench", () => {
     for (const { error } of results) expect(error).toMatch(/TypeError/);
   });
 
-  it("judges no target that was not measured", () => {
+  it("judges no claim that was not measured", () => {
     expect(new Set(judge([]).map(({ verdict }) => verdict))).toEqual(new Set(["not measured"]));
+  });
+
+  it("gates on two promises alone, and judges no absolute time", () => {
+    const gates = judge([]).filter((claim) => claim.gates);
+    expect(gates.map(({ says }) => says.split(":")[0])).toEqual([
+      "sleeps on one signal are linear",
+      "the same, FakeClock",
+      "a failed attempt of retry costs at most 1.25 of a bare loop with a sleep",
+    ]);
+    const judged = judge([]).filter(({ most, least }) => most !== undefined || least !== undefined);
+    expect(judged.filter(({ says }) => / ns\b/.test(says))).toEqual([]);
   });
 
   // One of each kind, and on a build machine others of the same kinds.
@@ -107,7 +118,7 @@ describe("npm run bench", () => {
     expect(result?.figures[figures[0] ?? ""].best).toBeGreaterThan(0);
   });
 
-  it("names the rows that its targets look at", () => {
+  it("finds a row for each claim", () => {
     const { jobs } = planOf(suites, { only: suites.map(({ id }) => id), quick: false });
     const figures = new Proxy({}, { get: () => ({ best: 1 }) });
     const verdicts = judge(jobs.map((job) => ({ ...job, figures })));

@@ -83,20 +83,25 @@ export class RetryAttempts<Value> implements BackoffManager {
   }
 
   /** Returns if another attempt follows; throws the error to reject with otherwise. */
-  async failed(error: unknown): Promise<void> {
+  failed(error: unknown): void | Promise<void> {
     const { signal, retries, nextDelay, shouldRetry, delay, onRetry } = this.#plan;
     if (isTerminalError(error) || signal.aborted || this.#attempt > retries) throw error;
     if (!isTimeoutError(error)) this.#lastError = error;
     const planned = nextDelay();
     const after = RetryAfterError.delayOf(error);
     this.#delay = after ?? planned;
+    if (after === Number.POSITIVE_INFINITY && delay === undefined) throw error;
+    if (shouldRetry || delay || onRetry) return this.#callHooks(error);
+    this.#requireTime(error);
+  }
+
+  async #callHooks(error: unknown): Promise<void> {
+    const { signal, shouldRetry, delay, onRetry } = this.#plan;
     if (shouldRetry !== undefined && !(await shouldRetry(this.#context(error)))) throw error;
-    if (delay !== undefined && !signal.aborted)
-      this.#delay = requireNotNegative(
-        "options.delay()",
-        await delay(this.#context(error), this.#delay),
-      );
-    else if (after === Number.POSITIVE_INFINITY) throw error;
+    if (delay !== undefined && !signal.aborted) {
+      const chosen = await delay(this.#context(error), this.#delay);
+      this.#delay = requireNotNegative("options.delay()", chosen);
+    }
     this.#requireTime(error);
     if (onRetry === undefined || signal.aborted) return;
     await onRetry(this.#context(error));

@@ -1,5 +1,4 @@
-import { isRetryAfterError, isTerminalError } from "@holdfast/controller";
-import { jitter, type Random } from "@holdfast/wait";
+import { isTerminalError, jitter, type Random, RetryAfterError } from "@holdfast/wait";
 import type { Message } from "../message/message.ts";
 import { instantAfter, LONGEST_WAIT, waitAfter } from "../message/schedule.ts";
 import type { Failure } from "../store/outbox-store.ts";
@@ -35,7 +34,7 @@ export function failureOf(error: unknown, message: Message, facts: FailureFacts)
   const planned = Math.min(waitAfter(failures, message), LONGEST_WAIT);
   // With a share of 0, as in Go, jitter would add the largest one.
   const wait = facts.jitter > 0 ? jitter(planned, facts.jitter, facts.random) : planned;
-  const asked = isRetryAfterError(error) ? Math.min(error.after, LONGEST_RETRY_AFTER) : 0;
+  const asked = Math.min(RetryAfterError.delayOf(error) ?? 0, LONGEST_RETRY_AFTER);
   return {
     now: Math.floor(facts.now),
     error: textOf(error),
