@@ -93,6 +93,16 @@ it("forbids a file of more than 220 lines", async () => {
 it.each([
   ["timers in the real clock", "packages/clock/src/real-clock.ts", "globalThis.setTimeout(run, 1)"],
   [
+    "the timers of the platform",
+    "packages/clock/src/host/platform.ts",
+    "globalThis.setInterval(f)",
+  ],
+  [
+    "an abort listener that survives stopImmediatePropagation",
+    "packages/clock/src/host/platform.ts",
+    'import { addAbortListener } from "node:events"',
+  ],
+  [
     "the event loop under the fake clock",
     "packages/clock/src/testing/event-loop.ts",
     'import { setImmediate } from "node:timers"',
