@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileLock, isLockConflictError, MemoryLock } from "@holdfast/controller";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { errorOf } from "../../../../test/error-of.ts";
 import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
 
 const record = { holder: "a", leaseDuration: 15_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
@@ -18,13 +19,6 @@ beforeEach(() => {
 afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
-
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  return await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-}
 
 testResourceLock("MemoryLock", () => new MemoryLock());
 testResourceLock("FileLock", () => new FileLock(join(directory, "made", "on", "demand")));

@@ -6,6 +6,7 @@ import { poll } from "@holdfast/wait";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RedisServer } from "../../../../../services/redis.mjs";
+import { errorOf } from "../../../../../test/error-of.ts";
 import { testResourceLock } from "../../../../../test/resource-lock.contract.ts";
 import { isForgottenLeaseError } from "../../../src/outbox/lock/forgotten-lease-error.ts";
 import { RedisLock } from "../../../src/outbox/lock/redis-lock.ts";
@@ -23,13 +24,6 @@ function connect(url: string): Redis {
   client.on("error", () => undefined); // told by the rejections, too
   connected.push(client);
   return client;
-}
-
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  return await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 }
 
 beforeAll(() => oldEnough(redis, 15_000));
