@@ -103,7 +103,10 @@ export default defineConfig(
   { files: ["packages/wait/src/loop/loop.ts"], rules: { "law/one-loop": "off" } },
 
   // Kubernetes' four arguments, and then the options.
-  { files: ["packages/wait/src/loop/backoff-until.ts"], rules: { "max-params": ["error", { max: 5 }] } },
+  {
+    files: ["packages/wait/src/loop/backoff-until.ts"],
+    rules: { "max-params": ["error", { max: 5 }] },
+  },
   // Made for every sleep of a simulation: an options object would be one more allocation.
   {
     files: ["packages/clock/src/testing/fake-timer.ts"],
