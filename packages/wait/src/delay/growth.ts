@@ -39,8 +39,9 @@ export function growthState(name: string, options: BackoffOptions): GrowthState 
 
 /** A delay that grows with each step. */
 export class Growth {
-  #base: number;
-  #steps: number;
+  // Both begin as numbers: V8 then stores them unboxed, which halves the cost of a step (ADR 0011).
+  #base = 0;
+  #steps = 0;
   readonly #factor: number;
   readonly #limit: number;
   readonly #jitter: (base: number) => number;

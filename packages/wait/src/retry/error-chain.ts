@@ -1,5 +1,8 @@
 import { isTimeoutError } from "../limit/timeout-error.ts";
 
+/** More causes than any program nests. The bound also ends chains that lead back to themselves. */
+const MAX_CAUSES = 100;
+
 /**
  * The first error with this code among a value and its causes, as Go's `errors.As` searches.
  *
@@ -8,13 +11,12 @@ import { isTimeoutError } from "../limit/timeout-error.ts";
  */
 export function findByCode(value: unknown, code: string): object | undefined {
   try {
-    const seen = new Set<unknown>();
     let link = value;
-    while (typeof link === "object" && link !== null && !seen.has(link)) {
+    for (let depth = 0; depth <= MAX_CAUSES; depth++) {
+      if (typeof link !== "object" || link === null) return undefined;
       const { code: found, cause } = link as { readonly code?: unknown; readonly cause?: unknown };
       if (found === code) return link;
       if (isTimeoutError(link)) return undefined;
-      seen.add(link);
       link = cause;
     }
   } catch {

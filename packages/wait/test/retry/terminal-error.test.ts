@@ -16,6 +16,12 @@ it("carries message, cause and code", () => {
 const terminal = new TerminalError("no");
 const circular: { cause?: unknown } = new Error("circle");
 circular.cause = new Error("and back", { cause: circular });
+/** An error with so many causes between it and a TerminalError. */
+const nested = (depth: number): unknown => {
+  let error: unknown = terminal;
+  for (let i = 0; i < depth; i++) error = { cause: error };
+  return error;
+};
 const unreadable = new Proxy(new Error("proxy"), {
   get() {
     throw new Error("cannot be read");
@@ -28,6 +34,8 @@ it.each([
   ["one of another realm", { code: CODE }, true],
   ["an error caused by one", new Error("a", { cause: terminal }), true],
   ["one three causes deep", new Error("a", { cause: { cause: { cause: terminal } } }), true],
+  ["one a hundred causes deep", nested(100), true],
+  ["one deeper than that", nested(101), false],
   ["a timeout after one: another attempt", new TimeoutError(1, { cause: terminal }), false],
   [
     "an error caused by such a timeout",
