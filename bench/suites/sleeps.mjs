@@ -1,11 +1,11 @@
 import { liveBytes, stopwatch } from "../measure.mjs";
 
 const HOUR = 3_600_000;
-/** So many times 1,000 sleeps before the one that counts: with less, compiling is half of its cost. */
+/** Rounds of 1,000 sleeps before the sample: with fewer, compilation is half of its cost. */
 const WARM_UPS = 100;
 const QUADRATIC = { above: 40_000, because: "one listener per sleep, so n sleeps cost n²" };
 
-/** A sample: `count` sleeps of an hour, begun and then all aborted. Their signals are there before. */
+/** A sample: starts `count` sleeps of an hour on existing signals, then aborts them all. */
 function sleeping(count, controllers, begin) {
   return async () => {
     const sleeps = new Array(count);

@@ -5,7 +5,7 @@ import { pictures as ethernet } from "../../packages/examples/dist/ethernet/pict
 import { compareForms } from "../../packages/examples/dist/herd/compare-forms.js";
 import { pictures as herd } from "../../packages/examples/dist/herd/pictures.js";
 import { scenario } from "../../packages/examples/dist/herd/scenario.js";
-import { writePictures } from "../../packages/examples/dist/report/write-pictures.js";
+import { writePictures } from "../../packages/examples/dist/picture/write-pictures.js";
 import * as wait from "../../packages/wait/dist/index.js";
 import { ladder } from "./ladder.mjs";
 

@@ -13,7 +13,6 @@ import {
   requireOptions,
   requireSignal,
 } from "./internal/arguments.ts";
-import { deferred } from "./internal/deferred.ts";
 import { Sleep } from "./sleep.ts";
 import { ClockTicker } from "./ticker.ts";
 import { timeoutSignal } from "./timeout-signal.ts";
@@ -21,10 +20,10 @@ import { timeoutSignal } from "./timeout-signal.ts";
 function nothing(): void {}
 
 /**
- * The base of every {@link Clock}: write `now`, `monotonic` and `afterFunc`, get the rest.
+ * The base of every {@link Clock}: write `now`, `monotonic` and `afterFunc`, inherit the rest.
  *
- * The rest keeps the promises of {@link Clock} wherever the three methods do: one listener per
- * signal, an abort that leaves nothing, tickers that do not drift.
+ * The inherited methods hold one listener per signal, leave nothing behind after an abort, and tick
+ * without drift.
  *
  * @example
  * A clock that runs at half speed.
@@ -67,10 +66,10 @@ export abstract class BaseClock implements Clock {
 
   /**
    * As {@link Clock.afterFunc}, for callbacks that need no `AsyncLocalStorage` context because they
-   * only settle a promise. Override it where keeping the context costs something.
+   * only settle a promise. Override it if `afterFunc` pays for keeping the context.
    *
    * @param delay - milliseconds, at least 0, possibly `Infinity`
-   * @param fire - what to call
+   * @param fire - the callback
    * @param options - see {@link TimerOptions}
    * @returns the timer, armed
    */
@@ -85,24 +84,22 @@ export abstract class BaseClock implements Clock {
   }
 
   sleep(delay: number, options: SleepOptions = {}): Promise<void> {
-    const { promise, resolve, reject } = deferred<void>();
-    try {
+    return new Promise((resolve, reject) => {
       const duration = requireDelay("delay", delay);
       requireOptions("options", options);
       const { signal } = options;
-      if (signal !== undefined) requireSignal("options.signal", signal);
-      if (signal?.aborted) {
-        reject(signal.reason);
-      } else if (signal === undefined) {
+      if (signal === undefined) {
         this.arm(duration, resolve, options);
-      } else {
-        const sleep = new Sleep(resolve, reject);
-        sleep.start(this.arm(duration, sleep.wake.bind(sleep), options), signal);
+        return;
       }
-    } catch (error) {
-      reject(error);
-    }
-    return promise;
+      requireSignal("options.signal", signal);
+      if (signal.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const sleep = new Sleep(signal, resolve, reject);
+      sleep.start(this.arm(duration, () => sleep.wake(), options));
+    });
   }
 
   sleepUntil(deadline: number, options: SleepOptions = {}): Promise<void> {

@@ -5,10 +5,10 @@ import { type Deferred, deferred } from "./internal/deferred.ts";
 type TimerState = "waiting" | "fired" | "stopped";
 
 /**
- * The part of a {@link Timer} that is the same on every clock: what `stop`, `reset` and `fired` mean.
+ * The part of a {@link Timer} that is the same on every clock: `stop`, `reset` and `fired`.
  *
- * A subclass says how a wake-up is booked and cancelled, and calls {@link BaseTimer.expire} when it
- * comes. Write one only for a new kind of clock; see {@link BaseClock}.
+ * A subclass arms and disarms a wake-up, and calls {@link BaseTimer.expire} when it comes. Extend this
+ * class only for a new kind of clock; see {@link BaseClock}.
  *
  * @example
  * ```ts
@@ -42,16 +42,16 @@ export abstract class BaseTimer implements Timer {
   abstract readonly deadline: number;
 
   /**
-   * Books the wake-up. Called with nothing booked.
+   * Arms the wake-up. Called only while it is not armed.
    *
    * @param delay - milliseconds, at least 0, possibly `Infinity`
    */
   protected abstract arm(delay: number): void;
 
-  /** Cancels the wake-up that {@link BaseTimer.arm} booked. */
+  /** Cancels the wake-up that {@link BaseTimer.arm} armed. */
   protected abstract disarm(): void;
 
-  /** To be called when the wake-up comes, before any callback: the timer has then fired. */
+  /** Marks the timer as fired. Call it when the wake-up comes, before any callback. */
   protected expire(): void {
     this.#state = "fired";
     this.#outcome?.resolve(true);

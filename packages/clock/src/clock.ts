@@ -1,10 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 /**
- * Reads time and nothing else. Take this type where code does not wait.
+ * Reads time and nothing else: the type for code that does not wait.
  *
- * Source: `PassiveClock` of k8s.io/utils/clock. Go keeps both readings in one `time.Time`; a number
- * cannot, so they are two methods here.
+ * Source: `PassiveClock` of k8s.io/utils/clock. Go keeps both readings in one `time.Time`; here they are
+ * two methods.
  *
  * @example
  * ```ts
@@ -38,39 +38,39 @@ export interface PassiveClock {
   monotonic(): number;
 }
 
-/** What every timer of a {@link Clock} can be told. */
+/** Options for the timers of a {@link Clock}. */
 export interface TimerOptions {
   /**
-   * Whether the timer keeps the process alive. A fake clock records it and fires all the same.
+   * Whether the timer keeps the process alive. A fake clock records it and fires either way.
    *
    * @defaultValue `true`
    */
   readonly ref?: boolean | undefined;
 
   /**
-   * A name for this timer. Fake clocks print it when a test is stuck.
+   * Name of this timer. Fake clocks print it when a test is stuck.
    *
    * @defaultValue none
    */
   readonly label?: string | undefined;
 }
 
-/** What {@link Clock.sleep} and {@link Clock.sleepUntil} can be told. */
+/** Options for {@link Clock.sleep} and {@link Clock.sleepUntil}. */
 export interface SleepOptions extends TimerOptions {
   /**
-   * Ends the sleep early: it rejects at once with `signal.reason`, the same object.
+   * Signal that ends the sleep early: it rejects at once with `signal.reason`, the same object.
    *
-   * Any number of sleeps may share one signal; together they hold one listener on it.
+   * All sleeps on one signal share one listener on it.
    *
-   * @defaultValue none, the sleep cannot be ended early
+   * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What {@link Clock.timeout} can be told. */
+/** Options for {@link Clock.timeout}. */
 export interface TimeoutOptions {
   /**
-   * A name for the timer behind the signal. Fake clocks print it when a test is stuck.
+   * Name of the timer behind the signal. Fake clocks print it when a test is stuck.
    *
    * @defaultValue none
    */
@@ -80,7 +80,7 @@ export interface TimeoutOptions {
 /**
  * A timer that fires once, and again after each {@link Timer.reset}.
  *
- * It is not thenable on purpose: an async function that returns a timer must not wait for it.
+ * It is not thenable: an async function that returns a timer must not wait for it.
  *
  * Source: `Timer` of k8s.io/utils/clock; {@link Timer.fired} stands where Go has a channel.
  *
@@ -108,11 +108,12 @@ export interface Timer extends Disposable {
   stop(): boolean;
 
   /**
-   * Arms the timer anew, whatever it did before. Among equal deadlines it goes to the back.
+   * Arms the timer again, whether it is waiting, fired or stopped. Among equal deadlines it goes to the
+   * back.
    *
    * @param delay - milliseconds from now; fractions count, below 0 means 0, `Infinity` means never
    * @returns true if it was still waiting to fire
-   * @throws RangeError if `delay` is NaN, TypeError if it is no number; the timer stays as it was
+   * @throws RangeError if `delay` is NaN, TypeError if it is not a number; the timer is then unchanged
    */
   reset(delay: number): boolean;
 
@@ -125,8 +126,8 @@ export interface Timer extends Disposable {
   /**
    * Resolves true when the timer fires and false when it is stopped. It never rejects.
    *
-   * A reset while waiting is followed by the same promise; arming a timer that had ended makes a
-   * new one. Made on first access, so a timer nobody waits for costs no promise.
+   * A timer that is reset while waiting keeps its promise; a timer that is armed again after its end has
+   * a new one. The promise is created on first access.
    */
   readonly fired: Promise<boolean>;
 
@@ -137,10 +138,9 @@ export interface Timer extends Disposable {
 /**
  * Ticks at a fixed rate: at `start + period`, `start + 2 × period` and so on, without drift.
  *
- * It holds one tick at most. Who asks late finds one tick waiting; the others are counted in
- * {@link Ticker.dropped}.
+ * It buffers one tick. A slow consumer receives that one; {@link Ticker.dropped} counts the others.
  *
- * Source: `Ticker` of k8s.io/utils/clock. Unlike the fake one there, a stopped ticker is gone.
+ * Source: `Ticker` of k8s.io/utils/clock. Unlike the fake one there, `stop` removes the ticker.
  *
  * @example
  * ```ts
@@ -162,7 +162,7 @@ export interface Timer extends Disposable {
  */
 export interface Ticker extends AsyncIterableIterator<number, undefined>, Disposable {
   /**
-   * The tick that waits, or else the next one.
+   * Takes the buffered tick, or waits for the next one.
    *
    * @returns the {@link PassiveClock.monotonic} instant of the tick; done after {@link Ticker.stop}
    */
@@ -172,18 +172,18 @@ export interface Ticker extends AsyncIterableIterator<number, undefined>, Dispos
   return(): Promise<IteratorResult<number, undefined>>;
 
   /**
-   * Starts over with another period: the next tick comes one new period from now. A tick that
-   * waits is dropped. Works on a stopped ticker too.
+   * Starts over with another period: the next tick comes one new period from now. Drops a buffered tick.
+   * Restarts a stopped ticker.
    *
    * @param period - milliseconds, above 0; `Infinity` means never
-   * @throws RangeError if `period` is not above 0, TypeError if it is no number
+   * @throws RangeError if `period` is not above 0, TypeError if it is not a number
    */
   reset(period: number): void;
 
-  /** Ends the ticker: every `next()`, pending or to come, is done. */
+  /** Ends the ticker: every `next()`, pending or future, resolves as done. */
   stop(): void;
 
-  /** How many ticks were lost because nobody had taken the one before. */
+  /** The number of ticks lost because the previous one had not been taken. */
   readonly dropped: number;
 
   /** The same as {@link Ticker.stop}, for `using`. */
@@ -191,7 +191,7 @@ export interface Ticker extends AsyncIterableIterator<number, undefined>, Dispos
 }
 
 /**
- * An `AbortSignal` that aborts when a time is up, and can be called off by disposing it.
+ * An `AbortSignal` that aborts after a delay unless it is disposed first.
  *
  * @example
  * ```ts
@@ -199,7 +199,7 @@ export interface Ticker extends AsyncIterableIterator<number, undefined>, Dispos
  *
  * const clock = new FakeClock();
  * const limit = clock.timeout(5_000);
- * limit[Symbol.dispose](); // the work was done in time
+ * limit[Symbol.dispose](); // the work finished in time
  * await clock.step(10_000);
  * console.log(limit.aborted); // => false
  * ```
@@ -210,10 +210,10 @@ export interface TimeoutSignal extends AbortSignal, Disposable {
 }
 
 /**
- * Time as an argument: everything that reads, waits for or measures time takes one of these.
+ * Time as an argument: code that reads, waits for or measures time takes a clock.
  *
- * The duration always comes first and is in milliseconds, with fractions. Below 0 it means 0,
- * `Infinity` means never, and there is no upper limit: a year works.
+ * Durations come first and are in milliseconds, with fractions. Below 0 means 0, `Infinity` means
+ * never, and there is no upper limit.
  *
  * | Implementation | from | for |
  * | --- | --- | --- |
@@ -222,7 +222,7 @@ export interface TimeoutSignal extends AbortSignal, Disposable {
  * | `fromFakeTimers()` | `@holdfast/clock/fake-timers` | tests of code that uses global timers |
  * | `fromScheduler()` | `@holdfast/clock/rxjs` | marble tests |
  *
- * To write another one, extend {@link BaseClock}: three methods are enough.
+ * To write another clock, extend {@link BaseClock}: it needs three methods.
  *
  * Source: `Clock`, `WithTicker` and `WithDelayedExecution` of k8s.io/utils/clock in one interface.
  * `After` and `Tick` are left out: they cannot be released (kubernetes/utils#196).
@@ -252,12 +252,12 @@ export interface Clock extends PassiveClock {
   /**
    * Calls `fire` once, `delay` from now or later, never earlier.
    *
-   * `fire` is never called from inside this call, and runs in the `AsyncLocalStorage` context of
-   * this call. What it throws is the clock's: an uncaught exception on the real clock, a rejected
-   * `step` or `run` on a fake one.
+   * `fire` is never called inside this call, and runs in the `AsyncLocalStorage` context of this call,
+   * where the platform has `node:async_hooks`. An error it throws becomes an uncaught exception on the
+   * real clock and rejects `step` or `run` on a fake one.
    *
    * @param delay - milliseconds; fractions count, below 0 means 0, `Infinity` means never
-   * @param fire - what to call
+   * @param fire - the callback
    * @param options - see {@link TimerOptions}
    * @returns the timer, armed
    * @throws RangeError if `delay` is NaN, TypeError if an argument is of the wrong type
@@ -277,8 +277,9 @@ export interface Clock extends PassiveClock {
   /**
    * Resolves `delay` from now or later, never earlier.
    *
-   * If the signal has aborted, or aborts meanwhile, the promise rejects at once with
-   * `signal.reason` itself, and neither a timer nor a listener is left.
+   * If the signal has aborted, or aborts before the deadline, the promise rejects at once with
+   * `signal.reason` itself and leaves no timer and no listener. Another listener cannot hide the abort
+   * with `stopImmediatePropagation()`: without help of the platform, the sleep then rejects when it wakes.
    *
    * @param delay - milliseconds; fractions count, below 0 means 0, `Infinity` means never
    * @param options - see {@link SleepOptions}
@@ -287,8 +288,8 @@ export interface Clock extends PassiveClock {
   sleep(delay: number, options?: SleepOptions): Promise<void>;
 
   /**
-   * Sleeps until an instant on this clock. Time that passes between computing the instant and
-   * calling this is not added to the wait (kubernetes/kubernetes#125581).
+   * Sleeps until an instant on this clock. Unlike `sleep(deadline - now)`, it does not add the time that
+   * passes before the call (kubernetes/kubernetes#125581).
    *
    * @param deadline - a {@link PassiveClock.monotonic} instant; one in the past means now
    * @param options - see {@link SleepOptions}
@@ -309,9 +310,9 @@ export interface Clock extends PassiveClock {
   /**
    * A signal that aborts `delay` from now with a `TimeoutError` `DOMException`.
    *
-   * What `AbortSignal.timeout` is, on this clock: fractions and more than 2^31-1 ms work, a fake
-   * clock drives it, and it can be called off. It does not keep the process alive. It lives until
-   * its time is up unless disposed.
+   * `AbortSignal.timeout` on this clock: it accepts fractions and more than 2^31-1 ms, works on a fake
+   * clock, and can be disposed. It does not keep the process alive. Unless disposed, it stays in memory
+   * until it aborts.
    *
    * @param delay - milliseconds; fractions count, below 0 means 0, `Infinity` means never
    * @param options - see {@link TimeoutOptions}

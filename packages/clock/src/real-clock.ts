@@ -1,42 +1,24 @@
 import type { Clock } from "./clock.ts";
 import { HostClock } from "./host/host-clock.ts";
-import type { TimerHost } from "./host/host-timer.ts";
+import { afterTurn, globalTimers, keepAlive } from "./host/platform.ts";
+import { type LoopClock, type MachineLoop, machineLoop } from "./internal/event-loop.ts";
 
-type Globals = Pick<typeof globalThis, "setTimeout" | "clearTimeout" | "performance">;
+class RealClock extends HostClock implements LoopClock {
+  readonly [machineLoop]: MachineLoop = { afterTurn, keepAlive };
 
-/** Whatever is found in `globals` at the moment. */
-function hostOn(globals: Globals): TimerHost {
-  return {
-    longest: 2 ** 31 - 1,
-    booksForever: true,
-    monotonic: () => globals.performance.now(),
-    set(wake, delay, ref) {
-      const { setTimeout } = globals; // not called as a method: browsers' know one object only
-      // Fakes of browser environments return a number, which has no unref.
-      const handle: { unref?: () => unknown } = setTimeout(wake, Math.ceil(delay));
-      if (!ref) handle.unref?.();
-      return handle;
-    },
-    clear(handle) {
-      const timer = handle as { close?: () => unknown };
-      const { clearTimeout } = globals;
-      // Node's own is not known to a clearTimeout that was faked after it had been set.
-      if (timer.close === undefined) clearTimeout(timer as NodeJS.Timeout);
-      else timer.close();
-    },
-  };
-}
+  constructor() {
+    super(globalTimers);
+  }
 
-class RealClock extends HostClock {
   override now(): number {
-    return globalThis.Date.now();
+    return globalTimers.now();
   }
 }
 
 /**
  * The machine's clock.
  *
- * It keeps promises that Node's timers do not:
+ * It corrects the timers of the platform:
  *
  * | | `setTimeout` | `realClock` |
  * | --- | --- | --- |
@@ -48,7 +30,9 @@ class RealClock extends HostClock {
  *
  * `setTimeout`, `performance` and `Date` are looked up on `globalThis` at each call, so
  * @sinonjs/fake-timers, `vi.useFakeTimers()`, `jest.useFakeTimers()` and `mock.timers` of
- * `node:test` drive it. An infinite timer with `ref` keeps the process alive like any other.
+ * `node:test` drive it. Every timer, sleep and ticker is one `setTimeout`. An infinite timer with
+ * `ref` keeps the process alive like any other; without Node's timer objects, as in a browser, `ref`
+ * has no effect.
  *
  * Source: `RealClock` of k8s.io/utils/clock.
  *
@@ -61,4 +45,4 @@ class RealClock extends HostClock {
  * console.log(realClock.monotonic() - start >= 1.9); // => true
  * ```
  */
-export const realClock: Clock = new RealClock(hostOn(globalThis));
+export const realClock: Clock = new RealClock();

@@ -6,14 +6,14 @@ type Tick = IteratorResult<number, undefined>;
 
 const END: Tick = { done: true, value: undefined };
 
-/** A {@link Ticker} on any clock: one timer, set to the points of a grid. */
+/** A {@link Ticker} on any clock: one timer that moves along a grid. */
 export class ClockTicker implements Ticker {
   readonly #clock: Clock;
   readonly #timer: Timer;
   #state: "ticking" | "stopped" = "ticking";
   #grid: Grid;
   #dropped = 0;
-  /** The one-slot buffer. While it is full nobody is in `#takers`. */
+  /** The one-slot buffer. While it is full, `#takers` is empty. */
   #buffered: number | undefined = undefined;
   readonly #takers: ((tick: Tick) => void)[] = [];
 
@@ -71,7 +71,7 @@ export class ClockTicker implements Ticker {
     else this.#dropped++;
   }
 
-  /** Goes on to the next point of the grid that is not past; those skipped are dropped ticks. */
+  /** Moves to the next point of the grid that is not past; skipped points are dropped ticks. */
   #rearm(now: number): void {
     const due = this.#grid.point + 1;
     this.#timer.reset(this.#grid.next(now));

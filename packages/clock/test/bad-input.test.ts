@@ -16,11 +16,11 @@ import { asScheduler, fromScheduler } from "@holdfast/clock/rxjs";
 import * as testing from "@holdfast/clock/testing";
 import {
   DeadlockError,
-  type DriveOptions,
   FakeClock,
   type FakeClockOptions,
   LivelockError,
   type RunOptions,
+  type StepOptions,
   type TestClock,
   type WaitForWaitersOptions,
 } from "@holdfast/clock/testing";
@@ -135,7 +135,7 @@ const driven = (clock: TestClock, now: number): Door[] => [
     "rejects",
     [1],
     ["duration", required(duration)],
-    ["options", object<DriveOptions>(driving)],
+    ["options", object<StepOptions>(driving)],
   ),
   method(clock, "stepSync", "throws", [1], ["duration", required(duration)]),
   method(
@@ -152,7 +152,7 @@ const driven = (clock: TestClock, now: number): Door[] => [
         ),
       ),
     ],
-    ["options", object<DriveOptions>(driving)],
+    ["options", object<StepOptions>(driving)],
   ),
   method(clock, "setSystemTime", "throws", [now], ["instant", required(finite)]),
   method(

@@ -11,18 +11,18 @@ export interface Harness {
   advance(ms: number): Promise<unknown>;
   /** How many timers are armed. */
   waiters(): number;
-  /** What an endless timer adds to them: 1, unless nothing is armed for it. */
+  /** The waiters that an infinite timer adds: 1, or 0 if none is armed for it. */
   readonly endlessWaiters?: 0;
   /** Whether all sleeps are armed as one timer. */
   readonly sharesTimer?: true;
-  /** Gives back what making the harness took. */
+  /** Releases the resources of the harness. */
   close?(): void;
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
 const YEAR = 365 * 24 * 60 * 60 * 1000;
 
-/** What every {@link Clock} does, however its time comes to pass. */
+/** The behaviour of every {@link Clock}. */
 export function clockContract(name: string, makeHarness: () => Harness): void {
   describe(`the contract of a clock: ${name}`, () => {
     let harness: Harness;
@@ -81,7 +81,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expect(timeline.events).toEqual(order.map((index) => [50, index]));
       });
 
-      it("fires at once what a callback arms within the time that passes", async () => {
+      it("fires timers at their instants that a callback arms within the time that passes", async () => {
         clock.afterFunc(10, () => {
           timeline.note("outer");
           arm(5, "inner");
@@ -164,7 +164,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
     });
 
     describe("a timer", () => {
-      it("says whether stop() kept it from firing", async () => {
+      it("returns from stop() whether it prevented the timer from firing", async () => {
         const early = clock.newTimer(10);
         const late = clock.newTimer(10);
         expect([early.stop(), early.stop()]).toEqual([true, false]);
@@ -173,13 +173,13 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expect(harness.waiters()).toBe(0);
       });
 
-      it("is fired already for its own callback", async () => {
+      it("has fired already inside its own callback", async () => {
         const timer = clock.afterFunc(10, () => timeline.note([timer.stop(), timer.active]));
         await advance(10);
         expect(timeline.events).toEqual([[10, [false, false]]]);
       });
 
-      it("is armed by reset() whatever it did before, and says whether it was waiting", async () => {
+      it("is armed by reset() in every state, which returns whether it was waiting", async () => {
         const timer = clock.afterFunc(10, () => timeline.note("fired"));
         expect(timer.reset(30)).toBe(true);
         await advance(29);
@@ -223,7 +223,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         ]);
       });
 
-      it("knows its deadline while it waits and afterwards", async () => {
+      it("has its deadline while it waits and afterwards", async () => {
         const start = clock.monotonic();
         const timer = clock.newTimer(10);
         expect(timer.deadline - start).toBe(10);
@@ -233,7 +233,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expect(timer.deadline - start).toBe(25);
       });
 
-      it("keeps another one from firing at the same instant by stopping it", async () => {
+      it("can stop another one that is due at the same instant", async () => {
         clock.afterFunc(10, () => {
           timeline.note("first");
           for (const timer of victims) timeline.note(timer.stop());
@@ -251,7 +251,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         ]);
       });
 
-      it("puts off another one of the same instant by resetting it", async () => {
+      it("can reset another one that is due at the same instant", async () => {
         clock.afterFunc(10, () => timeline.note(victim.reset(7)));
         const victim = clock.afterFunc(10, () => timeline.note("put off"));
         await advance(20);
@@ -261,7 +261,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         ]);
       });
 
-      it("stays as it was when reset() refuses its argument", async () => {
+      it("is unchanged when reset() refuses its argument", async () => {
         const timer = clock.newTimer(10);
         expect(() => timer.reset(Number.NaN)).toThrow(RangeError);
         await advance(9);
@@ -290,7 +290,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         ]);
       });
 
-      it("tells the outcome to who asks afterwards", async () => {
+      it("has the outcome when read after the end", async () => {
         const fired = clock.newTimer(10);
         const stopped = clock.newTimer(10);
         stopped.stop();
@@ -358,7 +358,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
     });
 
     describe("sleepUntil", () => {
-      it("resolves at an instant, however late it is asked", async () => {
+      it("resolves at its instant, also if time passes before the call", async () => {
         const deadline = clock.monotonic() + 100;
         await advance(60);
         void noteEnd(clock.sleepUntil(deadline), "100");
@@ -368,7 +368,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expect(timeline.events).toEqual([[100, "100 done"]]);
       });
 
-      it("takes an instant in the past for now", async () => {
+      it("treats an instant in the past as now", async () => {
         await advance(60);
         void noteEnd(clock.sleepUntil(clock.monotonic() - 50), "past");
         await advance(1);
@@ -466,7 +466,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expect(order).toEqual(Array.from({ length: 1000 }, (_, index) => index));
       });
 
-      it("leaves nothing on a signal that never comes to abort", async () => {
+      it("leaves no listener on a signal that never aborts", async () => {
         const { signal } = new AbortController();
         const sleeps = Array.from({ length: 100 }, (_, index) => clock.sleep(index, { signal }));
         expect(abortListeners(signal)).toBe(1);
@@ -498,7 +498,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expect(harness.waiters()).toBe(0);
       });
 
-      it("does not drift under a slow consumer, and counts what it drops", async () => {
+      it("does not drift under a slow consumer, and counts dropped ticks", async () => {
         const start = clock.monotonic();
         const ticker = clock.newTicker(10);
         void (async () => {
@@ -518,7 +518,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         ticker.stop();
       });
 
-      it("keeps one tick for who asks late", async () => {
+      it("keeps one tick for a late next()", async () => {
         const start = clock.monotonic();
         const ticker = clock.newTicker(10);
         await advance(35);
@@ -530,9 +530,9 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         ticker.stop();
       });
 
-      it("serves those who wait one tick each, in turn", async () => {
+      it("resolves pending next() calls with one tick each, in order", async () => {
         const ticker = clock.newTicker(10);
-        for (const who of ["first", "second"]) void ticker.next().then(() => timeline.note(who));
+        for (const name of ["first", "second"]) void ticker.next().then(() => timeline.note(name));
         await advance(25);
         expect(timeline.events).toEqual([
           [10, "first"],
@@ -541,7 +541,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         ticker.stop();
       });
 
-      it("is done when stopped, for those who wait and for those to come", async () => {
+      it("resolves pending and future next() calls as done when stopped", async () => {
         const ticker = clock.newTicker(10);
         const waiting = [ticker.next(), ticker.next()];
         ticker.stop();
@@ -552,7 +552,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expect(harness.waiters()).toBe(0);
       });
 
-      it("forgets a tick nobody took when it is stopped", async () => {
+      it("drops the buffered tick when it is stopped", async () => {
         const ticker = clock.newTicker(10);
         await advance(10);
         ticker[Symbol.dispose]();
@@ -628,7 +628,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expect(signal.aborted).toBe(false);
       });
 
-      it("ends sleeps on the clock it came from", async () => {
+      it("ends sleeps on its own clock", async () => {
         const signal = clock.timeout(30);
         void noteEnd(clock.sleep(100, { signal }), "sleep");
         await advance(200);

@@ -1,7 +1,7 @@
 import type { Timer } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
-import { growth } from "./growth.ts";
+import { growth } from "./cost.ts";
 
 /** Delays in no order, the same ones every time. */
 const scattered = (index: number): number => (index * 7919) % 100_003;

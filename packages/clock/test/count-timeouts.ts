@@ -1,4 +1,4 @@
-/** How many timers keep the process alive. */
+/** The number of timers that keep the process alive. */
 export function countTimeouts(): number {
   return process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 }

@@ -25,7 +25,7 @@ class BusyClock extends BaseClock {
 }
 
 describe("a ticker", () => {
-  it("counts the ticks it never saw as dropped, and goes on with its grid", async () => {
+  it("counts the points it missed as dropped ticks, and stays on its grid", async () => {
     const clock = new BusyClock();
     const start = clock.monotonic();
     const ticker = clock.newTicker(10);

@@ -3,9 +3,10 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import { collectGarbage } from "../../../test/collect-garbage.ts";
+import { countTimeouts } from "./count-timeouts.ts";
 
 describe("timeout", () => {
-  it("aborts through AbortSignal.any though nobody else holds the signal", async () => {
+  it("aborts through AbortSignal.any when nothing else holds the signal", async () => {
     const clock = new FakeClock();
     const any = AbortSignal.any([clock.timeout(100), new AbortController().signal]);
     await collectGarbage();
@@ -15,7 +16,7 @@ describe("timeout", () => {
     expect([any.aborted, any.reason.name]).toEqual([true, "TimeoutError"]);
   });
 
-  it("reaches listeners though nobody holds the signal", async () => {
+  it("reaches listeners when nothing holds the signal", async () => {
     const clock = new FakeClock();
     let reason: unknown;
     (() => {
@@ -34,15 +35,13 @@ describe("timeout", () => {
     clock.timeout(100, { label: "limit" });
     expect(clock.pending()).toEqual([{ label: "limit", deadline: 1_000_100, ref: false }]);
 
-    const refed = () =>
-      process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-    const before = refed();
+    const before = countTimeouts();
     const signal = realClock.timeout(60_000);
-    expect(refed()).toBe(before);
+    expect(countTimeouts()).toBe(before);
     signal[Symbol.dispose]();
   });
 
-  it("takes delays that AbortSignal.timeout does not", async () => {
+  it("accepts delays that AbortSignal.timeout rejects", async () => {
     const clock = new FakeClock();
     const signals = [-1, 1.5, 2 ** 31, 2 ** 32, Number.POSITIVE_INFINITY].map((delay) =>
       clock.timeout(delay),
@@ -56,7 +55,7 @@ describe("timeout", () => {
     expect(aborted()).toEqual([true, true, true, true, false]);
   });
 
-  it("leaves no timer and no listener when the work is done in time", async () => {
+  it("leaves no timer and no listener when it is disposed in time", async () => {
     const clock = new FakeClock();
     const limit = clock.timeout(100);
     await clock.run(() => clock.sleep(10, { signal: limit }));

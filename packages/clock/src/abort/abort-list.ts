@@ -1,13 +1,13 @@
 import { listenForAbort } from "../host/platform.ts";
 
-/** One entry of an {@link AbortList}; a doubly linked node, so that leaving costs the same at any size. */
+/** An entry of an {@link AbortList}: a doubly linked node, so that leaving costs the same at any size. */
 export abstract class AbortWaiter {
-  /** Every entry is linked into at most one list; `list` is undefined while it is in none. */
+  /** The list this entry is linked into, if any. */
   list: AbortList | undefined = undefined;
   previous: AbortWaiter | undefined = undefined;
   next: AbortWaiter | undefined = undefined;
 
-  /** Does nothing if this is in no list: it may leave from both ends of a race. */
+  /** Does nothing outside a list: an entry may leave from both ends of a race. */
   leave(): void {
     this.list?.remove(this);
   }
@@ -26,8 +26,9 @@ export class AbortList {
   static readonly #bySignal = new WeakMap<AbortSignal, AbortList>();
 
   readonly #signal: AbortSignal;
-  readonly #listener = this.#onAbort.bind(this);
-  #unlisten: () => void = () => {};
+  readonly #listener = this.notify.bind(this);
+  /** Removes the listener; set while the list is not empty. */
+  #unlisten!: () => void;
   #first: AbortWaiter | undefined = undefined;
   #last: AbortWaiter | undefined = undefined;
 
@@ -35,7 +36,7 @@ export class AbortList {
     this.#signal = signal;
   }
 
-  /** The one list of a signal that has not aborted. */
+  /** The one list of a signal. */
   static of(signal: AbortSignal): AbortList {
     let list = AbortList.#bySignal.get(signal);
     if (list === undefined) {
@@ -69,8 +70,11 @@ export class AbortList {
     if (this.#first === undefined) this.#unlisten();
   }
 
-  /** Tells the waiters in the order they came. One that throws does not keep the rest from hearing. */
-  #onAbort(): void {
+  /**
+   * Passes the abort to the entries in the order they were added, also if one of them throws. Called by
+   * the listener, or by an entry that found the signal aborted first.
+   */
+  notify(): void {
     const errors: unknown[] = [];
     for (let waiter = this.#first; waiter !== undefined; waiter = this.#first) {
       this.remove(waiter);

@@ -23,14 +23,18 @@ class AbortCallback extends AbortWaiter {
  * shares on that signal.
  *
  * `signal.addEventListener("abort", …)` is quadratic in the number of listeners, prints
- * `MaxListenersExceededWarning` on Node 20 from the eleventh on, and stays behind when forgotten.
- * This is linear, silent, and returns the way to leave. Callbacks run in the order they were added.
- * What a callback throws is an uncaught exception, after all others have run.
+ * `MaxListenersExceededWarning` on Node 20 from the eleventh on, and leaks when not removed.
+ * `onAbort` is linear and prints nothing. Callbacks run in the order they were added. An error thrown
+ * by a callback becomes an uncaught exception after all others have run.
  *
- * @param signal - the signal to wait for
+ * Another listener cannot hide the abort with `stopImmediatePropagation()` where the platform has
+ * `events.addAbortListener`, as Node does. Elsewhere the callbacks then run when a sleep on the same
+ * signal next wakes.
+ *
+ * @param signal - the signal to listen to
  * @param callback - called once with `signal.reason`; called before this function returns if the
  * signal has aborted already
- * @returns an object whose disposal takes the callback off; doing so twice is harmless
+ * @returns an object whose disposal removes the callback; disposing twice is harmless
  * @throws TypeError if an argument is of the wrong type
  *
  * @example

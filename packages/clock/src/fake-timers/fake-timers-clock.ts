@@ -1,15 +1,15 @@
 /**
- * What {@link fromFakeTimers} needs of a clock of @sinonjs/fake-timers: part of its public
- * interface, the same from version 15.0 on, but for `jobs`. Nothing is imported from there.
+ * The part of a clock of @sinonjs/fake-timers that {@link fromFakeTimers} uses: its public interface
+ * since version 15.0, plus `jobs`. Nothing is imported from the library.
  */
 export interface FakeTimersClock {
   /** The wall clock: whole milliseconds since the epoch. */
   readonly now: number;
   /** Arms a timer after whole milliseconds. */
   setTimeout(fire: () => void, delay: number): unknown;
-  /** Calls off what {@link FakeTimersClock.setTimeout} armed. */
+  /** Cancels a timer of {@link FakeTimersClock.setTimeout}. */
   clearTimeout(handle: unknown): void;
-  /** How many timers are armed, and how many callbacks faked microtask queues hold. */
+  /** The number of armed timers plus the callbacks in faked microtask queues. */
   countTimers(): number;
   /** The callbacks in faked microtask queues: internal, and missing until there are any. */
   readonly jobs?: ArrayLike<unknown> | undefined;
@@ -21,6 +21,6 @@ export interface FakeTimersClock {
   tick(duration: number): number;
   /** Sets the wall clock alone. */
   setSystemTime(instant: number): void;
-  /** Seconds and nanoseconds since the clock was made, whatever happened to the wall clock. */
+  /** Seconds and nanoseconds since the clock was created; jumps of the wall clock do not count. */
   hrtime(): number[];
 }

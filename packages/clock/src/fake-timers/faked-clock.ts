@@ -1,12 +1,12 @@
 import type { Timer, TimerOptions } from "../clock.ts";
 import { requireFinite } from "../internal/arguments.ts";
-import { DrivenClock } from "../testing/driven-clock.ts";
+import { BaseTestClock } from "../testing/base-test-clock.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
 import { FakedTime } from "./faked-time.ts";
 import { FakedTimer } from "./faked-timer.ts";
 
 /** The test clock over a clock of @sinonjs/fake-timers. */
-export class FakedClock extends DrivenClock {
+export class FakedClock extends BaseTestClock {
   readonly #clock: FakeTimersClock;
   readonly #time: FakedTime;
 

@@ -1,45 +1,44 @@
 import type { TimerHost } from "../host/host-timer.ts";
-import { toNanosecond } from "../internal/rounding.ts";
-import type { Fired } from "../testing/drive.ts";
-import type { Timed } from "../testing/driven-clock.ts";
+import { roundToNanosecond } from "../internal/rounding.ts";
 import type { PendingTimer } from "../testing/test-clock.ts";
+import type { FiredTimer, VirtualTime } from "../testing/virtual-time.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
 
-/** A timer of ours, of which more is known than the library tells. */
+/** A timer of this clock, with a label and an exact deadline that the library does not have. */
 export interface KnownTimer extends PendingTimer {
   stop(): boolean;
 }
 
-/** A wake-up that the library holds for one of our timers. */
+/** A wake-up in the library for one of our timers. */
 interface Booking {
-  /** Undefined once it has been called or called off. */
+  /** Undefined after it was called or cancelled. */
   wake: (() => void) | undefined;
   readonly handle: unknown;
 }
 
-/** How the timers of others show in reports: the library tells how many there are, not when. */
+/** A timer of the globals in a report: the library tells their number, but not their deadlines. */
 const GLOBAL_TIMER: PendingTimer = { label: "global timer", deadline: Number.NaN, ref: true };
 
-const FAKED_MICROTASKS: Fired = { label: "faked microtasks" };
+const FAKED_MICROTASKS: FiredTimer = { label: "faked microtasks" };
 
-/** The time of a clock of @sinonjs/fake-timers, and what is armed there: by us, or through globals. */
-export class FakedTime implements Timed, TimerHost {
-  /** About half of what the library takes, because rounding up adds to it. */
+/** The time of a clock of @sinonjs/fake-timers, with our timers and those of the globals. */
+export class FakedTime implements VirtualTime, TimerHost {
+  /** About half of the library's maximum, because rounding up adds to it. */
   readonly longest: number = 2 ** 30;
   readonly booksForever = false;
-  readonly silent = true;
+  readonly needsPolling = true;
   onArm!: () => void;
   readonly #clock: FakeTimersClock;
   /** Our timers in the order of arming. */
   readonly #known = new Set<KnownTimer>();
-  /** How many of ours never fire; the library does not hold these. */
+  /** The number of our timers that never fire; the library does not hold these. */
   #endless = 0;
   /** The latest instant seen: between two milliseconds of the library after a step by a fraction. */
   #seen = 0;
-  /** Booked during one call of the library, to keep it from passing an instant. */
+  /** Set during one call of the library, to keep it from passing an instant. */
   #marker: unknown = undefined;
   #library: "idle" | "firing" = "idle";
-  /** Came due inside the library's `next()`, to be called after it. */
+  /** The wake-up that came inside the library's `next()`, to be called after it. */
   #due: Booking | undefined = undefined;
   #lastFired: PendingTimer = GLOBAL_TIMER;
 
@@ -48,9 +47,8 @@ export class FakedTime implements Timed, TimerHost {
   }
 
   /**
-   * What the library says goes back by up to 2 ms when the wall clock is set after a tick by a
-   * fraction. If it goes back further, somebody has reset it: time starts anew, and it
-   * holds none of our timers any more.
+   * The library's time goes back by up to 2 ms when the wall clock is set after a tick by a fraction. If
+   * it goes back further, the library was reset: time restarts, and it holds none of our timers.
    */
   monotonic(): number {
     const elapsed = this.#elapsed();
@@ -65,7 +63,7 @@ export class FakedTime implements Timed, TimerHost {
   }
 
   after(duration: number): number {
-    return toNanosecond(this.monotonic() + duration);
+    return roundToNanosecond(this.monotonic() + duration);
   }
 
   pending(): PendingTimer[] {
@@ -97,7 +95,7 @@ export class FakedTime implements Timed, TimerHost {
   }
 
   set(wake: () => void, delay: number): Booking {
-    const wait = toNanosecond(this.monotonic() + delay - this.#elapsed());
+    const wait = roundToNanosecond(this.monotonic() + delay - this.#elapsed());
     const handle = this.#clock.setTimeout(() => this.#wake(booking), Math.ceil(wait));
     const booking: Booking = { wake, handle };
     return booking;
@@ -113,7 +111,7 @@ export class FakedTime implements Timed, TimerHost {
     return this.#clock.countTimers() > 0 ? "later" : "none";
   }
 
-  fireNext(end: number): Fired | undefined {
+  fireNext(end: number): FiredTimer | undefined {
     if (this.#runMicrotasks()) return FAKED_MICROTASKS;
     this.#lastFired = GLOBAL_TIMER;
     return this.#nextBy(end) ? this.#lastFired : undefined;
@@ -131,8 +129,8 @@ export class FakedTime implements Timed, TimerHost {
   }
 
   /**
-   * Faked microtasks run before time moves, like real ones; so what follows from them must, too.
-   * Should the library no longer tell how many there are, a change of the count gives most away.
+   * Faked microtasks run before time moves, like real ones, and so must everything they cause. `jobs` is
+   * internal to the library; without it, a changed number of timers shows most of them.
    */
   #runMicrotasks(): boolean {
     const queued = this.#clock.jobs?.length ?? 0;
@@ -141,9 +139,9 @@ export class FakedTime implements Timed, TimerHost {
     return queued > 0 || this.#clock.countTimers() !== before;
   }
 
-  /** Fires the earliest timer due by `end`. If there is none, time has come to it all the same. */
+  /** Fires the earliest timer due by `end`; if there is none, time has moved to `end`. */
   #nextBy(end: number): boolean {
-    // Whatever is armed is due by then, and firing it without a marker takes a third less time.
+    // Every armed timer is due by then, and firing without a marker takes a third less time.
     if (end === Number.POSITIVE_INFINITY) {
       this.#next();
       return true;
@@ -184,7 +182,7 @@ export class FakedTime implements Timed, TimerHost {
       this.#due = booking;
       return;
     }
-    // Somebody moves the library's time himself, from outside or from inside a callback.
+    // The test moved the library's time itself, from outside or from inside a callback.
     this.#wakeDue();
     booking.wake?.();
   }

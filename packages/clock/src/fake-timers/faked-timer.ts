@@ -2,7 +2,7 @@ import type { TimerOptions } from "../clock.ts";
 import { HostTimer } from "../host/host-timer.ts";
 import type { FakedTime, KnownTimer } from "./faked-time.ts";
 
-/** A timer on faked globals that is known by its label and its exact deadline. */
+/** A timer on faked globals that keeps its label and its exact deadline. */
 export class FakedTimer extends HostTimer implements KnownTimer {
   readonly label: string | undefined;
   readonly ref: boolean;

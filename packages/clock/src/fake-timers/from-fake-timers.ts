@@ -14,7 +14,7 @@ const METHODS = [
   "hrtime",
 ];
 
-/** The library leaves its clock on every global function that it replaces. */
+/** The library stores its clock on every global function that it replaces. */
 function installedClock(): FakeTimersClock {
   const { clock } = globalThis.setTimeout as { readonly clock?: FakeTimersClock };
   if (clock !== undefined) return clock;
@@ -24,31 +24,31 @@ function installedClock(): FakeTimersClock {
 }
 
 /**
- * Makes a clock of @sinonjs/fake-timers a {@link TestClock}: for tests of code that calls global
+ * Turns a clock of @sinonjs/fake-timers into a {@link TestClock}, for tests of code that calls global
  * timers, alone or next to code that takes a clock.
  *
- * Everything runs on one time line: `setTimeout`, `setInterval` and `Date` of the code under test,
- * and the timers and sleeps of the clock returned. `run`, `external` and the reports of stuck runs
- * work as on `FakeClock`. `vi.useFakeTimers()` and `jest.useFakeTimers()` install that library, too.
- * `mock.timers` of `node:test` is another one, which only `realClock` follows.
+ * One time line drives `setTimeout`, `setInterval` and `Date` of the code under test and the timers of
+ * the returned clock. `run`, `external` and `DeadlockError` work as on `FakeClock`.
+ * `vi.useFakeTimers()` and `jest.useFakeTimers()` install that library, too. `mock.timers` of
+ * `node:test` does not; only `realClock` follows it.
  *
- * Make the clock after installing, once per installation, and move time through it alone. Leave
- * `nextTick`, `queueMicrotask` and `setImmediate` real, or streams and `fetch` hang without it.
+ * Import this module before you install the fakes. Call `fromFakeTimers()` after installing, once per
+ * installation, and move time only through the returned clock. Leave `nextTick`, `queueMicrotask` and
+ * `setImmediate` real, or streams and `fetch` hang.
  *
  * | | `FakeClock` | this one |
  * | --- | --- | --- |
  * | resolution | 1 ns | 1 ms; deadlines in between are rounded up, and `now()` is whole |
- * | `waiters()` | its own timers | those of the globals, too |
- * | `pending()` | in firing order | its own in firing order, then one entry per global timer, with a deadline of `NaN`: the library does not tell |
+ * | `waiters()` | its own timers | also the global timers |
+ * | `pending()` | in firing order | its own in firing order, then one entry per global timer with a deadline of `NaN`: the library does not tell it |
  * | immediates between timers of one instant | run after these | run between them |
  * | a delay of 0 armed by the callback of a global timer | fires at that instant | fires 1 ms later |
- * | disposal | stops every timer | leaves those of the globals alone |
+ * | disposal | stops every timer | does not stop global timers |
  *
- * @param clock - what `install()`, `createClock()` or `withGlobal(…).install()` returned
- *
- * Without it, the clock behind `globalThis.setTimeout` is taken.
- * @returns the same time, as a test clock
- * @throws TypeError if no fake timers are installed, or `clock` is something else
+ * @param clock - the result of `install()`, `createClock()` or `withGlobal(…).install()`; by default the
+ * clock behind `globalThis.setTimeout`
+ * @returns a test clock over the same time
+ * @throws TypeError if no fake timers are installed, or `clock` is not such a clock
  *
  * @example
  * ```ts

@@ -4,8 +4,8 @@ import { requireDelay, requireFunction, requireOptions } from "../internal/argum
 import { type CallbackContext, currentContext } from "./platform.ts";
 
 /**
- * A clock whose callbacks keep the context of whoever armed them. What wakes the timers would run
- * them in the context of the last reset, or of whoever drives it.
+ * A clock whose callbacks keep the async context of the `afterFunc` call. A host would run them in the
+ * context of the last reset, a fake one in the context of the test.
  */
 export abstract class ContextClock extends BaseClock {
   override afterFunc(delay: number, fire: () => void, options: TimerOptions = {}): Timer {
@@ -30,10 +30,10 @@ export abstract class ContextClock extends BaseClock {
   }
 
   /**
-   * As {@link BaseClock.arm}. Here it has to be written: `afterFunc` ends in it.
+   * As {@link BaseClock.arm}, abstract here because `afterFunc` calls it.
    *
    * @param delay - milliseconds, at least 0, possibly `Infinity`
-   * @param fire - what to call
+   * @param fire - the callback
    * @param options - see {@link TimerOptions}
    * @returns the timer, armed
    */

@@ -2,7 +2,7 @@ import type { Timer, TimerOptions } from "../clock.ts";
 import { ContextClock } from "./context-clock.ts";
 import { HostTimer, type TimerHost } from "./host-timer.ts";
 
-/** A clock whose timers are somebody else's. */
+/** A clock on the timers of a {@link TimerHost}. */
 export abstract class HostClock extends ContextClock {
   readonly #host: TimerHost;
 

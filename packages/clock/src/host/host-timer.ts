@@ -1,41 +1,41 @@
 import { BaseTimer } from "../base-timer.ts";
 
-/** What timers run on: somebody else's `setTimeout`. */
+/** The timers of a platform or a library, such as `setTimeout`. */
 export interface TimerHost {
-  /** The longest delay that {@link TimerHost.set} understands, in milliseconds. */
+  /** The longest delay that {@link TimerHost.set} accepts, in milliseconds. */
   readonly longest: number;
   /**
-   * Whether a timer that never fires is booked all the same: a real one keeps the process alive, a
-   * virtual one would be woken for ever.
+   * Whether to set a timer that never fires: a real one keeps the process alive, a virtual one would
+   * wake for ever.
    */
   readonly booksForever: boolean;
   monotonic(): number;
   /** Calls `wake` after about `delay`; hosts may be up to 1 ms early. */
   set(wake: () => void, delay: number, ref: boolean): unknown;
-  /** May fail to: a wake-up that comes all the same is ignored. */
+  /** Cancels a wake-up; one that comes anyway is ignored. */
   clear(handle: unknown): void;
 }
 
 /**
  * libuv counts whole milliseconds, so a timer may wake up to 1 ms early (nodejs/node#26578). One
  * correction of 1 ms ends at the next tick of that counter, a second one a whole tick later.
- * The bound matters where `setTimeout` is faked and `performance` is not: there the deadline never
- * comes, and a timer that insisted on it would never fire.
+ * The bound matters where `setTimeout` is faked and `performance` is not: the deadline never comes there,
+ * and without a bound the timer would never fire.
  */
-const MOST_CORRECTIONS = 3;
+const MAXIMUM_CORRECTIONS = 3;
 
-/** A timer over a host's: never early, and with delays as long as anyone likes. */
+/** A timer on the timers of a host: never early, and without an upper limit. */
 export class HostTimer extends BaseTimer {
   readonly #host: TimerHost;
   readonly #fire: () => void;
   readonly #ref: boolean;
   #deadline = 0;
   #handle: unknown = undefined;
-  /** What the wake-ups booked so far leave uncovered; above 0 only for delays over `longest`. */
+  /** The part of the delay that is not booked yet; above 0 only for delays over `longest`. */
   #uncovered = 0;
   #corrections = 0;
-  /** How often a booking was called off; one that comes all the same is older, and does nothing. */
-  #calledOff = 0;
+  /** The number of cancelled bookings: a wake-up with a lower number was cancelled and does nothing. */
+  #cancelled = 0;
 
   /** The timer is armed by {@link HostTimer.reset}. */
   constructor(host: TimerHost, fire: () => void, ref: boolean) {
@@ -59,7 +59,7 @@ export class HostTimer extends BaseTimer {
   protected override disarm(): void {
     if (this.#handle !== undefined) this.#host.clear(this.#handle);
     this.#handle = undefined;
-    this.#calledOff++;
+    this.#cancelled++;
   }
 
   #book(delay: number): void {
@@ -70,16 +70,16 @@ export class HostTimer extends BaseTimer {
 
   #set(delay: number): void {
     // A bound function is half as large as an arrow function with the scope that holds its `this`.
-    this.#handle = this.#host.set(this.#wake.bind(this, this.#calledOff), delay, this.#ref);
+    this.#handle = this.#host.set(this.#wake.bind(this, this.#cancelled), delay, this.#ref);
   }
 
   #wake(booking: number): void {
-    if (booking !== this.#calledOff) return;
+    if (booking !== this.#cancelled) return;
     const left = this.#deadline - this.#host.monotonic();
     if (left > 0 && this.#uncovered > 0) {
       this.#uncovered = Math.min(left, this.#uncovered);
       this.#book(this.#uncovered);
-    } else if (left > 0 && left <= 1 && this.#corrections < MOST_CORRECTIONS) {
+    } else if (left > 0 && left <= 1 && this.#corrections < MAXIMUM_CORRECTIONS) {
       this.#corrections++;
       this.#set(1);
     } else {

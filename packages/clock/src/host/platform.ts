@@ -1,58 +1,69 @@
 /**
- * The only file that knows which platform this is. Node, Deno, Bun and workerd offer their modules
- * through `process.getBuiltinModule`; everything else gets the fallbacks. No code path is chosen by
- * the name of a platform.
+ * The only file that depends on the platform. Node, Deno, Bun and workerd share Node's modules through
+ * `process.getBuiltinModule`; a browser gets the fallbacks. Nothing asks for the name of a platform.
  */
 
-/** Runs a callback in the async context in which the object was created. */
+/** Runs a callback in the async context in which this object was created. */
 export interface CallbackContext {
   runInAsyncScope(callback: () => void): void;
 }
 
+/**
+ * Timers of the machine that a fake installed later does not replace. Call them without a receiver: those of
+ * a browser accept no other object than theirs.
+ */
+interface MachineTimers {
+  readonly setTimeout: (callback: () => void, delay: number) => unknown;
+  readonly clearTimeout: (handle: unknown) => void;
+  readonly setInterval: (callback: () => void, delay: number) => unknown;
+  readonly clearInterval: (handle: unknown) => void;
+  readonly setImmediate?: ((callback: () => void) => unknown) | undefined;
+}
+
+interface Process {
+  getBuiltinModule?(name: string): unknown;
+  getActiveResourcesInfo?(): string[];
+}
+
 interface Events {
-  addAbortListener(signal: AbortSignal, listener: () => void): Disposable;
+  addAbortListener?(signal: AbortSignal, listener: () => void): Disposable;
 }
 
 interface AsyncHooks {
   readonly AsyncResource: new (type: string) => CallbackContext;
 }
 
-interface Timers {
-  setImmediate(callback: () => void): unknown;
-  setInterval(callback: () => void, delay: number): unknown;
-  clearInterval(handle: unknown): void;
+function findProcess(): Process | undefined {
+  return (globalThis as { readonly process?: Process }).process;
 }
 
-function builtin<Module>(name: string): Module | undefined {
-  const { process } = globalThis as {
-    readonly process?: { getBuiltinModule?(name: string): unknown };
-  };
-  return process?.getBuiltinModule?.(name) as Module | undefined;
+function findModule<Module>(name: string): Module | undefined {
+  return findProcess()?.getBuiltinModule?.(name) as Module | undefined;
 }
 
-const events = builtin<Events>("node:events");
-const asyncHooks = builtin<AsyncHooks>("node:async_hooks");
-const timers = builtin<Timers>("node:timers");
+// Async context
 
-// Taken at import, so that fakes installed later do not reach them.
-const setImmediate = timers?.setImmediate;
-const setInterval = timers?.setInterval;
-const clearInterval = timers?.clearInterval;
-const setTimeout = globalThis.setTimeout;
+const asyncHooks = findModule<AsyncHooks>("node:async_hooks");
 
 const NO_CONTEXT: CallbackContext = { runInAsyncScope: (callback) => callback() };
 
-/** The current async context, for a callback that runs later. */
+/** Captures the current async context. Without `node:async_hooks`, callbacks run directly. */
 export function currentContext(): CallbackContext {
   return asyncHooks === undefined ? NO_CONTEXT : new asyncHooks.AsyncResource("HoldfastTimer");
 }
 
+// Aborts
+
+const events = findModule<Events>("node:events");
+
 /**
- * Calls `listener` when `signal` aborts, even if an earlier listener calls
- * `stopImmediatePropagation()`, as far as the platform allows. Returns the way to unsubscribe.
+ * Calls `listener` when `signal` aborts. `events.addAbortListener` works even if an earlier listener
+ * calls `stopImmediatePropagation()`; the fallback does not, so waits read `signal.aborted` again.
+ *
+ * @returns a function that removes the listener
  */
 export function listenForAbort(signal: AbortSignal, listener: () => void): () => void {
-  if (typeof events?.addAbortListener === "function") {
+  if (events?.addAbortListener !== undefined) {
     const subscription = events.addAbortListener(signal, listener);
     return () => subscription[Symbol.dispose]();
   }
@@ -60,18 +71,147 @@ export function listenForAbort(signal: AbortSignal, listener: () => void): () =>
   return () => signal.removeEventListener("abort", listener);
 }
 
-/** Calls back in the next turn of the event loop. */
+// Timers that follow the globals
+
+/** Timer objects of Node. Browsers and their fakes return a number, which has no methods. */
+interface TimerObject {
+  unref?(): unknown;
+  close?(): unknown;
+}
+
+/** The wall clock, the monotonic clock and the timers of the globals. */
+interface GlobalTimers {
+  /** The longest delay that `setTimeout` accepts, in milliseconds. */
+  readonly longest: number;
+  /** An infinite timer keeps the process alive, so it is set like any other. */
+  readonly booksForever: boolean;
+  now(): number;
+  monotonic(): number;
+  set(wake: () => void, delay: number, ref: boolean): unknown;
+  clear(handle: unknown): void;
+}
+
+/**
+ * Timers on the functions that `globalThis` has at each call, so faked globals drive them. Called without a
+ * receiver, like {@link MachineTimers}.
+ */
+export const globalTimers: GlobalTimers = {
+  longest: 2 ** 31 - 1,
+  booksForever: true,
+
+  now: () => globalThis.Date.now(),
+
+  monotonic: () => globalThis.performance.now(),
+
+  set(wake, delay, ref) {
+    const { setTimeout } = globalThis;
+    const handle = setTimeout(wake, Math.ceil(delay));
+    if (!ref) unref(handle);
+    return handle;
+  },
+
+  /** A `clearTimeout` that was faked after the timer was set does not know it; `close` does. */
+  clear(handle) {
+    const timer = handle as TimerObject;
+    const clearTimeout = globalThis.clearTimeout as (handle: unknown) => void;
+    if (timer.close === undefined) clearTimeout(handle);
+    else timer.close();
+  },
+};
+
+function unref(handle: unknown): void {
+  (handle as TimerObject).unref?.();
+}
+
+// Timers that no fake replaces
+
+let machine = findTimers();
+
+function findTimers(): MachineTimers | undefined {
+  const modules = findModule<MachineTimers>("node:timers") ?? (globalThis as MachineTimers);
+  const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = modules;
+  const found = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate };
+  return Object.values(found).some(isFake) ? undefined : found;
+}
+
+/** Sinon, vitest and jest leave their clock on a faked function; `node:test` binds a private method. */
+function isFake(timer: object | undefined): boolean {
+  if (typeof timer !== "function") return false;
+  return "clock" in timer || timer.name.startsWith("bound ");
+}
+
+/**
+ * The timers of the machine, found the first time they are not faked.
+ *
+ * @throws Error if they have been faked ever since this file was first imported
+ */
+export function machineTimers(): MachineTimers {
+  machine ??= findTimers();
+  if (machine !== undefined) return machine;
+  throw new Error(
+    "@holdfast/clock/testing needs the real timers, but fake timers are installed: import it before installing them, or uninstall them first",
+  );
+}
+
+/** The real `performance.now`, in milliseconds. */
+export const machineNow: () => number = performance.now.bind(performance);
+
+/** Calls back in a later turn of the event loop, after every promise that can settle has settled. */
 export function afterTurn(callback: () => void): void {
-  if (setImmediate === undefined) setTimeout(callback, 0);
+  machine ??= findTimers();
+  const setImmediate = machine?.setImmediate;
+  if (setImmediate === undefined) afterMessage(callback);
   else setImmediate(callback);
 }
 
-/** Keeps the process alive until disposed. A page or a worker needs nothing for that. */
-export function keepAlive(): Disposable {
-  const handle = setInterval?.(() => {}, 2 ** 31 - 1);
-  return {
-    [Symbol.dispose]: () => {
-      if (handle !== undefined) clearInterval?.(handle);
-    },
+/** The part of a `MessagePort` on which the types of Node and of the DOM agree too little. */
+interface Port {
+  onmessage: (() => void) | null;
+  postMessage(message: unknown): void;
+  close(): void;
+}
+
+/** A turn where there is no `setImmediate`: a browser delays nested timeouts by 4 ms. */
+function afterMessage(callback: () => void): void {
+  const channel = new MessageChannel();
+  const [receiver, sender] = [channel.port1, channel.port2] as unknown as [Port, Port];
+  receiver.onmessage = () => {
+    receiver.close();
+    callback();
   };
+  sender.postMessage(undefined);
+}
+
+/** Calls back about every millisecond, without keeping the process alive; returns the way to stop. */
+export function everyMillisecond(callback: () => void): () => void {
+  const { setInterval, clearInterval } = machineTimers();
+  const handle = setInterval(callback, 1);
+  unref(handle);
+  return () => clearInterval(handle);
+}
+
+/**
+ * Keeps the process alive until disposed.
+ *
+ * The interval is the machine's and not a timer of `realClock`: on faked timers, a drain such as
+ * `vi.runAllTimers()` would fire an endless one for ever. While fakes hide the machine's timers there
+ * is none, and the test runner keeps the process alive.
+ */
+export function keepAlive(): Disposable {
+  machine ??= findTimers();
+  const { setInterval, clearInterval } = machine ?? {};
+  const handle = setInterval?.(() => {}, globalTimers.longest);
+  return { [Symbol.dispose]: () => clearInterval?.(handle) };
+}
+
+/**
+ * The kinds of resources that keep the process alive, each once: a hint for messages. Empty where the
+ * platform does not tell.
+ *
+ * @param ownTimers - how many timers of the library to leave out
+ */
+export function activeResources(ownTimers: number): string[] {
+  const names = findProcess()?.getActiveResourcesInfo?.() ?? [];
+  let own = ownTimers;
+  return [...new Set(names.filter((name) => name !== "Timeout" || own-- <= 0))];
 }

@@ -1,4 +1,4 @@
-/** How a rejected value reads in an error message. */
+/** Formats a rejected value for an error message. */
 function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "function") return `function ${value.name || "(anonymous)"}`;
@@ -10,13 +10,13 @@ function complaint(name: string, allowed: string, value: unknown): string {
   return `${name} must be ${allowed}, got ${show(value)}`;
 }
 
-/** What is thrown where a number was wanted: a `RangeError` for a wrong one, else a `TypeError`. */
+/** The error for a bad number: a `RangeError` if it is a number at all, else a `TypeError`. */
 function mistake(name: string, allowed: string, value: unknown): Error {
   const ErrorClass = typeof value === "number" ? RangeError : TypeError;
   return new ErrorClass(complaint(name, allowed, value));
 }
 
-/** The delay to use: below 0 becomes 0. */
+/** Returns the delay to use: below 0 becomes 0. */
 export function requireDelay(name: string, value: number): number {
   if (typeof value !== "number" || Number.isNaN(value))
     throw mistake(name, "a number of milliseconds", value);
@@ -40,9 +40,9 @@ export function requireFinite(name: string, value: number): number {
   return value;
 }
 
-export function requireWhole(name: string, value: number, least: number): number {
-  if (!(Number.isInteger(value) || value === Number.POSITIVE_INFINITY) || value < least)
-    throw mistake(name, `a whole number of at least ${least}`, value);
+export function requireWhole(name: string, value: number, minimum: number): number {
+  if (!(Number.isInteger(value) || value === Number.POSITIVE_INFINITY) || value < minimum)
+    throw mistake(name, `a whole number of at least ${minimum}`, value);
   return value;
 }
 
@@ -68,22 +68,27 @@ export function requireArray(name: string, value: unknown): void {
   if (!Array.isArray(value)) throw new TypeError(complaint(name, "an array", value));
 }
 
-/** Accepts every object that behaves like an `AbortSignal`, whatever realm made it. */
+/** Accepts every object that behaves like an `AbortSignal`, from any realm. */
 export function requireSignal(name: string, value: AbortSignal): void {
   const signal = value as Partial<AbortSignal> | null;
   if (typeof signal?.aborted !== "boolean" || typeof signal.addEventListener !== "function")
     throw new TypeError(complaint(name, "an AbortSignal", value));
 }
 
-export function requireAtLeast(name: string, value: number, least: number): number {
-  if (!(Number.isFinite(value) && value >= least))
-    throw mistake(name, `a finite number of at least ${least}`, value);
+export function requireAtLeast(name: string, value: number, minimum: number): number {
+  if (!(Number.isFinite(value) && value >= minimum))
+    throw mistake(name, `a finite number of at least ${minimum}`, value);
   return value;
 }
 
-export function requireBetween(name: string, value: number, least: number, most: number): number {
-  if (!(typeof value === "number" && value >= least && value <= most))
-    throw mistake(name, `a number from ${least} to ${most}`, value);
+export function requireBetween(
+  name: string,
+  value: number,
+  minimum: number,
+  maximum: number,
+): number {
+  if (!(typeof value === "number" && value >= minimum && value <= maximum))
+    throw mistake(name, `a number from ${minimum} to ${maximum}`, value);
   return value;
 }
 
@@ -108,7 +113,7 @@ export function requireBoolean(name: string, value: unknown): void {
   if (typeof value !== "boolean") throw new TypeError(complaint(name, "true or false", value));
 }
 
-/** Accepts every object with these methods, whichever copy of a package it comes from. */
+/** Accepts every object with these methods, from any copy of a package. */
 export function requireMethods(name: string, value: unknown, methods: readonly string[]): void {
   const object = (value ?? {}) as Record<string, unknown>;
   for (const method of methods) {
@@ -117,12 +122,12 @@ export function requireMethods(name: string, value: unknown, methods: readonly s
   }
 }
 
-/** What repeats here needs of a clock. */
+/** Accepts every object with the methods of a clock that loops call. */
 export function requireClock(name: string, value: unknown): void {
   requireMethods(name, value, ["monotonic", "newTimer", "afterFunc"]);
 }
 
-/** Each of these options is a function, if it is there. */
+/** Each of these options is undefined or a function. */
 export function requireHooks(name: string, options: object, hooks: readonly string[]): void {
   for (const hook of hooks) {
     const value = (options as Record<string, unknown>)[hook];

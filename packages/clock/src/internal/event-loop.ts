@@ -1,18 +1,34 @@
 import type { Clock } from "../clock.ts";
-import { afterTurn, keepAlive } from "../host/platform.ts";
-import { realClock } from "../real-clock.ts";
 
-/**
- * Keeps the process alive until disposed, on `realClock` only: on any other clock it does nothing, so
- * that `waiters()` and `DeadlockError` are the same with and without it.
- */
-export function holdOpen(clock: Clock): Disposable {
-  return clock === realClock ? keepAlive() : { [Symbol.dispose]: () => {} };
+/** The event loop behind a clock whose time is the machine's. */
+export interface MachineLoop {
+  /** Keeps the process alive until disposed. */
+  keepAlive(): Disposable;
+  /** Calls back in a later turn. */
+  afterTurn(callback: () => void): void;
 }
 
-/** Lets other work run: a turn of the event loop on `realClock`, a timer due now on any other. */
-export function yieldTurn(clock: Clock): Promise<void> {
-  return clock === realClock
-    ? new Promise((resolve) => afterTurn(resolve))
-    : clock.sleep(0, { label: "turn" });
+/** The property under which a clock offers its {@link MachineLoop}, the same in every copy of this package. */
+export const machineLoop: unique symbol = Symbol.for("@holdfast/clock.machineLoop");
+
+/** A clock that may have a {@link MachineLoop}; `realClock` alone has one. */
+export interface LoopClock extends Clock {
+  readonly [machineLoop]?: MachineLoop;
+}
+
+const NOTHING: Disposable = { [Symbol.dispose]: () => {} };
+
+/**
+ * Keeps the process alive until disposed, on `realClock` only. On any other clock it does nothing, so
+ * `waiters()` and `DeadlockError` are the same with and without it.
+ */
+export function holdOpen(clock: LoopClock): Disposable {
+  return clock[machineLoop]?.keepAlive() ?? NOTHING;
+}
+
+/** Lets other work run: a turn of the event loop on `realClock`, a timer due now on any other clock. */
+export function yieldTurn(clock: LoopClock): Promise<void> {
+  const loop = clock[machineLoop];
+  if (loop === undefined) return clock.sleep(0, { label: "turn" });
+  return new Promise((resolve) => loop.afterTurn(resolve));
 }

@@ -1,6 +1,6 @@
 /**
- * The points `start + period`, `start + 2 × period` and so on, for a timer that is set to one after
- * the other.
+ * The points `start + period`, `start + 2 × period` and so on, for a timer that moves from one to the
+ * next.
  */
 export class Grid {
   readonly period: number;
@@ -12,16 +12,16 @@ export class Grid {
     this.period = period;
   }
 
-  /** Which point the timer is set to. The first is 1. */
+  /** The number of the point that the timer is set to; the first is 1. */
   get point(): number {
     return this.#point;
   }
 
   /**
-   * Goes on to the next point that is not past, however late the timer has fired.
+   * Moves to the next point that is not past.
    *
-   * @returns how long from `now` until then. A timer more than 1 ms early is a fake one, whose time
-   * `now` does not know: the next point is then a period away
+   * @returns the milliseconds from `now` until then. A timer more than 1 ms early is a fake one, whose
+   * time `now` does not show: the next point is then a period away
    */
   next(now: number): number {
     const early = this.#timeTo(this.#point, now);

@@ -1,5 +1,5 @@
 /**
- * What the packages of this repository share. Not part of the public surface: it may change with
+ * Code shared by the packages of this repository. Not part of the public surface: it may change with
  * any minor version.
  *
  * @internal
@@ -28,5 +28,5 @@ export {
 } from "./arguments.ts";
 export { holdOpen, yieldTurn } from "./event-loop.ts";
 export { Grid } from "./grid.ts";
-export { toNanosecond } from "./rounding.ts";
+export { roundToNanosecond } from "./rounding.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";

@@ -1,31 +1,31 @@
-/** What a {@link TimerHeap} holds. The slot is the heap's. */
+/** An entry of a {@link TimerHeap}, which assigns the slot. */
 export interface HeapEntry {
   heapSlot: number;
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-const FEWEST_SLOTS = 16;
-const MOST_IDLE_SLOTS = 1_024;
+const MINIMUM_SLOTS = 16;
+const MAXIMUM_IDLE_SLOTS = 1_024;
 
 /**
- * A 4-ary heap by (deadline, order) from whose middle entries can leave.
+ * A 4-ary heap by (deadline, order) that can remove any entry.
  *
- * All that sorting touches lies in typed arrays; an entry is touched when it comes and when it
- * goes. An entry keeps one slot for its stay, and `#places` says where in the heap that slot is.
+ * Sorting touches typed arrays only; an entry is touched when it enters and when it leaves. An entry
+ * keeps one slot while it is in the heap, and `#places` maps that slot to its place.
  *
- * Places from `#size` on hold the free slots. Their deadline is `Infinity`, so that four places can
- * be compared wherever there is one.
+ * Places from `#size` on hold the free slots. Their deadline is `Infinity`, so that four children can
+ * be compared if there is one.
  */
 export class TimerHeap<Entry extends HeapEntry> {
   #size = 0;
   /** By place. */
   #deadlines!: Float64Array;
-  /** Which slot is at a place. */
+  /** The slot at each place. */
   #slots!: Int32Array;
   /** The place of each taken slot: the inverse of `#slots`. */
   #places!: Int32Array;
-  /** By slot: it is looked at only where deadlines are equal, so it need not move. */
+  /** By slot: only equal deadlines read it, so it need not move. */
   #orders!: Float64Array;
   /** By slot. */
   #entries!: (Entry | undefined)[];
@@ -54,7 +54,7 @@ export class TimerHeap<Entry extends HeapEntry> {
   }
 
   /**
-   * Takes the earliest entry out; there must be one. Does not touch it, so that the wait for its
+   * Removes and returns the earliest entry; there must be one. Does not touch it, so the wait for its
    * memory begins after the sorting.
    */
   pop(): Entry {
@@ -64,18 +64,18 @@ export class TimerHeap<Entry extends HeapEntry> {
     return first;
   }
 
-  /** Takes an entry out that is in. */
+  /** Removes an entry that is in the heap. */
   remove(entry: Entry): void {
     const slot = entry.heapSlot;
     this.#vacate(this.#places[slot] as number, slot);
   }
 
-  /** The deadline of an entry that is in. */
+  /** The deadline of an entry that is in the heap. */
   deadlineOf(entry: Entry): number {
     return this.#deadlines[this.#places[entry.heapSlot] as number] as number;
   }
 
-  /** All entries in the order in which they would leave. */
+  /** All entries in the order of {@link TimerHeap.pop}. */
   sorted(): Entry[] {
     const orders = this.#orders;
     const taken = Array.from(this.#slots.subarray(0, this.#size), (slot, place) => ({
@@ -98,7 +98,7 @@ export class TimerHeap<Entry extends HeapEntry> {
     this.#slots[end] = slot;
     this.#deadlines[end] = NEVER;
     if (place !== end) this.#rise(this.#sink(place), last, deadline);
-    if (end === 0 && this.#slots.length > MOST_IDLE_SLOTS) this.#allocate();
+    if (end === 0 && this.#slots.length > MAXIMUM_IDLE_SLOTS) this.#allocate();
   }
 
   // The arrays are read once per call in the two loops below: it halves their time.
@@ -125,7 +125,7 @@ export class TimerHeap<Entry extends HeapEntry> {
     places[slot] = place;
   }
 
-  /** Moves a gap down to a leaf: what fills it came from a leaf and rarely belongs any higher. */
+  /** Moves a gap down to a leaf: the entry that fills it came from a leaf and rarely belongs higher. */
   #sink(start: number): number {
     const deadlines = this.#deadlines;
     const slots = this.#slots;
@@ -145,28 +145,28 @@ export class TimerHeap<Entry extends HeapEntry> {
     return place;
   }
 
-  /** Which of two places comes first. Without a branch, because nothing could predict it. */
+  /** The earlier of two places. Without a branch, because the processor could not predict it. */
   #earlier(left: number, right: number): number {
     const a = this.#deadlines[left] as number;
     const b = this.#deadlines[right] as number;
-    if (a === b) return this.#isTurned(left, right) ? right : left;
+    if (a === b) return this.#isSwapped(left, right) ? right : left;
     return left + (right - left) * Number(b < a);
   }
 
   /** Whether the right one of two places with equal deadlines comes first. */
-  #isTurned(left: number, right: number): boolean {
+  #isSwapped(left: number, right: number): boolean {
     if (right >= this.#size) return false;
     const orders = this.#orders;
     const slots = this.#slots;
     return (orders[slots[right] as number] as number) < (orders[slots[left] as number] as number);
   }
 
-  /** Room for a few: what a million left behind when they had all gone is given back. */
+  /** Allocates the minimum, and so returns the memory of a million entries that have all left. */
   #allocate(): void {
-    this.#deadlines = new Float64Array(FEWEST_SLOTS).fill(NEVER);
-    this.#slots = Int32Array.from({ length: FEWEST_SLOTS }, (_, slot) => slot);
-    this.#places = new Int32Array(FEWEST_SLOTS);
-    this.#orders = new Float64Array(FEWEST_SLOTS);
+    this.#deadlines = new Float64Array(MINIMUM_SLOTS).fill(NEVER);
+    this.#slots = Int32Array.from({ length: MINIMUM_SLOTS }, (_, slot) => slot);
+    this.#places = new Int32Array(MINIMUM_SLOTS);
+    this.#orders = new Float64Array(MINIMUM_SLOTS);
     this.#entries = [];
   }
 

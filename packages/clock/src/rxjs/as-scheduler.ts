@@ -27,8 +27,8 @@ class ClockScheduler implements SchedulerLike {
 /**
  * Runs the operators of rxjs on a clock: `debounceTime(300, asScheduler(clock))`.
  *
- * Every operator that takes a scheduler does what it does on rxjs' own virtual time, value by value
- * and instant by instant. On `FakeClock` it needs no marbles, and unlike there promises work.
+ * Operators produce the same values at the same instants as on rxjs' own virtual time. On `FakeClock`
+ * they need no marbles, and promises between operators work.
  *
  * | | `asyncScheduler` | this one |
  * | --- | --- | --- |
@@ -36,13 +36,13 @@ class ClockScheduler implements SchedulerLike {
  * | fires early | up to 1 ms | never |
  * | more than 2^31-1 ms | fires after 1 ms | waits |
  * | `Infinity` | fires after 1 ms | never, and arms nothing |
- * | work that throws | ends what is flushed with it | ends this work; the error is the clock's |
+ * | work that throws | ends all work of the same flush | ends this work; the clock reports the error |
  *
  * `now()` is the wall clock, as rxjs expects; due times follow `monotonic()`.
  *
  * @param clock - measures the delays: milliseconds, below 0 means 0, a `RangeError` if `NaN`
- * @returns a scheduler; the same clock may be given any number of times
- * @throws TypeError if `clock` is no clock
+ * @returns a scheduler
+ * @throws TypeError if `clock` is not a clock
  *
  * @example
  * ```ts

@@ -2,10 +2,10 @@ import { type SchedulerAction, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock.ts";
 import { Grid } from "../internal/grid.ts";
 
-/** No delay is its period. */
+/** A grid that no delay matches. */
 const UNSCHEDULED = new Grid(0, Number.NaN);
 
-/** A piece of work as rxjs schedules it: once, and again each time it says so. */
+/** Work that rxjs schedules once, and again each time the work schedules itself. */
 export class ClockAction<State> extends Subscription implements SchedulerAction<State> {
   readonly #clock: Clock;
   readonly #work: (this: SchedulerAction<State>, state?: State) => void;
@@ -13,7 +13,7 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
   #timer: Timer | undefined = undefined;
   /** `"working"` from the call of the work until it schedules itself, or else until it returns. */
   #phase: "resting" | "working" = "resting";
-  /** When the work is due, which repeats itself if it asks for the same delay again. */
+  /** The instants at which repeating work is due. */
   #grid = UNSCHEDULED;
 
   constructor(clock: Clock, work: (this: SchedulerAction<State>, state?: State) => void) {
@@ -36,8 +36,8 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
   }
 
   /**
-   * How long to wait. Work that asks for the same delay again goes on to the next point of its grid
-   * that is not past, however late it was called; any other delay counts from now.
+   * The milliseconds to wait. Work that schedules itself with the same delay moves to the next point of
+   * its grid that is not past; any other delay counts from now.
    */
   #aim(delay: number): number {
     const now = this.#clock.monotonic();
@@ -47,7 +47,7 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
     return delay;
   }
 
-  /** An endless delay is not armed at all: it would keep the process alive. */
+  /** Does not arm an infinite delay: it would keep the process alive. */
   #arm(delay: number): void {
     if (delay === Number.POSITIVE_INFINITY) this.#timer?.stop();
     else if (this.#timer === undefined) this.#timer = this.#clock.afterFunc(delay, this.#fire);

@@ -4,14 +4,14 @@ import { HostClock } from "../host/host-clock.ts";
 import type { TimerHost } from "../host/host-timer.ts";
 import { requireMethods } from "../internal/arguments.ts";
 
-/** A scheduler as a host of timers. It knows one time only, and that one may go back. */
+/** A scheduler as a host of timers. It has a single time, which may go back. */
 class SchedulerHost implements TimerHost {
   /** `asyncScheduler` hands delays to `setInterval`. */
   readonly longest: number = 2 ** 31 - 1;
   readonly booksForever = false;
   readonly #scheduler: SchedulerLike;
   #latest: number;
-  /** How far the scheduler has gone back, all in all. */
+  /** The total by which the scheduler has gone back. */
   #lost = 0;
 
   constructor(scheduler: SchedulerLike) {
@@ -26,7 +26,7 @@ class SchedulerHost implements TimerHost {
     return now + this.#lost;
   }
 
-  /** `asyncScheduler` cuts fractions off, and may be 1 ms early besides. */
+  /** `asyncScheduler` truncates fractions, and may be 1 ms early as well. */
   set(wake: () => void, delay: number): Subscription {
     return this.#scheduler.schedule(() => wake(), Math.ceil(delay));
   }
@@ -50,23 +50,22 @@ class SchedulerClock extends HostClock {
 }
 
 /**
- * Makes a scheduler of rxjs a {@link Clock}, so that marbles drive code that takes a clock.
+ * Turns a scheduler of rxjs into a {@link Clock}, so that marbles test code that takes a clock.
  *
- * Give it a `TestScheduler` or a `VirtualTimeScheduler`. A flush of these is synchronous, so
- * callbacks work there and promises do not: a `sleep` resolves, but what awaits it goes on after the
- * flush. Inside `TestScheduler.run`, `fromScheduler(asyncScheduler)` is driven as well.
+ * Pass a `TestScheduler` or a `VirtualTimeScheduler`. Their flush is synchronous, so callbacks work and
+ * promises do not: a `sleep` resolves, but the code that awaits it continues after the flush. Inside
+ * `TestScheduler.run`, `fromScheduler(asyncScheduler)` follows the test as well.
  *
- * `queueScheduler`, and any other that runs work while it is being scheduled, does not make a clock:
- * a callback would be called before its timer is there.
+ * Do not pass `queueScheduler` or another scheduler that runs work inside `schedule`: a callback would
+ * run before its timer exists.
  *
- * Delays are rounded up to whole milliseconds. `now()` is the scheduler's; `monotonic()` is the
- * same, but goes on from where it was if the scheduler goes back. The `ref` option has no effect.
- * What a callback throws is the scheduler's: a virtual one drops everything scheduled and throws it
- * from `flush()`.
+ * Delays are rounded up to whole milliseconds. `now()` is the scheduler's; `monotonic()` is the same, but
+ * does not go back with it. The `ref` option has no effect. If a callback throws, a virtual scheduler
+ * drops all scheduled work and throws the error from `flush()`.
  *
  * @param scheduler - keeps the time and the timers
  * @returns a clock of the same time
- * @throws TypeError if `scheduler` is no scheduler
+ * @throws TypeError if `scheduler` is not a scheduler
  *
  * @example
  * ```ts

@@ -1,20 +1,20 @@
 import type { PendingTimer } from "./test-clock.ts";
 
-/** What a {@link DeadlockError} reports. */
+/** The facts that a {@link DeadlockError} reports. */
 export interface DeadlockFacts {
-  /** What was driving: `"run"` or `"step"`. */
+  /** The method that is stuck: `"run"` or `"step"`. */
   readonly verb: string;
-  /** How much fake time had passed, in milliseconds. */
+  /** Fake time that had passed, in milliseconds. */
   readonly elapsed: number;
-  /** How many timers had fired. */
+  /** The number of timers that had fired. */
   readonly fired: number;
-  /** For how much real time nothing had happened, in milliseconds. */
+  /** Real time in which nothing had happened, in milliseconds. */
   readonly stalled: number;
   /** The labels of the holds that kept time from moving. */
   readonly holds: readonly string[];
   /** The timers that are armed, in firing order. */
   readonly pending: readonly PendingTimer[];
-  /** What Node says the process waits for: a hint, far from complete. */
+  /** The resources that keep the process alive, as the platform names them: an incomplete hint. */
   readonly resources: readonly string[];
 }
 
@@ -41,10 +41,10 @@ function describe(facts: DeadlockFacts): string {
 }
 
 /**
- * A drive of a fake clock cannot go on: the function is pending, nothing can fire and nothing
- * happened for `stallMs` of real time.
+ * A `run` or `step` is stuck: the function is pending, no timer can fire, and nothing happened for
+ * `stallMs` of real time.
  *
- * The message lists what is pending; the same facts are fields.
+ * The message lists the pending timers, holds and resources; {@link DeadlockError.facts} has the same.
  *
  * @example
  * ```ts
@@ -61,10 +61,10 @@ export class DeadlockError extends Error {
   override readonly name = "DeadlockError";
   /** Stable across versions and copies of this package. */
   readonly code = "ERR_CLOCK_DEADLOCK";
-  /** What was pending. */
+  /** The state of the clock and of the process. */
   readonly facts: DeadlockFacts;
 
-  /** @param facts - what was pending */
+  /** @param facts - the state of the clock and of the process */
   constructor(facts: DeadlockFacts) {
     super(describe(facts));
     this.facts = facts;

@@ -1,56 +1,53 @@
-import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from "node:timers";
+import {
+  activeResources,
+  afterTurn,
+  everyMillisecond,
+  machineNow,
+  machineTimers,
+} from "../host/platform.ts";
 
-/** Taken while it is the machine's own. */
-const now = performance.now.bind(performance);
+const { setTimeout, clearTimeout } = machineTimers();
 
-/** Our own timers, which Node counts among the resources of the process. */
-const booked = new Set<NodeJS.Timeout>();
+/** Handles of pending {@link eventLoop.later} calls, which the platform counts as resources. */
+const pending = new Set<unknown>();
 
 /**
- * The real event loop, as the driver of a fake clock needs it.
+ * The real event loop, which fakes installed after this import do not reach.
  *
- * Named imports from `node:timers` keep the native functions, whatever a library fakes later. When
- * an immediate runs, every `nextTick` and every promise that could settle has settled: Node empties
- * both queues between any two immediates, also of one batch (nodejs/node#22842).
+ * When an immediate runs, every `nextTick` and every promise that could settle has settled: Node empties
+ * both queues between any two immediates, also of one batch (nodejs/node#22842). A browser does the same
+ * between two messages.
  */
 export const eventLoop = {
-  /** Calls back in the next turn, or later in this one if this is an immediate of a batch. */
+  /** Calls back in the next turn; later in this turn if this is one immediate of a batch. */
   soon(callback: () => void): void {
-    setImmediate(callback);
+    afterTurn(callback);
   },
 
   /**
-   * Calls back after real time, with how late that is in milliseconds; the returned function calls it
-   * off.
+   * Calls back after `delay` milliseconds of real time, with the lateness in milliseconds. The returned
+   * function cancels the call.
    */
   later(delay: number, callback: (late: number) => void): () => void {
-    const due = now() + delay;
+    const due = machineNow() + delay;
     const timer = setTimeout(() => {
-      callback(now() - due);
-      booked.delete(timer);
+      callback(machineNow() - due);
+      pending.delete(timer);
     }, delay);
-    booked.add(timer);
+    pending.add(timer);
     return () => {
       clearTimeout(timer);
-      booked.delete(timer);
+      pending.delete(timer);
     };
   },
 
-  /**
-   * Calls back about every millisecond of real time, without keeping the process alive; the returned
-   * function calls it off.
-   */
+  /** Calls back about every millisecond of real time; the returned function stops it. */
   watch(callback: () => void): () => void {
-    const timer = setInterval(callback, 1).unref();
-    return () => clearInterval(timer);
+    return everyMillisecond(callback);
   },
 
-  /** What the process waits for, as far as Node tells; a hint for messages, never for decisions. */
+  /** The kinds of resources the process waits for, if the platform tells: a hint for messages. */
   resources(): string[] {
-    let own = booked.size;
-    const names = process.getActiveResourcesInfo().filter((name) => {
-      return name !== "Timeout" || own-- <= 0;
-    });
-    return [...new Set(names)];
+    return activeResources(pending.size);
   },
 };

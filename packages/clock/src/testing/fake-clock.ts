@@ -1,29 +1,29 @@
 import type { Timer, TimerOptions } from "../clock.ts";
 import type { CallbackContext } from "../host/platform.ts";
 import { requireFinite, requireOptions } from "../internal/arguments.ts";
-import { DrivenClock } from "./driven-clock.ts";
+import { BaseTestClock } from "./base-test-clock.ts";
 import { FakeTimer } from "./fake-timer.ts";
 import type { TestClock } from "./test-clock.ts";
 import { type TieOrder, Timeline } from "./timeline.ts";
 
-/** 2000-01-01T00:00:00Z: fixed, as in Go's synctest, and not 0. */
+/** 2000-01-01T00:00:00Z, as in Go's synctest. */
 const WALL_START = 946_684_800_000;
 
 /** Far from the wall clock, so that a mix-up of the two shows at once. */
 const MONOTONIC_START = 1_000_000;
 
-/** How a {@link FakeClock} starts. */
+/** Options for `new FakeClock`. */
 export interface FakeClockOptions {
   /**
-   * The first `now()`: milliseconds since the epoch, finite.
+   * Initial `now()` in milliseconds since the epoch. Finite.
    *
    * @defaultValue `946_684_800_000`, the first instant of the year 2000
    */
   readonly now?: number | undefined;
 
   /**
-   * The order of timers that are due at the same instant: as created, or shuffled by a seed to
-   * bring out code that relies on it. The same seed gives the same order.
+   * Order of timers that are due at the same instant: as created, or shuffled by a seed to expose
+   * code that relies on it. The same seed gives the same order.
    *
    * @defaultValue `"fifo"`
    */
@@ -55,9 +55,9 @@ function tieOrderOf(ties: FakeClockOptions["ties"]): TieOrder {
 /**
  * A clock for tests: an hour passes in a millisecond, and every run is the same.
  *
- * {@link FakeClock.run} is the verb to reach for first: it moves time whenever the code under test
- * can do nothing but wait, so the test needs no knowledge of the delays inside. With
- * {@link FakeClock.step} the test moves time itself.
+ * Start with {@link FakeClock.run}: it moves time whenever the code under test can do nothing but
+ * wait, so the test does not need to know the delays inside. {@link FakeClock.step} moves time by an
+ * amount that the test chooses.
  *
  * | | Kubernetes' `FakeClock` | this one |
  * | --- | --- | --- |
@@ -67,9 +67,9 @@ function tieOrderOf(ties: FakeClockOptions["ties"]): TieOrder {
  * | `Ticker.Stop` | does nothing | removes the ticker |
  * | `Sleep` | moves time | waits, as on any clock |
  *
- * Resolution is one nanosecond: deadlines are rounded to the nearest, so a sleep of a fraction may
- * end up to half a nanosecond early. One above 0 takes at least a nanosecond. `ref` and labels are
- * recorded and shown in reports.
+ * The resolution is one nanosecond. Deadlines are rounded to the nearest one, so a fractional sleep may
+ * end up to half a nanosecond early; a sleep above 0 takes at least a nanosecond. `ref` and labels appear
+ * in reports.
  *
  * Source: `FakeClock` of k8s.io/utils/clock/testing; `run` follows Go's testing/synctest and the
  * paused clock of tokio.
@@ -86,7 +86,7 @@ function tieOrderOf(ties: FakeClockOptions["ties"]): TieOrder {
  * console.log(answer); // => 2000-12-31T00:00:00.000Z
  * ```
  */
-export class FakeClock extends DrivenClock implements TestClock {
+export class FakeClock extends BaseTestClock implements TestClock {
   readonly #timeline: Timeline;
   /** `now()` minus `monotonic()`. */
   #wallOffset: number;

@@ -3,14 +3,14 @@ import type { TimerOptions } from "../clock.ts";
 import type { CallbackContext } from "../host/platform.ts";
 import type { Timeline, TimelineEntry } from "./timeline.ts";
 
-/** A timer on a timeline. It is its own entry there, so that a sleep costs one object less. */
+/** A timer on a timeline. It is its own entry there, which saves one object per sleep. */
 export class FakeTimer extends BaseTimer implements TimelineEntry {
   heapSlot = -1;
   readonly label: string | undefined;
   readonly ref: boolean;
   readonly #timeline: Timeline;
   readonly #callback: () => void;
-  /** Where the callback runs; undefined for callbacks that need no context. */
+  /** The async context of the callback; undefined for callbacks that need none. */
   readonly #context: CallbackContext | undefined;
   #deadline = 0;
 

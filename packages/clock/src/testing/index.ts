@@ -2,9 +2,9 @@ export { DeadlockError, type DeadlockFacts } from "./deadlock-error.ts";
 export { FakeClock, type FakeClockOptions } from "./fake-clock.ts";
 export { LivelockError } from "./livelock-error.ts";
 export type {
-  DriveOptions,
   PendingTimer,
   RunOptions,
+  StepOptions,
   TestClock,
   WaitForWaitersOptions,
 } from "./test-clock.ts";

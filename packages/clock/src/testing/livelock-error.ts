@@ -1,7 +1,7 @@
 /**
- * A drive of a fake clock would not end: too many timers fired, or too many without time moving.
+ * Too many timers fired in one `run`, `step` or `stepSync`, or too many without time moving.
  *
- * The message names the timer that fired last. `for (;;) await clock.sleep(0)` ends like this.
+ * The message names the last timer to fire. `for (;;) await clock.sleep(0)` ends like this.
  *
  * @example
  * ```ts
@@ -19,18 +19,18 @@ export class LivelockError extends Error {
   override readonly name = "LivelockError";
   /** Stable across versions and copies of this package. */
   readonly code = "ERR_CLOCK_LIVELOCK";
-  /** How many timers had fired. */
+  /** The number of timers that had fired. */
   readonly fired: number;
-  /** The label of the timer that fired last, if it has one. */
+  /** The label of the last timer to fire, if it has one. */
   readonly last: string | undefined;
 
   /**
-   * @param what - which limit was passed, as a sentence
-   * @param fired - how many timers had fired
-   * @param last - the label of the timer that fired last
+   * @param limit - the limit that was exceeded, as a clause
+   * @param fired - the number of timers that had fired
+   * @param last - the label of the last timer to fire
    */
-  constructor(what: string, fired: number, last: string | undefined) {
-    super(`${what}; the last timer to fire: ${last ?? "(no label)"}`);
+  constructor(limit: string, fired: number, last: string | undefined) {
+    super(`${limit}; the last timer to fire: ${last ?? "(no label)"}`);
     this.fired = fired;
     this.last = last;
   }

@@ -1,29 +1,25 @@
 import { LivelockError } from "./livelock-error.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+
+type GuardedTime = Pick<VirtualTime, "monotonic" | "size">;
 
 /**
- * So many firings at one instant are many timers or a loop that waits 0 ms. Of many, all that will
- * fire are armed by then.
+ * This many firings at one instant are either many timers or a loop that waits 0 ms. Many timers are all
+ * armed by then; a loop arms another one.
  */
 const MANY_AT_ONE_INSTANT = 100_000;
 
-/** What a {@link LivelockGuard} looks at. */
-export interface Guarded {
-  monotonic(): number;
-  /** How many timers are armed. */
-  readonly size: number;
-}
-
-/** Counts the timers of one drive and ends a drive that would not end by itself. */
+/** Counts the timers that one method fires, and throws when it would not end by itself. */
 export class LivelockGuard {
-  readonly #subject: Guarded;
+  readonly #time: GuardedTime;
   readonly #maxTimers: number;
   #fired = 0;
   #instant = Number.NEGATIVE_INFINITY;
   #atThisInstant = 0;
-  #mostAtThisInstant = MANY_AT_ONE_INSTANT;
+  #limitAtThisInstant = MANY_AT_ONE_INSTANT;
 
-  constructor(subject: Guarded, maxTimers: number) {
-    this.#subject = subject;
+  constructor(time: GuardedTime, maxTimers: number) {
+    this.#time = time;
     this.#maxTimers = maxTimers;
   }
 
@@ -31,23 +27,22 @@ export class LivelockGuard {
     return this.#fired;
   }
 
-  /** To be called after each timer, at the instant at which it fired, with its label. */
+  /** Counts a timer that has just fired. */
   count(label: string | undefined): void {
-    const instant = this.#subject.monotonic();
+    const instant = this.#time.monotonic();
     if (instant !== this.#instant) {
       this.#instant = instant;
       this.#atThisInstant = 0;
-      this.#mostAtThisInstant = MANY_AT_ONE_INSTANT;
+      this.#limitAtThisInstant = MANY_AT_ONE_INSTANT;
     }
     this.#fired++;
     this.#atThisInstant++;
-    if (this.#atThisInstant === MANY_AT_ONE_INSTANT) this.#mostAtThisInstant += this.#subject.size;
-    if (this.#atThisInstant > this.#mostAtThisInstant) {
-      const what = `${MANY_AT_ONE_INSTANT} timers fired without time moving`;
-      throw new LivelockError(what, this.#fired, label);
+    if (this.#atThisInstant === MANY_AT_ONE_INSTANT) this.#limitAtThisInstant += this.#time.size;
+    if (this.#atThisInstant > this.#limitAtThisInstant) {
+      const limit = `${MANY_AT_ONE_INSTANT} timers fired without time moving`;
+      throw new LivelockError(limit, this.#fired, label);
     }
-    if (this.#fired > this.#maxTimers) {
+    if (this.#fired > this.#maxTimers)
       throw new LivelockError(`more than ${this.#maxTimers} timers fired`, this.#fired, label);
-    }
   }
 }

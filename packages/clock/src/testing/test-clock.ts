@@ -1,49 +1,50 @@
 import type { Clock } from "../clock.ts";
 
-/** How a {@link TestClock} lets other work run while it drives time. */
-export interface DriveOptions {
+/** Options for {@link TestClock.step} and {@link TestClock.setTime}. */
+export interface StepOptions {
   /**
-   * Turns of the real event loop granted before time moves, after everything that promises and
-   * `nextTick` can do is done. A whole number, at least 0.
+   * Turns of the real event loop granted before time moves, after promises and `nextTick` have
+   * settled. A whole number, at least 0.
    *
-   * With 1, immediates and messages already queued have run, too. With 0 (burst) they have not; it
-   * is several times faster and right for closed simulations.
+   * With 1, immediates and messages already queued have run, too. With 0 they have not: several times
+   * faster, for simulations that use nothing but promises and this clock.
    *
    * @defaultValue `1`
    */
   readonly turns?: number | undefined;
 
   /**
-   * Real milliseconds to wait, with nothing to fire or with time held, before the drive is given up
-   * as stuck; as many again if the process stood still itself meanwhile. At least 0; `Infinity` waits
-   * for ever.
+   * Real milliseconds without progress, with no timer to fire or with time held, before the call rejects
+   * with a `DeadlockError`. Doubled once if the process itself stood still meanwhile. At least 0;
+   * `Infinity` waits for ever.
    *
    * @defaultValue `1000`
    */
   readonly stallMs?: number | undefined;
 }
 
-/** How {@link TestClock.run} drives time. */
-export interface RunOptions extends DriveOptions {
+/** Options for {@link TestClock.run}. */
+export interface RunOptions extends StepOptions {
   /**
-   * How many timers may fire before the run is given up as endless. A whole number or `Infinity`.
+   * Maximum number of timers that may fire before the run rejects with a `LivelockError`. A whole number
+   * or `Infinity`.
    *
    * @defaultValue `1_000_000`
    */
   readonly maxTimers?: number | undefined;
 
   /**
-   * Ends the run: it rejects at once with `signal.reason`.
+   * Signal that ends the run: it rejects at once with `signal.reason`.
    *
    * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What {@link TestClock.waitForWaiters} can be told. */
+/** Options for {@link TestClock.waitForWaiters}. */
 export interface WaitForWaitersOptions {
   /**
-   * Ends the wait: it rejects at once with `signal.reason`.
+   * Signal that ends the wait: it rejects at once with `signal.reason`.
    *
    * @defaultValue none
    */
@@ -52,7 +53,7 @@ export interface WaitForWaitersOptions {
 
 /** An armed timer, as {@link TestClock.pending} shows it. */
 export interface PendingTimer {
-  /** The name it was given. */
+  /** Label from its options. */
   readonly label: string | undefined;
   /** The monotonic instant at which it is due. */
   readonly deadline: number;
@@ -61,24 +62,24 @@ export interface PendingTimer {
 }
 
 /**
- * A clock whose time moves only when the test says so.
+ * A clock whose time moves only when the test moves it.
  *
  * | Verb | moves time | lets promises run |
  * | --- | --- | --- |
  * | {@link TestClock.run} | whenever nothing else can run | yes |
- * | {@link TestClock.step} | by so much | yes, before and after every timer |
- * | {@link TestClock.stepSync} | by so much | no |
+ * | {@link TestClock.step} | by its argument | yes, before and after every timer |
+ * | {@link TestClock.stepSync} | by its argument | no |
  * | {@link TestClock.setSystemTime} | no: only the wall clock jumps | no |
  *
  * Timers fire in the order of their deadlines, then of their creation, each at its own instant.
- * Only one verb can drive a clock at a time.
+ * Only one of these methods can move a clock at a time.
  */
 export interface TestClock extends Clock, Disposable {
   /**
    * Runs `fn` to its end, and moves time to the next deadline whenever nothing else can run.
    *
-   * Inside, let time pass with `clock.sleep`, not with `step`. Real I/O must be wrapped in
-   * {@link TestClock.external}: nothing in Node tells that it is pending.
+   * Inside `fn`, wait with `clock.sleep`, not with `step`. Wrap real I/O in {@link TestClock.external}:
+   * Node does not report that it is pending.
    *
    * | What happens | What `run` does |
    * | --- | --- |
@@ -89,31 +90,32 @@ export interface TestClock extends Clock, Disposable {
    * | more than `maxTimers`, or 100 000 at one instant and then one armed since | rejects with a `LivelockError` |
    * | `signal` aborts | rejects with `signal.reason` |
    *
-   * @param fn - what to run; it gets this clock
+   * @param fn - the function to run; it receives this clock
    * @param options - see {@link RunOptions}
-   * @returns what `fn` returns; bad arguments reject with a RangeError or TypeError
+   * @returns the value of `fn`; bad arguments reject with a RangeError or TypeError
    */
   run<Value>(fn: (clock: this) => Value | PromiseLike<Value>, options?: RunOptions): Promise<Value>;
 
   /**
-   * Moves time by `duration`, firing every timer due until then, the end included. Everything that
-   * promises can do is done before, between and after. `step(0)` fires what is due already.
+   * Moves time by `duration`, firing every timer due until then, the end included. Promises settle
+   * before, between and after the timers. `step(0)` fires the timers that are due already.
    *
-   * Source: `Step` of the fake clock in k8s.io/utils/clock/testing, which fires in another order
-   * and knows no promises.
+   * Source: `Step` of the fake clock in k8s.io/utils/clock/testing, which fires in order of creation
+   * and does not wait for other goroutines.
    *
    * @param duration - milliseconds, at least 0, finite
-   * @param options - see {@link DriveOptions}
+   * @param options - see {@link StepOptions}
    * @returns a promise that resolves when the end is reached; a throwing callback rejects it
    */
-  step(duration: number, options?: DriveOptions): Promise<void>;
+  step(duration: number, options?: StepOptions): Promise<void>;
 
   /**
    * {@link TestClock.step} without promises: their continuations have not run when it returns. For
-   * code that works by callbacks alone, rxjs for one.
+   * code that uses callbacks only, such as rxjs.
    *
    * @param duration - milliseconds, at least 0, finite
-   * @throws what a callback throws, at its instant; Error while something else drives the clock
+   * @throws RangeError if `duration` is out of range, Error while another method moves the clock, and the
+   * error of a callback that throws, at its instant
    */
   stepSync(duration: number): void;
 
@@ -121,22 +123,22 @@ export interface TestClock extends Clock, Disposable {
    * Moves time to an instant of the wall clock, as {@link TestClock.step} does.
    *
    * @param instant - milliseconds since the epoch, not before `now()`
-   * @param options - see {@link DriveOptions}
+   * @param options - see {@link StepOptions}
    * @returns a promise; a RangeError rejects it if the instant is in the past
    */
-  setTime(instant: number, options?: DriveOptions): Promise<void>;
+  setTime(instant: number, options?: StepOptions): Promise<void>;
 
   /**
-   * Sets the wall clock alone, as NTP or a user would: `monotonic()` and timers do not notice.
+   * Sets the wall clock alone, as NTP or a user would: `monotonic()` and timers do not change.
    *
    * @param instant - milliseconds since the epoch, finite
    */
   setSystemTime(instant: number): void;
 
-  /** How many timers, sleeps, tickers and timeouts are armed. */
+  /** The number of armed timers, sleeps, tickers and timeouts. */
   waiters(): number;
 
-  /** Whether anything is armed. */
+  /** Whether any timer is armed. */
   hasWaiters(): boolean;
 
   /**
@@ -154,19 +156,20 @@ export interface TestClock extends Clock, Disposable {
   /**
    * Keeps `run` and `step` from moving time until disposed: they wait for the real event loop.
    *
-   * @param label - what the report of a stuck drive calls it
-   * @returns an object whose disposal lets time go on; doing so twice is harmless
+   * @param label - its name in a `DeadlockError`
+   * @returns an object whose disposal releases time; disposing twice is harmless
    */
   hold(label?: string): Disposable;
 
   /**
-   * Holds time for the life of a promise: the way to do real I/O inside {@link TestClock.run}.
+   * Holds time until a promise settles: for real I/O inside {@link TestClock.run}.
    *
-   * What it wraps must not wait for this clock, or both wait for ever (and `run` says so).
+   * The promise must not wait for this clock: both would wait for ever, and `run` would reject with a
+   * `DeadlockError`.
    *
    * @param work - the promise
-   * @param label - what the report of a stuck drive calls it
-   * @returns what `work` resolves or rejects with
+   * @param label - its name in a `DeadlockError`
+   * @returns a promise that settles like `work`
    */
   external<Value>(work: PromiseLike<Value>, label?: string): Promise<Value>;
 

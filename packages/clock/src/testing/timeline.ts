@@ -1,6 +1,7 @@
-import { toNanosecond } from "../internal/rounding.ts";
+import { roundToNanosecond } from "../internal/rounding.ts";
 import { type HeapEntry, TimerHeap } from "../internal/timer-heap.ts";
 import type { PendingTimer } from "./test-clock.ts";
+import type { VirtualTime } from "./virtual-time.ts";
 
 /** Milliseconds. */
 const NANOSECOND = 1e-6;
@@ -8,20 +9,20 @@ const NANOSECOND = 1e-6;
 /** A timer as a {@link Timeline} sees it. */
 export interface TimelineEntry extends HeapEntry, PendingTimer {
   stop(): boolean;
-  /** Runs on the timeline, at the entry's own instant, when it is no longer armed. */
+  /** Called at the entry's own instant, when it is no longer armed. */
   fire(): void;
 }
 
-/** What decides between timers of one instant: a number per timer, smaller first. */
+/** Orders the timers of one instant: returns a number per timer, smaller first. */
 export type TieOrder = (sequence: number) => number;
 
-/** Fake time and what is armed on it. It moves when told to, and runs nothing by itself. */
-export class Timeline {
-  readonly silent = false;
+/** The time of a `FakeClock` and the timers armed on it, in a heap. */
+export class Timeline implements VirtualTime {
+  readonly needsPolling = false;
   onArm!: () => void;
   readonly #heap = new TimerHeap<TimelineEntry>();
   readonly #tieOrder: TieOrder;
-  /** Begins as a number: a field that begins as `undefined` allocates at every store. */
+  /** Starts as a number: a field that starts as `undefined` allocates at every store. */
   #now = 0;
   #sequence = 0;
 
@@ -38,10 +39,12 @@ export class Timeline {
     return this.#heap.size;
   }
 
-  /** A duration above 0 ends after now: who waits again and again for what is left gets there. */
+  /** A duration above 0 ends after now, so repeated short waits for a remainder terminate. */
   after(duration: number): number {
-    const instant = toNanosecond(this.#now + duration);
-    return duration === 0 || instant > this.#now ? instant : toNanosecond(this.#now + NANOSECOND);
+    const instant = roundToNanosecond(this.#now + duration);
+    return duration === 0 || instant > this.#now
+      ? instant
+      : roundToNanosecond(this.#now + NANOSECOND);
   }
 
   add(entry: TimelineEntry, deadline: number): void {

@@ -2,34 +2,29 @@ import { onAbort } from "../abort/on-abort.ts";
 import { requireOptions, requireSignal, requireWhole } from "../internal/arguments.ts";
 import { eventLoop } from "./event-loop.ts";
 import type { WaitForWaitersOptions } from "./test-clock.ts";
+import type { VirtualTime } from "./virtual-time.ts";
 
-/** What a {@link WaiterWatch} counts. */
-export interface Counted {
-  /** True if timers can be armed without a call of {@link WaiterWatch.look}. */
-  readonly silent: boolean;
-  /** How many timers are armed. */
-  readonly size: number;
-}
+type CountedTime = Pick<VirtualTime, "needsPolling" | "size">;
 
 interface Watcher {
   readonly count: number;
   readonly met: () => void;
 }
 
-/** Those who wait for a number of timers to be armed. */
+/** The pending `waitForWaiters` calls of one clock. */
 export class WaiterWatch {
-  readonly #subject: Counted;
+  readonly #time: CountedTime;
   readonly #watchers = new Set<Watcher>();
-  #cancelWatch: (() => void) | undefined = undefined;
+  #cancelPolling: (() => void) | undefined = undefined;
 
-  constructor(subject: Counted) {
-    this.#subject = subject;
+  constructor(time: CountedTime) {
+    this.#time = time;
   }
 
-  /** To be called when a timer is armed. */
-  look(): void {
+  /** Resolves the calls whose count is reached; called when a timer is armed. */
+  check(): void {
     if (this.#watchers.size === 0) return;
-    const { size } = this.#subject;
+    const { size } = this.#time;
     for (const watcher of this.#watchers) {
       if (watcher.count > size) continue;
       this.#remove(watcher);
@@ -44,7 +39,7 @@ export class WaiterWatch {
       const { signal } = options;
       if (signal !== undefined) requireSignal("options.signal", signal);
       signal?.throwIfAborted();
-      if (this.#subject.size >= count) resolve();
+      if (this.#time.size >= count) resolve();
       else if (signal === undefined) this.#add({ count, met: resolve });
       else this.#addUntil(signal, count, resolve, reject);
     });
@@ -72,13 +67,13 @@ export class WaiterWatch {
 
   #add(watcher: Watcher): void {
     this.#watchers.add(watcher);
-    if (this.#subject.silent) this.#cancelWatch ??= eventLoop.watch(() => this.look());
+    if (this.#time.needsPolling) this.#cancelPolling ??= eventLoop.watch(() => this.check());
   }
 
   #remove(watcher: Watcher): void {
     this.#watchers.delete(watcher);
     if (this.#watchers.size > 0) return;
-    this.#cancelWatch?.();
-    this.#cancelWatch = undefined;
+    this.#cancelPolling?.();
+    this.#cancelPolling = undefined;
   }
 }

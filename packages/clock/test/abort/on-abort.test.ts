@@ -5,10 +5,10 @@ import { collectGarbage } from "../../../../test/collect-garbage.ts";
 import { collectUncaught } from "../../../../test/uncaught.ts";
 
 describe("onAbort", () => {
-  it("calls back once with the reason, in the order of arrival", () => {
+  it("calls back once with the reason, in the order of the calls", () => {
     const stop = new AbortController();
     const heard: unknown[] = [];
-    for (const who of [1, 2, 3]) onAbort(stop.signal, (reason) => heard.push([who, reason]));
+    for (const id of [1, 2, 3]) onAbort(stop.signal, (reason) => heard.push([id, reason]));
     stop.abort("bye");
     stop.abort("again");
     expect(heard).toEqual([
@@ -18,7 +18,7 @@ describe("onAbort", () => {
     ]);
   });
 
-  it("calls back at once if the signal has aborted, and lets a throw through", () => {
+  it("calls back at once if the signal has aborted, and throws the error of the callback", () => {
     const signal = AbortSignal.abort("gone");
     const heard: unknown[] = [];
     const subscription = onAbort(signal, (reason) => heard.push(reason));
@@ -33,7 +33,7 @@ describe("onAbort", () => {
     ).toThrow(error);
   });
 
-  it("holds one listener while anybody waits, and none otherwise", () => {
+  it("holds one listener while it has callbacks, and none otherwise", () => {
     const { signal } = new AbortController();
     const counts: number[] = [];
     const count = () => counts.push(abortListeners(signal));
@@ -51,16 +51,16 @@ describe("onAbort", () => {
     expect(counts).toEqual([1, 1, 0, 1, 0]);
   });
 
-  it("does not call who has left, from the front, the middle or the end", () => {
+  it("does not call a disposed callback at the front, in the middle or at the end", () => {
     const stop = new AbortController();
     const heard: number[] = [];
-    const subscriptions = [0, 1, 2, 3, 4].map((who) => onAbort(stop.signal, () => heard.push(who)));
-    for (const who of [2, 0, 4]) subscriptions[who]?.[Symbol.dispose]();
+    const subscriptions = [0, 1, 2, 3, 4].map((id) => onAbort(stop.signal, () => heard.push(id)));
+    for (const id of [2, 0, 4]) subscriptions[id]?.[Symbol.dispose]();
     stop.abort();
     expect(heard).toEqual([1, 3]);
   });
 
-  it("takes leaving twice, and after the abort, for nothing", () => {
+  it("ignores a second disposal, and one after the abort", () => {
     const stop = new AbortController();
     const heard: string[] = [];
     const gone = onAbort(stop.signal, () => heard.push("gone"));
@@ -72,7 +72,7 @@ describe("onAbort", () => {
     expect(heard).toEqual(["stays"]);
   });
 
-  it("keeps one callback apart from another subscription of the same function", () => {
+  it("disposes one of two subscriptions of the same function", () => {
     const stop = new AbortController();
     const heard: unknown[] = [];
     const callback = (reason: unknown) => heard.push(reason);
@@ -83,7 +83,7 @@ describe("onAbort", () => {
     expect(heard).toEqual(["once"]);
   });
 
-  it("lets a callback take others off, itself included, and put others on", () => {
+  it("lets a callback dispose others, dispose itself and add others", () => {
     const stop = new AbortController();
     const heard: string[] = [];
     const self = onAbort(stop.signal, () => {
@@ -99,7 +99,7 @@ describe("onAbort", () => {
     expect(abortListeners(stop.signal)).toBe(0);
   });
 
-  it("tells all others when a callback throws, and leaves the error uncaught", async () => {
+  it("calls all other callbacks when one throws, and leaves the error uncaught", async () => {
     const stop = new AbortController();
     const error = new Error("thrown");
     const heard: string[] = [];
@@ -118,7 +118,7 @@ describe("onAbort", () => {
     expect(uncaught.errors[0]).toBe(error);
   });
 
-  it("gathers the errors of several callbacks, also falsy ones", async () => {
+  it("throws an AggregateError with the errors of several callbacks, also falsy ones", async () => {
     const stop = new AbortController();
     const thrown = [new Error("one"), undefined, "three"];
     for (const error of thrown)
@@ -151,7 +151,7 @@ describe("onAbort", () => {
     expect(abortListeners(stop.signal)).toBe(0);
   });
 
-  it("accepts whatever behaves like a signal", () => {
+  it("accepts an object that behaves like a signal", () => {
     class OtherSignal extends EventTarget {
       aborted = false;
       reason: unknown;

@@ -1,19 +1,34 @@
 import { setMaxListeners } from "node:events";
-import { realClock } from "@holdfast/clock";
+import { setTimeout as nodeSleep } from "node:timers/promises";
+import { type Clock, realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, inject, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
-import { costRatio } from "../cost-ratio.ts";
+import { costRatio, growth } from "../cost.ts";
 
-const MANY = inject("isThorough") ? 100_000 : 20_000;
+const isThorough = inject("isThorough");
+const MANY = isThorough ? 100_000 : 20_000;
+const SIZE = isThorough ? 40_000 : 10_000;
+const HOUR = 3_600_000;
 
-// The timeout is for machines that are busy with something else.
-describe("sleeps on one signal", { timeout: 30_000 }, () => {
+/** Starts n sleeps on one signal and aborts them all. */
+function sleepAndAbort(clock: Clock): (n: number) => void {
+  return (n) => {
+    const stop = new AbortController();
+    for (let index = 0; index < n; index++)
+      clock.sleep(HOUR, { signal: stop.signal }).catch(() => {});
+    expect(abortListeners(stop.signal)).toBe(1);
+    stop.abort();
+  };
+}
+
+// The timeout is for machines that are busy with other work.
+describe("sleeps on one signal", { timeout: 60_000 }, () => {
   it.each([
     { name: "FakeClock", clock: new FakeClock() },
     { name: "realClock", clock: realClock },
   ])(
-    `hold one listener, warn of nothing and reject in order, ${MANY} of them: $name`,
+    `hold one listener, print no warning and reject in order, ${MANY} of them: $name`,
     async ({ clock }) => {
       const warnings: unknown[] = [];
       const onWarning = (warning: unknown) => warnings.push(warning);
@@ -34,38 +49,40 @@ describe("sleeps on one signal", { timeout: 30_000 }, () => {
     },
   );
 
-  // Not "twice as many cost twice as much": how memory is collected hides that between any two sizes.
-  describe("cost less than a third of as many listeners", () => {
-    const MANY_LISTENERS = 8_000;
-    const THIRD = 1 / 3;
+  it(`cost about twice as much when there are ${SIZE} instead of half of them: realClock`, () => {
+    const limit = { factor: 2, limit: 3 }; // quadratic cost would be 4
+    expect(growth(sleepAndAbort(realClock), SIZE / 2, limit)).toBeLessThan(3);
+  });
 
-    function listen(n: number): void {
+  // A sleep of Node costs in proportion to the listeners already there: at a quarter of the size, a quarter.
+  const times = isThorough ? 30 : 30 / 4;
+
+  it(`cost less than 1/${times} of node:timers/promises when there are ${SIZE}: realClock`, () => {
+    const rival = (n: number): void => {
+      const stop = new AbortController();
+      setMaxListeners(0, stop.signal);
+      for (let index = 0; index < n; index++)
+        nodeSleep(HOUR, undefined, { signal: stop.signal }).catch(() => {});
+      stop.abort();
+    };
+    const work = sleepAndAbort(realClock);
+    work(SIZE);
+    expect(costRatio({ work, rival }, SIZE, 1 / times)).toBeLessThan(1 / times);
+  });
+
+  it("cost less than a third of as many listeners when they end at their deadlines: FakeClock", () => {
+    const listen = (n: number): void => {
       const { signal } = new AbortController();
       setMaxListeners(0, signal);
       for (let index = 0; index < n; index++) signal.addEventListener("abort", () => {});
-    }
-
-    it("to begin and to abort", () => {
-      const work = (n: number): void => {
-        const clock = new FakeClock();
-        const stop = new AbortController();
-        for (let index = 0; index < n; index++)
-          clock.sleep(1000, { signal: stop.signal }).catch(() => {});
-        stop.abort();
-        expect(clock.waiters()).toBe(0);
-      };
-      expect(costRatio({ work, rival: listen }, MANY_LISTENERS, THIRD)).toBeLessThan(THIRD);
-    });
-
-    it("to begin and to end", () => {
-      const work = (n: number): void => {
-        const clock = new FakeClock();
-        const { signal } = new AbortController();
-        for (let index = 0; index < n; index++) void clock.sleep(index, { signal });
-        clock.stepSync(n);
-        expect([clock.waiters(), abortListeners(signal)]).toEqual([0, 0]);
-      };
-      expect(costRatio({ work, rival: listen }, MANY_LISTENERS, THIRD)).toBeLessThan(THIRD);
-    });
+    };
+    const work = (n: number): void => {
+      const clock = new FakeClock();
+      const { signal } = new AbortController();
+      for (let index = 0; index < n; index++) void clock.sleep(index, { signal });
+      clock.stepSync(n);
+      expect([clock.waiters(), abortListeners(signal)]).toEqual([0, 0]);
+    };
+    expect(costRatio({ work, rival: listen }, 8_000, 1 / 3)).toBeLessThan(1 / 3);
   });
 });

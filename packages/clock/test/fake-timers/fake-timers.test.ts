@@ -79,7 +79,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
     ]);
   });
 
-  it("reads the wall clock of the library, and a monotonic clock of its own", async () => {
+  it("reads the wall clock of the library and a monotonic clock that starts elsewhere", async () => {
     const start = clock.monotonic();
     expect(clock.now()).toBe(START);
     await clock.step(250);
@@ -87,7 +87,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
   });
 
   describe("step", () => {
-    it("fires what is due by its end, the end included, and lets promises run in between", async () => {
+    it("fires the timers due by its end, the end included, and lets promises run in between", async () => {
       setTimeout(() => {
         note("global");
         void Promise.resolve().then(() => setTimeout(() => note("global, from a promise"), 5));
@@ -105,7 +105,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       expect(Date.now() - START).toBe(20);
     });
 
-    it("fires at its end what was armed on the way", async () => {
+    it("fires timers at its end that were armed on the way", async () => {
       setTimeout(() => setTimeout(() => note("global"), 10), 10);
       void clock
         .sleep(10)
@@ -118,7 +118,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       ]);
     });
 
-    it("of 0 fires what is due already and does not move time", async () => {
+    it("of 0 fires the timers that are due and does not move time", async () => {
       setTimeout(() => note("global"), 0);
       clock.afterFunc(-5, () => note("clock"));
       clock.afterFunc(1, () => note("too late"));
@@ -129,7 +129,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       ]);
     });
 
-    it("goes on at the same instant with what a callback arms for now", async () => {
+    it("fires at the same instant the timers that a callback arms for now", async () => {
       clock.afterFunc(10, () => {
         note("first");
         setTimeout(() => note("global"), 0);
@@ -165,7 +165,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       ]);
     });
 
-    it("moves time by a year and fires what is armed on the way", async () => {
+    it("moves time by a year and fires the timers armed on the way", async () => {
       const day = 24 * 60 * 60 * 1000;
       void new Promise<void>((resolve) => {
         setTimeout(resolve, 20 * day);
@@ -176,7 +176,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       expect([events, clock.now()]).toEqual([[[220 * day, "within"]], START + 365 * day]);
     });
 
-    it("rejects with what a callback throws, and later timers stay armed", async () => {
+    it("rejects with the error of a callback, and later timers stay armed", async () => {
       const thrown = new Error("global");
       setTimeout(() => {
         throw thrown;
@@ -209,7 +209,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       expect(events.slice(1)).toEqual([[20, "sleep"]]);
     });
 
-    it("fires at its end what callbacks arm for now, and nothing later", () => {
+    it("fires at its end the timers that callbacks arm for now, and no later ones", () => {
       clock.afterFunc(10, () => clock.afterFunc(0, () => note("second")));
       clock.afterFunc(11, () => note("too late"));
       clock.stepSync(10);
@@ -268,7 +268,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
   });
 
   describe("run", () => {
-    it("rejects with what the function throws", async () => {
+    it("rejects with the error of the function", async () => {
       const thrown = new Error("inside");
       const failed = clock.run(async () => {
         await clock.sleep(10);
@@ -277,7 +277,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       await expect(failed).rejects.toBe(thrown);
     });
 
-    it("goes on when real I/O arms a global timer, which nobody announces", async () => {
+    it("continues when real I/O arms a global timer, which the library does not announce", async () => {
       await clock.run(async () => {
         await readFile(import.meta.filename);
         await new Promise<void>((resolve) => {
@@ -295,7 +295,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       expect(error.message).toContain("timers armed: endless @Infinity");
     });
 
-    it("reports what holds time, and which timers wait", async () => {
+    it("reports the holds and the armed timers", async () => {
       setTimeout(() => {}, 10);
       const stuck = clock.run(() => clock.external(clock.sleep(10, { label: "ours" }), "fetch"), {
         stallMs: 20,
@@ -306,7 +306,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       expect(error.message).toContain("timers armed: ours @10, global timer @?");
     });
 
-    it("ends an interval that outruns maxTimers", async () => {
+    it("ends an interval that exceeds maxTimers", async () => {
       setInterval(() => {}, 1_000);
       const endless = clock.run<void>(() => new Promise(() => {}), { maxTimers: 10 });
       const error = await endless.catch((reason) => reason);
@@ -314,7 +314,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       expect([error.fired, error.last]).toEqual([11, "global timer"]);
     });
 
-    it("refuses to be driven twice", async () => {
+    it("refuses a second method while it runs", async () => {
       await clock.run(async () => {
         expect(() => clock.stepSync(1)).toThrow("stepSync() cannot move a clock that run()");
         await expect(clock.step(1)).rejects.toThrow("step() cannot move a clock that run()");
@@ -352,7 +352,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       ]);
     });
 
-    it("are waited for, whoever arms them", async () => {
+    it("are counted by waitForWaiters, armed by the clock or through globals", async () => {
       await clock.waitForWaiters(0);
       const waiting = clock.waitForWaiters(2).then(() => note("two"));
       setTimeout(() => {}, 10);
@@ -370,7 +370,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       await expect(waiting).rejects.toBe("enough");
     });
 
-    it("end with the clock, except those of the globals", () => {
+    it("are stopped with the clock, except those of the globals", () => {
       clock.newTimer(10);
       clock.newTimer(NEVER);
       setTimeout(() => {}, 10);
@@ -392,7 +392,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
     ]);
   });
 
-  it("follows the library when somebody else moves it, even out of a callback", async () => {
+  it("follows the library when the test moves it, even inside a callback", async () => {
     clock.afterFunc(10, () => note("ten"));
     library.tick(10);
     setTimeout(() => {
@@ -405,7 +405,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
     expect(events.map(([, event]) => event)).toEqual(["ten", "twenty", "twenty-two", "back"]);
   });
 
-  it("stops a timer out of another's callback while somebody else moves the library", async () => {
+  it("stops a timer in the callback of another while the test moves the library", async () => {
     setTimeout(() => library.tick(10), 5);
     clock.afterFunc(10, () => note(victim.stop()));
     const victim = clock.afterFunc(12, () => note("fired"));
@@ -425,7 +425,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
 });
 
 describe("fromFakeTimers", () => {
-  it("starts anew with a library that is reset", async () => {
+  it("starts from 0 with a library that is reset", async () => {
     const fake = createClock();
     const clock = fromFakeTimers(fake);
     await clock.step(1_000);
@@ -439,7 +439,7 @@ describe("fromFakeTimers", () => {
     expect([timer.active, clock.monotonic()]).toEqual([false, 10]);
   });
 
-  it("knows the timers no more that a reset of the library has dropped", async () => {
+  it("drops the timers that a reset of the library has dropped", async () => {
     const fake = createClock();
     const clock = fromFakeTimers(fake);
     await clock.step(1_000);
@@ -464,7 +464,7 @@ describe("fromFakeTimers", () => {
     ]);
   });
 
-  it("arms nothing of its own in the library during run", async () => {
+  it("arms no marker in the library during run", async () => {
     const fake = createClock();
     const clock = fromFakeTimers(fake);
     const counts: number[] = [];
@@ -473,7 +473,7 @@ describe("fromFakeTimers", () => {
     expect(counts).toEqual([3, 2, 1]);
   });
 
-  it("says so when a loop of faked microtasks outruns maxTimers", async () => {
+  it("rejects with a LivelockError when a loop of faked microtasks exceeds maxTimers", async () => {
     const fake = createClock();
     const clock = fromFakeTimers(fake);
     const endless = clock.run(
@@ -488,7 +488,7 @@ describe("fromFakeTimers", () => {
     expect([error.fired, error.last]).toEqual([11, "faked microtasks"]);
   });
 
-  it("holds time for faked microtasks and for all that follows from them", async () => {
+  it("holds time for faked microtasks and everything they cause", async () => {
     const fake = install();
     const clock = fromFakeTimers();
     let hops = 0;
@@ -511,7 +511,7 @@ describe("fromFakeTimers", () => {
     expect(hopsAtTimer).toBe(50);
   });
 
-  it("holds time for what follows from faked microtasks that each arm a timer", async () => {
+  it("holds time for the effects of faked microtasks that each arm a timer", async () => {
     const fake = createClock(0);
     const clock = fromFakeTimers(fake);
     const seen: unknown[] = [];
@@ -519,18 +519,18 @@ describe("fromFakeTimers", () => {
       fake.nextTick(() => {
         fake.setTimeout(() => seen.push([fake.now, "armed by the microtask"]), 10);
         void Promise.resolve().then(() => {
-          fake.setTimeout(() => seen.push([fake.now, "armed by what follows"]), 5);
+          fake.setTimeout(() => seen.push([fake.now, "armed by the effect"]), 5);
         });
       });
       await clock.sleep(20);
     });
     expect(seen).toEqual([
-      [5, "armed by what follows"],
+      [5, "armed by the effect"],
       [10, "armed by the microtask"],
     ]);
   });
 
-  it("holds time for what follows from a faked microtask of which the library tells nothing", async () => {
+  it("holds time for the effects of a faked microtask that the library does not report", async () => {
     const fake = createClock(0);
     const silent = new Proxy(fake, {
       get: (target, name) => (name === "jobs" ? undefined : (Reflect.get(target, name) as unknown)),
@@ -541,18 +541,18 @@ describe("fromFakeTimers", () => {
       fake.setTimeout(() => seen.push([fake.now, "armed before"]), 10);
       fake.nextTick(() => {
         void Promise.resolve().then(() => {
-          fake.setTimeout(() => seen.push([fake.now, "armed by what follows"]), 5);
+          fake.setTimeout(() => seen.push([fake.now, "armed by the effect"]), 5);
         });
       });
       await clock.sleep(20);
     });
     expect(seen).toEqual([
-      [5, "armed by what follows"],
+      [5, "armed by the effect"],
       [10, "armed before"],
     ]);
   });
 
-  it("ends a loop that sleeps 0, and says which", async () => {
+  it("ends a loop that sleeps 0, and names its timer", async () => {
     const clock = fromFakeTimers(createClock());
     const spin = clock.run(
       async () => {
@@ -565,7 +565,7 @@ describe("fromFakeTimers", () => {
     expect(error.message).toContain("without time moving; the last timer to fire: spinner");
   });
 
-  it("looks for timers that nobody announces only while somebody waits for them", async () => {
+  it("polls for global timers only while waitForWaiters is pending", async () => {
     const fake = createClock();
     const countTimers = vi.spyOn(fake, "countTimers");
     const clock = fromFakeTimers(fake);
@@ -581,7 +581,7 @@ describe("fromFakeTimers", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("looks for timers that nobody announces until the last has seen enough", async () => {
+  it("polls for global timers until the last waitForWaiters resolves", async () => {
     const fake = createClock();
     const clock = fromFakeTimers(fake);
     const two = clock.waitForWaiters(2);
@@ -593,12 +593,12 @@ describe("fromFakeTimers", () => {
     expect(clock.waiters()).toBe(2);
   });
 
-  it("says what to do where no fake timers are installed", () => {
+  it("throws with the fix when no fake timers are installed", () => {
     expect(() => fromFakeTimers()).toThrow(TypeError);
     expect(() => fromFakeTimers()).toThrow("no fake timers are installed: call install() of");
   });
 
-  it("refuses what is no clock of the library", () => {
+  it("refuses a value that is not a clock of the library", () => {
     expect(() => fromFakeTimers({} as never)).toThrow(
       new TypeError("clock must have a method setTimeout(), got [object Object]"),
     );

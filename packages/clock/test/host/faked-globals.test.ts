@@ -5,7 +5,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { install } from "@sinonjs/fake-timers";
 import { describe, expect, it, vi } from "vitest";
 
-/** A way to fake globals: all that `realClock` looks at, or timers and `Date` alone. */
+/** A way to fake globals: all that `realClock` reads, or timers and `Date` alone. */
 interface Fakes {
   readonly name: string;
   install(): { tick(duration: number): unknown; uninstall(): unknown };
@@ -65,12 +65,12 @@ describe.each(everything)("realClock over $name", (library) => {
 });
 
 describe.each(timersAlone)("realClock over $name without performance", (library) => {
-  it("fires with the faked timers, however little time the machine has passed", () => {
+  it("fires with the faked timers, even if little real time has passed", () => {
     const fakes = library.install();
     try {
       const start = realClock.now();
       const fired: number[] = [];
-      // Long beside all that the machine may stand still meanwhile.
+      // Longer than the machine may stand still meanwhile.
       for (const delay of [600_000, 3_600_000])
         realClock.afterFunc(delay, () => fired.push(realClock.now() - start));
       fakes.tick(599_999);
@@ -84,7 +84,7 @@ describe.each(timersAlone)("realClock over $name without performance", (library)
     }
   });
 
-  it("gives up waiting for the machine after 3 ms more", () => {
+  it("fires after 3 ms more if the machine's time does not move", () => {
     const fakes = library.install();
     try {
       const timers = [realClock.newTimer(0.5), realClock.newTimer(1)];
@@ -95,7 +95,7 @@ describe.each(timersAlone)("realClock over $name without performance", (library)
     }
   });
 
-  it("is real again afterwards", async () => {
+  it("follows the machine again afterwards", async () => {
     library.install().uninstall();
     const start = performance.now();
     await realClock.sleep(5);

@@ -1,8 +1,45 @@
 import { describe, expect, it } from "vitest";
 import { HostTimer, type TimerHost } from "../../src/host/host-timer.ts";
-import { ManualHost } from "./manual-host.ts";
 
-/** Wakes those due in the order of coming, and calls off none. */
+/** A host that wakes on command and records the delays it is asked for. */
+class ManualHost implements TimerHost {
+  readonly longest = 1000;
+  readonly booksForever: boolean;
+  readonly asked: number[] = [];
+  time = 0;
+  #wake: (() => void) | undefined = undefined;
+
+  constructor(booksForever = true) {
+    this.booksForever = booksForever;
+  }
+
+  monotonic(): number {
+    return this.time;
+  }
+
+  set(wake: () => void, delay: number): unknown {
+    this.asked.push(delay);
+    this.#wake = wake;
+    return this.asked.length;
+  }
+
+  clear(handle: unknown): void {
+    if (handle === this.asked.length) this.#wake = undefined;
+  }
+
+  get booked(): boolean {
+    return this.#wake !== undefined;
+  }
+
+  wakeAt(time: number): void {
+    this.time = time;
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}
+
+/** Wakes due timers in the order they were set, and cancels none. */
 class StubbornHost implements TimerHost {
   readonly longest = 1000;
   readonly booksForever = true;
@@ -38,9 +75,9 @@ function arm(delay: number): { host: ManualHost; timer: HostTimer; firedAt: numb
 interface Case {
   readonly name: string;
   readonly delay: number;
-  /** When the host wakes the timer, one after another. */
+  /** The instants at which the host wakes the timer. */
   readonly wakes: readonly number[];
-  /** What the timer asks for, the first time and after each wake-up. */
+  /** The delays the timer asks for, the first time and after each wake-up. */
   readonly asked: readonly number[];
   readonly firedAt: readonly number[];
 }
@@ -52,7 +89,7 @@ describe("a HostTimer", () => {
     { name: "1 ms early", delay: 10, wakes: [9, 10], asked: [10, 1], firedAt: [10] },
     { name: "early twice", delay: 10, wakes: [9.1, 9.9, 11], asked: [10, 1, 1], firedAt: [11] },
     {
-      name: "early for ever, as under a half-faked environment",
+      name: "early every time, as in a half-faked environment",
       delay: 10,
       wakes: [9.1, 9.2, 9.3, 9.4],
       asked: [10, 1, 1, 1],
@@ -81,21 +118,21 @@ describe("a HostTimer", () => {
       firedAt: [1500.5],
     },
     {
-      name: "so late in a leg that it is on time",
+      name: "late for a leg and exactly at its deadline",
       delay: 2500,
       wakes: [2500],
       asked: [1000],
       firedAt: [2500],
     },
     {
-      name: "so late in a leg that all is over",
+      name: "late for a leg and past its deadline",
       delay: 2500,
       wakes: [3000],
       asked: [1000],
       firedAt: [3000],
     },
     {
-      name: "for ever and ever",
+      name: "again and again, with an infinite delay",
       delay: Number.POSITIVE_INFINITY,
       wakes: [1000, 2000, 3000],
       asked: [1000, 1000, 1000, 1000],
@@ -109,7 +146,7 @@ describe("a HostTimer", () => {
     expect(host.booked).toBe(timer.active);
   });
 
-  it("starts counting its corrections anew when it is reset", () => {
+  it("starts counting its corrections from 0 when it is reset", () => {
     const { host, timer, firedAt } = arm(10);
     for (const time of [9.1, 9.2, 9.3, 9.4]) host.wakeAt(time);
     timer.reset(10);
@@ -131,7 +168,7 @@ describe("a HostTimer", () => {
     expect([timer.stop(), host.booked]).toEqual([true, false]);
   });
 
-  it("books nothing once it is stopped, between two legs as well", () => {
+  it("books nothing after it is stopped between two legs", () => {
     const { host, timer, firedAt } = arm(2500);
     host.wakeAt(1000);
     timer.stop();
@@ -141,7 +178,7 @@ describe("a HostTimer", () => {
   });
 });
 
-describe("a HostTimer whose host does not forget what it is told to", () => {
+describe("a HostTimer whose host does not cancel wake-ups", () => {
   const armStubborn = () => {
     const host = new StubbornHost();
     const firedAt: number[] = [];
@@ -158,7 +195,7 @@ describe("a HostTimer whose host does not forget what it is told to", () => {
     expect([firedAt, timer.active, await fired]).toEqual([[], false, false]);
   });
 
-  it("fires at the last instant only that it was set to", () => {
+  it("fires only at the instant of its last reset", () => {
     const { host, timer, firedAt } = armStubborn();
     timer.reset(20);
     host.wakeAt(10);

@@ -5,11 +5,11 @@ import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { collectUncaught } from "../../../../test/uncaught.ts";
 import { countTimeouts } from "../count-timeouts.ts";
 
-// Bounds are one-sided: a machine may be as slow as it likes.
+// Bounds are one-sided: a machine may be slow.
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Keeps the process busy, so that what follows begins in the middle of a millisecond. */
+/** Keeps the process busy, so that the next timer starts in the middle of a millisecond. */
 function spin(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
@@ -46,7 +46,7 @@ describe("a timer of realClock", () => {
     expect(realClock.monotonic() - start).toBeGreaterThanOrEqual(1.9);
   });
 
-  it("of more than Node can count does not fire at once, and warns of nothing", async () => {
+  it("of more than 2^31-1 ms does not fire at once, and prints no warning", async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => warnings.push(warning);
     process.on("warning", onWarning);
@@ -68,7 +68,7 @@ describe("a timer of realClock", () => {
     expect(order).toEqual([10, 20, 30, 40]);
   });
 
-  it("keeps the process alive unless it is told not to", () => {
+  it("keeps the process alive unless ref is false", () => {
     const before = countTimeouts();
     const timers = [{}, { ref: true }, { ref: false }].map((options) =>
       realClock.newTimer(60_000, options),
@@ -80,7 +80,7 @@ describe("a timer of realClock", () => {
     expect(countTimeouts()).toBe(before);
   });
 
-  it("leaves what its callback throws uncaught, and other timers alone", async () => {
+  it("leaves the error of its callback uncaught, and fires other timers", async () => {
     const uncaught = collectUncaught();
     const error = new Error("thrown");
     const timer = realClock.afterFunc(1, () => {
@@ -115,7 +115,7 @@ describe("realClock", () => {
     expect(first <= second && second <= performance.now()).toBe(true);
   });
 
-  it("ends a sleep when its signal aborts, long before its time", async () => {
+  it("ends a sleep when its signal aborts, long before its deadline", async () => {
     const stop = new AbortController();
     const start = realClock.monotonic();
     setTimeout(() => stop.abort("enough"), 5);
@@ -133,7 +133,7 @@ describe("realClock", () => {
     expect(realClock.monotonic() - start).toBeGreaterThanOrEqual(5);
   });
 
-  it("ticks without drift, and drops what a blocked process misses", async () => {
+  it("ticks without drift, and drops the ticks that a blocked process misses", async () => {
     const start = realClock.monotonic();
     const late: number[] = [];
     let ticks = 0;
@@ -144,7 +144,7 @@ describe("realClock", () => {
       if (ticks === 8) break;
     }
     const last = late.at(-1) as number;
-    // Every tick is at or after a point of the grid of its own: 8 seen and all that were dropped.
+    // Every tick, seen or dropped, has its own point of the grid, at or before it.
     expect(late.every((position, index) => position >= index + 1)).toBe(true);
     expect(ticker.dropped).toBeGreaterThanOrEqual(3);
     expect(last).toBeGreaterThanOrEqual(8 + ticker.dropped);

@@ -10,6 +10,11 @@ import { countTimeouts } from "../count-timeouts.ts";
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
+/** Blocks the process. */
+function spinUntil(instant: number): void {
+  while (performance.now() < instant);
+}
+
 let restore: () => void = () => {};
 afterEach(() => restore());
 
@@ -105,7 +110,7 @@ describe("realClock where setTimeout is faked and performance hardly moves", () 
 });
 
 describe("realClock where setTimeout returns a number", () => {
-  it("makes timers that need not be told to let the process go", () => {
+  it("sets timers with ref false", () => {
     const original = globalThis.setTimeout;
     restore = () => {
       globalThis.setTimeout = original;
@@ -134,8 +139,7 @@ describe("realClock over the timers of Node", () => {
 });
 
 describe("a sleep on realClock", () => {
-  it("keeps the process alive unless it is told not to", async () => {
-    await realClock.sleep(0); // From then on it knows that these timers are the machine's.
+  it("keeps the process alive unless ref is false", async () => {
     const before = countTimeouts();
     const stop = new AbortController();
     const { signal } = stop;
@@ -145,138 +149,56 @@ describe("a sleep on realClock", () => {
       counts.push(countTimeouts() - before);
       return slept;
     });
-    expect(counts).toEqual([0, 1, 1]);
+    expect(counts).toEqual([0, 1, 2]);
     stop.abort();
     await Promise.allSettled(sleeps);
     expect(countTimeouts()).toBe(before);
   });
 
-  it("that is not to keep the process alive ends all the same", async () => {
-    await realClock.sleep(0);
+  it("ends with ref false while something else keeps the process alive", async () => {
     const start = performance.now();
     await Promise.all([realClock.sleep(5, { ref: false }), realClock.sleep(10)]);
     expect(performance.now() - start).toBeGreaterThanOrEqual(10);
   });
 
-  it("shares one timer of Node with all others", async () => {
-    await realClock.sleep(0);
+  it("is one setTimeout", async () => {
     const setTimeout = vi.spyOn(globalThis, "setTimeout");
-    await realClock.sleep(0); // the first of these globals
+    restore = () => setTimeout.mockRestore();
     const stop = new AbortController();
-    const sleeps = Array.from({ length: 100 }, (_, index) =>
-      realClock.sleep(60_000 + index, { signal: stop.signal }),
-    );
-    const count = setTimeout.mock.calls.length;
-    setTimeout.mockRestore();
+    const sleeps = [10, 20, 30].map((delay) => realClock.sleep(delay, { signal: stop.signal }));
+    expect(setTimeout.mock.calls.map(([, delay]) => delay)).toEqual([10, 20, 30]);
     stop.abort("enough");
     const ends = await Promise.allSettled(sleeps);
-    expect([count, new Set(ends.map(({ status }) => status))]).toEqual([2, new Set(["rejected"])]);
+    expect(ends).toEqual([10, 20, 30].map(() => ({ status: "rejected", reason: "enough" })));
   });
 
-  it("keeps nobody's context but its own", async () => {
-    await realClock.sleep(0);
-    const contexts = new AsyncLocalStorage<object>();
-    const begin = (stop: AbortController): WeakRef<object> => {
-      const context = {};
-      const slept = contexts.run(context, () => realClock.sleep(60_000, { signal: stop.signal }));
-      slept.catch(() => {});
-      return new WeakRef(context);
-    };
-    const first = new AbortController();
+  it("can be aborted by the code after another sleep that is due at the same wake-up", async () => {
     const stop = new AbortController();
-    // The first one sets the timer, within its context, for all who sleep after it.
-    const context = begin(first);
-    const kept = realClock.sleep(70_000, { signal: stop.signal }).catch(() => {});
-    first.abort();
+    const first = realClock.sleep(5).then(() => stop.abort("first is over"));
+    const second = realClock.sleep(5.5, { signal: stop.signal });
+    spinUntil(performance.now() + 10); // both are due at one wake-up of the event loop
+    await first;
+    await expect(second).rejects.toBe("first is over");
+  });
+
+  it("releases the async context of its caller when it ends", async () => {
+    const contexts = new AsyncLocalStorage<object>();
+    const stop = new AbortController();
+    const context = (() => {
+      const store = {};
+      contexts.run(store, () => {
+        realClock.sleep(60_000, { signal: stop.signal }).catch(() => {});
+      });
+      return new WeakRef(store);
+    })();
+    stop.abort();
     await collectGarbage();
     expect(context.deref()).toBe(undefined);
-    stop.abort();
-    await kept;
-  });
-});
-
-describe("realClock on globals that it has not seen yet", () => {
-  /** Puts another `setTimeout` there, and counts how often it is called. */
-  const replace = (timer: typeof setTimeout) => {
-    const original = globalThis.setTimeout;
-    const replaced = vi.fn(timer);
-    globalThis.setTimeout = replaced as never;
-    restore = () => {
-      globalThis.setTimeout = original;
-    };
-    return replaced.mock.calls;
-  };
-
-  /** Begins sleeps with these options, one after the other, and ends them all. */
-  const sleepAll = async (all: readonly { readonly ref?: boolean }[]): Promise<void> => {
-    const stop = new AbortController();
-    const { signal } = stop;
-    const sleeps = all.map((options) => realClock.sleep(60_000, { ...options, signal }));
-    stop.abort();
-    await Promise.allSettled(sleeps);
-  };
-
-  it("looks at the first sleep that keeps the process alive, and shares from then on", async () => {
-    const { setTimeout } = globalThis;
-    const calls = replace(((wake: () => void, delay: number) => setTimeout(wake, delay)) as never);
-    await sleepAll([{ ref: false }, { ref: false }, { ref: true }, {}, {}, { ref: false }, {}]);
-    expect(calls.length).toBe(5); // two and one of their own, and one for each kind
-  });
-
-  it("shares nothing on timers that are something else underneath", async () => {
-    const calls = replace(((wake: () => void) => setImmediate(wake)) as never);
-    const { clearTimeout } = globalThis;
-    globalThis.clearTimeout = clearImmediate as never;
-    await sleepAll([{}, {}, {}]);
-    globalThis.clearTimeout = clearTimeout;
-    expect(calls.length).toBe(3);
-  });
-
-  it("shares nothing where the machine does not say what it has", async () => {
-    const { setTimeout } = globalThis;
-    const calls = replace(((wake: () => void, delay: number) => setTimeout(wake, delay)) as never);
-    const { getActiveResourcesInfo } = process;
-    Object.assign(process, { getActiveResourcesInfo: undefined });
-    await sleepAll([{}, {}, {}]);
-    Object.assign(process, { getActiveResourcesInfo });
-    expect(calls.length).toBe(3);
-  });
-
-  it("looks once, whatever it sees", async () => {
-    const sinon = install({ toFake: ["setTimeout", "clearTimeout"] });
-    const look = vi.spyOn(process, "getActiveResourcesInfo");
-    restore = () => {
-      look.mockRestore();
-      sinon.uninstall();
-    };
-    await sleepAll([{}, {}, {}]);
-    expect(look).toHaveBeenCalledTimes(2); // before and after
-  });
-
-  it("measures by another performance as soon as there is one", async () => {
-    await sleepAll([{}, {}]);
-    const { performance } = globalThis;
-    const now = vi.fn(() => performance.now());
-    vi.stubGlobal("performance", { now });
-    restore = () => vi.unstubAllGlobals();
-    await sleepAll([{}, {}]);
-    expect(now).toHaveBeenCalledTimes(2); // for each sleep
-  });
-
-  it("shares nothing while performance.now is another, and does again after it", async () => {
-    const calls = replace(globalThis.setTimeout);
-    const now = vi.spyOn(performance, "now").mockReturnValue(0);
-    await sleepAll([{}, {}, {}]);
-    const spied = calls.length;
-    now.mockRestore();
-    await sleepAll([{}, {}, {}]);
-    expect([spied, calls.length]).toEqual([3, 3 + 2]); // to look, and to share
   });
 });
 
 describe("realClock under fakes that come and go", () => {
-  it("lets go on with the machine what began there, and with the fake what began on it", async () => {
-    await realClock.sleep(0);
+  it("ends sleeps on the timers on which they began", async () => {
     const real = realClock.sleep(5);
     vi.useFakeTimers();
     restore = () => vi.useRealTimers();
@@ -292,11 +214,11 @@ describe("realClock under fakes that come and go", () => {
     await Promise.all([real, faked]);
   });
 
-  it("stops under a fake what began on the machine, and leaves nothing there", async () => {
+  it("stops a timer of the machine while setTimeout and clearTimeout are faked", async () => {
     const before = countTimeouts();
     const timer = realClock.newTimer(5);
     const ticker = realClock.newTicker(5);
-    const silenced = vi.spyOn(process, "emitWarning").mockReturnValue(); // it does not know them
+    const silenced = vi.spyOn(process, "emitWarning").mockReturnValue(); // for timers it did not make
     const sinon = install({ toFake: ["setTimeout", "clearTimeout"] });
     restore = () => {
       sinon.uninstall();
@@ -307,8 +229,7 @@ describe("realClock under fakes that come and go", () => {
     expect([await timer.fired, countTimeouts()]).toEqual([false, before]);
   });
 
-  it("sleeps no longer where performance.now has gone back", async () => {
-    await realClock.sleep(0);
+  it("ends a sleep after performance.now has gone back", async () => {
     const before = realClock.sleep(20);
     const now = vi.spyOn(performance, "now").mockReturnValue(-1e9);
     restore = () => now.mockRestore();
@@ -316,10 +237,9 @@ describe("realClock under fakes that come and go", () => {
     expect(await Promise.all([before, during])).toEqual([undefined, undefined]);
   });
 
-  it("is not lost with the timers that a fake is told to forget", async () => {
+  it("sleeps after the fake has dropped its timers", async () => {
     vi.useFakeTimers();
     restore = () => vi.useRealTimers();
-    void realClock.sleep(10);
     void realClock.sleep(10);
     vi.clearAllTimers();
     let isOver = false;
@@ -332,7 +252,7 @@ describe("realClock under fakes that come and go", () => {
 });
 
 describe("realClock after a fake has gone", () => {
-  it("is real again", async () => {
+  it("follows the machine again", async () => {
     vi.useFakeTimers({ now: 0 });
     expect(realClock.now()).toBe(0);
     vi.useRealTimers();

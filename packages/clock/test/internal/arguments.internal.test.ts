@@ -14,7 +14,7 @@ import {
 } from "../../src/internal/arguments.ts";
 import { realClock } from "../../src/real-clock.ts";
 
-// What only other packages ask for; the rest is in bad-input.test.ts.
+// Checks that only other packages use; bad-input.test.ts covers the others.
 const checks = {
   requireAbove,
   requireArray,

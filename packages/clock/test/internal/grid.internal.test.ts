@@ -20,7 +20,7 @@ it.each([
   },
 );
 
-it("goes on from the point that comes next, not from the one that was missed", () => {
+it("moves to the next point, not to the one that was missed", () => {
   const grid = new Grid(0, 10);
   expect([10, 25, 30, 30, 40].map((now) => grid.next(now))).toEqual([10, 5, 10, 10, 10]);
 });

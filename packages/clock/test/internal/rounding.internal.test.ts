@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { toNanosecond } from "../../src/internal/rounding.ts";
+import { roundToNanosecond } from "../../src/internal/rounding.ts";
 
 const DAYS_104 = 2 ** 53 / 1e6;
 
@@ -11,24 +11,24 @@ it.each([
   { instant: 1_000_000.123_456_4, nearest: 1_000_000.123_456 },
   { instant: Number.POSITIVE_INFINITY, nearest: Number.POSITIVE_INFINITY },
 ])("$instant becomes $nearest", ({ instant, nearest }) => {
-  expect(toNanosecond(instant)).toBe(nearest);
+  expect(roundToNanosecond(instant)).toBe(nearest);
 });
 
-it("leaves instants beyond 104 days as they are", () => {
+it("does not change instants beyond 104 days", () => {
   fc.assert(
     fc.property(fc.double({ min: DAYS_104, max: 1e15, noNaN: true }), (instant) => {
-      expect(toNanosecond(instant)).toBe(instant);
+      expect(roundToNanosecond(instant)).toBe(instant);
     }),
   );
 });
 
-it("never lets a timer that is armed now be due before now", () => {
+it("never rounds the deadline of a timer armed now to before now", () => {
   const milliseconds = fc.double({ min: 0, max: 2 * DAYS_104, noNaN: true });
   fc.assert(
     fc.property(milliseconds, milliseconds, (instant, delay) => {
-      const now = toNanosecond(instant);
-      expect(toNanosecond(now)).toBe(now);
-      expect(toNanosecond(now + delay)).toBeGreaterThanOrEqual(now);
+      const now = roundToNanosecond(instant);
+      expect(roundToNanosecond(now)).toBe(now);
+      expect(roundToNanosecond(now + delay)).toBeGreaterThanOrEqual(now);
     }),
   );
 });

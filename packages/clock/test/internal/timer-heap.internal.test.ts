@@ -24,7 +24,7 @@ const operation = fc.oneof(
 );
 
 describe("a TimerHeap", () => {
-  it("does what a sorted array does", () => {
+  it("behaves like a sorted array", () => {
     fc.assert(
       fc.property(
         fc.array(operation, { maxLength: 100, size: "max" }),
@@ -61,7 +61,7 @@ describe("a TimerHeap", () => {
     );
   });
 
-  it("gives back in order what came in any order, far beyond its first size", () => {
+  it("pops entries in order that were pushed in any order, far beyond its first size", () => {
     fc.assert(
       fc.property(
         fc.array(deadline, { minLength: 500, maxLength: 1500, size: "max" }),
@@ -80,7 +80,7 @@ describe("a TimerHeap", () => {
     );
   });
 
-  it("forgets an entry that has left", () => {
+  it("keeps no reference to a removed entry", () => {
     const heap = new TimerHeap<Entry>();
     const entry: Entry = { heapSlot: -1, deadline: 1, order: 0 };
     heap.push(entry, 1, 0);
@@ -88,7 +88,7 @@ describe("a TimerHeap", () => {
     expect([heap.size, heap.sorted(), heap.deadline]).toEqual([0, [], Number.POSITIVE_INFINITY]);
   });
 
-  it("gives back the memory of a peak when all have left", async () => {
+  it("releases the memory of a peak when it is empty", async () => {
     const heap = new TimerHeap<Entry>();
     const inBuffers = async (): Promise<number> => {
       await collectGarbage();

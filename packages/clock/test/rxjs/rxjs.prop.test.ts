@@ -128,7 +128,7 @@ describe("asScheduler", () => {
     );
   });
 
-  it("keeps the order of everything that goes on side by side", () => {
+  it("keeps the order of concurrent work", () => {
     const names = Object.keys(operators);
     fc.assert(
       fc.property(fc.shuffledSubarray(names), gaps, span, (names, gaps, span) => {

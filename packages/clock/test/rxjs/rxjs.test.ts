@@ -61,7 +61,7 @@ describe("asScheduler", () => {
     events = [];
   });
 
-  it("tells the wall clock, and schedules by the monotonic one", async () => {
+  it("reads the wall clock and schedules by the monotonic one", async () => {
     interval(100, scheduler).subscribe(note);
     await clock.step(150);
     clock.setSystemTime(0);
@@ -85,7 +85,7 @@ describe("asScheduler", () => {
     expect(events).toEqual([[10, ["state", true]]]);
   });
 
-  it("calls work again only when it says so, then or later", async () => {
+  it("calls work again only when the work schedules itself, then or later", async () => {
     const action = scheduler.schedule(note, 10, "first") as SchedulerAction<string>;
     await clock.step(100);
     action.schedule("second", 5);
@@ -97,7 +97,7 @@ describe("asScheduler", () => {
     expect(action.closed).toBe(false);
   });
 
-  it("counts the same delay from now when somebody else asks for it after the work", async () => {
+  it("counts the same delay from now when other code schedules it after the work", async () => {
     const action = scheduler.schedule(note, 10, "first") as SchedulerAction<string>;
     await clock.step(14);
     action.schedule("second", 10);
@@ -108,7 +108,7 @@ describe("asScheduler", () => {
     ]);
   });
 
-  it("puts off work that is scheduled again while it waits", async () => {
+  it("postpones work that is scheduled again while it waits", async () => {
     const action = scheduler.schedule(note, 10, "first") as SchedulerAction<string>;
     await clock.step(5);
     action.schedule("second", 10);
@@ -173,13 +173,13 @@ describe("asScheduler", () => {
     expect(events).toEqual([]);
   });
 
-  it("can be told to forget work with an infinite delay", () => {
+  it("unsubscribes work with an infinite delay", () => {
     const subscription = timer(NEVER, scheduler).subscribe(note);
     subscription.unsubscribe();
     expect([subscription.closed, clock.waiters()]).toEqual([true, 0]);
   });
 
-  it("takes a delay below 0 for 0, and none for 0", async () => {
+  it("treats a delay below 0, and a missing one, as 0", async () => {
     scheduler.schedule(() => note("below"), -5);
     scheduler.schedule(() => note("none"));
     await clock.step(0);
@@ -209,7 +209,7 @@ describe("asScheduler", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("ends work that throws, and hands the error to the clock", async () => {
+  it("ends work that throws and passes the error to the clock", async () => {
     const thrown = new Error("work");
     const action = scheduler.schedule(function () {
       this.schedule(undefined, 10);
@@ -222,7 +222,7 @@ describe("asScheduler", () => {
     expect(events).toEqual([[10, "other"]]);
   });
 
-  it("works with promises, as virtual time does not", async () => {
+  it("works with promises, unlike virtual time", async () => {
     const values = await clock.run(async () => {
       const first = await firstValueFrom(timer(1_000, scheduler));
       await clock.sleep(500);
@@ -242,7 +242,7 @@ describe("asScheduler", () => {
     expect(instants.filter((at, index) => at < (index + 1) * 5)).toEqual([]);
   });
 
-  it("keeps the AsyncLocalStorage context of who scheduled", async () => {
+  it("keeps the AsyncLocalStorage context of the schedule call", async () => {
     const store = new AsyncLocalStorage<string>();
     store.run("caller", () =>
       interval(10, scheduler)
@@ -256,7 +256,7 @@ describe("asScheduler", () => {
     ]);
   });
 
-  it("refuses what is no clock, no work and no delay", () => {
+  it("refuses a clock, work or delay of the wrong type", () => {
     expect(() => asScheduler({} as Clock)).toThrow(TypeError);
     expect(() => scheduler.schedule(undefined as never)).toThrow(TypeError);
     expect(() => scheduler.schedule(note, Number.NaN)).toThrow(RangeError);
@@ -265,7 +265,7 @@ describe("asScheduler", () => {
 });
 
 describe("fromScheduler over a scheduler that runs work while it is being scheduled", () => {
-  it("ends a sleep of 0 and leaves its signal alone", async () => {
+  it("ends a sleep of 0 and leaves no listener on its signal", async () => {
     const { signal } = new AbortController();
     await fromScheduler(queueScheduler).sleep(0, { signal });
     expect(abortListeners(signal)).toBe(0);
@@ -321,7 +321,7 @@ describe("fromScheduler over virtual time", () => {
     expect([never.active, never.deadline, never.stop()]).toEqual([true, NEVER, true]);
   });
 
-  it("resolves a sleep in a flush, and lets it go on afterwards", async () => {
+  it("resolves a sleep in a flush and continues the code after it later", async () => {
     const slept = clock.sleep(10).then(() => note("after the flush"));
     clock.afterFunc(20, () => note("callback"));
     scheduler.flush();
@@ -339,7 +339,7 @@ describe("fromScheduler over virtual time", () => {
     expect(events).toEqual([[10, "caller"]]);
   });
 
-  it("throws from the flush what a callback throws", () => {
+  it("throws the error of a callback from the flush", () => {
     const thrown = new Error("callback");
     clock.afterFunc(10, () => {
       throw thrown;
@@ -347,7 +347,7 @@ describe("fromScheduler over virtual time", () => {
     expect(() => scheduler.flush()).toThrow(thrown);
   });
 
-  it("never goes back, and goes on, when the scheduler goes back", () => {
+  it("does not go back with the scheduler, and continues from there", () => {
     let now = 1_000;
     const jumping = fromScheduler({ now: () => now, schedule: scheduler.schedule.bind(scheduler) });
     const seen = [1_000, 1_500, 200, 300, 100, 700].map((instant) => {
@@ -358,7 +358,7 @@ describe("fromScheduler over virtual time", () => {
     expect(jumping.now()).toBe(700);
   });
 
-  it("comes back from asScheduler as the clock it was", async () => {
+  it("sleeps on the original clock when it wraps asScheduler", async () => {
     const fake = new FakeClock();
     const start = fake.monotonic();
     const round = fromScheduler(asScheduler(fake));
@@ -368,7 +368,7 @@ describe("fromScheduler over virtual time", () => {
     });
   });
 
-  it("refuses what is no scheduler", () => {
+  it("refuses a value that is not a scheduler", () => {
     expect(() => fromScheduler({} as SchedulerLike)).toThrow(TypeError);
   });
 });
@@ -397,7 +397,7 @@ describe("fromScheduler in a marble test", () => {
     });
   });
 
-  it("is driven by marbles over asyncScheduler, whenever it was made", () => {
+  it("is driven by marbles over asyncScheduler, created before or inside the run", () => {
     const clock = fromScheduler(asyncScheduler);
     marbles().run(({ expectObservable }) => {
       expectObservable(ticks(clock, 3), "----------!").toBe("---0--1--2");
@@ -410,7 +410,7 @@ describe("fromScheduler over asyncScheduler", () => {
 
   afterEach(() => vi.useRealTimers());
 
-  it("is not early by its own measure", async () => {
+  it("is never early on its own monotonic clock", async () => {
     for (const delay of [1, 2.5, 5]) {
       const start = clock.monotonic();
       await clock.sleep(delay);
@@ -428,7 +428,7 @@ describe("fromScheduler over asyncScheduler", () => {
     expect(timer.active).toBe(false);
   });
 
-  it("corrects one that cuts off fractions as well", () => {
+  it("corrects a scheduler that truncates fractions as well", () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
     const timer = clock.newTimer(2.5);
     vi.setSystemTime(Date.now() - 1);

@@ -7,7 +7,7 @@ afterEach(() => {
   alive.mockReset();
 });
 
-it("tells every kind of resource once, and leaves out its own timers", () => {
+it("names every kind of resource once, and omits its own timers", () => {
   alive.mockReturnValue(["TCPSocketWrap", "Timeout", "TCPSocketWrap", "Timeout"]);
   expect(eventLoop.resources()).toEqual(["TCPSocketWrap", "Timeout"]);
 
@@ -23,7 +23,7 @@ it("tells every kind of resource once, and leaves out its own timers", () => {
   expect(eventLoop.resources()).toEqual(["TCPSocketWrap", "Timeout"]);
 });
 
-it("leaves out the timer that is asking, and counts it no more afterwards", async () => {
+it("omits the timer whose callback runs, and forgets it afterwards", async () => {
   alive.mockReturnValue(["Timeout"]);
   const seen = await new Promise((resolve) => {
     eventLoop.later(0, () => resolve(eventLoop.resources()));
@@ -32,29 +32,29 @@ it("leaves out the timer that is asking, and counts it no more afterwards", asyn
   expect(eventLoop.resources()).toEqual(["Timeout"]);
 });
 
-it("tells how late it calls back", async () => {
+it("passes its lateness to the callback", async () => {
   const start = performance.now();
   const late = new Promise<number>((resolve) => {
     eventLoop.later(5, resolve);
   });
   const end = performance.now() + 30;
   while (performance.now() < end);
-  const told = await late;
-  expect(told).toBeGreaterThanOrEqual(24);
-  expect(told).toBeLessThan(performance.now() - start);
+  const lateness = await late;
+  expect(lateness).toBeGreaterThanOrEqual(24);
+  expect(lateness).toBeLessThan(performance.now() - start);
 });
 
-it("watches until it is told to stop", async () => {
-  let looks = 0;
-  const stop = eventLoop.watch(() => looks++);
+it("watches until it is cancelled", async () => {
+  let calls = 0;
+  const stop = eventLoop.watch(() => calls++);
   await new Promise<number>((resolve) => {
     eventLoop.later(20, resolve);
   });
   stop();
-  const seen = looks;
+  const seen = calls;
   expect(seen).toBeGreaterThan(0);
   await new Promise<number>((resolve) => {
     eventLoop.later(20, resolve);
   });
-  expect(looks).toBe(seen);
+  expect(calls).toBe(seen);
 });

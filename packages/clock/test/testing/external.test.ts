@@ -68,14 +68,14 @@ describe("external", () => {
     expect([clock.monotonic(), real.mock.calls]).toEqual([1_000_010, []]);
   });
 
-  it("gives what the promise gives, and holds no longer than it lasts", async () => {
+  it("settles like the promise and holds time until then", async () => {
     const error = new Error("mine");
     expect(await clock.external(Promise.resolve("value"))).toBe("value");
     await expect(clock.external(Promise.reject(error))).rejects.toBe(error);
     await clock.step(1, { stallMs: 0 });
   });
 
-  it("lets two pieces of work overlap, and holds until the later one ends", async () => {
+  it("holds time until the later of two overlapping promises settles", async () => {
     const real = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     await clock.run(async () => {
       void clock.sleep(1).then(() => timeline.note("time moved"));
@@ -97,7 +97,7 @@ describe("external", () => {
     await expect(stuck).rejects.toMatchObject({ facts: { holds: ["self"] } });
   });
 
-  it("is called external when it has no name", async () => {
+  it("has the label external by default", async () => {
     const stuck = clock.run(() => clock.external(clock.sleep(10)), { stallMs: 0 });
     await expect(stuck).rejects.toMatchObject({ facts: { holds: ["external"] } });
   });
@@ -115,7 +115,7 @@ describe("hold", () => {
     expect(timeline.events).toEqual([[5, "fired"]]);
   });
 
-  it("keeps even what is due from firing", async () => {
+  it("keeps due timers from firing", async () => {
     const hold = clock.hold();
     clock.afterFunc(0, () => timeline.note("fired"));
     const stepped = clock.step(0);
@@ -126,7 +126,7 @@ describe("hold", () => {
     expect(timeline.events).toEqual([[0, "fired"]]);
   });
 
-  it("may be released twice without releasing another", async () => {
+  it("releases no other hold when it is disposed twice", async () => {
     const first = clock.hold("first");
     const second = clock.hold("second");
     first[Symbol.dispose]();
@@ -138,14 +138,14 @@ describe("hold", () => {
     await clock.step(1, { stallMs: 0 });
   });
 
-  it("counts for stepSync, which nothing real can reach, as nothing", () => {
+  it("does not stop stepSync, which runs without the event loop", () => {
     clock.hold();
     clock.afterFunc(1, () => timeline.note("fired"));
     clock.stepSync(1);
     expect(timeline.events).toEqual([[1, "fired"]]);
   });
 
-  it("of many labels is reported in the order they came", async () => {
+  it("is reported with the others in the order of creation", async () => {
     for (const label of ["a", "b", "c"]) clock.hold(label);
     await expect(clock.run(() => clock.sleep(1), { stallMs: 1 })).rejects.toMatchObject({
       facts: { holds: ["a", "b", "c"], stalled: 1 },

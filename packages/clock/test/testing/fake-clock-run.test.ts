@@ -48,9 +48,9 @@ describe("run", () => {
     },
   );
 
-  it("resolves with a plain value, also undefined, and with what a thenable gives", async () => {
+  it("resolves with a plain value, with undefined, and with the value of a thenable", async () => {
     const thenable: PromiseLike<string> = {
-      // biome-ignore lint/suspicious/noThenProperty: a thenable is what this is about
+      // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable
       then: (resolve) => Promise.resolve("then").then(resolve),
     };
     expect(await clock.run(() => 1)).toBe(1);
@@ -77,7 +77,7 @@ describe("run", () => {
     expect(started).toBe(true);
   });
 
-  it("rejects with what a callback throws, and leaves later timers armed", async () => {
+  it("rejects with the error of a callback, and leaves later timers armed", async () => {
     const error = new Error("thrown");
     clock.afterFunc(10, () => {
       throw error;
@@ -89,7 +89,7 @@ describe("run", () => {
     expect(timeline.events).toEqual([[20, "slept"]]);
   });
 
-  it("goes on when a timer is armed by something that really happens", async () => {
+  it("continues when real I/O arms a timer", async () => {
     const stuck = new Promise<void>((resolve) => {
       setTimeout(() => {
         void clock.sleep(HOUR).then(resolve);
@@ -99,13 +99,13 @@ describe("run", () => {
     expect(clock.monotonic() - 1_000_000).toBe(HOUR);
   });
 
-  it("waits for what really happens when nothing is armed", async () => {
+  it("waits for real I/O when no timer is armed", async () => {
     const real = new Promise((resolve) => setTimeout(resolve, 5, "real"));
     expect(await clock.run(() => real, { turns: 0 })).toBe("real");
   });
 
   it("leaves an unhandled rejection unhandled", async () => {
-    const error = new Error("nobody listens");
+    const error = new Error("not handled");
     const unhandled = collectUncaught("unhandledRejection");
     await clock.run(async () => {
       void clock.sleep(1).then(() => {
@@ -120,7 +120,7 @@ describe("run", () => {
   });
 
   it.each([{ turns: 0 }, { turns: 1 }])(
-    "leaves a throw in nextTick or queueMicrotask uncaught and goes on: $turns turns",
+    "leaves a throw in nextTick or queueMicrotask uncaught and continues: $turns turns",
     async (options) => {
       const uncaught = collectUncaught();
       await clock.run(async () => {
@@ -139,9 +139,9 @@ describe("run", () => {
     },
   );
 
-  it("keeps two clocks apart that run at once, and their contexts, too", async () => {
+  it("separates two clocks that run at once, and their contexts", async () => {
     const store = new AsyncLocalStorage<string>();
-    const drive = (name: string, period: number) =>
+    const runOn = (name: string, period: number) =>
       store.run(name, async () => {
         const own = new FakeClock();
         const seen: unknown[] = [];
@@ -154,7 +154,7 @@ describe("run", () => {
         });
         return [own.monotonic() - 1_000_000, ...seen];
       });
-    expect(await Promise.all([drive("one", 10), drive("two", HOUR)])).toEqual([
+    expect(await Promise.all([runOn("one", 10), runOn("two", HOUR)])).toEqual([
       [30, "one", "one", "one"],
       [3 * HOUR, "two", "two", "two"],
     ]);
@@ -182,15 +182,18 @@ describe("run", () => {
 describe("the signal of run", () => {
   const reasons = [undefined, null, 0, "", new Error("stop")].map((reason) => ({ reason }));
 
-  it.each(reasons)("ends the run at once with $reason and is left alone", async ({ reason }) => {
-    const stop = new AbortController();
-    clock.afterFunc(10, () => stop.abort(reason));
-    const outcome = await clock
-      .run(() => clock.sleep(HOUR), { signal: stop.signal })
-      .catch((thrown: unknown) => ({ thrown }));
-    expect(outcome).toEqual({ thrown: stop.signal.reason as unknown });
-    expect([clock.monotonic(), abortListeners(stop.signal)]).toEqual([1_000_010, 0]);
-  });
+  it.each(reasons)(
+    "ends the run at once with $reason and has no listener left",
+    async ({ reason }) => {
+      const stop = new AbortController();
+      clock.afterFunc(10, () => stop.abort(reason));
+      const outcome = await clock
+        .run(() => clock.sleep(HOUR), { signal: stop.signal })
+        .catch((thrown: unknown) => ({ thrown }));
+      expect(outcome).toEqual({ thrown: stop.signal.reason as unknown });
+      expect([clock.monotonic(), abortListeners(stop.signal)]).toEqual([1_000_010, 0]);
+    },
+  );
 
   it.each(reasons)(
     "keeps the function from starting when aborted with $reason",
@@ -210,7 +213,7 @@ describe("the signal of run", () => {
     },
   );
 
-  it("is left alone when the function ends", async () => {
+  it("has no listener left when the function ends", async () => {
     const { signal } = new AbortController();
     await clock.run(() => clock.sleep(1), { signal });
     await clock.run(() => Promise.reject(new Error("mine")), { signal }).catch(() => {});
@@ -229,7 +232,18 @@ describe("the signal of run", () => {
     await expect(outcome).rejects.toBe("inside");
   });
 
-  it("frees the clock for a run that the end of the aborted one leaves alone", async () => {
+  it("frees the clock within the abort", async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const run = clock.run(() => clock.sleep(1000), { signal: stop.signal });
+    expect(() => clock.stepSync(1)).toThrow("run() is driving");
+    stop.abort("enough");
+    clock.stepSync(1);
+    await expect(run).rejects.toBe("enough");
+    expect(clock.monotonic()).toBe(1_000_001);
+  });
+
+  it("frees the clock for a run that the end of the aborted one does not affect", async () => {
     const stop = new AbortController();
     const first = clock.run(() => clock.sleep(10), { signal: stop.signal });
     stop.abort("enough");
@@ -241,7 +255,7 @@ describe("the signal of run", () => {
   });
 });
 
-describe("a second drive", () => {
+describe("a second method that moves time", () => {
   const message = (verb: string, driver: string) =>
     `${verb}() cannot move a clock that ${driver}() is driving: inside it, wait with clock.sleep()`;
 
@@ -287,14 +301,14 @@ describe("a second drive", () => {
     expect(await during).toEqual(expected("stepSync"));
   });
 
-  it("is refused as soon as the first has begun, and changes nothing there", async () => {
+  it("is refused as soon as the first has begun, and does not affect it", async () => {
     const first = clock.step(10);
     await expect(clock.step(5)).rejects.toThrow(message("step", "step"));
     await first;
     expect(clock.monotonic()).toBe(1_000_010);
   });
 
-  it("is welcome when the first has ended, well or badly", async () => {
+  it("is accepted when the first has resolved or rejected", async () => {
     await clock.run(() => {});
     await clock.run(() => Promise.reject(new Error())).catch(() => {});
     await clock.run(() => new Promise(() => {}), { stallMs: 0 }).catch(() => {});
@@ -307,7 +321,7 @@ describe("a second drive", () => {
 describe("a deadlock", () => {
   const never = () => new Promise<never>(() => {});
 
-  it("is reported with all that is known", async () => {
+  it("is reported with every fact", async () => {
     clock.newTimer(Number.POSITIVE_INFINITY, { label: "for ever" });
     clock.newTimer(Number.POSITIVE_INFINITY);
     await clock.run(() => clock.sleep(3));
@@ -372,7 +386,7 @@ describe("a deadlock", () => {
     expect(error.message).toContain("t8 @Infinity, t9 @Infinity\n");
   });
 
-  it("says so when nothing is armed and the process waits for nothing", () => {
+  it("is reported when no timer is armed and the process waits for nothing", () => {
     const error = new DeadlockError({
       verb: "run",
       elapsed: 0,
@@ -385,7 +399,7 @@ describe("a deadlock", () => {
     expect(error.message).toContain("timers armed: none\n  the process waits for: nothing known\n");
   });
 
-  it("is a wait that began with the last thing that happened", async () => {
+  it("is measured from the last event", async () => {
     const began = performance.now();
     const outcome = clock.run(never, { stallMs: 40 });
     setTimeout(() => clock.newTimer(Number.POSITIVE_INFINITY), 20);
@@ -401,7 +415,7 @@ describe("a deadlock", () => {
     expect(later).toBe(false);
   });
 
-  it("gets no turn to release what holds time when stallMs is 0", async () => {
+  it("gets no turn to release a hold when stallMs is 0", async () => {
     const hold = clock.hold();
     const outcome = clock.run(() => clock.sleep(1), { stallMs: 0 });
     setImmediate(() => hold[Symbol.dispose]());
@@ -416,7 +430,7 @@ describe("a deadlock", () => {
     },
   );
 
-  it("is not waited for any longer when the run has ended", async () => {
+  it("cancels its stall timer when the run has ended", async () => {
     const timers = () =>
       process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();
@@ -431,7 +445,7 @@ describe("a livelock", () => {
   };
 
   it("at one instant is reported after 100,000 timers, by run, step and stepSync", async () => {
-    const what = "100000 timers fired without time moving";
+    const limit = "100000 timers fired without time moving";
     const error: LivelockError = await clock
       .run(spin(0, "spinner"), { turns: 0 })
       .catch((reason) => reason);
@@ -439,7 +453,7 @@ describe("a livelock", () => {
     expect(error).toMatchObject({
       name: "LivelockError",
       code: "ERR_CLOCK_LIVELOCK",
-      message: `${what}; the last timer to fire: spinner`,
+      message: `${limit}; the last timer to fire: spinner`,
       fired: 100_001,
       last: "spinner",
     });
@@ -448,13 +462,13 @@ describe("a livelock", () => {
     const timer = clock.afterFunc(5, () => {
       timer.reset(0);
     });
-    const again = new LivelockError(what, 100_002, undefined); // it was armed when so many had fired
-    expect(again.message).toBe(`${what}; the last timer to fire: (no label)`);
+    const again = new LivelockError(limit, 100_002, undefined); // it was armed when so many had fired
+    expect(again.message).toBe(`${limit}; the last timer to fire: (no label)`);
     await expect(clock.step(10, { turns: 0 })).rejects.toEqual(again);
     expect(() => clock.stepSync(10)).toThrow(again);
   });
 
-  it("over time is reported after maxTimers, of which all may fire", async () => {
+  it("over time is reported after maxTimers have fired", async () => {
     const sleeps = (n: number) => async (): Promise<void> => {
       for (let index = 0; index < n; index++) await clock.sleep(1, { label: "last" });
     };

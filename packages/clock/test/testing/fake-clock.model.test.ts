@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** What a timer does whenever it fires, besides being noted. */
+/** The action of a timer when it fires, besides being noted. */
 type Reaction =
   | { readonly kind: "nothing" }
   | { readonly kind: "arm"; readonly delay: number; readonly reaction: Reaction }
@@ -34,7 +34,7 @@ interface State {
   readonly dropped: readonly number[];
 }
 
-/** What can be done to a clock, and seen of it: {@link Real} and {@link Model} must not differ. */
+/** The operations and readings of a clock, in which {@link Real} and {@link Model} must not differ. */
 interface World {
   /** Everything that happened, in order. */
   readonly log: unknown[];
@@ -139,11 +139,11 @@ interface ModelTicker {
   stopped: boolean;
 }
 
-/** A fake clock as one would write it first: a list, sorted anew for every timer that fires. */
+/** A fake clock as one would write it first: a list, sorted for every timer that fires. */
 class Model implements World {
   readonly log: unknown[] = [];
-  /** What the promises will tell when they get to run. */
-  #told: unknown[] = [];
+  /** The entries that promises will log when they run. */
+  #settled: unknown[] = [];
   #now = 0;
   #wallOffset = 0;
   #sequence = 0;
@@ -218,24 +218,24 @@ class Model implements World {
     this.#arm(ticker.waiter, this.#now + ticker.period);
     if (ticker.takers > 0) {
       ticker.takers--;
-      this.#told.push(["taken", which, this.#now]);
+      this.#settled.push(["taken", which, this.#now]);
     } else if (ticker.buffered === undefined) ticker.buffered = this.#now;
     else ticker.dropped++;
   }
 
   take(which: number): void {
     const ticker = this.#tickers[which] as ModelTicker;
-    if (ticker.stopped) this.#told.push(["taken", which, "end"]);
+    if (ticker.stopped) this.#settled.push(["taken", which, "end"]);
     else if (ticker.buffered === undefined) ticker.takers++;
     else {
-      this.#told.push(["taken", which, ticker.buffered]);
+      this.#settled.push(["taken", which, ticker.buffered]);
       ticker.buffered = undefined;
     }
   }
 
   stopTicker(which: number): void {
     const ticker = this.#tickers[which] as ModelTicker;
-    for (; ticker.takers > 0; ticker.takers--) this.#told.push(["taken", which, "end"]);
+    for (; ticker.takers > 0; ticker.takers--) this.#settled.push(["taken", which, "end"]);
     ticker.stopped = true;
     ticker.buffered = undefined;
     this.#disarm(ticker.waiter);
@@ -263,8 +263,8 @@ class Model implements World {
 
   /** Lets the promises run. */
   tell(): void {
-    this.log.push(...this.#told);
-    this.#told = [];
+    this.log.push(...this.#settled);
+    this.#settled = [];
   }
 
   setWall(to: number): void {
@@ -285,7 +285,7 @@ class Model implements World {
   }
 }
 
-/** Does operations to a world, and what its timers do when they fire. */
+/** Applies operations to a world, and the actions of its timers when they fire. */
 class Player {
   readonly world: World;
   #timers = 0;
@@ -394,7 +394,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("dispose" as const) }) },
 );
 
-it("FakeClock does what a list of timers, sorted again and again, does", async () => {
+it("FakeClock behaves like a list of timers that is sorted for every step", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { maxLength: 40, size: "max" }), async (operations) => {
       const [real, model] = [new Real(), new Model()];

@@ -25,7 +25,7 @@ describe("a new FakeClock", () => {
     expect(clock.monotonic()).toBe(1_000_000);
   });
 
-  it("starts where it is told", () => {
+  it("starts at options.now", () => {
     const other = new FakeClock({ now: -5 });
     expect([other.now(), other.monotonic()]).toEqual([-5, 1_000_000]);
   });
@@ -36,7 +36,7 @@ describe("a new FakeClock", () => {
 });
 
 describe("step", () => {
-  it("fires what is due at its end and nothing that is due a nanosecond later", async () => {
+  it("fires a timer due at its end and none due a nanosecond later", async () => {
     arm(10, "at the end");
     arm(10 + NANOSECOND, "after it");
     await clock.step(10);
@@ -45,7 +45,7 @@ describe("step", () => {
     expect(timeline.events.map(([, event]) => event)).toEqual(["at the end", "after it"]);
   });
 
-  it("ends where it was to end, whether anything fired or not", async () => {
+  it("ends at its end, with and without timers", async () => {
     const start = clock.monotonic();
     await clock.step(10);
     arm(3, "early");
@@ -63,7 +63,7 @@ describe("step", () => {
     },
   );
 
-  it("comes to the same in ten tenths and in one piece", async () => {
+  it("fires the same timers in ten tenths and in one piece", async () => {
     const fire = async (steps: number, length: number): Promise<Timeline["events"]> => {
       clock = new FakeClock();
       timeline = timelineOf(clock);
@@ -77,7 +77,7 @@ describe("step", () => {
     expect(await fire(1, 1)).toEqual(tenths);
   });
 
-  it("fires at its own time what is armed 50 promises after a callback", async () => {
+  it("fires a timer at its own time that is armed 50 promises after a callback", async () => {
     const hopThenArm = async (): Promise<void> => {
       for (let hop = 0; hop < 50; hop++) await Promise.resolve();
       arm(5, "inner");
@@ -117,7 +117,7 @@ describe("step", () => {
     await consumed;
   });
 
-  it("rejects with what a callback throws, at its instant, and can go on", async () => {
+  it("rejects with the error of a callback, at its instant, and the clock still works", async () => {
     const error = new Error("thrown");
     arm(5, "before");
     const thrower = clock.afterFunc(10, () => {
@@ -176,7 +176,7 @@ describe("stepSync", () => {
     ]);
   });
 
-  it("throws what a callback throws, at its instant, and can go on", () => {
+  it("throws the error of a callback, at its instant, and the clock still works", () => {
     arm(20, "later");
     clock.afterFunc(10, () => {
       throw new Error("thrown");
@@ -187,7 +187,7 @@ describe("stepSync", () => {
     expect([clock.monotonic(), timeline.events]).toEqual([1_000_110, [[20, "later"]]]);
   });
 
-  it("lets a callback read, arm, stop and reset as it likes", () => {
+  it("lets a callback read, arm, stop and reset", () => {
     const victim = arm(30, "stopped");
     const other = arm(40, "put forward");
     clock.afterFunc(10, () => {
@@ -284,7 +284,7 @@ describe("timers of one instant", () => {
     }
   });
 
-  it("never overtake an earlier instant, whatever the seed", () => {
+  it("never overtake an earlier instant, with any seed", () => {
     const other = new FakeClock({ ties: { seed: 7 } });
     const seen: number[] = [];
     for (const delay of [3, 1, 2, 1, 3, 2]) other.afterFunc(delay, () => seen.push(delay));
@@ -321,7 +321,7 @@ describe("waiters", () => {
     expect(counts).toEqual([0, 1, 2, 3, 4, 3, 1, 1, 0, 1, 0]);
   });
 
-  it("are shown in firing order with what they were told", () => {
+  it("are listed in firing order with their options", () => {
     clock.newTimer(Number.POSITIVE_INFINITY);
     clock.newTimer(20, { label: "b", ref: false });
     clock.newTicker(20, { label: "c" });
@@ -337,7 +337,7 @@ describe("waiters", () => {
     ]);
   });
 
-  it("are gone, and fire no more, when the clock is disposed", async () => {
+  it("are stopped when the clock is disposed", async () => {
     const timer = arm(10, "fired");
     const { fired } = timer;
     clock.newTicker(5);
@@ -349,14 +349,14 @@ describe("waiters", () => {
 });
 
 describe("waitForWaiters", () => {
-  it("resolves when exactly so many are armed already", async () => {
+  it("resolves when exactly the count is armed already", async () => {
     clock.newTimer(1);
     clock.newTimer(2);
     const outcome = clock.waitForWaiters(2).then(() => "met");
     expect(await Promise.race([outcome, clock.step(0).then(() => "not yet")])).toBe("met");
   });
 
-  it("resolves as soon as there are enough, at once if there are", async () => {
+  it("resolves as soon as the count is armed, at once if it is", async () => {
     const note = (event: string) => () => timeline.note(event);
     const all = [
       clock.waitForWaiters(0).then(note("0")),
@@ -385,7 +385,7 @@ describe("waitForWaiters", () => {
     ]);
   });
 
-  it("lets a test of code that something else starts step at the right time", async () => {
+  it("lets a test step after background code has armed its timer", async () => {
     setImmediate(() => void clock.sleep(50).then(() => timeline.note("slept")));
     await clock.waitForWaiters(1);
     await clock.step(50);
@@ -413,7 +413,7 @@ describe("waitForWaiters", () => {
     },
   );
 
-  it("leaves its signal alone once it has resolved", async () => {
+  it("has no listener on its signal after it has resolved", async () => {
     const { signal } = new AbortController();
     const wait = clock.waitForWaiters(1, { signal });
     clock.newTimer(1);
@@ -421,7 +421,7 @@ describe("waitForWaiters", () => {
     expect(abortListeners(signal)).toBe(0);
   });
 
-  it("keeps nothing of who has gone", async () => {
+  it("keeps no reference to ended waits", async () => {
     const ref = (() => {
       const stop = new AbortController();
       clock.waitForWaiters(1, { signal: stop.signal }).catch(() => {});
@@ -433,7 +433,7 @@ describe("waitForWaiters", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("is met by a reset as by anything that arms", async () => {
+  it("counts a timer armed by reset", async () => {
     const timer = clock.newTimer(1);
     timer.stop();
     const wait = clock.waitForWaiters(1);

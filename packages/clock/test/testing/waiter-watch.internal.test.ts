@@ -7,19 +7,19 @@ const poll = vi.spyOn(eventLoop, "watch").mockReturnValue(cancel);
 
 afterEach(() => vi.clearAllMocks());
 
-it("polls once for all who wait, until the last has seen enough", async () => {
-  const subject = { silent: true, size: 0 };
+it("polls once for all pending calls, until the last resolves", async () => {
+  const subject = { needsPolling: true, size: 0 };
   const watch = new WaiterWatch(subject);
   const waits = [watch.wait(1, {}), watch.wait(2, {})];
   expect(poll).toHaveBeenCalledTimes(1);
 
   subject.size = 1;
-  watch.look();
+  watch.check();
   await waits[0];
   expect(cancel).not.toHaveBeenCalled();
 
   subject.size = 2;
-  watch.look();
+  watch.check();
   await waits[1];
   expect(cancel).toHaveBeenCalledTimes(1);
 
@@ -27,24 +27,24 @@ it("polls once for all who wait, until the last has seen enough", async () => {
   expect(poll).toHaveBeenCalledTimes(2);
 });
 
-it("does not poll where every timer is announced", async () => {
-  const subject = { silent: false, size: 0 };
+it("does not poll a time that announces every timer", async () => {
+  const subject = { needsPolling: false, size: 0 };
   const watch = new WaiterWatch(subject);
   const wait = watch.wait(1, {});
   subject.size = 1;
-  watch.look();
+  watch.check();
   await wait;
   expect(poll).not.toHaveBeenCalled();
 });
 
-it("counts nothing while nobody waits", () => {
+it("does not count while no call is pending", () => {
   const size = vi.fn(() => 0);
   const subject = {
-    silent: false,
+    needsPolling: false,
     get size() {
       return size();
     },
   };
-  new WaiterWatch(subject).look();
+  new WaiterWatch(subject).check();
   expect(size).not.toHaveBeenCalled();
 });

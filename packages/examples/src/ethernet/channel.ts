@@ -4,7 +4,7 @@ import type { Medium } from "./medium.ts";
 /** How an attempt to send ends. */
 export type Outcome = "delivered" | "collided";
 
-/** Somebody who waits for something on the wire. */
+/** A station that waits for an event on the wire. */
 interface Waiter<Value> {
   readonly resolve: (value: Value) => void;
   readonly reject: (reason: unknown) => void;
@@ -13,7 +13,7 @@ interface Waiter<Value> {
 /**
  * The wire that all stations share.
  *
- * A start is heard by the other stations after the propagation delay. Who starts before that
+ * The other stations hear a start after the propagation delay. A station that starts before that
  * collides, and the wire is lost for one slot, counted from the first start.
  */
 export class Channel {
@@ -24,12 +24,12 @@ export class Channel {
   #state: "idle" | "sending" | "colliding" = "idle";
   /** When the wire was last taken. */
   #since = 0;
-  /** Who sends now: one while sending, more while colliding. */
+  /** The stations that send now: one while sending, more while colliding. */
   #senders: Waiter<Outcome>[] = [];
-  /** Who waits for silence. */
+  /** The stations that wait for silence. */
   #listeners: Waiter<void>[] = [];
 
-  /** Once `signal` aborts, whatever waits on the wire rejects with its reason. */
+  /** Rejects all waits on the wire with `signal.reason` when `signal` aborts. */
   constructor(clock: Clock, medium: Medium, signal: AbortSignal) {
     this.#clock = clock;
     this.#medium = medium;
@@ -44,7 +44,7 @@ export class Channel {
     return this.#state !== "idle" && this.#clock.monotonic() - this.#since >= propagation;
   }
 
-  /** Resolves when what is on the wire has passed. */
+  /** Resolves when a listening station hears silence. */
   silence(): Promise<void> {
     return this.#waiter((listener) => {
       if (this.isHeard) this.#listeners.push(listener);

@@ -1,6 +1,6 @@
 import { scaleLinear, scaleLog } from "d3-scale";
 import { line } from "d3-shape";
-import { type Frame, type Point, pen } from "../report/pen.ts";
+import { type Frame, type Point, pen } from "../picture/pen.ts";
 
 /** A share, from 0 to 1, for each number of stations. */
 export interface Curve {

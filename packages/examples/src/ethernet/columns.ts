@@ -1,4 +1,4 @@
-import type { Column } from "../report/table.ts";
+import type { Column } from "../terminal/table.ts";
 import type { Measurement } from "./simulate.ts";
 
 function percent(share: number): string {
@@ -9,7 +9,7 @@ function count(frames: number): string {
   return frames.toLocaleString("en-US");
 }
 
-/** What is printed of each network. */
+/** The columns of the printed table, one row per network. */
 export const COLUMNS: readonly Column<Measurement>[] = [
   { title: "STATIONS", cell: ({ stations }) => count(stations) },
   { title: "FORMULA", width: 8, cell: ({ formula }) => percent(formula) },

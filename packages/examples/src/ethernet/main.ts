@@ -1,11 +1,8 @@
 import { realClock } from "@holdfast/clock";
-import {
-  type SimulationOptions,
-  simulationCommand,
-  wholeNumber,
-} from "../report/simulation-command.ts";
-import { headOf, lineOf } from "../report/table.ts";
-import { writePictures } from "../report/write-pictures.ts";
+import { writePictures } from "../picture/write-pictures.ts";
+import { wholeNumber } from "../terminal/arguments.ts";
+import { type SimulationOptions, simulationCommand } from "../terminal/simulation-command.ts";
+import { headOf, lineOf } from "../terminal/table.ts";
 import { COLUMNS } from "./columns.ts";
 import { pictures } from "./pictures.ts";
 import { simulate } from "./simulate.ts";
@@ -18,10 +15,10 @@ interface Options extends SimulationOptions {
 
 const command = simulationCommand(
   "npm run ethernet --",
-  "Watches stations that share a wire, as Ethernet once was.",
+  "Simulates stations that share one wire, as on early Ethernet.",
 )
-  .option("--bytes <number>", "the length of every frame", wholeNumber(64, 1_518), 1_518)
-  .option("--minutes <number>", "how long to watch each network", wholeNumber(1, 60), 6);
+  .option("--bytes <number>", "length of every frame", wholeNumber(64, 1_518), 1_518)
+  .option("--minutes <number>", "simulated time of each network", wholeNumber(1, 60), 6);
 const { seed, bytes, minutes, json, svg } = command.parse().opts<Options>();
 
 const began = realClock.monotonic();
@@ -36,7 +33,7 @@ if (json === true) console.log(JSON.stringify(networks, null, 2));
 else {
   const took = Math.round((realClock.monotonic() - began) / 1_000);
   console.log(`\n${STATIONS.length} networks, ${minutes} min each, simulated in ${took} s.`);
-  console.log("Picture of seed 1: docs/img/ethernet.svg. Others: --seed 2 --svg DIRECTORY");
+  console.log("Picture of seed 1: docs/img/ethernet.svg. Other seeds: --seed 2 --svg DIRECTORY");
 }
 if (svg !== undefined)
   for (const file of writePictures(svg, await pictures(seed))) console.error(file);

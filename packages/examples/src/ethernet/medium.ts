@@ -1,4 +1,4 @@
-/** What a shared wire is made of. Durations are in milliseconds. */
+/** The parameters of a shared wire. Durations are in milliseconds. */
 export interface Medium {
   /** The time a frame takes to send; at least a slot, or a collision could go unnoticed. */
   readonly frame: number;

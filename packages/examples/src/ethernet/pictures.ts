@@ -1,5 +1,5 @@
-import { pen } from "../report/pen.ts";
-import { picture } from "../report/picture.ts";
+import { pen } from "../picture/pen.ts";
+import { picture } from "../picture/picture.ts";
 import { type Curve, chart } from "./chart.ts";
 import { type Measurement, simulate } from "./simulate.ts";
 import { STATIONS } from "./stations.ts";
@@ -13,7 +13,7 @@ const SERIES = [
 /** Networks with ever more stations, and how they are drawn. */
 type Series = (typeof SERIES)[number] & { readonly networks: readonly Measurement[] };
 
-/** Draws what becomes of a wire with ever more stations; by names of files. */
+/** Draws the load of a wire over the number of stations. Keyed by file name. */
 export async function pictures(seed: number): Promise<Map<string, string>> {
   const all: Series[] = [];
   for (const series of SERIES) {

@@ -17,7 +17,7 @@ export interface Scenario {
   readonly seed: number;
 }
 
-/** What became of a {@link Scenario}. Shares are from 0 to 1. */
+/** The result of a {@link Scenario}. Shares are from 0 to 1. */
 export interface Measurement extends Scenario {
   /** The share of the time in which frames got through, by the formula of the textbooks. */
   readonly formula: number;

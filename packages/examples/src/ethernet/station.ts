@@ -4,7 +4,7 @@ import { isExcessiveCollisionsError } from "@holdfast/wait/strategies";
 import type { Channel } from "./channel.ts";
 import type { Tally } from "./tally.ts";
 
-/** What the stations of a network have in common. */
+/** Options shared by all stations of a network. */
 export interface Network {
   readonly clock: Clock;
   readonly channel: Channel;
@@ -29,7 +29,7 @@ export async function station(id: number, network: Network): Promise<void> {
   }
 }
 
-/** Sends one frame: carrier sense, collision detection, back-off. Who hears silence starts at once. */
+/** Sends one frame: carrier sense, collision detection, back-off. A station that hears silence starts at once. */
 async function deliver({ clock, channel, backoff, tally, signal }: Network): Promise<void> {
   const next = backoff.delayFunc(); // throws instead of returning a 16th delay
   for (;;) {

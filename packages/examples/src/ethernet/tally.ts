@@ -1,4 +1,4 @@
-/** What happened to frames, counted. Every frame offered is delivered, dropped or still pending. */
+/** Counts of frames. Every offered frame is delivered, dropped or still pending. */
 export class Tally {
   /** Frames that a station had to send. */
   offered = 0;

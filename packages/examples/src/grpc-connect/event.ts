@@ -1,6 +1,6 @@
 import type { Behaviour } from "./peer.ts";
 
-/** What happens to a client that stays connected. `at` is a monotonic instant. */
+/** A change in the life of a client. `at` is a monotonic instant. */
 export type ClientEvent =
   | {
       readonly type: "started";

@@ -3,22 +3,36 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 /**
- * What a client meets at an address.
+ * How the peer treats a client.
  *
  * | Behaviour | The client sees |
  * | --- | --- |
- * | `refuse` | nobody listens: ECONNREFUSED |
- * | `hang` | a TCP connection over which nothing comes |
+ * | `refuse` | no listener: ECONNREFUSED |
+ * | `hang` | a TCP connection without data |
  * | `reset` | a TCP connection that is reset at once |
  * | `accept` | an HTTP/2 server and its SETTINGS |
  */
 export type Behaviour = "refuse" | "hang" | "reset" | "accept";
 
-/** Stands beside the sources: what is built contains no .mjs. */
+/** Lies beside the sources: the build copies no .mjs. */
 const PROGRAM = fileURLToPath(new URL("../../src/grpc-connect/demo/peer.mjs", import.meta.url));
+
+/** Lets the system choose a free port. */
+const ANY_PORT = 0;
 
 function start(): ChildProcess {
   return fork(PROGRAM, { execArgv: [] });
+}
+
+/** Resolves with the port that a server listens on. */
+async function listen(server: ChildProcess, behaviour: Behaviour, port: number): Promise<number> {
+  const tooSoon = once(server, "exit").then(() => {
+    throw new Error(`the server cannot listen on port ${port}: another program has taken it`);
+  });
+  tooSoon.catch(() => {});
+  server.send({ behaviour, port });
+  const [listening] = await Promise.race([once(server, "message"), tooSoon]);
+  return (listening as { readonly port: number }).port;
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -31,19 +45,31 @@ async function stop(child: ChildProcess): Promise<void> {
 export class Peer {
   readonly port: number;
   #current: ChildProcess | undefined;
-  /** Started ahead of its time, so that no attempt has to wait for it. */
+  /** Started in advance, so that no attempt waits for it. */
   #next = start();
 
-  constructor(port: number) {
+  private constructor(port: number) {
     this.port = port;
   }
 
-  /** The processes that are there. */
+  /**
+   * Finds a port by listening on it once. The new peer refuses connections.
+   *
+   * @param port - the port of every server; a free one by default
+   */
+  static async open(port: number = ANY_PORT): Promise<Peer> {
+    const server = start();
+    const found = await listen(server, "reset", port);
+    await stop(server);
+    return new Peer(found);
+  }
+
+  /** The running processes. */
   get pids(): readonly number[] {
     return [this.#current?.pid, this.#next.pid].filter((pid) => pid !== undefined);
   }
 
-  /** Kills the server; resolves when the next one listens, or at once where none is to. */
+  /** Kills the server. Resolves when the next one listens; `refuse` has none. */
   async become(behaviour: Behaviour): Promise<void> {
     if (this.#current !== undefined) await stop(this.#current);
     this.#current = undefined;
@@ -51,12 +77,7 @@ export class Peer {
     const server = this.#next;
     this.#current = server;
     this.#next = start();
-    const tooSoon = once(server, "exit").then(() => {
-      throw new Error(`nobody can listen on port ${this.port}`);
-    });
-    server.send({ behaviour, port: this.port });
-    await Promise.race([once(server, "message"), tooSoon]);
-    tooSoon.catch(() => {});
+    await listen(server, behaviour, this.port);
   }
 
   kill(): void {

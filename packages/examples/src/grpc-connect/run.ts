@@ -1,9 +1,8 @@
 import { onAbort } from "@holdfast/clock";
 import { seededRandom } from "@holdfast/wait";
 import pc from "picocolors";
-import { ending } from "../supervisor/ending.ts";
-import type { Host } from "../supervisor/host.ts";
-import { freePort } from "../supervisor/machine/free-port.ts";
+import { ending } from "../terminal/ending.ts";
+import type { Host } from "../terminal/host.ts";
 import { type Attempt, reduce } from "./attempt.ts";
 import { client } from "./client.ts";
 import type { ClientEvent } from "./event.ts";
@@ -34,7 +33,7 @@ function createView({ clock, stdout }: Host, start: number): View {
  */
 export async function run(options: Options, host: Host): Promise<number> {
   const { clock, stdout } = host;
-  await using peer = new Peer(await freePort());
+  await using peer = await Peer.open();
   using end = ending(host, { duration: never, kill: () => peer.kill() });
   const stop = new AbortController();
   using _ending = onAbort(end.signal, () => stop.abort());

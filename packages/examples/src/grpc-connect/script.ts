@@ -1,6 +1,6 @@
 import type { Behaviour } from "./peer.ts";
 
-/** What the peer does for a while. */
+/** One behaviour of the peer, and how long it lasts. */
 export interface Act {
   readonly behaviour: Behaviour;
   /** How many attempts it lets fail; one that accepts goes on until it has accepted. */

@@ -13,7 +13,7 @@ export class Stage {
     this.#script = script;
   }
 
-  /** What the peer does now; nobody listens any more when the script is over. */
+  /** The current behaviour of the peer; `refuse` after the end of the script. */
   get behaviour(): Behaviour {
     return this.#script[this.#index]?.behaviour ?? "refuse";
   }

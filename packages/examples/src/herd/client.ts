@@ -2,7 +2,7 @@ import type { Clock } from "@holdfast/clock";
 import { type BackoffStrategy, backoffManager, backoffUntil } from "@holdfast/wait";
 import type { Server } from "./server.ts";
 
-/** What all clients of a server have in common. */
+/** Options shared by all clients of a server. */
 export interface Connection {
   readonly clock: Clock;
   readonly server: Server;

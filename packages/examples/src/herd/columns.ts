@@ -1,4 +1,4 @@
-import type { Column } from "../report/table.ts";
+import type { Column } from "../terminal/table.ts";
 import type { Measurement } from "./simulate.ts";
 
 /** A number of calls, with commas between the thousands. */
@@ -11,7 +11,7 @@ export function seconds(duration: number): string {
   return `${(duration / 1_000).toFixed(1)} s`;
 }
 
-/** What is printed of each form of jitter. */
+/** The columns of the printed table, one row per form of jitter. */
 export const COLUMNS: readonly Column<Measurement>[] = [
   { title: "JITTER", width: 18, align: "left", cell: ({ form }) => form },
   { title: "WHILE DOWN", cell: ({ inVain }) => count(inVain) },

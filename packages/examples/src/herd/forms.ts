@@ -11,7 +11,7 @@ export interface Form {
   /** For names of files. */
   readonly name: string;
   readonly title: string;
-  /** The range of a delay; b is what doubles. */
+  /** The range of a delay; b is the doubling base. */
   readonly range: string;
   readonly backoff: (random: Random) => BackoffStrategy;
 }

@@ -1,6 +1,6 @@
 import type { Answer } from "./server.ts";
 
-/** The calls of one interval, by what became of them. */
+/** The calls of one interval, by outcome. */
 export type Interval = Readonly<Record<Answer, number>>;
 
 /** Counts the calls that reach a server, interval by interval. */

@@ -1,10 +1,7 @@
-import {
-  type SimulationOptions,
-  simulationCommand,
-  wholeNumber,
-} from "../report/simulation-command.ts";
-import { headOf, lineOf } from "../report/table.ts";
-import { writePictures } from "../report/write-pictures.ts";
+import { writePictures } from "../picture/write-pictures.ts";
+import { wholeNumber } from "../terminal/arguments.ts";
+import { type SimulationOptions, simulationCommand } from "../terminal/simulation-command.ts";
+import { headOf, lineOf } from "../terminal/table.ts";
 import { COLUMNS } from "./columns.ts";
 import { compareForms } from "./compare-forms.ts";
 import { pictures } from "./pictures.ts";
@@ -16,8 +13,8 @@ interface Options extends SimulationOptions {
 
 const command = simulationCommand(
   "npm run herd --",
-  "Lets 1,000 clients come back to one server, with each form of jitter.",
-).option("--outage <seconds>", "how long the server is down", wholeNumber(1, 3_600), 10);
+  "Simulates 1,000 clients that reconnect to one server, for each form of jitter.",
+).option("--outage <seconds>", "length of the outage", wholeNumber(1, 3_600), 10);
 const { seed, outage, json, svg } = command.parse().opts<Options>();
 const down = scenario(seed, outage * 1_000);
 
@@ -28,7 +25,9 @@ if (json === true) {
 } else {
   console.log(headOf(COLUMNS));
   for (const { load } of runs) console.log(lineOf(COLUMNS, load));
-  console.log("\nPictures of seed 1: docs/choosing-jitter.md. Others: --seed 2 --svg DIRECTORY");
+  console.log(
+    "\nPictures of seed 1: docs/choosing-jitter.md. Other seeds: --seed 2 --svg DIRECTORY",
+  );
 }
 if (svg !== undefined)
   for (const file of writePictures(svg, pictures(runs, down))) console.error(file);

@@ -1,5 +1,5 @@
 import { type ScaleLinear, scaleLinear } from "d3-scale";
-import { type Frame, pen } from "../report/pen.ts";
+import { type Frame, pen } from "../picture/pen.ts";
 import { count, seconds } from "./columns.ts";
 import type { Interval } from "./load.ts";
 import type { Answer } from "./server.ts";
@@ -83,7 +83,7 @@ function capacity(scenario: Scenario, frame: Frame): string[] {
   ];
 }
 
-/** What the scales do not show: bars that are cut, and what comes later. */
+/** Notes on cut bars and on events beyond the time axis. */
 function remarks({ peak, lastServed }: Measurement, frame: Frame): string[] {
   const cut = peak > MOST ? [`up to ${count(peak)}`] : [];
   const later = lastServed > TO ? [`until ${seconds(lastServed)} →`] : [];

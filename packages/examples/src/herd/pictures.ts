@@ -1,5 +1,5 @@
-import { type Frame, type Point, pen } from "../report/pen.ts";
-import { picture } from "../report/picture.ts";
+import { type Frame, type Point, pen } from "../picture/pen.ts";
+import { picture } from "../picture/picture.ts";
 import { count, seconds } from "./columns.ts";
 import type { Run } from "./compare-forms.ts";
 import { type Form, growth } from "./forms.ts";

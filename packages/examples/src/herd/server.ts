@@ -1,11 +1,11 @@
 import type { Clock } from "@holdfast/clock";
 
-/** What a {@link Server} can do. */
+/** Options for {@link Server}. */
 export interface ServerOptions {
   readonly clock: Clock;
   /** How long it stays down, in milliseconds from now. */
   readonly outage: number;
-  /** How many calls it serves at a time. Who comes while it is busy is refused at once. */
+  /** Number of calls served at a time. Further calls are refused at once. */
   readonly workers: number;
   /** How long it serves a call, in milliseconds. */
   readonly service: number;
@@ -13,7 +13,7 @@ export interface ServerOptions {
   readonly report: (answer: Answer) => void;
 }
 
-/** What a call meets: a server that is down, one that is too busy, or one that accepts it. */
+/** The outcome of a call: the server is down, too busy, or accepts it. */
 export type Answer = "down" | "refused" | "accepted";
 
 /** A server that comes back from an outage. */

@@ -5,7 +5,7 @@ import type { Form } from "./forms.ts";
 import { type Interval, Load } from "./load.ts";
 import { Server } from "./server.ts";
 
-/** An outage, and who suffers from it. Durations are in milliseconds. */
+/** An outage and its clients. Durations are in milliseconds. */
 export interface Scenario {
   /** All of them lose the server in the same instant, and call again at once. */
   readonly clients: number;

@@ -1,35 +1,36 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { formatDuration, parseDuration } from "./manifest/duration.ts";
+import { duration, wholeNumber } from "../terminal/arguments.ts";
+import { formatDuration } from "../terminal/duration.ts";
 
-/** What the command line asks for. Durations are in milliseconds. */
+/** Options of the command line. Durations are in milliseconds. */
 export interface Options {
   readonly file: string;
-  /** How long to run; `Infinity` with --forever. */
+  /** Length of the run; `Infinity` with --forever. */
   readonly duration: number;
-  /** Overrides the grace period of the manifest. */
+  /** Grace period; undefined for that of the manifest. */
   readonly grace: number | undefined;
-  /** Where logs are kept; undefined for a directory that is removed at the end. */
+  /** Directory of the logs; undefined for one that is removed at the end. */
   readonly logs: string | undefined;
-  /** Where the page is served; 0 for a port that is free, undefined for no page. */
+  /** Port of the page; 0 for a free port, undefined for no page. */
   readonly port: number | undefined;
-  /** How many supervisors to run, of which one works; undefined for none but this one. */
+  /** Number of supervisors to start, one of which leads; undefined for this one alone. */
   readonly replicas: number | undefined;
-  /** Where supervisors meet of which one works; undefined if this is the only one. */
+  /** Directory of the shared lock; undefined for a supervisor without replicas. */
   readonly lock: string | undefined;
-  /** Its name among them. */
+  /** Name of this supervisor among its replicas. */
   readonly identity: string;
-  /** How long the others wait for one that is silent. */
+  /** Length of the lease of the leader. */
   readonly lease: number;
 }
 
-/** Options, or a text to print and the exit code to end with. */
+/** Options, or a text to print and an exit code. */
 export type ParsedOptions =
   | { readonly kind: "run"; readonly options: Options }
   | { readonly kind: "print"; readonly text: string; readonly code: number };
 
-/** Options as commander has them. */
+/** Options as commander returns them. */
 interface Parsed extends Omit<Options, "duration" | "port" | "identity"> {
   readonly for: number;
   readonly forever?: boolean;
@@ -38,63 +39,49 @@ interface Parsed extends Omit<Options, "duration" | "port" | "identity"> {
   readonly identity?: string;
 }
 
-/** Stands beside the sources: what is built contains no YAML. */
+/** Lies beside the sources: the build copies no YAML. */
 const SHIPPED = fileURLToPath(new URL("../../src/supervisor/demo/demo.yaml", import.meta.url));
 const DEFAULT_DURATION = 20_000;
 const DEFAULT_LEASE = 3_000;
-/** Six times in a lease files are read and written to renew it. Milliseconds. */
+/** A leader renews six times per lease, with reads and writes of files. Milliseconds. */
 const LEAST_LEASE = 500;
 const LAST_PORT = 65_535;
 
-function durationOf(text: string): number {
-  const duration = parseDuration(text);
-  if (duration !== undefined) return duration;
-  throw new InvalidArgumentError('Expected a duration such as "500ms", "20s" or "1m30s".');
-}
-
 function leaseOf(text: string): number {
-  const lease = durationOf(text);
+  const lease = duration(text);
   if (lease >= LEAST_LEASE) return lease;
   throw new InvalidArgumentError(`Expected at least ${formatDuration(LEAST_LEASE)}.`);
 }
 
-function wholeUpTo(most: number, least: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text);
-    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
-    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
-  };
-}
-
-/** The way to a file that a reader has less to read of. */
+/** The shorter of the absolute and the relative path. */
 function shortest(file: string): string {
   const fromHere = relative(process.cwd(), file);
   return fromHere.length < file.length ? fromHere : file;
 }
 
 function createCommand(print: (text: string) => void): Command {
-  const file = new Option("--file <path>", "the manifest, YAML; edits are picked up");
+  const file = new Option("--file <path>", "YAML manifest; edits take effect at once");
   const time = new Option("--for <duration>", "stop after this time")
-    .argParser(durationOf)
+    .argParser(duration)
     .default(DEFAULT_DURATION, formatDuration(DEFAULT_DURATION));
-  const lease = new Option("--lease <duration>", "how long replicas wait for a silent leader")
+  const lease = new Option("--lease <duration>", "length of the lease of the leader")
     .argParser(leaseOf)
     .default(DEFAULT_LEASE, formatDuration(DEFAULT_LEASE));
   return new Command("npm start --")
-    .description("Runs the processes of a manifest and keeps them running, as a kubelet does.")
+    .description("Runs the processes of a manifest and restarts them like a kubelet.")
     .addOption(file.default(SHIPPED, "the shipped demo.yaml"))
     .addOption(time.conflicts("forever"))
     .option("--forever", "run until Ctrl-C or SIGTERM")
-    .option("--grace <duration>", "wait this long between SIGTERM and SIGKILL", durationOf)
-    .option("--logs <directory>", "keep what the processes write here")
-    .option("--port <number>", "serve the page here", wholeUpTo(LAST_PORT, 0), 0)
+    .option("--grace <duration>", "time between SIGTERM and SIGKILL", duration)
+    .option("--logs <directory>", "directory for the output of the processes")
+    .option("--port <number>", "port of the page", wholeNumber(0, LAST_PORT), 0)
     .option("--no-page", "serve no page")
-    .option("--replicas <number>", "run so many supervisors, one leads", wholeUpTo(9, 1))
+    .option("--replicas <number>", "number of supervisors, one of which leads", wholeNumber(1, 9))
     .addOption(lease)
-    .option("--lock <directory>", "where replicas meet; without --replicas, be one of them")
-    .option("--identity <name>", "its name as a replica")
-    .helpOption("--help", "show this")
-    .addHelpText("after", "\nA second Ctrl-C kills everything at once.\n")
+    .option("--lock <directory>", "shared lock; without --replicas, join as a replica")
+    .option("--identity <name>", "name of this replica")
+    .helpOption("--help", "show this help")
+    .addHelpText("after", "\nA second Ctrl-C kills all processes at once.\n")
     .showHelpAfterError()
     .allowExcessArguments(false)
     .configureOutput({ writeOut: print, writeErr: print })
@@ -104,20 +91,20 @@ function createCommand(print: (text: string) => void): Command {
 function requireLinux(command: Command): void {
   const { replicas, lock } = command.opts<Parsed>();
   if ((replicas !== undefined || lock !== undefined) && process.platform !== "linux")
-    command.error("error: --replicas and --lock need Linux: they look into /proc");
+    command.error("error: --replicas and --lock need Linux: they read /proc");
 }
 
-/** What would be read and then have no effect is refused. */
+/** Rejects options without an effect. */
 function requireReplicas(command: Command): void {
   const { replicas, lock, identity } = command.opts<Parsed>();
   if (identity !== undefined && lock === undefined)
-    command.error("error: --identity needs --lock: only one of several supervisors has a name");
+    command.error("error: --identity needs --lock: only a replica has a name");
   const isAlone = replicas === undefined && lock === undefined;
   if (isAlone && command.getOptionValueSource("lease") === "cli")
-    command.error("error: --lease needs --replicas or --lock: one supervisor alone has no lease");
+    command.error("error: --lease needs --replicas or --lock: a single supervisor has no lease");
 }
 
-/** Reads the arguments of the command line, without those of Node. */
+/** Parses the arguments of the command line, without those of Node. */
 export function parseOptions(args: readonly string[]): ParsedOptions {
   const printed: string[] = [];
   const command = createCommand((text) => printed.push(text));

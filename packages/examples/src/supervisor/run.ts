@@ -1,6 +1,6 @@
-import { directoryProblem } from "../report/directory-problem.ts";
-import { ending } from "./ending.ts";
-import type { Host } from "./host.ts";
+import { directoryProblem } from "../terminal/directory-problem.ts";
+import { ending } from "../terminal/ending.ts";
+import type { Host } from "../terminal/host.ts";
 import { formatManifestErrorWithSource } from "./manifest/manifest-error.ts";
 import { type ReadManifest, readManifest } from "./manifest/read-manifest.ts";
 import type { Options } from "./options.ts";

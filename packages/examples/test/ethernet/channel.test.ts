@@ -1,6 +1,6 @@
-import { getEventListeners } from "node:events";
 import { FakeClock } from "@holdfast/clock/testing";
 import { expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { Channel } from "../../src/ethernet/channel.ts";
 
 const medium = { frame: 100, slot: 10, propagation: 5 };
@@ -108,5 +108,5 @@ it("is cut by an abort: everybody is told the reason, and no timer and no listen
   waits.push(channel.send(), channel.silence());
   for (const wait of waits) await expect(wait).rejects.toBe("cut");
   expect(clock.waiters()).toBe(0);
-  expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  expect(abortListeners(stop.signal)).toBe(0);
 });

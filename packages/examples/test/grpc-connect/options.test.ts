@@ -16,7 +16,7 @@ it.each([
 });
 
 it.each([
-  { args: ["--initial", "soon"], text: 'Expected a duration above 0, such as "500ms"' },
+  { args: ["--initial", "soon"], text: 'Expected a duration such as "500ms"' },
   { args: ["--initial", "0s"], text: "Expected a duration above 0" },
   { args: ["--seed", "x"], text: "Expected a whole number." },
   { args: ["--intial", "1s"], text: "(Did you mean --initial?)" },

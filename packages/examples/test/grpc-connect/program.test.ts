@@ -1,7 +1,6 @@
-import { fileURLToPath } from "node:url";
 import { describe, it } from "vitest";
-import { childrenOf } from "../children-of.ts";
-import { Program, survivors } from "../supervisor/program.ts";
+import { childrenOf, survivors } from "../../../../test/processes.ts";
+import { Program } from "../program.ts";
 
 // Processes, sockets and time are real here. The program ends by itself only if nothing is left in it:
 // no process, no socket and no timer.
@@ -9,13 +8,13 @@ import { Program, survivors } from "../supervisor/program.ts";
 /** For a machine that is busy with other things. */
 const PATIENT = { timeout: 60_000 };
 
-const MAIN = fileURLToPath(new URL("../../dist/grpc-connect/main.js", import.meta.url));
+const MAIN = "grpc-connect/main.js";
 
 describe.concurrent("the program", PATIENT, () => {
   const short = ["--initial", "20ms", "--hold", "50ms", "--seed", "1"];
 
   it("plays its script, keeps to the protocol and leaves nothing", async ({ expect }) => {
-    await using program = new Program([...short, "--min-connect-timeout", "300ms"], MAIN);
+    await using program = new Program(MAIN, [...short, "--min-connect-timeout", "300ms"]);
     await program.printed(/ {2}refuse {2}attempt 1: .* next attempt /);
     await program.printed(/ {2}refuse {2}attempt 2: /);
     await program.printed(/ {2}hang {4}attempt 3: timed out after /);
@@ -34,7 +33,7 @@ describe.concurrent("the program", PATIENT, () => {
   });
 
   it("ends at a signal, however long an attempt may take", async ({ expect }) => {
-    await using program = new Program([...short, "--min-connect-timeout", "1h"], MAIN);
+    await using program = new Program(MAIN, [...short, "--min-connect-timeout", "1h"]);
     await program.printed(/ {2}refuse {2}attempt 2: /);
     const children = childrenOf(program.child.pid);
     expect(children.length).toBeGreaterThan(0);
@@ -44,7 +43,7 @@ describe.concurrent("the program", PATIENT, () => {
   });
 
   it("takes its peer along when it is killed", async ({ expect }) => {
-    await using program = new Program([...short, "--min-connect-timeout", "1h"], MAIN);
+    await using program = new Program(MAIN, [...short, "--min-connect-timeout", "1h"]);
     await program.printed(/ {2}refuse {2}attempt 2: /);
     const children = childrenOf(program.child.pid);
     program.child.kill("SIGKILL");
@@ -53,7 +52,7 @@ describe.concurrent("the program", PATIENT, () => {
   });
 
   it("prints its usage", async ({ expect }) => {
-    await using program = new Program(["--help"], MAIN);
+    await using program = new Program(MAIN, ["--help"]);
     expect(await program.exited).toBe(0);
     expect(program.stdout).toMatch(/^Usage: npm run grpc-connect -- \[options\]\n/);
   });

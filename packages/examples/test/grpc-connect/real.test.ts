@@ -9,10 +9,9 @@ import {
   keepConnected,
 } from "@holdfast/wait";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { survivors } from "../../../../test/processes.ts";
 import { connectHttp2, sessionEnd } from "../../src/grpc-connect/connect-http2.ts";
 import { type Behaviour, Peer } from "../../src/grpc-connect/peer.ts";
-import { freePort } from "../../src/supervisor/machine/free-port.ts";
-import { survivors } from "../supervisor/program.ts";
 
 // Processes, sockets and time are real here. A machine that pauses makes things later, never sooner, so
 // nothing is said of how late they are.
@@ -29,7 +28,7 @@ let stop: AbortController;
 let pids: Set<number>;
 
 beforeEach(async () => {
-  peer = new Peer(await freePort());
+  peer = await Peer.open();
   stop = new AbortController();
   pids = new Set();
 }, PATIENT.timeout);
@@ -196,9 +195,9 @@ describe("a session", PATIENT, () => {
   });
 });
 
-it("a peer that cannot listen says so", PATIENT, async () => {
+it("a peer rejects with the port that it cannot listen on", PATIENT, async () => {
   await become("accept");
-  await using second = new Peer(peer.port);
-  for (const pid of second.pids) pids.add(pid);
-  await expect(second.become("accept")).rejects.toThrow(`nobody can listen on port ${peer.port}`);
+  await expect(Peer.open(peer.port)).rejects.toThrow(
+    `the server cannot listen on port ${peer.port}: another program has taken it`,
+  );
 });

@@ -1,9 +1,9 @@
-import { Writable } from "node:stream";
 import { FakeClock } from "@holdfast/clock/testing";
 import pc from "picocolors";
 import { expect, it } from "vitest";
 import { LiveView } from "../../src/grpc-connect/view/live-view.ts";
 import { LogView } from "../../src/grpc-connect/view/log-view.ts";
+import { FakeTerminal } from "../terminal/fake-terminal.ts";
 import { attemptsAfter, eventsFrom } from "./sample.ts";
 
 const colours = pc.createColors(false);
@@ -28,23 +28,11 @@ it("tells one line per change, and draws the time line at the end", async () => 
   ]);
 });
 
-class Terminal extends Writable {
-  columns = 62;
-  rows = 20;
-  frames: string[] = [];
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.frames.push(chunk.toString());
-    done();
-  }
-}
-
 it("redraws ten times a second, and no more once it is closed", async () => {
   const clock = new FakeClock();
-  const terminal = new Terminal();
-  const stream = terminal as unknown as NodeJS.WriteStream;
+  const terminal = new FakeTerminal(62);
   const start = clock.monotonic();
-  const view = new LiveView({ clock, stream, colours, start });
+  const view = new LiveView({ clock, stream: terminal.stream, colours, start });
   const [first] = eventsFrom(start);
   if (first !== undefined) view.show(first, attemptsAfter(1, start));
   await clock.step(1_000);

@@ -1,24 +1,13 @@
-import { Writable } from "node:stream";
 import { FakeClock } from "@holdfast/clock/testing";
 import { expect, it } from "vitest";
 import { LiveView } from "../../src/supervisor/view/live-view.ts";
 import { createPalette } from "../../src/supervisor/view/palette.ts";
-
-class Terminal extends Writable {
-  columns = 60;
-  rows = 20;
-  frames: string[] = [];
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.frames.push(chunk.toString());
-    done();
-  }
-}
+import { FakeTerminal } from "../terminal/fake-terminal.ts";
 
 function liveView() {
   const clock = new FakeClock();
-  const terminal = new Terminal();
-  const stream = terminal as unknown as NodeJS.WriteStream;
+  const terminal = new FakeTerminal(60);
+  const { stream } = terminal;
   const palette = createPalette(false);
   const start = clock.monotonic();
   const view = new LiveView({ clock, stream, palette, file: "my.yaml", start, duration: 9_000 });

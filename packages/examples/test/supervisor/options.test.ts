@@ -71,11 +71,11 @@ it.each([
   },
   {
     args: ["--lease", "3s"],
-    want: "error: --lease needs --replicas or --lock: one supervisor alone has no lease",
+    want: "error: --lease needs --replicas or --lock: a single supervisor has no lease",
   },
   {
     args: ["--identity", "a", "--replicas", "2"],
-    want: "error: --identity needs --lock: only one of several supervisors has a name",
+    want: "error: --identity needs --lock: only a replica has a name",
   },
   {
     args: ["--for", "5s", "--forever"],

@@ -12,11 +12,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "@holdfast/clock";
 import { afterAll, describe, expect, it } from "vitest";
+import { isAlive, survivors } from "../../../../test/processes.ts";
 import { freePort } from "../../src/supervisor/machine/free-port.ts";
 import { httpProbe } from "../../src/supervisor/machine/http-probe.ts";
 import { ProcessLogs } from "../../src/supervisor/machine/process-logs.ts";
 import { RealProcessTable } from "../../src/supervisor/machine/real-process-table.ts";
-import { isAlive, Program, survivors } from "./program.ts";
+import { SupervisorProgram } from "./supervisor-program.ts";
 
 // Processes, files and time are real here; these are the only tests of the supervisor that wait.
 
@@ -153,7 +154,14 @@ describe.concurrent("the program", PATIENT, () => {
 backoff: { duration: 300ms, factor: 50, cap: 15s, resetAfter: 1m }
 processes: { steady: { command: sleep, args: ["100"] } }
 `);
-    await using program = new Program(["--file", file, "--for", "1m", "--grace", `${grace}ms`]);
+    await using program = new SupervisorProgram([
+      "--file",
+      file,
+      "--for",
+      "1m",
+      "--grace",
+      `${grace}ms`,
+    ]);
     const first = await program.pidOf("steady");
     const killedAt = realClock.monotonic();
     process.kill(first, "SIGKILL");
@@ -181,7 +189,7 @@ processes:
 `);
     const logs = join(directory, "kept-logs");
     const args = ["--file", file, "--forever", "--grace", "200ms", "--logs", logs];
-    await using program = new Program(args);
+    await using program = new SupervisorProgram(args);
     const groups = [await program.pidOf("stubborn"), await program.pidOf("parent")];
     while (!membersOf(groups).some(([, command]) => command === "sleep 100"))
       await realClock.sleep(20);
@@ -196,7 +204,7 @@ processes:
   it("keeps the last good manifest, and follows a file that is replaced", async () => {
     const good = 'processes: { steady: { command: sleep, args: ["100"] } }\n';
     const file = write(good);
-    await using program = new Program(["--file", file, "--forever"]);
+    await using program = new SupervisorProgram(["--file", file, "--forever"]);
     const first = await program.pidOf("steady");
 
     writeFileSync(file, good.replace("command", "comand"));
@@ -219,7 +227,7 @@ processes:
 
   it("kills at once at a second signal", async () => {
     const file = write(`processes: { stubborn: { command: sh, args: [-c, ${IGNORES_SIGTERM}] } }`);
-    await using program = new Program(["--file", file, "--forever", "--grace", "1m"]);
+    await using program = new SupervisorProgram(["--file", file, "--forever", "--grace", "1m"]);
     const pid = await program.pidOf("stubborn");
     program.child.kill("SIGINT");
     await program.printed(/stubborn +Terminating/);
@@ -248,7 +256,7 @@ processes:
   });
 
   it("prints its usage", async () => {
-    await using program = new Program(["--help"]);
+    await using program = new SupervisorProgram(["--help"]);
     expect(await program.exited).toBe(0);
     expect(program.stdout).toMatch(/^Usage: npm start -- \[options\]\n/);
   });

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { getEventListeners, once } from "node:events";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "@holdfast/clock";
 import { afterAll, describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { isAlive, survivors } from "../../../../test/processes.ts";
 import { processState } from "../../src/supervisor/machine/process-state.ts";
 import { Roster } from "../../src/supervisor/replica/roster.ts";
-import { isAlive, survivors } from "./program.ts";
 
 const root = mkdtempSync(join(tmpdir(), "holdfast-test-"));
 const children: ChildProcess[] = [];
@@ -70,7 +71,7 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     const ended = roster.endOrphans({ ...ALL, grace: Number.POSITIVE_INFINITY, signal });
     stop.abort(reason);
     await expect(ended).rejects.toBe(reason);
-    expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect(abortListeners(signal)).toBe(0);
     expect(readdirSync(directory)).toHaveLength(1);
   });
 

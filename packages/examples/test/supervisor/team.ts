@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { poll } from "@holdfast/wait";
 import type { Snapshot } from "../../src/supervisor/web/snapshot.ts";
-import { Program } from "./program.ts";
+import { SupervisorProgram } from "./supervisor-program.ts";
 
 const RECORDER = fileURLToPath(new URL("recorder.sh", import.meta.url));
 
@@ -28,14 +28,21 @@ export class Team implements AsyncDisposable {
   /** Where its page is. */
   readonly url: Promise<string>;
   readonly #file: string;
-  readonly #program: Program;
+  readonly #program: SupervisorProgram;
 
   private constructor(place: string) {
     this.lock = `${place}.lock`;
     this.#file = startsFile(place);
     writeFileSync(this.#file, "");
     const args = ["--file", `${place}.yaml`, "--lock", this.lock, "--logs", `${place}.logs`];
-    this.#program = new Program(["--replicas", "3", "--lease", "2s", "--forever", ...args]);
+    this.#program = new SupervisorProgram([
+      "--replicas",
+      "3",
+      "--lease",
+      "2s",
+      "--forever",
+      ...args,
+    ]);
     this.url = this.#program.printed(/its page: (\S+)\n/).then(([, url = ""]) => url);
   }
 

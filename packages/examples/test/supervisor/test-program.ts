@@ -3,8 +3,9 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, it } from "vitest";
+import { isAlive, survivors } from "../../../../test/processes.ts";
 import type { Snapshot } from "../../src/supervisor/web/snapshot.ts";
-import { isAlive, Program, survivors } from "./program.ts";
+import { SupervisorProgram } from "./supervisor-program.ts";
 import { Team } from "./team.ts";
 import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "./web/browser.ts";
 
@@ -56,7 +57,7 @@ export function testProgram(): void {
       const head = "backoff: { duration: 200ms, factor: 2, cap: 2s, resetAfter: 1m }\nprocesses:\n";
       const file = join(directory, "crasher.yaml");
       writeFileSync(file, `${head}${crasher}`);
-      await using program = new Program(["--file", file, "--forever"]);
+      await using program = new SupervisorProgram(["--file", file, "--forever"]);
       const [, url = ""] = await program.printed(/its page: (http:\S+)\n/);
       await using visitor = await visit(url);
       const { page } = visitor;

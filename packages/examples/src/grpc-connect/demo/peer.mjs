@@ -1,14 +1,14 @@
-// A server that behaves as it is told, once: { behaviour, port }. Started by peer.ts, with whom it also
-// ends, however that happens.
+// A server with one behaviour, started by peer.ts. It receives one message, { behaviour, port }, sends
+// { port } when it listens, and exits with its parent.
 import { createServer as createHttp2Server } from "node:http2";
 import { createServer } from "node:net";
 
 const servers = {
-  /** The connection stands, and nothing ever comes over it. */
+  /** Accepts connections and sends nothing. */
   hang: () => createServer((socket) => socket.on("error", () => {}).resume()),
-  /** The connection stands, for a moment. */
+  /** Accepts connections and resets them. */
   reset: () => createServer((socket) => socket.on("error", () => {}).resetAndDestroy()),
-  /** HTTP/2, which begins with a SETTINGS frame. */
+  /** HTTP/2: sends a SETTINGS frame first. */
   accept: () => createHttp2Server(),
 };
 
@@ -16,8 +16,7 @@ process.once("message", ({ behaviour, port }) => {
   const server = servers[behaviour]();
   server.once("error", () => process.exit(1));
   server.listen(port, "127.0.0.1", () => {
-    // Whoever waits for it may have ended: then there is nobody to tell.
-    process.send("listening", () => {});
+    process.send({ port: server.address().port }, () => {}); // the parent may have exited
   });
 });
 process.once("disconnect", () => process.exit());

@@ -5,7 +5,7 @@ import type { ClientEvent } from "../event.ts";
 import { type Colours, legend, timeLine } from "./time-line.ts";
 import type { View } from "./view.ts";
 
-/** What a {@link LiveView} needs. */
+/** Options for {@link LiveView}. */
 export interface LiveViewOptions {
   readonly clock: Clock;
   readonly stream: NodeJS.WriteStream;

@@ -1,12 +1,12 @@
 import type { Clock } from "@holdfast/clock";
-import { formatDuration, formatElapsed } from "../../supervisor/manifest/duration.ts";
+import { formatDuration, formatElapsed } from "../../terminal/duration.ts";
 import type { Attempt } from "../attempt.ts";
 import type { ClientEvent } from "../event.ts";
 import { describeError } from "./describe-error.ts";
 import { type Colours, legend, timeLine } from "./time-line.ts";
 import type { View } from "./view.ts";
 
-/** What a {@link LogView} needs. */
+/** Options for {@link LogView}. */
 export interface LogViewOptions {
   readonly clock: Clock;
   readonly write: (text: string) => void;

@@ -1,9 +1,9 @@
-import { layout } from "../../supervisor/view/layout.ts";
+import { layout } from "../../terminal/layout.ts";
 import { type Attempt, nextDue } from "../attempt.ts";
 import { describeError } from "./describe-error.ts";
 import type { Colours } from "./time-line.ts";
 
-/** What a summary is written on. */
+/** Options for {@link summaryLines}. */
 export interface SummaryOptions {
   readonly room: number;
   readonly colours: Colours;
@@ -23,7 +23,7 @@ interface SummaryColumn {
   readonly text: (row: Row) => string;
 }
 
-/** A thousandth of a millisecond: what the sums of instants are off by. */
+/** The rounding error of a sum of instants: a thousandth of a millisecond. */
 const EXACT = 1e-3;
 
 function milliseconds(value: number | undefined): string {

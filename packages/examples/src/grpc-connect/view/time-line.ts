@@ -1,10 +1,10 @@
 import type { createColors } from "picocolors";
 import type { Attempt } from "../attempt.ts";
 
-/** What paints. */
+/** The colours of a terminal. */
 export type Colours = ReturnType<typeof createColors>;
 
-/** What a time line is drawn on. Instants are monotonic. */
+/** The canvas of a time line. Instants are monotonic. */
 export interface Canvas {
   readonly colours: Colours;
   /** How many columns there are. */
@@ -21,7 +21,7 @@ type Cell = "nothing" | "connecting" | "failed" | "connected" | "lost" | "waitin
 
 const LABEL = "accept  10  ".length;
 const LEAST_CELLS = 20;
-/** What lies between two marks of the axis, in seconds; the first that leaves room for a mark. */
+/** Distances between two marks of the axis, in seconds. The axis uses the first that fits. */
 const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 300, 3_600];
 const LEAST_BETWEEN_MARKS = 8;
 
@@ -53,7 +53,7 @@ function paint(cell: Cell, { dim, green, red, yellow }: Colours): string {
   }
 }
 
-/** What is to be seen of an attempt in one column; `columnOf` gives the column of an instant. */
+/** The cell of an attempt in one column. `columnOf` returns the column of an instant. */
 function cellOf(
   { startedAt, delay, acceptedAt, endedAt = Number.POSITIVE_INFINITY, phase }: Attempt,
   column: number,
@@ -102,7 +102,7 @@ export function timeLine(attempts: readonly Attempt[], canvas: Canvas): string[]
   return [colours.dim(`${"PEER".padEnd(LABEL)}${axis(span, cells)}`), ...rows];
 }
 
-/** What the symbols mean. */
+/** The meaning of the symbols. */
 export function legend({ dim }: Colours): string {
   const { connecting, failed, connected, lost, waiting, ahead } = SYMBOLS;
   const words = [

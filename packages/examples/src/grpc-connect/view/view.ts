@@ -1,7 +1,7 @@
 import type { Attempt } from "../attempt.ts";
 import type { ClientEvent } from "../event.ts";
 
-/** Shows a person what a client does. */
+/** Shows the changes of a client to a person. */
 export interface View {
   /** @param attempts - as they are after the event */
   show(event: ClientEvent, attempts: readonly Attempt[]): void;

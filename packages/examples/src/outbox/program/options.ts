@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { wholeNumber } from "../../report/simulation-command.ts";
+import { wholeNumber } from "../../terminal/arguments.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the command line asks for, or a text to print and the exit code to end with. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import pc from "picocolors";
-import { ending } from "../../supervisor/ending.ts";
-import type { Host } from "../../supervisor/host.ts";
+import { ending } from "../../terminal/ending.ts";
+import type { Host } from "../../terminal/host.ts";
 import { ProgramDatabase } from "./database/program-database.ts";
 import { Delivery } from "./delivery.ts";
 import { fileProblem } from "./file-problem.ts";

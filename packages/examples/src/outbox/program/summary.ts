@@ -1,4 +1,4 @@
-import { formatDuration } from "../../supervisor/manifest/duration.ts";
+import { formatDuration } from "../../terminal/duration.ts";
 import { type Audit, faultsOf } from "./audit.ts";
 import type { Outcome } from "./delivery.ts";
 import { describeOverlap, type Overlap } from "./receiver/overlap.ts";

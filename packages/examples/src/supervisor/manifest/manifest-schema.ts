@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseDuration } from "./duration.ts";
+import { parseDuration } from "../../terminal/duration.ts";
 import type { BackoffSpec, ReadinessSpec, RestartPolicy } from "./manifest.ts";
 
 type Partly<T> = { readonly [K in keyof T]?: T[K] | undefined };

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { formatDuration } from "./duration.ts";
+import { formatDuration } from "../../terminal/duration.ts";
 import type { BackoffSpec, Manifest, ProcessSpec, ReadinessSpec } from "./manifest.ts";
 import { formatPath, type ManifestIssue } from "./manifest-issue.ts";
 import type { ManifestDraft, ProcessDraft } from "./manifest-schema.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { FileLock, LeaderElector } from "@holdfast/controller";
-import { formatDuration } from "../manifest/duration.ts";
+import { formatDuration } from "../../terminal/duration.ts";
 import type { Program } from "../program.ts";
 import { FencedTable } from "./fenced-table.ts";
 import type { Role } from "./role.ts";

@@ -1,6 +1,6 @@
+import { formatDuration } from "../../terminal/duration.ts";
 import type { Phase } from "../core/phase.ts";
 import type { ProcessStatus } from "../core/status.ts";
-import { formatDuration } from "../manifest/duration.ts";
 import { formatExit } from "./format-run.ts";
 import type { Tone } from "./line.ts";
 

@@ -1,7 +1,7 @@
+import { formatDuration } from "../../terminal/duration.ts";
 import type { Action } from "../core/diff.ts";
 import type { SupervisorEvent } from "../core/event.ts";
 import type { Statuses } from "../core/status.ts";
-import { formatDuration } from "../manifest/duration.ts";
 import { formatManifestError } from "../manifest/manifest-error.ts";
 import { describeProcessEvent } from "./describe-process-event.ts";
 import type { Line, Tone } from "./line.ts";

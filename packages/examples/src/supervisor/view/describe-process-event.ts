@@ -1,7 +1,7 @@
+import { formatDuration } from "../../terminal/duration.ts";
 import { dispatch, type Handlers } from "../core/dispatch.ts";
 import type { ProcessEvent, StopReason } from "../core/event.ts";
 import type { ProcessStatus } from "../core/status.ts";
-import { formatDuration } from "../manifest/duration.ts";
 import { formatRun } from "./format-run.ts";
 import type { Line } from "./line.ts";
 

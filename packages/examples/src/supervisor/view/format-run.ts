@@ -1,5 +1,5 @@
+import { formatDuration } from "../../terminal/duration.ts";
 import type { Exit, Run } from "../core/process-table.ts";
-import { formatDuration } from "../manifest/duration.ts";
 
 /** "code 1", "SIGKILL" or "not started". */
 export function formatExit(exit: Exit): string {

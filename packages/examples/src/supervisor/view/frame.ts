@@ -1,7 +1,7 @@
 import truncate from "cli-truncate";
 import wrap from "wrap-ansi";
+import { formatDuration, formatElapsed } from "../../terminal/duration.ts";
 import type { Statuses } from "../core/status.ts";
-import { formatDuration, formatElapsed } from "../manifest/duration.ts";
 import type { Line } from "./line.ts";
 import type { Palette } from "./palette.ts";
 import { processRows } from "./process-rows.ts";

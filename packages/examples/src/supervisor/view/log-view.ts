@@ -1,6 +1,6 @@
+import { formatElapsed } from "../../terminal/duration.ts";
 import type { SupervisorEvent } from "../core/event.ts";
 import type { Statuses } from "../core/status.ts";
-import { formatElapsed } from "../manifest/duration.ts";
 import { describeEvent } from "./describe-event.ts";
 import type { Palette } from "./palette.ts";
 import type { View } from "./view.ts";

@@ -1,6 +1,6 @@
+import { layout } from "../../terminal/layout.ts";
 import type { Statuses } from "../core/status.ts";
 import { type Cell, COLUMNS } from "./columns.ts";
-import { layout } from "./layout.ts";
 import type { Palette } from "./palette.ts";
 
 function paint({ text, look }: Cell, palette: Palette): string {

@@ -1,7 +1,7 @@
+import { formatDuration } from "../../terminal/duration.ts";
+import { layout } from "../../terminal/layout.ts";
 import type { ProcessStatus, Statuses, Wait } from "../core/status.ts";
-import { formatDuration } from "../manifest/duration.ts";
 import { formatExit } from "./format-run.ts";
-import { layout } from "./layout.ts";
 import type { Palette } from "./palette.ts";
 
 /** What a summary is about besides the processes. */

@@ -3,15 +3,15 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-// The paths are those of the sources, so that the scripts of the page find each other.
-const SOURCES = new URL("../../../src/supervisor/", import.meta.url);
-const BUILT = new URL("../../../dist/supervisor/", import.meta.url);
+// A URL path is the path below src or dist, so the imports of the scripts resolve in the browser too.
+const SOURCES = new URL("../../../src/", import.meta.url);
+const BUILT = new URL("../../../dist/", import.meta.url);
 const LIT = new URL(
   "../lit-html.js",
   pathToFileURL(createRequire(import.meta.url).resolve("lit-html")),
 );
 
-const PAGE = new URL("web/page/index.html", SOURCES);
+const PAGE = new URL("supervisor/web/page/index.html", SOURCES);
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   css: "text/css; charset=utf-8",
@@ -19,8 +19,8 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 const FILES: readonly { readonly path: RegExp; readonly root: URL }[] = [
-  { path: /^\/web\/page\/[a-z-]+\.(css|svg)$/, root: SOURCES },
-  { path: /^\/(web\/page\/[a-z-]+|manifest\/duration)\.js$/, root: BUILT },
+  { path: /^\/supervisor\/web\/page\/[a-z-]+\.(css|svg)$/, root: SOURCES },
+  { path: /^\/(supervisor\/web\/page\/[a-z-]+|terminal\/duration)\.js$/, root: BUILT },
 ];
 
 function fileOf(path: string): URL | undefined {
@@ -30,7 +30,7 @@ function fileOf(path: string): URL | undefined {
   return found && new URL(`.${path}`, found.root);
 }
 
-/** @returns the file of the page with this path and its type, or undefined if there is none */
+/** A file of the page and its type; undefined for a path that the page does not have. */
 export function pageFile(
   path: string,
 ): { readonly type: string; readonly body: string } | undefined {

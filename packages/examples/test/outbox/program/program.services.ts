@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { it } from "vitest";
-import { childrenOf } from "../../children-of.ts";
-import { survivors } from "../../supervisor/program.ts";
+import { childrenOf, survivors } from "../../../../../test/processes.ts";
 
 // Processes, sockets, the database and time are real here.
 

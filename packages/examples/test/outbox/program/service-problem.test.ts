@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
 import { afterAll, expect, it } from "vitest";
+import { freePort } from "../../../../../test/free-port.ts";
 import { fileProblem } from "../../../src/outbox/program/file-problem.ts";
 import { replay } from "../../../src/outbox/program/replay.ts";
 import { run } from "../../../src/outbox/program/run.ts";
 import { serviceProblem } from "../../../src/outbox/program/service-problem.ts";
 import { servicesOf } from "../../../src/outbox/program/settings.ts";
-import { freePort } from "../../../src/supervisor/machine/free-port.ts";
 
 // Sockets are real here.
 

@@ -1,10 +1,11 @@
-import { getEventListeners, once } from "node:events";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { FakeClock } from "@holdfast/clock/testing";
 import { isRetryAfterError, isTerminalError } from "@holdfast/controller";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../../test/error-of.ts";
 import { isWebhookError } from "../../../src/outbox/publish/webhook-error.ts";
 import { WebhookPublisher } from "../../../src/outbox/publish/webhook-publisher.ts";
@@ -159,7 +160,7 @@ describe("WebhookPublisher", () => {
       new WebhookPublisher({ url }).publish(sampleMessage(), stop.signal),
     );
     expect(error).toBe(reason);
-    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    expect(abortListeners(stop.signal)).toBe(0);
     await closed; // the request does not go on behind our back
   });
 
@@ -169,7 +170,7 @@ describe("WebhookPublisher", () => {
     await publisher.publish(sampleMessage(), stop.signal);
     answer = answering(500);
     await errorOf(publisher.publish(sampleMessage(), stop.signal));
-    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    expect(abortListeners(stop.signal)).toBe(0);
   });
 
   it("does not send for an aborted signal", async () => {

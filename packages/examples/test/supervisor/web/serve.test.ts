@@ -127,11 +127,28 @@ describe("the answers of a server", () => {
     expect(await response.text()).toMatch(/^<!doctype html>/);
   });
 
+  it("include every file that the page refers to", async () => {
+    const { start } = world();
+    await using server = await start();
+    const found = new Map<string, number>();
+    const visit = async (url: URL): Promise<void> => {
+      if (found.has(url.pathname)) return;
+      found.set(url.pathname, 0);
+      const response = await fetch(url);
+      found.set(url.pathname, response.status);
+      const links = (await response.text()).matchAll(/(?:from|src=|href=|import) ?"([./][^"]*)"/g);
+      for (const [, link = ""] of links) await visit(new URL(link, url));
+    };
+    await visit(new URL(server.url));
+    expect([...found.values()].filter((status) => status !== 200)).toEqual([]);
+    expect([...found.keys()]).toContain("/terminal/duration.js");
+  });
+
   it.each([
     { method: "GET", path: "/nothing", want: 404 },
-    { method: "GET", path: "/web/page/../../main.js", want: 404 },
-    { method: "GET", path: "/web/page/%2e%2e/serve.js", want: 404 },
-    { method: "GET", path: "/web/page/missing.js", want: 404 },
+    { method: "GET", path: "/supervisor/web/page/../../main.js", want: 404 },
+    { method: "GET", path: "/supervisor/web/page/%2e%2e/serve.js", want: 404 },
+    { method: "GET", path: "/supervisor/web/page/missing.js", want: 404 },
     { method: "GET", path: "//elsewhere/state", want: 404 },
     { method: "GET", path: "http://elsewhere/state", want: 400 },
     { method: "POST", path: "/state", want: 405 },

@@ -1,5 +1,5 @@
 import { realClock } from "@holdfast/clock";
-import { ending } from "../../../supervisor/ending.ts";
+import { ending } from "../../../terminal/ending.ts";
 import { serviceProblem } from "../service-problem.ts";
 import { servicesOf } from "../settings.ts";
 import { parseOptions } from "./options.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { exitForUsage } from "../../../report/exit-for-usage.ts";
-import { wholeNumber } from "../../../report/simulation-command.ts";
+import { wholeNumber } from "../../../terminal/arguments.ts";
+import { exitForUsage } from "../../../terminal/exit-for-usage.ts";
 
 /** What the command line asks for. */
 export interface CrashOptions {

@@ -1,4 +1,4 @@
-import { formatElapsed } from "../../../supervisor/manifest/duration.ts";
+import { formatElapsed } from "../../../terminal/duration.ts";
 import type { Progress } from "../progress.ts";
 import type { View } from "./view.ts";
 

@@ -1,4 +1,4 @@
-import { formatDuration } from "../../../supervisor/manifest/duration.ts";
+import { formatDuration } from "../../../terminal/duration.ts";
 import type { Progress } from "../progress.ts";
 import type { Colours } from "./view.ts";
 

@@ -1,4 +1,4 @@
-import { formatDuration } from "../../manifest/duration.ts";
+import { formatDuration } from "../../../terminal/duration.ts";
 import type { ProcessSnapshot } from "../snapshot.ts";
 
 /** "planned 1.04s, measured 1.05s (+4ms)". */

@@ -1,5 +1,5 @@
 import { html, nothing, svg, type TemplateResult } from "lit-html";
-import { formatDuration } from "../../manifest/duration.ts";
+import { formatDuration } from "../../../terminal/duration.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Connection, Picture } from "./news.ts";
 

@@ -1,5 +1,5 @@
 import { html, svg, type TemplateResult } from "lit-html";
-import { formatDuration } from "../../manifest/duration.ts";
+import { formatDuration } from "../../../terminal/duration.ts";
 import type { ProcessSnapshot } from "../snapshot.ts";
 import { describeWait } from "./describe-wait.ts";
 

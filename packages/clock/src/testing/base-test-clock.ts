@@ -1,0 +1,93 @@
+import { ContextClock } from "../host/context-clock.ts";
+import { requireFinite } from "../internal/arguments.ts";
+import type {
+  PendingTimer,
+  RunOptions,
+  StepOptions,
+  TestClock,
+  WaitForWaitersOptions,
+} from "./test-clock.ts";
+import { TimeControl } from "./time-control.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+import { WaiterWatch } from "./waiter-watch.ts";
+
+function requireDuration(duration: number): number {
+  if (requireFinite("duration", duration) >= 0) return duration;
+  throw new RangeError(`duration must be at least 0: time does not go back, got ${duration}`);
+}
+
+/** The part of a {@link TestClock} that is the same over every {@link VirtualTime}. */
+export abstract class BaseTestClock extends ContextClock implements TestClock {
+  readonly #time: VirtualTime;
+  readonly #control: TimeControl;
+  readonly #watch: WaiterWatch;
+
+  constructor(time: VirtualTime) {
+    super();
+    this.#time = time;
+    this.#control = new TimeControl(time);
+    this.#watch = new WaiterWatch(time);
+    time.onArm = () => {
+      this.#control.wake();
+      this.#watch.check();
+    };
+  }
+
+  override monotonic(): number {
+    return this.#time.monotonic();
+  }
+
+  abstract setSystemTime(instant: number): void;
+
+  run<Value>(
+    fn: (clock: this) => Value | PromiseLike<Value>,
+    options: RunOptions = {},
+  ): Promise<Value> {
+    return this.#control.run(fn, this, options);
+  }
+
+  async step(duration: number, options: StepOptions = {}): Promise<void> {
+    const end = this.#time.after(requireDuration(duration));
+    await this.#control.step(end, options);
+  }
+
+  stepSync(duration: number): void {
+    this.#control.stepSync(this.#time.after(requireDuration(duration)));
+  }
+
+  async setTime(instant: number, options: StepOptions = {}): Promise<void> {
+    const duration = requireFinite("instant", instant) - this.now();
+    if (duration < 0)
+      throw new RangeError(`instant must not be before now(), ${this.now()}, got ${instant}`);
+    await this.step(duration, options);
+  }
+
+  waiters(): number {
+    return this.#time.size;
+  }
+
+  hasWaiters(): boolean {
+    return this.#time.size > 0;
+  }
+
+  waitForWaiters(count: number, options: WaitForWaitersOptions = {}): Promise<void> {
+    return this.#watch.wait(count, options);
+  }
+
+  pending(): PendingTimer[] {
+    return this.#time.pending();
+  }
+
+  hold(label = "hold"): Disposable {
+    return this.#control.hold(label);
+  }
+
+  external<Value>(work: PromiseLike<Value>, label = "external"): Promise<Value> {
+    return this.#control.external(work, label);
+  }
+
+  /** Stops every timer. */
+  [Symbol.dispose](): void {
+    this.#time.stopAll();
+  }
+}

@@ -1,0 +1,133 @@
+import { onAbort } from "../abort/on-abort.ts";
+import {
+  requireFinite,
+  requireFunction,
+  requireNotNegative,
+  requireOptions,
+  requireSignal,
+  requireWhole,
+} from "../internal/arguments.ts";
+import { Advance, type AdvanceLimits, type Hold } from "./advance.ts";
+import { LivelockGuard } from "./livelock-guard.ts";
+import type { RunOptions, StepOptions } from "./test-clock.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+
+interface CheckedOptions extends Pick<AdvanceLimits, "turns" | "stallMs" | "maxTimers"> {
+  readonly signal: AbortSignal | undefined;
+}
+
+function checkOptions(options: RunOptions): CheckedOptions {
+  requireOptions("options", options);
+  const { turns = 1, stallMs = 1_000, maxTimers = 1_000_000, signal } = options;
+  requireFinite("options.turns", requireWhole("options.turns", turns, 0));
+  requireNotNegative("options.stallMs", stallMs);
+  requireWhole("options.maxTimers", maxTimers, 0);
+  if (signal !== undefined) requireSignal("options.signal", signal);
+  return { turns, stallMs, maxTimers, signal };
+}
+
+/** Moves the time of a test clock for one method at a time, and keeps the holds that stop it. */
+export class TimeControl {
+  readonly #time: VirtualTime;
+  readonly #holds = new Set<Hold>();
+  #advance: Advance | undefined = undefined;
+  /** The method that moves time now. */
+  #verb: "run" | "step" | "stepSync" | undefined = undefined;
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  /** Resumes a parked advance; called when a timer is armed. */
+  wake(): void {
+    this.#advance?.wake();
+  }
+
+  /** A step without the event loop: callbacks run, promises do not. */
+  stepSync(end: number): void {
+    this.#requireIdle("stepSync");
+    this.#verb = "stepSync";
+    const guard = new LivelockGuard(this.#time, Number.POSITIVE_INFINITY);
+    try {
+      while (this.#time.next(end) !== "none") {
+        const fired = this.#time.fireNext(end);
+        if (fired === undefined) break;
+        guard.count(fired.label);
+      }
+      this.#time.moveTo(end);
+    } finally {
+      this.#verb = undefined;
+    }
+  }
+
+  async step(end: number, options: StepOptions): Promise<void> {
+    const { turns, stallMs } = checkOptions(options);
+    await this.#begin({
+      verb: "step",
+      end,
+      whenIdle: "finish",
+      turns,
+      stallMs,
+      maxTimers: Number.POSITIVE_INFINITY,
+    }).ended;
+  }
+
+  async run<Clock, Value>(
+    fn: (clock: Clock) => Value | PromiseLike<Value>,
+    clock: Clock,
+    options: RunOptions,
+  ): Promise<Value> {
+    requireFunction("fn", fn);
+    const { signal, ...limits } = checkOptions(options);
+    this.#requireIdle("run");
+    signal?.throwIfAborted();
+    const end = Number.POSITIVE_INFINITY;
+    const advance = this.#begin({ verb: "run", end, whenIdle: "park", ...limits });
+    const abort = signal && onAbort(signal, (thrown) => advance.end({ thrown }));
+    const result = (async () => fn(clock))();
+    // Ends the advance in the very microtask in which the work settles, before time can move.
+    const settled = result.finally(() => advance.end());
+    try {
+      await Promise.race([advance.ended, settled]);
+      return await result;
+    } finally {
+      abort?.[Symbol.dispose]();
+    }
+  }
+
+  hold(label: string): Disposable {
+    const hold = { label };
+    this.#holds.add(hold);
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#holds.delete(hold)) this.wake();
+      },
+    };
+  }
+
+  async external<Value>(work: PromiseLike<Value>, label: string): Promise<Value> {
+    const hold = this.hold(label);
+    try {
+      return await work;
+    } finally {
+      hold[Symbol.dispose]();
+    }
+  }
+
+  #requireIdle(verb: string): void {
+    if (this.#verb === undefined) return;
+    throw new Error(
+      `${verb}() cannot move a clock that ${this.#verb}() is driving: inside it, wait with clock.sleep()`,
+    );
+  }
+
+  #begin(limits: AdvanceLimits): Advance {
+    this.#requireIdle(limits.verb);
+    this.#verb = limits.verb;
+    this.#advance = new Advance(this.#time, limits, this.#holds, () => {
+      this.#advance = undefined;
+      this.#verb = undefined;
+    });
+    return this.#advance;
+  }
+}
