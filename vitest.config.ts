@@ -6,11 +6,6 @@ import { defineConfig } from "vitest/config";
 // "node" and not Vite's "module", which is for bundlers: dependencies resolve as they do for users.
 const conditions = process.env["TEST_DIST"] ? ["node"] : ["@holdfast/source", "node"];
 
-// Simulations make much garbage that dies young: with more room, less of it is copied. Few tests run for
-// so long that optimizing them pays: with a larger budget V8 does so later. Newer Nodes know no budget.
-const v8Options = ["--max-semi-space-size=64", "--liftoff-only"];
-if (process.versions.node.startsWith("20.")) v8Options.push("--interrupt-budget=600000");
-
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -25,8 +20,6 @@ export default defineConfig({
     isolate: false,
     // What Vite makes of a source it keeps on disk, by its content and the settings above.
     experimental: { fsModuleCache: true },
-    // Mutation testing runs on threads, which take no such options.
-    execArgv: process.env["STRYKER_MUTATOR_WORKER"] ? [] : v8Options,
     // A machine that is busy with other things may stand still for seconds.
     testTimeout: 30_000,
     // Two more than the cores: some tests wait for processes and for real time.

@@ -3,6 +3,19 @@ import { abortListeners } from "../../../test/abort-listeners.ts";
 import { type Timeline, timelineOf } from "../../../test/timeline.ts";
 import type { Harness } from "./harness.ts";
 
+/** Reasons for an abort: each has to come out as it is, also one that is false or has no text. */
+export const REASONS: readonly unknown[] = [undefined, null, 0, "", Number.NaN, new Error("stop")];
+
+/** Values that a function may throw. */
+export const FAILURES: readonly unknown[] = [
+  new Error("refused"),
+  new TypeError("fetch failed"),
+  "refused",
+  0,
+  null,
+  undefined,
+];
+
 /** Where a test lets a loop run. */
 export interface Stage {
   readonly harness: Harness;

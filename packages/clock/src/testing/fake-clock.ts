@@ -97,8 +97,9 @@ export class FakeClock extends BaseTestClock implements TestClock {
    */
   constructor(options: FakeClockOptions = {}) {
     requireOptions("options", options);
-    const start = requireFinite("options.now", options.now ?? WALL_START);
-    const timeline = new Timeline(MONOTONIC_START, tieOrderOf(options.ties));
+    const { now = WALL_START, ties } = options;
+    const start = requireFinite("options.now", now);
+    const timeline = new Timeline(MONOTONIC_START, tieOrderOf(ties));
     super(timeline);
     this.#timeline = timeline;
     this.#wallOffset = start - MONOTONIC_START;

@@ -113,10 +113,10 @@ export class ExponentialLimiter implements RateLimiter {
   constructor(options: ExponentialLimiterOptions = {}) {
     requireOptions("options", options);
     const { duration = 5, factor = 2, cap = 1_000_000, jitter = 0 } = options;
-    const { expireAfter = defaultExpiry(cap), clock = realClock, random } = options;
     requireAtLeast("options.duration", duration, 0);
     requireAtLeast("options.factor", factor, 1);
     requireAbove("options.cap", cap, 0);
+    const { expireAfter = defaultExpiry(cap), clock = realClock, random } = options;
     requireAtLeast("options.jitter", jitter, 0);
     requireNotNegative("options.expireAfter", expireAfter);
     requireMethods("options.clock", clock, ["monotonic"]);

@@ -70,9 +70,10 @@ export class FastSlowLimiter implements RateLimiter {
    */
   constructor(options: FastSlowLimiterOptions) {
     requireOptions("options", options);
-    const { fast, slow, maxFast, expireAfter = defaultExpiry(slow), clock = realClock } = options;
+    const { fast, slow, maxFast, clock = realClock } = options;
     requireAtLeast("options.fast", fast, 0);
     requireAtLeast("options.slow", slow, 0);
+    const { expireAfter = defaultExpiry(slow) } = options;
     requireWhole("options.maxFast", maxFast, 0);
     requireNotNegative("options.expireAfter", expireAfter);
     requireMethods("options.clock", clock, ["monotonic"]);

@@ -9,7 +9,7 @@ import {
   type Versioned,
 } from "@holdfast/controller";
 import { type Random, seededRandom } from "@holdfast/wait";
-import { SkewedClock } from "./skewed-clock.ts";
+import { SkewedClock } from "../../../../test/skewed-clock.ts";
 
 /** What a simulated network may do to a request, each with its probability. */
 interface Weather {

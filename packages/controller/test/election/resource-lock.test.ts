@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { isLockConflictError, MemoryLock } from "@holdfast/controller";
 import { FileLock } from "@holdfast/controller/file-lock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { testResourceLock } from "./resource-lock.contract.ts";
+import { errorOf } from "../../../../test/error-of.ts";
+import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
 
 const record = { holder: "a", leaseDuration: 15_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
 const { signal } = new AbortController();
@@ -19,13 +20,6 @@ beforeEach(() => {
 afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
-
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  return await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-}
 
 testResourceLock("MemoryLock", () => new MemoryLock());
 testResourceLock("FileLock", () => new FileLock(join(directory, "made", "on", "demand")));

@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { errorOf } from "../../../../test/error-of.ts";
 import { isLockConflictError } from "../../src/election/lock-conflict-error.ts";
 import { FileLock } from "../../src/file-lock/file-lock.ts";
 
@@ -29,13 +30,6 @@ beforeEach(() => {
 afterEach(() => {
   rmSync(directory, { recursive: true });
 });
-
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  return await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-}
 
 describe("what happens between two steps of a file lock", () => {
   it.each([

@@ -2,7 +2,7 @@ import { onAbort } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, type ResourceLock, RetryAfterError } from "@holdfast/controller";
 import { type Random, seededRandom } from "@holdfast/wait";
-import { SkewedClock } from "../../../controller/test/election/skewed-clock.ts";
+import { SkewedClock } from "../../../../test/skewed-clock.ts";
 import { Compensation } from "../../src/outbox/compensation/compensation.ts";
 import type { Message, NewMessage } from "../../src/outbox/message/message.ts";
 import { waitAfter } from "../../src/outbox/message/schedule.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { testResourceLock } from "../../../controller/test/election/resource-lock.contract.ts";
+import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
 import type { Database, Queryable } from "../../src/outbox/database/database.ts";
 import { migrate } from "../../src/outbox/database/migrate.ts";
 import { PostgresLock } from "../../src/outbox/lock/postgres-lock.ts";

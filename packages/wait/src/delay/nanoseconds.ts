@@ -4,7 +4,7 @@
  */
 export const LONGEST_NANOSECONDS: number = 2 ** 63;
 
-export const NANOSECONDS_PER_MILLISECOND: number = 1e6;
+const NANOSECONDS_PER_MILLISECOND: number = 1e6;
 
 /** Whole nanoseconds: the unit in which Go computes, and so must whoever wants its numbers. */
 export function toNanoseconds(milliseconds: number): number {

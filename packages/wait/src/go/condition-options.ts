@@ -45,7 +45,7 @@ export interface PollUntilOptions extends ConditionOptions {
   readonly sliding?: boolean | undefined;
 
   /**
-   * After how long the wait rejects with a {@link TimeoutError}, in milliseconds. At least 0, or
+   * After how long the wait rejects with a `TimeoutError`, in milliseconds. At least 0, or
    * `Infinity`. 0 is over at once.
    *
    * @defaultValue `Infinity`

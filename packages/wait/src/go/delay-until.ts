@@ -10,7 +10,7 @@ import { pollCondition } from "./poll-condition.ts";
  * Answers, aborts, timeouts and errors are as in {@link pollUntil}. Without `sliding` a delay counts
  * from the beginning of a call, so that one that outlasts its delay is followed by the next at once.
  *
- * @param delayFunc - the delays in milliseconds, such as {@link Backoff.delayFunc}; give every wait
+ * @param delayFunc - the delays in milliseconds, such as `Backoff.delayFunc`; give every wait
  * its own. It is asked for the next one before each call, or after it with `sliding`
  * @param condition - what to ask. It receives a signal that aborts with `signal` and with the
  * timeout, and should give up soon after

@@ -7,7 +7,7 @@ import { isExhaustedError } from "./exhausted-error.ts";
  *
  * | Value | Interrupted |
  * | --- | --- |
- * | {@link TimeoutError}, {@link ExhaustedError} | yes, by their `code` |
+ * | `TimeoutError`, {@link ExhaustedError} | yes, by their `code` |
  * | what `controller.abort()` and `clock.timeout()` give as reason, and what Node and `fetch` reject with then | yes, by the `name` of the platform: `AbortError`, `TimeoutError` |
  * | an error whose `cause` is one of these, at any depth | yes |
  * | a reason of your own, as in `controller.abort("bye")` | no: compare it with `signal.reason` |

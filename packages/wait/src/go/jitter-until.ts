@@ -68,7 +68,8 @@ export async function jitterUntil(
 ): Promise<void> {
   requireAtLeast("period", period, 0);
   requireOptions("options", options);
-  const { jitter, sliding = true, clock, random, onError } = options;
+  const { jitter = 0, sliding = true, clock, random, onError } = options;
+  requireAtLeast("options.jitter", jitter, 0);
   requireBoolean("options.sliding", sliding);
   const manager = new JitteredBackoffManager({ duration: period, jitter, clock, random });
   await backoffUntil(fn, manager, sliding, signal, { onError });

@@ -6,7 +6,7 @@ import { jitterUntil } from "./jitter-until.ts";
  * Calls `fn` at once and then every `period`, counted from start to start, until `signal` aborts.
  *
  * An `fn` that outlasts its period is followed by the next call at once; missed ones are not made up
- * for. Calls, aborts and errors are as in {@link backoffUntil}.
+ * for. Calls, aborts and errors are as in `backoffUntil`.
  *
  * @param fn - the work. It receives `signal` and should give up soon after it aborts
  * @param period - milliseconds, finite, at least 0

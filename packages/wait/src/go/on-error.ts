@@ -31,7 +31,7 @@ export interface OnErrorOptions {
  * | `fn` fails with a retriable error | calls it again after the delay |
  * | that was its last call | rejects with that error itself |
  * | `fn` fails with another error | rejects with it at once |
- * | another error that is {@link interrupted}, after a retriable one | rejects with the retriable one |
+ * | another error for which {@link isInterrupted} holds, after a retriable one | rejects with the retriable one |
  * | `retriable` throws | rejects with what it throws |
  * | `steps` is 0 | rejects with an {@link ExhaustedError}; never calls `fn` |
  * | `signal` aborts | as in {@link exponentialBackoff}; rejects with `signal.reason` itself |

@@ -20,7 +20,7 @@ import { pollCondition } from "./poll-condition.ts";
  * | `signal` is aborted already | with `immediate` asks once all the same; then rejects with `signal.reason` |
  * | `signal` aborts during a delay | stops the timer and rejects at once with `signal.reason` itself |
  * | `signal` aborts during a call | waits for it to settle; if it is not true, rejects with `signal.reason` |
- * | `timeout` is over | the same, with a {@link TimeoutError} |
+ * | `timeout` is over | the same, with a `TimeoutError` |
  *
  * @param condition - what to ask. It receives a signal that aborts with `signal` and with the
  * timeout, and should give up soon after

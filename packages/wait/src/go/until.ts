@@ -5,7 +5,7 @@ import { jitterUntil } from "./jitter-until.ts";
 /**
  * Calls `fn` at once and then `period` after each end of it, until `signal` aborts.
  *
- * Calls, aborts and errors are as in {@link backoffUntil}.
+ * Calls, aborts and errors are as in `backoffUntil`.
  *
  * @param fn - the work. It receives `signal` and should give up soon after it aborts
  * @param period - milliseconds, finite, at least 0

@@ -61,7 +61,8 @@ export function backoffManager(
 ): BackoffManager {
   requireMethods("strategy", strategy, ["delayFunc"]);
   requireOptions("options", options);
-  const timer = new ReusedTimer("options.clock", options.clock ?? realClock);
+  const { clock = realClock } = options;
+  const timer = new ReusedTimer("options.clock", clock);
   const next = strategy.delayFunc();
   const backoff = (): Timer => {
     let delay: number;

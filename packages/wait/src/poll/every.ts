@@ -106,23 +106,16 @@ export function every(
   requirePositive("period", period);
   requireOptions("options", options);
   const { clock = realClock, signal = new AbortController().signal } = options;
-  const { immediate = false, sliding = false } = options;
+  const { immediate = false, sliding = false, jitter = 0, random = defaultRandom } = options;
   requireSignal("options.signal", signal);
   requireBoolean("options.immediate", immediate);
   requireBoolean("options.sliding", sliding);
-  const manager = sliding ? rests(period, clock, options) : rhythm(period, clock, options);
-  return new Ticks({ clock, manager, immediate, sliding, signal });
-}
-
-function rests(duration: number, clock: Clock, { jitter, random }: EveryOptions): BackoffManager {
-  return new JitteredBackoffManager({ duration, jitter, clock, random });
-}
-
-function rhythm(period: number, clock: Clock, options: EveryOptions): BackoffManager {
-  const { jitter = 0, random = defaultRandom } = options;
   requireAtLeast("options.jitter", jitter, 0);
   requireFunction("options.random", random);
-  return new GridManager(clock, period, () => random() * jitter * period);
+  const manager = sliding
+    ? new JitteredBackoffManager({ duration: period, jitter, clock, random })
+    : new GridManager(clock, period, () => random() * jitter * period);
+  return new Ticks({ clock, manager, immediate, sliding, signal });
 }
 
 /**

@@ -67,7 +67,7 @@ export type Truthy<Value> = Exclude<Value, false | 0 | 0n | "" | null | undefine
  * | `fn` returns anything else, or a promise of it | resolves with that |
  * | `fn` throws or rejects, `onError` is given | hands the error over, goes on after the delay |
  * | `fn` throws or rejects otherwise | rejects with that error, the same object |
- * | `fn` throws {@link permanent}`(error)` | rejects with `error`, the same object |
+ * | `fn` throws a {@link TerminalError} | rejects with it at once |
  * | `timeout` is over | rejects with a {@link TimeoutError} at once |
  * | `signal` is aborted already | rejects with `signal.reason`; `fn` is never called |
  * | `signal` aborts | rejects with `signal.reason`, the same object, at once |

@@ -39,7 +39,7 @@ export function retryPlan(options: RetryOptions): RetryPlan {
   const { signal = new AbortController().signal, clock = realClock } = options;
   const { backoff = DEFAULT_BACKOFF, maxElapsed = Number.POSITIVE_INFINITY } = options;
   const { attemptTimeout = Number.POSITIVE_INFINITY } = options;
-  const { retries = maxElapsed < Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : 10 } =
+  const { retries = maxElapsed === Number.POSITIVE_INFINITY ? 10 : Number.POSITIVE_INFINITY } =
     options;
   const { shouldRetry, delay, onRetry } = options;
   requireSignal("options.signal", signal);

@@ -28,7 +28,7 @@ export interface RetryHooks {
   /**
    * Whether an error is worth another attempt. Only the error decides; the limits are looked after.
    *
-   * @defaultValue every error is, but for {@link permanent} ones
+   * @defaultValue every error but a {@link TerminalError}
    */
   readonly shouldRetry?: ((context: RetryContext) => boolean | PromiseLike<boolean>) | undefined;
 

@@ -18,7 +18,7 @@ import type { RetryOptions } from "./retry-options.ts";
  * | `fn` fails, `retries` is used up | rejects with that error, the same object, without a wait |
  * | `fn` fails, the next attempt would start after `maxElapsed` | the same |
  * | `fn` fails, `shouldRetry` says no | the same |
- * | `fn` throws {@link permanent}`(error)` | rejects with `error`, the same object |
+ * | `fn` throws a {@link TerminalError} | rejects with it at once |
  * | a hook throws or rejects | rejects with what it threw; `fn` is not called again |
  * | `signal` is aborted already | rejects with `signal.reason`; `fn` is never called |
  * | `signal` aborts | rejects with `signal.reason`, the same object, at once |

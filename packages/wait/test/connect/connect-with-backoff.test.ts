@@ -9,9 +9,7 @@ import { BinaryExponentialBackoff, ExcessiveCollisionsError } from "@holdfast/wa
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";
 import { type Harness, harnesses } from "../harness.ts";
-import { stageOn } from "../stage.ts";
-
-const REASONS = [undefined, null, 0, "", new Error("stop")];
+import { REASONS, stageOn } from "../stage.ts";
 
 const never = Number.POSITIVE_INFINITY;
 

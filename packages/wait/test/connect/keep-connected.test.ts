@@ -9,8 +9,7 @@ import { BinaryExponentialBackoff, ExcessiveCollisionsError } from "@holdfast/wa
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";
-
-const REASONS = [undefined, null, 0, "", new Error("stop")];
+import { REASONS } from "../stage.ts";
 
 const never = Number.POSITIVE_INFINITY;
 

@@ -1,17 +1,8 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { FakeClock } from "@holdfast/clock/testing";
 import { backoffUntil, JitteredBackoffManager } from "@holdfast/wait";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
-
-function heapUsed(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
+import { heapUsed } from "../../../../test/collect-garbage.ts";
 
 it.each([true, false])("leaves nothing behind in 100,000 turns (sliding: %s)", async (sliding) => {
   const clock = new FakeClock();
@@ -20,13 +11,13 @@ it.each([true, false])("leaves nothing behind in 100,000 turns (sliding: %s)", a
   const heap: number[] = [];
   let most = { timers: 0, listeners: 0 };
   let turns = 0;
-  const f = () => {
+  const f = async () => {
     turns++;
     if (turns % 10_000 === 0) {
       const timers = Math.max(most.timers, clock.waiters());
       most = { timers, listeners: Math.max(most.listeners, abortListeners(stop.signal)) };
     }
-    if (turns === 10_000 || turns === 100_000) heap.push(heapUsed());
+    if (turns === 10_000 || turns === 100_000) heap.push(await heapUsed());
     if (turns === 100_000) stop.abort();
   };
   await clock.run(() => backoffUntil(f, manager, sliding, stop.signal), { turns: 0 });

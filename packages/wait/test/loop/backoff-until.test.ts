@@ -11,9 +11,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";
 import { type Harness, harnesses } from "../harness.ts";
-import { stageOn } from "../stage.ts";
-
-const REASONS = [undefined, null, 0, "", Number.NaN, new Error("stop")];
+import { REASONS, stageOn } from "../stage.ts";
 
 describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => {
   let harness: Harness;

@@ -7,8 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { collectUncaught } from "../../../../test/uncaught.ts";
 import { type Harness, harnesses } from "../harness.ts";
-
-const REASONS = [undefined, null, 0, "", Number.NaN, new Error("stop")];
+import { REASONS } from "../stage.ts";
 
 describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
   let harness: Harness;

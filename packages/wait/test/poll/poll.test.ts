@@ -10,18 +10,9 @@ import {
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 import { type Harness, harnesses } from "../harness.ts";
-import { stageOn } from "../stage.ts";
+import { FAILURES, REASONS, stageOn } from "../stage.ts";
 
-const REASONS = [undefined, null, 0, "", Number.NaN, new Error("stop")];
 const TERMINAL = new TerminalError("no such pod");
-const FAILURES = [
-  new Error("refused"),
-  new TypeError("fetch failed"),
-  "refused",
-  0,
-  null,
-  undefined,
-];
 
 describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
   let harness: Harness;

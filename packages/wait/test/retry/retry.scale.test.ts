@@ -1,17 +1,8 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { FakeClock } from "@holdfast/clock/testing";
 import { type RetryOptions, retry } from "@holdfast/wait";
 import { expect, inject, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
-
-function heapUsed(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
+import { heapUsed } from "../../../../test/collect-garbage.ts";
 
 const ATTEMPTS = inject("isThorough") ? 1_000_000 : 250_000;
 const EARLY = 100_000;
@@ -21,8 +12,8 @@ it(`retains nothing of ${ATTEMPTS} attempts`, { timeout: 120_000 }, async () => 
   const { signal } = new AbortController();
   const refused = new Error("refused");
   const heap: number[] = [];
-  const fn = ({ attempt }: { attempt: number }) => {
-    if (attempt === EARLY || attempt === ATTEMPTS) heap.push(heapUsed());
+  const fn = async ({ attempt }: { attempt: number }) => {
+    if (attempt === EARLY || attempt === ATTEMPTS) heap.push(await heapUsed());
     if (attempt < ATTEMPTS) throw refused;
     return abortListeners(signal);
   };

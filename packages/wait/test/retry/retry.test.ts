@@ -14,17 +14,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 import { type Harness, harnesses } from "../harness.ts";
-import { stageOn } from "../stage.ts";
-
-const REASONS = [undefined, null, 0, "", Number.NaN, new Error("stop")];
-const FAILURES = [
-  new Error("refused"),
-  new TypeError("fetch failed"),
-  "refused",
-  0,
-  null,
-  undefined,
-];
+import { FAILURES, REASONS, stageOn } from "../stage.ts";
 
 describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
   let harness: Harness;

@@ -6,6 +6,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { isRetryAfterError, isTerminalError } from "@holdfast/controller";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../../test/abort-listeners.ts";
+import { errorOf } from "../../../../../test/error-of.ts";
 import { isWebhookError } from "../../../src/outbox/publish/webhook-error.ts";
 import { WebhookPublisher } from "../../../src/outbox/publish/webhook-publisher.ts";
 import { sampleMessage } from "../sample-message.ts";
@@ -48,13 +49,6 @@ afterAll(() => {
   server.closeAllConnections();
   server.close();
 });
-
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  return await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-}
 
 function answering(status: number, headers: Record<string, string> = {}): Answer {
   return (response) => response.writeHead(status, headers).end();

@@ -3,6 +3,7 @@ import { retry } from "@holdfast/wait";
 import { connect } from "amqplib";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../../test/abort-listeners.ts";
+import { errorOf } from "../../../../../test/error-of.ts";
 import type { Message } from "../../../src/outbox/message/message.ts";
 import { RabbitPublisher } from "../../../src/outbox/publish/rabbit-publisher.ts";
 import { isUnconfirmedError } from "../../../src/outbox/publish/unconfirmed-error.ts";
@@ -15,13 +16,6 @@ import { TestQueue } from "./test-queue.ts";
 const url = requiredUrl("AMQP_URL");
 const { signal } = new AbortController();
 const backoff = { duration: 50, cap: 500, factor: 2 };
-
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  return await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-}
 
 /** As a relay does it, but for the schedule: what failed is published again until it is confirmed. */
 async function deliver(publisher: RabbitPublisher, messages: readonly Message[]): Promise<number> {

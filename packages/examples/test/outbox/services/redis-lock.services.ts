@@ -6,7 +6,8 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RedisServer } from "../../../../../services/redis.mjs";
 import { abortListeners } from "../../../../../test/abort-listeners.ts";
-import { testResourceLock } from "../../../../controller/test/election/resource-lock.contract.ts";
+import { errorOf } from "../../../../../test/error-of.ts";
+import { testResourceLock } from "../../../../../test/resource-lock.contract.ts";
 import { isForgottenLeaseError } from "../../../src/outbox/lock/forgotten-lease-error.ts";
 import { RedisLock } from "../../../src/outbox/lock/redis-lock.ts";
 import { oldEnough } from "./old-enough.ts";
@@ -23,13 +24,6 @@ function connect(url: string): Redis {
   client.on("error", () => undefined); // told by the rejections, too
   connected.push(client);
   return client;
-}
-
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  return await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 }
 
 beforeAll(() => oldEnough(redis, 15_000));

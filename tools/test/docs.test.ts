@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { documentation } from "../tools/doctests.mjs";
-import { laws } from "../tools/laws.js";
+import { documentation } from "../doctests.mjs";
+import { laws } from "../laws.js";
 import { anchorsOf, codeWordsOf, linksOf } from "./markdown.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
 const guides = documentation(root).filter((path) => path.endsWith(".md"));
 
 function read(path: string): string {
@@ -23,7 +23,7 @@ function faultOf(guide: string, target: string): string | undefined {
   return undefined;
 }
 
-const FILE = /^(?:\.ci|bench|conformance|docs|packages|scripts|test)\/[\w./-]*\w$/;
+const FILE = /^(?:\.ci|bench|conformance|docs|packages|services|test|tools)\/[\w./-]*\w$/;
 
 describe.each(guides)("%s", (guide) => {
   it("links to what exists", () => {

@@ -1,15 +1,9 @@
 import { isLockConflictError, type ResourceLock } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
+import { errorOf } from "./error-of.ts";
 
 const record = { holder: "a", leaseDuration: 15_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
 const { signal } = new AbortController();
-
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  return await promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-}
 
 /** What every lock must do; `make` gives one without a record. */
 export function testResourceLock(name: string, make: () => ResourceLock): void {

@@ -1,0 +1,311 @@
+// Tests of bad input, generated from tables. A row of a table is a door: a public function or class, a valid
+// call of it, and the kind of each parameter. The kinds hold the bad values and the words of the errors.
+import { describe, expect, it } from "vitest";
+
+/** A bad value for a parameter or an option, and the error that refuses it. */
+interface Mistake {
+  readonly path: string;
+  readonly value: unknown;
+  readonly error: string;
+}
+
+/** Makes the mistakes for one parameter or option. `valid` is its value in the valid call. */
+export type Kind = (path: string, valid: unknown) => readonly Mistake[];
+
+/** A value, and its text in an error message. */
+type Shown = readonly [value: unknown, text: string];
+
+function f(): void {}
+
+const NULL: Shown = [null, "null"];
+const TEXT: Shown = ["1", '"1"'];
+const BIGINT: Shown = [1n, "1"];
+const NUMBER: Shown = [5, "5"];
+const TRUE: Shown = [true, "true"];
+const OBJECT: Shown = [{}, "[object Object]"];
+const ARRAY: Shown = [[5], "[object Array]"];
+const DATE: Shown = [new Date(0), "[object Date]"];
+const SYMBOL: Shown = [Symbol("five"), "Symbol(five)"];
+const FUNCTION: Shown = [f, "function f"];
+const ANONYMOUS: Shown = [(() => () => {})(), "function (anonymous)"];
+
+const NOT_NUMBERS = [NULL, TEXT, BIGINT, TRUE, OBJECT, ARRAY, DATE, SYMBOL, FUNCTION, ANONYMOUS];
+
+function refused(
+  ErrorClass: typeof TypeError | typeof RangeError,
+  allowed: string,
+  values: readonly Shown[],
+): Kind {
+  return (path) =>
+    values.map(([value, text]) => {
+      return { path, value, error: `${ErrorClass.name}: ${path} must ${allowed}, got ${text}` };
+    });
+}
+
+/** All mistakes of several kinds. */
+export function all(...kinds: readonly Kind[]): Kind {
+  return (path, valid) => kinds.flatMap((kind) => kind(path, valid));
+}
+
+/** Refuses one more value, in words of its own. */
+export function except(value: unknown, error: string): Kind {
+  return (path) => [{ path, value, error }];
+}
+
+/** Refuses a missing value too. */
+export function required(kind: Kind): Kind {
+  return (path, valid) => {
+    const mistakes = kind(path, valid);
+    const onNull = mistakes.find(({ path: place, value }) => place === path && value === null);
+    if (onNull === undefined) throw new Error(`no mistake to derive a missing ${path} from`);
+    const error = onNull.error.replace(/null$/, "undefined");
+    return [{ path, value: undefined, error }, ...mistakes];
+  };
+}
+
+/** A parameter that its errors call by another name. */
+export function named(name: string, kind: Kind): Kind {
+  return (_, valid) => kind(name, valid);
+}
+
+/** A value that nothing checks. */
+export const unchecked: Kind = () => [];
+
+function numeric(allowed: string, ...bad: readonly number[]): Kind {
+  return all(refused(TypeError, `be ${allowed}`, NOT_NUMBERS), outside(allowed, ...bad));
+}
+
+const { NaN: nan, POSITIVE_INFINITY: endless } = Number;
+
+export const delay: Kind = numeric("a number of milliseconds", nan);
+export const period: Kind = numeric("a number of milliseconds above 0", 0, -1, nan);
+export const instant: Kind = numeric("an instant in milliseconds", nan);
+export const finite: Kind = numeric("a finite number", nan, endless);
+export const positive: Kind = numeric("a finite number above 0", 0, -1, nan, endless);
+export const notNegative: Kind = numeric("a number of at least 0", -1, nan);
+
+/** More numbers that are out of range, where one check follows another. */
+export function outside(allowed: string, ...bad: readonly number[]): Kind {
+  return refused(
+    RangeError,
+    `be ${allowed}`,
+    bad.map((value) => [value, String(value)]),
+  );
+}
+
+export function finiteFrom(least: number): Kind {
+  return numeric(`a finite number of at least ${least}`, least - 0.1, nan, endless);
+}
+
+export function above(bound: number): Kind {
+  return numeric(`a number above ${bound}`, bound, bound - 1, nan);
+}
+
+export function between(least: number, most: number): Kind {
+  return numeric(`a number from ${least} to ${most}`, least - 0.2, most + 0.2, nan);
+}
+
+export function whole(least: number): Kind {
+  return numeric(`a whole number of at least ${least}`, least - 1, least + 0.5, nan);
+}
+
+export const flag: Kind = refused(TypeError, "be true or false", [NULL, NUMBER, TEXT]);
+export const func: Kind = refused(TypeError, "be a function", [NULL, NUMBER, TEXT, TRUE, OBJECT]);
+export const string: Kind = refused(TypeError, "be a string", [NULL, NUMBER, OBJECT]);
+export const text: Kind = all(
+  string,
+  refused(RangeError, "be a string that is not empty", [["", '""']]),
+);
+
+export const signal: Kind = refused(TypeError, "be an AbortSignal", [
+  NULL,
+  NUMBER,
+  OBJECT,
+  [{ aborted: false }, "[object Object]"],
+  [new AbortController(), "[object AbortController]"],
+]);
+
+/** An object with these methods: each is missed if those before it are there. */
+export function methods(...names: readonly [string, ...string[]]): Kind {
+  const [first] = names;
+  const parts = names.map((name, index): Kind => {
+    const part = Object.fromEntries(names.slice(0, index).map((present) => [present, f]));
+    return refused(TypeError, `have a method ${name}()`, [[part, "[object Object]"]]);
+  });
+  return all(refused(TypeError, `have a method ${first}()`, [NULL, NUMBER]), ...parts);
+}
+
+/** The fields of a valid object, one of them bad. */
+export function fields(kinds: Readonly<Record<string, Kind>>): Kind {
+  return (path, valid) =>
+    Object.entries(kinds).flatMap(([key, kind]) =>
+      kind(`${path}.${key}`, (valid as Record<string, unknown> | undefined)?.[key]).map(
+        ({ value, ...rest }) => ({ ...rest, value: { ...(valid as object), [key]: value } }),
+      ),
+    );
+}
+
+const anyObject = refused(TypeError, "be an object", [NULL, NUMBER, TEXT, FUNCTION]);
+
+/** An object with a kind for each of its fields; the type asks for every field. */
+export function object<Type extends object>(
+  kinds: {
+    readonly [Key in keyof Required<Type>]: Kind;
+  },
+): Kind {
+  return all(anyObject, fields(kinds));
+}
+
+/** An array; the kind is that of its only element. */
+export function arrayOf(kind: Kind): Kind {
+  return (path, valid) => [
+    ...refused(TypeError, "be an array", [NULL, NUMBER, TEXT, OBJECT])(path, valid),
+    ...kind(`${path}[0]`, (valid as readonly unknown[] | undefined)?.[0]).map(
+      ({ value, ...rest }) => ({ ...rest, value: [value] }),
+    ),
+  ];
+}
+
+/** A row of the table. */
+export interface Door {
+  readonly name: string;
+  /** The function, method or class that is tested. */
+  readonly subject: unknown;
+  readonly refusal: "throws" | "rejects";
+  readonly call: (args: readonly unknown[]) => unknown;
+  readonly mistakes: readonly (Mistake & { readonly args: readonly unknown[] })[];
+}
+
+type AnyFunction = (...args: never[]) => unknown;
+type AnyClass = new (...args: never[]) => object;
+
+/** The name and the kind of each parameter; the type asks for every parameter. */
+type Parameter = readonly [name: string, kind: Kind];
+type Each<Args extends readonly unknown[]> = {
+  readonly [Index in keyof Required<Args>]: Parameter;
+};
+
+function mistakesOf(valid: readonly unknown[], parameters: readonly Parameter[]) {
+  return parameters.flatMap(([name, kind], index) =>
+    kind(name, valid[index]).map((mistake) => {
+      const args = [...valid];
+      args[index] = mistake.value;
+      return { ...mistake, args };
+    }),
+  );
+}
+
+function functionDoor(
+  refusal: Door["refusal"],
+  subject: AnyFunction,
+  { valid, on }: { readonly valid: readonly unknown[]; readonly on: unknown },
+  parameters: readonly Parameter[],
+): Door {
+  return {
+    name: subject.name,
+    subject,
+    refusal,
+    call: (args) => Reflect.apply(subject, on, args) as unknown,
+    mistakes: mistakesOf(valid, parameters),
+  };
+}
+
+/** A function that throws. */
+export function throws<Subject extends AnyFunction>(
+  subject: Subject,
+  valid: readonly unknown[],
+  ...parameters: Each<Parameters<Subject>>
+): Door {
+  return functionDoor("throws", subject, { valid, on: undefined }, parameters as Parameter[]);
+}
+
+/** A function that returns a promise, and rejects it instead of throwing. */
+export function rejects<Subject extends AnyFunction>(
+  subject: Subject,
+  valid: readonly unknown[],
+  ...parameters: Each<Parameters<Subject>>
+): Door {
+  return functionDoor("rejects", subject, { valid, on: undefined }, parameters as Parameter[]);
+}
+
+/** A method of an object. */
+export function method<On extends object>(
+  on: On,
+  name: keyof On & string,
+  refusal: Door["refusal"],
+  valid: readonly unknown[],
+  ...parameters: readonly Parameter[]
+): Door {
+  return functionDoor(refusal, on[name] as AnyFunction, { valid, on }, parameters);
+}
+
+/** A class that is made with `new`. */
+export function constructs<Subject extends AnyClass>(
+  subject: Subject,
+  valid: readonly unknown[],
+  ...parameters: Each<ConstructorParameters<Subject>>
+): Door {
+  return {
+    name: `new ${subject.name}`,
+    subject,
+    refusal: "throws",
+    call: (args) => Reflect.construct(subject, args) as object,
+    mistakes: mistakesOf(valid, parameters as Parameter[]),
+  };
+}
+
+/** How a call refuses its arguments, or that it does not. */
+async function refusalOf({ call }: Door, args: readonly unknown[]): Promise<string> {
+  const worded = (how: string, error: unknown) =>
+    error instanceof Error
+      ? `${how} ${error.constructor.name}: ${error.message}`
+      : `${how} no error`;
+  let result: unknown;
+  try {
+    result = call(args);
+  } catch (error) {
+    return worded("throws", error);
+  }
+  if (!(result instanceof Promise)) return "returns";
+  return await result.then(
+    () => "resolves",
+    (error: unknown) => worded("rejects", error),
+  );
+}
+
+/** Tests each mistake of each door; `expectUntouched` looks for traces afterwards. */
+export function testBadInput(doors: readonly Door[], expectUntouched: () => void): void {
+  describe.each(doors)("$name refuses", (door) => {
+    const paths = [...new Set(door.mistakes.map(({ path }) => path))];
+    it.each(paths)("a bad %s", async (wanted) => {
+      const mistakes = door.mistakes.filter(({ path }) => path === wanted);
+      const seen: string[] = [];
+      for (const { args } of mistakes) seen.push(await refusalOf(door, args));
+      expect(seen).toEqual(mistakes.map(({ error }) => `${door.refusal} ${error}`));
+      expectUntouched();
+    });
+  });
+}
+
+/** Tests that every exported function and class is a door, or one that takes every value. */
+export function testEveryExport(
+  entries: Readonly<Record<string, unknown>>[],
+  doors: readonly Door[],
+  takeEverything: readonly unknown[],
+): void {
+  it("the table has every exported function and class", () => {
+    const exported = new Map(
+      entries
+        .flatMap((entry) => Object.entries(entry))
+        .filter(([, value]) => typeof value === "function")
+        .map(([name, value]) => [value, name]),
+    );
+    const subjects = new Set(doors.map(({ subject }) => subject));
+    const missing = [...exported].filter(
+      ([value]) => !subjects.has(value) && !takeEverything.includes(value),
+    );
+    expect(missing.map(([, name]) => name)).toEqual([]);
+    const stale = takeEverything.filter((value) => subjects.has(value) || !exported.has(value));
+    expect(stale).toEqual([]);
+  });
+}
