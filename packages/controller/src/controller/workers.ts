@@ -1,4 +1,4 @@
-import { requireDelay, requireString, requireWhole } from "@holdfast/clock/internal";
+import { requireString } from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import { messageOf } from "../message-of.ts";
 import { newerOf, type WorkItem } from "../queue/work-item.ts";
@@ -10,15 +10,13 @@ import type { ErrorOrigin, ResolvedControllerOptions } from "./controller-option
 import type { ReconcileErrorStatus } from "./controller-status.ts";
 import { Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
+import { KeyFailures } from "./key-failures.ts";
 import { Run, type RunOptions } from "./run.ts";
 import type { Task } from "./task.ts";
 import { TurnBudget } from "./turn-budget.ts";
 
 /** At once, but after a turn of the event loop. */
 const AFTER_A_TURN: number = Number.MIN_VALUE;
-
-/** Delay of a retry when the limiter fails, in milliseconds. */
-const DELAY_WITHOUT_LIMITER = 1_000;
 
 /** The workers of a controller, its queue, and the keys in flight. */
 export class Workers<Item> {
@@ -30,6 +28,7 @@ export class Workers<Item> {
   readonly #onChange: () => void;
   readonly #runs = new Map<string, Run<Item>>();
   readonly #runOptions: RunOptions<Item>;
+  readonly #failures: KeyFailures;
   readonly #turns: TurnBudget;
   /** How many are alive, without those that wait for stuck runs. */
   #alive = 0;
@@ -44,6 +43,7 @@ export class Workers<Item> {
     this.#hooks = hooks;
     this.#onChange = onChange;
     this.#runOptions = { clock, timeout, abortGrace, onStuck: (run) => this.#replace(run) };
+    this.#failures = new KeyFailures(limiter, hooks);
     this.#turns = new TurnBudget(clock);
     const queue: KeyedWorkQueueOptions<Task<Item>> = {
       ...{ name, clock, limiter, aging, metrics: queueMetrics },
@@ -156,7 +156,7 @@ export class Workers<Item> {
   }
 
   #begin(workItem: WorkItem<Task<Item>>): Run<Item> {
-    const run = new Run(workItem, this.#failuresOf(workItem.key) + 1, this.#runOptions);
+    const run = new Run(workItem, this.#failures.of(workItem.key) + 1, this.#runOptions);
     this.#runs.set(run.key, run);
     this.#busy++;
     this.#measure((metrics) => metrics.activeWorkers(1));
@@ -203,9 +203,9 @@ export class Workers<Item> {
   #decide(run: Run<Item>, settlement: Settlement): { outcome: Outcome; delay: number } {
     const outcome = outcomeOf(settlement, run.aborted);
     if (outcome.kind !== "retry") return { outcome, delay: 0 };
-    const delay = this.#countFailure(run.key, outcome.delay);
+    const delay = this.#failures.count(run.key, outcome.delay);
     const { maxRetries } = this.#options;
-    return { outcome: limitRetries(outcome, this.#failuresOf(run.key), maxRetries), delay };
+    return { outcome: limitRetries(outcome, this.#failures.of(run.key), maxRetries), delay };
   }
 
   #measure(tell: (metrics: ControllerMetrics) => void): void {
@@ -218,10 +218,10 @@ export class Workers<Item> {
       case "forget":
       case "drop":
       case "giveUp":
-        this.#forget(run.key);
+        this.#failures.forget(run.key);
         break;
       case "requeueAfter":
-        this.#forget(run.key);
+        this.#failures.forget(run.key);
         this.#again(run, "requeue", outcome.delay);
         break;
       case "interrupt":
@@ -237,27 +237,6 @@ export class Workers<Item> {
     const task = run.newer ?? { ...run.workItem.item, reason };
     const { priority } = run.workItem;
     this.queue.add(task, { after: Math.max(delay, AFTER_A_TURN), priority });
-  }
-
-  #forget(key: string): void {
-    this.#hooks.call("limiter", () => this.#options.limiter.forget(key));
-  }
-
-  /** @returns the delay of the retry: `after` if the failure names one, else the limiter's */
-  #countFailure(key: string, after: number | undefined): number {
-    let delay = DELAY_WITHOUT_LIMITER;
-    this.#hooks.call("limiter", () => {
-      delay = requireDelay("limiter.when(key)", this.#options.limiter.when(key, after));
-    });
-    return after ?? delay;
-  }
-
-  #failuresOf(key: string): number {
-    let failures = 0;
-    this.#hooks.call("limiter", () => {
-      failures = requireWhole("limiter.requeues(key)", this.#options.limiter.requeues(key), 0);
-    });
-    return failures;
   }
 
   #report(run: Run<Item>, outcome: Outcome & { error: unknown }, delay: number): void {

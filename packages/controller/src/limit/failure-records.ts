@@ -55,12 +55,12 @@ export class FailureRecords {
     const named = after === undefined ? undefined : requireDelay("after", after);
     const now = this.#clock.monotonic();
     const record = this.#records.get(key);
-    const left = record === undefined ? 0 : record.until - now;
-    if (record !== undefined && left >= NANOSECOND) {
-      if (named !== undefined) record.until = now + named;
-      return named ?? left;
+    if (record !== undefined && record.until - now >= NANOSECOND) {
+      if (named === undefined) return record.until - now;
+      record.until = now + named;
+      return named;
     }
-    const failures = record === undefined || this.#isExpired(record, now) ? 0 : record.failures;
+    const failures = this.#countOf(record, now);
     const own = delayOf(failures, key);
     const delay = named ?? own;
     if (record === undefined && this.#records.size >= this.#sweepAt) this.#sweep(now);
@@ -74,8 +74,7 @@ export class FailureRecords {
 
   failures(key: string): number {
     const record = this.#records.get(key);
-    if (record === undefined || this.#isExpired(record, this.#clock.monotonic())) return 0;
-    return record.failures;
+    return record === undefined ? 0 : this.#countOf(record, this.#clock.monotonic());
   }
 
   /** Number of records, expired ones included. */
@@ -87,6 +86,10 @@ export class FailureRecords {
     for (const [key, record] of this.#records)
       if (this.#isExpired(record, now)) this.#records.delete(key);
     this.#sweepAt = Math.max(MIN_RECORDS_TO_SWEEP, this.#records.size * 2);
+  }
+
+  #countOf(record: FailureRecord | undefined, now: number): number {
+    return record === undefined || this.#isExpired(record, now) ? 0 : record.failures;
   }
 
   #isExpired(record: FailureRecord, now: number): boolean {

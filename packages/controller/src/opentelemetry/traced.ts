@@ -2,28 +2,28 @@ import { requireFunction, requireMethods, requireOptions } from "@holdfast/clock
 import { type Attributes, type Span, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { messageOf } from "../message-of.ts";
 
-/** What {@link traced} wants to know of the request of a reconcile function. */
+/** The request of a traced reconcile function. */
 export interface TracedRequest {
-  /** Which key is reconciled. */
+  /** The key to reconcile. */
   readonly key: string;
 
-  /** How often it was tried, this time included. */
+  /** Number of the attempt, counted from 1. */
   readonly attempt: number;
 
-  /** Why it is reconciled. */
+  /** Why the key is reconciled. */
   readonly reason: string;
 
   /** Aborts when the work should stop. */
   readonly signal: AbortSignal;
 }
 
-/** How {@link traced} makes its spans. */
+/** Options for {@link traced}. */
 export interface TracedOptions {
-  /** Makes the spans: `trace.getTracer("my-service")`. */
+  /** Tracer of the spans: `trace.getTracer("my-service")`. */
   readonly tracer: Tracer;
 
   /**
-   * The name of each span. Not the key, which is an attribute: names are what spans are grouped by.
+   * Name of each span. The key is an attribute, because spans are grouped by their names.
    *
    * @defaultValue `"reconcile"`
    */
@@ -52,7 +52,7 @@ export interface TracedOptions {
  * An error is recorded as an exception, makes the status of the span an error, and passes through
  * untouched. The span ends when the call does, however it ends.
  *
- * @typeParam Result - what the function returns
+ * @typeParam Result - return type of the function
  * @param reconcile - the function
  * @param options - see {@link TracedOptions}
  * @returns a function that does the same, and is traced
@@ -93,12 +93,12 @@ export function traced<Request extends TracedRequest, Result>(
       "reconcile.reason": reason,
     };
     return tracer.startActiveSpan(name, { attributes: facts }, (span) =>
-      within(span, reconcile, request),
+      reconcileInSpan(span, reconcile, request),
     );
   };
 }
 
-async function within<Request extends TracedRequest, Result>(
+async function reconcileInSpan<Request extends TracedRequest, Result>(
   span: Span,
   reconcile: (request: Request) => Result | PromiseLike<Result>,
   request: Request,

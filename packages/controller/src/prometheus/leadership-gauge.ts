@@ -1,12 +1,12 @@
 import { Gauge, type Registry } from "prom-client";
 
-/** Who can say whether it leads. A `LeaderElector` can. */
+/** A candidate for leadership, such as a `LeaderElector`. */
 export interface Candidate {
   /** Whether it leads now. */
   readonly isLeader: boolean;
 }
 
-/** Who leads, of all candidates of a registry. */
+/** Leadership of all candidates in a registry. */
 export class LeadershipGauge {
   readonly #candidates = new Map<string, Candidate>();
 

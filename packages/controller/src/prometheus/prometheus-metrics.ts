@@ -27,8 +27,8 @@ export interface PrometheusMetricsOptions {
  * | `workqueue_depth` | `name`, `controller`, `priority` | keys that are queued |
  * | `workqueue_adds_total` | `name`, `controller` | keys that were queued |
  * | `workqueue_retries_total` | `name`, `controller` | keys that were added with a delay |
- * | `workqueue_queue_duration_seconds` | `name`, `controller` | from queued to handed out |
- * | `workqueue_work_duration_seconds` | `name`, `controller` | from handed out to done |
+ * | `workqueue_queue_duration_seconds` | `name`, `controller` | from queued to taken |
+ * | `workqueue_work_duration_seconds` | `name`, `controller` | from taken to done |
  * | `workqueue_unfinished_work_seconds` | `name`, `controller` | age of all work in flight |
  * | `workqueue_longest_running_processor_seconds` | `name`, `controller` | age of the oldest |
  * | `controller_runtime_reconcile_total` | `controller`, `result` | reconciles that have ended |
@@ -46,7 +46,7 @@ export interface PrometheusMetricsOptions {
  *
  * @remarks
  * Source: pkg/metrics of sigs.k8s.io/controller-runtime, and k8s.io/component-base/metrics. Ages are
- * read when they are scraped, and not every 500 ms. There is no `reconcile_panics_total`: what is
+ * read when they are scraped, and not every 500 ms. There is no `reconcile_panics_total`: anything
  * thrown is an error.
  *
  * @example
@@ -72,7 +72,7 @@ export class PrometheusMetrics {
 
   /**
    * @param options - see {@link PrometheusMetricsOptions}
-   * @throws TypeError if the registry is none, Error if it has metrics of these names
+   * @throws TypeError if `register` is not a registry, Error if it has metrics of these names
    */
   constructor(options: PrometheusMetricsOptions = {}) {
     requireOptions("options", options);
@@ -84,14 +84,14 @@ export class PrometheusMetrics {
   }
 
   /**
-   * What a `WorkQueue` wants as `metrics`.
+   * The option `metrics` of a `WorkQueue`.
    *
-   * A name belongs to one queue. A later one takes it over: counters go on, what is queued and in
-   * flight is that of the later one.
+   * A name belongs to one queue. A later one takes it over: counters continue, and the numbers of
+   * keys queued and in flight are those of the later one.
    *
    * @param name - the labels `name` and `controller`. One for each queue, never made of keys
-   * @returns to be given to one queue
-   * @throws TypeError if the name is no string, RangeError if it is empty
+   * @returns metrics for one queue
+   * @throws TypeError if the name is not a string, RangeError if it is empty
    */
   queue(name: string): QueueMetrics {
     requireText("name", name);
@@ -99,11 +99,11 @@ export class PrometheusMetrics {
   }
 
   /**
-   * What a `Controller` wants as `metrics`.
+   * The option `metrics` of a `Controller`.
    *
    * @param name - the label `controller`
-   * @returns to be given to one controller
-   * @throws TypeError if the name is no string, RangeError if it is empty
+   * @returns metrics for one controller
+   * @throws TypeError if the name is not a string, RangeError if it is empty
    */
   controller(name: string): ControllerMetrics {
     requireText("name", name);
@@ -111,11 +111,11 @@ export class PrometheusMetrics {
   }
 
   /**
-   * Reports whether an elector leads, read whenever somebody scrapes.
+   * Reports whether an elector leads, read at each scrape.
    *
-   * @param name - the label `name`: what is led. A later elector takes it over
-   * @param candidate - a `LeaderElector`, or anything that knows
-   * @throws TypeError if the name is no string, RangeError if it is empty
+   * @param name - the label `name`: the lock or the job. A later elector takes it over
+   * @param candidate - a `LeaderElector`, or any object with `isLeader`
+   * @throws TypeError if the name is not a string, RangeError if it is empty
    */
   leadership(name: string, candidate: Candidate): void {
     requireText("name", name);

@@ -33,7 +33,7 @@ export class QueueFamilies {
       ...common,
       buckets: BUCKETS,
       name: "workqueue_queue_duration_seconds",
-      help: "How long a key was queued before it was handed out",
+      help: "How long a key was queued before it was taken",
     });
     this.#workDuration = new Histogram({
       ...common,

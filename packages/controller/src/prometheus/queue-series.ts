@@ -1,6 +1,6 @@
 import type { QueueMetrics, WorkInFlight } from "../queue/queue-metrics.ts";
 
-/** What one queue adds to the metrics of all. Durations are in seconds. */
+/** Counters of one queue within the families of all. Durations are in seconds. */
 export interface QueueCounters {
   added(): void;
   retried(): void;
@@ -8,13 +8,13 @@ export interface QueueCounters {
   worked(seconds: number): void;
 }
 
-// controller-runtime's limit, and its label for what is beyond.
+// The limit of controller-runtime, and its label for priorities beyond it.
 const MAX_PRIORITIES = 25;
 const OTHER = "exceeded_cardinality_limit";
 
-/** What one queue reports: counted when it happens, or kept until somebody reads it. */
+/** Metrics of one queue: counted at once, or kept until the next scrape. */
 export class QueueSeries implements QueueMetrics {
-  /** How many keys wait, by the label of their priority. A label that is here stays. */
+  /** Number of waiting keys by the label of their priority. A label never goes. */
   readonly depths: Map<string, number> = new Map([["0", 0]]);
   readonly #counters: QueueCounters;
   readonly #watched: (series: QueueSeries, work: WorkInFlight) => void;

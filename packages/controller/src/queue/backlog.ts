@@ -9,24 +9,24 @@ import type { QueueMetrics } from "./queue-metrics.ts";
 import { ReadyItems } from "./ready-items.ts";
 import { IssuedWorkItem, type WorkItem } from "./work-item.ts";
 
-/** What a {@link Backlog} is made of. */
+/** Options for a {@link Backlog}. */
 export interface BacklogOptions<Item> {
   readonly name: string;
   readonly clock: Clock;
   readonly aging: number;
-  /** Undefined if nobody listens, so that the clock is not read for nobody. */
+  /** Undefined if there are none: then the clock is not read for them. */
   readonly metrics: QueueMetrics | undefined;
-  /** Keys have become due. */
+  /** Called when keys have become due. */
   readonly onDue: () => void;
-  /** A hand-out is done, and calls {@link Backlog.finish}. */
+  /** Called when a work item is done; calls {@link Backlog.finish}. */
   readonly onDone: (workItem: IssuedWorkItem<Item>) => void;
 }
 
-const MOST_SPARE = 1_024;
+const MAX_SPARE = 1_024;
 
-/** Every key of a queue and where it is. What nobody waits for: the promises are the queue's. */
+/** Every key of a queue and its state. Knows no promise: those are in the queue. */
 export class Backlog<Item> {
-  /** Of all keys that are not idle, and of the one that became so last. */
+  /** Records of all keys that are not idle, and of the key that became idle last. */
   readonly #records = new Map<string, QueueItem<Item>>();
   readonly #ready: ReadyItems<Item>;
   readonly #delayed: DelayedItems<QueueItem<Item>>;
@@ -34,19 +34,19 @@ export class Backlog<Item> {
   readonly #clock: Clock;
   readonly #metrics: QueueMetrics | undefined;
   readonly #onDone: (workItem: IssuedWorkItem<Item>) => void;
-  /** Whether the clock is read when an item begins to wait. That costs half as much as a hand-out. */
+  /** Whether the clock is read when a key is queued. A read costs as much as the rest (ADR 0023). */
   #isTimed: boolean;
   #isRanked = false;
-  /** What began to wait before, without a priority in sight, is taken to have begun then. */
+  /** Keys queued before the first use of a priority are taken to wait since then. */
   #rankedSince = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   #inFlight = 0;
-  /** Its record is kept until the next one, for those that are added again as soon as they are done. */
+  /** Its record is kept for a key that is added again as soon as it is done. */
   #lastIdle: QueueItem<Item> | undefined = undefined;
   /**
-   * Records without a key, to be used again. A map that is added to and deleted from makes new tables
-   * all the time, and V8 links each to the next: one that has grown old keeps all after it, and the
-   * records in them, from being collected young. New records would make an item twice as dear.
+   * Records without a key, for reuse. A map that keys are added to and deleted from makes new tables all
+   * the time, and V8 links each to the next: an old table keeps all later ones, and the records in them,
+   * from being collected young (ADR 0018).
    */
   readonly #spare: QueueItem<Item>[] = [];
 
@@ -76,7 +76,7 @@ export class Backlog<Item> {
     return this.#inFlight;
   }
 
-  /** To be handed out as soon as possible. */
+  /** Queues a key now. */
   add(key: string, item: Item, priority: number): void {
     if (this.#isClosed) return;
     if (priority !== 0) this.#rank();
@@ -102,7 +102,7 @@ export class Backlog<Item> {
     }
   }
 
-  /** To be handed out in `delay` milliseconds, more than 0. */
+  /** Queues a key in `delay` milliseconds, more than 0. */
   postpone(key: string, item: Item, delay: number, priority: number): void {
     if (priority !== 0) this.#rank();
     // Rounded, so that the order among equals does not depend on the last digits of a sum.
@@ -129,12 +129,12 @@ export class Backlog<Item> {
     this.#metrics?.retried();
   }
 
-  /** What is handed out of the key next; undefined if nothing is. */
+  /** The item that is handed out next for the key; undefined if there is none. */
   nextOf(key: string): Item | undefined {
     return this.#records.get(key)?.item;
   }
 
-  /** Whether the key waited for its time, which it now does not any more. */
+  /** Cancels the delay of a key; false if it was not delayed. */
   cancel(key: string): boolean {
     const record = this.#records.get(key);
     if (record === undefined || !isDelayed(record.state)) return false;
@@ -174,7 +174,7 @@ export class Backlog<Item> {
     }
   }
 
-  /** Nothing is added or becomes due any more. */
+  /** From now on nothing is added or becomes due. */
   close(): void {
     this.#isClosed = true;
     this.#delayed.stop();
@@ -185,7 +185,7 @@ export class Backlog<Item> {
     return records.filter(({ state }) => state.startsWith("processing")).map(({ key }) => key);
   }
 
-  /** The keys that are to be handed out, now or again. */
+  /** The queued keys, and those added again while in flight. */
   keysToWorkItem(): string[] {
     const dirty = [...this.#records.values()].filter(({ state }) => state === "processing+dirty");
     return [...this.#ready.keys(), ...dirty.map(({ key }) => key)];
@@ -200,7 +200,7 @@ export class Backlog<Item> {
     }));
   }
 
-  /** At the first use of a priority: from now on it matters since when an item waits. */
+  /** At the first use of a priority: from now on the waiting time of a key matters. */
   #rank(): void {
     if (this.#isRanked) return;
     this.#isRanked = true;
@@ -226,7 +226,7 @@ export class Backlog<Item> {
     return record;
   }
 
-  /** A key is to be handed out that was not, though perhaps only when it is done. */
+  /** Counts a key that now waits to be taken; one in flight is queued when it is done. */
   #count(record: QueueItem<Item>, since: number): void {
     record.since = since;
     if (record.state === "queued") this.#ready.push(record, since);
@@ -263,6 +263,6 @@ export class Backlog<Item> {
     if (last === record || last?.state !== "idle") return;
     this.#records.delete(last.key);
     last.key = "";
-    if (this.#spare.length < MOST_SPARE) this.#spare.push(last);
+    if (this.#spare.length < MAX_SPARE) this.#spare.push(last);
   }
 }

@@ -3,7 +3,7 @@ import { type HeapEntry, TimerHeap } from "@holdfast/clock/internal";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** What waits for its time, behind one timer of the clock, however much it is. */
+/** Delayed entries behind one timer of the clock. */
 export class DelayedItems<Entry extends HeapEntry> {
   readonly #heap = new TimerHeap<Entry>();
   readonly #clock: Clock;
@@ -15,7 +15,7 @@ export class DelayedItems<Entry extends HeapEntry> {
   #isStopped = false;
   #sequence = 0;
 
-  /** `onDue` is called when something is due, and pops whatever has a deadline of `now` or before. */
+  /** `onDue` is called when an entry is due, and pops every entry with a deadline of `now` or before. */
   constructor(clock: Clock, label: string, onDue: (now: number) => void) {
     this.#clock = clock;
     this.#label = label;
@@ -26,7 +26,7 @@ export class DelayedItems<Entry extends HeapEntry> {
     return this.#heap.size;
   }
 
-  /** The earliest; `Infinity` if there is none. */
+  /** The earliest deadline; `Infinity` if there is none. */
   get deadline(): number {
     return this.#heap.deadline;
   }
@@ -63,7 +63,7 @@ export class DelayedItems<Entry extends HeapEntry> {
     return this.#heap.sorted();
   }
 
-  /** Nothing becomes due any more; what waits stays. */
+  /** From now on nothing becomes due; the entries stay. */
   stop(): void {
     this.#isStopped = true;
     this.#arm();

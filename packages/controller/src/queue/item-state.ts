@@ -1,19 +1,19 @@
-/** Where a key of a queue is. */
+/** State of a key in a queue. */
 export type ItemState =
-  /** Nowhere: the queue does not know the key. */
+  /** The queue does not know the key. */
   | "idle"
-  /** It waits for its time. */
+  /** It waits for its time to come. */
   | "delayed"
-  /** It waits to be handed out. */
+  /** It waits to be taken. */
   | "queued"
-  /** It is handed out. */
+  /** It is in flight. */
   | "processing"
-  /** It is handed out, and waits for its time to be so again. */
+  /** It is in flight, and delayed again. */
   | "processing+delayed"
-  /** It is handed out, and will be queued again when that is done. */
+  /** It is in flight, and queued again when done. */
   | "processing+dirty";
 
-/** After a key is to run now: it was added without a delay, or its time has come. */
+/** The state after an `add` without a delay, or when the time of the key has come. */
 export function whenAdded(state: ItemState): ItemState {
   switch (state) {
     case "idle":
@@ -27,7 +27,7 @@ export function whenAdded(state: ItemState): ItemState {
   }
 }
 
-/** After a key is to run later: one that runs now anyway does not run twice. */
+/** The state after an `add` with a delay. A key that is queued anyway does not run twice. */
 export function whenPostponed(state: ItemState): ItemState {
   switch (state) {
     case "idle":
@@ -42,7 +42,7 @@ export function whenPostponed(state: ItemState): ItemState {
   }
 }
 
-/** After what is handed out is done. */
+/** The state after the work item is done. */
 export function whenDone(state: ItemState): ItemState {
   switch (state) {
     case "processing":
@@ -58,7 +58,7 @@ export function whenDone(state: ItemState): ItemState {
   }
 }
 
-/** After a key no longer waits for its time. */
+/** The state after the delay is cancelled. */
 export function whenCancelled(state: ItemState): ItemState {
   switch (state) {
     case "delayed":
@@ -73,7 +73,7 @@ export function whenCancelled(state: ItemState): ItemState {
   }
 }
 
-/** Whether a key waits for its time. */
+/** Whether the key is delayed. */
 export function isDelayed(state: ItemState): boolean {
   return state === "delayed" || state === "processing+delayed";
 }

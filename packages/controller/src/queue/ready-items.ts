@@ -1,30 +1,30 @@
 import { TimerHeap } from "@holdfast/clock/internal";
 import type { QueueItem } from "./queue-item.ts";
 
-/** Counting starts just below where it wraps around, so that every queue and every test gets past it. */
+/** Counting starts just below the wrap-around, so that every queue and every test passes it. */
 const FIRST_COUNT = 2 ** 31 - 8;
 
-const FEWEST_PLACES = 16;
-const MOST_IDLE_PLACES = 1_024;
+const MIN_PLACES = 16;
+const MAX_IDLE_PLACES = 1_024;
 
 /**
- * What waits to be handed out, and in which order.
+ * The queued keys, in the order in which they are taken.
  *
- * An item's rank is the instant since which it waits, less `aging` for each step of its priority:
- * the lowest rank goes first. So a step of priority is worth `aging` of waiting, ranks never change
- * while items wait, and nothing starves. Without aging the rank is the priority alone.
+ * The rank of an item is the instant at which it was queued, less `aging` for each step of its priority.
+ * The lowest rank goes first. So a step of priority is worth `aging` of waiting, ranks never change
+ * while items wait, and no item starves. Without aging the rank is the priority alone.
  *
- * Nearly all items have priority 0. They are in a ring, in the order in which they came, and their
- * ranks are only computed while there are others, which are in a heap.
+ * Nearly all items have priority 0. They are in a ring, in order of arrival, and their ranks are computed
+ * only while the heap holds items of other priorities. ADR 0023 compares this with a heap alone.
  */
 export class ReadyItems<Item> {
   readonly #aging: number;
   /** Its length is a power of two. The place of an item that left for the heap is empty. */
-  #ring: (QueueItem<Item> | undefined)[] = new Array(FEWEST_PLACES).fill(undefined);
-  /** By place: since when the item waits. */
-  #times = new Float64Array(FEWEST_PLACES);
+  #ring: (QueueItem<Item> | undefined)[] = new Array(MIN_PLACES).fill(undefined);
+  /** By place: the instant at which the item was queued. */
+  #times = new Float64Array(MIN_PLACES);
   /**
-   * These count all that ever came, modulo 2^32; their lower bits are the place. The place of the
+   * Both count all items that ever came, modulo 2^32; their lower bits are the place. The place of the
    * head is empty only if the ring is.
    */
   #head = FIRST_COUNT;
@@ -42,7 +42,7 @@ export class ReadyItems<Item> {
     return this.#length - this.#gaps + this.#heap.size;
   }
 
-  /** From now on it is known since when an item waits; those that are here waited until now. */
+  /** From now on waiting times matter. Items that are queued already count as queued now. */
   startTimes(now: number): void {
     this.#times.fill(now);
   }
@@ -53,8 +53,8 @@ export class ReadyItems<Item> {
   }
 
   /**
-   * Gives an item that is in a higher priority, with which it goes behind those that have it
-   * already, unless it has waited for so long that its old place is the better one.
+   * Raises the priority of a queued item. It goes behind the items that have that priority already,
+   * unless it has waited for so long that its old place is better.
    */
   raise(item: QueueItem<Item>, priority: number, now: number): void {
     const place = item.heapSlot & (this.#ring.length - 1);
@@ -69,7 +69,7 @@ export class ReadyItems<Item> {
     this.push(item, now);
   }
 
-  /** Takes out what is next. */
+  /** Takes the next item out. */
   pop(): QueueItem<Item> | undefined {
     if (this.#heap.size === 0) return this.#length === 0 ? undefined : this.#shift();
     if (this.#length === 0) return this.#heap.pop();
@@ -109,8 +109,7 @@ export class ReadyItems<Item> {
     this.#ring[place] = undefined;
     this.#head = (this.#head + 1) | 0;
     if (this.#gaps > 0) this.#skipGaps();
-    if (this.#head === this.#tail && this.#ring.length > MOST_IDLE_PLACES)
-      this.#resize(FEWEST_PLACES);
+    if (this.#head === this.#tail && this.#ring.length > MAX_IDLE_PLACES) this.#resize(MIN_PLACES);
     return item;
   }
 

@@ -3,13 +3,13 @@ import { mapSource } from "./map-source.ts";
 import type { Source } from "./source.ts";
 
 /**
- * The source, without the events that `isWanted` is false for. If that throws, the event is lost, and
- * the error is one of the source, which goes on.
+ * A source without the events for which `isWanted` returns false. If `isWanted` throws, the event is lost
+ * and the error is reported; the source continues.
  *
- * @param source - where the events come from
- * @param isWanted - whether an event is to be passed on
+ * @param source - source of the events
+ * @param isWanted - whether to pass an event on
  * @returns the source, under the same name
- * @throws TypeError if `isWanted` is no function
+ * @throws TypeError if `isWanted` is not a function
  *
  * Source: `Predicate` of sigs.k8s.io/controller-runtime/pkg/predicate.
  *

@@ -3,16 +3,16 @@ import { requireFunction } from "@holdfast/clock/internal";
 import type { EnqueueOptions, Source } from "./source.ts";
 
 /**
- * A source of what calls back: an event emitter, a file watcher, a subscription.
+ * A source of callbacks: an event emitter, a file watcher, a subscription.
  *
- * Both functions may be async. An abort ends the source at once; what is called at the end is not
- * waited for, and is also called if `subscribe` comes to its end only after the abort.
+ * Both functions may be async. An abort ends the source at once, without waiting for the function that
+ * unsubscribes. That function is called even if `subscribe` resolves after the abort.
  *
  * @param name - see {@link Source.name}
- * @param subscribe - called at the start with the function to call for each event. If what it returns
- * or resolves to is a function, that is called at the end
- * @returns the source; if one of both throws or rejects, that is an error of the source
- * @throws TypeError if `subscribe` is no function
+ * @param subscribe - called at each start with the function to call for each event. It may return, or
+ * resolve to, the function that unsubscribes
+ * @returns the source. An error of either function is an error of the source
+ * @throws TypeError if `subscribe` is not a function
  *
  * @example
  * ```ts
@@ -41,7 +41,7 @@ export function fromCallback<Event = string>(
         const subscribed = Promise.resolve(unsubscribe);
         const subscription = onAbort(signal, () => {
           resolve();
-          // At once where it can be: what is called back from then on is not for this source.
+          // At once if possible: later callbacks are not for this source.
           const ended = new Promise((done) =>
             done(typeof unsubscribe === "function" ? unsubscribe() : subscribed.then(end)),
           );

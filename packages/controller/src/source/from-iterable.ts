@@ -4,15 +4,15 @@ import { isStop } from "../is-stop.ts";
 import type { Source, SourceContext } from "./source.ts";
 
 /**
- * A source of what can be iterated: a stream of changes, a ticker, lines of a file.
+ * A source of an iterable: a stream of changes, a ticker, the lines of a file.
  *
- * An abort ends it at once, also while the next event is awaited; the iterator's `return` is called
- * and not waited for. When the iteration ends, so does the source.
+ * An abort ends the source at once, also while the next event is awaited. The iterator's `return` is
+ * called but not awaited. The source ends with the iteration.
  *
  * @param name - see {@link Source.name}
- * @param open - called at each start, and once more after each failure, for what to iterate
+ * @param open - returns the iterable; called at each start, and again after a failure
  * @returns the source
- * @throws TypeError if `open` is no function
+ * @throws TypeError if `open` is not a function
  *
  * @example
  * ```ts
@@ -62,7 +62,7 @@ function iterate<Event>(
     pump()
       .finally(leave)
       .then(resolve, (error: unknown) => {
-        // After the abort nobody starts it again, and nobody waits for it.
+        // After the abort the source is not restarted, and its end is not awaited.
         if (signal.aborted && !isStop(error, signal)) failed(error);
         reject(error);
       });

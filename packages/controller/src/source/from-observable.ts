@@ -2,30 +2,30 @@ import { onAbort } from "@holdfast/clock";
 import { requireMethods } from "@holdfast/clock/internal";
 import type { Source } from "./source.ts";
 
-/** What {@link fromObservable} needs of an observable; those of rxjs have it. */
+/** The part of an observable that {@link fromObservable} uses. Observables of rxjs have it. */
 export interface Subscribable<Event> {
-  /** Begins to tell an observer. */
+  /** Begins to call the observer. */
   subscribe(observer: {
-    /** Takes an event. */
+    /** Receives an event. */
     next(event: Event): void;
-    /** Takes the error that ended it. */
+    /** Receives the error that ended the observable. */
     error(error: unknown): void;
-    /** Called when it has ended. */
+    /** Called when the observable has completed. */
     complete(): void;
   }): {
-    /** Stops telling. */
+    /** Stops calling the observer. */
     unsubscribe(): void;
   };
 }
 
 /**
- * A source of an observable, of rxjs or any other library: nothing of it is imported.
+ * A source of an observable, of rxjs or any other library. No library is imported.
  *
- * It is subscribed to at each start. When it completes, the source has ended; after an error it is
- * subscribed to again, with a back-off.
+ * The source subscribes at each start. It ends when the observable completes. After an error it
+ * subscribes again, with a back-off.
  *
  * @param name - see {@link Source.name}
- * @param observable - what to subscribe to
+ * @param observable - the observable
  * @returns the source
  * @throws TypeError if `observable` has no `subscribe`
  *

@@ -2,14 +2,14 @@ import { requireFunction } from "@holdfast/clock/internal";
 import type { Source } from "./source.ts";
 
 /**
- * The source, with what `targetsOf` makes of each event: an owner for what it owns, every user of a
- * setting, or nothing. If that throws, the event is lost, and the error is one of the source, which
- * goes on.
+ * A source that replaces each event by the items that `targetsOf` returns: the owner of a thing, every user
+ * of a setting, or none. If `targetsOf` throws, the event is lost and the error is reported; the source
+ * continues.
  *
- * @param source - where the events come from
- * @param targetsOf - what is to be looked at because of an event
+ * @param source - source of the events
+ * @param targetsOf - the items to enqueue for an event
  * @returns the source, under the same name
- * @throws TypeError if `targetsOf` is no function
+ * @throws TypeError if `targetsOf` is not a function
  *
  * Source: `EnqueueRequestsFromMapFunc` of sigs.k8s.io/controller-runtime/pkg/handler.
  *

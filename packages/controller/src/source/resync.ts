@@ -11,32 +11,32 @@ import { jitterUntil } from "@holdfast/wait/go";
 import { isStop } from "../is-stop.ts";
 import type { Source } from "./source.ts";
 
-/** How often {@link resync} looks at everything. */
+/** Options for {@link resync}. */
 export interface ResyncOptions<Item> {
-  /** Lists all there is. If it throws or rejects, that is an error, and the next period comes. */
+  /** Lists all items. An error is reported, and the next list follows after the period. */
   readonly list: (
     signal: AbortSignal,
   ) => Iterable<Item> | AsyncIterable<Item> | PromiseLike<Iterable<Item>>;
 
-  /** From the end of one list to the next, in milliseconds. Above 0, finite. */
+  /** Delay between the end of one list and the next, in milliseconds. Above 0, finite. */
   readonly period: number;
 
   /**
-   * The largest share of a period that may be added to it at random. Finite, at least 0.
+   * Maximum share of a period that is added to it at random. Finite, at least 0.
    *
    * @defaultValue `0`
    */
   readonly jitter?: number | undefined;
 
   /**
-   * The priority of what is listed; below 0 lets events go first.
+   * Priority of the listed items. Below 0, events go first.
    *
    * @defaultValue `0`
    */
   readonly priority?: number | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of jitter.
    *
    * @defaultValue `Math.random`
    */
@@ -44,8 +44,8 @@ export interface ResyncOptions<Item> {
 }
 
 /**
- * A source of everything, at the start and again and again: what an event was missed for is seen then.
- * Its name, and the reason of what it enqueues, is `"resync"`.
+ * A source that enqueues all items at the start and once per period. So a change whose event was lost is
+ * still seen. Its name, and the reason of its items, is `"resync"`.
  *
  * @param options - see {@link ResyncOptions}
  * @returns the source

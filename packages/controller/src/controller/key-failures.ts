@@ -1,0 +1,38 @@
+import { requireDelay, requireWhole } from "@holdfast/clock/internal";
+import type { RateLimiter } from "../limit/rate-limiter.ts";
+import type { Hooks } from "./hooks.ts";
+
+/** Delay of a retry when the limiter fails, in milliseconds. */
+const DELAY_WITHOUT_LIMITER = 1_000;
+
+/** The failures of each key, which the limiter counts. It is user code: its errors are logged. */
+export class KeyFailures {
+  readonly #limiter: RateLimiter;
+  readonly #hooks: Hooks;
+
+  constructor(limiter: RateLimiter, hooks: Hooks) {
+    this.#limiter = limiter;
+    this.#hooks = hooks;
+  }
+
+  of(key: string): number {
+    let failures = 0;
+    this.#hooks.call("limiter", () => {
+      failures = requireWhole("limiter.requeues(key)", this.#limiter.requeues(key), 0);
+    });
+    return failures;
+  }
+
+  /** @returns the delay of the retry: `after` if the failure names one, else the limiter's */
+  count(key: string, after: number | undefined): number {
+    let delay = DELAY_WITHOUT_LIMITER;
+    this.#hooks.call("limiter", () => {
+      delay = requireDelay("limiter.when(key)", this.#limiter.when(key, after));
+    });
+    return after ?? delay;
+  }
+
+  forget(key: string): void {
+    this.#hooks.call("limiter", () => this.#limiter.forget(key));
+  }
+}
