@@ -5,13 +5,13 @@ import {
   type AddRunnableOptions,
   Controller,
   type ControllerOptions,
+  type ControllerRunOptions,
   type DrainOptions,
   type EnqueueOptions,
   ExponentialLimiter,
   type ExponentialLimiterOptions,
   FastSlowLimiter,
   type FastSlowLimiterOptions,
-  FileLock,
   filterSource,
   fromCallback,
   fromIterable,
@@ -32,10 +32,10 @@ import {
   type MaxOfLimiterOptions,
   MemoryLock,
   mapSource,
-  outcomeOf,
   type ResyncOptions,
   RetryAfterError,
   RunnableError,
+  type RunOptions,
   resync,
   TerminalError,
   TokenBucketLimiter,
@@ -43,6 +43,8 @@ import {
   WorkQueue,
   type WorkQueueOptions,
 } from "@holdfast/controller";
+import * as fileLock from "@holdfast/controller/file-lock";
+import { FileLock } from "@holdfast/controller/file-lock";
 import * as opentelemetry from "@holdfast/controller/opentelemetry";
 import { type TracedOptions, traced } from "@holdfast/controller/opentelemetry";
 import * as prometheus from "@holdfast/controller/prometheus";
@@ -130,6 +132,7 @@ const queueDoors: Door[] = [
     ["options", object<Pick<AddOptions, "priority">>({ priority: finite })],
   ),
   method(queue, "get", "rejects", [live], ["signal", signal]),
+  method(queue, "idle", "rejects", [live], ["signal", signal]),
   method(
     queue,
     "drain",
@@ -137,6 +140,15 @@ const queueDoors: Door[] = [
     [{ signal: live }],
     ["options", object<DrainOptions>({ timeout: notNegative, signal })],
   ),
+];
+
+const tokens = new TokenBucketLimiter({ qps: 1, burst: 1, clock });
+const exponential = new ExponentialLimiter({ clock });
+const counting = [
+  exponential,
+  new FastSlowLimiter(bounds),
+  tokens,
+  new MaxOfLimiter([exponential], { clock }),
 ];
 
 const limiterDoors: Door[] = [
@@ -182,15 +194,26 @@ const limiterDoors: Door[] = [
           qps: required(above(0)),
           burst: required(whole(1)),
           cap: above(0),
-          clock: passive,
+          expireAfter: notNegative,
+          clock: methods("monotonic", "sleep"),
         }),
       ),
     ],
   ),
+  method(tokens, "acquire", "rejects", [live], ["signal", signal]),
+  ...counting.map((each) =>
+    method(each, "when", "throws", ["a"], ["key", unchecked], ["after", delay]),
+  ),
   constructs(
     MaxOfLimiter,
     [[new ExponentialLimiter()], { clock }],
-    ["limiters", required(arrayOf(limiter))],
+    [
+      "limiters",
+      all(
+        required(arrayOf(limiter)),
+        except([], "RangeError: limiters must have at least one limiter"),
+      ),
+    ],
     [
       "options",
       object<MaxOfLimiterOptions>({ jitter: finiteFrom(0), clock: passive, random: func }),
@@ -265,7 +288,14 @@ const controllerDoors: Door[] = [
     ["item", key],
     ["options", object<EnqueueOptions>({ ...adding, reason: unchecked })],
   ),
-  method(controller, "run", "rejects", [live], ["signal", required(signal)]),
+  method(
+    controller,
+    "run",
+    "rejects",
+    [live, { lost: live }],
+    ["signal", required(signal)],
+    ["options", object<ControllerRunOptions>({ lost: signal, ref: flag })],
+  ),
 ];
 
 const electionDoors: Door[] = [
@@ -298,12 +328,20 @@ const electionDoors: Door[] = [
           onNewLeader: func,
           onError: func,
           clock: methods("now", "monotonic", "afterFunc", "newTimer"),
+          logger,
           random: func,
         }),
       ),
     ],
   ),
-  method(elector, "run", "rejects", [live], ["signal", required(signal)]),
+  method(
+    elector,
+    "run",
+    "rejects",
+    [live, {}],
+    ["signal", required(signal)],
+    ["options", object<RunOptions>({ ref: flag })],
+  ),
   constructs(FileLock, ["directory"], ["directory", required(text)]),
 ];
 
@@ -330,8 +368,9 @@ const managerDoors: Door[] = [
             'RangeError: options.groups must have different names, got "a" twice',
           ),
         ),
+        stopTimeout: notNegative,
         signals: methods("on", "off", "exit"),
-        clock: methods("afterFunc"),
+        clock: methods("monotonic", "afterFunc"),
         logger,
       }),
     ],
@@ -363,7 +402,14 @@ const managerDoors: Door[] = [
       }),
     ],
   ),
-  method(manager, "run", "rejects", [live], ["signal", signal]),
+  method(
+    manager,
+    "run",
+    "rejects",
+    [live, {}],
+    ["signal", signal],
+    ["options", object<RunOptions>({ ref: flag })],
+  ),
 ];
 
 const observing: Door[] = [
@@ -422,7 +468,7 @@ testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
 });
 
-testEveryExport([root, prometheus, opentelemetry], doors, [
+testEveryExport([root, fileLock, prometheus, opentelemetry], doors, [
   // Guards answer for every value.
   isLeadershipLostError,
   isLockConflictError,
@@ -437,7 +483,6 @@ testEveryExport([root, prometheus, opentelemetry], doors, [
   TerminalError,
   // Takes no arguments, or what the controller makes.
   MemoryLock,
-  outcomeOf,
 ]);
 
 it("takes an explicit undefined for a missing option", () => {
@@ -445,7 +490,7 @@ it("takes an explicit undefined for a missing option", () => {
   expect(() => {
     new WorkQueue({ name: undef, keyOf: undef, limiter: undef, clock: undef, metrics: undef });
     new ExponentialLimiter({ duration: undef, cap: undef, random: undef });
-    new MaxOfLimiter([], { jitter: undef, clock: undef });
+    new MaxOfLimiter([exponential], { jitter: undef, clock: undef });
     new Manager({ groups: undef, signals: undef, clock: undef, logger: undef });
     new Manager({ groups: [{ name: "a", startTimeout: undef, stopTimeout: undef }] });
     new Manager().add(idle, { group: undef });
