@@ -46,7 +46,7 @@ export interface PollUntilOptions extends ConditionOptions {
 
   /**
    * Time limit of the whole wait, in milliseconds. At least 0, or `Infinity`. When it expires, the
-   * wait rejects with a {@link TimeoutError}. 0 expires at once.
+   * wait rejects with a `TimeoutError`. 0 expires at once.
    *
    * @defaultValue `Infinity`
    */

@@ -10,7 +10,7 @@ import { pollCondition } from "./poll-condition.ts";
  * Results, aborts, timeouts and errors are as in {@link pollUntil}. Without `sliding` a delay starts
  * at the start of a call, so a call that outlasts its delay is followed by the next at once.
  *
- * @param delayFunc - the delays in milliseconds, such as {@link Backoff.delayFunc}; give every wait a
+ * @param delayFunc - the delays in milliseconds, such as `Backoff.delayFunc`; give every wait a
  * sequence of its own. Called before each call of `condition`, or after it with `sliding`
  * @param condition - the condition; receives a signal that aborts with `signal` and with the timeout,
  * and should settle soon after

@@ -7,7 +7,7 @@ import { isExhaustedError } from "./exhausted-error.ts";
  *
  * | Value | Result |
  * | --- | --- |
- * | {@link TimeoutError}, {@link ExhaustedError} | true, by `code` |
+ * | `TimeoutError`, {@link ExhaustedError} | true, by `code` |
  * | the default reasons of `controller.abort()` and `clock.timeout()`, and the errors of Node and `fetch` for them | true, by `name`: `AbortError` or `TimeoutError` |
  * | an error whose `cause` is one of these, at any depth | true |
  * | a custom reason, as in `controller.abort("bye")` | false: compare it with `signal.reason` |

@@ -31,7 +31,7 @@ export interface JitterUntilOptions extends PeriodicOptions {
 /**
  * Calls `fn` at once, then again after a period with jitter, until `signal` aborts.
  *
- * Calls, aborts, errors and the signal of `fn` are as in {@link backoffUntil}.
+ * Calls, aborts, errors and the signal of `fn` are as in `backoffUntil`.
  *
  * @param fn - the work; receives `signal` and should settle soon after it aborts
  * @param period - delay between calls before jitter: milliseconds, finite, at least 0

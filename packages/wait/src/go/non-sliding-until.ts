@@ -6,7 +6,7 @@ import { jitterUntil } from "./jitter-until.ts";
  * Calls `fn` at once, then again `period` after each start of a call, until `signal` aborts.
  *
  * A call that outlasts its period is followed by the next at once; missed calls are skipped. Calls,
- * aborts, errors and the signal of `fn` are as in {@link backoffUntil}.
+ * aborts, errors and the signal of `fn` are as in `backoffUntil`.
  *
  * @param fn - the work; receives `signal` and should settle soon after it aborts
  * @param period - milliseconds, finite, at least 0

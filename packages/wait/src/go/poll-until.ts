@@ -20,7 +20,7 @@ import { pollCondition } from "./poll-condition.ts";
  * | `signal` is already aborted | with `immediate`, calls `condition` once; then rejects with `signal.reason` |
  * | `signal` aborts during a delay | stops the timer and rejects with `signal.reason` at once |
  * | `signal` aborts during a call | waits for the call; unless it returns true, rejects with `signal.reason` |
- * | `timeout` expires | as an abort, with a {@link TimeoutError} as the reason |
+ * | `timeout` expires | as an abort, with a `TimeoutError` as the reason |
  *
  * Without `timeout`, `condition` receives the `signal` of the options itself. Remove listeners that it
  * adds to it: they stay until the signal is garbage collected. With `timeout`, all calls share a

@@ -5,7 +5,7 @@ import { jitterUntil } from "./jitter-until.ts";
 /**
  * Calls `fn` at once, then again `period` after each call has settled, until `signal` aborts.
  *
- * Calls, aborts, errors and the signal of `fn` are as in {@link backoffUntil}.
+ * Calls, aborts, errors and the signal of `fn` are as in `backoffUntil`.
  *
  * @param fn - the work; receives `signal` and should settle soon after it aborts
  * @param period - milliseconds, finite, at least 0
