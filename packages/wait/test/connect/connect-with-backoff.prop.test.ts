@@ -42,7 +42,7 @@ function published(durations: readonly number[], delays: readonly number[], leas
   return [...starts, now];
 }
 
-it("starts every attempt when the published protocol does", async () => {
+it("starts every attempt at the instant of the published protocol", async () => {
   await fc.assert(
     fc.asyncProperty(
       shape,
@@ -83,7 +83,7 @@ const attempts = fc.array(fc.tuple(takes, fc.option(fc.nat(8_000), { nil: undefi
   maxLength: 30,
 });
 
-it("starts no attempt too soon or too late, whatever became of the one before", async () => {
+it("starts every attempt on time after any outcome of the previous one", async () => {
   await fc.assert(
     fc.asyncProperty(shape, minConnectTimeout, attempts, async (options, least, script) => {
       const clock = new FakeClock();
@@ -125,7 +125,7 @@ it("starts no attempt too soon or too late, whatever became of the one before", 
   );
 });
 
-it("spreads out a thousand clients that lost the same server", async () => {
+it("spreads a thousand clients that lost the same server", async () => {
   const clock = new FakeClock();
   const start = clock.monotonic();
   const stop = new AbortController();

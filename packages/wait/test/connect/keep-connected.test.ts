@@ -79,8 +79,8 @@ async function until(time: number, end: Promise<void>): Promise<readonly Timelin
   return timeline.events;
 }
 
-describe("connects again", () => {
-  it("at once, when a connection has held for longer than the first delay", async () => {
+describe("reconnecting", () => {
+  it("is immediate after a connection that lasted longer than the first delay", async () => {
     const end = start(scripted({ holds: 5_000 }, { holds: never }), hold);
     expect(await until(6_000, end)).toEqual([
       [0, "attempt 1"],
@@ -92,7 +92,7 @@ describe("connects again", () => {
     ]);
   });
 
-  it("with delays that start over once it has been accepted", async () => {
+  it("resets the delays after an accepted connection", async () => {
     const attempts = [refused, refused, refused, { holds: 1_000 }, refused, refused];
     const end = start(scripted(...attempts, { holds: never }), hold);
     expect(await until(3_000, end)).toEqual([
@@ -117,26 +117,26 @@ describe("connects again", () => {
 
   it.each(
     Object.entries<ShortCase>({
-      "no sooner than the first delay, after a peer that hangs up at once": {
+      "waits for the first delay after a peer that hangs up at once": {
         attempts: [{ holds: 0 }, { holds: 0 }, { holds: 0 }],
         starts: [0, 100, 200, 300],
       },
-      "no sooner than the first delay from the start of the attempt that was accepted": {
+      "waits for the first delay from the start of the accepted attempt": {
         attempts: [
           { holds: 30, takes: 50 },
           { holds: 0, takes: 70 },
         ],
         starts: [0, 100, 200],
       },
-      "no later than that, after a late attempt, whose delay was longer": {
+      "waits for the first delay after a late attempt with a longer delay": {
         attempts: [refused, refused, refused, { holds: 30 }, { holds: never }],
         starts: [0, 100, 300, 700, 800],
       },
-      "at once, when the first delay was over before it was accepted": {
+      "is immediate if the first delay had passed before the connection was accepted": {
         attempts: [refused, refused, { takes: 150, holds: 10 }, { holds: never }],
         starts: [0, 100, 300, 460],
       },
-      "at once, when it has held to the millisecond": {
+      "is immediate after a connection that lasted exactly the first delay": {
         attempts: [{ holds: 100 }, { holds: 99 }, { holds: 101 }],
         starts: [0, 100, 200, 301],
       },
@@ -148,7 +148,7 @@ describe("connects again", () => {
     expect(seen.map(([at]) => at)).toEqual(starts);
   });
 
-  it("no later than planned, where starting over would begin with a longer delay", async () => {
+  it("keeps the planned delay if the first delay is longer", async () => {
     const delays = [100];
     const backoff = { delayFunc: () => () => delays.shift() ?? 500 };
     const end = start(scripted({ holds: 0 }, { holds: never }), hold, { backoff });
@@ -157,7 +157,7 @@ describe("connects again", () => {
   });
 });
 
-it("makes the last attempt that a strategy allows, and starts over once one is accepted", async () => {
+it("makes the last attempt that a strategy allows, and starts over after an accepted connection", async () => {
   const backoff = new BinaryExponentialBackoff({
     slotTime: 100,
     attemptLimit: 2,
@@ -195,7 +195,7 @@ it("uses the connection if the strategy has no delay at all, then rejects with i
   ]);
 });
 
-it("rejects with the error of such a strategy after onError has taken that of the connection", async () => {
+it("rejects with the error of such a strategy after onError has received the error of the connection", async () => {
   const [empty, lost] = [new Error("no delays"), new Error("lost")];
   const backoff = {
     delayFunc: () => () => {
@@ -219,8 +219,8 @@ it("rejects with a TerminalError of connect", async () => {
   expect(timeline.events).toEqual([[0, ["rejected", terminal]]]);
 });
 
-describe("what use does", () => {
-  it("gets the connection and the signal", async () => {
+describe("use", () => {
+  it("receives the connection and the signal", async () => {
     const use = vi.fn();
     const connection = { holds: 0 };
     const end = start(scripted(connection), use);
@@ -237,14 +237,14 @@ describe("what use does", () => {
     throw lost;
   };
 
-  it("ends it all when it rejects and nobody takes the error", async () => {
+  it("rejects the call with its error without onError", async () => {
     const end = start(scripted({ holds: 0 }), losing);
     await clock.step(150);
     await end;
     expect(timeline.events.at(-1)).toEqual([150, ["rejected", lost]]);
   });
 
-  it("goes to onError when it rejects, and never to onRetry", async () => {
+  it("passes its error to onError, never to onRetry", async () => {
     const onError = vi.fn();
     const onRetry = vi.fn();
     const end = start(scripted({ holds: 0 }, refused), losing, { onError, onRetry });
@@ -253,7 +253,7 @@ describe("what use does", () => {
     expect(onRetry.mock.calls).toEqual([[{ attempt: 1, error: new Error("refused"), delay: 100 }]]);
   });
 
-  it("leaves the failures of connect to onRetry, after a connection too", async () => {
+  it("leaves failures of connect to onRetry, also after a connection", async () => {
     const onError = vi.fn();
     const onRetry = vi.fn();
     const attempts = [refused, { holds: 200 }, refused, refused];
@@ -266,7 +266,7 @@ describe("what use does", () => {
     ]);
   });
 
-  it("ends it all with what onError or onRetry throws", async () => {
+  it("rejects the call with an error of onError or onRetry", async () => {
     const hopeless = new Error("hopeless");
     const fail = () => {
       throw hopeless;
@@ -282,7 +282,7 @@ describe("what use does", () => {
   });
 });
 
-describe("ends when its signal aborts", () => {
+describe("resolves when its signal aborts", () => {
   interface AbortCase {
     readonly attempts: readonly Attempt[];
     readonly use?: Use;
@@ -314,7 +314,7 @@ describe("ends when its signal aborts", () => {
           [70, "resolved"],
         ],
       },
-      "during a connection, as soon as that is closed": {
+      "during a connection, when that has closed": {
         attempts: [{ holds: never }],
         use: slowToClose,
         abortAt: 70,
@@ -325,7 +325,7 @@ describe("ends when its signal aborts", () => {
           [500, "resolved"],
         ],
       },
-      "during a connection that gives up with the reason": {
+      "during a connection whose use rejects with signal.reason": {
         attempts: [refused, { holds: never }],
         abortAt: 170,
         events: [
@@ -335,7 +335,7 @@ describe("ends when its signal aborts", () => {
           [170, "resolved"],
         ],
       },
-      "in the tick in which the next attempt is due": {
+      "in the tick of the next attempt": {
         attempts: [refused],
         abortAt: 100,
         events: [
@@ -357,7 +357,7 @@ describe("ends when its signal aborts", () => {
     }
   });
 
-  it("during onRetry, which may take for ever", async () => {
+  it("during an onRetry that never settles", async () => {
     const end = start(scripted(refused), hold, { onRetry: () => new Promise(() => {}) });
     await clock.step(70);
     stop.abort();
@@ -368,7 +368,7 @@ describe("ends when its signal aborts", () => {
     ]);
   });
 
-  it("before the start: nothing is called", async () => {
+  it("before the call, without calling connect or use", async () => {
     const connect = vi.fn();
     stop.abort("early");
     await start(connect, connect);
@@ -376,7 +376,7 @@ describe("ends when its signal aborts", () => {
     expect(connect).not.toHaveBeenCalled();
   });
 
-  it("from within the strategy, once the peer has accepted", async () => {
+  it("from within the strategy, after the peer has accepted", async () => {
     let sequences = 0;
     const aborting = () => {
       if (++sequences === 2) stop.abort("inside");
@@ -393,7 +393,7 @@ describe("ends when its signal aborts", () => {
     expect(use).not.toHaveBeenCalled();
   });
 
-  it("and loses no connection, at whichever microtask that happens", async () => {
+  it("and loses no connection, at any microtask", async () => {
     const outcomes = new Set<string>();
     const onLate = () => timeline.note("late");
     for (let microtasks = 0; microtasks < 24; microtasks++) {
@@ -409,7 +409,7 @@ describe("ends when its signal aborts", () => {
     expect([...outcomes]).toEqual(["attempt 1; late; resolved", "attempt 1; connected; resolved"]);
   });
 
-  it("from within the strategy, and does not wait for what onLate does", async () => {
+  it("from within the strategy, without waiting for onLate", async () => {
     let sequences = 0;
     const aborting = () => {
       if (++sequences === 2) stop.abort("inside");
@@ -424,7 +424,7 @@ describe("ends when its signal aborts", () => {
     expect(onError).not.toHaveBeenCalled();
   });
 
-  it("from within the strategy, with nobody to take the connection", async () => {
+  it("from within the strategy, without onLate", async () => {
     let sequences = 0;
     const aborting = () => {
       if (++sequences === 2) stop.abort("inside");

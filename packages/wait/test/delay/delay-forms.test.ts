@@ -239,12 +239,12 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
   it.each([
     { draws: "the least draw", u: 0, delays: least },
     { draws: "the largest draw", u: ALMOST_ONE, delays: most },
-  ])("gives for $draws what its formula says", ({ u, delays }) => {
+  ])("returns the delays of its formula for $draws", ({ u, delays }) => {
     const given = firstDelays(delays.length, create({ ...example, random: () => u }));
     expect(given.filter((delay, n) => Math.abs(delay - (delays[n] as number)) > SLACK)).toEqual([]);
   });
 
-  it("draws from Math.random unless told otherwise", () => {
+  it("draws from Math.random by default", () => {
     const wanted = firstDelays(COUNT, create({ ...example, random: () => 0.25 }));
     const random = vi.spyOn(Math, "random").mockReturnValue(0.25);
     try {
@@ -254,7 +254,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
     }
   });
 
-  it("lies between what the least and the largest draw give", () => {
+  it("lies between the delays of the smallest and the largest draw", () => {
     fc.assert(
       fc.property(shapes, draw, (shape, u) => {
         const [low, between, high] = [0, u, ALMOST_ONE].map((constant) =>
@@ -267,7 +267,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
     );
   });
 
-  it("is neither negative nor NaN, ends at 2^63 ns, and holds the cap if it says so", () => {
+  it("is never negative or NaN, at most 2^63 ns, and at most the cap for shapes that promise it", () => {
     fc.assert(
       fc.property(shapes, fc.integer(), (shape, seed) => {
         const limit = holdsCap ? Math.min(shape.cap, LONGEST) : LONGEST;
@@ -284,7 +284,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
   it.each([
     { cap: Number.POSITIVE_INFINITY, steps: MANY_STEPS },
     { cap: example.cap, steps: MANY_STEPS },
-  ])("is never NaN nor above its limit in $steps steps to a cap of $cap", ({ cap, steps }) => {
+  ])("is never NaN or above its limit in $steps steps to a cap of $cap", ({ cap, steps }) => {
     const limit = holdsCap ? Math.min(cap, LONGEST) : LONGEST;
     const next = create({ ...example, cap, random: extremes(seededRandom(1)) }).delayFunc();
     let wrong = 0;
@@ -295,7 +295,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
     expect(wrong).toBe(0);
   });
 
-  it("is the same for the same seed, in every sequence taken from it", () => {
+  it("is the same for the same seed, in every sequence", () => {
     fc.assert(
       fc.property(shapes, fc.integer(), (shape, seed) => {
         const first = firstDelays(COUNT, create({ ...shape, random: seededRandom(seed) }));
@@ -307,7 +307,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
     );
   });
 
-  it("has sequences that do not disturb each other", () => {
+  it("has independent sequences", () => {
     fc.assert(
       fc.property(shapes, draw, (shape, u) => {
         const strategy = create({ ...shape, random: () => u });
@@ -319,7 +319,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
     );
   });
 
-  it("is its closed form on average, within 5 standard errors", () => {
+  it("has the mean of its closed form, within 5 standard errors", () => {
     const samples = inject("isThorough") ? 20_000 : 2_000;
     const random = seededRandom(31);
     const strategy = create({ ...example, random });
@@ -367,7 +367,7 @@ describe("the forms of jitter by name", () => {
     ).toEqual(jitter === "full" ? [100 * draw, 150 * draw] : [50 + 50 * draw, 75 + 75 * draw]);
   });
 
-  it("is the strategy of the same name, draw for draw", () => {
+  it("equals the strategy of the same name, draw for draw", () => {
     const seeded = () => ({ ...options, random: seededRandom(7) });
     const full = delaysOf(new Backoff({ ...seeded(), jitter: "full" }), 1_000);
     expect(full).toEqual(delaysOf(new FullJitterBackoff(seeded()), 1_000));

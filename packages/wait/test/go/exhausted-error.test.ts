@@ -2,7 +2,7 @@ import { TimeoutError } from "@holdfast/wait";
 import { ExhaustedError, isExhaustedError } from "@holdfast/wait/go";
 import { expect, it } from "vitest";
 
-it("carries its facts", () => {
+it("has name, code, message, attempts and cause", () => {
   const cause = new Error("refused");
   const error = new ExhaustedError(4, { cause });
   expect(error).toBeInstanceOf(Error);
@@ -16,7 +16,7 @@ it("carries its facts", () => {
   expect(String(error)).toBe("ExhaustedError: still false after 4 attempts");
 });
 
-it("has no cause unless given one, which may be undefined", () => {
+it("has no cause by default, and accepts undefined as a cause", () => {
   expect("cause" in new ExhaustedError(1)).toBe(false);
   expect("cause" in new ExhaustedError(1, { cause: undefined })).toBe(true);
 });
@@ -31,6 +31,6 @@ it.each([
   { value: undefined, is: false },
   { value: null, is: false },
   { value: "ERR_WAIT_EXHAUSTED", is: false },
-])("is told apart by its code: $value", ({ value, is }) => {
+])("is recognised by its code: $value", ({ value, is }) => {
   expect(isExhaustedError(value)).toBe(is);
 });

@@ -25,7 +25,7 @@ function promised({ duration, factor, cap, steps }: Shape): { asked: number; end
   return { asked: 0, endedAt };
 }
 
-it("asks as often and ends when it promises, whatever its shape", async () => {
+it("makes the calls and ends at the instant that its options determine", async () => {
   await fc.assert(
     fc.asyncProperty(shape, async (backoff) => {
       const clock = new FakeClock();

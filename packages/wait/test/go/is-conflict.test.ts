@@ -32,28 +32,28 @@ class HttpError extends Error {
   }
 }
 
-describe("a conflict", () => {
+describe("isConflict", () => {
   it.each([
     {
-      name: "of client-node 1.x",
+      name: "an error of client-node 1.x",
       error: new ApiException(409, JSON.stringify(status(409, "Conflict"))),
     },
     {
-      name: "of client-node 1.x, without a reason",
+      name: "an error of client-node 1.x without a reason",
       error: new ApiException(409, JSON.stringify(status(409))),
     },
     {
-      name: "of client-node 1.x, with a page of a proxy",
+      name: "an error of client-node 1.x with the page of a proxy",
       error: new ApiException(409, "<html>409</html>"),
     },
-    { name: "of client-node 1.x, without a body", error: new ApiException(409) },
-    { name: "of client-node 1.x, with null for a body", error: new ApiException(409, "null") },
-    { name: "of client-node 0.x", error: new HttpError(409, status(409, "Conflict")) },
-    { name: "by the code in the body alone", error: { body: status(409) } },
-    { name: "by its reason alone", error: { body: status(0, "Conflict") } },
-    { name: "that is the status itself", error: status(409, "Conflict") },
-    { name: "with a reason that nobody knows", error: status(409, "Brawl") },
-  ])("is one $name", ({ error }) => {
+    { name: "an error of client-node 1.x without a body", error: new ApiException(409) },
+    { name: "an error of client-node 1.x with a body of null", error: new ApiException(409, "null") },
+    { name: "an error of client-node 0.x", error: new HttpError(409, status(409, "Conflict")) },
+    { name: "a code in the body only", error: { body: status(409) } },
+    { name: "a reason without a code", error: { body: status(0, "Conflict") } },
+    { name: "a Status itself", error: status(409, "Conflict") },
+    { name: "an unknown reason with the code 409", error: status(409, "Brawl") },
+  ])("is true for $name", ({ error }) => {
     expect(isConflict(error)).toBe(true);
   });
 
@@ -61,19 +61,19 @@ describe("a conflict", () => {
 
   it.each([
     {
-      name: "what exists already",
+      name: "AlreadyExists",
       error: new ApiException(409, JSON.stringify(status(409, "AlreadyExists"))),
     },
     {
-      name: "what exists already, of client-node 0.x",
+      name: "AlreadyExists of client-node 0.x",
       error: new HttpError(409, status(409, "AlreadyExists")),
     },
     {
-      name: "what is not found",
+      name: "NotFound",
       error: new ApiException(404, JSON.stringify(status(404, "NotFound"))),
     },
     { name: "a plain error", error: new Error("409 Conflict") },
-    { name: "a code of Node", error: Object.assign(new Error("x"), { code: "ECONNRESET" }) },
+    { name: "an error code of Node", error: Object.assign(new Error("x"), { code: "ECONNRESET" }) },
     { name: "a code in text", error: { code: "409" } },
     {
       name: "a body that is not text",
@@ -82,7 +82,7 @@ describe("a conflict", () => {
     { name: "undefined", error: undefined },
     { name: "null", error: null },
     { name: "409", error: 409 },
-  ])("is not $name", ({ error }) => {
+  ])("is false for $name", ({ error }) => {
     expect(isConflict(error)).toBe(false);
   });
 });

@@ -33,7 +33,7 @@ async function callsOf(
 const pairsOf = (calls: readonly Call[]) =>
   calls.slice(1).map((call, index) => ({ before: calls[index] as Call, call }));
 
-it("a poll never overlaps itself, and is on its beat or follows a call that missed it", async () => {
+it("calls never overlap, and start on the grid or right after a call that missed it", async () => {
   await fc.assert(
     fc.asyncProperty(takes, fc.integer({ min: 1, max: 3000 }), async (durations, interval) => {
       for (const { before, call } of pairsOf(await callsOf(durations, interval, false))) {
@@ -44,7 +44,7 @@ it("a poll never overlaps itself, and is on its beat or follows a call that miss
   );
 });
 
-it("a poll that slides rests for its interval after each call", async () => {
+it("a sliding poll waits for its interval after each call", async () => {
   await fc.assert(
     fc.asyncProperty(takes, fc.integer({ min: 1, max: 3000 }), async (durations, interval) => {
       for (const { before, call } of pairsOf(await callsOf(durations, interval, true)))

@@ -89,7 +89,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
   });
 
   it.each([0, 100, Number.POSITIVE_INFINITY])(
-    "rejects with signal.reason if aborted already, and calls no work (timeout %d)",
+    "rejects with signal.reason if aborted already, without calling work (timeout %d)",
     async (timeout) => {
       stop.abort("stop");
       const work = vi.fn();
@@ -99,14 +99,14 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     },
   );
 
-  it("times out at once with a timeout of 0, and calls no work", async () => {
+  it("rejects with a TimeoutError at once for a timeout of 0, without calling work", async () => {
     const work = vi.fn();
     await start(work, 0);
     expect(timeline.events).toEqual([[0, ["rejected", new TimeoutError(0)]]]);
     expect(work).not.toHaveBeenCalled();
   });
 
-  it("arms no timer with a timeout of Infinity, and gives the work the signal itself", async () => {
+  it("arms no timer for a timeout of Infinity, and passes the signal itself to work", async () => {
     let own: AbortSignal | undefined;
     const end = start((signal) => {
       own = signal;
@@ -128,7 +128,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     expect(timeline.events[1]).toEqual([500, ["value", false]]);
   });
 
-  it("gives a value that comes late to onLate, and ignores a late error", async () => {
+  it("passes a late value to onLate, and ignores a late error", async () => {
     const onLate = (value: string) => timeline.note(["late", value]);
     const late = start(takes(500), 100, { onLate });
     const failing = start(() => takes(300)().then(() => Promise.reject(new Error("late"))), 100, {
@@ -140,7 +140,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     expect(timeline.events[2]?.[1]).toEqual(["late", "done"]);
   });
 
-  it("gives a value to onLate if the abort came from within the work", async () => {
+  it("passes the value to onLate if work itself aborted", async () => {
     const onLate = vi.fn();
     await start(
       () => {
@@ -154,7 +154,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     expect(onLate.mock.calls).toEqual([["connection"]]);
   });
 
-  it("takes the cause of the timeout from `cause`, once", async () => {
+  it("calls `cause` once for the cause of the timeout", async () => {
     const cause = vi.fn(() => "last error");
     const end = start(takes(200), 100, { cause });
     await harness.step(200);
@@ -189,7 +189,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     expect(uncaught.errors).toEqual([broken]);
   });
 
-  it("keeps one listener on a signal, however many wait", async () => {
+  it("keeps one listener on a signal for many calls", async () => {
     const ends = Array.from({ length: 10 }, () => start(takes(100), 1_000));
     expect(abortListeners(stop.signal)).toBe(1);
     await harness.step(100);

@@ -13,7 +13,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-it.each([true, false])("leaves nothing behind in 100,000 turns (sliding: %s)", async (sliding) => {
+it.each([true, false])("retains nothing after 100,000 runs (sliding: %s)", async (sliding) => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const manager = new JitteredBackoffManager({ duration: 1, clock });

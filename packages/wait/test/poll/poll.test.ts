@@ -78,7 +78,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     ]);
   });
 
-  it("goes on for as long as it gets what counts as false", async () => {
+  it("continues while fn returns a falsy value", async () => {
     const values = [false, 0, -0, 0n, Number.NaN, "", null, undefined];
     const left = [...values, ...values.map((value) => Promise.resolve(value)), "done"];
     const fn = () => {
@@ -92,7 +92,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     expect(timeline.events.at(-2)).toEqual([1600, ["value", "done"]]);
   });
 
-  it("waits from the end of a call to the next, by any strategy", async () => {
+  it("waits from the end of a call to the next, with any strategy", async () => {
     const fn = async ({ attempt }: Attempt) => {
       timeline.note("call");
       await harness.clock.sleep(10);
@@ -104,7 +104,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     expect(calls()).toEqual([0, 110, 320, 530]);
   });
 
-  it("tells fn the number of the call and the signal, and nothing else", async () => {
+  it("passes attempt and signal to fn, and nothing else", async () => {
     const fn = vi.fn((..._: unknown[]) => fn.mock.calls.length === 3);
     const end = start(fn as (attempt: Attempt) => unknown);
     await harness.step(200);
@@ -114,7 +114,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     for (const [told] of fn.mock.calls) expect((told as Attempt).signal).toBe(signal);
   });
 
-  it("asks after 100 ms, then less and less often, at least every 1.1 s by default", async () => {
+  it("waits for 100 ms, then growing delays of at most 1.1 s by default", async () => {
     const { clock } = harness;
     const { signal } = stop;
     const end = timeline.noteEnd(poll(never, { clock, signal }));
@@ -131,7 +131,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
   });
 
   describe("when fn fails", () => {
-    it("rejects with what it throws or rejects with", async () => {
+    it("rejects with the error, thrown or rejected", async () => {
       for (const failure of FAILURES) {
         const throwing = () => {
           throw failure;
@@ -146,7 +146,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       }
     });
 
-    it("hands the error to onError, waits for that, and goes on after the delay", async () => {
+    it("passes the error to onError, awaits it, and continues after the delay", async () => {
       const onError = vi.fn(() => harness.clock.sleep(5));
       const left = [...FAILURES];
       const fn = () => {
@@ -161,7 +161,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       expect(calls()).toEqual([0, 105, 210, 315, 420, 525, 630]);
     });
 
-    it("rejects with what onError throws or rejects with", async () => {
+    it("rejects with an error of onError, thrown or rejected", async () => {
       for (const failure of FAILURES) {
         const throwing = () => {
           throw failure;
@@ -186,7 +186,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       expect(onError).not.toHaveBeenCalled();
     });
 
-    it("waits after a RetryAfterError and goes on, without onError", async () => {
+    it("waits after a RetryAfterError and continues, without calling onError", async () => {
       const onError = vi.fn();
       const called: number[] = [];
       const fn = ({ attempt }: Attempt) => {
@@ -217,7 +217,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       expect(rejection()).toEqual([0, never]);
     });
 
-    it("rejects where the strategy gives no number", async () => {
+    it("rejects with a RangeError if the strategy returns NaN", async () => {
       await start(never, { backoff: { delayFunc: () => () => Number.NaN } });
       const error = new RangeError("delay must be a number of milliseconds, got NaN");
       expect(timeline.events.at(-1)).toEqual([0, ["rejected", error]]);
@@ -242,7 +242,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       expect(calls()).toEqual(called);
     });
 
-    it("gives the last error as the cause", async () => {
+    it("uses the last error as the cause", async () => {
       const fn = ({ attempt }: Attempt) => Promise.reject(new Error(`failure ${attempt}`));
       const end = start(fn, { timeout: 250, onError: () => {} });
       await harness.step(250);
@@ -263,7 +263,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       expect(own?.reason).toBe(rejection()[1]);
     });
 
-    it("is called off by a value, and leaves the signal of fn alone", async () => {
+    it("stops its timer after a value, and does not abort the signal of fn", async () => {
       let own: AbortSignal | undefined;
       const fn = ({ signal, attempt }: Attempt) => {
         own = signal;
@@ -277,8 +277,8 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     });
   });
 
-  describe.each([undefined, 5000])("ends when its signal aborts (timeout: %s)", (timeout) => {
-    it("before the start, without a call", async () => {
+  describe.each([undefined, 5000])("rejects with signal.reason when aborted (timeout: %s)", (timeout) => {
+    it("before the call, without calling fn", async () => {
       for (const reason of REASONS) {
         stop = new AbortController();
         timeline = timelineOf(harness.clock);
@@ -292,7 +292,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       ["during a call", 50, 1],
       ["during a delay", 150, 1],
       ["during a later call", 250, 2],
-    ])("%s, at once, with the reason itself", async (_, abortAt, called) => {
+    ])("%s, at once", async (_, abortAt, called) => {
       for (const reason of REASONS) {
         stop = new AbortController();
         timeline = timelineOf(harness.clock);
@@ -325,7 +325,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       ]);
     });
 
-    it("from within fn, whatever it comes to", async () => {
+    it("from within fn, for any outcome of fn", async () => {
       for (const outcome of [() => true, () => false, () => Promise.reject(REFUSED)]) {
         stop = new AbortController();
         timeline = timelineOf(harness.clock);
@@ -341,7 +341,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       }
     });
 
-    it("whatever the call comes to afterwards", async () => {
+    it("and ignores a later outcome of fn", async () => {
       const onError = vi.fn();
       for (const outcome of [() => true, () => false, () => Promise.reject(REFUSED)]) {
         stop = new AbortController();
@@ -357,7 +357,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       expect(onError).not.toHaveBeenCalled();
     });
 
-    it("twice, with the first reason", async () => {
+    it("and ignores a second abort", async () => {
       const end = start(never, { timeout });
       await harness.step(50);
       stop.abort("once");
@@ -367,7 +367,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     });
   });
 
-  it("needs no signal", async () => {
+  it("works without a signal", async () => {
     const { clock } = harness;
     const end = poll(({ attempt }) => attempt === 2, { backoff: { duration: 100 }, clock });
     await harness.step(100);

@@ -25,7 +25,7 @@ it.each([
   ["Sun, 06 Nov 1994 08:49:37 GMT", 0],
   ["Sun, 06 Nov 1994 08:49:36 GMT", 0],
   ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
-])("reads %j", (value, delay) => {
+])("parses %j", (value, delay) => {
   const clock = new FakeClock();
   clock.setSystemTime(Date.UTC(1994, 10, 6, 8, 49, 37));
   expect(parseRetryAfter(value, clock)).toBe(delay);
@@ -60,10 +60,10 @@ it.each([
   // Of the right form, but no date.
   "Sun, 06 Nox 1994 08:51:37 GMT",
   "Sun, 06 Nov 1994 28:51:37 GMT",
-])("does not read %j", (value) => {
+])("returns undefined for %j", (value) => {
   expect(parseRetryAfter(value, new FakeClock())).toBeUndefined();
 });
 
-it("compares a date with the wall clock of the machine by default", () => {
+it("compares a date with realClock by default", () => {
   expect(parseRetryAfter("Fri, 01 Jan 2100 00:00:00 GMT")).toBeGreaterThan(0);
 });

@@ -56,7 +56,7 @@ describe("retryBackoff", () => {
     return timeline.events;
   }
 
-  describe("honours the errors that say when to try again", () => {
+  describe("after a TerminalError or a RetryAfterError", () => {
     it("fails at once with a TerminalError, or an error caused by one", () => {
       for (const error of [terminal, new Error("page", { cause: terminal })]) {
         timeline.events.length = 0;
@@ -97,7 +97,7 @@ describe("retryBackoff", () => {
   });
 
   describe("subscribes again", () => {
-    it("after delays that grow, and passes values on", () => {
+    it("after growing delays, and passes values on", () => {
       marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
         const source = cold("-a#", undefined, refused);
         const options = { backoff: { duration: 2, factor: 2 }, retries: 3, clock: time };
@@ -116,7 +116,7 @@ describe("retryBackoff", () => {
       });
     });
 
-    it("not when the source completes", () => {
+    it("only if the source fails, not if it completes", () => {
       marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
         const source = cold("-a-|");
         const retried = source.pipe(retryBackoff({ backoff: { duration: 1 }, clock: time }));
@@ -125,7 +125,7 @@ describe("retryBackoff", () => {
       });
     });
 
-    it("for ever, where no limit is given", () => {
+    it("for ever without a limit", () => {
       const subscription = start(failing(refused), { backoff: { duration: 1 } });
       clock.stepSync(500);
       expect(timeline.events).toHaveLength(501);
@@ -133,7 +133,7 @@ describe("retryBackoff", () => {
       expect(clock.waiters()).toBe(0);
     });
 
-    it("with the delays of any strategy, from the first on for each subscription", () => {
+    it("with the delays of any strategy, from the first delay for each subscription", () => {
       const strategy: BackoffStrategy = { delayFunc: vi.fn(() => () => 30) };
       const retried = failing(refused).pipe(retryBackoff({ backoff: strategy, retries: 1, clock }));
       retried.subscribe({ error() {} });
@@ -143,7 +143,7 @@ describe("retryBackoff", () => {
       expect(strategy.delayFunc).toHaveBeenCalledTimes(2);
     });
 
-    it("without disturbing another subscription of the same operator", () => {
+    it("independently of other subscriptions of the same operator", () => {
       const retried = failing(refused).pipe(
         retryBackoff({ backoff: new Backoff(doubling), retries: 2, maxElapsed: 300, clock }),
       );
@@ -164,7 +164,7 @@ describe("retryBackoff", () => {
     });
   });
 
-  describe("ends with the last error itself", () => {
+  describe("fails with the last error itself", () => {
     it.each([
       [0, [0]],
       [1, [0, 100]],
@@ -182,7 +182,7 @@ describe("retryBackoff", () => {
       [100, [0, 100]],
       [299, [0, 100]],
       [300, [0, 100, 300]],
-    ])("where the next retry would come after %d ms", (maxElapsed, tries) => {
+    ])("if the next retry would start after %d ms", (maxElapsed, tries) => {
       expect(eventsOf({ maxElapsed })).toEqual([
         ...tries.map((at) => [at, "try"]),
         [tries.at(-1), ["failed", refused]],
@@ -193,7 +193,7 @@ describe("retryBackoff", () => {
       [1_299, [0, 600], 1_100],
       [1_300, [0, 600, 1_300], 1_800],
     ])(
-      "and counts the time that the source itself takes (%d ms)",
+      "including the time of the source (%d ms)",
       async (maxElapsed, tries, end) => {
         const slow = defer(async () => {
           timeline.note("try");
@@ -209,13 +209,13 @@ describe("retryBackoff", () => {
       },
     );
 
-    it.each([refused, "refused", 0, null, undefined])("whatever it is: %s", (error) => {
+    it.each([refused, "refused", 0, null, undefined])("of any type: %s", (error) => {
       start(failing("first", error), { retries: 1 });
       clock.stepSync(1_000);
       expect(timeline.events.at(-1)).toEqual([100, ["failed", error]]);
     });
 
-    it("where shouldRetry says no", () => {
+    it("if shouldRetry returns false", () => {
       const fatal = new Error("fatal");
       start(failing(refused, refused, fatal), { shouldRetry: ({ error }) => error !== fatal });
       clock.stepSync(1_000);
@@ -229,7 +229,7 @@ describe("retryBackoff", () => {
     });
   });
 
-  describe("tells its hooks", () => {
+  describe("hooks", () => {
     const contexts = (told: readonly RetryBackoffContext[]) =>
       told.map(({ attempt, error, delay, elapsed, retriesLeft }) => [
         attempt,
@@ -239,7 +239,7 @@ describe("retryBackoff", () => {
         retriesLeft,
       ]);
 
-    it("which attempt failed, with what, how long it waits and what is left", () => {
+    it("receive attempt, error, delay, elapsed and retriesLeft", () => {
       const asked: RetryBackoffContext[] = [];
       const told: RetryBackoffContext[] = [];
       eventsOf({
@@ -257,13 +257,13 @@ describe("retryBackoff", () => {
       expect([...asked, ...told].every(Object.isFrozen)).toBe(true);
     });
 
-    it("that there is no end, where there is none", () => {
+    it("receive retriesLeft of Infinity without a limit", () => {
       const told: RetryBackoffContext[] = [];
       start(failing(refused), { onRetry: (context) => told.push(context) }).unsubscribe();
       expect(contexts(told)).toEqual([[1, refused, 100, 0, Number.POSITIVE_INFINITY]]);
     });
 
-    it("in this order, each only if the one before let it", () => {
+    it("are called in order, each only if the previous one allows it", () => {
       const hooks = {
         shouldRetry({ attempt }: RetryBackoffContext) {
           timeline.note("should");
@@ -291,7 +291,7 @@ describe("retryBackoff", () => {
       ]);
     });
 
-    it("the delay of the back-off, and waits for the one it gets", () => {
+    it("can replace the delay of the back-off", () => {
       const seen: [number, number][] = [];
       const told: number[] = [];
       const events = eventsOf({
@@ -311,7 +311,7 @@ describe("retryBackoff", () => {
       expect(events.map(([at]) => at)).toEqual([0, 100, 5_100, 5_500, 5_500]);
     });
 
-    it("and gives up at once where the delay it gets is too long", () => {
+    it("fail the stream at once with a delay past maxElapsed", () => {
       expect(eventsOf({ maxElapsed: 1_000, delay: () => 1_001 })).toEqual([
         [0, "try"],
         [0, ["failed", refused]],
@@ -322,7 +322,7 @@ describe("retryBackoff", () => {
       [-1, new RangeError("options.delay() must be a number of at least 0, got -1")],
       [Number.NaN, new RangeError("options.delay() must be a number of at least 0, got NaN")],
       ["1", new TypeError('options.delay() must be a number of at least 0, got "1"')],
-    ])("and fails at once where it gets a delay of %s", (bad, error) => {
+    ])("fail the stream at once with an invalid delay of %s", (bad, error) => {
       const onRetry = vi.fn();
       expect(eventsOf({ delay: () => bad as number, onRetry })).toEqual([
         [0, "try"],
@@ -338,7 +338,7 @@ describe("retryBackoff", () => {
         tries: 1,
         error: new RangeError("delay must be a number of milliseconds, got NaN"),
       },
-    ])("and does not take what a strategy gives, $gives, for theirs", ({ gives, tries, error }) => {
+    ])("are not blamed for a delay of $gives from the strategy", ({ gives, tries, error }) => {
       const backoff = { delayFunc: () => () => gives };
       expect(eventsOf({ backoff, retries: 1 })).toEqual([
         ...new Array(tries).fill([0, "try"]),
@@ -347,7 +347,7 @@ describe("retryBackoff", () => {
     });
 
     it.each(["shouldRetry", "delay", "onRetry"] as const)(
-      "and fails at once with what %s throws",
+      "fail the stream at once with an error of %s",
       (hook) => {
         const bug = new Error("bug");
         const broken = () => {
@@ -372,7 +372,7 @@ describe("retryBackoff", () => {
       });
     }
 
-    it("starts delays, retries and time over after a value", () => {
+    it("resets delays, retries and elapsed time after a value", () => {
       const told: unknown[] = [];
       start(recovering(), {
         retries: 2,
@@ -400,7 +400,7 @@ describe("retryBackoff", () => {
       expect(clock.waiters()).toBe(0);
     });
 
-    it("counts time from the failure, however long the source was well", () => {
+    it("measures elapsed time from the first failure after a value", () => {
       const source = new Subject<string>();
       const events: unknown[] = [];
       source
@@ -421,7 +421,7 @@ describe("retryBackoff", () => {
       expect(events).toEqual([0, refused]);
     });
 
-    it("starts nothing over without a value", () => {
+    it("resets nothing without a value", () => {
       expect(eventsOf({ retries: 2, resetOnSuccess: true })).toEqual([
         [0, "try"],
         [100, "try"],
@@ -431,7 +431,7 @@ describe("retryBackoff", () => {
     });
   });
 
-  it("without resetOnSuccess starts nothing over", () => {
+  it("resets nothing without resetOnSuccess", () => {
     let call = 0;
     const source = defer(() => {
       timeline.note(++call);
@@ -453,8 +453,8 @@ describe("retryBackoff", () => {
     ]);
   });
 
-  describe("when it is unsubscribed from", () => {
-    it("inside a delay, stops the timer", () => {
+  describe("when unsubscribed", () => {
+    it("during a delay, stops the timer", () => {
       const subscription = start(failing(refused), {});
       clock.stepSync(150);
       expect(clock.waiters()).toBe(1);
@@ -467,7 +467,7 @@ describe("retryBackoff", () => {
       ]);
     });
 
-    it("inside the source, unsubscribes from the source", () => {
+    it("during a run of the source, unsubscribes from the source", () => {
       const source = new Subject<never>();
       const subscription = start(source, {});
       expect(source.observed).toBe(true);
@@ -475,7 +475,7 @@ describe("retryBackoff", () => {
       expect(source.observed).toBe(false);
     });
 
-    it.each(["shouldRetry", "delay", "onRetry"] as const)("inside %s, arms no timer", (hook) => {
+    it.each(["shouldRetry", "delay", "onRetry"] as const)("during %s, arms no timer", (hook) => {
       const source = new Subject<never>();
       const subscription = start(source, {
         [hook]() {
@@ -489,7 +489,7 @@ describe("retryBackoff", () => {
       expect(timeline.events).toEqual([]);
     });
 
-    it("has asked its strategy for nothing, where nothing failed", () => {
+    it("before a failure, has drawn no delay", () => {
       const strategy = { delayFunc: vi.fn(() => () => 1) };
       start(NEVER, { backoff: strategy }).unsubscribe();
       expect(strategy.delayFunc).not.toHaveBeenCalled();
