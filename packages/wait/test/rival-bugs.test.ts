@@ -1,4 +1,4 @@
-// What goes wrong elsewhere, and where. The names are symptoms: "retry never starves the event loop".
+// Bugs of other libraries. Read the names with their group: "retry never starves the event loop".
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import {
@@ -38,7 +38,7 @@ afterEach(async () => {
 
 const now = () => clock.monotonic() - start;
 
-/** Work that fails each time, and notes when. */
+/** Work that always fails, and the instants of its calls. */
 function failing(failure: unknown = REFUSED) {
   const calls: number[] = [];
   const fn = async () => {
@@ -48,7 +48,7 @@ function failing(failure: unknown = REFUSED) {
   return { calls, fn };
 }
 
-/** How a retry of `fn` ended, and when. */
+/** The outcome of a retry of `fn`, and its instant. */
 async function ended(fn: () => unknown, options: RetryOptions = {}) {
   const { signal } = stop;
   const end = retry(fn, { backoff: { duration: 100, factor: 2 }, signal, clock, ...options }).then(
@@ -339,7 +339,7 @@ describe("poll never", () => {
 });
 
 describe("every never", () => {
-  /** When bodies of the given durations began. */
+  /** The starts of bodies with the given durations. */
   async function startsOf(durations: readonly number[]) {
     const starts: number[] = [];
     await clock.run(async () => {

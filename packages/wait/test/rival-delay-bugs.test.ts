@@ -22,12 +22,12 @@ import { ALMOST_ONE } from "./draws.ts";
 import { firstDelays } from "./first-delays.ts";
 import { harnesses } from "./harness.ts";
 
-// What other libraries of this kind do wrong with delays, named after what their users saw.
+// Bugs that users of other libraries have reported about delays.
 
 const CAP = 5_000;
 const shape = { duration: 1_000, factor: 2, jitter: 1, cap: CAP };
 
-/** Every form that promises to stay below its cap, jitter and all. */
+/** All forms whose jitter never exceeds the cap. */
 const capped = Object.entries<(random: Random) => BackoffStrategy>({
   Backoff: (random) => new Backoff({ ...shape, capAfterJitter: true, random }),
   SymmetricJitterBackoff: (random) =>
@@ -52,7 +52,7 @@ describe.each(capped)("%s", (_, create) => {
     expect(Math.max(...delays)).toBeGreaterThan(CAP - 0.001);
   });
 
-  // retry, async-retry, p-retry: cut off after jitter, a fleet at the cap comes back as one.
+  // retry, async-retry, p-retry: limited after jitter, all clients at the cap return together.
   it("does not lose its jitter at the cap", () => {
     const next = create(seededRandom(4)).delayFunc();
     for (let step = 0; step < 10; step++) next();
@@ -75,7 +75,7 @@ it("does not become NaN when the power of its factor overflows", () => {
   }
 });
 
-// node-retry#90: `maxTimeout: undefined` makes every delay NaN, which a timer takes for 1 ms.
+// node-retry#90: `maxTimeout: undefined` makes every delay NaN, which a timer treats as 1 ms.
 it("does not become NaN for an option of undefined", () => {
   const absent = { factor: undefined, cap: undefined, jitter: undefined, random: undefined };
   const forms = [

@@ -3,17 +3,17 @@ import { abortListeners } from "../../../test/abort-listeners.ts";
 import { type Timeline, timelineOf } from "../../../test/timeline.ts";
 import type { Harness } from "./harness.ts";
 
-/** Where a test lets a loop run. */
+/** Clock, signal and timeline of a test. */
 export interface Stage {
   readonly harness: Harness;
-  /** Stops what listens to its signal. */
+  /** Aborts the loop of the test. */
   readonly stop: AbortController;
   readonly timeline: Timeline;
-  /** Fails unless no timer is armed and nobody listens to the signal. */
+  /** Fails if a timer is armed or a listener is on the signal. */
   expectNothingLeft(): void;
 }
 
-/** A stage for one test. Whatever happened in it, its loop has to have ended by then. */
+/** A stage for one test. Its loop must have ended at the end of the test. */
 export function stageOn(open: () => Harness): Stage {
   const harness = open();
   const stop = new AbortController();

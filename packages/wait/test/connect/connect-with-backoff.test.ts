@@ -28,7 +28,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
   type Connect = (attempt: ConnectAttempt) => Promise<string>;
   type Options = Partial<ConnectOptions<string>>;
 
-  /** Fails after each of these durations in turn, and then accepts at once. */
+  /** Fails after each of these durations in turn, then accepts at once. */
   function failing(...durations: readonly number[]): Connect {
     return async ({ attempt, signal }) => {
       timeline.note(`attempt ${attempt}`);
@@ -214,7 +214,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
 
   describe("starts each delay at the start of the attempt", () => {
     interface DelayCase {
-      /** How long each attempt takes to fail, if it is let. */
+      /** Time until each attempt fails without a time limit. */
       readonly durations: readonly number[];
       readonly minConnectTimeout: number;
       readonly starts: readonly number[];
@@ -331,18 +331,21 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect(onRetry.mock.calls).toMatchObject([[{ error: { name: "TimeoutError" } }]]);
     });
 
-    it.each(["with", "without"])("ends an attempt whose connection comes late, %s onLate", async (onLate) => {
-      const slow: Connect = async ({ attempt }) => {
-        await harness.clock.sleep(attempt === 1 ? 120 : 50);
-        return `connection ${attempt}`;
-      };
-      const late = (connection: string) => timeline.note(`late ${connection}`);
-      const end = start(slow, { onLate: onLate === "with" ? late : undefined });
-      await harness.step(150);
-      await end;
-      const told: TimelineEvent[] = onLate === "with" ? [[120, "late connection 1"]] : [];
-      expect(timeline.events).toEqual([...told, [150, "connection 2"], [150, "resolved"]]);
-    });
+    it.each(["with", "without"])(
+      "ends an attempt whose connection comes late, %s onLate",
+      async (onLate) => {
+        const slow: Connect = async ({ attempt }) => {
+          await harness.clock.sleep(attempt === 1 ? 120 : 50);
+          return `connection ${attempt}`;
+        };
+        const late = (connection: string) => timeline.note(`late ${connection}`);
+        const end = start(slow, { onLate: onLate === "with" ? late : undefined });
+        await harness.step(150);
+        await end;
+        const lateEvents: TimelineEvent[] = onLate === "with" ? [[120, "late connection 1"]] : [];
+        expect(timeline.events).toEqual([...lateEvents, [150, "connection 2"], [150, "resolved"]]);
+      },
+    );
   });
 
   describe("passes facts on", () => {
@@ -351,8 +354,8 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       const now = harness.clock.monotonic();
       const end = start(connect, { minConnectTimeout: 250 });
       await harness.step(600);
-      const told = connect.mock.calls.map(([{ signal: _, ...facts }]) => facts);
-      expect(told).toEqual([
+      const received = connect.mock.calls.map(([{ signal: _, ...facts }]) => facts);
+      expect(received).toEqual([
         { attempt: 1, startedAt: now, delay: 100, timeout: 250 },
         { attempt: 2, startedAt: now + 250, delay: 200, timeout: 250 },
         { attempt: 3, startedAt: now + 500, delay: 400, timeout: 400 },
@@ -402,7 +405,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
     interface AbortCase {
       readonly connect: Connect;
       readonly abortAt: number;
-      /** Which attempts had started by then. */
+      /** The attempts started until an instant. */
       readonly starts: number;
     }
 
@@ -460,9 +463,9 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
     });
 
     it.each([
-      { comesTo: "a value", outcome: () => "value" },
-      { comesTo: "an error", outcome: () => Promise.reject(new Error("too late")) },
-    ])("while onRetry is at work, whatever that comes to: $comesTo", async ({ outcome }) => {
+      { outcomeName: "a value", outcome: () => "value" },
+      { outcomeName: "an error", outcome: () => Promise.reject(new Error("too late")) },
+    ])("during an onRetry that later settles with $outcomeName", async ({ outcome }) => {
       const end = start(failing(0), { onRetry: () => harness.clock.sleep(30).then(outcome) });
       await harness.step(20);
       stop.abort("enough");
@@ -501,7 +504,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       ]);
     });
 
-    /** Starts, aborts that many microtasks later, and gives back what was noted until the end. */
+    /** Starts, aborts this many microtasks later, and returns all events until the end. */
     async function abortAfter(microtasks: number, connect: Connect, options: Options) {
       stop = new AbortController();
       timeline = timelineOf(harness.clock);
@@ -523,12 +526,12 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
 
     it("and does not call onRetry afterwards, at any microtask", async () => {
       const outcomes = new Set<string>();
-      const onRetry = () => timeline.note(stop.signal.aborted ? "told too late" : "told");
+      const onRetry = () => timeline.note(stop.signal.aborted ? "late onRetry" : "onRetry");
       for (let microtasks = 0; microtasks < 24; microtasks++)
         outcomes.add(await abortAfter(microtasks, failing(0), { onRetry }));
       expect([...outcomes]).toEqual([
         "attempt 1; rejected,enough",
-        "attempt 1; told; rejected,enough",
+        "attempt 1; onRetry; rejected,enough",
       ]);
     });
   });

@@ -31,32 +31,32 @@ function expectNothingLeft(): void {
 
 afterEach(expectNothingLeft);
 
-/** How long an attempt takes, and what comes of it: a connection that holds this long, or none. */
+/** Duration of an attempt, and lifetime of its connection. */
 interface Attempt {
-  readonly takes?: number;
-  readonly holds: number | "refused";
+  readonly duration?: number;
+  readonly lifetime: number | "refused";
 }
 
-const refused: Attempt = { holds: "refused" };
+const refused: Attempt = { lifetime: "refused" };
 
 type Connect = (attempt: ConnectAttempt) => Promise<Attempt>;
 type Use = (connection: Attempt, signal: AbortSignal) => unknown;
 
-/** Connects as told, each attempt in turn, and then is refused. */
+/** Connects as these attempts say, in turn; later attempts are refused. */
 function scripted(...attempts: readonly Attempt[]): Connect {
   let count = 0;
   return async ({ attempt, signal }) => {
     timeline.note(`attempt ${attempt}`);
     const script = attempts[count++] ?? refused;
-    if (script.takes !== undefined) await clock.sleep(script.takes, { signal });
-    if (script.holds === "refused") throw new Error("refused");
+    if (script.duration !== undefined) await clock.sleep(script.duration, { signal });
+    if (script.lifetime === "refused") throw new Error("refused");
     return script;
   };
 }
 
-const hold: Use = async ({ holds }, signal) => {
+const hold: Use = async ({ lifetime }, signal) => {
   timeline.note("connected");
-  if (holds !== "refused") await clock.sleep(holds, { signal });
+  if (lifetime !== "refused") await clock.sleep(lifetime, { signal });
   timeline.note("lost");
 };
 
@@ -71,7 +71,7 @@ function start(connect: Connect, use: Use, options: Options = {}): Promise<void>
   return timeline.noteEnd(keepConnected(connect, use, all));
 }
 
-/** Everything that happens until then. */
+/** All events until an instant. */
 async function until(time: number, end: Promise<void>): Promise<readonly TimelineEvent[]> {
   await clock.step(time - (timeline.events.at(-1)?.[0] ?? 0));
   stop.abort();
@@ -81,7 +81,7 @@ async function until(time: number, end: Promise<void>): Promise<readonly Timelin
 
 describe("reconnecting", () => {
   it("is immediate after a connection that lasted longer than the first delay", async () => {
-    const end = start(scripted({ holds: 5_000 }, { holds: never }), hold);
+    const end = start(scripted({ lifetime: 5_000 }, { lifetime: never }), hold);
     expect(await until(6_000, end)).toEqual([
       [0, "attempt 1"],
       [0, "connected"],
@@ -93,8 +93,8 @@ describe("reconnecting", () => {
   });
 
   it("resets the delays after an accepted connection", async () => {
-    const attempts = [refused, refused, refused, { holds: 1_000 }, refused, refused];
-    const end = start(scripted(...attempts, { holds: never }), hold);
+    const attempts = [refused, refused, refused, { lifetime: 1_000 }, refused, refused];
+    const end = start(scripted(...attempts, { lifetime: never }), hold);
     expect(await until(3_000, end)).toEqual([
       [0, "attempt 1"],
       [100, "attempt 2"],
@@ -118,26 +118,26 @@ describe("reconnecting", () => {
   it.each(
     Object.entries<ShortCase>({
       "waits for the first delay after a peer that hangs up at once": {
-        attempts: [{ holds: 0 }, { holds: 0 }, { holds: 0 }],
+        attempts: [{ lifetime: 0 }, { lifetime: 0 }, { lifetime: 0 }],
         starts: [0, 100, 200, 300],
       },
       "waits for the first delay from the start of the accepted attempt": {
         attempts: [
-          { holds: 30, takes: 50 },
-          { holds: 0, takes: 70 },
+          { lifetime: 30, duration: 50 },
+          { lifetime: 0, duration: 70 },
         ],
         starts: [0, 100, 200],
       },
       "waits for the first delay after a late attempt with a longer delay": {
-        attempts: [refused, refused, refused, { holds: 30 }, { holds: never }],
+        attempts: [refused, refused, refused, { lifetime: 30 }, { lifetime: never }],
         starts: [0, 100, 300, 700, 800],
       },
       "is immediate if the first delay had passed before the connection was accepted": {
-        attempts: [refused, refused, { takes: 150, holds: 10 }, { holds: never }],
+        attempts: [refused, refused, { duration: 150, lifetime: 10 }, { lifetime: never }],
         starts: [0, 100, 300, 460],
       },
       "is immediate after a connection that lasted exactly the first delay": {
-        attempts: [{ holds: 100 }, { holds: 99 }, { holds: 101 }],
+        attempts: [{ lifetime: 100 }, { lifetime: 99 }, { lifetime: 101 }],
         starts: [0, 100, 200, 301],
       },
     }),
@@ -151,7 +151,7 @@ describe("reconnecting", () => {
   it("keeps the planned delay if the first delay is longer", async () => {
     const delays = [100];
     const backoff = { delayFunc: () => () => delays.shift() ?? 500 };
-    const end = start(scripted({ holds: 0 }, { holds: never }), hold, { backoff });
+    const end = start(scripted({ lifetime: 0 }, { lifetime: never }), hold, { backoff });
     const events = await until(100, end);
     expect(events[3]).toEqual([100, "attempt 1"]);
   });
@@ -163,7 +163,7 @@ it("makes the last attempt that a strategy allows, and starts over after an acce
     attemptLimit: 2,
     random: () => 0.5,
   });
-  const end = start(scripted(refused, { holds: 50 }), hold, { backoff });
+  const end = start(scripted(refused, { lifetime: 50 }), hold, { backoff });
   await clock.step(1_000);
   await end;
   expect(timeline.events).toEqual([
@@ -184,7 +184,7 @@ it("uses the connection if the strategy has no delay at all, then rejects with i
       throw empty;
     },
   };
-  const end = start(scripted({ holds: 0 }), hold, { backoff });
+  const end = start(scripted({ lifetime: 0 }), hold, { backoff });
   await clock.step(0);
   await end;
   expect(timeline.events).toEqual([
@@ -205,7 +205,7 @@ it("rejects with the error of such a strategy after onError has received the err
   const use = () => {
     throw lost;
   };
-  await start(scripted({ holds: 0 }), use, { backoff, onError: timeline.note });
+  await start(scripted({ lifetime: 0 }), use, { backoff, onError: timeline.note });
   expect(timeline.events).toEqual([
     [0, "attempt 1"],
     [0, lost],
@@ -222,7 +222,7 @@ it("rejects with a TerminalError of connect", async () => {
 describe("use", () => {
   it("receives the connection and the signal", async () => {
     const use = vi.fn();
-    const connection = { holds: 0 };
+    const connection = { lifetime: 0 };
     const end = start(scripted(connection), use);
     await until(50, end);
     expect(use.mock.calls).toEqual([[connection, stop.signal]]);
@@ -238,7 +238,7 @@ describe("use", () => {
   };
 
   it("rejects the call with its error without onError", async () => {
-    const end = start(scripted({ holds: 0 }), losing);
+    const end = start(scripted({ lifetime: 0 }), losing);
     await clock.step(150);
     await end;
     expect(timeline.events.at(-1)).toEqual([150, ["rejected", lost]]);
@@ -247,7 +247,7 @@ describe("use", () => {
   it("passes its error to onError, never to onRetry", async () => {
     const onError = vi.fn();
     const onRetry = vi.fn();
-    const end = start(scripted({ holds: 0 }, refused), losing, { onError, onRetry });
+    const end = start(scripted({ lifetime: 0 }, refused), losing, { onError, onRetry });
     await until(150, end);
     expect(onError.mock.calls).toEqual([[lost]]);
     expect(onRetry.mock.calls).toEqual([[{ attempt: 1, error: new Error("refused"), delay: 100 }]]);
@@ -256,7 +256,7 @@ describe("use", () => {
   it("leaves failures of connect to onRetry, also after a connection", async () => {
     const onError = vi.fn();
     const onRetry = vi.fn();
-    const attempts = [refused, { holds: 200 }, refused, refused];
+    const attempts = [refused, { lifetime: 200 }, refused, refused];
     const end = start(scripted(...attempts), hold, { onError, onRetry });
     await until(300, end);
     expect(onError).not.toHaveBeenCalled();
@@ -271,7 +271,7 @@ describe("use", () => {
     const fail = () => {
       throw hopeless;
     };
-    const onLost = start(scripted({ holds: 0 }), losing, { onError: fail });
+    const onLost = start(scripted({ lifetime: 0 }), losing, { onError: fail });
     await clock.step(150);
     await onLost;
     await start(scripted(refused), hold, { onRetry: fail });
@@ -299,7 +299,7 @@ describe("resolves when its signal aborts", () => {
   it.each(
     Object.entries<AbortCase>({
       "during an attempt": {
-        attempts: [{ takes: never, holds: never }],
+        attempts: [{ duration: never, lifetime: never }],
         abortAt: 70,
         events: [
           [0, "attempt 1"],
@@ -315,7 +315,7 @@ describe("resolves when its signal aborts", () => {
         ],
       },
       "during a connection, when that has closed": {
-        attempts: [{ holds: never }],
+        attempts: [{ lifetime: never }],
         use: slowToClose,
         abortAt: 70,
         events: [
@@ -326,7 +326,7 @@ describe("resolves when its signal aborts", () => {
         ],
       },
       "during a connection whose use rejects with signal.reason": {
-        attempts: [refused, { holds: never }],
+        attempts: [refused, { lifetime: never }],
         abortAt: 170,
         events: [
           [0, "attempt 1"],
@@ -384,7 +384,7 @@ describe("resolves when its signal aborts", () => {
     };
     const use = vi.fn();
     const onLate = () => timeline.note("late");
-    await start(scripted({ holds: 0 }), use, { backoff: { delayFunc: aborting }, onLate });
+    await start(scripted({ lifetime: 0 }), use, { backoff: { delayFunc: aborting }, onLate });
     expect(timeline.events).toEqual([
       [0, "attempt 1"],
       [0, "late"],
@@ -399,7 +399,7 @@ describe("resolves when its signal aborts", () => {
     for (let microtasks = 0; microtasks < 24; microtasks++) {
       stop = new AbortController();
       timeline = timelineOf(clock);
-      const end = start(scripted({ holds: never }), hold, { onLate });
+      const end = start(scripted({ lifetime: never }), hold, { onLate });
       for (let i = 0; i < microtasks; i++) await undefined;
       stop.abort("enough");
       await end;
@@ -418,7 +418,7 @@ describe("resolves when its signal aborts", () => {
     const onLate = () => clock.sleep(50);
     const onError = vi.fn();
     const backoff = { delayFunc: aborting };
-    await start(scripted({ holds: 0 }), hold, { backoff, onLate, onError });
+    await start(scripted({ lifetime: 0 }), hold, { backoff, onLate, onError });
     expect(timeline.events.at(-1)).toEqual([0, "resolved"]);
     await clock.step(50);
     expect(onError).not.toHaveBeenCalled();
@@ -430,7 +430,7 @@ describe("resolves when its signal aborts", () => {
       if (++sequences === 2) stop.abort("inside");
       return () => 100;
     };
-    await start(scripted({ holds: 0 }), hold, { backoff: { delayFunc: aborting } });
+    await start(scripted({ lifetime: 0 }), hold, { backoff: { delayFunc: aborting } });
     expect(timeline.events).toEqual([
       [0, "attempt 1"],
       [0, "resolved"],

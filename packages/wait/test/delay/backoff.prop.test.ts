@@ -23,7 +23,7 @@ const draw = fc.oneof(
 
 const seed = fc.integer();
 
-/** Every shape that does not shrink. */
+/** Shapes that do not shrink. */
 const growing = fc.record({
   duration,
   factor: fc.double({ min: 1, max: 100, noNaN: true }),
@@ -32,7 +32,7 @@ const growing = fc.record({
   cap: fc.oneof(nanoseconds(1), fc.constant(Number.POSITIVE_INFINITY)),
 });
 
-/** Every shape there is. */
+/** All shapes. */
 const any = fc.oneof(
   growing,
   growing.map(({ factor: _, ...shape }) => shape),
@@ -43,7 +43,7 @@ const any = fc.oneof(
 
 const COUNT = 60;
 
-/** A nanosecond, which is what cutting off can cost, and the precision of a double. */
+/** Tolerance: a nanosecond of rounding down, and the precision of a double. */
 const slack = (delay: number) => 1e-6 + delay * 2 ** -50;
 
 it("stays between the base and the base with maximum jitter", () => {

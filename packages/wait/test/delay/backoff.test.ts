@@ -213,7 +213,7 @@ describe("step with jitter", () => {
     expect(delays.map(() => backoff.step())).toEqual(delays);
   });
 
-  // The two jittered rows of TestBackoff_Step; there a delay that is too long passes.
+  // The two jittered rows of TestBackoff_Step, which accepts delays that are too long.
   it.each([
     { options: { duration: 1000, factor: 2, steps: 6, jitter: 4 }, bases: [1, 2, 4, 8, 16, 32] },
     { options: { duration: 2000, factor: 2, steps: 2, cap: 3000, jitter: 0.5 }, bases: [2, 3, 3] },
@@ -373,7 +373,7 @@ describe("delayWithReset", () => {
     clock = new FakeClock();
   });
 
-  /** The delay of each round; before it, time passes by `pauses[round]`. */
+  /** Delay of each round, drawn after a pause of `pauses[round]`. */
   function afterPauses(
     options: BackoffOptions,
     resetInterval: number,

@@ -16,7 +16,7 @@ import { describe, expect, inject, it, vi } from "vitest";
 import { ALMOST_ONE } from "../draws.ts";
 import { firstDelays } from "../first-delays.ts";
 
-/** The numbers that a form takes; one that has no use for a number ignores it. */
+/** Options of all forms; a form ignores those it does not have. */
 interface Shape {
   readonly duration: number;
   readonly factor: number;
@@ -28,9 +28,9 @@ interface Shape {
 
 interface Form {
   readonly create: (shape: Shape) => BackoffStrategy;
-  /** Whether no delay may exceed the cap, the first and the luckiest draw included. */
+  /** Whether no delay exceeds the cap, first delay and maximum jitter included. */
   readonly holdsCap: boolean;
-  /** The first delays for the numbers in `example`: for a draw of 0, the largest draw, and on average. */
+  /** First delays with the options of `example`: for a draw of 0, the largest draw, and their means. */
   readonly least: readonly number[];
   readonly most: readonly number[];
   readonly mean: readonly number[];
@@ -44,7 +44,7 @@ const example = {
   cap: 1_000,
 };
 
-/** Every form of delay there is. */
+/** All forms of delays. */
 const forms = Object.entries<Form>({
   Backoff: {
     create: (shape) => new Backoff(shape),
@@ -96,7 +96,7 @@ const forms = Object.entries<Form>({
     holdsCap: true,
     least: [100, 100, 100, 100, 100],
     most: [200, 400, 800, 1000, 1000],
-    // (duration + factor × the mean before) / 2, as long as the cap is out of reach.
+    // (duration + factor × the previous mean) / 2, below the cap.
     mean: [150, 200, 250],
   },
   SymmetricJitterBackoff: {
@@ -192,7 +192,7 @@ const forms = Object.entries<Form>({
   },
 });
 
-/** Nanoseconds cut off, one for each delay that a delay depends on, and what draws are short of 1. */
+/** Tolerance: a nanosecond per delay that a delay depends on, and the distance of draws to 1. */
 const SLACK = 1e-5;
 
 const shapes = fc.record({
@@ -220,7 +220,7 @@ const draw = fc.oneof(
   fc.constantFrom(0, ALMOST_ONE),
 );
 
-/** Draws of which every fiftieth or so is the least or the largest there is. */
+/** Draws, about one in fifty of them the smallest or the largest. */
 function extremes(random: Random): Random {
   return () => {
     const drawn = random();
@@ -229,7 +229,7 @@ function extremes(random: Random): Random {
   };
 }
 
-/** 2^63 ns in milliseconds: what nothing exceeds. */
+/** 2^63 ns in milliseconds, the maximum delay. */
 const LONGEST = 2 ** 63 / 1e6;
 
 const COUNT = 50;

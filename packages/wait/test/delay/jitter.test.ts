@@ -18,7 +18,7 @@ it.each(
     "adds several times over": { duration: 10, maxFactor: 8, draw: 0.5, delay: 50 },
     "adds to 0": { duration: 0, maxFactor: 8, draw: 0.5, delay: 0 },
     "accepts fractions": { duration: 0.4, maxFactor: 0.5, draw: 0.5, delay: 0.5 },
-    // Each of these is 1 ns off where the factors are multiplied in another order.
+    // Another order of the factors makes each of these wrong by 1 ns.
     "is Go's for 1621.877 ms": {
       duration: 1621.877,
       maxFactor: 0.7,

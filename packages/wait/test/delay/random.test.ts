@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 const take = (count: number, random: Random) => Array.from({ length: count }, random);
 
-/** Pearson's sum over equally likely bins. */
+/** Pearson's chi-squared statistic over equally likely bins. */
 function chiSquare(bins: readonly number[]): number {
   const expected = bins.reduce((sum, count) => sum + count, 0) / bins.length;
   return bins.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);

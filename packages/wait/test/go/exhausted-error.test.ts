@@ -23,7 +23,7 @@ it("has no cause by default, and accepts undefined as a cause", () => {
 
 it.each([
   { value: new ExhaustedError(1), is: true },
-  // As another copy of this package would make it.
+  // An error of another copy of this package.
   { value: Object.assign(new Error("x"), { code: "ERR_WAIT_EXHAUSTED" }), is: true },
   { value: { code: "ERR_WAIT_EXHAUSTED" }, is: false },
   { value: new TimeoutError(1), is: false },

@@ -28,13 +28,13 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     backoff: BackoffOptions,
     options?: Partial<ExponentialBackoffOptions>,
   ) => {
-    const asked: Condition = (signal) => {
-      timeline.note("asked");
+    const noted: Condition = (signal) => {
+      timeline.note("call");
       return condition(signal);
     };
     const { clock } = harness;
     return timeline.noteEnd(
-      exponentialBackoff(asked, { backoff, clock, signal: stop.signal, ...options }),
+      exponentialBackoff(noted, { backoff, clock, signal: stop.signal, ...options }),
     );
   };
 
@@ -54,7 +54,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     readonly name: string;
     readonly backoff: BackoffOptions;
     readonly condition: () => () => boolean;
-    readonly asked: readonly number[];
+    readonly calledAt: readonly number[];
     readonly end: readonly [at: number, event: unknown];
   }
 
@@ -63,96 +63,91 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       name: "never with steps of 0",
       backoff: { duration: 1, steps: 0 },
       condition: () => never,
-      asked: [],
+      calledAt: [],
       end: [0, exhaustedAfter(0)],
     },
     {
       name: "once with steps of 1",
       backoff: { duration: 1, steps: 1 },
       condition: () => never,
-      asked: [0],
+      calledAt: [0],
       end: [0, exhaustedAfter(1)],
     },
     {
       name: "once if the condition is true",
       backoff: { duration: 1, steps: 1 },
       condition: () => trueAt(1),
-      asked: [0],
+      calledAt: [0],
       end: [0, "resolved"],
     },
     {
       name: "steps times",
       backoff: { duration: 100, factor: 1, steps: 3 },
       condition: () => never,
-      asked: [0, 100, 200],
+      calledAt: [0, 100, 200],
       end: [200, exhaustedAfter(3)],
     },
     {
       name: "until the condition is true",
       backoff: { duration: 100, factor: 2, steps: 5 },
       condition: () => trueAt(3),
-      asked: [0, 100, 300],
+      calledAt: [0, 100, 300],
       end: [300, "resolved"],
     },
     {
       name: "and resolves if the last call returns true",
       backoff: { duration: 100, factor: 2, steps: 3 },
       condition: () => trueAt(3),
-      asked: [0, 100, 300],
+      calledAt: [0, 100, 300],
       end: [300, "resolved"],
     },
     {
       name: "until the condition fails",
       backoff: { duration: 100, steps: 5 },
       condition: () => fails,
-      asked: [0],
+      calledAt: [0],
       end: [0, ["rejected", failure]],
     },
     {
       name: "until the cap, which ends the attempts after a useless delay",
       backoff: { duration: 1000, factor: 2, cap: 3000, steps: 10 },
       condition: () => never,
-      asked: [0, 1000],
+      calledAt: [0, 1000],
       end: [3000, exhaustedAfter(2)],
     },
     {
       name: "once if the cap is below the first delay",
       backoff: { duration: 1000, factor: 2, cap: 500, steps: 10 },
       condition: () => never,
-      asked: [0],
+      calledAt: [0],
       end: [1000, exhaustedAfter(1)],
     },
     {
       name: "beyond a cap that a delay equals",
       backoff: { duration: 1000, factor: 2, cap: 4000, steps: 3 },
       condition: () => never,
-      asked: [0, 1000, 3000],
+      calledAt: [0, 1000, 3000],
       end: [3000, exhaustedAfter(3)],
     },
     {
       name: "without jitter on its last call",
       backoff: { duration: 100, jitter: 0.5, steps: 3, random: () => 0.5 },
       condition: () => never,
-      asked: [0, 125, 250],
+      calledAt: [0, 125, 250],
       end: [250, exhaustedAfter(3)],
     },
-  ])("calls $name", async ({ backoff, condition, asked, end }) => {
+  ])("calls $name", async ({ backoff, condition, calledAt, end }) => {
     const ended = start(condition(), backoff);
     await harness.step(10_000);
     await ended;
-    expect(timeline.events).toEqual([...asked.map((at) => [at, "asked"]), end]);
+    expect(timeline.events).toEqual([...calledAt.map((at) => [at, "call"]), end]);
   });
 
   it("calls without delays if the duration is 0", async () => {
     const ended = start(trueAt(3), { duration: 0, steps: 5 });
     await harness.step(10);
     await ended;
-    expect(timeline.events.map(([, event]) => event)).toEqual([
-      "asked",
-      "asked",
-      "asked",
-      "resolved",
-    ]);
+    expect(timeline.events.map(([, event]) => event)).toEqual(["call", "call", "call", "resolved"]);
   });
 
   it("never ends without steps and cap", async () => {
@@ -181,7 +176,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     stop.abort(reason);
     await ended;
     expect(timeline.events).toEqual([
-      [0, "asked"],
+      [0, "call"],
       [500, ["rejected", reason]],
     ]);
   });
@@ -201,7 +196,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       await harness.step(1000);
       await ended;
       expect(timeline.events.slice(3)).toEqual([
-        [300, "asked"],
+        [300, "call"],
         [300, end],
       ]);
     },
@@ -220,9 +215,9 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     const condition = vi.fn(() => true);
     await start(condition, { duration: 1, steps: 1 });
     expect(condition.mock.calls).toEqual([[stop.signal]]);
-    const told = vi.fn((signal: AbortSignal) => !signal.aborted);
-    await exponentialBackoff(told, { backoff: { duration: 1, steps: 1 } });
-    expect(told).toHaveBeenCalledOnce();
+    const withoutSignal = vi.fn((signal: AbortSignal) => !signal.aborted);
+    await exponentialBackoff(withoutSignal, { backoff: { duration: 1, steps: 1 } });
+    expect(withoutSignal).toHaveBeenCalledOnce();
   });
 });
 

@@ -18,7 +18,7 @@ beforeEach(() => {
   timeline = timelineOf(clock);
 });
 
-/** Works for so long and then fails, if it has an error. */
+/** Work of a duration, which fails if it has an error. */
 const work =
   (duration: number, ...error: readonly unknown[]) =>
   async () => {

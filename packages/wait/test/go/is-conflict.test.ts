@@ -1,7 +1,7 @@
 import { isConflict } from "@holdfast/wait/go";
 import { describe, expect, it } from "vitest";
 
-/** What a server answers. */
+/** The answer of a server. */
 const status = (code: number, reason?: string) => ({
   kind: "Status",
   status: "Failure",
@@ -9,7 +9,7 @@ const status = (code: number, reason?: string) => ({
   reason,
 });
 
-/** As @kubernetes/client-node 1.x makes it. */
+/** The error of @kubernetes/client-node 1.x. */
 class ApiException extends Error {
   readonly code: number;
   readonly body: unknown;
@@ -20,7 +20,7 @@ class ApiException extends Error {
   }
 }
 
-/** As @kubernetes/client-node 0.x makes it. */
+/** The error of @kubernetes/client-node 0.x. */
 class HttpError extends Error {
   override readonly name = "HttpError";
   readonly statusCode: number;
@@ -47,7 +47,10 @@ describe("isConflict", () => {
       error: new ApiException(409, "<html>409</html>"),
     },
     { name: "an error of client-node 1.x without a body", error: new ApiException(409) },
-    { name: "an error of client-node 1.x with a body of null", error: new ApiException(409, "null") },
+    {
+      name: "an error of client-node 1.x with a body of null",
+      error: new ApiException(409, "null"),
+    },
     { name: "an error of client-node 0.x", error: new HttpError(409, status(409, "Conflict")) },
     { name: "a code in the body only", error: { body: status(409) } },
     { name: "a reason without a code", error: { body: status(0, "Conflict") } },

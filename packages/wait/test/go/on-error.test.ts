@@ -26,7 +26,7 @@ const fatal = new Error("forbidden");
 const conflict = { code: 409 };
 const isRetriable = (error: unknown) => error === retriable;
 
-/** A function that throws these one after the other, and then returns "value". */
+/** A function that throws these errors in turn, then returns "value". */
 const failing = (...errors: readonly unknown[]) => {
   let calls = 0;
   return () => {
@@ -143,7 +143,7 @@ describe("onError", () => {
 
   it("passes its signal on, and rejects with signal.reason if fn obeys the abort", async () => {
     const { signal } = stop;
-    const sleep = (told: AbortSignal) => clock.sleep(60_000, { signal: told });
+    const sleep = (own: AbortSignal) => clock.sleep(60_000, { signal: own });
     const end = timeline.noteEnd(onError(steps3, () => true, sleep, { clock, signal }));
     await clock.step(50);
     stop.abort("gone");

@@ -16,7 +16,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     ({ harness, stop, timeline } = stageOn(open));
   });
 
-  /** The same wait twice: the delays of the one are those of the other. */
+  /** The same wait in two forms, with equal delays. */
   const family = {
     pollUntil: (condition: Condition, options?: PollUntilOptions) =>
       pollUntil(condition, 1000, options),
@@ -28,7 +28,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
   const trueAt = (n: number) => {
     let calls = 0;
     return () => {
-      timeline.note("asked");
+      timeline.note("call");
       return ++calls === n;
     };
   };
@@ -42,9 +42,9 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       await harness.step(5000);
       await end;
       expect(timeline.events).toEqual([
-        [0, "asked"],
-        [1000, "asked"],
-        [2000, "asked"],
+        [0, "call"],
+        [1000, "call"],
+        [2000, "call"],
         [2000, "resolved"],
       ]);
     });
@@ -58,7 +58,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
         await harness.step(1);
         await end;
         expect(timeline.events).toEqual([
-          [1000, "asked"],
+          [1000, "call"],
           [1000, "resolved"],
         ]);
       },
@@ -102,9 +102,9 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
 
     it("continues after errors that onError accepts", async () => {
       const onError = vi.fn();
-      const ask = trueAt(3);
+      const isThird = trueAt(3);
       const condition = () => {
-        if (ask()) return true;
+        if (isThird()) return true;
         throw "not yet";
       };
       const end = start(condition, { onError });
@@ -179,8 +179,8 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       readonly name: string;
       readonly aborted?: boolean;
       readonly options: PollUntilOptions;
-      /** What each call says; an error is thrown. */
-      readonly says: boolean | Error;
+      /** The result of each call; an error is thrown. */
+      readonly results: boolean | Error;
       readonly calls: number;
       readonly end: unknown;
     }
@@ -191,7 +191,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
         name: "aborted",
         aborted: true,
         options: { immediate: false },
-        says: false,
+        results: false,
         calls: 0,
         end: ["rejected", "gone"],
       },
@@ -199,7 +199,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
         name: "aborted, and the condition is true",
         aborted: true,
         options: {},
-        says: true,
+        results: true,
         calls: 1,
         end: "resolved",
       },
@@ -207,7 +207,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
         name: "aborted, and the condition fails",
         aborted: true,
         options: {},
-        says: failure,
+        results: failure,
         calls: 1,
         end: ["rejected", failure],
       },
@@ -215,39 +215,39 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
         name: "aborted, and the condition is false",
         aborted: true,
         options: {},
-        says: false,
+        results: false,
         calls: 1,
         end: ["rejected", "gone"],
       },
       {
         name: "a timeout of 0",
         options: { timeout: 0 },
-        says: false,
+        results: false,
         calls: 1,
         end: ["rejected", timedOut],
       },
       {
         name: "a timeout of 0, and the condition is true",
         options: { timeout: 0 },
-        says: true,
+        results: true,
         calls: 1,
         end: "resolved",
       },
       {
         name: "a timeout of 0, not immediate",
         options: { timeout: 0, immediate: false },
-        says: true,
+        results: true,
         calls: 0,
         end: ["rejected", timedOut],
       },
     ])(
       "calls as Go does if it has ended before it starts: $name",
-      async ({ aborted, options, says, calls, end }) => {
+      async ({ aborted, options, results, calls, end }) => {
         if (aborted === true) stop.abort("gone");
         const condition = vi.fn((signal: AbortSignal) => {
           expect(signal.aborted).toBe(true);
-          if (says instanceof Error) throw says;
-          return says;
+          if (results instanceof Error) throw results;
+          return results;
         });
         for (const sliding of [true, false]) {
           timeline = timelineOf(harness.clock);
@@ -327,23 +327,26 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(harness.waiters()).toBe(0);
     });
 
-    it.each<{ sliding: boolean; end: [number, unknown]; asked: number[] }>([
-      { sliding: false, asked: [0, 1000, 2000, 3000], end: [3900, "resolved"] },
-      { sliding: true, asked: [0, 1900, 3800], end: [5000, ["rejected", timedOut]] },
-    ])("makes more calls before the timeout without sliding: $asked", async ({ sliding, asked, end }) => {
-      const starts: number[] = [];
-      const begin = harness.clock.monotonic();
-      const condition = async () => {
-        const n = starts.push(harness.clock.monotonic() - begin);
-        await harness.clock.sleep(900);
-        return n === 4;
-      };
-      const ended = start(condition, { sliding, timeout: 5000 });
-      await harness.step(8000);
-      await ended;
-      expect(starts).toEqual(asked);
-      expect(timeline.events).toEqual([end]);
-    });
+    it.each<{ sliding: boolean; end: [number, unknown]; calledAt: number[] }>([
+      { sliding: false, calledAt: [0, 1000, 2000, 3000], end: [3900, "resolved"] },
+      { sliding: true, calledAt: [0, 1900, 3800], end: [5000, ["rejected", timedOut]] },
+    ])(
+      "makes more calls before the timeout without sliding: $calledAt",
+      async ({ sliding, calledAt, end }) => {
+        const starts: number[] = [];
+        const begin = harness.clock.monotonic();
+        const condition = async () => {
+          const n = starts.push(harness.clock.monotonic() - begin);
+          await harness.clock.sleep(900);
+          return n === 4;
+        };
+        const ended = start(condition, { sliding, timeout: 5000 });
+        await harness.step(8000);
+        await ended;
+        expect(starts).toEqual(calledAt);
+        expect(timeline.events).toEqual([end]);
+      },
+    );
 
     it("works without options", async () => {
       await expect(wait(() => true)).resolves.toBeUndefined();
@@ -359,35 +362,35 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
 
   interface Beat {
     readonly options: PollUntilOptions;
-    /** How long each call takes. */
-    readonly takes: readonly number[];
-    readonly asked: readonly number[];
+    /** Duration of each call. */
+    readonly durations: readonly number[];
+    readonly calledAt: readonly number[];
   }
 
   it.each<Beat>([
-    { options: {}, takes: [1500, 0, 0, 0], asked: [0, 1500, 2000, 3000] },
-    { options: {}, takes: [3500, 0, 0, 0], asked: [0, 3500, 4000, 5000] },
-    { options: {}, takes: [1000, 0, 0], asked: [0, 1000, 2000] },
-    { options: { immediate: false }, takes: [1500, 0, 0], asked: [1000, 2500, 3000] },
-    { options: { sliding: true }, takes: [1500, 0, 0], asked: [0, 2500, 3500] },
+    { options: {}, durations: [1500, 0, 0, 0], calledAt: [0, 1500, 2000, 3000] },
+    { options: {}, durations: [3500, 0, 0, 0], calledAt: [0, 3500, 4000, 5000] },
+    { options: {}, durations: [1000, 0, 0], calledAt: [0, 1000, 2000] },
+    { options: { immediate: false }, durations: [1500, 0, 0], calledAt: [1000, 2500, 3000] },
+    { options: { sliding: true }, durations: [1500, 0, 0], calledAt: [0, 2500, 3500] },
     {
       options: { sliding: true, immediate: false },
-      takes: [1500, 0, 0],
-      asked: [1000, 3500, 4500],
+      durations: [1500, 0, 0],
+      calledAt: [1000, 3500, 4500],
     },
-  ])("pollUntil keeps its grid, or slides: %o", async ({ options, takes, asked }) => {
+  ])("pollUntil keeps its grid, or slides: %o", async ({ options, durations, calledAt }) => {
     const starts: number[] = [];
     const begin = harness.clock.monotonic();
     const condition = async () => {
       const n = starts.push(harness.clock.monotonic() - begin);
-      const duration = takes[n - 1] ?? 0;
+      const duration = durations[n - 1] ?? 0;
       if (duration > 0) await harness.clock.sleep(duration);
-      return n === takes.length;
+      return n === durations.length;
     };
     const end = pollUntil(condition, 1000, { clock: harness.clock, ...options });
     await harness.step(10_000);
     await end;
-    expect(starts).toEqual(asked);
+    expect(starts).toEqual(calledAt);
   });
 
   it("pollUntil calls without a delay at an interval of 0", async () => {
@@ -408,12 +411,12 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     expect(starts).toEqual([0, 2 ** 31, 2 ** 32, 3 * 2 ** 31]);
   });
 
-  it.each<{ sliding: boolean; asked: number[] }>([
-    { sliding: false, asked: [0, 300, 600, 1000, 1800] },
-    { sliding: true, asked: [0, 400, 900, 1600, 2700] },
+  it.each<{ sliding: boolean; calledAt: number[] }>([
+    { sliding: false, calledAt: [0, 300, 600, 1000, 1800] },
+    { sliding: true, calledAt: [0, 400, 900, 1600, 2700] },
   ])(
     "delayUntil uses one delay after another (sliding: $sliding)",
-    async ({ sliding, asked }) => {
+    async ({ sliding, calledAt }) => {
       const starts: number[] = [];
       const begin = harness.clock.monotonic();
       const condition = async () => {
@@ -425,7 +428,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       const end = delayUntil(delays, condition, { sliding, clock: harness.clock });
       await harness.step(10_000);
       await end;
-      expect(starts).toEqual(asked);
+      expect(starts).toEqual(calledAt);
     },
   );
 

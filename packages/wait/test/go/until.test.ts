@@ -4,7 +4,7 @@ import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 import { type Harness, harnesses } from "../harness.ts";
 import { stageOn } from "../stage.ts";
 
-/** What the whole family has in common, whatever a period means to each. */
+/** The loops with a period. Their common behaviour does not depend on the start of the period. */
 const family = { until, nonSlidingUntil, jitterUntil };
 
 describe.each(Object.entries(harnesses))("on %s", (_on, open) => {

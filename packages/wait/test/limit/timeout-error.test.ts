@@ -23,11 +23,11 @@ it("has no cause by default, and accepts undefined as a cause", () => {
 
 it.each([
   { value: new TimeoutError(1), is: true },
-  // As another copy of this package would make it.
+  // An error of another copy of this package.
   { value: Object.assign(new Error("x"), { code: "ERR_WAIT_TIMEOUT" }), is: true },
   { value: { code: "ERR_WAIT_TIMEOUT" }, is: false },
   { value: new ExhaustedError(1), is: false },
-  // The platform's: it has the name, and a number for a code.
+  // The platform's error: the same name, and a number as its code.
   { value: new DOMException("timed out", "TimeoutError"), is: false },
   { value: undefined, is: false },
   { value: null, is: false },

@@ -27,10 +27,10 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
   };
 
   /** Work that ignores its signal and settles after a while. */
-  const takes = (duration: number) => () => harness.clock.sleep(duration).then(() => "done");
+  const workOf = (duration: number) => () => harness.clock.sleep(duration).then(() => "done");
 
   it("resolves with the value of work that settles in time", async () => {
-    const end = start(takes(100), 101);
+    const end = start(workOf(100), 101);
     await harness.step(100);
     await end;
     expect(timeline.events[0]).toEqual([100, ["value", "done"]]);
@@ -61,7 +61,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     let own: AbortSignal | undefined;
     const end = start((signal) => {
       own = signal;
-      return takes(500)();
+      return workOf(500)();
     }, 100);
     await harness.step(99);
     expect([timeline.events, own?.aborted]).toEqual([[], false]);
@@ -77,7 +77,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     let own: AbortSignal | undefined;
     const end = start((signal) => {
       own = signal;
-      return takes(500)();
+      return workOf(500)();
     }, 100);
     await harness.step(50);
     stop.abort("stop");
@@ -120,7 +120,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
   });
 
   it("works without a signal", async () => {
-    const end = start(takes(500), 100, { signal: undefined });
+    const end = start(workOf(500), 100, { signal: undefined });
     await harness.step(500);
     await end;
     expect(timeline.events).toEqual([[100, ["rejected", new TimeoutError(100)]]]);
@@ -130,8 +130,8 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
 
   it("passes a late value to onLate, and ignores a late error", async () => {
     const onLate = (value: string) => timeline.note(["late", value]);
-    const late = start(takes(500), 100, { onLate });
-    const failing = start(() => takes(300)().then(() => Promise.reject(new Error("late"))), 100, {
+    const late = start(workOf(500), 100, { onLate });
+    const failing = start(() => workOf(300)().then(() => Promise.reject(new Error("late"))), 100, {
       onLate,
     });
     await harness.step(500);
@@ -156,7 +156,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
 
   it("calls `cause` once for the cause of the timeout", async () => {
     const cause = vi.fn(() => "last error");
-    const end = start(takes(200), 100, { cause });
+    const end = start(workOf(200), 100, { cause });
     await harness.step(200);
     await end;
     const [, [, error]] = timeline.events[0] as [number, [string, Error]];
@@ -169,7 +169,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     const cause = () => {
       throw broken;
     };
-    const end = start(takes(200), 100, { cause });
+    const end = start(workOf(200), 100, { cause });
     await harness.step(200);
     await end;
     const [, [, error]] = timeline.events[0] as [number, [string, Error]];
@@ -182,7 +182,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     const onLate = () => {
       throw broken;
     };
-    const end = start(takes(200), 100, { onLate });
+    const end = start(workOf(200), 100, { onLate });
     await harness.step(200);
     await end;
     await new Promise((resolve) => setImmediate(resolve));
@@ -190,7 +190,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
   });
 
   it("keeps one listener on a signal for many calls", async () => {
-    const ends = Array.from({ length: 10 }, () => start(takes(100), 1_000));
+    const ends = Array.from({ length: 10 }, () => start(workOf(100), 1_000));
     expect(abortListeners(stop.signal)).toBe(1);
     await harness.step(100);
     await Promise.all(ends);

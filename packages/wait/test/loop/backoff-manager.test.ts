@@ -9,7 +9,7 @@ beforeEach(() => {
   clock = new FakeClock();
 });
 
-/** A strategy that is no class of ours: it gives these delays and then the last one for ever. */
+/** A custom strategy: these delays, then the last one for ever. */
 function listed(...delays: readonly number[]): BackoffStrategy {
   return {
     delayFunc() {

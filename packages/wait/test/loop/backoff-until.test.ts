@@ -30,7 +30,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
 
   const note = (event: string) => () => timeline.note(event);
 
-  /** A piece of work that notes its start, takes this long, and notes its end. */
+  /** Work of this duration that notes its start and its end. */
   const work = (...durations: readonly number[]) => {
     let call = 0;
     return async () => {
@@ -83,7 +83,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
 
     interface PeriodCase {
       readonly sliding: boolean;
-      /** How long each call takes; the last one stands for all that follow. */
+      /** Duration of each call; repeats the last one. */
       readonly durations: readonly number[];
       readonly starts: readonly number[];
     }
@@ -222,7 +222,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
 
     interface AbortCase {
       readonly sliding: boolean;
-      /** How long each call takes. */
+      /** Duration of each call. */
       readonly work: number;
       readonly abortAt: number;
       readonly events: readonly TimelineEvent[];
@@ -410,19 +410,22 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       }
     });
 
-    it.each([true, false])("rejects with the error it rejects with (sliding: %s)", async (sliding) => {
-      for (const failure of FAILURES) {
-        timeline = timelineOf(harness.clock);
-        const end = start(how.rejects(failure), { manager: every(1000), sliding });
-        await harness.step(10);
-        await end;
-        expect(timeline.events).toEqual([
-          [0, "run"],
-          [10, ["rejected", failure]],
-        ]);
-        expectNothingLeft();
-      }
-    });
+    it.each([true, false])(
+      "rejects with the error it rejects with (sliding: %s)",
+      async (sliding) => {
+        for (const failure of FAILURES) {
+          timeline = timelineOf(harness.clock);
+          const end = start(how.rejects(failure), { manager: every(1000), sliding });
+          await harness.step(10);
+          await end;
+          expect(timeline.events).toEqual([
+            [0, "run"],
+            [10, ["rejected", failure]],
+          ]);
+          expectNothingLeft();
+        }
+      },
+    );
 
     it("rejects with the same error object after successful calls", async () => {
       const failure = new Error("refused");
@@ -491,20 +494,23 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       expect(seen).toEqual(starts);
     });
 
-    it.each([true, false])("rejects with an error that onError throws (sliding: %s)", async (sliding) => {
-      for (const worse of FAILURES) {
-        timeline = timelineOf(harness.clock);
-        const onError = () => {
-          throw worse;
-        };
-        await start(how.throws("refused"), { manager: every(1000), sliding, onError });
-        expect(timeline.events).toEqual([
-          [0, "run"],
-          [0, ["rejected", worse]],
-        ]);
-        expectNothingLeft();
-      }
-    });
+    it.each([true, false])(
+      "rejects with an error that onError throws (sliding: %s)",
+      async (sliding) => {
+        for (const worse of FAILURES) {
+          timeline = timelineOf(harness.clock);
+          const onError = () => {
+            throw worse;
+          };
+          await start(how.throws("refused"), { manager: every(1000), sliding, onError });
+          expect(timeline.events).toEqual([
+            [0, "run"],
+            [0, ["rejected", worse]],
+          ]);
+          expectNothingLeft();
+        }
+      },
+    );
 
     it("rejects with an error that onError rejects with", async () => {
       const worse = new Error("worse");
@@ -548,7 +554,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
   });
 
   describe("when a call fails after the abort", () => {
-    /** Fails this long after its start, with the reason of the abort or something else. */
+    /** Fails after this duration, with the reason of the abort or another error. */
     const failing = (failure: (signal: AbortSignal) => unknown) => async (signal: AbortSignal) => {
       timeline.note("run");
       await harness.clock.sleep(300);
@@ -571,17 +577,20 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       return timeline.events;
     }
 
-    it.each([true, false])("resolves if the error is signal.reason (onError: %s)", async (given) => {
-      const onError = vi.fn();
-      for (const reason of REASONS) {
-        const asTold = failing((signal) => signal.reason);
-        expect(await abortDuring(asTold, reason, given ? onError : undefined)).toEqual([
-          [0, "run"],
-          [300, "resolved"],
-        ]);
-      }
-      expect(onError).not.toHaveBeenCalled();
-    });
+    it.each([true, false])(
+      "resolves if the error is signal.reason (onError: %s)",
+      async (given) => {
+        const onError = vi.fn();
+        for (const reason of REASONS) {
+          const asTold = failing((signal) => signal.reason);
+          expect(await abortDuring(asTold, reason, given ? onError : undefined)).toEqual([
+            [0, "run"],
+            [300, "resolved"],
+          ]);
+        }
+        expect(onError).not.toHaveBeenCalled();
+      },
+    );
 
     it("resolves at once if the abort ended a sleep inside", async () => {
       const f = (signal: AbortSignal) => harness.clock.sleep(300, { signal });
@@ -684,7 +693,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       stop.abort();
       await harness.step(5);
       await Promise.all(ends);
-      storage.disable(); // in use, it would make every promise of the worker dearer
+      storage.disable(); // enabled, it would slow every promise of the worker down
       expect(seen).toEqual(["a", "b", "a", "b", "a", "b", "a", "b"]);
     });
 

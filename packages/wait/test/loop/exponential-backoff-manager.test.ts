@@ -16,7 +16,7 @@ beforeEach(() => {
 
 interface Case {
   readonly options: Omit<ExponentialBackoffManagerOptions, "clock">;
-  /** How much time passes before each call. */
+  /** Pause before each call. */
   readonly pauses: readonly number[];
   readonly delays: readonly number[];
 }

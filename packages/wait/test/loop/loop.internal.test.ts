@@ -5,7 +5,7 @@ import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 import { type Loop, loop } from "../../src/loop/loop.ts";
 
-/** What `backoffUntil` does not use of the loop; its tests are the tests of the rest. */
+/** The parts of the loop that `backoffUntil` does not use; its tests cover the others. */
 describe("loop", () => {
   let clock: FakeClock;
   let stop: AbortController;
@@ -21,7 +21,7 @@ describe("loop", () => {
     expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
   });
 
-  /** Counts its runs from 1 and is done with the third. */
+  /** Counts its runs from 1 and is done after the third. */
   const counting = (options: Partial<Loop<number>> = {}) => {
     let runs = 0;
     return loop({
@@ -57,14 +57,17 @@ describe("loop", () => {
     expect(await stopped).toBeUndefined();
   });
 
-  it.each([true, false])("waits for a delay first without immediate (sliding: %s)", async (sliding) => {
-    const stopped = counting({ immediate: false, sliding });
-    expect(clock.waiters()).toBe(1);
-    await clock.step(99);
-    stop.abort();
-    expect(await stopped).toBeUndefined();
-    expect(timeline.events).toEqual([]);
-  });
+  it.each([true, false])(
+    "waits for a delay first without immediate (sliding: %s)",
+    async (sliding) => {
+      const stopped = counting({ immediate: false, sliding });
+      expect(clock.waiters()).toBe(1);
+      await clock.step(99);
+      stop.abort();
+      expect(await stopped).toBeUndefined();
+      expect(timeline.events).toEqual([]);
+    },
+  );
 
   it("rejects with an error of isDone, without calling onError", async () => {
     const limit = new Error("limit");

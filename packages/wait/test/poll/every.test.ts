@@ -26,7 +26,7 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
     expect(left).toEqual({ timers: 0, listeners: 0 });
   }
 
-  /** Whatever happened in a test, its ticks have ended by now. */
+  /** At the end of every test its ticks have ended. */
   afterEach(() => {
     try {
       expectNothingLeft();
@@ -40,7 +40,7 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
   const ticksOf = (period: number, options: EveryOptions = {}) =>
     every(period, { clock: harness.clock, signal: stop.signal, ...options });
 
-  /** Iterates with bodies that take so long, the last of them for all that follow. */
+  /** Iterates with bodies of these durations; repeats the last one. */
   async function consume(
     period: number,
     options: EveryOptions,
@@ -247,7 +247,7 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
     it("in the tick of its timer, ignoring an error of random", async () => {
       using uncaught = collectUncaught("unhandledRejection");
       const random = vi.fn((): number => {
-        throw new Error("no chance");
+        throw new Error("no random number");
       });
       random.mockReturnValueOnce(0);
       const ticks = ticksOf(1000, { jitter: 1, random });
@@ -265,23 +265,26 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
   it.each([
     { sliding: false, ticks: [1000, 2000, 3000] },
     { sliding: true, ticks: [1000, 2000, 3000] },
-  ])("resolves concurrent calls of next in order (sliding: $sliding)", async ({ sliding, ticks }) => {
-    const iterator = ticksOf(1000, { sliding });
-    const asked = [iterator.next(), iterator.next(), iterator.next()];
-    await harness.step(3000);
-    const seen = await Promise.all(asked);
-    expect(seen.map(({ value }) => (value as number) - start)).toEqual(ticks);
-    await iterator.return?.();
-  });
+  ])(
+    "resolves concurrent calls of next in order (sliding: $sliding)",
+    async ({ sliding, ticks }) => {
+      const iterator = ticksOf(1000, { sliding });
+      const pending = [iterator.next(), iterator.next(), iterator.next()];
+      await harness.step(3000);
+      const seen = await Promise.all(pending);
+      expect(seen.map(({ value }) => (value as number) - start)).toEqual(ticks);
+      await iterator.return?.();
+    },
+  );
 
   it("rejects next with an error of random, and is then done", async () => {
     const random = () => {
-      throw new Error("no chance");
+      throw new Error("no random number");
     };
     for (const sliding of [true, false]) {
       const ticks = ticksOf(1000, { jitter: 1, random, sliding });
       const [first, second] = [ticks.next(), ticks.next()];
-      await expect(first).rejects.toThrow("no chance");
+      await expect(first).rejects.toThrow("no random number");
       expect(await second).toEqual({ done: true, value: undefined });
     }
   });
@@ -308,7 +311,7 @@ it("ticks once for each point of the grid, for any period", () =>
         await clock.run(
           async () => {
             for await (const tick of every(period, { clock })) {
-              // Instants are whole nanoseconds here, as far as a double can tell them apart.
+              // Instants are whole nanoseconds, within the precision of a double.
               const slack = 2e-6 + tick * 2 ** -50;
               expect(Math.abs(tick - start - ++ticks * period)).toBeLessThanOrEqual(slack);
               if (ticks === 50) break;

@@ -33,7 +33,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     ({ harness, stop, timeline, expectNothingLeft } = stageOn(open));
   });
 
-  /** Starts a poll and notes its end, with the value where there is one. */
+  /** Starts a poll and notes its end, with its value if any. */
   function start(fn: (attempt: Attempt) => unknown, options: PollOptions = {}): Promise<void> {
     const { clock } = harness;
     const { signal } = stop;
@@ -53,7 +53,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
 
   const calls = () => timeline.events.filter(([, event]) => event === "call").map(([at]) => at);
 
-  /** The error that the poll rejected with, and when. */
+  /** The error of the poll, and the instant of the rejection. */
   function rejection(): [at: number, error: unknown] {
     const [at, event] = timeline.events.at(-1) as [number, [string, unknown]];
     expect(event[0]).toBe("rejected");
@@ -111,7 +111,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     await end;
     const { signal } = stop;
     expect(fn.mock.calls).toEqual([1, 2, 3].map((attempt) => [{ attempt, signal }]));
-    for (const [told] of fn.mock.calls) expect((told as Attempt).signal).toBe(signal);
+    for (const [received] of fn.mock.calls) expect((received as Attempt).signal).toBe(signal);
   });
 
   it("waits for 100 ms, then growing delays of at most 1.1 s by default", async () => {
@@ -277,95 +277,98 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     });
   });
 
-  describe.each([undefined, 5000])("rejects with signal.reason when aborted (timeout: %s)", (timeout) => {
-    it("before the call, without calling fn", async () => {
-      for (const reason of REASONS) {
-        stop = new AbortController();
-        timeline = timelineOf(harness.clock);
-        stop.abort(reason);
-        await start(never, { timeout });
-        expect(timeline.events).toEqual([[0, ["rejected", stop.signal.reason]]]);
-      }
-    });
+  describe.each([undefined, 5000])(
+    "rejects with signal.reason when aborted (timeout: %s)",
+    (timeout) => {
+      it("before the call, without calling fn", async () => {
+        for (const reason of REASONS) {
+          stop = new AbortController();
+          timeline = timelineOf(harness.clock);
+          stop.abort(reason);
+          await start(never, { timeout });
+          expect(timeline.events).toEqual([[0, ["rejected", stop.signal.reason]]]);
+        }
+      });
 
-    it.each([
-      ["during a call", 50, 1],
-      ["during a delay", 150, 1],
-      ["during a later call", 250, 2],
-    ])("%s, at once", async (_, abortAt, called) => {
-      for (const reason of REASONS) {
-        stop = new AbortController();
-        timeline = timelineOf(harness.clock);
-        const fn = () => {
-          timeline.note("call");
-          return harness.clock.sleep(100);
-        };
-        const end = start(fn, { timeout });
-        harness.clock.afterFunc(abortAt, () => stop.abort(reason));
-        await harness.step(abortAt);
+      it.each([
+        ["during a call", 50, 1],
+        ["during a delay", 150, 1],
+        ["during a later call", 250, 2],
+      ])("%s, at once", async (_, abortAt, called) => {
+        for (const reason of REASONS) {
+          stop = new AbortController();
+          timeline = timelineOf(harness.clock);
+          const fn = () => {
+            timeline.note("call");
+            return harness.clock.sleep(100);
+          };
+          const end = start(fn, { timeout });
+          harness.clock.afterFunc(abortAt, () => stop.abort(reason));
+          await harness.step(abortAt);
+          await end;
+          expect(timeline.events.at(-1)).toEqual([abortAt, ["rejected", stop.signal.reason]]);
+          await harness.step(1000);
+          expect(calls()).toHaveLength(called);
+          expectNothingLeft();
+        }
+      });
+
+      it.each(["abort", "timer"])("in the tick of its timer, %s first", async (first) => {
+        const armAbort = () => harness.clock.afterFunc(100, () => stop.abort("stop"));
+        if (first === "abort") armAbort();
+        const end = start(never, { timeout });
+        await harness.step(0);
+        if (first === "timer") armAbort();
+        harness.stepSync(100);
         await end;
-        expect(timeline.events.at(-1)).toEqual([abortAt, ["rejected", stop.signal.reason]]);
-        await harness.step(1000);
-        expect(calls()).toHaveLength(called);
-        expectNothingLeft();
-      }
-    });
+        expect(timeline.events).toEqual([
+          [0, "call"],
+          [100, ["rejected", "stop"]],
+        ]);
+      });
 
-    it.each(["abort", "timer"])("in the tick of its timer, %s first", async (first) => {
-      const armAbort = () => harness.clock.afterFunc(100, () => stop.abort("stop"));
-      if (first === "abort") armAbort();
-      const end = start(never, { timeout });
-      await harness.step(0);
-      if (first === "timer") armAbort();
-      harness.stepSync(100);
-      await end;
-      expect(timeline.events).toEqual([
-        [0, "call"],
-        [100, ["rejected", "stop"]],
-      ]);
-    });
+      it("from within fn, for any outcome of fn", async () => {
+        for (const outcome of [() => true, () => false, () => Promise.reject(REFUSED)]) {
+          stop = new AbortController();
+          timeline = timelineOf(harness.clock);
+          await start(
+            () => {
+              stop.abort("stop");
+              return outcome();
+            },
+            { timeout },
+          );
+          expect(timeline.events).toEqual([[0, ["rejected", "stop"]]]);
+          expectNothingLeft();
+        }
+      });
 
-    it("from within fn, for any outcome of fn", async () => {
-      for (const outcome of [() => true, () => false, () => Promise.reject(REFUSED)]) {
-        stop = new AbortController();
-        timeline = timelineOf(harness.clock);
-        await start(
-          () => {
-            stop.abort("stop");
-            return outcome();
-          },
-          { timeout },
-        );
-        expect(timeline.events).toEqual([[0, ["rejected", "stop"]]]);
-        expectNothingLeft();
-      }
-    });
+      it("and ignores a later outcome of fn", async () => {
+        const onError = vi.fn();
+        for (const outcome of [() => true, () => false, () => Promise.reject(REFUSED)]) {
+          stop = new AbortController();
+          timeline = timelineOf(harness.clock);
+          const end = start(() => harness.clock.sleep(100).then(outcome), { timeout, onError });
+          await harness.step(50);
+          stop.abort("stop");
+          await end;
+          await harness.step(1000);
+          expect(timeline.events).toEqual([[50, ["rejected", "stop"]]]);
+          expectNothingLeft();
+        }
+        expect(onError).not.toHaveBeenCalled();
+      });
 
-    it("and ignores a later outcome of fn", async () => {
-      const onError = vi.fn();
-      for (const outcome of [() => true, () => false, () => Promise.reject(REFUSED)]) {
-        stop = new AbortController();
-        timeline = timelineOf(harness.clock);
-        const end = start(() => harness.clock.sleep(100).then(outcome), { timeout, onError });
+      it("and ignores a second abort", async () => {
+        const end = start(never, { timeout });
         await harness.step(50);
-        stop.abort("stop");
+        stop.abort("once");
+        stop.abort("twice");
         await end;
-        await harness.step(1000);
-        expect(timeline.events).toEqual([[50, ["rejected", "stop"]]]);
-        expectNothingLeft();
-      }
-      expect(onError).not.toHaveBeenCalled();
-    });
-
-    it("and ignores a second abort", async () => {
-      const end = start(never, { timeout });
-      await harness.step(50);
-      stop.abort("once");
-      stop.abort("twice");
-      await end;
-      expect(timeline.events.at(-1)).toEqual([50, ["rejected", "once"]]);
-    });
-  });
+        expect(timeline.events.at(-1)).toEqual([50, ["rejected", "once"]]);
+      });
+    },
+  );
 
   it("works without a signal", async () => {
     const { clock } = harness;

@@ -46,11 +46,14 @@ it.each([301, 304, 400, 401, 403, 404, 409, 410, 422, 428, 431, 451])(
   },
 );
 
-it.each([429, 503])("throws a RetryAfterError with the delay of Retry-After for status %d", async (status) => {
-  const error = await failure(answer(status, { headers: { "Retry-After": "5" }, body: "busy" }));
-  expect(RetryAfterError.delayOf(error)).toBe(5_000);
-  expect(error.message).toBe(`HTTP ${status} from https://api.example.com/v1/pods: busy`);
-});
+it.each([429, 503])(
+  "throws a RetryAfterError with the delay of Retry-After for status %d",
+  async (status) => {
+    const error = await failure(answer(status, { headers: { "Retry-After": "5" }, body: "busy" }));
+    expect(RetryAfterError.delayOf(error)).toBe(5_000);
+    expect(error.message).toBe(`HTTP ${status} from https://api.example.com/v1/pods: busy`);
+  },
+);
 
 it("compares a date in Retry-After with options.clock", async () => {
   const clock = new FakeClock();

@@ -2,7 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { parseRetryAfter } from "@holdfast/wait";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-/** A date without a zone must not be read in that of the machine. */
+/** A date without a zone must not be parsed in the zone of the machine. */
 beforeEach(() => {
   vi.stubEnv("TZ", "Pacific/Auckland");
 });
@@ -45,7 +45,7 @@ it.each([
   "soon",
   "1, 2",
   "120 s",
-  // What Date.parse would take.
+  // Formats that Date.parse accepts.
 
   "1994-11-06T08:51:37Z",
   "Sun, 06 Nov 1994 08:51:37 +0100",
@@ -57,7 +57,7 @@ it.each([
   "Sunday, 06-Nov-94 08:51:37 GMT (soon)",
   "from Sun Nov  6 08:51:37 1994",
   "Sun Nov  6 08:51:37 1994 (soon)",
-  // Of the right form, but no date.
+  // The right format, but not a date.
   "Sun, 06 Nox 1994 08:51:37 GMT",
   "Sun, 06 Nov 1994 28:51:37 GMT",
 ])("returns undefined for %j", (value) => {

@@ -8,7 +8,7 @@ const orEndless = (limit: fc.Arbitrary<number>) =>
 
 const delays = fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 40, maxLength: 40 });
 
-/** Runs a retry of work that fails `failures` times, and says when it called and when it ended. */
+/** Retries work that fails `failures` times. Returns the instants of the calls and of the end. */
 async function timesOf(
   failures: number,
   work: number,

@@ -36,7 +36,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
     ({ harness, stop, timeline, expectNothingLeft } = stageOn(open));
   });
 
-  /** Starts a retry and notes its end, with the value where there is one. */
+  /** Starts a retry and notes its end, with its value if any. */
   function start<Value>(
     fn: (attempt: Attempt) => Value | PromiseLike<Value>,
     options: RetryOptions = {},
@@ -55,7 +55,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
   const REFUSED = new Error("refused");
   const refused = failing(REFUSED);
 
-  /** When `fn` was called. */
+  /** The instants of the calls of `fn`. */
   const calls = () => timeline.events.filter(([, event]) => event === "call").map(([at]) => at);
 
   describe("succeeds", () => {
@@ -133,7 +133,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       await end;
       const { signal } = stop;
       expect(fn.mock.calls).toEqual([1, 2, 3].map((attempt) => [{ attempt, signal }]));
-      for (const [told] of fn.mock.calls) expect((told as Attempt).signal).toBe(signal);
+      for (const [received] of fn.mock.calls) expect((received as Attempt).signal).toBe(signal);
     });
 
     it("and passes a signal that never aborts without options.signal", async () => {
@@ -157,7 +157,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       const backoff = { delayFunc: () => () => delays.shift() as number };
       const end = start(refused, { backoff, retries: 3 });
       await harness.step(25);
-      await harness.step(5); // the host's timers take 1 ms for a delay of 0
+      await harness.step(5); // a host timer of 0 ms takes 1 ms
       await end;
       expect(calls()).toHaveLength(4);
     });
@@ -343,16 +343,16 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
     });
 
     it("passes its delay to the delay hook, which may replace even Infinity", async () => {
-      const told: number[] = [];
+      const planned: number[] = [];
       const delay = (_context: RetryContext, next: number) => {
-        told.push(next);
+        planned.push(next);
         return Math.min(next, 250);
       };
       const fn = busy(7_000, Number.POSITIVE_INFINITY);
       const end = start(fn, { delay, retries: 2 });
       await harness.step(500);
       await end;
-      expect(told).toEqual([7_000, Number.POSITIVE_INFINITY]);
+      expect(planned).toEqual([7_000, Number.POSITIVE_INFINITY]);
       expect(calls()).toEqual([0, 250, 500]);
     });
 
@@ -380,16 +380,16 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
     });
 
     it("are called in order, with a frozen context, before each delay", async () => {
-      const asked: [string, RetryContext, ...unknown[]][] = [];
+      const hookCalls: [string, RetryContext, ...unknown[]][] = [];
       const end = start(refused, {
         retries: 2,
-        shouldRetry: (...args) => asked.push(["shouldRetry", ...args]) > 0,
-        delay: (...args) => asked.push(["delay", ...args]) && args[1] + 7,
-        onRetry: (...args) => asked.push(["onRetry", ...args]),
+        shouldRetry: (...args) => hookCalls.push(["shouldRetry", ...args]) > 0,
+        delay: (...args) => hookCalls.push(["delay", ...args]) && args[1] + 7,
+        onRetry: (...args) => hookCalls.push(["onRetry", ...args]),
       });
       await harness.step(500);
       await end;
-      expect(asked).toEqual([
+      expect(hookCalls).toEqual([
         ["shouldRetry", context(1, 100, 0, 2)],
         ["delay", context(1, 100, 0, 2), 100],
         ["onRetry", context(1, 107, 0, 2)],
@@ -397,7 +397,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
         ["delay", context(2, 200, 107, 1), 200],
         ["onRetry", context(2, 207, 107, 1)],
       ]);
-      expect(asked.every(([, told]) => Object.isFrozen(told))).toBe(true);
+      expect(hookCalls.every(([, received]) => Object.isFrozen(received))).toBe(true);
       expect(calls()).toEqual([0, 107, 314]);
     });
 
@@ -668,11 +668,11 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       for (const reason of REASONS) {
         stop = new AbortController();
         timeline = timelineOf(harness.clock);
-        const told: string[] = [];
+        const hookNames: string[] = [];
         const hooks = {
-          shouldRetry: () => told.push("shouldRetry") > 0,
-          delay: () => told.push("delay"),
-          onRetry: () => told.push("onRetry"),
+          shouldRetry: () => hookNames.push("shouldRetry") > 0,
+          delay: () => hookNames.push("delay"),
+          onRetry: () => hookNames.push("onRetry"),
         };
         const aborting = () => {
           stop.abort(reason);
@@ -682,7 +682,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
         await harness.step(1000);
         expect(timeline.events).toEqual([[0, ["rejected", stop.signal.reason]]]);
         const rest = { shouldRetry: [], delay: ["shouldRetry"], onRetry: ["shouldRetry", "delay"] };
-        expect(told).toEqual([...rest[hook], hook]);
+        expect(hookNames).toEqual([...rest[hook], hook]);
         expectNothingLeft();
       }
     });

@@ -24,10 +24,18 @@ const unreadable = new Proxy(new Error("proxy"), {
 
 it.each([
   ["a TerminalError", terminal, true],
-  ["a TerminalError of another copy of this package", Object.assign(new Error("x"), { code: CODE }), true],
+  [
+    "a TerminalError of another copy of this package",
+    Object.assign(new Error("x"), { code: CODE }),
+    true,
+  ],
   ["a TerminalError of another realm", { code: CODE }, true],
   ["an error caused by one", new Error("a", { cause: terminal }), true],
-  ["an error with one three causes deep", new Error("a", { cause: { cause: { cause: terminal } } }), true],
+  [
+    "an error with one three causes deep",
+    new Error("a", { cause: { cause: { cause: terminal } } }),
+    true,
+  ],
   ["a timeout after one: another attempt", new TimeoutError(1, { cause: terminal }), false],
   [
     "an error caused by such a timeout",

@@ -53,7 +53,7 @@ describe("backoffDelay", () => {
     marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
       const source = cold("-a#", undefined, refused);
       const delay = backoffDelay({ duration: 2, factor: 2 }, { clock: time });
-      // Two frames to the failure, then 2, 4 and 8 of delay.
+      // Two frames until the failure, then delays of 2, 4 and 8.
       expectObservable(source.pipe(retry({ count: 3, delay }))).toBe(
         "-a---a-----a---------a#",
         undefined,

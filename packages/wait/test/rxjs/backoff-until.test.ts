@@ -144,7 +144,7 @@ describe("backoffUntil$", () => {
       await clock.step(10_000);
       expect(timeline.events).toEqual([]);
       await vi.waitFor(() => expect(stopped).toHaveBeenCalled()); // a timer of rxjs' own
-      expect(stopped.mock.calls.map(([told]) => told)).toContainEqual(
+      expect(stopped.mock.calls.map(([error]) => error)).toContainEqual(
         expect.objectContaining({ kind: "E", error: bug }),
       );
     });

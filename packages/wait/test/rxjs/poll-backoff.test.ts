@@ -29,11 +29,11 @@ describe("pollBackoff", () => {
     timeline = timelineOf(clock);
   });
 
-  /** Notes each question and answers it with the next of these; the last one stays. */
+  /** Notes each subscription and emits the next of these values; repeats the last one. */
   function answering(...answers: readonly string[][]): Observable<string> {
     let call = 0;
     return defer(() => {
-      timeline.note("ask");
+      timeline.note("subscribe");
       return from(answers[Math.min(call++, answers.length - 1)] as string[]);
     });
   }
@@ -47,7 +47,7 @@ describe("pollBackoff", () => {
   it("waits after a RetryAfterError and continues, within the timeout", () => {
     const errors = [new RetryAfterError(5_000), new RetryAfterError(5_000)];
     const source = defer(() => {
-      timeline.note("ask");
+      timeline.note("subscribe");
       const error = errors.shift();
       return error === undefined ? of("ready") : throwError(() => error);
     });
@@ -83,7 +83,7 @@ describe("pollBackoff", () => {
       const source = defer(() => questions[call++] as Observable<string>);
       const options = { backoff: { duration: 2, factor: 2 }, timeout: 60_000, clock: time };
       const polled = source.pipe(pollBackoff((value) => value === "b", options));
-      // Two frames to each answer, then 2 and 4 of delay.
+      // Two frames until each value, then delays of 2 and 4.
       expectObservable(polled).toBe("-----------(b|)");
       expectSubscriptions(questions[2].subscriptions).toBe("----------^!");
     });
@@ -92,7 +92,7 @@ describe("pollBackoff", () => {
   it("subscribes at once, and only once if the first value matches", () => {
     start(answering(["ready", "not any more"]), { timeout: 1_000 });
     expect(timeline.events).toEqual([
-      [0, "ask"],
+      [0, "subscribe"],
       [0, "ready"],
       [0, "completed"],
     ]);
@@ -124,11 +124,11 @@ describe("pollBackoff", () => {
       [101, [0, 100]],
       [300, [0, 100]],
       [1_000, [0, 100, 300, 700]],
-    ])("during a delay or at its end, after %d ms", (timeout, asked) => {
+    ])("during a delay or at its end, after %d ms", (timeout, subscribedAt) => {
       start(answering(["no"]), { timeout });
       clock.stepSync(10_000);
       expect(timeline.events).toEqual([
-        ...asked.map((at) => [at, "ask"]),
+        ...subscribedAt.map((at) => [at, "subscribe"]),
         [timeout, ["failed", new TimeoutError(timeout)]],
       ]);
       expect(clock.waiters()).toBe(0);
@@ -158,7 +158,7 @@ describe("pollBackoff", () => {
       start(NEVER, { timeout: 0 });
       clock.stepSync(0);
       expect(timeline.events).toEqual([
-        [0, "ask"],
+        [0, "subscribe"],
         [0, "ready"],
         [0, "completed"],
         [0, ["failed", new TimeoutError(0)]],
@@ -187,7 +187,7 @@ describe("pollBackoff", () => {
       .pipe(pollBackoff(broken, { backoff: doubling, timeout: 1_000, clock }))
       .subscribe(noting(timeline));
     expect(timeline.events).toEqual([
-      [0, "ask"],
+      [0, "subscribe"],
       [0, ["failed", bug]],
     ]);
     expect(clock.waiters()).toBe(0);

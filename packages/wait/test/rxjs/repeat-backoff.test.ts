@@ -19,7 +19,7 @@ describe("repeatBackoff", () => {
     timeline = timelineOf(clock);
   });
 
-  /** Notes each subscription, then emits the next of these runs and completes; then only completes. */
+  /** Notes each subscription, emits the next of these runs and completes; later runs are empty. */
   function runs(...values: readonly string[][]): Observable<string> {
     const left = [...values];
     return defer(() => {
@@ -37,7 +37,7 @@ describe("repeatBackoff", () => {
       .subscribe(noting(timeline));
   }
 
-  /** What happens to a source that is always empty. */
+  /** The events of a source that is always empty. */
   function eventsOf(options: Partial<RepeatBackoffOptions>): TimelineEvent[] {
     start(runs(), options);
     clock.stepSync(10_000);
@@ -49,7 +49,7 @@ describe("repeatBackoff", () => {
     marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
       const source = cold("-a|");
       const options = { backoff: { duration: 2, factor: 2 }, repeats: 3, clock: time };
-      // Two frames to the end, then 2, 4 and 8 of delay.
+      // Two frames until the end, then delays of 2, 4 and 8.
       expectObservable(source.pipe(repeatBackoff(options))).toBe("-a---a-----a---------a|");
       expectSubscriptions(source.subscriptions).toBe([
         "^-!",
@@ -163,18 +163,21 @@ describe("repeatBackoff", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it.each([true, false])("fails with an error of its strategy (synchronous source: %s)", (atOnce) => {
-    const bug = new Error("bug");
-    const strategy: BackoffStrategy = {
-      delayFunc() {
-        throw bug;
-      },
-    };
-    const source = new Subject<string>();
-    start(atOnce ? EMPTY : source, { backoff: strategy });
-    source.complete();
-    expect(timeline.events).toEqual([[0, ["failed", bug]]]);
-  });
+  it.each([true, false])(
+    "fails with an error of its strategy (synchronous source: %s)",
+    (atOnce) => {
+      const bug = new Error("bug");
+      const strategy: BackoffStrategy = {
+        delayFunc() {
+          throw bug;
+        },
+      };
+      const source = new Subject<string>();
+      start(atOnce ? EMPTY : source, { backoff: strategy });
+      source.complete();
+      expect(timeline.events).toEqual([[0, ["failed", bug]]]);
+    },
+  );
 
   it("stops the timer when unsubscribed during a delay", () => {
     const subscription = start(runs(), {});

@@ -33,7 +33,7 @@ describe("retryBackoff", () => {
     timeline = timelineOf(clock);
   });
 
-  /** Notes each subscription and then fails with the next of these errors; the last one stays. */
+  /** Notes each subscription and fails with the next of these errors; repeats the last one. */
   function failing(...errors: readonly unknown[]): Observable<never> {
     let call = 0;
     return defer(() => {
@@ -48,7 +48,7 @@ describe("retryBackoff", () => {
       .subscribe(noting(timeline));
   }
 
-  /** What happens to a source that always fails. */
+  /** The events of a source that always fails. */
   function eventsOf(options: Partial<RetryBackoffOptions>): TimelineEvent[] {
     start(failing(refused), options);
     clock.stepSync(10_000);
@@ -101,7 +101,7 @@ describe("retryBackoff", () => {
       marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
         const source = cold("-a#", undefined, refused);
         const options = { backoff: { duration: 2, factor: 2 }, retries: 3, clock: time };
-        // Two frames to the failure, then 2, 4 and 8 of delay.
+        // Two frames until the failure, then delays of 2, 4 and 8.
         expectObservable(source.pipe(retryBackoff(options))).toBe(
           "-a---a-----a---------a#",
           undefined,
@@ -192,22 +192,19 @@ describe("retryBackoff", () => {
     it.each([
       [1_299, [0, 600], 1_100],
       [1_300, [0, 600, 1_300], 1_800],
-    ])(
-      "including the time of the source (%d ms)",
-      async (maxElapsed, tries, end) => {
-        const slow = defer(async () => {
-          timeline.note("try");
-          await clock.sleep(500);
-          throw refused;
-        });
-        start(slow, { maxElapsed });
-        await clock.step(10_000);
-        expect(timeline.events).toEqual([
-          ...tries.map((at) => [at, "try"]),
-          [end, ["failed", refused]],
-        ]);
-      },
-    );
+    ])("including the time of the source (%d ms)", async (maxElapsed, tries, end) => {
+      const slow = defer(async () => {
+        timeline.note("try");
+        await clock.sleep(500);
+        throw refused;
+      });
+      start(slow, { maxElapsed });
+      await clock.step(10_000);
+      expect(timeline.events).toEqual([
+        ...tries.map((at) => [at, "try"]),
+        [end, ["failed", refused]],
+      ]);
+    });
 
     it.each([refused, "refused", 0, null, undefined])("of any type: %s", (error) => {
       start(failing("first", error), { retries: 1 });
@@ -230,8 +227,8 @@ describe("retryBackoff", () => {
   });
 
   describe("hooks", () => {
-    const contexts = (told: readonly RetryBackoffContext[]) =>
-      told.map(({ attempt, error, delay, elapsed, retriesLeft }) => [
+    const factsOf = (contexts: readonly RetryBackoffContext[]) =>
+      contexts.map(({ attempt, error, delay, elapsed, retriesLeft }) => [
         attempt,
         error,
         delay,
@@ -240,27 +237,29 @@ describe("retryBackoff", () => {
       ]);
 
     it("receive attempt, error, delay, elapsed and retriesLeft", () => {
-      const asked: RetryBackoffContext[] = [];
-      const told: RetryBackoffContext[] = [];
+      const shouldRetryContexts: RetryBackoffContext[] = [];
+      const onRetryContexts: RetryBackoffContext[] = [];
       eventsOf({
         retries: 3,
-        shouldRetry: (context) => asked.push(context) > 0,
-        onRetry: (context) => told.push(context),
+        shouldRetry: (context) => shouldRetryContexts.push(context) > 0,
+        onRetry: (context) => onRetryContexts.push(context),
       });
       const expected = [
         [1, refused, 100, 0, 3],
         [2, refused, 200, 100, 2],
         [3, refused, 400, 300, 1],
       ];
-      expect(contexts(asked)).toEqual(expected);
-      expect(contexts(told)).toEqual(expected);
-      expect([...asked, ...told].every(Object.isFrozen)).toBe(true);
+      expect(factsOf(shouldRetryContexts)).toEqual(expected);
+      expect(factsOf(onRetryContexts)).toEqual(expected);
+      expect([...shouldRetryContexts, ...onRetryContexts].every(Object.isFrozen)).toBe(true);
     });
 
     it("receive retriesLeft of Infinity without a limit", () => {
-      const told: RetryBackoffContext[] = [];
-      start(failing(refused), { onRetry: (context) => told.push(context) }).unsubscribe();
-      expect(contexts(told)).toEqual([[1, refused, 100, 0, Number.POSITIVE_INFINITY]]);
+      const onRetryContexts: RetryBackoffContext[] = [];
+      start(failing(refused), {
+        onRetry: (context) => onRetryContexts.push(context),
+      }).unsubscribe();
+      expect(factsOf(onRetryContexts)).toEqual([[1, refused, 100, 0, Number.POSITIVE_INFINITY]]);
     });
 
     it("are called in order, each only if the previous one allows it", () => {
@@ -293,21 +292,21 @@ describe("retryBackoff", () => {
 
     it("can replace the delay of the back-off", () => {
       const seen: [number, number][] = [];
-      const told: number[] = [];
+      const delays: number[] = [];
       const events = eventsOf({
         retries: 3,
         delay(context, next) {
           seen.push([context.delay, next]);
           return context.attempt === 2 ? 5_000 : next;
         },
-        onRetry: ({ delay }) => told.push(delay),
+        onRetry: ({ delay }) => delays.push(delay),
       });
       expect(seen).toEqual([
         [100, 100],
         [200, 200],
         [400, 400],
       ]);
-      expect(told).toEqual([100, 5_000, 400]);
+      expect(delays).toEqual([100, 5_000, 400]);
       expect(events.map(([at]) => at)).toEqual([0, 100, 5_100, 5_500, 5_500]);
     });
 
@@ -362,7 +361,7 @@ describe("retryBackoff", () => {
   });
 
   describe("with resetOnSuccess", () => {
-    /** One value and a failure on every third subscription, a failure on all others. */
+    /** A value and a failure on every third subscription, a failure on all others. */
     function recovering(): Observable<string> {
       let call = 0;
       return defer(() => {
@@ -373,13 +372,13 @@ describe("retryBackoff", () => {
     }
 
     it("resets delays, retries and elapsed time after a value", () => {
-      const told: unknown[] = [];
+      const retries: unknown[] = [];
       start(recovering(), {
         retries: 2,
         maxElapsed: 300,
         resetOnSuccess: true,
         onRetry: ({ attempt, delay, elapsed, retriesLeft }) =>
-          told.push([attempt, delay, elapsed, retriesLeft]),
+          retries.push([attempt, delay, elapsed, retriesLeft]),
       });
       clock.stepSync(900);
       expect(timeline.events).toEqual([
@@ -391,7 +390,7 @@ describe("retryBackoff", () => {
         [600, "try"],
         [600, ["failed", refused]],
       ]);
-      expect(told).toEqual([
+      expect(retries).toEqual([
         [1, 100, 0, 2],
         [2, 200, 100, 1],
         [1, 100, 0, 2],

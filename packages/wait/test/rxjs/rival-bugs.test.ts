@@ -1,5 +1,4 @@
-// Each test is a bug that users of rxjs, of backoff-rxjs or of a retry library have met, named after
-// what they saw.
+// Each test rules out a bug that users of rxjs, backoff-rxjs or a retry library have reported.
 import { fromScheduler } from "@holdfast/clock/rxjs";
 import { FakeClock } from "@holdfast/clock/testing";
 import { Backoff } from "@holdfast/wait";
@@ -43,7 +42,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
       return throwError(() => refused);
     });
 
-  /** The same retries in both forms. */
+  /** The same retries with either operator. */
   type Form = (
     backoff: { duration: number; factor?: number },
     retries: number,
@@ -96,7 +95,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
         .pipe(retrying({ duration: 0 }, Number.POSITIVE_INFINITY))
         .subscribe();
       expect(tries).toBe(1);
-      // A fake clock fires all that is due at an instant; here the next timer fires first, and ends it.
+      // A fake clock fires all timers due at an instant: the next timer fires first and ends the stream.
       harness.clock.afterFunc(0, () => subscription.unsubscribe());
       await harness.step(10);
       expect(tries).toBeLessThan(4);

@@ -9,7 +9,7 @@ interface Case {
 
 it.each(
   Object.entries<Case>({
-    // The rows of the package's own tests, in milliseconds.
+    // The rows of the tests of jpillora/backoff, in milliseconds.
     "doubles from 100 ms to 10 s": {
       options: {},
       delays: [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000],

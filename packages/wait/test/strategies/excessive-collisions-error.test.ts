@@ -15,7 +15,7 @@ it("has name, code, message and attempts", () => {
 
 it.each([
   { value: new ExcessiveCollisionsError(1), is: true },
-  // As another copy of this package would make it.
+  // An error of another copy of this package.
   { value: Object.assign(new Error("x"), { code: "ERR_WAIT_EXCESSIVE_COLLISIONS" }), is: true },
   { value: { code: "ERR_WAIT_EXCESSIVE_COLLISIONS" }, is: false },
   { value: new ExhaustedError(1), is: false },

@@ -26,7 +26,7 @@ it.each(
       delays: [50_000, 60_000, 60_000],
     },
     "shortens by at most 50 %": { options: { random: () => 0 }, delays: [250, 375, 562.5] },
-    // In Go, too: a draw next to 1 is rounded to the nanosecond after the end.
+    // As in Go, a draw next to 1 is rounded to the nanosecond after the end.
     "lengthens by at most 50 % and a nanosecond": {
       options: { random: () => ALMOST_ONE },
       delays: [750.000_001, 1125.000_001, 1687.5],
