@@ -12,8 +12,8 @@ export interface KeepConnectedOptions<Connection> extends ConnectOptions<Connect
  * `use`, and connects again when `use` settles.
  *
  * An accepted connection resets the delays, and its attempt counts as the first. So a connection that
- * lasted longer than the first delay is replaced at once, and a peer that accepts and hangs up is
- * called again after the rest of that delay.
+ * lasted longer than the first delay is replaced at once. After a peer that accepts and hangs up, the
+ * next attempt waits for the rest of that delay.
  *
  * | Event | Result |
  * | --- | --- |

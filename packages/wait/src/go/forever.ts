@@ -35,5 +35,5 @@ export async function forever(
   options: PeriodicOptions = {},
 ): Promise<never> {
   await until(fn, period, new AbortController().signal, options);
-  throw new Error("wait: a loop without an end has ended");
+  throw new Error("forever: other code stopped the timer of the loop");
 }

@@ -78,10 +78,9 @@ const FEW = 1_024;
  *
  * @remarks
  * As in Kubernetes, the cap does not limit the first delay, and jitter accumulates, because it is
- * doubled with the delay. Unlike in Kubernetes, expired keys are also collected without a call of
- * {@link KeyedBackoff.gc}, each time the number of keys has doubled since the last collection. So there
- * are at most twice as many keys as were unexpired at that collection, or 1,024. A delay never
- * overflows into a negative one.
+ * doubled with the delay. Unlike in Kubernetes, expired keys are collected without a call of
+ * {@link KeyedBackoff.gc}, each time the number of keys has doubled. So there are at most twice as many
+ * keys as were unexpired at the last collection, or 1,024. A delay never overflows into a negative one.
  *
  * Source: `Backoff` of k8s.io/client-go/util/flowcontrol, equal to the nanosecond.
  *

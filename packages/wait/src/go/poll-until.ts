@@ -8,9 +8,9 @@ import { pollCondition } from "./poll-condition.ts";
 /**
  * Calls `condition` once per `interval` until it returns true.
  *
- * Calls never overlap. Without `sliding` they follow a grid that starts with the first call: after a
- * call that outlasts its interval, the next comes at once, the one after it is on the grid again, and
- * missed calls are skipped.
+ * Calls never overlap. Without `sliding` they follow a grid that starts with the first call. After a
+ * call that outlasts its interval, one call comes at once and the next is on the grid again. Missed
+ * calls are skipped.
  *
  * | Event | Result |
  * | --- | --- |

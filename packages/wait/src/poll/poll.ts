@@ -70,6 +70,7 @@ export type Truthy<Value> = Exclude<Value, false | 0 | 0n | "" | null | undefine
  * | `fn` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onError` |
  * | `fn` throws a {@link RetryAfterError}, or an error caused by one | waits as long as it names, then calls `fn` again, without `onError` |
  * | that error names `Infinity` | rejects with the error unchanged |
+ * | `onError` or the strategy throws | rejects with that error; `fn` is not called again |
  * | `timeout` expires | rejects with a {@link TimeoutError} at once |
  * | `signal` is already aborted | rejects with `signal.reason`; `fn` is not called |
  * | `signal` aborts | rejects with `signal.reason` at once |

@@ -20,13 +20,13 @@ import type { RetryOptions } from "./retry-options.ts";
  * | `fn` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without a delay |
  * | `fn` throws a {@link RetryAfterError}, or an error caused by one | waits as long as it names, then calls `fn` again |
  * | that error names `Infinity` | rejects with the error unchanged, without a delay |
- * | a hook throws or rejects | rejects with the error of the hook; `fn` is not called again |
+ * | a hook or the strategy throws | rejects with that error; `fn` is not called again |
  * | `signal` is already aborted | rejects with `signal.reason`; `fn` is not called |
  * | `signal` aborts | rejects with `signal.reason` at once |
  *
  * Limits are independent: the first one reached ends the call. The delay of a `RetryAfterError`
- * ignores `cap`, advances the back-off like any other delay, and is the `next` of the `delay` hook,
- * which may replace it. A delay of 0 still yields to the event loop.
+ * ignores `cap` and advances the back-off. The `delay` hook receives it as `next` and may replace it,
+ * also if it is `Infinity`. A delay of 0 still yields to the event loop.
  *
  * Without `attemptTimeout`, `fn` receives the `signal` of the options itself. Remove listeners that
  * `fn` adds to it: they stay until the signal is garbage collected. With `attemptTimeout`, each

@@ -59,7 +59,7 @@ it("rejects when other code stops its timer", async () => {
   const end = forever(() => {}, 1000, { clock });
   await clock.waitForWaiters(1);
   clock[Symbol.dispose]();
-  await expect(end).rejects.toThrow(new Error("wait: a loop without an end has ended"));
+  await expect(end).rejects.toThrow(new Error("forever: other code stopped the timer of the loop"));
 });
 
 it("uses the real clock by default", async () => {
