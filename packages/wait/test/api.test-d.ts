@@ -1,4 +1,4 @@
-// Checked by the compiler alone: nothing here runs.
+// Checked by the compiler only: nothing here runs.
 import type { Clock, Timer } from "@holdfast/clock";
 import {
   Backoff,
@@ -61,7 +61,7 @@ declare const signal: AbortSignal;
 declare const manager: BackoffManager;
 const f = () => {};
 
-// What comes out.
+// Results.
 
 expectTypeOf(new Backoff({ duration: 1 })).toExtend<BackoffStrategy>();
 expectTypeOf(new Backoff({ duration: 1 }).step()).toEqualTypeOf<number>();
@@ -119,21 +119,21 @@ expectTypeOf(isRetryAfterError(caught)).toEqualTypeOf<boolean>();
 if (isTimeoutError(caught)) expectTypeOf(caught.timeout).toEqualTypeOf<number>();
 if (isExhaustedError(caught)) expectTypeOf(caught.attempts).toEqualTypeOf<number>();
 
-// What goes in.
+// Arguments.
 
-/** What has the shape is a strategy or a manager; nothing has to be extended. */
+/** Strategies and managers are structural types; no class to extend. */
 void backoffUntil(f, backoffManager({ delayFunc: () => () => 1000 }, { clock }), false, signal);
 void backoffUntil(f, { backoff: () => clock.newTimer(1000) }, false, signal);
 expectTypeOf<{ delayFunc(): () => number }>().toExtend<BackoffStrategy>();
 
-/** The work gets the signal and may return anything, at once or later. */
-void until((told) => expectTypeOf(told).toEqualTypeOf<AbortSignal>(), 1, signal);
+/** The work receives the signal and can return any value, or a promise of one. */
+void until((own) => expectTypeOf(own).toEqualTypeOf<AbortSignal>(), 1, signal);
 void until(() => 42, 1, signal);
 void until(async () => "done", 1, signal, {
   onError: (error) => expectTypeOf(error).toBeUnknown(),
 });
 
-/** Hooks may answer at once or later; what they are told cannot be written to. */
+/** Hooks can return promises; their context is read-only. */
 void retry(f, { shouldRetry: async () => true, delay: async (_, next) => next, onRetry: () => 1 });
 void retry(f, {
   shouldRetry(context) {
@@ -144,16 +144,16 @@ void retry(f, {
   },
 });
 
-/** What connects decides what is used, and what comes late. */
+/** The type of the connection follows from `connect`, in `use` and in `onLate`. */
 void keepConnected(
-  async ({ attempt, signal: told }) => {
+  async ({ attempt, signal: own }) => {
     expectTypeOf(attempt).toBeNumber();
-    expectTypeOf(told).toEqualTypeOf<AbortSignal>();
+    expectTypeOf(own).toEqualTypeOf<AbortSignal>();
     return new Map<string, number>();
   },
-  (connection, told) => {
+  (connection, own) => {
     expectTypeOf(connection).toEqualTypeOf<Map<string, number>>();
-    expectTypeOf(told).toEqualTypeOf<AbortSignal>();
+    expectTypeOf(own).toEqualTypeOf<AbortSignal>();
   },
   { signal, onLate: (connection) => connection.clear(), onRetry: ({ error }) => void error },
 );
@@ -161,23 +161,23 @@ expectTypeOf<{ signal: AbortSignal; backoff: { duration: 1 } }>().toExtend<
   ConnectOptions<unknown>
 >();
 
-/** An option may be given as undefined: it stands for the default, also with exact optional types. */
+/** An option of undefined means the default, also with exactOptionalPropertyTypes. */
 expectTypeOf<{ duration: number; cap: undefined }>().toExtend<BackoffOptions>();
 expectTypeOf<{ clock: undefined; onError: undefined }>().toExtend<PeriodicOptions>();
 expectTypeOf<{ signal: undefined; retries: undefined }>().toExtend<RetryOptions>();
 expectTypeOf<{ signal: undefined; timeout: undefined }>().toExtend<PollOptions>();
 expectTypeOf<{ signal: undefined; jitter: undefined }>().toExtend<EveryOptions>();
 
-/** A condition says yes or no, at once or later, and gets the signal; so does what is retried. */
+/** A condition receives the signal and returns a boolean or a promise of one; so does retried work. */
 expectTypeOf<(signal: AbortSignal) => Promise<boolean>>().toExtend<Condition>();
 void exponentialBackoff(() => false, { backoff: { duration: 1, steps: 3 }, signal });
-void onError(DefaultRetry, Boolean, (told) => expectTypeOf(told).toEqualTypeOf<AbortSignal>());
+void onError(DefaultRetry, Boolean, (own) => expectTypeOf(own).toEqualTypeOf<AbortSignal>());
 expectTypeOf<{ timeout: undefined; signal: undefined }>().toExtend<PollUntilOptions>();
 new KeyedBackoff<object>({ duration: 1, cap: 1 }).reset({});
 
-// What does not compile.
+// Compile-time errors.
 
-// @ts-expect-error A condition that forgets to answer would be asked for ever.
+// @ts-expect-error A condition must return a boolean.
 void pollUntil(() => {}, 1);
 // @ts-expect-error A strategy has no steps to count attempts with.
 void onError({ delayFunc: () => () => 1 }, Boolean, f);
@@ -230,7 +230,7 @@ new Backoff({ duration: 1, max: 10 });
 new ExponentialBackoffManager({ duration: 1 });
 // @ts-expect-error How much jitter there is has to be said.
 jitter(1);
-// @ts-expect-error What a strategy draws with is a function.
+// @ts-expect-error `random` is a function.
 new Backoff({ duration: 1, random: 0.5 });
 // @ts-expect-error The delay is the strategy's to say.
 backoffManager({ delayFunc: () => () => "1s" }, { clock });

@@ -2,20 +2,20 @@ import { type Clock, realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { install } from "@sinonjs/fake-timers";
 
-/** A clock, and the hand that moves it. */
+/** A clock and the functions that move it. */
 export interface Harness {
   readonly clock: Clock;
-  /** Moves time by whole milliseconds; promises that can settle on the way do. */
+  /** Moves time by whole milliseconds; promises settle on the way. */
   step(duration: number): Promise<unknown>;
-  /** Moves time and lets no promise settle on the way: all that fires does so in one tick. */
+  /** Moves time in one tick: no promise settles on the way. */
   stepSync(duration: number): void;
-  /** How many timers are armed. */
+  /** Number of armed timers. */
   waiters(): number;
-  /** Gives back what making the harness took. */
+  /** Restores the faked globals. */
   close(): void;
 }
 
-/** Every loop is tested on both: the clock for tests, and the machine's on faked globals. */
+/** Every loop is tested on both: the fake clock, and the real clock on faked globals. */
 export const harnesses: Readonly<Record<string, () => Harness>> = {
   FakeClock() {
     const clock = new FakeClock();
@@ -28,7 +28,7 @@ export const harnesses: Readonly<Record<string, () => Harness>> = {
     };
   },
   "realClock over @sinonjs/fake-timers"() {
-    // Without nextTick: Node's own streams call the global one, the channel to the runner among them.
+    // Not nextTick: Node's streams call the global one, also for the channel to the test runner.
     const sinon = install({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] });
     return {
       clock: realClock,

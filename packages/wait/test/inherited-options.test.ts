@@ -17,7 +17,7 @@ import { firstDelays } from "./first-delays.ts";
 const random = () => 0.75;
 const options = { duration: 100, factor: 3, jitter: 0.5, cap: 700, random };
 
-/** Some have their options from a class, or from an object that others share. */
+/** Options can come from a class, or from a shared prototype. */
 it.each<readonly [new (options: never) => BackoffStrategy, object]>([
   [AttemptBackoff, { min: 100, max: 700, factor: 3, jitter: true, random }],
   [Backoff, options],
@@ -30,7 +30,7 @@ it.each<readonly [new (options: never) => BackoffStrategy, object]>([
   [GrpcBackoff, options],
   [LinearBackoff, { duration: 100, increment: 30, jitter: 0.5, cap: 700, random }],
   [SymmetricJitterBackoff, options],
-])("%o takes options that an object inherits", (Strategy, own) => {
+])("%o accepts inherited options", (Strategy, own) => {
   const inherited = new Strategy(Object.create(own) as never);
   expect(firstDelays(6, inherited)).toEqual(firstDelays(6, new Strategy(own as never)));
 });

@@ -1,4 +1,4 @@
-// What goes wrong elsewhere, and where. The names are symptoms: "retry never starves the event loop".
+// Bugs of other libraries. Read the names with their group: "retry never starves the event loop".
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import {
@@ -38,7 +38,7 @@ afterEach(async () => {
 
 const now = () => clock.monotonic() - start;
 
-/** Work that fails each time, and notes when. */
+/** Work that always fails, and the instants of its calls. */
 function failing(failure: unknown = REFUSED) {
   const calls: number[] = [];
   const fn = async () => {
@@ -48,7 +48,7 @@ function failing(failure: unknown = REFUSED) {
   return { calls, fn };
 }
 
-/** How a retry of `fn` ended, and when. */
+/** The outcome of a retry of `fn`, and its instant. */
 async function ended(fn: () => unknown, options: RetryOptions = {}) {
   const { signal } = stop;
   const end = retry(fn, { backoff: { duration: 100, factor: 2 }, signal, clock, ...options }).then(
@@ -59,7 +59,7 @@ async function ended(fn: () => unknown, options: RetryOptions = {}) {
 }
 
 describe("retry never", () => {
-  it("waits out the delay after an abort, calls again, loses the reason (cockatiel 4)", async () => {
+  it("waits for the rest of a delay, calls again or loses the reason after an abort (cockatiel 4)", async () => {
     const { calls, fn } = failing();
     clock.afterFunc(50, () => stop.abort("stop"));
     expect(await ended(fn, { backoff: { duration: 1500 } })).toEqual({ error: "stop", at: 50 });
@@ -79,7 +79,7 @@ describe("retry never", () => {
     expect(await ended(failing().fn)).toEqual({ error: "stop", at: 0 });
   });
 
-  it("reports an abort as something else (cockatiel#99, effect, node:timers/promises)", async () => {
+  it("replaces the reason of an abort (cockatiel#99, effect, node:timers/promises)", async () => {
     const reason = { code: "SIGTERM" };
     clock.afterFunc(50, () => stop.abort(reason));
     expect((await ended(failing().fn)) as object).toHaveProperty("error", reason);
@@ -167,7 +167,7 @@ describe("retry never", () => {
     expect(error).toBe(REFUSED);
   });
 
-  it("gives up on what is thrown synchronously (@lifeomic/attempt)", async () => {
+  it("gives up on a synchronous throw (@lifeomic/attempt)", async () => {
     const fn = vi.fn(() => {
       throw REFUSED;
     });
@@ -175,7 +175,7 @@ describe("retry never", () => {
     expect(fn).toHaveBeenCalledTimes(3);
   });
 
-  it("gives up on what is no Error, or a TypeError (p-retry#51)", async () => {
+  it("gives up on a value that is not an Error, or on a TypeError (p-retry#51)", async () => {
     for (const failure of ["a string", undefined, new TypeError("NetworkError")]) {
       const fn = vi.fn(() => Promise.reject(failure));
       expect(await ended(fn, { retries: 2 })).toMatchObject({ error: failure });
@@ -183,14 +183,14 @@ describe("retry never", () => {
     }
   });
 
-  it("crashes where retries are Infinity (node-retry#84)", async () => {
+  it("crashes with retries of Infinity (node-retry#84)", async () => {
     let calls = 0;
     const fn = () => (++calls === 3 ? "value" : Promise.reject(REFUSED));
     const retries = Number.POSITIVE_INFINITY;
     expect(await ended(fn, { retries })).toEqual({ value: "value", at: 300 });
   });
 
-  it("starves the event loop where delays are 0 (p-retry, @lifeomic/attempt)", async () => {
+  it("starves the event loop with delays of 0 (p-retry, @lifeomic/attempt)", async () => {
     const shutdown = new AbortController();
     const { fn } = failing();
     const end = retry(fn, {
@@ -229,7 +229,7 @@ describe("retry never", () => {
     }
   });
 
-  it("goes on in the background after it was told to stop (async-retry#69)", async () => {
+  it("continues in the background after an abort (async-retry#69)", async () => {
     const terminal = new TerminalError("refused");
     const { calls, fn } = failing(terminal);
     expect(await ended(fn)).toEqual({ error: terminal, at: 0 });
@@ -237,7 +237,7 @@ describe("retry never", () => {
     expect(calls).toEqual([0]);
   });
 
-  it("leaves a rejection unhandled where an attempt times out (attempt#48)", async () => {
+  it("leaves a rejection unhandled when an attempt times out (attempt#48)", async () => {
     const late = () => clock.sleep(500).then(() => Promise.reject(REFUSED));
     const { error } = (await ended(late, { attemptTimeout: 100, retries: 1 })) as {
       error: unknown;
@@ -257,13 +257,13 @@ describe("retry never", () => {
     expect(aborted).toEqual([false, false, false]);
   });
 
-  it("ignores its limit where a delay is computed (got#2415)", async () => {
+  it("ignores its limit with a delay hook (got#2415)", async () => {
     const { calls, fn } = failing();
     await ended(fn, { retries: 3, delay: () => 10 });
     expect(calls).toEqual([0, 10, 20, 30]);
   });
 
-  it("takes a Retry-After of 0 for never (ky#390)", async () => {
+  it("treats a Retry-After of 0 as never (ky#390)", async () => {
     const { calls, fn } = failing();
     await ended(fn, { retries: 2, delay: () => 0 });
     expect(calls).toEqual([0, 0, 0]);
@@ -277,7 +277,7 @@ describe("retry never", () => {
     expect(calls).toHaveLength(6);
   });
 
-  it("lets the process end while it waits (cockatiel#11, unref in retry and p-retry)", async () => {
+  it("lets the process end during a delay (cockatiel#11, unref in retry and p-retry)", async () => {
     const { signal } = stop;
     const retrying = retry(failing().fn, { backoff: { duration: 1000 }, clock, signal });
     await clock.step(0);
@@ -308,7 +308,7 @@ describe("poll never", () => {
     expect(abortListeners(signal)).toBe(0);
   });
 
-  it("goes on after the timeout (p-wait-for#6, #27)", async () => {
+  it("continues after the timeout (p-wait-for#6, #27)", async () => {
     let calls = 0;
     const fn = () => ++calls < 0;
     const options = { backoff: { duration: 100 }, timeout: 250, clock };
@@ -330,7 +330,7 @@ describe("poll never", () => {
     }
   });
 
-  it("takes the clock it was given for the first delay alone (backoff-rxjs)", async () => {
+  it("uses its clock for the first delay only (backoff-rxjs)", async () => {
     const seen: number[] = [];
     const fn = () => seen.push(now()) === 4;
     await clock.run(() => poll(fn, { backoff: { duration: 1000 }, clock }));
@@ -339,7 +339,7 @@ describe("poll never", () => {
 });
 
 describe("every never", () => {
-  /** When bodies of the given durations began. */
+  /** The starts of bodies with the given durations. */
   async function startsOf(durations: readonly number[]) {
     const starts: number[] = [];
     await clock.run(async () => {

@@ -22,12 +22,12 @@ import { ALMOST_ONE } from "./draws.ts";
 import { firstDelays } from "./first-delays.ts";
 import { harnesses } from "./harness.ts";
 
-// What other libraries of this kind do wrong with delays, named after what their users saw.
+// Bugs that users of other libraries have reported about delays.
 
 const CAP = 5_000;
 const shape = { duration: 1_000, factor: 2, jitter: 1, cap: CAP };
 
-/** Every form that promises to stay below its cap, jitter and all. */
+/** All forms whose jitter never exceeds the cap. */
 const capped = Object.entries<(random: Random) => BackoffStrategy>({
   Backoff: (random) => new Backoff({ ...shape, capAfterJitter: true, random }),
   SymmetricJitterBackoff: (random) =>
@@ -43,7 +43,7 @@ const capped = Object.entries<(random: Random) => BackoffStrategy>({
 
 describe.each(capped)("%s", (_, create) => {
   // got#2456, agenda#1748, axios-retry, node-backoff
-  it("does not exceed the cap because jitter is added after it", () => {
+  it("does not exceed the cap by its jitter", () => {
     const delays = firstDelays(
       20,
       create(() => ALMOST_ONE),
@@ -52,7 +52,7 @@ describe.each(capped)("%s", (_, create) => {
     expect(Math.max(...delays)).toBeGreaterThan(CAP - 0.001);
   });
 
-  // retry, async-retry, p-retry: cut off after jitter, a fleet at the cap comes back as one.
+  // retry, async-retry, p-retry: limited after jitter, all clients at the cap return together.
   it("does not lose its jitter at the cap", () => {
     const next = create(seededRandom(4)).delayFunc();
     for (let step = 0; step < 10; step++) next();
@@ -75,8 +75,8 @@ it("does not become NaN when the power of its factor overflows", () => {
   }
 });
 
-// node-retry#90: `maxTimeout: undefined` makes every delay NaN, which a timer takes for 1 ms.
-it("does not become NaN because an option is there but undefined", () => {
+// node-retry#90: `maxTimeout: undefined` makes every delay NaN, which a timer treats as 1 ms.
+it("does not become NaN for an option of undefined", () => {
   const absent = { factor: undefined, cap: undefined, jitter: undefined, random: undefined };
   const forms = [
     new Backoff({ duration: 100, ...absent }),
@@ -90,7 +90,7 @@ it("does not become NaN because an option is there but undefined", () => {
 });
 
 // node-retry#84, p-retry#58: `retries: Infinity` fills the heap with delays before the first call.
-it("does not compute delays that nobody has asked for", () => {
+it("does not compute delays in advance", () => {
   let drawn = 0;
   const random = () => {
     drawn++;
@@ -103,7 +103,7 @@ it("does not compute delays that nobody has asked for", () => {
 });
 
 // ts-retry-promise: 100, 10 000, 1 000 000: the delay to the power of the attempt
-it("multiplies by its factor, and not by the delay", () => {
+it("multiplies by the factor, not by the delay", () => {
   expect(firstDelays(4, new Backoff({ duration: 100, factor: 2 }))).toEqual([100, 200, 400, 800]);
 });
 
@@ -113,12 +113,12 @@ it.each([
   { form: new FullJitterBackoff({ duration: 128, factor: 3, random: () => 0.5 }), delay: 1728 },
   { form: new EqualJitterBackoff({ duration: 128, factor: 3, random: () => 0.5 }), delay: 2592 },
   { form: new SymmetricJitterBackoff({ duration: 128, factor: 3, jitter: 0 }), delay: 3456 },
-])("honours its factor in $form.constructor.name", ({ form, delay }) => {
+])("uses its factor in $form.constructor.name", ({ form, delay }) => {
   expect(firstDelays(4, form)[3]).toBe(delay);
 });
 
 // @lifeomic/attempt: `maxDelay` is ignored unless `factor` is set.
-it("holds a cap that is to hold for all also without a factor", () => {
+it("limits a constant delay with capAfterJitter", () => {
   const backoff = new Backoff({ duration: 900, cap: 300, capAfterJitter: true });
   expect(firstDelays(2, backoff)).toEqual([300, 300]);
 });
@@ -131,7 +131,7 @@ it("can be constant", () => {
 
 // exponential-backoff, cockatiel, retry, rxjs and six more: a timer beyond 2^31 - 1 ms fires at once.
 it.each(Object.entries(harnesses))(
-  "does not turn hot when a delay outgrows the native timer: %s",
+  "waits for delays beyond the maximum of a native timer: %s",
   async (_, harness) => {
     const { clock, step, waiters, close } = harness();
     try {

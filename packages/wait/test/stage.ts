@@ -16,17 +16,17 @@ export const FAILURES: readonly unknown[] = [
   undefined,
 ];
 
-/** Where a test lets a loop run. */
+/** Clock, signal and timeline of a test. */
 export interface Stage {
   readonly harness: Harness;
-  /** Stops what listens to its signal. */
+  /** Aborts the loop of the test. */
   readonly stop: AbortController;
   readonly timeline: Timeline;
-  /** Fails unless no timer is armed and nobody listens to the signal. */
+  /** Fails if a timer is armed or a listener is on the signal. */
   expectNothingLeft(): void;
 }
 
-/** A stage for one test. Whatever happened in it, its loop has to have ended by then. */
+/** A stage for one test. Its loop must have ended at the end of the test. */
 export function stageOn(open: () => Harness): Stage {
   const harness = open();
   const stop = new AbortController();

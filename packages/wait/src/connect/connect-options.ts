@@ -2,79 +2,80 @@ import type { Clock } from "@holdfast/clock";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 
-/** What an attempt to connect is told. */
+/** One attempt to connect. */
 export interface ConnectAttempt {
-  /** Counts the attempts from 1; from 1 again after the peer has accepted one. */
+  /** Number of the attempt, from 1; from 1 again after an accepted connection. */
   readonly attempt: number;
 
-  /** When this attempt started: an instant of the clock's `monotonic()`. */
+  /** Start of this attempt: milliseconds of the clock's `monotonic()`. */
   readonly startedAt: number;
 
-  /** Milliseconds from `startedAt` before which no other attempt starts. */
+  /** Milliseconds from `startedAt` to the earliest start of the next attempt. */
   readonly delay: number;
 
-  /** Milliseconds from `startedAt` after which this attempt has failed. */
+  /** Time limit of this attempt, in milliseconds from `startedAt`. */
   readonly timeout: number;
 
   /**
-   * Aborts when the attempt is given up: with a {@link TimeoutError} after `timeout`, with the reason
-   * of the stop where everything stops. Close the socket then, and reject.
+   * Aborts with a {@link TimeoutError} after `timeout`, and with the reason of `options.signal` when
+   * that aborts. Close the socket then, and reject.
    */
   readonly signal: AbortSignal;
 }
 
-/** What is known about an attempt that failed. */
+/** A failed attempt to connect. */
 export interface ConnectRetry {
-  /** Which attempt it was; see {@link ConnectAttempt.attempt}. */
+  /** Number of the attempt; see {@link ConnectAttempt.attempt}. */
   readonly attempt: number;
 
-  /** What it rejected with; a {@link TimeoutError} if it took too long. */
+  /** The error of the attempt; a {@link TimeoutError} if its timeout expired. */
   readonly error: unknown;
 
-  /** Milliseconds from now to the start of the next attempt; 0 if its time has come. */
+  /** Milliseconds from now to the start of the next attempt; 0 if it starts at once. */
   readonly delay: number;
 }
 
-/** What {@link connectWithBackoff} can be told, and {@link keepConnected} as well. */
+/** Options for {@link connectWithBackoff} and {@link keepConnected}. */
 export interface ConnectOptions<Connection> {
-  /** Ends it all. Required: a peer may never accept. */
+  /** Ends the call. Required: a peer may never accept. */
   readonly signal: AbortSignal;
 
   /**
-   * The delays between the starts of attempts: a strategy, or the options of a {@link Backoff}.
+   * Delays between the starts of attempts: a strategy, or the options of a {@link Backoff}.
    *
-   * @defaultValue `new GrpcBackoff()`: 1 s, growing by 1.6 up to 120 s, and up to 20 % more or less
+   * @defaultValue `new GrpcBackoff()` of `@holdfast/wait/strategies`: 1 s, then ± 20 % around 1.6 s,
+   * 2.56 s and so on up to 120 s
    */
   readonly backoff?: BackoffStrategy | BackoffOptions | undefined;
 
   /**
-   * How long an attempt may take at least: milliseconds, at least 0; `Infinity` sets no limit. An
-   * attempt whose delay is longer may take as long as that.
+   * Minimum time limit of an attempt, in milliseconds. At least 0; `Infinity` means no limit. The
+   * limit of an attempt is the longer of this and its delay.
    *
    * @defaultValue `20_000`
    */
   readonly minConnectTimeout?: number | undefined;
 
   /**
-   * Measures the delays and the limits.
+   * Measures delays and time limits.
    *
    * @defaultValue `realClock`
    */
   readonly clock?: Clock | undefined;
 
   /**
-   * Told of each attempt that failed and is followed by another, and waited for, but not by an abort.
-   * What it throws ends it all: rethrow there what no further attempt can mend.
+   * Called after each failed attempt that another follows, and awaited. An abort does not wait for
+   * it. If it throws, the call rejects with that error.
    *
    * @defaultValue none
    */
   readonly onRetry?: ((retry: ConnectRetry) => unknown) | undefined;
 
   /**
-   * Gets a connection that came after its attempt had been given up, to close it. Nobody else knows
-   * of it. What this function throws is an unhandled rejection.
+   * Receives a connection that `connect` returns after its signal has aborted. Close it here: no
+   * other code sees it. An error it throws is an unhandled rejection.
    *
-   * @defaultValue none: such a connection is dropped as it is
+   * @defaultValue none: a late connection is ignored
    */
   readonly onLate?: ((connection: Connection) => unknown) | undefined;
 }

@@ -3,30 +3,37 @@ import type { ConnectAttempt, ConnectOptions } from "./connect-options.ts";
 import { ConnectionAttempts } from "./connection-attempts.ts";
 
 /**
- * Connects, and tries again for as long as it takes, no more often than gRPC's protocol allows.
+ * Calls `connect` until it succeeds, with the delays of gRPC's connection protocol.
  *
- * `connect` resolves once the peer has proved that it accepts: over HTTP/2 that is the arrival of its
- * SETTINGS frame. A TCP or TLS connection proves nothing, for a proxy or a full backlog gives one as
- * well.
+ * `connect` resolves when the peer has proved that it accepts: over HTTP/2, on its SETTINGS frame. A
+ * TCP or TLS connection is no proof: a proxy or a full backlog accepts one too.
  *
- * An attempt that starts at `t` with the delay `d` has failed at `t + max(d, minConnectTimeout)`, and
- * the next one starts at `t + d`, or as soon as it has failed if that is later. So the time spent
- * connecting counts as waiting, and attempts never overlap unless `connect` goes on after its signal
- * has aborted. Each call starts from the first delay. For a connection to be replaced when it ends,
- * see {@link keepConnected}.
+ * An attempt that starts at `t` with the delay `d` times out at `t + max(d, minConnectTimeout)`. The
+ * next one starts at `t + d`, or when the attempt has failed if that is later. So time spent
+ * connecting counts as delay. Attempts overlap only if `connect` continues after its signal has
+ * aborted. Each call starts at the first delay. To replace a connection when it ends, use
+ * {@link keepConnected}.
  *
- * | What happens | What `connectWithBackoff` does |
+ * | Event | Result |
  * | --- | --- |
  * | `connect` resolves | resolves with the connection |
- * | `connect` throws or rejects | tells `onRetry`, waits for the rest of the delay, tries again |
- * | an attempt takes too long | aborts its signal and goes on as if it had rejected with a `TimeoutError` |
- * | `signal` aborts | rejects at once with `signal.reason`; the signal of an attempt aborts with it |
- * | `connect` resolves after its signal has aborted | hands the connection to `onLate` |
+ * | `connect` throws or rejects | calls `onRetry`, waits for the rest of the delay, calls `connect` again |
+ * | `connect` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onRetry` |
+ * | `connect` throws a {@link RetryAfterError}, or an error caused by one | as any error, but the next attempt starts no earlier than it names |
+ * | that error names `Infinity` | rejects with the error unchanged, without `onRetry` |
+ * | an attempt exceeds its timeout | aborts its signal; the attempt fails with a {@link TimeoutError} |
+ * | `connect` resolves after its signal has aborted | calls `onLate` with the connection |
  * | `onRetry` throws or rejects | rejects with that error |
+ * | `signal` is already aborted | rejects with `signal.reason`; `connect` is not called |
+ * | `signal` aborts | rejects with `signal.reason` at once, and aborts the signal of the attempt with it |
+ *
+ * Each attempt receives a signal of its own. Only an attempt without a time limit receives the `signal`
+ * of the options itself: remove listeners that `connect` adds to it.
  *
  * @param connect - makes one attempt
  * @param options - see {@link ConnectOptions}
- * @returns a promise of the connection; bad arguments reject it with a RangeError or TypeError
+ * @returns a promise of the connection; bad arguments reject it with a RangeError or TypeError. When
+ * it settles, no timer and no listener remain
  *
  * Source: gRPC Connection Backoff Protocol, `doc/connection-backoff.md` of github.com/grpc/grpc. The
  * Go implementation counts the delay from the failure instead.

@@ -17,12 +17,12 @@ import type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect-opt
 
 const MIN_CONNECT_TIMEOUT = 20_000;
 
-/** Milliseconds. A limit of 0 would time an attempt out before it is made. */
+/** Minimum time limit in milliseconds: with a limit of 0 no attempt would start. */
 const NANOSECOND = 1e-6;
 
 /**
- * The attempts to make one connection: counts them, and knows when the next may start. As the manager
- * of a loop that does not slide, it is asked for a delay at the start of each attempt.
+ * The attempts to make one connection: their number, and the earliest start of the next. The loop does
+ * not slide, so it calls `backoff()` at the start of each attempt.
  */
 export class ConnectionAttempts<Connection> implements BackoffManager {
   readonly signal: AbortSignal;
@@ -85,7 +85,7 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     });
   }
 
-  /** Hands over a connection that nobody waits for. */
+  /** Passes a late connection to `onLate`. */
   release(connection: Connection): unknown {
     return this.#onLate?.(connection);
   }
@@ -103,7 +103,7 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     await withTimeout(() => onRetry(retry), Number.POSITIVE_INFINITY, { signal: this.signal });
   }
 
-  /** The peer accepted: that attempt now counts as the first one, and the delays start over. */
+  /** The peer accepted: the attempt counts as the first, and the delays start over. */
   accepted(): void {
     const hadNoDelay = this.#exhausted !== undefined;
     this.#attempt = 0;
@@ -111,11 +111,11 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     const first = this.#draw(this.#strategy.delayFunc());
     this.#delay = hadNoDelay ? first : Math.min(this.#delay, first);
     this.#nextDelay = this.#strategy.delayFunc();
-    // Armed after the abort, the timer would hold up the end.
+    // A timer armed after the abort would delay the end.
     if (!this.signal.aborted) this.#timer.arm(this.#untilNext());
   }
 
-  /** Throws what the strategy threw, if it has no delay left. */
+  /** Throws the error of the strategy if it has no delay left. */
   requireMore(): void {
     if (this.#exhausted !== undefined) throw this.#exhausted.error;
   }

@@ -4,36 +4,40 @@ import type { LoopOptions } from "../loop/loop-options.ts";
 import type { ConnectAttempt, ConnectOptions } from "./connect-options.ts";
 import { ConnectionAttempts } from "./connection-attempts.ts";
 
-/** What {@link keepConnected} can be told. */
+/** Options for {@link keepConnected}. */
 export interface KeepConnectedOptions<Connection> extends ConnectOptions<Connection>, LoopOptions {}
 
 /**
- * Connects as {@link connectWithBackoff} does, uses the connection until it has ended, and connects
- * again, until `signal` aborts.
+ * Keeps a connection open until `signal` aborts: connects as {@link connectWithBackoff} does, calls
+ * `use`, and connects again when `use` settles.
  *
- * Once the peer has accepted an attempt, the delays start over, and that attempt counts as a first
- * one. A connection that has held for longer than the first delay is so replaced at once; a peer that
- * accepts and hangs up is left alone for the rest of that delay.
+ * An accepted connection resets the delays, and its attempt counts as the first. So a connection that
+ * lasted longer than the first delay is replaced at once. After a peer that accepts and hangs up, the
+ * next attempt waits for the rest of that delay.
  *
- * | What happens | What `keepConnected` does |
+ * | Event | Result |
  * | --- | --- |
  * | `connect` resolves | calls `use` with the connection and waits for it to settle |
  * | `use` resolves | connects again |
- * | `use` throws or rejects, `onError` is given | hands the error over, connects again |
- * | `use` throws or rejects otherwise | rejects with that error |
- * | an attempt fails | tells `onRetry` and tries again, as `connectWithBackoff` does |
- * | `signal` aborts while no connection stands | gives the attempt up and resolves at once |
+ * | `use` throws or rejects, with `onError` | calls `onError` with the error, connects again |
+ * | `use` throws or rejects, without `onError` | rejects with the error unchanged |
+ * | `connect` throws or rejects | as in {@link connectWithBackoff}, {@link TerminalError} and {@link RetryAfterError} included |
+ * | `signal` is already aborted | resolves; `connect` is not called |
+ * | `signal` aborts without a connection | ends the attempt and resolves at once |
  * | `signal` aborts during `use` | waits for `use` to settle, then resolves |
  *
- * @param connect - makes one attempt, and resolves when the peer has proved that it accepts
- * @param use - settles when the connection has ended. It receives `signal`, and should close the
- * connection when that aborts
- * @param options - see {@link KeepConnectedOptions}
- * @returns a promise that settles when no timer or listener is left; bad arguments reject it with a
- * RangeError or TypeError
+ * `use` receives the `signal` of the options itself. Remove listeners that `use` adds to it: they stay
+ * until the signal is garbage collected. `connect` receives a signal for each attempt.
  *
- * Source: as for {@link connectWithBackoff}. There a connection that was lost is made anew when
- * somebody asks for one; here somebody always does.
+ * @param connect - makes one attempt; resolves when the peer has proved that it accepts
+ * @param use - uses the connection and settles when it has ended; receives `signal` and should close
+ * the connection when it aborts
+ * @param options - see {@link KeepConnectedOptions}
+ * @returns a promise that settles when the loop has ended; no timer and no listener remain. Bad
+ * arguments reject it with a RangeError or TypeError
+ *
+ * Source: as for {@link connectWithBackoff}. gRPC replaces a lost connection on the next request;
+ * this function replaces it without one.
  *
  * @example
  * ```ts

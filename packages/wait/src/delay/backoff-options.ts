@@ -2,14 +2,17 @@ import type { JitterForm } from "./capped-jitter.ts";
 import type { Random } from "./random.ts";
 
 /**
- * The shape of a growing delay: where it starts, how it grows and where growth ends.
+ * Options for {@link Backoff}, and for the `backoff` option of every loop: the first delay, its growth
+ * and its jitter.
  *
- * Delay number `n`, counted from 0, is
+ * Delay number `n`, from 0:
  *
  * ```text
  * base(0)     = duration
- * base(n + 1) = min(base(n) × factor, cap)       n stops rising after `steps` growths
- * delay(n)    = base(n) × (1 + jitter × random())  random() is in [0, 1)
+ * base(n + 1) = min(base(n) × factor, cap)         at most `steps` growths
+ * delay(n)    = base(n) × (1 + jitter × random())  jitter is a number
+ *               base(n) × random()                 jitter is "full"
+ *               base(n) × (1 + random()) / 2       jitter is "equal"
  * ```
  *
  * | `n` | `{ duration: 100, factor: 2, cap: 1000 }` | the same with `jitter: 0.5` |
@@ -20,40 +23,42 @@ import type { Random } from "./random.ts";
  * | 3   | 800                                       | 800 to 1200                 |
  * | 4 … | 1000                                      | 1000 to 1500                |
  *
- * Every result is a whole number of nanoseconds, cut off as in Go, and at most 2^63 ns.
+ * Every delay is a whole number of nanoseconds, rounded down as in Go, and at most 2^63 ns.
  */
 export interface BackoffOptions {
   /**
-   * The first delay, in milliseconds. Finite, at least 0. `cap` does not limit it without
-   * `capAfterJitter`.
+   * First delay in milliseconds. Finite, at least 0. `cap` limits it only with `capAfterJitter`,
+   * `"full"` or `"equal"` jitter.
    */
   readonly duration: number;
 
   /**
-   * What a delay is multiplied by to get the next. Finite, above 0; below 1 the delays shrink.
+   * Growth of the delay: each base is `factor` times the previous one. Finite, above 0; below 1 the
+   * delays shrink.
    *
-   * @defaultValue none: the delay is constant and `cap` has no effect
+   * @defaultValue none: every base is the first delay
    */
   readonly factor?: number | undefined;
 
   /**
    * Randomness of a delay: `0.2` adds up to 20 %, `"full"` draws from 0 to the delay, `"equal"` from
-   * half of it to all of it; see {@link JitterForm}. Drawn anew for each delay; never accumulates.
+   * half of it to all of it; see {@link JitterForm}. Each delay has its own draw; jitter never
+   * accumulates.
    *
    * @defaultValue `0`, no randomness
    */
   readonly jitter?: JitterForm | undefined;
 
   /**
-   * How many times the delay may grow. A whole number, at least 0, or `Infinity`.
+   * Maximum number of growths. A whole number, at least 0, or `Infinity`.
    *
    * @defaultValue `Infinity`
    */
   readonly steps?: number | undefined;
 
   /**
-   * The delay at which growth ends, in milliseconds, before jitter unless `capAfterJitter` is set.
-   * Above 0, or `Infinity`.
+   * Delay at which growth ends, in milliseconds, before jitter unless `capAfterJitter` is set. Above
+   * 0, or `Infinity`. With `"full"` and `"equal"` jitter no delay exceeds it.
    *
    * @defaultValue `Infinity`
    */
@@ -63,14 +68,14 @@ export interface BackoffOptions {
    * Whether `cap` limits every delay with its jitter, the first delay included.
    *
    * Growth then ends at `cap / (1 + jitter)`, so that the last delays are still spread, from there
-   * to the cap. Cutting them off at the cap would make them all equal.
+   * to the cap. Limiting the jittered delay itself would make them all equal.
    *
    * @defaultValue `false`, as in Kubernetes
    */
   readonly capAfterJitter?: boolean | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */

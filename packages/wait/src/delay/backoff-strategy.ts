@@ -1,13 +1,13 @@
 /**
- * Returns the next delay in milliseconds each time it is called.
+ * A sequence of delays: each call returns the next delay, in milliseconds.
  *
  * Source: `DelayFunc` of k8s.io/apimachinery/pkg/util/wait.
  */
 export type DelayFunc = () => number;
 
 /**
- * A shape of delays. Any strategy drives any loop; each loop takes its own {@link DelayFunc}, so one
- * strategy can serve any number of loops.
+ * A shape of delays. Any strategy drives any loop. Each loop calls `delayFunc` once and owns the
+ * sequence, so one strategy can serve any number of loops.
  *
  * @example
  * ```ts
@@ -18,6 +18,6 @@ export type DelayFunc = () => number;
  * ```
  */
 export interface BackoffStrategy {
-  /** A fresh sequence of delays from the first on. */
+  /** Starts a new sequence at the first delay. */
   delayFunc(): DelayFunc;
 }

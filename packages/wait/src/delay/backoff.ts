@@ -6,16 +6,15 @@ import { delaysFrom, Growth, growthState } from "./growth.ts";
 import { toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
 
 /**
- * A delay that grows each time it is asked for.
+ * A growing delay: each call of {@link Backoff.step} returns the next one.
  *
- * Call {@link Backoff.step} where one loop owns the object. Give the object to a loop of this
- * package, or take a {@link Backoff.delayFunc}, where several share it: they do not disturb each
- * other.
+ * `step` advances the object itself. {@link Backoff.delayFunc}, which every loop of this package
+ * calls, starts an independent sequence, so several loops can share one object.
  *
  * @remarks
- * As in Kubernetes, `cap` limits neither the first delay nor what jitter adds: a delay can reach
- * `cap × (1 + jitter)`; `capAfterJitter` is for those who want neither. When growth reaches the cap,
- * `steps` becomes 0. Unlike there, a delay never overflows into a negative one.
+ * As in Kubernetes, `cap` limits neither the first delay nor the jitter added to a delay: a delay can
+ * reach `cap × (1 + jitter)`. `capAfterJitter` limits both. When growth reaches the cap, `steps`
+ * becomes 0. Unlike in Kubernetes, a delay never overflows into a negative one.
  *
  * Source: `Backoff` of k8s.io/apimachinery/pkg/util/wait, equal to the nanosecond.
  *
@@ -49,8 +48,7 @@ export class Backoff extends Growth implements BackoffStrategy {
   }
 
   /**
-   * A sequence of delays of its own, from where this back-off stands. Stepping one does not move
-   * the other.
+   * Starts an independent sequence of delays at the current delay of this object.
    *
    * @returns a function that returns milliseconds
    */
@@ -59,12 +57,12 @@ export class Backoff extends Growth implements BackoffStrategy {
   }
 
   /**
-   * A sequence of delays that starts over whenever more than `resetInterval` has passed since it
-   * last did so.
+   * Starts an independent sequence of delays that starts over periodically, when more than
+   * `resetInterval` has passed since the last start.
    *
-   * The interval counts from this call and then from reset to reset, however busy the caller is: a
-   * loop that fails all the time starts over, too. {@link ExponentialBackoffManager} starts over
-   * only after a pause. With an interval of 0 the delay does not grow at all.
+   * The interval counts from this call, then from reset to reset, so a loop that fails all the time
+   * starts over too. {@link ExponentialBackoffManager} starts over only after a pause. With an
+   * interval of 0 the delay does not grow.
    *
    * @param clock - measures the interval
    * @param resetInterval - milliseconds, finite, at least 0
@@ -89,7 +87,7 @@ export class Backoff extends Growth implements BackoffStrategy {
     requireMethods("clock", clock, ["monotonic"]);
     requireAtLeast("resetInterval", resetInterval, 0);
     const first = resetInterval === 0 ? { ...this.state, steps: 0 } : this.state;
-    // In nanoseconds: of two instants as doubles, the difference is off in its last digits.
+    // In whole nanoseconds, because the difference of two instants has a rounding error.
     const longest = toNanoseconds(resetInterval);
     let next = delaysFrom(first);
     let start = clock.monotonic();
@@ -104,7 +102,8 @@ export class Backoff extends Growth implements BackoffStrategy {
   }
 
   /**
-   * The delays of a fresh {@link Backoff.delayFunc}, without end: leave with `break`.
+   * Iterates over the delays of a new {@link Backoff.delayFunc}. The iterator has no end: leave the
+   * loop with `break`.
    *
    * @returns an iterator over milliseconds
    *

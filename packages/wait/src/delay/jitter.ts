@@ -3,21 +3,20 @@ import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "./nanosecond
 import { defaultRandom, type Random } from "./random.ts";
 
 /**
- * A delay that is longer than `duration` by a random share of it, so that many callers do not come
- * back at the same moment.
+ * Adds a random share to a delay, so that many callers do not return at the same moment.
  *
  * The result is evenly spread over `duration` to `duration × (1 + maxFactor)`, the end excluded, in
  * whole nanoseconds. As in Go, a `maxFactor` of 0 stands for 1: the delay may double. (In
- * {@link BackoffOptions.jitter} and everywhere else 0 means no jitter.)
+ * {@link BackoffOptions.jitter} and every other option 0 means no jitter.)
  *
  * @param duration - milliseconds, finite, at least 0
- * @param maxFactor - the largest share that may be added, finite, at least 0
- * @param random - where the chance comes from; by default `Math.random`
+ * @param maxFactor - maximum share to add, finite, at least 0
+ * @param random - source of randomness; by default `Math.random`
  * @returns milliseconds
  * @throws RangeError or TypeError if an argument is out of its range
  *
- * Source: `Jitter` of k8s.io/apimachinery/pkg/util/wait. Unlike there, a negative `maxFactor` is an
- * error, and the sum never wraps around: it ends at 2^63 ns.
+ * Source: `Jitter` of k8s.io/apimachinery/pkg/util/wait. Unlike in Go, a negative `maxFactor` is an
+ * error, and the sum never wraps around: its maximum is 2^63 ns.
  *
  * @example
  * ```ts
@@ -40,7 +39,7 @@ export function jitter(
 
 export { jitter as Jitter };
 
-/** A delay with jitter, at most `max`. The order of the factors is Go's and decides the last nanosecond. */
+/** A delay with jitter, at most `max`. The order of the factors decides the last nanosecond; it is Go's. */
 export function spread(
   nanoseconds: number,
   maxFactor: number,

@@ -1,24 +1,24 @@
 import { requireFinite } from "@holdfast/clock/internal";
 
 /**
- * A source of chance: a function that returns a number in [0, 1), as `Math.random` does.
+ * A source of randomness: a function that returns a number in [0, 1), as `Math.random` does.
  *
- * Everything here that draws takes one, so that a test or a simulation can repeat a run.
+ * Every random delay takes one as an option, so that a test or a simulation can repeat a run.
  */
 export type Random = () => number;
 
-/** The source that is used where none is given. Looked up at each draw, so a stub of it works. */
+/** The default source. It looks up `Math.random` at each draw, so a stub of it works. */
 export const defaultRandom: Random = () => Math.random();
 
 /**
- * A source of chance that gives the same numbers for the same seed, on every machine.
+ * A source of randomness that returns the same numbers for the same seed, on every machine.
  *
- * For tests, simulations and reproducible jitter; not for secrets. It has a period of at least 2^32
- * and 32 random bits per number, and costs less than `Math.random`.
+ * Use it for tests, simulations and reproducible jitter, never for secrets. It has a period of at
+ * least 2^32 and 32 random bits per number.
  *
- * @param seed - any finite number; its lower 32 bits count
+ * @param seed - any finite number; only its lower 32 bits are used
  * @returns a {@link Random}
- * @throws RangeError if `seed` is not finite, TypeError if it is no number
+ * @throws RangeError if `seed` is not finite, TypeError if it is not a number
  *
  * Source: sfc32 of Chris Doty-Humphrey's PractRand, seeded and warmed up as he recommends.
  *

@@ -3,7 +3,7 @@ import type { BackoffOptions } from "./backoff-options.ts";
 import type { BackoffStrategy } from "./backoff-strategy.ts";
 import { delaysFrom, growthState } from "./growth.ts";
 
-/** The strategy in an option that holds one, or the options of a {@link Backoff}. */
+/** Resolves a `backoff` option: a strategy, or the options of a {@link Backoff}. */
 export function strategyOf(
   name: string,
   backoff: BackoffStrategy | BackoffOptions,

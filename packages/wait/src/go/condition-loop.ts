@@ -8,7 +8,7 @@ export interface ConditionLoop extends Omit<Loop<boolean>, "run" | "isDone" | "o
   readonly onError: ConditionOptions["onError"];
 }
 
-/** Asks until the condition is true. Rejects with `signal.reason` if the signal aborts first. */
+/** Calls `condition` until it returns true. Rejects with `signal.reason` if the signal aborts first. */
 export async function conditionLoop({
   condition,
   signal,

@@ -1,22 +1,22 @@
 import type { Clock } from "@holdfast/clock";
 
-/** What is asked again and again. True, or a promise of true, ends the wait. */
+/** A condition to wait for. True, or a promise of true, ends the wait. */
 export type Condition = (signal: AbortSignal) => boolean | PromiseLike<boolean>;
 
-/** What every wait for a {@link Condition} can be told. */
+/** Options for all waits for a {@link Condition}. */
 export interface ConditionOptions {
   /**
-   * Ends the wait early: it rejects with `signal.reason`, the same object.
+   * Ends the wait early: it rejects with `signal.reason`.
    *
    * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;
 
   /**
-   * Gets what the condition throws or rejects with; the wait then goes on as after false. What this
-   * function throws itself ends the wait, which rejects with it.
+   * Receives each error of the condition and is awaited; the wait then continues as after false. If
+   * it throws, the wait rejects with that error.
    *
-   * @defaultValue none: an error ends the wait, which rejects with it
+   * @defaultValue none: the wait rejects with the first error
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 
@@ -28,25 +28,25 @@ export interface ConditionOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** What {@link pollUntil} and {@link delayUntil} can be told. */
+/** Options for {@link pollUntil} and {@link delayUntil}. */
 export interface PollUntilOptions extends ConditionOptions {
   /**
-   * Whether the condition is asked before the first delay.
+   * Whether the first call comes before the first delay.
    *
    * @defaultValue `true`
    */
   readonly immediate?: boolean | undefined;
 
   /**
-   * When a delay starts counting: true after the condition has settled, false when it is asked.
+   * Start of a delay. true: when the condition settles. false: when it is called.
    *
    * @defaultValue `false`
    */
   readonly sliding?: boolean | undefined;
 
   /**
-   * After how long the wait rejects with a `TimeoutError`, in milliseconds. At least 0, or
-   * `Infinity`. 0 is over at once.
+   * Time limit of the whole wait, in milliseconds. At least 0, or `Infinity`. When it expires, the
+   * wait rejects with a `TimeoutError`. 0 expires at once.
    *
    * @defaultValue `Infinity`
    */

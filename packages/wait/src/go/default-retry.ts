@@ -1,7 +1,7 @@
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 
 /**
- * For a conflict with somebody who has just changed the same object: five calls, 10 ms apart.
+ * Delays after a conflict with a single other change of the object: five calls, 10 ms apart.
  *
  * Source: `DefaultRetry` of k8s.io/client-go/util/retry.
  *
@@ -20,8 +20,8 @@ export const DefaultRetry: BackoffOptions = Object.freeze({
 });
 
 /**
- * For a conflict with something that is at work on the object all the time: four calls, the delays
- * between them 10, 50 and 250 ms.
+ * Delays after a conflict with a client that changes the object constantly: four calls, with delays of
+ * 10, 50 and 250 ms.
  *
  * Source: `DefaultBackoff` of k8s.io/client-go/util/retry.
  *

@@ -5,18 +5,18 @@ import type { Condition, PollUntilOptions } from "./condition-options.ts";
 import { pollCondition } from "./poll-condition.ts";
 
 /**
- * Asks `condition` with the delays of a function between the calls, until it is true.
+ * Calls `condition` with growing delays between the calls, until it returns true.
  *
- * Answers, aborts, timeouts and errors are as in {@link pollUntil}. Without `sliding` a delay counts
- * from the beginning of a call, so that one that outlasts its delay is followed by the next at once.
+ * Results, aborts, timeouts and errors are as in {@link pollUntil}. Without `sliding` a delay starts
+ * at the start of a call, so a call that outlasts its delay is followed by the next at once.
  *
- * @param delayFunc - the delays in milliseconds, such as `Backoff.delayFunc`; give every wait
- * its own. It is asked for the next one before each call, or after it with `sliding`
- * @param condition - what to ask. It receives a signal that aborts with `signal` and with the
- * timeout, and should give up soon after
+ * @param delayFunc - the delays in milliseconds, such as `Backoff.delayFunc`; give every wait a
+ * sequence of its own. Called before each call of `condition`, or after it with `sliding`
+ * @param condition - the condition; receives a signal that aborts with `signal` and with the timeout,
+ * and should settle soon after
  * @param options - see {@link PollUntilOptions}
- * @returns a promise that settles when the wait has ended and no timer or listener is left; bad
- * arguments reject it with a RangeError or TypeError
+ * @returns a promise that resolves when the condition is true; bad arguments reject it with a
+ * RangeError or TypeError. When it settles, no timer and no listener remain
  *
  * Source: `DelayFunc.Until` of k8s.io/apimachinery/pkg/util/wait.
  *

@@ -1,7 +1,7 @@
 const CODE = "ERR_WAIT_EXHAUSTED";
 
 /**
- * A condition was still false after the last attempt it was given.
+ * A condition was still false after the last attempt.
  *
  * @example
  * ```ts
@@ -15,12 +15,12 @@ export class ExhaustedError extends Error {
   override readonly name = "ExhaustedError";
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;
-  /** How many attempts were made. */
+  /** Number of attempts. */
   readonly attempts: number;
 
   /**
-   * @param attempts - how many attempts were made
-   * @param options - its `cause`: what the last attempt ended with, if it failed
+   * @param attempts - number of attempts
+   * @param options - the `cause`: the error of the last attempt, if it failed
    */
   constructor(attempts: number, options?: ErrorOptions) {
     super(`still false after ${attempts} attempts`, options);
@@ -32,7 +32,7 @@ export class ExhaustedError extends Error {
  * Whether a value is an {@link ExhaustedError}, of this copy of the package or another.
  *
  * @param value - anything
- * @returns true if it is an error with the code of exhaustion
+ * @returns true if it is an `Error` with the code `ERR_WAIT_EXHAUSTED`
  *
  * @example
  * ```ts

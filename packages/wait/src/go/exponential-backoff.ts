@@ -7,37 +7,41 @@ import { conditionLoop, requireCondition } from "./condition-loop.ts";
 import type { Condition, ConditionOptions } from "./condition-options.ts";
 import { ExhaustedError } from "./exhausted-error.ts";
 
-/** What {@link exponentialBackoff} can be told. */
+/** Options for {@link exponentialBackoff}. */
 export interface ExponentialBackoffOptions extends ConditionOptions {
-  /** The delays; `steps` is also the largest number of calls. A call without `steps` may not end. */
+  /** The delays. `steps` is also the maximum number of calls; by default `Infinity`. */
   readonly backoff: BackoffOptions;
 }
 
 /**
- * Asks `condition` at most `steps` times, with growing delays between the calls, until it is true.
+ * Calls `condition` at most `steps` times, with growing delays between the calls, until it returns
+ * true.
  *
- * | What happens | What `exponentialBackoff` does |
+ * | Event | Result |
  * | --- | --- |
- * | `condition` is true | resolves |
- * | `condition` throws or rejects, `onError` is given | hands the error over, goes on as after false |
- * | `condition` throws or rejects otherwise | rejects with that error |
- * | it was not true at its last call | rejects with an {@link ExhaustedError}, without another delay |
- * | the delay reaches its `cap` | sleeps the delay of before and rejects with an `ExhaustedError` |
- * | `signal` is aborted already | rejects with `signal.reason` itself; never asks |
- * | `signal` aborts during a delay | stops the timer and rejects at once with `signal.reason` itself |
- * | `signal` aborts during a call | waits for it to settle; if it is not true, rejects with `signal.reason`, or as exhausted if it was the last |
+ * | `condition` returns true | resolves |
+ * | `condition` throws or rejects, with `onError` | calls `onError` with the error, continues as after false |
+ * | `condition` throws or rejects, without `onError` | rejects with the error unchanged |
+ * | the last call does not return true | rejects with an {@link ExhaustedError}, without another delay |
+ * | the delay reaches its `cap` | waits for the previous delay, then rejects with an `ExhaustedError` |
+ * | `signal` is already aborted | rejects with `signal.reason`; `condition` is not called |
+ * | `signal` aborts during a delay | stops the timer and rejects with `signal.reason` at once |
+ * | `signal` aborts during a call | waits for the call; unless it returns true, rejects with `signal.reason`, or with an `ExhaustedError` after the last call |
  *
- * @param condition - what to ask. It receives the signal and should give up soon after it aborts
+ * `condition` receives `signal` itself. Remove listeners that it adds to it: they stay until the signal
+ * is garbage collected.
+ *
+ * @param condition - the condition; receives the signal and should settle soon after it aborts
  * @param options - see {@link ExponentialBackoffOptions}
- * @returns a promise that settles when the wait has ended and no timer or listener is left; bad
- * arguments reject it with a RangeError or TypeError
+ * @returns a promise that resolves when the condition is true; bad arguments reject it with a
+ * RangeError or TypeError. When it settles, no timer and no listener remain
  *
  * @remarks
- * Three surprises are kept from Go. `cap` ends the attempts: the delay that would first exceed it is
- * neither slept nor followed by a call, and the one before it is slept for nothing
- * (kubernetes/kubernetes#131122). With `steps: 0` the condition is never asked, and the wait is
- * exhausted even if its signal has aborted. And an abort during the last call is told as exhaustion.
- * What stays at its cap is {@link delayUntil} with a timeout, or `retry` for work that fails.
+ * Three surprises are kept from Go. `cap` ends the attempts: no delay and no call follow the delay
+ * that reaches it, and the last delay is wasted (kubernetes/kubernetes#131122). With `steps: 0` the
+ * condition is never called, and the wait rejects with an `ExhaustedError` even if its signal has
+ * aborted. An abort during the last call also rejects with an `ExhaustedError`. To continue at the
+ * cap, use {@link delayUntil} with a timeout, or `retry` for work that fails.
  *
  * Source: `ExponentialBackoff` and `ExponentialBackoffWithContext` of
  * k8s.io/apimachinery/pkg/util/wait.
@@ -93,7 +97,7 @@ class Attempts extends Growth implements BackoffManager {
     return this.state.steps === 0;
   }
 
-  /** False after the delay in which the cap was reached: that one is slept for nothing, as in Go. */
+  /** False after the delay that reached the cap: as in Go, no call follows it. */
   mayAsk(): boolean {
     if (this.over) return false;
     this.#made++;

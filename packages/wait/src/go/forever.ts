@@ -2,15 +2,15 @@ import type { PeriodicOptions } from "../loop/loop-options.ts";
 import { until } from "./until.ts";
 
 /**
- * Calls `fn` at once and then `period` after each end of it, for the life of the process.
+ * Calls `fn` at once, then again `period` after each call has settled, for the life of the process.
  *
- * For what nobody ever has to stop; take {@link until} for everything else, tests included.
+ * No signal ends this loop. Prefer {@link until}, and always use it in tests.
  *
- * @param fn - the work. The signal it receives never aborts
+ * @param fn - the work; the signal it receives never aborts
  * @param period - milliseconds, finite, at least 0
  * @param options - see {@link PeriodicOptions}
- * @returns a promise that never resolves; it rejects with what `fn` throws unless `onError` takes it,
- * and with a RangeError or TypeError if an argument is out of its range
+ * @returns a promise that never resolves; rejects with an error of `fn` without `onError`, and with a
+ * RangeError or TypeError for a bad argument
  *
  * Source: `Forever` of k8s.io/apimachinery/pkg/util/wait.
  *
@@ -35,5 +35,5 @@ export async function forever(
   options: PeriodicOptions = {},
 ): Promise<never> {
   await until(fn, period, new AbortController().signal, options);
-  throw new Error("wait: a loop without an end has ended");
+  throw new Error("forever: other code stopped the timer of the loop");
 }

@@ -1,27 +1,27 @@
 import { requireFunction, requireSignal } from "@holdfast/clock/internal";
 
-/** Somebody who waits for a group. */
+/** A pending call of `wait()`. */
 interface Waiter {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Functions that run side by side, and a way to wait until all of them have ended.
+ * Runs functions concurrently, and waits for all of them.
  *
- * | What happens | What the group does |
+ * | Event | Result |
  * | --- | --- |
- * | all have settled, none failed | {@link Group.wait} resolves |
- * | one failed | `wait` rejects with that error, once all have settled |
- * | several failed | `wait` rejects with an `AggregateError` of theirs, in the order in which they failed |
- * | one rejects with the reason of its own signal, after the abort | it has stopped as told: no failure |
- * | one fails while nobody waits | an unhandled rejection with that error, as of any promise that nobody looks at; by default it ends the process |
+ * | all functions have settled without a failure | {@link Group.wait} resolves |
+ * | one function failed | `wait` rejects with its error when all functions have settled |
+ * | several functions failed | `wait` rejects with an `AggregateError`, in the order of the failures |
+ * | a function rejects with the reason of its own signal, after the abort | no failure |
+ * | a function fails while no `wait` is pending | an unhandled rejection, which by default ends the process |
  *
- * So call `wait` where you have called `start`, and no failure is lost. A failure does not stop the
- * others: to do so, abort the signal they share.
+ * Call `wait` right after `start`, and no failure is lost. A failure does not stop the other
+ * functions: to stop them, abort the signal they share.
  *
- * Source: `Group` of k8s.io/apimachinery/pkg/util/wait. There a function returns nothing, and one
- * that panics ends the process.
+ * Source: `Group` of k8s.io/apimachinery/pkg/util/wait. In Go a function returns nothing, and a panic
+ * ends the process.
  *
  * @example
  * ```ts
@@ -51,10 +51,10 @@ export class Group {
   #waiters: Waiter[] = [];
 
   /**
-   * Starts a function. It is called soon after, not from inside this call.
+   * Starts a function. The call follows in a microtask.
    *
-   * @param fn - the work; what it throws or rejects with is a failure
-   * @throws TypeError if `fn` is no function
+   * @param fn - the work; an error it throws or rejects with is a failure
+   * @throws TypeError if `fn` is not a function
    */
   start(fn: () => unknown): void {
     requireFunction("fn", fn);
@@ -63,11 +63,11 @@ export class Group {
   }
 
   /**
-   * Starts a function that a signal can stop. It is called even if the signal has aborted.
+   * Starts a function with a signal. The function is called even if the signal has aborted.
    *
-   * @param fn - the work; it should give up soon after the signal aborts
-   * @param signal - is given to `fn`
-   * @throws TypeError if an argument is of the wrong type
+   * @param fn - the work; receives `signal` and should settle soon after it aborts
+   * @param signal - the signal to pass to `fn`
+   * @throws TypeError if an argument has the wrong type
    */
   startWithSignal(fn: (signal: AbortSignal) => unknown, signal: AbortSignal): void {
     requireFunction("fn", fn);
@@ -77,10 +77,10 @@ export class Group {
   }
 
   /**
-   * Waits until every function has settled, those included that are started meanwhile.
+   * Waits until every function has settled, including functions started during the wait.
    *
-   * @returns a promise that resolves then, at once if none runs; it rejects with the failures that
-   * happened while somebody waited
+   * @returns a promise that resolves at once if no function is running; it rejects with the failures
+   * that occurred while a call of `wait` was pending
    */
   async wait(): Promise<void> {
     if (this.#running === 0) return;
@@ -90,7 +90,7 @@ export class Group {
   }
 
   async #run(fn: () => unknown, signal?: AbortSignal): Promise<void> {
-    await Promise.resolve(); // so that whoever starts it can wait for it first
+    await Promise.resolve(); // so that the caller can call `wait` before a failure
     try {
       await fn();
     } catch (error) {

@@ -1,4 +1,4 @@
-/** What Kubernetes answers a failed request with, as far as it matters here. */
+/** The fields of a Kubernetes `Status`, the answer to a failed request, that matter here. */
 interface Status {
   readonly code?: unknown;
   readonly reason?: unknown;
@@ -7,23 +7,23 @@ interface Status {
 const CONFLICT = 409;
 
 /**
- * Whether an error is the answer of a Kubernetes API server to a change of an object that somebody
- * else has changed meanwhile.
+ * Whether an error is the conflict that a Kubernetes API server reports when the object has changed
+ * since it was read.
  *
  * | Error | Where the code is | Where the reason is |
  * | --- | --- | --- |
  * | `ApiException` of @kubernetes/client-node 1.x | `code` | `body`, JSON as text |
  * | `HttpError` of @kubernetes/client-node 0.x | `statusCode` | `body`, an object |
- * | a `Status` that was thrown as it is | `code` | `reason` |
+ * | a `Status` thrown itself | `code` | `reason` |
  *
- * The reason decides, if it is `Conflict` or `AlreadyExists`: the latter has the code 409, too, but
- * doing it again does not help. With any other reason, or none, the code decides.
+ * The reason decides if it is `Conflict` or `AlreadyExists`: the latter also has the code 409, but
+ * another attempt does not help. With any other reason, or none, the code decides.
  *
  * @param error - anything that was caught
- * @returns true if fetching the object and changing it again may help
+ * @returns true if it helps to read the object and change it again
  *
- * Source: `IsConflict` of k8s.io/apimachinery/pkg/api/errors. Go looks through the causes of an
- * error, too; clients in JavaScript throw the error itself.
+ * Source: `IsConflict` of k8s.io/apimachinery/pkg/api/errors. Go also searches the causes of an error;
+ * JavaScript clients throw the error itself.
  *
  * @example
  * ```ts
@@ -52,6 +52,6 @@ function statusOf(body: unknown): Status {
   try {
     return statusOf(JSON.parse(body));
   } catch {
-    return {}; // a proxy in between may answer with a page
+    return {}; // a proxy may answer with an HTML page
   }
 }

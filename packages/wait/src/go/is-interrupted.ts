@@ -2,22 +2,22 @@ import { isTimeoutError } from "../limit/timeout-error.ts";
 import { isExhaustedError } from "./exhausted-error.ts";
 
 /**
- * Whether a wait ended because it was cut short, not because something failed: time or attempts ran
- * out, or somebody aborted it.
+ * Whether an error says that a wait was interrupted: by a timeout, by its number of attempts or by an
+ * abort.
  *
- * | Value | Interrupted |
+ * | Value | Result |
  * | --- | --- |
- * | `TimeoutError`, {@link ExhaustedError} | yes, by their `code` |
- * | what `controller.abort()` and `clock.timeout()` give as reason, and what Node and `fetch` reject with then | yes, by the `name` of the platform: `AbortError`, `TimeoutError` |
- * | an error whose `cause` is one of these, at any depth | yes |
- * | a reason of your own, as in `controller.abort("bye")` | no: compare it with `signal.reason` |
- * | an `AggregateError` with one of these among its `errors` | no: another of them may be a failure |
- * | anything else | no |
+ * | `TimeoutError`, {@link ExhaustedError} | true, by `code` |
+ * | the default reasons of `controller.abort()` and `clock.timeout()`, and the errors of Node and `fetch` for them | true, by `name`: `AbortError` or `TimeoutError` |
+ * | an error whose `cause` is one of these, at any depth | true |
+ * | a custom reason, as in `controller.abort("bye")` | false: compare it with `signal.reason` |
+ * | an `AggregateError` with one of these among its `errors` | false: another of them may be a failure |
+ * | any other value | false |
  *
  * @param error - anything that was caught
- * @returns true if it says that a wait was interrupted
+ * @returns true if a wait was interrupted
  *
- * Source: `Interrupted` of k8s.io/apimachinery/pkg/util/wait. `cause` stands where Go has `Unwrap`.
+ * Source: `Interrupted` of k8s.io/apimachinery/pkg/util/wait. `cause` replaces Go's `Unwrap`.
  *
  * @example
  * ```ts
@@ -42,5 +42,5 @@ export function isInterrupted(error: unknown): boolean {
   return false;
 }
 
-/** What the platform calls its own interruptions; their codes differ from one maker to the next. */
+/** Names of the platform's interruptions. Their codes differ between implementations. */
 const NAMES: ReadonlySet<unknown> = new Set(["AbortError", "TimeoutError"]);

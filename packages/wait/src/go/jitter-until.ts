@@ -4,24 +4,24 @@ import { backoffUntil } from "../loop/backoff-until.ts";
 import { JitteredBackoffManager } from "../loop/jittered-backoff-manager.ts";
 import type { PeriodicOptions } from "../loop/loop-options.ts";
 
-/** What {@link jitterUntil} can be told. */
+/** Options for {@link jitterUntil}. */
 export interface JitterUntilOptions extends PeriodicOptions {
   /**
-   * The largest share of the period that may be added to it at random. Finite, at least 0.
+   * Maximum random addition, as a share of the period. Finite, at least 0.
    *
    * @defaultValue `0`, no randomness
    */
   readonly jitter?: number | undefined;
 
   /**
-   * When a period starts counting: true after `fn` has settled, false when it is called.
+   * Start of a period. true: when `fn` settles. false: when `fn` is called.
    *
    * @defaultValue `true`
    */
   readonly sliding?: boolean | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */
@@ -29,15 +29,15 @@ export interface JitterUntilOptions extends PeriodicOptions {
 }
 
 /**
- * Calls `fn` at once and then with a jittered period between the calls, until `signal` aborts.
+ * Calls `fn` at once, then again after a period with jitter, until `signal` aborts.
  *
- * Calls, aborts and errors are as in {@link backoffUntil}.
+ * Calls, aborts, errors and the signal of `fn` are as in `backoffUntil`.
  *
- * @param fn - the work. It receives `signal` and should give up soon after it aborts
- * @param period - the delay between calls before jitter: milliseconds, finite, at least 0
+ * @param fn - the work; receives `signal` and should settle soon after it aborts
+ * @param period - delay between calls before jitter: milliseconds, finite, at least 0
  * @param signal - ends the loop
  * @param options - see {@link JitterUntilOptions}
- * @returns a promise that settles when the loop has ended and no timer or listener is left; bad
+ * @returns a promise that settles when the loop has ended; no timer and no listener remain. Bad
  * arguments reject it with a RangeError or TypeError
  *
  * Source: `JitterUntil` of k8s.io/apimachinery/pkg/util/wait.

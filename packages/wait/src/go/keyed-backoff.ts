@@ -12,39 +12,39 @@ import { spread } from "../delay/jitter.ts";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 
-/** The delays of a {@link KeyedBackoff}. */
+/** Options for {@link KeyedBackoff}. */
 export interface KeyedBackoffOptions {
-  /** The first delay of a key, in milliseconds. Finite, at least 0. It is not limited by `cap`. */
+  /** First delay of a key, in milliseconds. Finite, at least 0. Not limited by `cap`. */
   readonly duration: number;
 
-  /** What no later delay of a key exceeds, in milliseconds. Finite, above 0. */
+  /** Maximum of all later delays of a key, in milliseconds. Finite, above 0. */
   readonly cap: number;
 
   /**
-   * The largest share of a delay that may be added to it at random. Finite, at least 0. What was
-   * added is doubled with the rest the next time.
+   * Maximum random addition, as a share of a delay. Finite, at least 0. Jitter accumulates: the next
+   * delay doubles it too.
    *
    * @defaultValue `0`, no randomness
    */
   readonly jitter?: number | undefined;
 
   /**
-   * For how long a key without a {@link KeyedBackoff.next} is remembered, in milliseconds. At least
-   * 0, or `Infinity`: then nothing is forgotten until it is reset.
+   * Time after the last {@link KeyedBackoff.next} at which a key expires, in milliseconds. At least 0,
+   * or `Infinity`: keys then stay until {@link KeyedBackoff.reset}.
    *
    * @defaultValue twice the `cap`
    */
   readonly resetAfter?: number | undefined;
 
   /**
-   * Tells when a delay was set, and what time it is.
+   * Measures the delays.
    *
    * @defaultValue `realClock`
    */
   readonly clock?: PassiveClock | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */
@@ -57,30 +57,30 @@ interface Entry {
   updatedAt: number;
 }
 
-/** Below so many keys there is nothing worth collecting. */
+/** Minimum number of keys before expired ones are collected. */
 const FEW = 1_024;
 
 /**
- * A delay for each of many keys, which doubles whenever its key fails again: one image that cannot
- * be pulled does not hold up the others.
+ * A delay for each of many keys, which doubles each time the key fails: one image that cannot be
+ * pulled does not delay the others.
  *
- * It waits for nothing and calls nothing: {@link KeyedBackoff.next} after a failure,
- * {@link KeyedBackoff.isInBackoffSinceUpdate} before the next try, {@link KeyedBackoff.reset} after
- * a success. A key that has not failed for longer than `resetAfter` starts over and is forgotten.
+ * The object arms no timer. Call {@link KeyedBackoff.next} after a failure,
+ * {@link KeyedBackoff.isInBackoffSinceUpdate} before the next attempt and {@link KeyedBackoff.reset}
+ * after a success. A key expires `resetAfter` after its last failure and then starts over.
  *
- * | Delay of a key | is |
+ * | Event | Delay of the key |
  * | --- | --- |
- * | before its first `next` | 0 |
- * | after its first `next`, or one more than `resetAfter` after the last | `duration`, plus jitter |
- * | after any other | `min(2 × delay + jitter, cap)` |
+ * | no `next` yet | 0 |
+ * | the first `next`, or one after the key has expired | `duration`, plus jitter |
+ * | any other `next` | `min(2 × delay + jitter, cap)` |
  *
- * @typeParam Key - what delays are kept for; compared as a `Map` compares its keys
+ * @typeParam Key - type of a key; keys are compared as in a `Map`
  *
  * @remarks
  * As in Kubernetes, the cap does not limit the first delay, and jitter accumulates, because it is
- * doubled with the delay. Unlike there, keys that are out of date are also collected without a call
- * of {@link KeyedBackoff.gc}, each time their number has doubled since they last were: there are never
- * more than twice as many entries as keys were in use then, or 1,024. And a delay never overflows into a negative one.
+ * doubled with the delay. Unlike in Kubernetes, expired keys are collected without a call of
+ * {@link KeyedBackoff.gc}, each time the number of keys has doubled. So there are at most twice as many
+ * keys as were unexpired at the last collection, or 1,024. A delay never overflows into a negative one.
  *
  * Source: `Backoff` of k8s.io/client-go/util/flowcontrol, equal to the nanosecond.
  *
@@ -108,7 +108,7 @@ export class KeyedBackoff<Key = string> {
   readonly #duration: number;
   readonly #cap: number;
   readonly #resetAfter: number;
-  /** The number of entries at which out of date ones are looked for. */
+  /** Number of entries at which expired ones are collected. */
   #crowd = FEW;
 
   /**
@@ -133,29 +133,29 @@ export class KeyedBackoff<Key = string> {
     this.#resetAfter = toNanoseconds(resetAfter);
   }
 
-  /** How many keys are remembered. */
+  /** Number of keys held, including expired keys that are not collected yet. */
   get size(): number {
     return this.#entries.size;
   }
 
   /**
-   * The delay of a key, over or not.
+   * The delay of a key, whether or not it has passed.
    *
    * @param key - any key
-   * @returns milliseconds; 0 for a key that is not remembered
+   * @returns milliseconds; 0 for an unknown key
    */
   get(key: Key): number {
     return toMilliseconds(this.#entries.get(key)?.nanoseconds ?? 0);
   }
 
   /**
-   * Sets the delay of a key after a failure, counting from now.
+   * Sets the next delay of a key after a failure. The delay starts now.
    *
-   * @param key - what has failed
-   * @param at - when it has failed: a `monotonic()` instant of the clock, by default now. It only
-   * decides whether the delay of before is out of date
+   * @param key - the key that failed
+   * @param at - instant of the failure: milliseconds of the clock's `monotonic()`, by default now.
+   * Used only to decide whether the key has expired
    * @returns the delay, in milliseconds
-   * @throws RangeError or TypeError if `at` is no instant
+   * @throws RangeError or TypeError if `at` is not an instant
    */
   next(key: Key, at: number = this.#clock.monotonic()): number {
     requireInstant("at", at);
@@ -169,9 +169,9 @@ export class KeyedBackoff<Key = string> {
   }
 
   /**
-   * Forgets a key: its next delay is the first again.
+   * Removes a key: its next delay is the first again.
    *
-   * @param key - what has succeeded, or is gone
+   * @param key - a key that has succeeded or no longer exists
    */
   reset(key: Key): void {
     this.#entries.delete(key);
@@ -181,9 +181,9 @@ export class KeyedBackoff<Key = string> {
    * Whether less than the delay of a key has passed since an instant.
    *
    * @param key - any key
-   * @param at - what to count from: a `monotonic()` instant of the clock
-   * @returns false, too, if the delay was out of date at that instant
-   * @throws RangeError or TypeError if `at` is no instant
+   * @param at - the instant: milliseconds of the clock's `monotonic()`
+   * @returns false also if the key had expired at that instant
+   * @throws RangeError or TypeError if `at` is not an instant
    *
    * @example
    * ```ts
@@ -209,12 +209,12 @@ export class KeyedBackoff<Key = string> {
   }
 
   /**
-   * Whether a key is in its delay at an instant, counting from when the delay was set.
+   * Whether an instant lies within the delay of a key, measured from the call of `next` that set it.
    *
    * @param key - any key
-   * @param at - a `monotonic()` instant of the clock, by default now
-   * @returns false, too, if the delay was out of date at that instant
-   * @throws RangeError or TypeError if `at` is no instant
+   * @param at - the instant: milliseconds of the clock's `monotonic()`, by default now
+   * @returns false also if the key had expired at that instant
+   * @throws RangeError or TypeError if `at` is not an instant
    */
   isInBackoffSinceUpdate(key: Key, at: number = this.#clock.monotonic()): boolean {
     requireInstant("at", at);
@@ -224,8 +224,8 @@ export class KeyedBackoff<Key = string> {
   }
 
   /**
-   * Forgets every key that is out of date now. Memory is bounded without it; call it where an idle
-   * program should hold as little as possible. Costs a look at each key.
+   * Removes every expired key. Memory is bounded without it: call it to free memory in an idle
+   * program. Takes time linear in the number of keys.
    */
   gc(): void {
     const now = this.#clock.monotonic();
@@ -250,7 +250,7 @@ export class KeyedBackoff<Key = string> {
     return spread(nanoseconds, this.#share, this.#random, LONGEST_NANOSECONDS);
   }
 
-  /** Strictly longer, as in Go. */
+  /** Strictly greater, as in Go. */
   #hasExpired({ updatedAt }: Entry, at: number): boolean {
     return toNanoseconds(at - updatedAt) > this.#resetAfter;
   }

@@ -3,16 +3,16 @@ import type { PeriodicOptions } from "../loop/loop-options.ts";
 import { jitterUntil } from "./jitter-until.ts";
 
 /**
- * Calls `fn` at once and then every `period`, counted from start to start, until `signal` aborts.
+ * Calls `fn` at once, then again `period` after each start of a call, until `signal` aborts.
  *
- * An `fn` that outlasts its period is followed by the next call at once; missed ones are not made up
- * for. Calls, aborts and errors are as in `backoffUntil`.
+ * A call that outlasts its period is followed by the next at once; missed calls are skipped. Calls,
+ * aborts, errors and the signal of `fn` are as in `backoffUntil`.
  *
- * @param fn - the work. It receives `signal` and should give up soon after it aborts
+ * @param fn - the work; receives `signal` and should settle soon after it aborts
  * @param period - milliseconds, finite, at least 0
  * @param signal - ends the loop
  * @param options - see {@link PeriodicOptions}
- * @returns a promise that settles when the loop has ended and no timer or listener is left; bad
+ * @returns a promise that settles when the loop has ended; no timer and no listener remain. Bad
  * arguments reject it with a RangeError or TypeError
  *
  * Source: `NonSlidingUntil` of k8s.io/apimachinery/pkg/util/wait.

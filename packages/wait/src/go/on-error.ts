@@ -4,10 +4,10 @@ import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { exponentialBackoff } from "./exponential-backoff.ts";
 import { isInterrupted } from "./is-interrupted.ts";
 
-/** What {@link onError} and {@link retryOnConflict} can be told. */
+/** Options for {@link onError} and {@link retryOnConflict}. */
 export interface OnErrorOptions {
   /**
-   * Ends the wait early: it rejects with `signal.reason`, the same object.
+   * Ends the call early: it rejects with `signal.reason`.
    *
    * @defaultValue none
    */
@@ -22,32 +22,32 @@ export interface OnErrorOptions {
 }
 
 /**
- * Calls `fn` at most `steps` times, with growing delays between the calls, as long as it fails with
- * an error that is `retriable`.
+ * Calls `fn` at most `steps` times, with growing delays between the calls, until it succeeds or fails
+ * with an error that is not `retriable`.
  *
- * | What happens | What `onError` does |
+ * | Event | Result |
  * | --- | --- |
- * | `fn` returns or resolves | resolves with its value |
- * | `fn` fails with a retriable error | calls it again after the delay |
- * | that was its last call | rejects with that error itself |
- * | `fn` fails with another error | rejects with it at once |
- * | another error for which {@link isInterrupted} holds, after a retriable one | rejects with the retriable one |
- * | `retriable` throws | rejects with what it throws |
- * | `steps` is 0 | rejects with an {@link ExhaustedError}; never calls `fn` |
- * | `signal` aborts | as in {@link exponentialBackoff}; rejects with `signal.reason` itself |
+ * | `fn` returns or resolves | resolves with the value |
+ * | `fn` fails with a retriable error | waits for the next delay, then calls `fn` again |
+ * | the last call fails with a retriable error | rejects with the error unchanged |
+ * | `fn` fails with another error | rejects with the error unchanged at once |
+ * | {@link isInterrupted} is true for that error, and a retriable one came before | rejects with the last retriable error |
+ * | `retriable` throws | rejects with that error |
+ * | `steps` is 0 | rejects with an {@link ExhaustedError}; `fn` is not called |
+ * | `signal` aborts | as in {@link exponentialBackoff}: rejects with `signal.reason` |
  *
- * @param backoff - the delays; `steps` is also the largest number of calls. {@link DefaultRetry} and
- * {@link DefaultBackoff} are two
- * @param retriable - decides whether an error is worth another call
- * @param fn - the work. It receives the signal and should give up soon after it aborts
+ * @param backoff - the delays; `steps` is also the maximum number of calls. See {@link DefaultRetry}
+ * and {@link DefaultBackoff}
+ * @param retriable - whether an error is worth another call
+ * @param fn - the work; receives the signal and should settle soon after it aborts
  * @param options - see {@link OnErrorOptions}
- * @returns the value of `fn`; bad arguments reject with a RangeError or TypeError
+ * @returns a promise of the value of `fn`; bad arguments reject it with a RangeError or TypeError
  *
  * @remarks
- * Kept from Go, surprises included: `cap` ends the attempts, as in {@link exponentialBackoff}. New
- * code that is no port is better off with `retry`.
+ * The surprises of Go are kept: `cap` ends the attempts, as in {@link exponentialBackoff}. Use it to
+ * port Go code; otherwise prefer `retry`.
  *
- * Source: `OnError` of k8s.io/client-go/util/retry. There `fn` has no value, and the wait cannot be
+ * Source: `OnError` of k8s.io/client-go/util/retry. In Go `fn` has no value, and the wait cannot be
  * aborted (kubernetes/kubernetes#136650).
  *
  * @example

@@ -10,7 +10,7 @@ import type { BackoffManager } from "../loop/backoff-manager.ts";
 import { conditionLoop, requireCondition } from "./condition-loop.ts";
 import type { Condition, PollUntilOptions } from "./condition-options.ts";
 
-/** Validates the options of a poll and runs it, with the manager that `managerFor` makes. */
+/** Validates the options of a poll and runs it with the manager that `managerFor` returns. */
 export async function pollCondition(
   condition: Condition,
   options: PollUntilOptions,
@@ -33,10 +33,10 @@ export async function pollCondition(
       return;
     }
     if (!immediate) {
-      manager.backoff().stop(); // Go draws its first delay before it looks at the context
+      manager.backoff().stop(); // Go draws its first delay before it reads the context
       throw signal.reason;
     }
-    // Go asks once even if its context is done: here the abort reaches the loop in its first call.
+    // Go calls the condition once even if its context is done: the abort comes in that first call.
     const started = new AbortController();
     const askOnce: Condition = () => {
       started.abort(signal.reason);

@@ -6,34 +6,38 @@ import type { Condition, PollUntilOptions } from "./condition-options.ts";
 import { pollCondition } from "./poll-condition.ts";
 
 /**
- * Asks `condition` once per `interval` until it is true.
+ * Calls `condition` once per `interval` until it returns true.
  *
- * Calls never overlap. Without `sliding` they keep to a beat that begins with the first: a condition
- * that outlasts its interval is asked again at once, what was missed is not made up for, and the
- * call after that is back on the beat.
+ * Calls never overlap. Without `sliding` they follow a grid that starts with the first call. After a
+ * call that outlasts its interval, one call comes at once and the next is on the grid again. Missed
+ * calls are skipped.
  *
- * | What happens | What `pollUntil` does |
+ * | Event | Result |
  * | --- | --- |
- * | `condition` is true | resolves, even if the signal has aborted meanwhile |
- * | `condition` throws or rejects, `onError` is given | hands the error over, goes on as after false |
- * | `condition` throws or rejects otherwise | rejects with that error |
- * | `signal` is aborted already | with `immediate` asks once all the same; then rejects with `signal.reason` |
- * | `signal` aborts during a delay | stops the timer and rejects at once with `signal.reason` itself |
- * | `signal` aborts during a call | waits for it to settle; if it is not true, rejects with `signal.reason` |
- * | `timeout` is over | the same, with a `TimeoutError` |
+ * | `condition` returns true | resolves, even if the signal has aborted during the call |
+ * | `condition` throws or rejects, with `onError` | calls `onError` with the error, continues as after false |
+ * | `condition` throws or rejects, without `onError` | rejects with the error unchanged |
+ * | `signal` is already aborted | with `immediate`, calls `condition` once; then rejects with `signal.reason` |
+ * | `signal` aborts during a delay | stops the timer and rejects with `signal.reason` at once |
+ * | `signal` aborts during a call | waits for the call; unless it returns true, rejects with `signal.reason` |
+ * | `timeout` expires | as an abort, with a `TimeoutError` as the reason |
  *
- * @param condition - what to ask. It receives a signal that aborts with `signal` and with the
- * timeout, and should give up soon after
- * @param interval - milliseconds, finite, at least 0; with 0 it is asked again without any delay
+ * Without `timeout`, `condition` receives the `signal` of the options itself. Remove listeners that it
+ * adds to it: they stay until the signal is garbage collected. With `timeout`, all calls share a
+ * signal of the poll's own.
+ *
+ * @param condition - the condition; receives a signal that aborts with `signal` and with the timeout,
+ * and should settle soon after
+ * @param interval - milliseconds, finite, at least 0; 0 means no delay between calls
  * @param options - see {@link PollUntilOptions}
- * @returns a promise that settles when the poll has ended and no timer or listener is left; bad
- * arguments reject it with a RangeError or TypeError
+ * @returns a promise that resolves when the condition is true; bad arguments reject it with a
+ * RangeError or TypeError. When it settles, no timer and no listener remain
  *
  * @remarks
- * Two surprises are kept from Go. An immediate poll asks once even if it has been aborted or its
- * timeout is 0; and a poll that is not immediate and whose timeout is shorter than its interval
- * never asks. Unlike there, what aborts comes before a delay that ends at the same instant, and
- * `sliding` is honoured.
+ * Two surprises are kept from Go. An immediate poll calls the condition once even if its signal has
+ * aborted or its timeout is 0. A poll that is not immediate never calls it if the timeout is shorter
+ * than the interval. Unlike in Go, an abort comes before a delay that ends at the same instant, and
+ * `sliding` takes effect.
  *
  * Source: `PollUntilContextCancel` and `PollUntilContextTimeout` of
  * k8s.io/apimachinery/pkg/util/wait.
@@ -69,8 +73,8 @@ export async function pollUntil(
 }
 
 /**
- * The beat of a ticker: each delay ends at the next whole multiple of the interval, counted from the
- * first call. A late call meets the beat again; missed beats are not made up for.
+ * The grid of a ticker: each delay ends at the next multiple of the interval, counted from the first
+ * call. Missed points are skipped.
  */
 class TickingManager implements BackoffManager {
   readonly #clock: Clock;

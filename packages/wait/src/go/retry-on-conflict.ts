@@ -3,18 +3,18 @@ import { isConflict } from "./is-conflict.ts";
 import { type OnErrorOptions, onError } from "./on-error.ts";
 
 /**
- * Calls `fn` again, at most `steps` times in all, as long as the API server answers that somebody
- * else has changed the object: {@link onError} with {@link isConflict}.
+ * Calls `fn` at most `steps` times, until its update succeeds without a conflict: {@link onError} with
+ * {@link isConflict}.
  *
- * `fn` has to fetch the object anew each time; sending the same one again conflicts again.
+ * `fn` must read the object again in each call; the same object would conflict again.
  *
- * @param backoff - the delays; `steps` is also the largest number of calls. {@link DefaultRetry}
- * unless something is at work on the object all the time, {@link DefaultBackoff} then
- * @param fn - fetches, changes and updates. It receives the signal and should give up soon after it
- * aborts; errors of the client have to come out of it as they are
+ * @param backoff - the delays; `steps` is also the maximum number of calls. Use {@link DefaultRetry},
+ * or {@link DefaultBackoff} if another client changes the object constantly
+ * @param fn - reads, changes and updates the object; receives the signal and should settle soon after
+ * it aborts. It must not wrap the errors of the client
  * @param options - see {@link OnErrorOptions}
- * @returns the value of `fn`; rejects as {@link onError} does, after the last conflict with that
- * error itself
+ * @returns a promise of the value of `fn`; rejects as {@link onError} does, after the last conflict
+ * with that error unchanged
  *
  * Source: `RetryOnConflict` of k8s.io/client-go/util/retry.
  *
@@ -33,7 +33,7 @@ import { type OnErrorOptions, onError } from "./on-error.ts";
  * let conflicts = 2;
  * const scale = async () => {
  *   const object = { ...server };
- *   if (conflicts-- > 0) server.version++; // somebody else was faster
+ *   if (conflicts-- > 0) server.version++; // another client was faster
  *   update({ ...object, replicas: 3 });
  * };
  * await clock.run(() => retryOnConflict(DefaultRetry, scale, { clock }));

@@ -3,15 +3,15 @@ import type { PeriodicOptions } from "../loop/loop-options.ts";
 import { jitterUntil } from "./jitter-until.ts";
 
 /**
- * Calls `fn` at once and then `period` after each end of it, until `signal` aborts.
+ * Calls `fn` at once, then again `period` after each call has settled, until `signal` aborts.
  *
- * Calls, aborts and errors are as in `backoffUntil`.
+ * Calls, aborts, errors and the signal of `fn` are as in `backoffUntil`.
  *
- * @param fn - the work. It receives `signal` and should give up soon after it aborts
+ * @param fn - the work; receives `signal` and should settle soon after it aborts
  * @param period - milliseconds, finite, at least 0
  * @param signal - ends the loop
  * @param options - see {@link PeriodicOptions}
- * @returns a promise that settles when the loop has ended and no timer or listener is left; bad
+ * @returns a promise that settles when the loop has ended; no timer and no listener remain. Bad
  * arguments reject it with a RangeError or TypeError
  *
  * Source: `Until` of k8s.io/apimachinery/pkg/util/wait.

@@ -1,9 +1,9 @@
 const CODE = "ERR_WAIT_TIMEOUT";
 
 /**
- * A wait took longer than it was given. Its `cause` is the error of the last attempt, if any.
+ * A wait exceeded its timeout. Its `cause` is the error of the last attempt, if any.
  *
- * `name` is that of the platform's own timeouts, so code that looks at names needs no change.
+ * `name` equals that of the platform's timeout errors, so code that compares names needs no change.
  *
  * @example
  * ```ts
@@ -17,12 +17,12 @@ export class TimeoutError extends Error {
   override readonly name = "TimeoutError";
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;
-  /** How long was waited at most, in milliseconds. */
+  /** The timeout, in milliseconds. */
   readonly timeout: number;
 
   /**
-   * @param timeout - how long was waited at most, in milliseconds
-   * @param options - its `cause`: what the last attempt ended with, if one ended
+   * @param timeout - the timeout, in milliseconds
+   * @param options - the `cause`: the error of the last attempt, if one failed
    */
   constructor(timeout: number, options?: ErrorOptions) {
     super(`timed out after ${timeout} ms`, options);
@@ -34,7 +34,7 @@ export class TimeoutError extends Error {
  * Whether a value is a {@link TimeoutError}, of this copy of the package or another.
  *
  * @param value - anything
- * @returns true if it is an error with the code of a timeout
+ * @returns true if it is an `Error` with the code `ERR_WAIT_TIMEOUT`
  *
  * @example
  * ```ts

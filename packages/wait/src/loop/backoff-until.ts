@@ -11,33 +11,35 @@ import { loop } from "./loop.ts";
 import type { LoopOptions } from "./loop-options.ts";
 
 /**
- * Calls `fn` again and again, with the delays of `manager` between the calls, until `signal` aborts.
+ * Calls `fn` until `signal` aborts, with the delays of `manager` between the calls.
  *
- * The first call is immediate. Calls never overlap. An abort is the normal end of this loop, so the
+ * The first call is immediate. Calls never overlap. An abort is the normal end of a loop, so the
  * promise resolves.
  *
- * | What happens | What `backoffUntil` does |
+ * | Event | Result |
  * | --- | --- |
- * | `signal` is aborted already | resolves; `fn` is never called |
+ * | `signal` is already aborted | resolves; `fn` is not called |
  * | `signal` aborts during a delay | stops the timer and resolves at once |
  * | `signal` aborts during `fn` | waits for `fn` to settle, then resolves |
- * | `fn` rejects with `signal.reason` after the abort | resolves: it stopped as told |
- * | `fn` throws or rejects, `onError` is given | hands the error over, goes on after the delay |
- * | `fn` throws or rejects otherwise | rejects with that error, leaving no timer |
- * | somebody else stops the timer of `manager` | resolves: no further call could come |
+ * | `fn` rejects with `signal.reason` after the abort | resolves |
+ * | `fn` throws or rejects, with `onError` | calls `onError` with the error, continues after the delay |
+ * | `fn` throws or rejects, without `onError` | rejects with the error unchanged |
+ * | other code stops the timer of `manager` | resolves |
  *
- * @param fn - the work. It receives `signal` and should give up soon after it aborts
- * @param manager - decides each delay; give every loop its own
- * @param sliding - when a delay starts counting: true after `fn` has settled, false when it is
- * called. With false, an `fn` that outlasts its delay is followed by the next call at once; missed
- * ones are not made up for
+ * `fn` receives `signal` itself. Remove listeners that `fn` adds to it: they stay until the signal is
+ * garbage collected.
+ *
+ * @param fn - the work; receives `signal` and should settle soon after it aborts
+ * @param manager - decides each delay; give every loop a manager of its own
+ * @param sliding - true: a delay starts when `fn` settles. false: it starts when `fn` is called, so a
+ * call that outlasts its delay is followed by the next at once, and missed calls are skipped
  * @param signal - ends the loop
  * @param options - see {@link LoopOptions}
- * @returns a promise that settles when the loop has ended and no timer or listener is left; bad
+ * @returns a promise that settles when the loop has ended; no timer and no listener remain. Bad
  * arguments reject it with a TypeError
  *
- * Source: `BackoffUntil` of k8s.io/apimachinery/pkg/util/wait. `onError` is what its crash handler
- * is with `ReallyCrash = false`.
+ * Source: `BackoffUntil` of k8s.io/apimachinery/pkg/util/wait. `onError` corresponds to its crash
+ * handlers with `ReallyCrash = false`.
  *
  * @example
  * ```ts

@@ -7,32 +7,37 @@ import { toNanoseconds } from "../delay/nanoseconds.ts";
 import type { Random } from "../delay/random.ts";
 import { type BackoffManager, ReusedTimer } from "./backoff-manager.ts";
 
-/** The delays of an {@link ExponentialBackoffManager}, and when they start over. */
+/** Options for {@link ExponentialBackoffManager}. */
 export interface ExponentialBackoffManagerOptions {
-  /** The first delay, in milliseconds. Finite, at least 0. It is not limited by `cap`. */
+  /**
+   * First delay in milliseconds. Finite, at least 0. Not limited by `cap`, except with `"full"` and
+   * `"equal"` jitter.
+   */
   readonly duration: number;
 
-  /** What a delay is multiplied by to get the next. Finite, above 0. */
+  /** Growth of the delay: each delay is `factor` times the previous one. Finite, above 0. */
   readonly factor: number;
 
   /**
-   * The delay at which growth ends, in milliseconds, before jitter. Above 0, or `Infinity`.
+   * Delay at which growth ends, in milliseconds, before jitter. Above 0, or `Infinity`.
    *
    * @defaultValue `Infinity`
    */
   readonly cap?: number | undefined;
 
   /**
-   * The largest share of a delay that may be added to it at random. Finite, at least 0.
+   * Randomness of a delay: a share that is added at most, `"full"` or `"equal"`; see
+   * {@link JitterForm}.
    *
    * @defaultValue `0`, no randomness
    */
   readonly jitter?: JitterForm | undefined;
 
   /**
-   * After how long without a call the delays start over, in milliseconds. At least 0, or `Infinity`.
+   * Pause between two calls of `backoff()` after which the delays start over, in milliseconds. At
+   * least 0, or `Infinity`.
    *
-   * @defaultValue `Infinity`, never
+   * @defaultValue `Infinity`: never
    */
   readonly resetAfter?: number | undefined;
 
@@ -44,7 +49,7 @@ export interface ExponentialBackoffManagerOptions {
   readonly clock?: Clock | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */
@@ -52,16 +57,16 @@ export interface ExponentialBackoffManagerOptions {
 }
 
 /**
- * Delays that grow while a loop keeps failing, and start over once it has been well for a while.
+ * Delays that grow while a loop keeps failing, and start over after a long run without failure.
  *
- * "Well" is a pause between two calls of {@link ExponentialBackoffManager.backoff} that is longer
- * than `resetAfter`. Success as such changes nothing.
+ * The delays start over when the pause between two calls of {@link ExponentialBackoffManager.backoff}
+ * exceeds `resetAfter`. The result of a run does not matter.
  *
  * @remarks
- * The pause is measured from one call to the next, so it contains the delay itself. A delay longer
- * than `resetAfter` therefore starts over on its own: with `{ duration: 1000, factor: 2, cap: 30_000,
- * resetAfter: 5_000 }` the delays are 1, 2, 4, 8, 1, 2 … s and never reach the cap. Choose a
- * `resetAfter` of more than `cap × (1 + jitter)`; twice the cap is usual.
+ * The pause runs from call to call, so it includes the delay itself. A delay longer than `resetAfter`
+ * therefore resets the delays: with `{ duration: 1000, factor: 2, cap: 30_000, resetAfter: 5_000 }`
+ * they are 1, 2, 4, 8, 1, 2 … s and never reach the cap. Choose a `resetAfter` above
+ * `cap × (1 + jitter)`; twice the cap is usual.
  *
  * Source: `NewExponentialBackoffManager` of k8s.io/apimachinery/pkg/util/wait.
  *
@@ -84,7 +89,7 @@ export class ExponentialBackoffManager implements BackoffManager {
   readonly #clock: Clock;
   readonly #timer: ReusedTimer;
   readonly #backoff: Backoff;
-  /** In nanoseconds: of two instants as doubles, the difference is off in its last digits. */
+  /** In whole nanoseconds, because the difference of two instants has a rounding error. */
   readonly #longestPause: number;
   #next: DelayFunc;
   #lastCall: number;

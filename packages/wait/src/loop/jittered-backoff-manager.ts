@@ -6,13 +6,14 @@ import type { JitterForm } from "../delay/capped-jitter.ts";
 import type { Random } from "../delay/random.ts";
 import { type BackoffManager, ReusedTimer } from "./backoff-manager.ts";
 
-/** The delays of a {@link JitteredBackoffManager}. */
+/** Options for {@link JitteredBackoffManager}. */
 export interface JitteredBackoffManagerOptions {
-  /** The delay before jitter, in milliseconds. Finite, at least 0. */
+  /** Delay before jitter, in milliseconds. Finite, at least 0. */
   readonly duration: number;
 
   /**
-   * The largest share of the delay that may be added to it at random. Finite, at least 0.
+   * Randomness of a delay: a share that is added at most, `"full"` or `"equal"`; see
+   * {@link JitterForm}.
    *
    * @defaultValue `0`, no randomness
    */
@@ -26,7 +27,7 @@ export interface JitteredBackoffManagerOptions {
   readonly clock?: Clock | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */
@@ -34,7 +35,7 @@ export interface JitteredBackoffManagerOptions {
 }
 
 /**
- * The same delay again and again, each time with fresh jitter.
+ * A constant delay with new jitter each time.
  *
  * Source: `NewJitteredBackoffManager` of k8s.io/apimachinery/pkg/util/wait.
  *

@@ -1,18 +1,18 @@
 import type { Clock } from "@holdfast/clock";
 
-/** What every loop that runs until told to stop can be told. */
+/** Options for loops that run until their signal aborts. */
 export interface LoopOptions {
   /**
-   * Gets what `fn` throws or rejects with; the loop then goes on after the normal delay. What this
-   * function throws itself ends the loop, which rejects with it. `signal.reason` after the abort is
-   * no error here either: the loop then resolves.
+   * Receives each error of `fn` and is awaited; the loop then continues after the normal delay. If it
+   * throws, the loop rejects with that error, or resolves if the error is `signal.reason` after the
+   * abort.
    *
-   * @defaultValue none: an error ends the loop, which rejects with it
+   * @defaultValue none: the loop rejects with the first error
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 }
 
-/** What a loop with a period can be told. */
+/** Options for loops with a period. */
 export interface PeriodicOptions extends LoopOptions {
   /**
    * Measures the period.

@@ -14,10 +14,10 @@ import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
 import { JitteredBackoffManager } from "../loop/jittered-backoff-manager.ts";
 import { Ticks } from "./ticks.ts";
 
-/** What {@link every} can be told. */
+/** Options for {@link every}. */
 export interface EveryOptions {
   /**
-   * Ends the ticks: the iteration is then done, as if there were no more.
+   * Ends the iteration without an error.
    *
    * @defaultValue none
    */
@@ -31,29 +31,29 @@ export interface EveryOptions {
   readonly clock?: Clock | undefined;
 
   /**
-   * The largest share of the period by which a tick may come late at random. Finite, at least 0.
+   * Maximum random lateness of a tick, as a share of the period. Finite, at least 0.
    *
    * @defaultValue `0`, no randomness
    */
   readonly jitter?: number | undefined;
 
   /**
-   * Whether the first tick comes at once, or after a period.
+   * Whether the first tick comes at once instead of after a period.
    *
    * @defaultValue `false`
    */
   readonly immediate?: boolean | undefined;
 
   /**
-   * When a period starts counting: true when the next tick is asked for, which in `for await` is
-   * when the body has ended; false when the tick before was due.
+   * Start of a period. false: when the previous tick was due. true: at the call of `next()`, which in
+   * `for await` is the end of the body.
    *
    * @defaultValue `false`
    */
   readonly sliding?: boolean | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */
@@ -61,21 +61,26 @@ export interface EveryOptions {
 }
 
 /**
- * Ticks for `for await`, one every `period`, until the signal aborts or the loop is left.
+ * Ticks for `for await`, one every `period`, until the signal aborts or the loop ends.
  *
- * Ticks come at `start + period`, `start + 2 × period` and so on, where the start is the first time
- * that a tick is asked for. They do not drift. A body that outlasts its period is followed by one
- * tick at once; then they are on the grid again, and missed ones are not made up for. With
- * `sliding: true` there is always a whole period between the end of a body and the next tick.
+ * Ticks are due at `start + period`, `start + 2 × period` and so on, where `start` is the first call
+ * of `next()`. They do not drift. After a body that outlasts its period, one tick comes at once, the
+ * next is on the grid again, and missed ticks are skipped. With `sliding: true` a whole period passes
+ * between the end of a body and the next tick.
  *
- * Nothing is armed before the first tick is asked for, and nothing is left when the loop ends by
- * `break`, `return`, an error of its body, or an abort. An abort during a body takes effect when the
- * body has ended. Where ticks are asked for by hand, `return()` is what ends them.
+ * | Event | Result |
+ * | --- | --- |
+ * | `break`, `return` or an error in the body | stops the timer |
+ * | `signal` aborts during a period | stops the timer and ends the iteration at once |
+ * | `signal` aborts during the body | ends the iteration after the body |
+ * | `signal` is already aborted | ends the iteration without a tick |
+ *
+ * The first call of `next()` arms the first timer. Code that calls `next()` itself must call
+ * `return()` at the end.
  *
  * @param period - milliseconds, finite, above 0
  * @param options - see {@link EveryOptions}
- * @returns an iterator over the instants of the ticks, in milliseconds on the `monotonic()` line of
- * the clock
+ * @returns an iterator over the instants of the ticks: milliseconds of the clock's `monotonic()`
  * @throws RangeError or TypeError if an argument is out of its range
  *
  * @example
@@ -119,14 +124,14 @@ export function every(
 }
 
 /**
- * Delays that end at the points of a grid, which starts with the first call. However late a call
- * comes, the next delay makes up for it; missed points are skipped.
+ * Delays that end at the points of a grid, which starts with the first call. The delay after a late
+ * call is shorter; missed points are skipped.
  */
 class GridManager implements BackoffManager {
   readonly #clock: Clock;
   readonly #timer: ReusedTimer;
   readonly #period: number;
-  /** Added to each delay; does not move the grid. */
+  /** Jitter of a delay. It does not move the grid. */
   readonly #extra: DelayFunc;
   #grid: Grid | undefined = undefined;
 

@@ -19,27 +19,27 @@ import { isTerminalError } from "../retry/terminal-error.ts";
 
 const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 1.5, jitter: 0.1, cap: 1_000 };
 
-/** What {@link poll} can be told. */
+/** Options for {@link poll}. */
 export interface PollOptions extends LoopOptions {
   /**
-   * The delays from the end of a call to the next: any strategy, or the options of a
-   * {@link Backoff}. `{ duration: 500 }` is a fixed interval.
+   * Delays from the end of a call to the next: a strategy, or the options of a {@link Backoff}.
+   * `{ duration: 500 }` is a constant delay.
    *
    * @defaultValue `{ duration: 100, factor: 1.5, jitter: 0.1, cap: 1_000 }`
    */
   readonly backoff?: BackoffStrategy | BackoffOptions | undefined;
 
   /**
-   * How long to wait for the value at most, in milliseconds. Above 0, or `Infinity`. When it is
-   * over, the promise rejects with a {@link TimeoutError} whose `cause` is the last error that
-   * `onError` took, and the signal that `fn` received aborts with the same.
+   * Time limit of the whole poll, in milliseconds. Above 0, or `Infinity`. When it expires, the promise
+   * rejects with a {@link TimeoutError}, and the signal of `fn` aborts with the same error. The
+   * `cause` is the last error that `onError` received.
    *
    * @defaultValue `Infinity`
    */
   readonly timeout?: number | undefined;
 
   /**
-   * Ends the wait at once: the promise rejects with `signal.reason`.
+   * Ends the poll: the promise rejects with `signal.reason` at once.
    *
    * @defaultValue none
    */
@@ -53,36 +53,43 @@ export interface PollOptions extends LoopOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** A value without what counts as false: what {@link poll} can resolve with. */
+/** `Value` without its falsy members: the type that {@link poll} resolves with. */
 export type Truthy<Value> = Exclude<Value, false | 0 | 0n | "" | null | undefined>;
 
 /**
- * Calls `fn` until it returns something that counts as true, and resolves with that.
+ * Calls `fn` until it returns a truthy value, and resolves with that value.
  *
- * The first call is immediate, calls never overlap. To wait for `0` or `""`, return it in an object.
+ * The first call is immediate. Calls never overlap. To wait for `0` or `""`, return it in an object.
  *
- * | What happens | What `poll` does |
+ * | Event | Result |
  * | --- | --- |
- * | `fn` returns `false`, `0`, `0n`, `NaN`, `""`, `null` or `undefined`, or a promise of it | waits, calls it again |
- * | `fn` returns anything else, or a promise of it | resolves with that |
- * | `fn` throws or rejects, `onError` is given | hands the error over, goes on after the delay |
- * | `fn` throws or rejects otherwise | rejects with that error, the same object |
- * | `fn` throws a {@link TerminalError} | rejects with it at once |
- * | `timeout` is over | rejects with a {@link TimeoutError} at once |
- * | `signal` is aborted already | rejects with `signal.reason`; `fn` is never called |
- * | `signal` aborts | rejects with `signal.reason`, the same object, at once |
+ * | `fn` returns or resolves with `false`, `0`, `0n`, `NaN`, `""`, `null` or `undefined` | waits for the next delay, then calls `fn` again |
+ * | `fn` returns or resolves with any other value | resolves with it |
+ * | `fn` throws or rejects, with `onError` | calls `onError` with the error, continues after the delay |
+ * | `fn` throws or rejects, without `onError` | rejects with the error unchanged |
+ * | `fn` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onError` |
+ * | `fn` throws a {@link RetryAfterError}, or an error caused by one | waits as long as it names, then calls `fn` again, without `onError` |
+ * | that error names `Infinity` | rejects with the error unchanged |
+ * | `onError` or the strategy throws | rejects with that error; `fn` is not called again |
+ * | `timeout` expires | rejects with a {@link TimeoutError} at once |
+ * | `signal` is already aborted | rejects with `signal.reason`; `fn` is not called |
+ * | `signal` aborts | rejects with `signal.reason` at once |
  *
- * An abort, or the end of `timeout`, does not wait for `fn`: hand its signal on to whatever it waits
- * for, so that it stops, too. What it comes to afterwards, nobody hears of.
+ * Without `timeout`, `fn` receives the `signal` of the options itself. Remove listeners that `fn` adds
+ * to it: they stay until the signal is garbage collected. With `timeout`, all calls of one poll share
+ * a signal of their own.
  *
- * An error ends the wait by default, because one in `fn` itself would otherwise show up as a wait
- * that never ends. To go on after some errors, give an `onError` that rethrows the others.
+ * An abort and an expired `timeout` do not wait for `fn`, so pass its signal on. A later result is
+ * ignored.
  *
- * @param fn - asks for the value. It receives the number of the call and a signal, see
- * {@link Attempt}
+ * By default an error rejects: otherwise a mistake in `fn` would look like a condition that is never
+ * true. To continue after some errors, pass an `onError` that rethrows the others.
+ *
+ * @param fn - returns the value, or a falsy value to be called again; receives the number of the call
+ * and a signal, see {@link Attempt}
  * @param options - see {@link PollOptions}
- * @returns a promise for the first value that counts as true. When it settles, no timer and no
- * listener is left. Bad arguments reject it with a RangeError or TypeError
+ * @returns a promise of the first truthy value; bad arguments reject it with a RangeError or
+ * TypeError. When it settles, no timer and no listener remain
  *
  * @example
  * ```ts

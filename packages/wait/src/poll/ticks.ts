@@ -6,13 +6,13 @@ type Tick = IteratorResult<number, undefined>;
 
 const END: Tick = { done: true, value: undefined };
 
-/** Somebody who has asked for a tick. */
+/** A pending call of `next()`. */
 interface Taker {
   readonly resolve: (tick: Tick) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** What decides when there is a tick; as in a {@link Loop}. */
+/** Options for {@link Ticks}, with the meaning they have in a {@link Loop}. */
 export interface TicksOptions {
   readonly clock: PassiveClock;
   readonly manager: BackoffManager;
@@ -21,13 +21,13 @@ export interface TicksOptions {
   readonly signal: AbortSignal;
 }
 
-/** A loop turned inside out: each run of it lasts from a tick until the next one is asked for. */
+/** A loop as an iterator: each run lasts from a tick to the next call of `next()`. */
 export class Ticks implements AsyncIterableIterator<number, undefined> {
   readonly #options: TicksOptions;
   #state: "new" | "ticking" | "ended" = "new";
   readonly #takers: Taker[] = [];
   #timer: Timer | undefined = undefined;
-  /** Ends the run that is under way. */
+  /** Ends the current run. */
   #resume: (() => void) | undefined = undefined;
 
   constructor(options: TicksOptions) {

@@ -1,8 +1,11 @@
-/** What a function that is tried again and again is told of one attempt. */
+/** One attempt of {@link retry}, or one call of {@link poll}. */
 export interface Attempt {
-  /** Counts the calls, from 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
 
-  /** Aborts when nobody waits for this attempt any more. Hand it to whatever the attempt waits for. */
+  /**
+   * Aborts when the result of this attempt is no longer needed. Pass it on to `fetch`, `clock.sleep`
+   * and every other wait of the attempt.
+   */
   readonly signal: AbortSignal;
 }

@@ -92,7 +92,7 @@ export async function expectOk<Answer extends FetchResponse>(
   throw new RetryAfterError(after, { message });
 }
 
-/** Where the response came from, without what may be secret. */
+/** Origin and path of the response, without the parts that may hold a secret. */
 function place(url: unknown): string {
   try {
     const { origin, pathname } = new URL(String(url));

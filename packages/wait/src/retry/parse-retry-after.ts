@@ -2,7 +2,7 @@ import { type PassiveClock, realClock } from "@holdfast/clock";
 import { requireMethods } from "@holdfast/clock/internal";
 
 const SECONDS = /^\d+$/;
-/** The three forms of a date in RFC 9110, of which two are obsolete and must be understood. */
+/** The three date formats of RFC 9110. Two are obsolete, but recipients must accept them. */
 const DATES = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
@@ -10,43 +10,27 @@ const DATES = [
 ];
 
 /**
- * How long a `Retry-After` header asks to wait.
+ * Parses a `Retry-After` header into a delay.
  *
- * @param value - the header: a number of seconds, or a date. null or undefined if there is none
- * @param clock - tells the time that a date is compared with; by default `realClock`
- * @returns milliseconds, at least 0; undefined if there is no header, or it says neither. A date
- * that is past is 0
- * @throws TypeError if `clock` is none
+ * {@link expectOk} does this for a response of `fetch`.
+ *
+ * @param value - the header: a number of seconds or an HTTP date; null or undefined if missing
+ * @param clock - the wall clock that a date is compared with; by default `realClock`
+ * @returns milliseconds, at least 0; 0 for a date in the past; undefined for a missing or malformed
+ * header
+ * @throws TypeError if `clock` is not a clock
  *
  * Source: RFC 9110, section 10.2.3.
  *
  * @example
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
- * import { retry, parseRetryAfter } from "@holdfast/wait";
+ * import { parseRetryAfter } from "@holdfast/wait";
  *
- * const clock = new FakeClock();
- * const busy = new Response(null, { status: 429, headers: { "Retry-After": "120" } });
- * const answers = [busy, new Response("hello")];
- * async function get() {
- *   const answer = answers.shift() as Response;
- *   if (!answer.ok) throw new Error(answer.statusText, { cause: answer });
- *   return answer.text();
- * }
- *
- * const text = await clock.run(() =>
- *   retry(get, {
- *     delay: ({ error }, next) => {
- *       const { headers } = (error as Error).cause as Response;
- *       return parseRetryAfter(headers.get("Retry-After"), clock) ?? next;
- *     },
- *     onRetry: ({ delay }) => console.log("again in", delay),
- *     clock,
- *   }),
- * );
- * console.log(text);
- * // => again in 120000
- * // => hello
+ * const clock = new FakeClock({ now: Date.UTC(2026, 0, 1) });
+ * console.log(parseRetryAfter("120", clock)); // => 120000
+ * console.log(parseRetryAfter("Thu, 01 Jan 2026 00:00:30 GMT", clock)); // => 30000
+ * console.log(parseRetryAfter("soon", clock)); // => undefined
  * ```
  */
 export function parseRetryAfter(

@@ -53,7 +53,7 @@ export function retryPlan(options: RetryOptions): RetryPlan {
   return { signal, clock, ...limits, timer, nextDelay, shouldRetry, delay, onRetry };
 }
 
-/** The attempts of one `retry`: calls the function, and decides after each failure what follows. */
+/** The attempts of one `retry`: calls the function, and after a failure decides on the next attempt. */
 export class RetryAttempts<Value> implements BackoffManager {
   readonly #fn: (attempt: Attempt) => Value | PromiseLike<Value>;
   readonly #plan: RetryPlan;
@@ -61,7 +61,7 @@ export class RetryAttempts<Value> implements BackoffManager {
   #attempt = 0;
   /** The delay before the next attempt, in milliseconds. */
   #delay = 0;
-  /** The last error that was no timeout: timeouts as causes of timeouts would form a long chain. */
+  /** The last error that was no timeout: timeouts caused by timeouts would form an endless chain. */
   #lastError: unknown = undefined;
 
   constructor(fn: (attempt: Attempt) => Value | PromiseLike<Value>, plan: RetryPlan) {
@@ -116,7 +116,7 @@ export class RetryAttempts<Value> implements BackoffManager {
     return this.#plan.clock.monotonic() - this.#start;
   }
 
-  /** In whole nanoseconds, because the difference of two instants is off in its last digits. */
+  /** In whole nanoseconds, because the difference of two instants has a rounding error. */
   #requireTime(error: unknown): void {
     const { maxElapsed } = this.#plan;
     if (toNanoseconds(this.#elapsed + this.#delay) > toNanoseconds(maxElapsed)) throw error;

@@ -2,93 +2,94 @@ import type { Clock } from "@holdfast/clock";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 
-/** What the hooks of {@link retry} are told of an attempt that failed. Frozen. */
+/** A failed attempt, as the hooks of {@link retry} see it. Frozen. */
 export interface RetryContext {
-  /** Which call of the function failed, counted from 1. */
+  /** Number of the failed attempt, from 1. */
   readonly attempt: number;
 
-  /** What it threw or rejected with. */
+  /** The error of the attempt. */
   readonly error: unknown;
 
-  /** How long the wait before the next attempt is to be, in milliseconds. */
+  /** Delay before the next attempt, in milliseconds. */
   readonly delay: number;
 
-  /** Milliseconds since {@link retry} was called. */
+  /** Milliseconds since the call of {@link retry}. */
   readonly elapsed: number;
 
-  /** How many attempts may follow. Never 0: after the last one nobody is asked. */
+  /** Number of attempts that may follow, at least 1: no hook is called after the last attempt. */
   readonly retriesLeft: number;
 
-  /** Aborts when nobody waits for the outcome any more. */
+  /** The `signal` of the options; one that never aborts if there is none. */
   readonly signal: AbortSignal;
 }
 
-/** What {@link retry} asks and tells between two attempts. */
+/** Hooks that {@link retry} calls, in this order, and awaits between two attempts. */
 export interface RetryHooks {
   /**
-   * Whether an error is worth another attempt. Only the error decides; the limits are looked after.
+   * Whether an error is worth another attempt. Decide from the error alone; `retry` enforces the
+   * limits. Not called for a {@link TerminalError}.
    *
-   * @defaultValue every error but a {@link TerminalError}
+   * @defaultValue every error except a {@link TerminalError}
    */
   readonly shouldRetry?: ((context: RetryContext) => boolean | PromiseLike<boolean>) | undefined;
 
   /**
-   * Replaces the next delay, for instance by what a server asks for; see {@link parseRetryAfter}. It
-   * returns milliseconds, at least 0. It gets that of `backoff`, and returns it where it has none of
-   * its own.
+   * Replaces the next delay. Receives the planned delay as `next`: the delay that a
+   * {@link RetryAfterError} names, or else the delay of `backoff`. Returns milliseconds, at least 0;
+   * `Infinity` waits for the abort.
    *
-   * @defaultValue the delay of `backoff`
+   * @defaultValue `next`
    */
   readonly delay?:
     | ((context: RetryContext, next: number) => number | PromiseLike<number>)
     | undefined;
 
   /**
-   * Told of each attempt that will be followed by another, before the wait. It is waited for; if it
-   * takes so long that the next attempt would start after `maxElapsed`, that one does not come.
+   * Called before each delay. If it takes so long that the next attempt would start after
+   * `maxElapsed`, `retry` rejects with the error instead.
    *
    * @defaultValue none
    */
   readonly onRetry?: ((context: RetryContext) => unknown) | undefined;
 }
 
-/** What {@link retry} can be told. */
+/** Options for {@link retry}. */
 export interface RetryOptions extends RetryHooks {
   /**
-   * The delays between attempts: any strategy, or the options of a {@link Backoff}. A delay that has
-   * reached its cap stays there for as long as there are attempts.
+   * Delays between attempts: a strategy, or the options of a {@link Backoff}. Delays that reach
+   * `cap` stay there; `cap` does not limit the number of attempts.
    *
    * @defaultValue `{ duration: 100, factor: 2, jitter: 0.5, cap: 30_000 }`
    */
   readonly backoff?: BackoffStrategy | BackoffOptions | undefined;
 
   /**
-   * How many attempts may follow the first one. A whole number, at least 0, or `Infinity`.
+   * Maximum number of attempts after the first. A whole number, at least 0, or `Infinity`.
    *
-   * @defaultValue `10`; `Infinity` where there is a `maxElapsed`
+   * @defaultValue `10`; `Infinity` with a finite `maxElapsed`
    */
   readonly retries?: number | undefined;
 
   /**
-   * No attempt starts later than this after the call of {@link retry}, in milliseconds. At least 0,
-   * or `Infinity`. It does not interrupt an attempt; `attemptTimeout` and `signal` do.
+   * Latest start of an attempt, in milliseconds since the call of {@link retry}. At least 0, or
+   * `Infinity`. Does not interrupt an attempt; use `attemptTimeout` or `signal` for that.
    *
    * @defaultValue `Infinity`
    */
   readonly maxElapsed?: number | undefined;
 
   /**
-   * How long each attempt may take, in milliseconds. Above 0, or `Infinity`. When it is over, the
-   * signal of the attempt aborts with a {@link TimeoutError}, which is the error of the attempt;
-   * its `cause` is the last error that was no timeout. Nobody waits for the function any more.
+   * Time limit of each attempt, in milliseconds. Above 0, or `Infinity`. When it expires, the attempt
+   * fails with a {@link TimeoutError} and its signal aborts with the same error. The `cause` is the
+   * last error that was no timeout.
    *
    * @defaultValue `Infinity`
    */
   readonly attemptTimeout?: number | undefined;
 
   /**
-   * Ends everything at once: the promise rejects with `signal.reason`, whether an attempt, a hook or
-   * a delay is under way.
+   * Ends the call: the promise rejects with `signal.reason` at once, during an attempt, a hook or a
+   * delay.
    *
    * @defaultValue none
    */

@@ -8,31 +8,37 @@ import type { RetryOptions } from "./retry-options.ts";
 /**
  * Calls `fn` until it succeeds, with growing delays between the attempts.
  *
- * The first attempt is immediate. Attempts never overlap, but for one that outlasted its
- * `attemptTimeout`. Whatever `fn` throws or rejects with is a failure, also what is no `Error`.
+ * The first attempt starts at once. A value of any type that `fn` throws or rejects with is a failure.
  *
- * | What happens | What `retry` does |
+ * | Event | Result |
  * | --- | --- |
- * | `fn` returns, or its promise resolves | resolves with the value |
- * | `fn` fails, attempts and time are left | waits, calls it again |
- * | `fn` fails, `retries` is used up | rejects with that error, the same object, without a wait |
- * | `fn` fails, the next attempt would start after `maxElapsed` | the same |
- * | `fn` fails, `shouldRetry` says no | the same |
- * | `fn` throws a {@link TerminalError} | rejects with it at once |
- * | a hook throws or rejects | rejects with what it threw; `fn` is not called again |
- * | `signal` is aborted already | rejects with `signal.reason`; `fn` is never called |
- * | `signal` aborts | rejects with `signal.reason`, the same object, at once |
+ * | `fn` returns or resolves | resolves with the value |
+ * | `fn` fails | waits for the next delay, then calls `fn` again |
+ * | `fn` fails after the last retry | rejects with the error unchanged, without a delay |
+ * | `fn` fails, and the next attempt would start after `maxElapsed` | rejects with the error unchanged, without a delay |
+ * | `fn` fails, and `shouldRetry` returns false | rejects with the error unchanged, without a delay |
+ * | `fn` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without a delay |
+ * | `fn` throws a {@link RetryAfterError}, or an error caused by one | waits as long as it names, then calls `fn` again |
+ * | that error names `Infinity` | rejects with the error unchanged, without a delay |
+ * | a hook or the strategy throws | rejects with that error; `fn` is not called again |
+ * | `signal` is already aborted | rejects with `signal.reason`; `fn` is not called |
+ * | `signal` aborts | rejects with `signal.reason` at once |
  *
- * Each limit stands for itself, and the first one reached ends it. A delay of 0 still leaves a turn
- * of the event loop to others.
+ * Limits are independent: the first one reached ends the call. The delay of a `RetryAfterError`
+ * ignores `cap` and advances the back-off. The `delay` hook receives it as `next` and may replace it,
+ * also if it is `Infinity`. A delay of 0 still yields to the event loop.
  *
- * An abort, or the end of an `attemptTimeout`, does not wait for `fn`: hand `signal` on to whatever
- * it waits for, so that it stops, too. What it comes to afterwards, nobody hears of.
+ * Without `attemptTimeout`, `fn` receives the `signal` of the options itself. Remove listeners that
+ * `fn` adds to it: they stay until the signal is garbage collected. With `attemptTimeout`, each
+ * attempt receives a signal of its own.
  *
- * @param fn - the work. It receives the number of the attempt and a signal, see {@link Attempt}
+ * An abort and an expired `attemptTimeout` do not wait for `fn`, so pass its signal on. A later result
+ * is ignored. Attempts overlap only if one continues after its signal has aborted.
+ *
+ * @param fn - the work; receives the number of the attempt and a signal, see {@link Attempt}
  * @param options - see {@link RetryOptions}
- * @returns a promise for the value of the first attempt that succeeds. When it settles, no timer
- * and no listener is left. Bad arguments reject it with a RangeError or TypeError
+ * @returns a promise of the value of the first attempt that succeeds; bad arguments reject it with a
+ * RangeError or TypeError. When it settles, no timer and no listener remain
  *
  * @example
  * ```ts

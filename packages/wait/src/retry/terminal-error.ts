@@ -37,7 +37,7 @@ export class TerminalError extends Error {
   readonly code: typeof CODE = CODE;
 
   /**
-   * @param message - what is wrong
+   * @param message - the message
    * @param options - the `cause`: the error behind it
    */
   constructor(message: string, options?: ErrorOptions) {

@@ -8,7 +8,7 @@ import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { timerOn } from "./timer-on.ts";
 
-/** What {@link backoffDelay} can be told. */
+/** Options for {@link backoffDelay}. */
 export interface BackoffDelayOptions {
   /**
    * Measures the delays.
@@ -19,17 +19,21 @@ export interface BackoffDelayOptions {
 }
 
 /**
- * The delays of a back-off for rxjs' own operator: `retry({ delay: backoffDelay(backoff) })`.
+ * The delays of a back-off for the `retry` operator of rxjs: `retry({ delay: backoffDelay(backoff) })`.
  *
- * The delay is a function of the count that `retry` hands over: retry number `n` waits for delay
- * number `n` of a fresh sequence. So one notifier serves any number of subscriptions, and the delays
- * start over with the count if `retry` has `resetOnSuccess`. {@link retryBackoff} has limits and
- * hooks besides.
+ * The delay depends on the retry count alone: retry number `n` waits for delay number `n` of a new
+ * sequence. So one notifier serves any number of subscriptions, and `resetOnSuccess` of `retry` also
+ * resets the delays. For limits and hooks, use {@link retryBackoff}.
  *
- * @param backoff - the shape of the delays: a strategy, or the options of a `Backoff`
+ * | Event | Result |
+ * | --- | --- |
+ * | the source fails | waits for the delay, then `retry` subscribes again |
+ * | it fails with a `RetryAfterError`, or an error caused by one | waits as long as it names |
+ * | it fails with a `TerminalError`, or a `RetryAfterError` that names `Infinity` | the stream fails with it at once |
+ *
+ * @param backoff - delays: a strategy, or the options of a `Backoff`
  * @param options - see {@link BackoffDelayOptions}
- * @returns a notifier that emits once, never while it is subscribed to. What is wrong with a count
- * or a delay becomes the error of the stream
+ * @returns the `delay` option of `retry`. An invalid count or delay is an error of the stream
  * @throws RangeError or TypeError if an argument is out of its range
  *
  * @example
@@ -61,8 +65,8 @@ export function backoffDelay(
   requireOptions("options", options);
   const { clock = realClock } = options;
   requireMethods("options.clock", clock, ["afterFunc"]);
-  // Where the last call stopped: of a lone subscription, the next one goes on from there. A count
-  // that does not follow is another subscription's, and begins a sequence of its own.
+  // Position of the last call: the next retry of a single subscription continues from here. Any other
+  // count belongs to another subscription and starts a new sequence.
   let next = strategy.delayFunc();
   let taken = 0;
   return (error, retryCount) => {

@@ -10,34 +10,32 @@ import { backoffUntil } from "../loop/backoff-until.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
 
 /**
- * `backoffUntil` as a stream: emits what each call of `fn` returns, and unsubscribing is the abort.
+ * `backoffUntil` as a stream: emits the value of each call of `fn` until it is unsubscribed.
  *
- * Each subscription is a loop of its own, with its own manager. The first call comes while it is
- * subscribed to; calls never overlap.
+ * Each subscription is an independent loop with its own manager. The first call of `fn` happens during
+ * the subscription. Calls never overlap.
  *
- * | What happens | What the stream does |
+ * | Event | Result |
  * | --- | --- |
- * | `fn` returns or resolves | emits the value, waits, calls `fn` again |
- * | `fn` throws or rejects, `onError` is given | hands the error over, goes on after the delay |
- * | `fn` throws or rejects otherwise | fails with that very error, leaving no timer |
- * | it is unsubscribed from during a delay | stops the timer at once |
- * | it is unsubscribed from during `fn` | aborts the signal of `fn`, emits nothing any more |
- * | somebody else stops the timer of the manager | completes: no further call could come |
+ * | `fn` returns or resolves | emits the value, calls `fn` again after the delay |
+ * | `fn` throws or rejects, with `onError` | calls `onError` with the error, continues after the delay |
+ * | `fn` throws or rejects, without `onError` | fails with the error unchanged |
+ * | unsubscribed during a delay | stops the timer at once |
+ * | unsubscribed during `fn` | aborts the signal of `fn`, and emits no more |
+ * | other code stops the timer of the manager | completes |
  *
- * As everywhere in rxjs, nobody is subscribed any more who could be told of an error after the
- * unsubscription; `config.onStoppedNotification` gets it.
+ * `config.onStoppedNotification` of rxjs receives an error that occurs after the unsubscription. Each
+ * subscription has a signal of its own, which is released with it.
  *
- * @param fn - the work. It receives a signal and should give up soon after it aborts
- * @param newManager - makes the manager of a subscription, which decides each delay
- * @param sliding - when a delay starts counting: true after `fn` has settled, false when it is
- * called. With false, an `fn` that outlasts its delay is followed by the next call at once; missed
- * ones are not made up for
+ * @param fn - the work; receives a signal and should settle soon after it aborts
+ * @param newManager - returns the manager of a subscription, which decides each delay
+ * @param sliding - true: a delay starts when `fn` settles. false: it starts when `fn` is called, so a
+ * call that outlasts its delay is followed by the next at once, and missed calls are skipped
  * @param options - see `LoopOptions`
- * @returns an Observable that does nothing until it is subscribed to. It runs on promises, so
- * `FakeClock` drives it and marbles do not
- * @throws TypeError if an argument is of the wrong type
+ * @returns a cold Observable. It uses promises: test it with `FakeClock`, not with marbles
+ * @throws TypeError if an argument has the wrong type
  *
- * Source: `BackoffUntil` of k8s.io/apimachinery/pkg/util/wait, as `backoffUntil` has it.
+ * Source: `BackoffUntil` of k8s.io/apimachinery/pkg/util/wait.
  *
  * @example
  * ```ts

@@ -1,15 +1,15 @@
 import type { PassiveClock } from "@holdfast/clock";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 
-/** How far a subscription has come when one of its runs ends. */
+/** Progress of a subscription at the end of a run. */
 export interface Progress {
-  /** How many runs have ended, this one included. */
+  /** Number of runs that have ended, including this one. */
   readonly attempt: number;
   /** Milliseconds since the subscription, or since the first end after a success. */
   readonly elapsed: number;
 }
 
-/** What one subscription remembers from run to run: its delays, its count and its start. */
+/** State of one subscription across its runs: delays, count and start. */
 export class Pace {
   readonly #strategy: BackoffStrategy;
   readonly #clock: PassiveClock;
@@ -24,7 +24,7 @@ export class Pace {
     this.#start = clock.monotonic();
   }
 
-  /** Lets everything start over when this run ends. Called for each value, so it does no more. */
+  /** Resets the state at the end of this run. Called for each value, so it must be cheap. */
   succeed(): void {
     this.#succeeded = true;
   }

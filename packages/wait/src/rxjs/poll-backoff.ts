@@ -25,21 +25,21 @@ import { isTerminalError } from "../retry/terminal-error.ts";
 import { repeatBackoff } from "./repeat-backoff.ts";
 import { timerOn } from "./timer-on.ts";
 
-/** What {@link pollBackoff} can be told. */
+/** Options for {@link pollBackoff}. */
 export interface PollBackoffOptions {
-  /** The shape of the delays: a strategy, or the options of a `Backoff`. */
+  /** Delays: a strategy, or the options of a `Backoff`. */
   readonly backoff: BackoffStrategy | BackoffOptions;
 
   /**
-   * How long to wait for the value at most, in milliseconds, at least 0 or `Infinity`. When it is
-   * over the stream fails with a `TimeoutError`, also while the source is being asked.
+   * Time limit of the whole poll, in milliseconds. At least 0, or `Infinity`. When it expires, the
+   * stream fails with a `TimeoutError`, during a delay or a subscription to the source.
    *
    * @defaultValue `Infinity`
    */
   readonly timeout?: number | undefined;
 
   /**
-   * Measures the delays and the timeout.
+   * Measures delays and timeout.
    *
    * @defaultValue `realClock`
    */
@@ -47,22 +47,23 @@ export interface PollBackoffOptions {
 }
 
 /**
- * Asks a source again and again, later each time, until one of its values will do; emits that one
- * and completes.
+ * Subscribes to a source with growing delays until one of its values matches. Emits that value and
+ * completes.
  *
- * To ask is to subscribe. The next question comes a delay after the source has completed. Values
- * that will not do are left out; to see them, use {@link repeatBackoff} with rxjs' `takeWhile`.
+ * A delay starts when the source completes. Other values are dropped; to receive them, use
+ * {@link repeatBackoff} with `takeWhile` of rxjs.
  *
- * | What happens | What the stream does |
+ * | Event | Result |
  * | --- | --- |
- * | `until` returns true for a value | emits it, completes, and unsubscribes from the source |
- * | the source completes without such a value | waits, then subscribes to it again |
- * | the source fails with a `RetryAfterError` | waits as long as it names, then subscribes again |
- * | the source fails otherwise, or `until` throws | fails at once with that very error |
- * | the timeout is over | fails with a `TimeoutError`, and unsubscribes from the source |
- * | it is unsubscribed from | stops the timers |
+ * | `until` returns true for a value | emits it, completes and unsubscribes from the source |
+ * | the source completes without such a value | subscribes again after the delay |
+ * | the source fails with a `RetryAfterError`, or an error caused by one | waits as long as it names, then subscribes again |
+ * | that error names `Infinity` | fails with the error unchanged at once |
+ * | the source fails with any other error, a `TerminalError` for example, or `until` throws | fails with the error unchanged at once |
+ * | `timeout` expires | fails with a `TimeoutError` and unsubscribes from the source |
+ * | unsubscribed | stops the timers |
  *
- * @param until - whether a value will do
+ * @param until - whether a value matches
  * @param options - see {@link PollBackoffOptions}
  * @returns an operator
  * @throws RangeError or TypeError if an argument is out of its range
@@ -114,7 +115,6 @@ export function pollBackoff<T>(
       throw new TimeoutError(timeout);
     }),
   );
-  // The limit comes first: of two timers that are due together, the older one fires first.
   const waitAndGoOn = (error: unknown): Observable<void> => {
     const after = RetryAfterError.delayOf(error);
     const isWait =
@@ -123,6 +123,7 @@ export function pollBackoff<T>(
   };
   return (source) => {
     const patient = source.pipe(retry({ delay: waitAndGoOn }), repeated);
+    // The limit comes first: of two timers due at the same instant, the older one fires first.
     return merge(limit, patient).pipe(first((value) => until(value)));
   };
 }

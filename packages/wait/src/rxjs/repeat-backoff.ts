@@ -14,25 +14,23 @@ import { strategyOf } from "../delay/strategy-of.ts";
 import { Pace } from "./pace.ts";
 import { timerOn } from "./timer-on.ts";
 
-/** What {@link repeatBackoff} can be told. */
+/** Options for {@link repeatBackoff}. */
 export interface RepeatBackoffOptions {
-  /** The shape of the delays: a strategy, or the options of a `Backoff`. */
+  /** Delays: a strategy, or the options of a `Backoff`. */
   readonly backoff: BackoffStrategy | BackoffOptions;
 
   /**
-   * How many times to subscribe again; the first subscription is none. A whole number, at least 0,
-   * or `Infinity`.
+   * Maximum number of subscriptions after the first. A whole number, at least 0, or `Infinity`.
    *
    * @defaultValue `Infinity`
    */
   readonly repeats?: number | undefined;
 
   /**
-   * How long all of it may take, in milliseconds, at least 0 or `Infinity`. A repetition that would
-   * start later is not waited for: the stream completes at once. It does not cut a subscription
-   * short.
+   * Latest start of a repetition, in milliseconds. At least 0, or `Infinity`. If the next repetition
+   * would start later, the stream completes at once. Does not interrupt a run of the source.
    *
-   * Counts from the subscription or, with `resetOnSuccess`, from the end of the last one that had a
+   * Measured from the subscription or, with `resetOnSuccess`, from the end of the last run with a
    * value.
    *
    * @defaultValue `Infinity`
@@ -40,14 +38,14 @@ export interface RepeatBackoffOptions {
   readonly maxElapsed?: number | undefined;
 
   /**
-   * Whether a value of the source makes repeats, `maxElapsed` and delays start over.
+   * Whether a value of the source resets `repeats`, `maxElapsed` and the delays.
    *
    * @defaultValue `false`
    */
   readonly resetOnSuccess?: boolean | undefined;
 
   /**
-   * Measures the delays and what has elapsed.
+   * Measures delays and elapsed time.
    *
    * @defaultValue `realClock`
    */
@@ -55,15 +53,17 @@ export interface RepeatBackoffOptions {
 }
 
 /**
- * Subscribes to a source again when it completes, later each time.
+ * Subscribes to a source again when it completes, with growing delays.
  *
- * Each subscription has delays and limits of its own, however many share the operator. With
- * `resetOnSuccess` only empty runs make the delays grow: a queue is asked often while it has
- * something, and seldom while it has not. An error of the source ends the stream;
- * {@link retryBackoff} before this operator keeps it going.
+ * Each subscription has its own delays and limits. With `resetOnSuccess` only empty runs make the
+ * delays grow: a queue is read often while it has items, and rarely while it is empty.
  *
- * When no repetition is left, or the next would be too late, the stream completes at once.
- * Unsubscribing during a delay stops the timer.
+ * | Event | Result |
+ * | --- | --- |
+ * | the source completes | subscribes again after the delay |
+ * | it completes after the last repetition, or the next would start after `maxElapsed` | completes at once |
+ * | the source fails | fails with the error unchanged; to continue, put {@link retryBackoff} before this operator |
+ * | unsubscribed during a delay | stops the timer |
  *
  * @param options - see {@link RepeatBackoffOptions}
  * @returns an operator

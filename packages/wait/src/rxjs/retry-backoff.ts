@@ -18,75 +18,75 @@ import { isTerminalError } from "../retry/terminal-error.ts";
 import { Pace } from "./pace.ts";
 import { timerOn } from "./timer-on.ts";
 
-/** What the hooks of {@link retryBackoff} are told of a failure. Frozen. */
+/** A failed subscription, as the hooks of {@link retryBackoff} see it. Frozen. */
 export interface RetryBackoffContext {
-  /** Which subscription to the source failed, counted from 1; from the last success on with `resetOnSuccess`. */
+  /** Number of the failed subscription, from 1; with `resetOnSuccess`, since the last success. */
   readonly attempt: number;
-  /** What it failed with. */
+  /** The error of the source. */
   readonly error: unknown;
-  /** How long the wait before the next one is, in milliseconds. */
+  /** Delay before the next subscription, in milliseconds. */
   readonly delay: number;
-  /** How long all of it has taken so far, in milliseconds, as `maxElapsed` counts. */
+  /** Elapsed time in milliseconds, measured as for `maxElapsed`. */
   readonly elapsed: number;
-  /** How many retries are left, the one that this failure asks for included. */
+  /** Number of retries left, including the next one. */
   readonly retriesLeft: number;
 }
 
-/** What {@link retryBackoff} can be told. */
+/** Options for {@link retryBackoff}. */
 export interface RetryBackoffOptions {
-  /** The shape of the delays: a strategy, or the options of a `Backoff`. */
+  /** Delays: a strategy, or the options of a `Backoff`. */
   readonly backoff: BackoffStrategy | BackoffOptions;
 
   /**
-   * How many times to subscribe again; the first subscription is none. A whole number, at least 0,
-   * or `Infinity`.
+   * Maximum number of subscriptions after the first. A whole number, at least 0, or `Infinity`.
    *
    * @defaultValue `Infinity`
    */
   readonly retries?: number | undefined;
 
   /**
-   * How long all of it may take, in milliseconds, at least 0 or `Infinity`. A retry that would start
-   * later is not waited for: the error comes at once. It does not cut a subscription short.
+   * Latest start of a retry, in milliseconds. At least 0, or `Infinity`. If the next retry would start
+   * later, the stream fails at once. Does not interrupt a run of the source.
    *
-   * Counts from the subscription or, with `resetOnSuccess`, from the first failure after a value.
+   * Measured from the subscription or, with `resetOnSuccess`, from the first failure after a value.
    *
    * @defaultValue `Infinity`
    */
   readonly maxElapsed?: number | undefined;
 
   /**
-   * Whether a failure is worth a retry; false passes the error on at once. Asked only while retries
-   * are left.
+   * Whether an error is worth a retry; false fails the stream with it at once. Called only while
+   * retries are left, and not for a `TerminalError`.
    *
-   * @defaultValue every failure is
+   * @defaultValue every error except a `TerminalError`
    */
   readonly shouldRetry?: ((context: RetryBackoffContext) => boolean) | undefined;
 
   /**
-   * Replaces a delay, for instance by what a server asks for. It gets that of `backoff` and returns
-   * the one to use: milliseconds, at least 0; `Infinity` means never.
+   * Replaces the next delay. Receives the planned delay as `next`: the delay that a `RetryAfterError`
+   * names, or else the delay of `backoff`. Returns milliseconds, at least 0; `Infinity` waits until the
+   * stream is unsubscribed.
    *
-   * @defaultValue the delay of `backoff`
+   * @defaultValue `next`
    */
   readonly delay?: ((context: RetryBackoffContext, next: number) => number) | undefined;
 
   /**
-   * Is told of each retry before the wait for it begins.
+   * Called before each delay.
    *
    * @defaultValue none
    */
   readonly onRetry?: ((context: RetryBackoffContext) => void) | undefined;
 
   /**
-   * Whether a value of the source makes retries, `maxElapsed` and delays start over.
+   * Whether a value of the source resets `retries`, `maxElapsed` and the delays.
    *
    * @defaultValue `false`
    */
   readonly resetOnSuccess?: boolean | undefined;
 
   /**
-   * Measures the delays and what has elapsed.
+   * Measures delays and elapsed time.
    *
    * @defaultValue `realClock`
    */
@@ -97,26 +97,29 @@ const always = (): boolean => true;
 const ignore = (): void => {};
 
 /**
- * Subscribes to a source again when it fails, later each time.
+ * Subscribes to a source again when it fails, with growing delays.
  *
- * Each subscription has delays and limits of its own, however many share the operator. A retry
- * always waits for a timer, so a delay of 0 neither recurses nor keeps the event loop busy.
+ * Each subscription has its own delays and limits. Every retry waits for a timer, so a delay of 0
+ * neither recurses nor blocks the event loop.
  *
- * | What happens | What the stream does |
+ * | Event | Result |
  * | --- | --- |
  * | the source emits or completes | the same |
- * | the source fails, a retry is left | waits, then subscribes to it again |
- * | it fails without one, too late, or `shouldRetry` says false | fails at once with that very error |
- * | a hook throws | fails at once with what it threw |
- * | it is unsubscribed from during a delay | stops the timer |
+ * | the source fails | subscribes again after the delay |
+ * | it fails after the last retry, or the next retry would start after `maxElapsed` | fails with the error unchanged at once |
+ * | it fails, and `shouldRetry` returns false | fails with the error unchanged at once |
+ * | it fails with a `TerminalError`, or an error caused by one | fails with the error unchanged at once |
+ * | it fails with a `RetryAfterError`, or an error caused by one | waits as long as it names, then subscribes again |
+ * | that error names `Infinity` | fails with the error unchanged at once |
+ * | a hook throws | fails with the error of the hook |
+ * | unsubscribed during a delay | stops the timer |
  *
  * @param options - see {@link RetryBackoffOptions}
  * @returns an operator
  * @throws RangeError or TypeError if an option is out of its range
  *
- * Source: the limits are those of `maxElapsed` in github.com/cenkalti/backoff, where a delay that
- * would end too late is not waited for, and of `retries` in the node-retry family. The repeating is
- * rxjs' own `retry`.
+ * Source: `maxElapsed` is that of github.com/cenkalti/backoff, which skips a delay that would end too
+ * late. `retries` is that of node-retry. The operator uses `retry` of rxjs.
  *
  * @example
  * ```ts
@@ -189,7 +192,7 @@ function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
   return { strategy, retries, maxElapsed, shouldRetry, delay, onRetry, resetOnSuccess, clock };
 }
 
-/** How long to wait after a failure; nothing if it was the last one. */
+/** The delay after a failure in milliseconds; undefined if no retry follows. */
 function nextDelay(
   { retries, maxElapsed, shouldRetry, delay, onRetry }: ResolvedRetryBackoff,
   pace: Pace,

@@ -2,8 +2,8 @@ import type { Clock } from "@holdfast/clock";
 import { Observable } from "rxjs";
 
 /**
- * Emits once, `delay` from its subscription or later, and completes. Never while it is subscribed
- * to, so that what follows a delay of 0 neither recurses nor keeps the event loop busy.
+ * Emits once, `delay` after its subscription, and completes. It never emits during the subscription,
+ * so code that follows a delay of 0 neither recurses nor blocks the event loop.
  */
 export function timerOn(clock: Clock, delay: number): Observable<void> {
   return new Observable((subscriber) => {

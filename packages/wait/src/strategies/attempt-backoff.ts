@@ -12,53 +12,53 @@ import { toMilliseconds, toNanoseconds, toNanosecondsWithin } from "../delay/nan
 import { defaultRandom, type Random } from "../delay/random.ts";
 
 /**
- * The numbers of an {@link AttemptBackoff}.
+ * Options for {@link AttemptBackoff}.
  *
  * ```text
  * grown(n) = duration × factor^n
  * delay(n) = grown(n)                                           without `spread`
- *            duration + random() × (grown(n) - duration)        with it
+ *            duration + random() × (grown(n) - duration)        with `spread`
  * ```
  *
- * and the delay is then brought into the range from `duration` to `cap`.
+ * The delay is then limited to the range from `duration` to `cap`.
  */
 export interface AttemptBackoffOptions {
   /**
-   * The first delay and the shortest, in milliseconds. Finite, at least 0.
+   * First and minimum delay, in milliseconds. Finite, at least 0.
    *
    * @defaultValue `100`
    */
   readonly duration?: number | undefined;
 
   /**
-   * What a delay is multiplied by to get the next. Finite, above 0; below 1 every delay is the
-   * shortest.
+   * Growth of the delay: each delay is `factor` times the previous one. Finite, above 0; below 1
+   * every delay is the minimum.
    *
    * @defaultValue `2`
    */
   readonly factor?: number | undefined;
 
   /**
-   * The longest delay, in milliseconds, also of those that are drawn. Above 0, or `Infinity`. Where
-   * it is not above `duration`, every delay is the cap.
+   * Maximum delay in milliseconds, with and without `spread`. Above 0, or `Infinity`. If it is at
+   * most `duration`, every delay is the cap.
    *
    * @defaultValue `10_000`
    */
   readonly cap?: number | undefined;
 
   /**
-   * Whether delays are drawn, evenly from `duration` to what they would be. This is not `jitter`,
-   * which is a share of the delay itself.
+   * Whether each delay is drawn evenly from `duration` to the grown delay. Unlike `jitter`, it does
+   * not add a share of the delay.
    *
-   * The draw comes before the cap: the more attempts, the more of the delays are the cap itself. For
-   * clients that must not come back together, take {@link FullJitterBackoff}.
+   * The draw comes before the cap: with more attempts, more delays equal the cap. For clients that
+   * must not return together, use {@link FullJitterBackoff}.
    *
    * @defaultValue `false`
    */
   readonly spread?: boolean | undefined;
 
   /**
-   * Draws the delays.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */
@@ -66,14 +66,14 @@ export interface AttemptBackoffOptions {
 }
 
 /**
- * A growing delay that counts attempts, and can be asked for that of any attempt.
+ * A growing delay that counts attempts, and computes the delay of any attempt.
  *
  * Call {@link AttemptBackoff.duration} after each failure and {@link AttemptBackoff.reset} after a
- * success. Where something else counts, such as a row in a database, ask
+ * success. If the number of the attempt is stored elsewhere, in a database for example, call
  * {@link AttemptBackoff.forAttempt}.
  *
- * Source: `Backoff` of github.com/jpillora/backoff, equal to the nanosecond. Its `Min` is `duration`
- * here, its `Max` is `cap` and its `Jitter` is `spread`.
+ * Source: `Backoff` of github.com/jpillora/backoff, equal to the nanosecond. Its `Min` is `duration`,
+ * its `Max` is `cap` and its `Jitter` is `spread`.
  *
  * @example
  * ```ts
@@ -122,7 +122,7 @@ export class AttemptBackoff implements BackoffStrategy {
   }
 
   /**
-   * The delay of the current attempt; the next call gives that of the next.
+   * Returns the delay of the current attempt and counts it.
    *
    * @returns milliseconds
    */
@@ -131,9 +131,9 @@ export class AttemptBackoff implements BackoffStrategy {
   }
 
   /**
-   * The delay of an attempt, whatever this object has counted.
+   * Returns the delay of any attempt. Does not count it.
    *
-   * @param attempt - a whole number, counted from 0
+   * @param attempt - number of the attempt: a whole number, from 0
    * @returns milliseconds
    * @throws RangeError or TypeError if `attempt` is out of its range
    */
@@ -145,31 +145,31 @@ export class AttemptBackoff implements BackoffStrategy {
     return toMilliseconds(Math.min(Math.max(Math.floor(delay), this.#least), this.#most));
   }
 
-  /** The next attempt is attempt 0 again. */
+  /** Starts over: the next attempt is attempt 0. */
   reset(): void {
     this.#attempt = 0;
   }
 
   /**
-   * Which attempt is next.
+   * The number of the next attempt.
    *
-   * @returns a whole number, counted from 0
+   * @returns a whole number, from 0
    */
   attempt(): number {
     return this.#attempt;
   }
 
   /**
-   * A back-off with the same numbers that has counted nothing.
+   * Copies the options into a new object at attempt 0.
    *
-   * @returns an object of its own
+   * @returns a new object
    */
   copy(): AttemptBackoff {
     return new AttemptBackoff(this.#options);
   }
 
   /**
-   * A fresh sequence of delays from attempt 0 on.
+   * Starts a new sequence at the delay of attempt 0.
    *
    * @returns a function that returns milliseconds
    */
@@ -178,7 +178,7 @@ export class AttemptBackoff implements BackoffStrategy {
     return () => copy.duration();
   }
 
-  /** Finite, so that neither 0 times it nor a draw of 0 is NaN. */
+  /** Finite, so that 0 times it and a draw of 0 are not NaN. */
   #grown(attempt: number): number {
     const times = Math.min(power(this.#factor, attempt), Number.MAX_VALUE);
     return Math.min(this.#least * times, Number.MAX_VALUE);
@@ -186,8 +186,8 @@ export class AttemptBackoff implements BackoffStrategy {
 }
 
 /**
- * `base` to a power that is a whole number, by repeated squaring: `Math.pow` may differ in the last
- * digit from engine to engine, and does differ from Go's.
+ * `base` to the power of a whole number, by repeated squaring: the last digit of `Math.pow` depends on
+ * the engine and differs from Go's.
  */
 export function power(base: number, exponent: number): number {
   let result = 1;

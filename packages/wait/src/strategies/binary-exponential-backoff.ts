@@ -9,17 +9,17 @@ import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "../delay/nan
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { ExcessiveCollisionsError } from "./excessive-collisions-error.ts";
 
-/** The largest power of 2 that a number holds, so that `2 ** WIDEST * 0` is not NaN. */
+/** Largest finite power of 2, so that `2 ** WIDEST * 0` is not NaN. */
 const WIDEST = 1023;
 
 /**
- * The numbers of a {@link BinaryExponentialBackoff}. Their names are those of the standard.
+ * Options for {@link BinaryExponentialBackoff}, with the names of the standard.
  *
- * After collision number `n`, counted from 1, the delay is a whole number of slots:
+ * After collision number `n`, from 1, the delay is a whole number of slots:
  *
  * ```text
  * k     = min(n, backoffLimit)
- * delay = slotTime × r            r is one of 0, 1, … 2^k - 1, each as likely as the others
+ * delay = slotTime × r            r is drawn evenly from 0, 1, … 2^k - 1
  * ```
  *
  * | Collision | Slots, with the default limits |
@@ -32,29 +32,29 @@ const WIDEST = 1023;
  */
 export interface BinaryExponentialBackoffOptions {
   /**
-   * What delays are multiples of, in milliseconds. Finite, at least 0. Choose what it takes until
-   * every station can know of a collision: a round trip.
+   * Unit of the delays, in milliseconds. Finite, at least 0. Choose the round trip time: the time
+   * until every station can detect a collision.
    */
   readonly slotTime: number;
 
   /**
-   * The collision after which the range of delays no longer doubles. A whole number, at least 0, or
-   * `Infinity`.
+   * Number of the collision after which the range of delays no longer doubles. A whole number, at
+   * least 0, or `Infinity`.
    *
    * @defaultValue `10`
    */
   readonly backoffLimit?: number | undefined;
 
   /**
-   * How many attempts may collide; the last of these collisions is a failure. A whole number, at
-   * least 1, or `Infinity` where the caller counts.
+   * Maximum number of collisions in a row; the last of them throws. A whole number, at least 1, or
+   * `Infinity` if the caller counts.
    *
    * @defaultValue `16`
    */
   readonly attemptLimit?: number | undefined;
 
   /**
-   * Draws the number of slots.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */
@@ -62,16 +62,16 @@ export interface BinaryExponentialBackoffOptions {
 }
 
 /**
- * Truncated binary exponential back-off, as stations on a shared medium use it: after each
- * collision wait a random number of slots out of a range that doubles.
+ * Truncated binary exponential back-off for stations on a shared medium: after each collision a random
+ * number of slots, from a range that doubles.
  *
- * Call {@link BinaryExponentialBackoff.collision} and {@link BinaryExponentialBackoff.reset} where
- * you have the attempts in hand. Give the object to a loop of this package where that does: when
- * the attempts are used up, the delay function throws, and the loop ends with that error. For a
- * loop with a limit of its own, set `attemptLimit` to `Infinity`.
+ * Call {@link BinaryExponentialBackoff.collision} after each collision and
+ * {@link BinaryExponentialBackoff.reset} after a success, or pass the object to a loop of this
+ * package. After the last attempt the delay function throws, and the loop rejects with that error. For
+ * a loop with its own limit, set `attemptLimit` to `Infinity`.
  *
- * Mean delays are in {@link expectedSlots}. The first delay is 0 half of the time: this is made for
- * few stations and short slots. For clients of a service take {@link FullJitterBackoff}.
+ * {@link expectedSlots} computes mean delays. The first delay is 0 half of the time: the shape suits
+ * few stations and short slots. For clients of a service, use {@link FullJitterBackoff}.
  *
  * Source: IEEE Std 802.3, clause 4.2.3.2.5: slotTime, attemptLimit 16, backoffLimit 10.
  *
@@ -120,16 +120,16 @@ export class BinaryExponentialBackoff implements BackoffStrategy {
     this.#random = random;
   }
 
-  /** How many collisions there were since the last success. */
+  /** Number of collisions since the last {@link BinaryExponentialBackoff.reset}. */
   get collisions(): number {
     return this.#collisions;
   }
 
   /**
-   * Counts a collision.
+   * Counts a collision and returns the delay before the next attempt.
    *
-   * @returns how long to wait before the next attempt, in milliseconds
-   * @throws ExcessiveCollisionsError if that was the last attempt, and again until
+   * @returns milliseconds
+   * @throws ExcessiveCollisionsError after the last attempt, and in each further call until
    * {@link BinaryExponentialBackoff.reset}
    */
   collision(): number {
@@ -141,16 +141,16 @@ export class BinaryExponentialBackoff implements BackoffStrategy {
     return toMilliseconds(Math.min(slots * this.#slot, LONGEST_NANOSECONDS));
   }
 
-  /** Forgets the collisions: the attempt has succeeded, or its failure has been reported. */
+  /** Sets the number of collisions to 0. Call it after a success or a reported failure. */
   reset(): void {
     this.#collisions = 0;
   }
 
   /**
-   * The delays after the first collision, the second and so on, whatever this object has counted.
+   * Starts a new sequence at the delay after the first collision.
    *
    * @returns a function that returns milliseconds, and throws an {@link ExcessiveCollisionsError}
-   * when the attempts are used up
+   * after the last attempt
    */
   delayFunc(): DelayFunc {
     const fresh = new BinaryExponentialBackoff(this.#options);

@@ -4,20 +4,21 @@ import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import type { JitterForm } from "../delay/capped-jitter.ts";
 import type { Random } from "../delay/random.ts";
 
-/** The delays of a {@link ConstantBackoff}. */
+/** Options for {@link ConstantBackoff}. */
 export interface ConstantBackoffOptions {
-  /** The delay before jitter, in milliseconds. Finite, at least 0. */
+  /** Delay before jitter, in milliseconds. Finite, at least 0. */
   readonly duration: number;
 
   /**
-   * The largest share of the delay that may be added to it at random. Finite, at least 0.
+   * Randomness of a delay: a share that is added at most, `"full"` or `"equal"`; see
+   * {@link JitterForm}.
    *
    * @defaultValue `0`, no randomness
    */
   readonly jitter?: JitterForm | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */
@@ -25,7 +26,7 @@ export interface ConstantBackoffOptions {
 }
 
 /**
- * The same delay each time, under a name that says so: a {@link Backoff} that cannot grow.
+ * A constant delay: a {@link Backoff} without growth.
  *
  * Source: `ConstantBackOff` of github.com/cenkalti/backoff v4, with jitter.
  *
@@ -51,7 +52,7 @@ export class ConstantBackoff implements BackoffStrategy {
   }
 
   /**
-   * A fresh sequence of delays from the first on.
+   * Starts a new sequence at the first delay.
    *
    * @returns a function that returns milliseconds
    */

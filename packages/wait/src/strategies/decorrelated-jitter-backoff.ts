@@ -13,27 +13,27 @@ import {
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 
-/** The delays of a {@link DecorrelatedJitterBackoff}. */
+/** Options for {@link DecorrelatedJitterBackoff}. */
 export interface DecorrelatedJitterBackoffOptions {
-  /** The shortest delay, in milliseconds, unless `cap` is shorter. Finite, at least 0. */
+  /** Minimum delay in milliseconds, unless `cap` is shorter. Finite, at least 0. */
   readonly duration: number;
 
   /**
-   * How many times as long as the one before a delay can be. Finite, at least 1.
+   * Maximum ratio of a delay to the previous one. Finite, at least 1.
    *
    * @defaultValue `3`
    */
   readonly factor?: number | undefined;
 
   /**
-   * The longest delay, in milliseconds; no draw exceeds it. Above 0, or `Infinity`.
+   * Maximum delay in milliseconds; no delay exceeds it. Above 0, or `Infinity`.
    *
    * @defaultValue `Infinity`
    */
   readonly cap?: number | undefined;
 
   /**
-   * Draws the delays.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */
@@ -41,19 +41,19 @@ export interface DecorrelatedJitterBackoffOptions {
 }
 
 /**
- * Delays each drawn from a range that depends on the one before, so that clients that failed
- * together drift apart for good.
+ * Delays drawn from a range that depends on the previous delay, so that clients that failed together
+ * stay apart.
  *
  * ```text
  * delay(-1) = duration
  * delay(n)  = min(cap, uniform(duration, delay(n - 1) × factor))     the end excluded
  * ```
  *
- * A delay can be shorter than the one before. What is drawn above `cap` becomes `cap`, so that with
- * the default factor at least one third of the delays there are the cap itself.
+ * A delay can be shorter than the previous one. A draw above `cap` becomes `cap`: with the default
+ * factor at least one third of the delays after the cap equal it.
  *
- * Source: "Decorrelated Jitter" of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015,
- * in the form given there; Polly's function of that name is another.
+ * Source: "Decorrelated Jitter" of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+ * Polly's function of that name computes different delays.
  *
  * @example
  * ```ts
@@ -98,7 +98,7 @@ export class DecorrelatedJitterBackoff implements BackoffStrategy {
   }
 
   /**
-   * A fresh sequence of delays from the first on.
+   * Starts a new sequence at the first delay.
    *
    * @returns a function that returns milliseconds
    */

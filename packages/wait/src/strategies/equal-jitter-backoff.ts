@@ -4,10 +4,11 @@ import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import type { GrowthOptions } from "./growth-options.ts";
 
 /**
- * Delays of which one half is certain and the other drawn: spread, and never next to nothing.
+ * Delays with one fixed and one random half: spread, and never close to 0.
  *
- * Delay number `n`, counted from 0, is evenly spread over `b / 2` to `b`, the end excluded, in whole
- * nanoseconds, where `b = min(cap, duration × factor^n)`.
+ * With `b = min(cap, duration × factor^n)`, delay number `n`, from 0, is evenly spread over `b / 2` to
+ * `b`, the end excluded, in whole nanoseconds. A {@link Backoff} with `jitter: "equal"` and the same
+ * factor has the same delays.
  *
  * Source: "Equal Jitter" of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  *
@@ -34,7 +35,7 @@ export class EqualJitterBackoff implements BackoffStrategy {
   }
 
   /**
-   * A fresh sequence of delays from the first on.
+   * Starts a new sequence at the first delay.
    *
    * @returns a function that returns milliseconds
    */

@@ -1,7 +1,7 @@
 const CODE = "ERR_WAIT_EXCESSIVE_COLLISIONS";
 
 /**
- * A truncated binary exponential back-off has used up its attempts.
+ * All attempts of a truncated binary exponential back-off have collided.
  *
  * @example
  * ```ts
@@ -16,10 +16,10 @@ export class ExcessiveCollisionsError extends Error {
   override readonly name = "ExcessiveCollisionsError";
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;
-  /** How many attempts were made. */
+  /** Number of attempts. */
   readonly attempts: number;
 
-  /** @param attempts - how many attempts were made */
+  /** @param attempts - number of attempts */
   constructor(attempts: number) {
     super(`all of ${attempts} attempts collided`);
     this.attempts = attempts;
@@ -30,7 +30,7 @@ export class ExcessiveCollisionsError extends Error {
  * Whether a value is an {@link ExcessiveCollisionsError}, of this copy of the package or another.
  *
  * @param value - anything
- * @returns true if it is an error with the code of excessive collisions
+ * @returns true if it is an `Error` with the code `ERR_WAIT_EXCESSIVE_COLLISIONS`
  *
  * @example
  * ```ts

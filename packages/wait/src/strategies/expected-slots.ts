@@ -1,16 +1,15 @@
 import { requireWhole } from "@holdfast/clock/internal";
 
 /**
- * How many slots a station waits on average after its `collisions`-th collision in a row, in binary
- * exponential back-off.
+ * Mean delay of binary exponential back-off, in slots, after a number of collisions in a row.
  *
- * The number is drawn from 0, 1, … 2^c - 1, so that the mean is `E(c) = (2^c - 1) / 2`. It is that
- * of one wait; what was waited after the collisions before comes on top.
+ * The delay is drawn from 0, 1, … 2^c - 1, so its mean is `E(c) = (2^c - 1) / 2`. It is the mean of
+ * one delay, not the sum of all delays so far.
  *
- * @param collisions - how many in a row, a whole number of at least 0
- * @param backoffLimit - after which collision the range no longer doubles, a whole number of at
- * least 0; by default `Infinity`, not truncated. Ethernet has 10
- * @returns slots, not milliseconds; a multiple of one half, or `Infinity` where a number holds no more
+ * @param collisions - number of collisions in a row: a whole number, at least 0
+ * @param backoffLimit - number of the collision after which the range no longer doubles: a whole
+ * number, at least 0; by default `Infinity`. Ethernet has 10
+ * @returns slots, not milliseconds: a multiple of one half, or `Infinity` on overflow
  * @throws RangeError or TypeError if an argument is out of its range
  *
  * Source: the mean of the uniform draw in IEEE Std 802.3, clause 4.2.3.2.5.

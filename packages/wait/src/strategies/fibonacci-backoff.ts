@@ -3,18 +3,18 @@ import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { type CappedJitter, cappedJitter, type SpreadOptions } from "../delay/capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 
-/** The delays of a {@link FibonacciBackoff}. */
+/** Options for {@link FibonacciBackoff}. */
 export interface FibonacciBackoffOptions extends SpreadOptions {
-  /** The first delay before jitter, and the second, in milliseconds. Finite, at least 0. */
+  /** First and second delay before jitter, in milliseconds. Finite, at least 0. */
   readonly duration: number;
 }
 
 /**
- * Delays that are each the sum of the two before: in the long run they grow by 1.618, the golden
- * ratio, and at first more gently.
+ * Delays that are the sum of the previous two. They grow slowly at first, then by the golden ratio,
+ * 1.618.
  *
- * Delay number `n`, counted from 0, is `min(duration × F(n + 1), cap)` and its jitter, where `F` is
- * 1, 1, 2, 3, 5, 8 and so on.
+ * Delay number `n`, from 0, is `min(duration × F(n + 1), cap)` with jitter, where `F` is 1, 1, 2, 3,
+ * 5, 8 and so on.
  *
  * Source: the Fibonacci numbers; as a back-off, `FibonacciStrategy` of node-backoff.
  *
@@ -29,7 +29,7 @@ export interface FibonacciBackoffOptions extends SpreadOptions {
 export class FibonacciBackoff implements BackoffStrategy {
   readonly #options: FibonacciBackoffOptions;
   readonly #jitter: CappedJitter;
-  // Each begins as a number, which is stored as one: no step allocates.
+  // Initialized with numbers, so that engines store them unboxed and no step allocates.
   #next = 0;
   #after = 0;
 
@@ -48,7 +48,7 @@ export class FibonacciBackoff implements BackoffStrategy {
   }
 
   /**
-   * A fresh sequence of delays from the first on.
+   * Starts a new sequence at the first delay.
    *
    * @returns a function that returns milliseconds
    */

@@ -4,12 +4,13 @@ import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import type { GrowthOptions } from "./growth-options.ts";
 
 /**
- * Delays drawn from 0 up to a bound that grows: the most even spread, and the least work for a
- * server that many clients come back to.
+ * Delays drawn from 0 to a growing limit: the most even spread, and the lowest load on a server that
+ * many clients return to.
  *
- * Delay number `n`, counted from 0, is evenly spread over 0 to `min(cap, duration × factor^n)`, the
- * end excluded, in whole nanoseconds. A delay can be next to nothing, at any time; where that
- * hurts, take {@link EqualJitterBackoff}.
+ * Delay number `n`, from 0, is evenly spread over 0 to `min(cap, duration × factor^n)`, the end
+ * excluded, in whole nanoseconds. Any delay can be close to 0; to avoid that, use
+ * {@link EqualJitterBackoff}. A {@link Backoff} with `jitter: "full"` and the same factor has the same
+ * delays.
  *
  * Source: "Full Jitter" of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  *
@@ -36,7 +37,7 @@ export class FullJitterBackoff implements BackoffStrategy {
   }
 
   /**
-   * A fresh sequence of delays from the first on.
+   * Starts a new sequence at the first delay.
    *
    * @returns a function that returns milliseconds
    */

@@ -1,33 +1,33 @@
 import type { Random } from "../delay/random.ts";
 
-/** Where delays start, how they grow and where growth ends, for shapes that draw all or half of them. */
+/** Options for {@link FullJitterBackoff} and {@link EqualJitterBackoff}. */
 export interface GrowthOptions {
-  /** The first delay before the draw, in milliseconds. Finite, at least 0. */
+  /** First delay before jitter, in milliseconds. Finite, at least 0. */
   readonly duration: number;
 
   /**
-   * What a delay is multiplied by to get the next, before the draw. Finite, above 0.
+   * Growth of the delay before jitter: each is `factor` times the previous one. Finite, above 0.
    *
    * @defaultValue `2`
    */
   readonly factor?: number | undefined;
 
   /**
-   * How many times the delay may grow. A whole number, at least 0, or `Infinity`.
+   * Maximum number of growths. A whole number, at least 0, or `Infinity`.
    *
    * @defaultValue `Infinity`
    */
   readonly steps?: number | undefined;
 
   /**
-   * The longest delay, in milliseconds; no draw exceeds it. Above 0, or `Infinity`.
+   * Maximum delay in milliseconds; no delay exceeds it. Above 0, or `Infinity`.
    *
    * @defaultValue `Infinity`
    */
   readonly cap?: number | undefined;
 
   /**
-   * Draws the delays.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */

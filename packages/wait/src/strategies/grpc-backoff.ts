@@ -18,14 +18,14 @@ import {
 import { defaultRandom, type Random } from "../delay/random.ts";
 
 /**
- * The numbers of gRPC's connection back-off; what is left out is gRPC's own.
+ * Options for {@link GrpcBackoff} and {@link grpcBackoff}. The defaults are those of gRPC.
  *
  * ```text
  * delay(0) = duration                                      exactly
  * delay(n) = min(duration × factor^n, cap) × (1 + jitter × (2 × random() - 1))
  * ```
  *
- * | `n` | By default |
+ * | `n` | Delay with the defaults |
  * | --- | --- |
  * | 0 | 1000 |
  * | 1 | 1280 to 1920 |
@@ -35,29 +35,29 @@ import { defaultRandom, type Random } from "../delay/random.ts";
  */
 export interface GrpcBackoffOptions {
   /**
-   * The first delay, in milliseconds. Finite, at least 0. Neither jitter nor `cap` changes it,
-   * unless `capAfterJitter` is set.
+   * First delay in milliseconds. Finite, at least 0. It has no jitter, and `cap` limits it only with
+   * `capAfterJitter`.
    *
    * @defaultValue `1_000`
    */
   readonly duration?: number | undefined;
 
   /**
-   * What a delay is multiplied by to get the next, before jitter. Finite, above 0.
+   * Growth of the delay before jitter: each is `factor` times the previous one. Finite, above 0.
    *
    * @defaultValue `1.6`
    */
   readonly factor?: number | undefined;
 
   /**
-   * The largest share of a delay by which chance lengthens or shortens it. From 0 to 1.
+   * Maximum random change of a delay, up or down, as a share of it. From 0 to 1.
    *
    * @defaultValue `0.2`
    */
   readonly jitter?: number | undefined;
 
   /**
-   * The delay at which growth ends, in milliseconds, before jitter unless `capAfterJitter` is set.
+   * Delay at which growth ends, in milliseconds, before jitter unless `capAfterJitter` is set.
    * Above 0, or `Infinity`.
    *
    * @defaultValue `120_000`
@@ -67,7 +67,7 @@ export interface GrpcBackoffOptions {
   /**
    * Whether `cap` limits every delay with its jitter, the first delay included.
    *
-   * Growth then ends at `cap / (1 + jitter)`, so that the last delays are still spread below the
+   * Growth then ends at `cap / (1 + jitter)`, so that the last delays are still spread, below the
    * cap.
    *
    * @defaultValue `false`, as in gRPC: a delay can reach `cap × (1 + jitter)`
@@ -75,21 +75,21 @@ export interface GrpcBackoffOptions {
   readonly capAfterJitter?: boolean | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */
   readonly random?: Random | undefined;
 }
 
-/** The options in nanoseconds, checked. */
+/** {@link GrpcBackoffOptions}, checked, in nanoseconds. */
 interface Shape {
   readonly first: number;
   readonly factor: number;
   readonly share: number;
-  /** Where growth ends, before jitter. */
+  /** Delay before jitter at which growth ends. */
   readonly limit: number;
-  /** What no delay exceeds. */
+  /** Maximum delay. */
   readonly most: number;
   readonly random: Random;
 }
@@ -132,16 +132,16 @@ function spread(base: number, { share, limit, most, random }: Shape): number {
 }
 
 /**
- * How long gRPC waits before it connects again.
+ * Computes a delay of gRPC's connection back-off.
  *
- * @param retries - how many attempts in a row have failed before the one that just did: a whole
- * number of at least 0; 0 gives `duration` itself, without a draw
+ * @param retries - number of failures in a row before the last one: a whole number, at least 0. 0
+ * returns `duration` without jitter
  * @param options - see {@link GrpcBackoffOptions}
  * @returns milliseconds
  * @throws RangeError or TypeError if an argument is out of its range
  *
  * Source: the gRPC Connection Backoff Protocol, and `Exponential.Backoff` of grpc-go, equal to the
- * nanosecond. There, too, the first delay is exact.
+ * nanosecond. Its first delay has no jitter either.
  *
  * @example
  * ```ts
@@ -159,7 +159,7 @@ export function grpcBackoff(retries: number, options: GrpcBackoffOptions = {}): 
   const shape = shapeOf(options);
   if (retries === 0) return toMilliseconds(Math.floor(shape.first));
   let base = shape.first;
-  // Multiplied step by step, as Go does; where that changes nothing any more, neither do more steps.
+  // Step by step, as in Go. A step without an effect ends the loop: no later step has one.
   for (let n = 0; n < retries && base < shape.limit; n++) {
     const grown = base * shape.factor;
     if (grown === base) break;
@@ -169,11 +169,10 @@ export function grpcBackoff(retries: number, options: GrpcBackoffOptions = {}): 
 }
 
 /**
- * gRPC's connection back-off as a strategy: its delays are those of {@link grpcBackoff} for 0, 1, 2
- * and so on.
+ * gRPC's connection back-off as a strategy: the delays of {@link grpcBackoff} for 0, 1, 2 and so on.
  *
- * The whole protocol counts the time spent connecting against the delay and starts over when the
- * peer has accepted the connection; the strategy is its delays alone.
+ * The strategy is only the delays of the protocol. `connectWithBackoff` and `keepConnected` implement
+ * the rest: time spent connecting counts as delay, and an accepted connection resets the delays.
  *
  * Source: the gRPC Connection Backoff Protocol, and `Exponential.Backoff` of grpc-go.
  *
@@ -187,7 +186,7 @@ export function grpcBackoff(retries: number, options: GrpcBackoffOptions = {}): 
  */
 export class GrpcBackoff implements BackoffStrategy {
   #shape: Shape;
-  // Each begins as a number, which is stored as one: no step allocates.
+  // Initialized with numbers, so that engines store them unboxed and no step allocates.
   #base = 0;
   #retries = 0;
 
@@ -200,7 +199,7 @@ export class GrpcBackoff implements BackoffStrategy {
   }
 
   /**
-   * A fresh sequence of delays from the first on.
+   * Starts a new sequence at the first delay.
    *
    * @returns a function that returns milliseconds
    */

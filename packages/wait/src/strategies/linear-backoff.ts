@@ -3,13 +3,14 @@ import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { type CappedJitter, cappedJitter, type SpreadOptions } from "../delay/capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 
-/** The delays of a {@link LinearBackoff}. */
+/** Options for {@link LinearBackoff}. */
 export interface LinearBackoffOptions extends SpreadOptions {
-  /** The first delay before jitter, in milliseconds. Finite, at least 0. */
+  /** First delay before jitter, in milliseconds. Finite, at least 0. */
   readonly duration: number;
 
   /**
-   * What is added to a delay to get the next, in milliseconds. Finite, at least 0.
+   * Growth of the delay before jitter, in milliseconds: each is `increment` longer than the previous
+   * one. Finite, at least 0.
    *
    * @defaultValue `duration`
    */
@@ -17,9 +18,9 @@ export interface LinearBackoffOptions extends SpreadOptions {
 }
 
 /**
- * Delays that grow by the same amount each time.
+ * Delays that grow by a constant amount.
  *
- * Delay number `n`, counted from 0, is `min(duration + n × increment, cap)` and its jitter.
+ * Delay number `n`, from 0, is `min(duration + n × increment, cap)` with jitter.
  *
  * Source: an arithmetic progression.
  *
@@ -35,7 +36,7 @@ export class LinearBackoff implements BackoffStrategy {
   readonly #options: LinearBackoffOptions;
   readonly #jitter: CappedJitter;
   readonly #increment: number;
-  // Begins as a number, which is stored as one: no step allocates.
+  // Initialized with a number, so that engines store it unboxed and no step allocates.
   #base = 0;
 
   /**
@@ -54,7 +55,7 @@ export class LinearBackoff implements BackoffStrategy {
   }
 
   /**
-   * A fresh sequence of delays from the first on.
+   * Starts a new sequence at the first delay.
    *
    * @returns a function that returns milliseconds
    */

@@ -15,39 +15,39 @@ import {
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 
-/** The delays of a {@link SymmetricJitterBackoff}. */
+/** Options for {@link SymmetricJitterBackoff}. */
 export interface SymmetricJitterBackoffOptions {
   /**
-   * The first delay before jitter, in milliseconds. Finite, at least 0. `cap` does not limit it
-   * without `capAfterJitter`.
+   * First delay before jitter, in milliseconds. Finite, at least 0. `cap` limits it only with
+   * `capAfterJitter`.
    *
    * @defaultValue `500`
    */
   readonly duration?: number | undefined;
 
   /**
-   * What a delay is multiplied by to get the next, before jitter. Finite, above 0.
+   * Growth of the delay before jitter: each is `factor` times the previous one. Finite, above 0.
    *
    * @defaultValue `1.5`
    */
   readonly factor?: number | undefined;
 
   /**
-   * The largest share of a delay by which chance lengthens or shortens it. From 0 to 1.
+   * Maximum random change of a delay, up or down, as a share of it. From 0 to 1.
    *
    * @defaultValue `0.5`
    */
   readonly jitter?: number | undefined;
 
   /**
-   * How many times the delay may grow. A whole number, at least 0, or `Infinity`.
+   * Maximum number of growths. A whole number, at least 0, or `Infinity`.
    *
    * @defaultValue `Infinity`
    */
   readonly steps?: number | undefined;
 
   /**
-   * The delay at which growth ends, in milliseconds, before jitter unless `capAfterJitter` is set.
+   * Delay at which growth ends, in milliseconds, before jitter unless `capAfterJitter` is set.
    * Above 0, or `Infinity`.
    *
    * @defaultValue `60_000`
@@ -57,7 +57,7 @@ export interface SymmetricJitterBackoffOptions {
   /**
    * Whether `cap` limits every delay with its jitter, the first delay included.
    *
-   * Growth then ends at `cap / (1 + jitter)`, so that the last delays are still spread below the
+   * Growth then ends at `cap / (1 + jitter)`, so that the last delays are still spread, below the
    * cap.
    *
    * @defaultValue `false`: a delay can reach `cap × (1 + jitter)`
@@ -65,7 +65,7 @@ export interface SymmetricJitterBackoffOptions {
   readonly capAfterJitter?: boolean | undefined;
 
   /**
-   * Draws the jitter.
+   * Source of randomness.
    *
    * @defaultValue `Math.random`
    */
@@ -73,15 +73,15 @@ export interface SymmetricJitterBackoffOptions {
 }
 
 /**
- * Growing delays that chance makes longer or shorter, so that their mean is the delay without it.
+ * Growing delays with jitter in both directions: their mean is the delay without jitter.
  *
- * Delay number `n`, counted from 0, is evenly spread over `b × (1 - jitter)` to `b × (1 + jitter)`,
- * both ends included, in whole nanoseconds, where `b = min(duration × factor^n, cap)`; as in Go,
- * rounding can add a nanosecond to the longest. It never ends by itself: how often and how long to
- * try is for the loop to say.
+ * With `b = min(duration × factor^n, cap)`, delay number `n`, from 0, is evenly spread over
+ * `b × (1 - jitter)` to `b × (1 + jitter)`, in whole nanoseconds. Both ends are included. As in Go,
+ * rounding can add a nanosecond to the longest delay. The sequence has no end: limits belong to the
+ * loop.
  *
- * Source: `ExponentialBackOff` of github.com/cenkalti/backoff v4, equal to the nanosecond, and its
- * defaults; what is `jitter` here is its randomization factor.
+ * Source: `ExponentialBackOff` of github.com/cenkalti/backoff v4, equal to the nanosecond, with its
+ * defaults. Its randomization factor is `jitter`.
  *
  * @example
  * ```ts
@@ -120,7 +120,7 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
     requireAbove("options.cap", cap, 0);
     requireBoolean("options.capAfterJitter", capAfterJitter);
     requireFunction("options.random", random);
-    // The least number there is does not become 0, which is no cap.
+    // A tiny cap must not round to 0, which is not a valid cap.
     const limit = capAfterJitter ? Math.max(cap / (1 + jitter), Number.MIN_VALUE) : cap;
     this.#growth = new Backoff({ duration, factor, steps, cap: limit, capAfterJitter });
     this.#share = jitter;
@@ -129,7 +129,7 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
   }
 
   /**
-   * A fresh sequence of delays from the first on.
+   * Starts a new sequence at the first delay.
    *
    * @returns a function that returns milliseconds
    */
@@ -138,7 +138,7 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
     return () => this.#spread(toNanoseconds(base()));
   }
 
-  /** The order of the operations decides the last nanosecond; it is Go's. */
+  /** The order of operations decides the last nanosecond; it is Go's. */
   #spread(nanoseconds: number): number {
     const draw = this.#random();
     if (this.#share === 0) return toMilliseconds(nanoseconds);

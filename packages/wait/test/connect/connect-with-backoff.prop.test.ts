@@ -22,8 +22,8 @@ const shape = fc.record({
 
 const minConnectTimeout = fc.nat(5_000);
 
-/** How long an attempt takes to end, if it is let. */
-const takes = fc.oneof(fc.constantFrom(0, 1, never), fc.nat(8_000));
+/** Duration of an attempt without a time limit. */
+const durationOfAttempt = fc.oneof(fc.constantFrom(0, 1, never), fc.nat(8_000));
 
 /**
  * When attempts start by the published protocol, given how long each would take to fail and the delay
@@ -42,12 +42,12 @@ function published(durations: readonly number[], delays: readonly number[], leas
   return [...starts, now];
 }
 
-it("starts every attempt when the published protocol does", async () => {
+it("starts every attempt at the instant of the published protocol", async () => {
   await fc.assert(
     fc.asyncProperty(
       shape,
       minConnectTimeout,
-      fc.array(takes, { maxLength: 12 }),
+      fc.array(durationOfAttempt, { maxLength: 12 }),
       fc.integer(),
       async (options, least, durations, seed) => {
         const clock = new FakeClock();
@@ -77,19 +77,22 @@ it("starts every attempt when the published protocol does", async () => {
   );
 });
 
-/** How long an attempt takes, and how long the connection then holds; undefined if it is refused. */
-const attempts = fc.array(fc.tuple(takes, fc.option(fc.nat(8_000), { nil: undefined })), {
-  minLength: 2,
-  maxLength: 30,
-});
+/** Duration of an attempt and lifetime of its connection; undefined if refused. */
+const attempts = fc.array(
+  fc.tuple(durationOfAttempt, fc.option(fc.nat(8_000), { nil: undefined })),
+  {
+    minLength: 2,
+    maxLength: 30,
+  },
+);
 
-it("starts no attempt too soon or too late, whatever became of the one before", async () => {
+it("starts every attempt on time after any outcome of the previous one", async () => {
   await fc.assert(
     fc.asyncProperty(shape, minConnectTimeout, attempts, async (options, least, script) => {
       const clock = new FakeClock();
       const stop = new AbortController();
       const seen: { at: number; attempt: number }[] = [];
-      /** What follows from the script and from the delay that each attempt was told. */
+      /** The expected events, from the script and from the delay passed to each attempt. */
       const wanted = [{ at: clock.monotonic(), attempt: 1 }];
 
       const connect = async ({ attempt, delay, timeout, signal }: ConnectAttempt) => {
@@ -125,7 +128,7 @@ it("starts no attempt too soon or too late, whatever became of the one before", 
   );
 });
 
-it("spreads out a thousand clients that lost the same server", async () => {
+it("spreads a thousand clients that lost the same server", async () => {
   const clock = new FakeClock();
   const start = clock.monotonic();
   const stop = new AbortController();

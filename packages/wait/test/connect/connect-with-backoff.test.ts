@@ -26,7 +26,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
   type Connect = (attempt: ConnectAttempt) => Promise<string>;
   type Options = Partial<ConnectOptions<string>>;
 
-  /** Fails after each of these durations in turn, and then accepts at once. */
+  /** Fails after each of these durations in turn, then accepts at once. */
   function failing(...durations: readonly number[]): Connect {
     return async ({ attempt, signal }) => {
       timeline.note(`attempt ${attempt}`);
@@ -52,7 +52,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
   const startsIn = (events: readonly TimelineEvent[]) =>
     events.filter(([, event]) => String(event).startsWith("attempt")).map(([at]) => at);
 
-  describe("honours the errors that say when to try again", () => {
+  describe("after a TerminalError or a RetryAfterError", () => {
     const throwing = (...errors: (Error | undefined)[]): Connect => {
       const rest = [...errors];
       return async ({ attempt }) => {
@@ -63,7 +63,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       };
     };
 
-    it("rejects at once with a TerminalError, without asking onRetry", async () => {
+    it("rejects at once with a TerminalError, without calling onRetry", async () => {
       const terminal = new TerminalError("bad credentials");
       const onRetry = vi.fn();
       await start(throwing(terminal), { onRetry });
@@ -74,7 +74,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect(onRetry).not.toHaveBeenCalled();
     });
 
-    it("waits at least as long as a RetryAfterError names, and tells onRetry", async () => {
+    it("waits at least as long as a RetryAfterError names, and passes that delay to onRetry", async () => {
       const delays: number[] = [];
       const onRetry = ({ delay }: { delay: number }) => delays.push(delay);
       const end = start(throwing(new RetryAfterError(5_000), new RetryAfterError(1)), { onRetry });
@@ -90,7 +90,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect(timeline.events[1]).toEqual([0, ["rejected", error]]);
     });
 
-    it("stops at once when aborted during the wait that a RetryAfterError asks for", async () => {
+    it("rejects at once when aborted during the delay of a RetryAfterError", async () => {
       const end = start(throwing(new RetryAfterError(5_000)));
       await harness.step(4_999);
       stop.abort("stop");
@@ -112,8 +112,8 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
     await second;
   });
 
-  describe("connects", () => {
-    it("at once, and settles with the connection", async () => {
+  describe("attempts", () => {
+    it("calls connect at once and resolves with the connection", async () => {
       await start(failing());
       expect(timeline.events).toEqual([
         [0, "attempt 1"],
@@ -122,7 +122,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       ]);
     });
 
-    it("again after each delay, and not a millisecond before", async () => {
+    it("calls connect again after each delay, not a millisecond early", async () => {
       const end = start(failing(0, 0, 0));
       await harness.step(699);
       expect(startsIn(timeline.events)).toEqual([0, 100, 300]);
@@ -135,7 +135,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       ]);
     });
 
-    it("as gRPC does, unless told otherwise: after 1 s, and then 1.6 s and a fifth more or less", async () => {
+    it("uses gRPC's delays by default: 1 s, then 1.6 s plus or minus 20 %", async () => {
       const end = start(failing(0, 0), { backoff: undefined });
       await harness.step(1_000 + 1_279);
       expect(startsIn(timeline.events)).toEqual([0, 1_000]);
@@ -144,7 +144,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect(startsIn(timeline.events)).toHaveLength(3);
     });
 
-    it("with what throws and what returns no promise", async () => {
+    it("accepts a connect that throws or returns synchronously", async () => {
       const connect = vi.fn((_: ConnectAttempt) => "connection" as never);
       connect.mockImplementationOnce(() => {
         throw new Error("refused");
@@ -158,7 +158,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       ]);
     });
 
-    it("from the first delay on, every time it is called", async () => {
+    it("starts at the first delay in every call", async () => {
       for (const from of [0, 300]) {
         const end = start(failing(0, 0));
         await harness.step(300);
@@ -167,7 +167,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       }
     });
 
-    it("after an infinite delay never, but can still be stopped", async () => {
+    it("never retries after an infinite delay, and can still be aborted", async () => {
       const backoff = { delayFunc: () => () => never };
       const end = start(failing(5), { backoff, minConnectTimeout: never });
       await harness.step(2 ** 40);
@@ -180,14 +180,14 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
     });
   });
 
-  describe("makes the last attempt that a strategy allows", () => {
+  describe("when the strategy has no further delay", () => {
     const backoff = new BinaryExponentialBackoff({
       slotTime: 1,
       attemptLimit: 3,
       random: () => 0.9,
     });
 
-    it("and connects if that succeeds", async () => {
+    it("resolves if the last attempt succeeds", async () => {
       const end = start(failing(0, 0), { backoff });
       await harness.step(1_000);
       await end;
@@ -200,7 +200,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       ]);
     });
 
-    it("and rejects with what the strategy says if that fails, without a word to onRetry", async () => {
+    it("rejects with the error of the strategy if the last attempt fails, without calling onRetry", async () => {
       const onRetry = vi.fn();
       const end = start(failing(0, 0, 5), { backoff, onRetry, minConnectTimeout: 1_000 });
       await harness.step(1_000);
@@ -210,9 +210,9 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
     });
   });
 
-  describe("counts each delay from the start of the attempt", () => {
+  describe("starts each delay at the start of the attempt", () => {
     interface DelayCase {
-      /** How long each attempt takes to fail, if it is let. */
+      /** Time until each attempt fails without a time limit. */
       readonly durations: readonly number[];
       readonly minConnectTimeout: number;
       readonly starts: readonly number[];
@@ -220,32 +220,32 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
 
     it.each(
       Object.entries<DelayCase>({
-        "which then contains the time of connecting": {
+        "so the time of connecting counts as delay": {
           durations: [60, 150, 1],
           minConnectTimeout: 1_000,
           starts: [0, 100, 300, 700],
         },
-        "which is over when one fails a millisecond later": {
+        "also if the attempt fails a millisecond after its delay": {
           durations: [101, 201],
           minConnectTimeout: 1_000,
           starts: [0, 101, 302],
         },
-        "which is over when one fails in that millisecond": {
+        "also if the attempt fails at the end of its delay": {
           durations: [100, 200],
           minConnectTimeout: 1_000,
           starts: [0, 100, 300],
         },
-        "and gives one that hangs the least timeout": {
+        "and times a hanging attempt out after minConnectTimeout": {
           durations: [never, never, 0],
           minConnectTimeout: 250,
           starts: [0, 250, 500, 900],
         },
-        "and gives one that hangs its whole delay, if that is longer": {
+        "and times a hanging attempt out after its delay if that is longer": {
           durations: [never, never, never],
           minConnectTimeout: 250,
           starts: [0, 250, 500, 900],
         },
-        "and gives one that hangs no more than its delay, without a least timeout": {
+        "and times a hanging attempt out after its delay with a minConnectTimeout of 0": {
           durations: [never, never],
           minConnectTimeout: 0,
           starts: [0, 100, 300],
@@ -258,7 +258,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect(startsIn(timeline.events)).toEqual(starts);
     });
 
-    it("the time that onRetry takes included", async () => {
+    it("and includes the time of onRetry", async () => {
       const onRetry = () => harness.clock.sleep(60);
       const end = start(failing(30, 30, 150), { onRetry, minConnectTimeout: 1_000 });
       await harness.step(700);
@@ -267,8 +267,8 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
     });
   });
 
-  describe("gives an attempt up", () => {
-    it("after 20 seconds and not before, unless told otherwise", async () => {
+  describe("attempt timeout", () => {
+    it("is 20 seconds by default, not a millisecond less", async () => {
       const onRetry = vi.fn();
       const end = start(hangs, { minConnectTimeout: undefined, onRetry });
       await harness.step(19_999);
@@ -279,7 +279,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       await end;
     });
 
-    it("and aborts its signal, with the very error that onRetry gets", async () => {
+    it("aborts the signal of the attempt with the error that onRetry receives", async () => {
       const reasons: unknown[] = [];
       const errors: unknown[] = [];
       const connect: Connect = ({ signal, attempt }) => {
@@ -303,7 +303,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       await end;
     });
 
-    it("never with an infinite timeout", async () => {
+    it("can be infinite", async () => {
       const end = start(hangs, { minConnectTimeout: never });
       await harness.step(1e9);
       expect(timeline.events).toEqual([]);
@@ -312,7 +312,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect(timeline.events).toEqual([[1e9, ["rejected", "enough"]]]);
     });
 
-    it("without a word more from one that rejects later", async () => {
+    it("ignores an error of the attempt that comes later", async () => {
       const onRetry = vi.fn();
       const slow: Connect = async ({ attempt }) => {
         if (attempt === 2) return "connection";
@@ -329,28 +329,31 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect(onRetry.mock.calls).toMatchObject([[{ error: { name: "TimeoutError" } }]]);
     });
 
-    it.each(["with", "without"])("and what it connects to later, %s onLate", async (onLate) => {
-      const slow: Connect = async ({ attempt }) => {
-        await harness.clock.sleep(attempt === 1 ? 120 : 50);
-        return `connection ${attempt}`;
-      };
-      const late = (connection: string) => timeline.note(`late ${connection}`);
-      const end = start(slow, { onLate: onLate === "with" ? late : undefined });
-      await harness.step(150);
-      await end;
-      const told: TimelineEvent[] = onLate === "with" ? [[120, "late connection 1"]] : [];
-      expect(timeline.events).toEqual([...told, [150, "connection 2"], [150, "resolved"]]);
-    });
+    it.each(["with", "without"])(
+      "ends an attempt whose connection comes late, %s onLate",
+      async (onLate) => {
+        const slow: Connect = async ({ attempt }) => {
+          await harness.clock.sleep(attempt === 1 ? 120 : 50);
+          return `connection ${attempt}`;
+        };
+        const late = (connection: string) => timeline.note(`late ${connection}`);
+        const end = start(slow, { onLate: onLate === "with" ? late : undefined });
+        await harness.step(150);
+        await end;
+        const lateEvents: TimelineEvent[] = onLate === "with" ? [[120, "late connection 1"]] : [];
+        expect(timeline.events).toEqual([...lateEvents, [150, "connection 2"], [150, "resolved"]]);
+      },
+    );
   });
 
-  describe("tells", () => {
-    it("connect which attempt it is, since when, until when, and when the next may come", async () => {
+  describe("passes facts on", () => {
+    it("passes attempt, startedAt, delay and timeout to connect", async () => {
       const connect = vi.fn(hangs);
       const now = harness.clock.monotonic();
       const end = start(connect, { minConnectTimeout: 250 });
       await harness.step(600);
-      const told = connect.mock.calls.map(([{ signal: _, ...facts }]) => facts);
-      expect(told).toEqual([
+      const received = connect.mock.calls.map(([{ signal: _, ...facts }]) => facts);
+      expect(received).toEqual([
         { attempt: 1, startedAt: now, delay: 100, timeout: 250 },
         { attempt: 2, startedAt: now + 250, delay: 200, timeout: 250 },
         { attempt: 3, startedAt: now + 500, delay: 400, timeout: 400 },
@@ -359,7 +362,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       await end;
     });
 
-    it("onRetry what failed and how long until the next attempt", async () => {
+    it("passes attempt, error and remaining delay to onRetry", async () => {
       const onRetry = vi.fn();
       const end = start(failing(0, 150, 500), { onRetry, minConnectTimeout: 1_000 });
       await harness.step(800);
@@ -372,7 +375,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       ]);
     });
 
-    it("onRetry, and ends with what that throws", async () => {
+    it("rejects with an error of onRetry", async () => {
       const hopeless = new Error("certificate expired");
       const onRetry = async () => {
         throw hopeless;
@@ -385,8 +388,8 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
     });
   });
 
-  describe("rejects with the reason itself when its signal aborts", () => {
-    it("before the start: connect is never called", async () => {
+  describe("rejects with signal.reason when aborted", () => {
+    it("before the call, without calling connect", async () => {
       const connect = vi.fn(hangs);
       for (const reason of REASONS) {
         stop = new AbortController();
@@ -400,21 +403,21 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
     interface AbortCase {
       readonly connect: Connect;
       readonly abortAt: number;
-      /** Which attempts had started by then. */
+      /** The attempts started until an instant. */
       readonly starts: number;
     }
 
     it.each(
       Object.entries<() => AbortCase>({
         "during an attempt": () => ({ connect: hangs, abortAt: 50, starts: 1 }),
-        "during an attempt that does not listen": () => ({
+        "during an attempt that ignores its signal": () => ({
           connect: () => new Promise(() => {}),
           abortAt: 50,
           starts: 1,
         }),
         "during a delay": () => ({ connect: failing(0, 0), abortAt: 250, starts: 2 }),
-        "in the tick of its delay": () => ({ connect: failing(0, 0), abortAt: 300, starts: 2 }),
-        "in the tick of its timeout": () => ({ connect: hangs, abortAt: 100, starts: 1 }),
+        "in the tick of the delay": () => ({ connect: failing(0, 0), abortAt: 300, starts: 2 }),
+        "in the tick of the timeout": () => ({ connect: hangs, abortAt: 100, starts: 1 }),
       }),
     )("%s", async (_, caseOf) => {
       for (const reason of REASONS) {
@@ -446,7 +449,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect(onRetry).not.toHaveBeenCalled();
     });
 
-    it("from within the strategy: connect is not called", async () => {
+    it("from within the strategy, without calling connect", async () => {
       const connect = vi.fn(hangs);
       const aborting = () => {
         stop.abort("inside");
@@ -458,9 +461,9 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
     });
 
     it.each([
-      { comesTo: "a value", outcome: () => "value" },
-      { comesTo: "an error", outcome: () => Promise.reject(new Error("too late")) },
-    ])("while onRetry is at work, whatever that comes to: $comesTo", async ({ outcome }) => {
+      { outcomeName: "a value", outcome: () => "value" },
+      { outcomeName: "an error", outcome: () => Promise.reject(new Error("too late")) },
+    ])("during an onRetry that later settles with $outcomeName", async ({ outcome }) => {
       const end = start(failing(0), { onRetry: () => harness.clock.sleep(30).then(outcome) });
       await harness.step(20);
       stop.abort("enough");
@@ -472,7 +475,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       ]);
     });
 
-    it("while the last attempt of a strategy that ends is under way", async () => {
+    it("during the last attempt that a strategy allows", async () => {
       const backoff = new BinaryExponentialBackoff({ slotTime: 1, attemptLimit: 1 });
       const late: Connect = async () => {
         await harness.clock.sleep(50);
@@ -486,7 +489,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect(timeline.events).toEqual([[20, ["rejected", "enough"]]]);
     });
 
-    it("and hands over what connects all the same", async () => {
+    it("and passes a connection that still arrives to onLate", async () => {
       const slow: Connect = () => harness.clock.sleep(80).then(() => "connection");
       const end = start(slow, { onLate: (connection) => timeline.note(`late ${connection}`) });
       await harness.step(50);
@@ -499,7 +502,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       ]);
     });
 
-    /** Starts, aborts that many microtasks later, and gives back what was noted until the end. */
+    /** Starts, aborts this many microtasks later, and returns all events until the end. */
     async function abortAfter(microtasks: number, connect: Connect, options: Options) {
       stop = new AbortController();
       timeline = timelineOf(harness.clock);
@@ -511,7 +514,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       return timeline.events.map(([, event]) => String(event)).join("; ");
     }
 
-    it("and loses no connection, at whichever microtask that happens", async () => {
+    it("and loses no connection, at any microtask", async () => {
       const outcomes = new Set<string>();
       const onLate = (connection: string) => timeline.note(`late ${connection}`);
       for (let microtasks = 0; microtasks < 24; microtasks++)
@@ -519,14 +522,14 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect([...outcomes]).toEqual(["late connection; rejected,enough", "connection; resolved"]);
     });
 
-    it("and tells onRetry nothing any more, at whichever microtask that happens", async () => {
+    it("and does not call onRetry afterwards, at any microtask", async () => {
       const outcomes = new Set<string>();
-      const onRetry = () => timeline.note(stop.signal.aborted ? "told too late" : "told");
+      const onRetry = () => timeline.note(stop.signal.aborted ? "late onRetry" : "onRetry");
       for (let microtasks = 0; microtasks < 24; microtasks++)
         outcomes.add(await abortAfter(microtasks, failing(0), { onRetry }));
       expect([...outcomes]).toEqual([
         "attempt 1; rejected,enough",
-        "attempt 1; told; rejected,enough",
+        "attempt 1; onRetry; rejected,enough",
       ]);
     });
   });

@@ -30,32 +30,32 @@ function expectNothingLeft(): void {
 
 afterEach(expectNothingLeft);
 
-/** How long an attempt takes, and what comes of it: a connection that holds this long, or none. */
+/** Duration of an attempt, and lifetime of its connection. */
 interface Attempt {
-  readonly takes?: number;
-  readonly holds: number | "refused";
+  readonly duration?: number;
+  readonly lifetime: number | "refused";
 }
 
-const refused: Attempt = { holds: "refused" };
+const refused: Attempt = { lifetime: "refused" };
 
 type Connect = (attempt: ConnectAttempt) => Promise<Attempt>;
 type Use = (connection: Attempt, signal: AbortSignal) => unknown;
 
-/** Connects as told, each attempt in turn, and then is refused. */
+/** Connects as these attempts say, in turn; later attempts are refused. */
 function scripted(...attempts: readonly Attempt[]): Connect {
   let count = 0;
   return async ({ attempt, signal }) => {
     timeline.note(`attempt ${attempt}`);
     const script = attempts[count++] ?? refused;
-    if (script.takes !== undefined) await clock.sleep(script.takes, { signal });
-    if (script.holds === "refused") throw new Error("refused");
+    if (script.duration !== undefined) await clock.sleep(script.duration, { signal });
+    if (script.lifetime === "refused") throw new Error("refused");
     return script;
   };
 }
 
-const hold: Use = async ({ holds }, signal) => {
+const hold: Use = async ({ lifetime }, signal) => {
   timeline.note("connected");
-  if (holds !== "refused") await clock.sleep(holds, { signal });
+  if (lifetime !== "refused") await clock.sleep(lifetime, { signal });
   timeline.note("lost");
 };
 
@@ -70,7 +70,7 @@ function start(connect: Connect, use: Use, options: Options = {}): Promise<void>
   return timeline.noteEnd(keepConnected(connect, use, all));
 }
 
-/** Everything that happens until then. */
+/** All events until an instant. */
 async function until(time: number, end: Promise<void>): Promise<readonly TimelineEvent[]> {
   await clock.step(time - (timeline.events.at(-1)?.[0] ?? 0));
   stop.abort();
@@ -78,9 +78,9 @@ async function until(time: number, end: Promise<void>): Promise<readonly Timelin
   return timeline.events;
 }
 
-describe("connects again", () => {
-  it("at once, when a connection has held for longer than the first delay", async () => {
-    const end = start(scripted({ holds: 5_000 }, { holds: never }), hold);
+describe("reconnecting", () => {
+  it("is immediate after a connection that lasted longer than the first delay", async () => {
+    const end = start(scripted({ lifetime: 5_000 }, { lifetime: never }), hold);
     expect(await until(6_000, end)).toEqual([
       [0, "attempt 1"],
       [0, "connected"],
@@ -91,9 +91,9 @@ describe("connects again", () => {
     ]);
   });
 
-  it("with delays that start over once it has been accepted", async () => {
-    const attempts = [refused, refused, refused, { holds: 1_000 }, refused, refused];
-    const end = start(scripted(...attempts, { holds: never }), hold);
+  it("resets the delays after an accepted connection", async () => {
+    const attempts = [refused, refused, refused, { lifetime: 1_000 }, refused, refused];
+    const end = start(scripted(...attempts, { lifetime: never }), hold);
     expect(await until(3_000, end)).toEqual([
       [0, "attempt 1"],
       [100, "attempt 2"],
@@ -116,27 +116,27 @@ describe("connects again", () => {
 
   it.each(
     Object.entries<ShortCase>({
-      "no sooner than the first delay, after a peer that hangs up at once": {
-        attempts: [{ holds: 0 }, { holds: 0 }, { holds: 0 }],
+      "waits for the first delay after a peer that hangs up at once": {
+        attempts: [{ lifetime: 0 }, { lifetime: 0 }, { lifetime: 0 }],
         starts: [0, 100, 200, 300],
       },
-      "no sooner than the first delay from the start of the attempt that was accepted": {
+      "waits for the first delay from the start of the accepted attempt": {
         attempts: [
-          { holds: 30, takes: 50 },
-          { holds: 0, takes: 70 },
+          { lifetime: 30, duration: 50 },
+          { lifetime: 0, duration: 70 },
         ],
         starts: [0, 100, 200],
       },
-      "no later than that, after a late attempt, whose delay was longer": {
-        attempts: [refused, refused, refused, { holds: 30 }, { holds: never }],
+      "waits for the first delay after a late attempt with a longer delay": {
+        attempts: [refused, refused, refused, { lifetime: 30 }, { lifetime: never }],
         starts: [0, 100, 300, 700, 800],
       },
-      "at once, when the first delay was over before it was accepted": {
-        attempts: [refused, refused, { takes: 150, holds: 10 }, { holds: never }],
+      "is immediate if the first delay had passed before the connection was accepted": {
+        attempts: [refused, refused, { duration: 150, lifetime: 10 }, { lifetime: never }],
         starts: [0, 100, 300, 460],
       },
-      "at once, when it has held to the millisecond": {
-        attempts: [{ holds: 100 }, { holds: 99 }, { holds: 101 }],
+      "is immediate after a connection that lasted exactly the first delay": {
+        attempts: [{ lifetime: 100 }, { lifetime: 99 }, { lifetime: 101 }],
         starts: [0, 100, 200, 301],
       },
     }),
@@ -147,22 +147,22 @@ describe("connects again", () => {
     expect(seen.map(([at]) => at)).toEqual(starts);
   });
 
-  it("no later than planned, where starting over would begin with a longer delay", async () => {
+  it("keeps the planned delay if the first delay is longer", async () => {
     const delays = [100];
     const backoff = { delayFunc: () => () => delays.shift() ?? 500 };
-    const end = start(scripted({ holds: 0 }, { holds: never }), hold, { backoff });
+    const end = start(scripted({ lifetime: 0 }, { lifetime: never }), hold, { backoff });
     const events = await until(100, end);
     expect(events[3]).toEqual([100, "attempt 1"]);
   });
 });
 
-it("makes the last attempt that a strategy allows, and starts over once one is accepted", async () => {
+it("makes the last attempt that a strategy allows, and starts over after an accepted connection", async () => {
   const backoff = new BinaryExponentialBackoff({
     slotTime: 100,
     attemptLimit: 2,
     random: () => 0.5,
   });
-  const end = start(scripted(refused, { holds: 50 }), hold, { backoff });
+  const end = start(scripted(refused, { lifetime: 50 }), hold, { backoff });
   await clock.step(1_000);
   await end;
   expect(timeline.events).toEqual([
@@ -183,7 +183,7 @@ it("uses the connection if the strategy has no delay at all, then rejects with i
       throw empty;
     },
   };
-  const end = start(scripted({ holds: 0 }), hold, { backoff });
+  const end = start(scripted({ lifetime: 0 }), hold, { backoff });
   await clock.step(0);
   await end;
   expect(timeline.events).toEqual([
@@ -194,7 +194,7 @@ it("uses the connection if the strategy has no delay at all, then rejects with i
   ]);
 });
 
-it("rejects with the error of such a strategy after onError has taken that of the connection", async () => {
+it("rejects with the error of such a strategy after onError has received the error of the connection", async () => {
   const [empty, lost] = [new Error("no delays"), new Error("lost")];
   const backoff = {
     delayFunc: () => () => {
@@ -204,7 +204,7 @@ it("rejects with the error of such a strategy after onError has taken that of th
   const use = () => {
     throw lost;
   };
-  await start(scripted({ holds: 0 }), use, { backoff, onError: timeline.note });
+  await start(scripted({ lifetime: 0 }), use, { backoff, onError: timeline.note });
   expect(timeline.events).toEqual([
     [0, "attempt 1"],
     [0, lost],
@@ -218,10 +218,10 @@ it("rejects with a TerminalError of connect", async () => {
   expect(timeline.events).toEqual([[0, ["rejected", terminal]]]);
 });
 
-describe("what use does", () => {
-  it("gets the connection and the signal", async () => {
+describe("use", () => {
+  it("receives the connection and the signal", async () => {
     const use = vi.fn();
-    const connection = { holds: 0 };
+    const connection = { lifetime: 0 };
     const end = start(scripted(connection), use);
     await until(50, end);
     expect(use.mock.calls).toEqual([[connection, stop.signal]]);
@@ -236,26 +236,26 @@ describe("what use does", () => {
     throw lost;
   };
 
-  it("ends it all when it rejects and nobody takes the error", async () => {
-    const end = start(scripted({ holds: 0 }), losing);
+  it("rejects the call with its error without onError", async () => {
+    const end = start(scripted({ lifetime: 0 }), losing);
     await clock.step(150);
     await end;
     expect(timeline.events.at(-1)).toEqual([150, ["rejected", lost]]);
   });
 
-  it("goes to onError when it rejects, and never to onRetry", async () => {
+  it("passes its error to onError, never to onRetry", async () => {
     const onError = vi.fn();
     const onRetry = vi.fn();
-    const end = start(scripted({ holds: 0 }, refused), losing, { onError, onRetry });
+    const end = start(scripted({ lifetime: 0 }, refused), losing, { onError, onRetry });
     await until(150, end);
     expect(onError.mock.calls).toEqual([[lost]]);
     expect(onRetry.mock.calls).toEqual([[{ attempt: 1, error: new Error("refused"), delay: 100 }]]);
   });
 
-  it("leaves the failures of connect to onRetry, after a connection too", async () => {
+  it("leaves failures of connect to onRetry, also after a connection", async () => {
     const onError = vi.fn();
     const onRetry = vi.fn();
-    const attempts = [refused, { holds: 200 }, refused, refused];
+    const attempts = [refused, { lifetime: 200 }, refused, refused];
     const end = start(scripted(...attempts), hold, { onError, onRetry });
     await until(300, end);
     expect(onError).not.toHaveBeenCalled();
@@ -265,12 +265,12 @@ describe("what use does", () => {
     ]);
   });
 
-  it("ends it all with what onError or onRetry throws", async () => {
+  it("rejects the call with an error of onError or onRetry", async () => {
     const hopeless = new Error("hopeless");
     const fail = () => {
       throw hopeless;
     };
-    const onLost = start(scripted({ holds: 0 }), losing, { onError: fail });
+    const onLost = start(scripted({ lifetime: 0 }), losing, { onError: fail });
     await clock.step(150);
     await onLost;
     await start(scripted(refused), hold, { onRetry: fail });
@@ -281,7 +281,7 @@ describe("what use does", () => {
   });
 });
 
-describe("ends when its signal aborts", () => {
+describe("resolves when its signal aborts", () => {
   interface AbortCase {
     readonly attempts: readonly Attempt[];
     readonly use?: Use;
@@ -298,7 +298,7 @@ describe("ends when its signal aborts", () => {
   it.each(
     Object.entries<AbortCase>({
       "during an attempt": {
-        attempts: [{ takes: never, holds: never }],
+        attempts: [{ duration: never, lifetime: never }],
         abortAt: 70,
         events: [
           [0, "attempt 1"],
@@ -313,8 +313,8 @@ describe("ends when its signal aborts", () => {
           [70, "resolved"],
         ],
       },
-      "during a connection, as soon as that is closed": {
-        attempts: [{ holds: never }],
+      "during a connection, when that has closed": {
+        attempts: [{ lifetime: never }],
         use: slowToClose,
         abortAt: 70,
         events: [
@@ -324,8 +324,8 @@ describe("ends when its signal aborts", () => {
           [500, "resolved"],
         ],
       },
-      "during a connection that gives up with the reason": {
-        attempts: [refused, { holds: never }],
+      "during a connection whose use rejects with signal.reason": {
+        attempts: [refused, { lifetime: never }],
         abortAt: 170,
         events: [
           [0, "attempt 1"],
@@ -334,7 +334,7 @@ describe("ends when its signal aborts", () => {
           [170, "resolved"],
         ],
       },
-      "in the tick in which the next attempt is due": {
+      "in the tick of the next attempt": {
         attempts: [refused],
         abortAt: 100,
         events: [
@@ -356,7 +356,7 @@ describe("ends when its signal aborts", () => {
     }
   });
 
-  it("during onRetry, which may take for ever", async () => {
+  it("during an onRetry that never settles", async () => {
     const end = start(scripted(refused), hold, { onRetry: () => new Promise(() => {}) });
     await clock.step(70);
     stop.abort();
@@ -367,7 +367,7 @@ describe("ends when its signal aborts", () => {
     ]);
   });
 
-  it("before the start: nothing is called", async () => {
+  it("before the call, without calling connect or use", async () => {
     const connect = vi.fn();
     stop.abort("early");
     await start(connect, connect);
@@ -375,7 +375,7 @@ describe("ends when its signal aborts", () => {
     expect(connect).not.toHaveBeenCalled();
   });
 
-  it("from within the strategy, once the peer has accepted", async () => {
+  it("from within the strategy, after the peer has accepted", async () => {
     let sequences = 0;
     const aborting = () => {
       if (++sequences === 2) stop.abort("inside");
@@ -383,7 +383,7 @@ describe("ends when its signal aborts", () => {
     };
     const use = vi.fn();
     const onLate = () => timeline.note("late");
-    await start(scripted({ holds: 0 }), use, { backoff: { delayFunc: aborting }, onLate });
+    await start(scripted({ lifetime: 0 }), use, { backoff: { delayFunc: aborting }, onLate });
     expect(timeline.events).toEqual([
       [0, "attempt 1"],
       [0, "late"],
@@ -392,13 +392,13 @@ describe("ends when its signal aborts", () => {
     expect(use).not.toHaveBeenCalled();
   });
 
-  it("and loses no connection, at whichever microtask that happens", async () => {
+  it("and loses no connection, at any microtask", async () => {
     const outcomes = new Set<string>();
     const onLate = () => timeline.note("late");
     for (let microtasks = 0; microtasks < 24; microtasks++) {
       stop = new AbortController();
       timeline = timelineOf(clock);
-      const end = start(scripted({ holds: never }), hold, { onLate });
+      const end = start(scripted({ lifetime: never }), hold, { onLate });
       for (let i = 0; i < microtasks; i++) await undefined;
       stop.abort("enough");
       await end;
@@ -408,7 +408,7 @@ describe("ends when its signal aborts", () => {
     expect([...outcomes]).toEqual(["attempt 1; late; resolved", "attempt 1; connected; resolved"]);
   });
 
-  it("from within the strategy, and does not wait for what onLate does", async () => {
+  it("from within the strategy, without waiting for onLate", async () => {
     let sequences = 0;
     const aborting = () => {
       if (++sequences === 2) stop.abort("inside");
@@ -417,19 +417,19 @@ describe("ends when its signal aborts", () => {
     const onLate = () => clock.sleep(50);
     const onError = vi.fn();
     const backoff = { delayFunc: aborting };
-    await start(scripted({ holds: 0 }), hold, { backoff, onLate, onError });
+    await start(scripted({ lifetime: 0 }), hold, { backoff, onLate, onError });
     expect(timeline.events.at(-1)).toEqual([0, "resolved"]);
     await clock.step(50);
     expect(onError).not.toHaveBeenCalled();
   });
 
-  it("from within the strategy, with nobody to take the connection", async () => {
+  it("from within the strategy, without onLate", async () => {
     let sequences = 0;
     const aborting = () => {
       if (++sequences === 2) stop.abort("inside");
       return () => 100;
     };
-    await start(scripted({ holds: 0 }), hold, { backoff: { delayFunc: aborting } });
+    await start(scripted({ lifetime: 0 }), hold, { backoff: { delayFunc: aborting } });
     expect(timeline.events).toEqual([
       [0, "attempt 1"],
       [0, "resolved"],

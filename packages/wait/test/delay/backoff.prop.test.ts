@@ -23,7 +23,7 @@ const draw = fc.oneof(
 
 const seed = fc.integer();
 
-/** Every shape that does not shrink. */
+/** Shapes that do not shrink. */
 const growing = fc.record({
   duration,
   factor: fc.double({ min: 1, max: 100, noNaN: true }),
@@ -32,7 +32,7 @@ const growing = fc.record({
   cap: fc.oneof(nanoseconds(1), fc.constant(Number.POSITIVE_INFINITY)),
 });
 
-/** Every shape there is. */
+/** All shapes. */
 const any = fc.oneof(
   growing,
   growing.map(({ factor: _, ...shape }) => shape),
@@ -43,10 +43,10 @@ const any = fc.oneof(
 
 const COUNT = 60;
 
-/** A nanosecond, which is what cutting off can cost, and the precision of a double. */
+/** Tolerance: a nanosecond of rounding down, and the precision of a double. */
 const slack = (delay: number) => 1e-6 + delay * 2 ** -50;
 
-it("stays between the base and the base with the whole jitter", () => {
+it("stays between the base and the base with maximum jitter", () => {
   fc.assert(
     fc.property(any, draw, (shape, u) => {
       const backoff = new Backoff({ ...shape, random: () => u });
@@ -85,7 +85,7 @@ it("is the same for the same seed", () => {
   );
 });
 
-it("has a base that grows by its factor while it has steps, up to the cap, and never shrinks", () => {
+it("has a base that grows by factor for steps growths, up to the cap, and never shrinks", () => {
   fc.assert(
     fc.property(growing, (shape) => {
       const limit = Math.min(shape.cap, LONGEST);
@@ -103,7 +103,7 @@ it("has a base that grows by its factor while it has steps, up to the cap, and n
   );
 });
 
-it("never exceeds the cap with its jitter after the first delay", () => {
+it("never exceeds the cap with maximum jitter after the first delay", () => {
   const capped = growing.filter(({ steps }) => steps > 0);
   fc.assert(
     fc.property(capped, draw, (shape, u) => {
@@ -114,7 +114,7 @@ it("never exceeds the cap with its jitter after the first delay", () => {
   );
 });
 
-it("is the closed form on average", () => {
+it("has the mean of the closed form", () => {
   const samples = 2000;
   const shape = fc.record({
     duration: fc.integer({ min: 1, max: 10_000 }),
@@ -137,7 +137,7 @@ it("is the closed form on average", () => {
   );
 });
 
-it("is not disturbed by sequences taken from it, nor are they by it", () => {
+it("is independent of its delayFunc sequences", () => {
   fc.assert(
     fc.property(any, fc.array(fc.nat(3), { maxLength: COUNT }), (shape, turns) => {
       const options: BackoffOptions = { ...shape, random: () => 0.5 };
@@ -159,7 +159,7 @@ it("is not disturbed by sequences taken from it, nor are they by it", () => {
   );
 });
 
-it("jitters like the function of that name", () => {
+it("has the jitter of the function jitter", () => {
   fc.assert(
     fc.property(duration, fc.double({ min: 1e-3, max: 1e3, noNaN: true }), draw, (d, share, u) => {
       const random = () => u;

@@ -17,11 +17,11 @@ describe("step without jitter", () => {
     Object.entries<Case>({
       // The rows of TestBackoff_Step, in milliseconds.
       "is constant without a factor": { options: { duration: 1000 }, delays: [1000, 1000] },
-      "is constant without a factor, with no growth left": {
+      "is constant without a factor, with steps of 0": {
         options: { duration: 1000, steps: 0 },
         delays: [1000, 1000, 1000],
       },
-      "is constant without a factor, with one growth left": {
+      "is constant without a factor, with steps of 1": {
         options: { duration: 1000, steps: 1 },
         delays: [1000, 1000, 1000],
       },
@@ -38,19 +38,19 @@ describe("step without jitter", () => {
         delays: [1000, 2000, 3000],
       },
 
-      "grows as often as steps say and then stays": {
+      "grows for steps growths, then stays": {
         options: { duration: 1, factor: 2, steps: 3 },
         delays: [1, 2, 4, 8, 8, 8],
       },
-      "does not grow at all with no steps": {
+      "does not grow with steps of 0": {
         options: { duration: 1, factor: 2, steps: 0 },
         delays: [1, 1, 1],
       },
-      "grows without end unless told otherwise": {
+      "grows without end by default": {
         options: { duration: 1, factor: 10 },
         delays: [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7],
       },
-      "reaches a cap that a growth meets exactly": {
+      "reaches a cap that equals a growth": {
         options: { duration: 1, factor: 2, cap: 4 },
         delays: [1, 2, 4, 4, 4],
       },
@@ -62,15 +62,15 @@ describe("step without jitter", () => {
         options: { duration: 100, factor: 0.5, steps: 3 },
         delays: [100, 50, 25, 12.5, 12.5],
       },
-      "goes to the cap first where it shrinks from above it": {
+      "goes to the cap first if it shrinks from above it": {
         options: { duration: 100, factor: 0.5, cap: 30 },
         delays: [100, 30, 30],
       },
-      "does not know a cap without a factor": {
+      "ignores the cap without a factor": {
         options: { duration: 10, cap: 3 },
         delays: [10, 10, 10],
       },
-      "cuts off what is less than a nanosecond": {
+      "rounds down to whole nanoseconds": {
         options: { duration: 0.000_003, factor: 1.5 },
         delays: [0.000_003, 0.000_004, 0.000_006, 0.000_009, 0.000_013],
       },
@@ -83,11 +83,11 @@ describe("step without jitter", () => {
         options: { duration: 0.4, factor: 2 },
         delays: [0.4, 0.8, 1.6],
       },
-      "goes beyond what a native timer can wait": {
+      "exceeds the maximum of a native timer": {
         options: { duration: 2 ** 31, factor: 2 },
         delays: [2 ** 31, 2 ** 32, 2 ** 33],
       },
-      "ends at 2^63 ns, where Go turns negative": {
+      "ends at 2^63 ns instead of a negative delay as in Go": {
         options: { duration: 1e12, factor: 3 },
         delays: [1e12, 3e12, 9e12, LONGEST, LONGEST],
       },
@@ -95,15 +95,15 @@ describe("step without jitter", () => {
         options: { duration: Number.MAX_VALUE, factor: 2 },
         delays: [LONGEST, LONGEST],
       },
-      "lets the cap win over an overflow, where Go turns negative": {
+      "ends at the cap on an overflow instead of a negative delay as in Go": {
         options: { duration: 3_600_000, factor: 1e300, cap: 60_000 },
         delays: [3_600_000, 60_000, 60_000],
       },
-      "caps the first delay if the cap is to hold for all": {
+      "limits the first delay with capAfterJitter": {
         options: { duration: 10, factor: 2, cap: 3, capAfterJitter: true },
         delays: [3, 3],
       },
-      "takes an explicit undefined for a default": {
+      "treats undefined as the default": {
         options: {
           duration: 7,
           factor: undefined,
@@ -133,15 +133,15 @@ describe("step with jitter", () => {
         options: { duration: 100, factor: 2, jitter: 0.5, random: () => 0 },
         delays: [100, 200, 400],
       },
-      "draws anew for each delay and never feeds a draw back": {
+      "draws for each delay and never accumulates jitter": {
         options: { duration: 100, factor: 2, jitter: 1, random: draws(0.5, 0, 0.25) },
         delays: [150, 200, 500, 1200, 1600, 4000],
       },
-      "adds to the cap": {
+      "adds jitter to the cap": {
         options: { duration: 100, factor: 2, cap: 300, jitter: 0.5, random: () => 0.5 },
         delays: [125, 250, 375, 375],
       },
-      "ends its growth below the cap if the cap is to hold after jitter": {
+      "ends growth below the cap with capAfterJitter": {
         options: {
           duration: 100,
           factor: 2,
@@ -152,7 +152,7 @@ describe("step with jitter", () => {
         },
         delays: [100, 250, 200, 250, 200],
       },
-      "caps the first delay, too, if the cap is to hold after jitter": {
+      "limits the first delay and its jitter with capAfterJitter": {
         options: {
           duration: 900,
           factor: 2,
@@ -163,7 +163,7 @@ describe("step with jitter", () => {
         },
         delays: [200, 299.999_999, 200],
       },
-      "caps a constant delay, too, if the cap is to hold after jitter": {
+      "limits a constant delay and its jitter with capAfterJitter": {
         options: {
           duration: 900,
           cap: 300,
@@ -173,7 +173,7 @@ describe("step with jitter", () => {
         },
         delays: [200, 250, 200],
       },
-      "holds a cap of years to the last digit": {
+      "keeps within a cap of years to the last digit": {
         options: {
           duration: 1e12,
           cap: 70_385_839_392.082_76,
@@ -183,19 +183,19 @@ describe("step with jitter", () => {
         },
         delays: [70_385_839_392.082_76],
       },
-      "goes on after growth has ended": {
+      "adds jitter after growth has ended": {
         options: { duration: 100, factor: 2, steps: 1, jitter: 0.5, random: draws(0, 0.5) },
         delays: [100, 250, 200, 250],
       },
-      "adds to a constant delay": {
+      "adds jitter to a constant delay": {
         options: { duration: 100, jitter: 4, random: draws(0, 0.5, 0.75) },
         delays: [100, 300, 400],
       },
-      "multiplies the draw by the jitter first, as Go does": {
+      "multiplies the draw by the jitter first, as in Go": {
         options: { duration: 1621.877, jitter: 0.7, random: () => 0.71 },
         delays: [2427.949_868],
       },
-      "cuts off what is less than a nanosecond": {
+      "rounds down to whole nanoseconds": {
         options: { duration: 0.000_001, jitter: 1, random: () => ALMOST_ONE },
         delays: [0.000_001],
       },
@@ -203,7 +203,7 @@ describe("step with jitter", () => {
         options: { duration: 9e12, jitter: Number.MAX_VALUE, random: () => ALMOST_ONE },
         delays: [LONGEST, LONGEST],
       },
-      "has nothing to add to 0": {
+      "adds nothing to 0": {
         options: { duration: 0, jitter: Number.MAX_VALUE, random: () => ALMOST_ONE },
         delays: [0, 0],
       },
@@ -213,11 +213,11 @@ describe("step with jitter", () => {
     expect(delays.map(() => backoff.step())).toEqual(delays);
   });
 
-  // The two jittered rows of TestBackoff_Step; there a delay that is too long passes.
+  // The two jittered rows of TestBackoff_Step, which accepts delays that are too long.
   it.each([
     { options: { duration: 1000, factor: 2, steps: 6, jitter: 4 }, bases: [1, 2, 4, 8, 16, 32] },
     { options: { duration: 2000, factor: 2, steps: 2, cap: 3000, jitter: 0.5 }, bases: [2, 3, 3] },
-  ])("lies between $bases s and that with the whole jitter", ({ options, bases }) => {
+  ])("lies between $bases s and the same with maximum jitter", ({ options, bases }) => {
     for (let seed = 0; seed < 5; seed++) {
       const backoff = new Backoff({ ...options, random: seededRandom(seed) });
       for (const base of bases) {
@@ -236,7 +236,7 @@ describe("step with jitter", () => {
     expect(random).toHaveBeenCalledTimes(3);
   });
 
-  it("draws from Math.random unless told otherwise", () => {
+  it("draws from Math.random by default", () => {
     const random = vi.spyOn(Math, "random").mockReturnValue(0.25);
     try {
       expect(new Backoff({ duration: 100, jitter: 1 }).step()).toBe(125);
@@ -281,7 +281,7 @@ describe("duration and steps", () => {
           { duration: 400, steps: 0 },
         ],
       },
-      "count down although nothing grows": {
+      "count down without growth": {
         options: { duration: 100, steps: 1 },
         states: [
           { duration: 100, steps: 1 },
@@ -297,7 +297,7 @@ describe("duration and steps", () => {
           { duration: 300, steps: 0 },
         ],
       },
-      "go on when a growth meets the cap": {
+      "continue when a growth equals the cap": {
         options: { duration: 100, factor: 3, steps: 9, cap: 300 },
         states: [
           { duration: 100, steps: 9 },
@@ -305,7 +305,7 @@ describe("duration and steps", () => {
           { duration: 300, steps: 0 },
         ],
       },
-      "know no end by default, and no jitter": {
+      "are infinite by default, and ignore jitter": {
         options: { duration: 0.25, factor: 2, jitter: 1, random: () => 0.5 },
         states: [
           { duration: 0.25, steps: Number.POSITIVE_INFINITY },
@@ -325,14 +325,14 @@ describe("duration and steps", () => {
 });
 
 describe("delayFunc", () => {
-  it("gives the delays that step would, jitter included", () => {
+  it("returns the delays of step, jitter included", () => {
     const options = { duration: 100, factor: 3, steps: 4, cap: 5000, jitter: 0.5 };
     const stepped = new Backoff({ ...options, random: draws(0, 0.25, 0.5) });
     const taken = new Backoff({ ...options, random: draws(0, 0.25, 0.5) });
     expect(firstDelays(8, taken)).toEqual(firstDelays(8, () => stepped.step()));
   });
 
-  it("moves neither the back-off nor another sequence", () => {
+  it("advances neither the back-off nor another sequence", () => {
     const backoff = new Backoff({ duration: 100, factor: 2 });
     const first = backoff.delayFunc();
     const second = backoff.delayFunc();
@@ -342,7 +342,7 @@ describe("delayFunc", () => {
     expect(first()).toBe(800);
   });
 
-  it("goes on from where the back-off stands, growths and cap included", () => {
+  it("continues from the current state of the back-off, steps and cap included", () => {
     const backoff = new Backoff({ duration: 100, factor: 2, steps: 4, cap: 1000 });
     backoff.step();
     backoff.step();
@@ -353,7 +353,7 @@ describe("delayFunc", () => {
 });
 
 describe("iterating", () => {
-  it("gives the delays of a fresh delayFunc each time", () => {
+  it("yields the delays of a new delayFunc each time", () => {
     const backoff = new Backoff({ duration: 100, factor: 2, cap: 300 });
     const firstFour = () => {
       const seen: number[] = [];
@@ -373,7 +373,7 @@ describe("delayWithReset", () => {
     clock = new FakeClock();
   });
 
-  /** The delay of each round; before it, time passes by `pauses[round]`. */
+  /** Delay of each round, drawn after a pause of `pauses[round]`. */
   function afterPauses(
     options: BackoffOptions,
     resetInterval: number,
@@ -423,13 +423,13 @@ describe("delayWithReset", () => {
         pauses: [0, 500, 500.000_001],
         delays: [100, 200, 100],
       },
-      "starts over periodically, however busy the caller is": {
+      "starts over periodically, also for a busy caller": {
         options: { duration: 100, factor: 2 },
         resetInterval: 1000,
         pauses: [400, 400, 400, 400, 400, 400, 400, 400],
         delays: [100, 200, 100, 200, 400, 100, 200, 400],
       },
-      "gets its growths back, too": {
+      "restores its steps": {
         options: { duration: 100, factor: 2, steps: 1 },
         resetInterval: 1000,
         pauses: [0, 0, 0, 1001, 0, 0],
@@ -446,7 +446,7 @@ describe("delayWithReset", () => {
     expect(afterPauses(options, resetInterval, pauses)).toEqual(delays);
   });
 
-  it("counts the interval from its own call, not from the first delay", () => {
+  it("measures the interval from its own call, not from the first delay", () => {
     clock.stepSync(5000);
     const next = new Backoff({ duration: 100, factor: 2 }).delayWithReset(clock, 1000);
     clock.stepSync(600);
@@ -455,7 +455,7 @@ describe("delayWithReset", () => {
     expect(next()).toBe(100);
   });
 
-  it("starts over at where the back-off stood, and does not move it", () => {
+  it("starts over at the state of the back-off at the call, and does not advance it", () => {
     const backoff = new Backoff({ duration: 100, factor: 2, steps: 3 });
     backoff.step();
     const next = backoff.delayWithReset(clock, 1000);
@@ -465,7 +465,7 @@ describe("delayWithReset", () => {
     expect([backoff.duration, backoff.steps]).toEqual([200, 2]);
   });
 
-  it("does not mind a jump of the wall clock", () => {
+  it("ignores a jump of the wall clock", () => {
     const next = new Backoff({ duration: 100, factor: 2 }).delayWithReset(clock, 1000);
     expect(next()).toBe(100);
     clock.setSystemTime(clock.now() + 1e9);
@@ -473,7 +473,7 @@ describe("delayWithReset", () => {
   });
 });
 
-it("holds its cap in the sequences taken from it, to the last digit", () => {
+it("keeps its delayFunc sequences within the cap, to the last digit", () => {
   const cap = 70_385_839_392.082_76;
   const shape = { duration: 1e12, cap, jitter: 0.371_066_988_407_589, random: () => ALMOST_ONE };
   const backoff = new Backoff({ ...shape, capAfterJitter: true });

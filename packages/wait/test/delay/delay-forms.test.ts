@@ -16,7 +16,7 @@ import { describe, expect, inject, it, vi } from "vitest";
 import { ALMOST_ONE } from "../draws.ts";
 import { firstDelays } from "../first-delays.ts";
 
-/** The numbers that a form takes; one that has no use for a number ignores it. */
+/** Options of all forms; a form ignores those it does not have. */
 interface Shape {
   readonly duration: number;
   readonly factor: number;
@@ -28,9 +28,9 @@ interface Shape {
 
 interface Form {
   readonly create: (shape: Shape) => BackoffStrategy;
-  /** Whether no delay may exceed the cap, the first and the luckiest draw included. */
+  /** Whether no delay exceeds the cap, first delay and maximum jitter included. */
   readonly holdsCap: boolean;
-  /** The first delays for the numbers in `example`: for a draw of 0, the largest draw, and on average. */
+  /** First delays with the options of `example`: for a draw of 0, the largest draw, and their means. */
   readonly least: readonly number[];
   readonly most: readonly number[];
   readonly mean: readonly number[];
@@ -44,7 +44,7 @@ const example = {
   cap: 1_000,
 };
 
-/** Every form of delay there is. */
+/** All forms of delays. */
 const forms = Object.entries<Form>({
   Backoff: {
     create: (shape) => new Backoff(shape),
@@ -96,7 +96,7 @@ const forms = Object.entries<Form>({
     holdsCap: true,
     least: [100, 100, 100, 100, 100],
     most: [200, 400, 800, 1000, 1000],
-    // (duration + factor × the mean before) / 2, as long as the cap is out of reach.
+    // (duration + factor × the previous mean) / 2, below the cap.
     mean: [150, 200, 250],
   },
   SymmetricJitterBackoff: {
@@ -192,7 +192,7 @@ const forms = Object.entries<Form>({
   },
 });
 
-/** Nanoseconds cut off, one for each delay that a delay depends on, and what draws are short of 1. */
+/** Tolerance: a nanosecond per delay that a delay depends on, and the distance of draws to 1. */
 const SLACK = 1e-5;
 
 const shapes = fc.record({
@@ -220,7 +220,7 @@ const draw = fc.oneof(
   fc.constantFrom(0, ALMOST_ONE),
 );
 
-/** Draws of which every fiftieth or so is the least or the largest there is. */
+/** Draws, about one in fifty of them the smallest or the largest. */
 function extremes(random: Random): Random {
   return () => {
     const drawn = random();
@@ -229,7 +229,7 @@ function extremes(random: Random): Random {
   };
 }
 
-/** 2^63 ns in milliseconds: what nothing exceeds. */
+/** 2^63 ns in milliseconds, the maximum delay. */
 const LONGEST = 2 ** 63 / 1e6;
 
 const COUNT = 50;
@@ -239,12 +239,12 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
   it.each([
     { draws: "the least draw", u: 0, delays: least },
     { draws: "the largest draw", u: ALMOST_ONE, delays: most },
-  ])("gives for $draws what its formula says", ({ u, delays }) => {
+  ])("returns the delays of its formula for $draws", ({ u, delays }) => {
     const given = firstDelays(delays.length, create({ ...example, random: () => u }));
     expect(given.filter((delay, n) => Math.abs(delay - (delays[n] as number)) > SLACK)).toEqual([]);
   });
 
-  it("draws from Math.random unless told otherwise", () => {
+  it("draws from Math.random by default", () => {
     const wanted = firstDelays(COUNT, create({ ...example, random: () => 0.25 }));
     const random = vi.spyOn(Math, "random").mockReturnValue(0.25);
     try {
@@ -254,7 +254,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
     }
   });
 
-  it("lies between what the least and the largest draw give", () => {
+  it("lies between the delays of the smallest and the largest draw", () => {
     fc.assert(
       fc.property(shapes, draw, (shape, u) => {
         const [low, between, high] = [0, u, ALMOST_ONE].map((constant) =>
@@ -267,7 +267,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
     );
   });
 
-  it("is neither negative nor NaN, ends at 2^63 ns, and holds the cap if it says so", () => {
+  it("is never negative or NaN, at most 2^63 ns, and at most the cap for shapes that promise it", () => {
     fc.assert(
       fc.property(shapes, fc.integer(), (shape, seed) => {
         const limit = holdsCap ? Math.min(shape.cap, LONGEST) : LONGEST;
@@ -284,7 +284,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
   it.each([
     { cap: Number.POSITIVE_INFINITY, steps: MANY_STEPS },
     { cap: example.cap, steps: MANY_STEPS },
-  ])("is never NaN nor above its limit in $steps steps to a cap of $cap", ({ cap, steps }) => {
+  ])("is never NaN or above its limit in $steps steps to a cap of $cap", ({ cap, steps }) => {
     const limit = holdsCap ? Math.min(cap, LONGEST) : LONGEST;
     const next = create({ ...example, cap, random: extremes(seededRandom(1)) }).delayFunc();
     let wrong = 0;
@@ -295,7 +295,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
     expect(wrong).toBe(0);
   });
 
-  it("is the same for the same seed, in every sequence taken from it", () => {
+  it("is the same for the same seed, in every sequence", () => {
     fc.assert(
       fc.property(shapes, fc.integer(), (shape, seed) => {
         const first = firstDelays(COUNT, create({ ...shape, random: seededRandom(seed) }));
@@ -307,7 +307,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
     );
   });
 
-  it("has sequences that do not disturb each other", () => {
+  it("has independent sequences", () => {
     fc.assert(
       fc.property(shapes, draw, (shape, u) => {
         const strategy = create({ ...shape, random: () => u });
@@ -319,7 +319,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
     );
   });
 
-  it("is its closed form on average, within 5 standard errors", () => {
+  it("has the mean of its closed form, within 5 standard errors", () => {
     const samples = inject("isThorough") ? 20_000 : 2_000;
     const random = seededRandom(31);
     const strategy = create({ ...example, random });
@@ -367,7 +367,7 @@ describe("the forms of jitter by name", () => {
     ).toEqual(jitter === "full" ? [100 * draw, 150 * draw] : [50 + 50 * draw, 75 + 75 * draw]);
   });
 
-  it("is the strategy of the same name, draw for draw", () => {
+  it("equals the strategy of the same name, draw for draw", () => {
     const seeded = () => ({ ...options, random: seededRandom(7) });
     const full = delaysOf(new Backoff({ ...seeded(), jitter: "full" }), 1_000);
     expect(full).toEqual(delaysOf(new FullJitterBackoff(seeded()), 1_000));

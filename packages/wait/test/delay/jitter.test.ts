@@ -14,11 +14,11 @@ it.each(
     "adds nothing": { duration: 1000, maxFactor: 0.5, draw: 0, delay: 1000 },
     "adds a share": { duration: 1000, maxFactor: 0.5, draw: 0.25, delay: 1125 },
     "stays below the end": { duration: 1, maxFactor: 1, draw: ALMOST_ONE, delay: 1.999_999 },
-    "takes 0 for 1": { duration: 1000, maxFactor: 0, draw: 0.25, delay: 1250 },
+    "treats 0 as 1": { duration: 1000, maxFactor: 0, draw: 0.25, delay: 1250 },
     "adds several times over": { duration: 10, maxFactor: 8, draw: 0.5, delay: 50 },
     "adds to 0": { duration: 0, maxFactor: 8, draw: 0.5, delay: 0 },
-    "takes fractions": { duration: 0.4, maxFactor: 0.5, draw: 0.5, delay: 0.5 },
-    // Each of these is 1 ns off where the factors are multiplied in another order.
+    "accepts fractions": { duration: 0.4, maxFactor: 0.5, draw: 0.5, delay: 0.5 },
+    // Another order of the factors makes each of these wrong by 1 ns.
     "is Go's for 1621.877 ms": {
       duration: 1621.877,
       maxFactor: 0.7,
@@ -43,7 +43,7 @@ it.each(
   expect(jitter(duration, maxFactor, () => draw)).toBe(delay);
 });
 
-it("draws once, from Math.random unless told otherwise", () => {
+it("draws once, by default from Math.random", () => {
   const random = vi.spyOn(Math, "random").mockReturnValue(0.5);
   try {
     expect(jitter(100, 1)).toBe(150);
@@ -64,6 +64,6 @@ it("is evenly spread between the duration and the end", () => {
   for (const count of tenths) expect(Math.abs(count - 1000)).toBeLessThan(150);
 });
 
-it("has the name it has in Go", () => {
+it("is also exported under its Go name", () => {
   expect(Jitter).toBe(jitter);
 });

@@ -9,14 +9,14 @@ it.each([
   { milliseconds: 1e-6, is: 1 },
   { milliseconds: 1.999_999_9, is: 1_999_999 },
   { milliseconds: 1_000, is: 1e9 },
-  // The double that is nearest is 16 more, which is too much.
+  // The nearest double is 16 more, which exceeds the limit.
   { milliseconds: 102_364_329_044.137_51, is: Number(102_364_329_044_137_504n) },
   { milliseconds: Number.POSITIVE_INFINITY, is: 2 ** 63 },
-])("holds $is nanoseconds within $milliseconds ms", ({ milliseconds, is }) => {
+])("rounds $milliseconds ms to $is ns", ({ milliseconds, is }) => {
   expect(toNanosecondsWithin(milliseconds)).toBe(is);
 });
 
-it("is never more than the milliseconds, and never two steps less", () => {
+it("never exceeds the milliseconds, and is never two steps below", () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 2 ** 62 / 1e6, noNaN: true }), (milliseconds) => {
       const nanoseconds = toNanosecondsWithin(milliseconds);

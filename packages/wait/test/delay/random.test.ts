@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 const take = (count: number, random: Random) => Array.from({ length: count }, random);
 
-/** Pearson's sum over equally likely bins. */
+/** Pearson's chi-squared statistic over equally likely bins. */
 function chiSquare(bins: readonly number[]): number {
   const expected = bins.reduce((sum, count) => sum + count, 0) / bins.length;
   return bins.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
@@ -26,7 +26,7 @@ describe("seededRandom", () => {
     { seed: 42, words: [1264412219, 1947509147, 3919439299, 1251167922] },
     { seed: 2 ** 31, words: [1099725179, 1176841389, 3419859881, 3422704399] },
     { seed: 2 ** 32 - 1, words: [1984736529, 3747275468, 1287205723, 2021412065] },
-  ])("is sfc32, of the seed $seed", ({ seed, words }) => {
+  ])("returns the numbers of sfc32 for seed $seed", ({ seed, words }) => {
     expect(take(4, seededRandom(seed))).toEqual(words.map((word) => word / 2 ** 32));
   });
 
@@ -35,11 +35,11 @@ describe("seededRandom", () => {
     { seed: -1, same: 2 ** 32 - 1 },
     { seed: 2 ** 32 + 42, same: 42 },
     { seed: Number.MAX_SAFE_INTEGER, same: -1 },
-  ])("counts the lower 32 bits of the seed: $seed is $same", ({ seed, same }) => {
+  ])("uses the lower 32 bits of the seed: $seed equals $same", ({ seed, same }) => {
     expect(take(4, seededRandom(seed))).toEqual(take(4, seededRandom(same)));
   });
 
-  it("gives each call a sequence of its own", () => {
+  it("returns an independent sequence from each call", () => {
     const first = seededRandom(5);
     const expected = take(20, seededRandom(5));
     const mixed = [first(), first()];
@@ -48,7 +48,7 @@ describe("seededRandom", () => {
     expect([...mixed, ...take(18, first)]).toEqual(expected);
   });
 
-  it("gives different seeds different sequences", () => {
+  it("returns different sequences for different seeds", () => {
     const sequences = Array.from({ length: 1000 }, (_, seed) => seededRandom(seed)());
     expect(new Set(sequences).size).toBe(1000);
   });

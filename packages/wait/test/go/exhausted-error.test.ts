@@ -2,7 +2,7 @@ import { TimeoutError } from "@holdfast/wait";
 import { ExhaustedError, isExhaustedError } from "@holdfast/wait/go";
 import { expect, it } from "vitest";
 
-it("carries its facts", () => {
+it("has name, code, message, attempts and cause", () => {
   const cause = new Error("refused");
   const error = new ExhaustedError(4, { cause });
   expect(error).toBeInstanceOf(Error);
@@ -16,14 +16,14 @@ it("carries its facts", () => {
   expect(String(error)).toBe("ExhaustedError: still false after 4 attempts");
 });
 
-it("has no cause unless given one, which may be undefined", () => {
+it("has no cause by default, and accepts undefined as a cause", () => {
   expect("cause" in new ExhaustedError(1)).toBe(false);
   expect("cause" in new ExhaustedError(1, { cause: undefined })).toBe(true);
 });
 
 it.each([
   { value: new ExhaustedError(1), is: true },
-  // As another copy of this package would make it.
+  // An error of another copy of this package.
   { value: Object.assign(new Error("x"), { code: "ERR_WAIT_EXHAUSTED" }), is: true },
   { value: { code: "ERR_WAIT_EXHAUSTED" }, is: false },
   { value: new TimeoutError(1), is: false },
@@ -31,6 +31,6 @@ it.each([
   { value: undefined, is: false },
   { value: null, is: false },
   { value: "ERR_WAIT_EXHAUSTED", is: false },
-])("is told apart by its code: $value", ({ value, is }) => {
+])("is recognised by its code: $value", ({ value, is }) => {
   expect(isExhaustedError(value)).toBe(is);
 });

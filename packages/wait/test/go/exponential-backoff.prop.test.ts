@@ -12,31 +12,31 @@ const shape = fc.record({
 
 type Shape = typeof shape extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What the docstring says, said once more: how often it asks, and when it ends, in nanoseconds. */
-function promised({ duration, factor, cap, steps }: Shape): { asked: number; endedAt: number } {
+/** A second implementation of the docstring: number of calls and end of the wait, in nanoseconds. */
+function promised({ duration, factor, cap, steps }: Shape): { calls: number; endedAt: number } {
   let base = duration * 1e6;
   let endedAt = 0;
-  for (let asked = 1; asked <= steps; asked++) {
-    if (asked === steps) return { asked, endedAt };
+  for (let calls = 1; calls <= steps; calls++) {
+    if (calls === steps) return { calls, endedAt };
     endedAt += base;
     base = Math.floor(base * factor);
-    if (base > Math.round(cap * 1e6)) return { asked, endedAt };
+    if (base > Math.round(cap * 1e6)) return { calls, endedAt };
   }
-  return { asked: 0, endedAt };
+  return { calls: 0, endedAt };
 }
 
-it("asks as often and ends when it promises, whatever its shape", async () => {
+it("makes the calls and ends at the instant that its options determine", async () => {
   await fc.assert(
     fc.asyncProperty(shape, async (backoff) => {
       const clock = new FakeClock();
       const start = clock.monotonic();
-      let asked = 0;
-      const never = () => ++asked < 0;
+      let calls = 0;
+      const never = () => ++calls < 0;
       const wait = () => exponentialBackoff(never, { backoff, clock });
       const error = await clock.run(wait, { turns: 0 }).catch((reason: unknown) => reason);
-      expect(error).toMatchObject({ code: "ERR_WAIT_EXHAUSTED", attempts: asked });
+      expect(error).toMatchObject({ code: "ERR_WAIT_EXHAUSTED", attempts: calls });
       const endedAt = Math.round((clock.monotonic() - start) * 1e6);
-      expect({ asked, endedAt }).toEqual(promised(backoff));
+      expect({ calls, endedAt }).toEqual(promised(backoff));
       expect(clock.waiters()).toBe(0);
     }),
   );

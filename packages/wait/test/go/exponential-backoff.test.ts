@@ -28,13 +28,13 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     backoff: BackoffOptions,
     options?: Partial<ExponentialBackoffOptions>,
   ) => {
-    const asked: Condition = (signal) => {
-      timeline.note("asked");
+    const noted: Condition = (signal) => {
+      timeline.note("call");
       return condition(signal);
     };
     const { clock } = harness;
     return timeline.noteEnd(
-      exponentialBackoff(asked, { backoff, clock, signal: stop.signal, ...options }),
+      exponentialBackoff(noted, { backoff, clock, signal: stop.signal, ...options }),
     );
   };
 
@@ -54,134 +54,129 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     readonly name: string;
     readonly backoff: BackoffOptions;
     readonly condition: () => () => boolean;
-    readonly asked: readonly number[];
+    readonly calledAt: readonly number[];
     readonly end: readonly [at: number, event: unknown];
   }
 
   it.each<Case>([
     {
-      name: "never with no steps",
+      name: "never with steps of 0",
       backoff: { duration: 1, steps: 0 },
       condition: () => never,
-      asked: [],
+      calledAt: [],
       end: [0, exhaustedAfter(0)],
     },
     {
-      name: "once with one step",
+      name: "once with steps of 1",
       backoff: { duration: 1, steps: 1 },
       condition: () => never,
-      asked: [0],
+      calledAt: [0],
       end: [0, exhaustedAfter(1)],
     },
     {
-      name: "once if it is true",
+      name: "once if the condition is true",
       backoff: { duration: 1, steps: 1 },
       condition: () => trueAt(1),
-      asked: [0],
+      calledAt: [0],
       end: [0, "resolved"],
     },
     {
-      name: "as often as there are steps",
+      name: "steps times",
       backoff: { duration: 100, factor: 1, steps: 3 },
       condition: () => never,
-      asked: [0, 100, 200],
+      calledAt: [0, 100, 200],
       end: [200, exhaustedAfter(3)],
     },
     {
-      name: "until it is true",
+      name: "until the condition is true",
       backoff: { duration: 100, factor: 2, steps: 5 },
       condition: () => trueAt(3),
-      asked: [0, 100, 300],
+      calledAt: [0, 100, 300],
       end: [300, "resolved"],
     },
     {
-      name: "and is true at the last call",
+      name: "and resolves if the last call returns true",
       backoff: { duration: 100, factor: 2, steps: 3 },
       condition: () => trueAt(3),
-      asked: [0, 100, 300],
+      calledAt: [0, 100, 300],
       end: [300, "resolved"],
     },
     {
-      name: "until it fails",
+      name: "until the condition fails",
       backoff: { duration: 100, steps: 5 },
       condition: () => fails,
-      asked: [0],
+      calledAt: [0],
       end: [0, ["rejected", failure]],
     },
     {
-      name: "until the cap, which ends the attempts after a sleep for nothing",
+      name: "until the cap, which ends the attempts after a useless delay",
       backoff: { duration: 1000, factor: 2, cap: 3000, steps: 10 },
       condition: () => never,
-      asked: [0, 1000],
+      calledAt: [0, 1000],
       end: [3000, exhaustedAfter(2)],
     },
     {
-      name: "once where the cap is below the first delay",
+      name: "once if the cap is below the first delay",
       backoff: { duration: 1000, factor: 2, cap: 500, steps: 10 },
       condition: () => never,
-      asked: [0],
+      calledAt: [0],
       end: [1000, exhaustedAfter(1)],
     },
     {
-      name: "past a cap that is met and not exceeded",
+      name: "beyond a cap that a delay equals",
       backoff: { duration: 1000, factor: 2, cap: 4000, steps: 3 },
       condition: () => never,
-      asked: [0, 1000, 3000],
+      calledAt: [0, 1000, 3000],
       end: [3000, exhaustedAfter(3)],
     },
     {
       name: "without jitter on its last call",
       backoff: { duration: 100, jitter: 0.5, steps: 3, random: () => 0.5 },
       condition: () => never,
-      asked: [0, 125, 250],
+      calledAt: [0, 125, 250],
       end: [250, exhaustedAfter(3)],
     },
-  ])("asks $name", async ({ backoff, condition, asked, end }) => {
+  ])("calls $name", async ({ backoff, condition, calledAt, end }) => {
     const ended = start(condition(), backoff);
     await harness.step(10_000);
     await ended;
-    expect(timeline.events).toEqual([...asked.map((at) => [at, "asked"]), end]);
+    expect(timeline.events).toEqual([...calledAt.map((at) => [at, "call"]), end]);
   });
 
-  it("asks without delays where the duration is 0", async () => {
+  it("calls without delays if the duration is 0", async () => {
     const ended = start(trueAt(3), { duration: 0, steps: 5 });
     await harness.step(10);
     await ended;
-    expect(timeline.events.map(([, event]) => event)).toEqual([
-      "asked",
-      "asked",
-      "asked",
-      "resolved",
-    ]);
+    expect(timeline.events.map(([, event]) => event)).toEqual(["call", "call", "call", "resolved"]);
   });
 
-  it("does not end without steps or cap", async () => {
+  it("never ends without steps and cap", async () => {
     const ended = start(trueAt(50), { duration: 100 });
     await harness.step(4900);
     await ended;
     expect(timeline.events.at(-1)).toEqual([4900, "resolved"]);
   });
 
-  it("never asks when it is aborted already", async () => {
+  it("rejects with signal.reason if aborted already, without a call", async () => {
     stop.abort("gone");
     await start(never, { duration: 100, steps: 5 });
     expect(timeline.events).toEqual([[0, ["rejected", "gone"]]]);
   });
 
-  it("is exhausted with no steps, aborted or not", async () => {
+  it("rejects with an ExhaustedError with steps of 0, aborted or not", async () => {
     stop.abort("gone");
     await start(never, { duration: 100, steps: 0 });
     expect(timeline.events).toEqual([[0, exhaustedAfter(0)]]);
   });
 
-  it("rejects in a delay at once when it is aborted, with the reason itself", async () => {
+  it("rejects with signal.reason at once when aborted during a delay", async () => {
     const reason = new Error("SIGTERM");
     const ended = start(never, { duration: 1000, steps: 5 });
     await harness.step(500);
     stop.abort(reason);
     await ended;
     expect(timeline.events).toEqual([
-      [0, "asked"],
+      [0, "call"],
       [500, ["rejected", reason]],
     ]);
   });
@@ -190,7 +185,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     { steps: 5, end: ["rejected", "gone"] },
     { steps: 4, end: exhaustedAfter(4) },
   ])(
-    "asks no more after an abort from within its fourth call of $steps",
+    "makes no further call after an abort from within call 4 of $steps",
     async ({ steps, end }) => {
       let calls = 0;
       const condition = () => {
@@ -201,13 +196,13 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       await harness.step(1000);
       await ended;
       expect(timeline.events.slice(3)).toEqual([
-        [300, "asked"],
+        [300, "call"],
         [300, end],
       ]);
     },
   );
 
-  it("goes on after errors that onError takes, and counts them", async () => {
+  it("continues after errors that onError accepts, and counts those calls", async () => {
     const onError = vi.fn();
     const ended = start(fails, { duration: 100, steps: 3 }, { onError });
     await harness.step(1000);
@@ -216,17 +211,17 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     expect(timeline.events.at(-1)).toEqual([200, exhaustedAfter(3)]);
   });
 
-  it("gives the condition its signal", async () => {
+  it("passes its signal to the condition", async () => {
     const condition = vi.fn(() => true);
     await start(condition, { duration: 1, steps: 1 });
     expect(condition.mock.calls).toEqual([[stop.signal]]);
-    const told = vi.fn((signal: AbortSignal) => !signal.aborted);
-    await exponentialBackoff(told, { backoff: { duration: 1, steps: 1 } });
-    expect(told).toHaveBeenCalledOnce();
+    const withoutSignal = vi.fn((signal: AbortSignal) => !signal.aborted);
+    await exponentialBackoff(withoutSignal, { backoff: { duration: 1, steps: 1 } });
+    expect(withoutSignal).toHaveBeenCalledOnce();
   });
 });
 
-it("leaves the options as they are, so that they serve again", async () => {
+it("does not change its options", async () => {
   const backoff = Object.freeze({ duration: 0, factor: 2, steps: 3 });
   for (let round = 0; round < 2; round++)
     await expect(exponentialBackoff(() => false, { backoff })).rejects.toThrow(

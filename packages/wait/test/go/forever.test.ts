@@ -12,7 +12,7 @@ beforeEach(() => {
   timeline = timelineOf(clock);
 });
 
-it("counts its period from the end of a call, until an error that nobody takes", async () => {
+it("starts its period at the end of a call, and rejects with an error without onError", async () => {
   const failure = new Error("out of work");
   let left = 3;
   const f = async () => {
@@ -30,7 +30,7 @@ it("counts its period from the end of a call, until an error that nobody takes",
   expect(clock.waiters()).toBe(0);
 });
 
-it("goes on after errors that onError takes", async () => {
+it("continues after errors that onError accepts", async () => {
   const worse = new Error("worse");
   const failures: unknown[] = [];
   const f = () => {
@@ -44,7 +44,7 @@ it("goes on after errors that onError takes", async () => {
   expect(timeline.events).toEqual([[2000, ["rejected", worse]]]);
 });
 
-it("gives each call one and the same signal, which never aborts", async () => {
+it("passes the same signal to each call, which never aborts", async () => {
   const signals: AbortSignal[] = [];
   const f = (signal: AbortSignal) => {
     if (signals.push(signal) === 2) throw "enough";
@@ -55,14 +55,14 @@ it("gives each call one and the same signal, which never aborts", async () => {
   expect([first.aborted, abortListeners(first)]).toEqual([false, 0]);
 });
 
-it("rejects rather than resolves when somebody else stops its timer", async () => {
+it("rejects when other code stops its timer", async () => {
   const end = forever(() => {}, 1000, { clock });
   await clock.waitForWaiters(1);
   clock[Symbol.dispose]();
-  await expect(end).rejects.toThrow(new Error("wait: a loop without an end has ended"));
+  await expect(end).rejects.toThrow(new Error("forever: other code stopped the timer of the loop"));
 });
 
-it("runs on the real clock unless given another", async () => {
+it("uses the real clock by default", async () => {
   vi.useFakeTimers();
   try {
     let left = 3;

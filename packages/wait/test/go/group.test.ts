@@ -18,7 +18,7 @@ beforeEach(() => {
   timeline = timelineOf(clock);
 });
 
-/** Works for so long and then fails, if it has an error. */
+/** Work of a duration, which fails if it has an error. */
 const work =
   (duration: number, ...error: readonly unknown[]) =>
   async () => {
@@ -27,12 +27,12 @@ const work =
     if (error.length > 0) throw error[0];
   };
 
-it("waits for nothing when nothing runs", async () => {
+it("wait resolves at once if no function is running", async () => {
   await timeline.noteEnd(group.wait());
   expect(timeline.events).toEqual([[0, "resolved"]]);
 });
 
-it("waits for the last, and runs them side by side", async () => {
+it("runs functions concurrently and waits for the last", async () => {
   group.start(work(2000));
   group.start(work(1000));
   const end = timeline.noteEnd(group.wait());
@@ -45,7 +45,7 @@ it("waits for the last, and runs them side by side", async () => {
   ]);
 });
 
-it("waits for the last of those that have a signal, too", async () => {
+it("waits for functions with a signal, too", async () => {
   const { signal } = new AbortController();
   group.startWithSignal(work(2000), signal);
   group.startWithSignal(work(1000), signal);
@@ -55,14 +55,14 @@ it("waits for the last of those that have a signal, too", async () => {
   expect(timeline.events.at(-1)).toEqual([2000, "resolved"]);
 });
 
-it("calls a function soon, but not from inside start", async () => {
+it("calls a function after start has returned", async () => {
   group.start(() => timeline.note("f"));
   timeline.note("started");
   await group.wait();
   expect(timeline.events.map(([, event]) => event)).toEqual(["started", "f"]);
 });
 
-it("waits for what is started meanwhile, also by a function of its own", async () => {
+it("waits for functions started during the wait, also by functions of the group", async () => {
   group.start(() => {
     group.start(work(1000));
   });
@@ -78,7 +78,7 @@ it("waits for what is started meanwhile, also by a function of its own", async (
   ]);
 });
 
-it("rejects with the error of the one that failed, once all have settled", async () => {
+it("rejects with the error of a single failure when all have settled", async () => {
   const failure = new Error("refused");
   group.start(work(1000, failure));
   group.start(work(2000));
@@ -92,7 +92,7 @@ it("rejects with the error of the one that failed, once all have settled", async
   ]);
 });
 
-it("rejects with every error of several, in the order in which they came", async () => {
+it("rejects with an AggregateError of several failures, in their order", async () => {
   group.start(work(2000, "late"));
   group.start(() => {
     throw "at once";
@@ -108,7 +108,7 @@ it("rejects with every error of several, in the order in which they came", async
   });
 });
 
-it("tells everyone who waits", async () => {
+it("settles every pending wait", async () => {
   const failure = new Error("refused");
   group.start(work(1000, failure));
   const ends = Promise.allSettled([group.wait(), group.wait()]);
@@ -119,7 +119,7 @@ it("tells everyone who waits", async () => {
   ]);
 });
 
-it("can be used again, and tells a failure once", async () => {
+it("can be reused, and reports a failure once", async () => {
   group.start(() => Promise.reject(new Error("refused")));
   await expect(group.wait()).rejects.toThrow("refused");
   await group.wait();
@@ -129,7 +129,7 @@ it("can be used again, and tells a failure once", async () => {
   await expect(end).resolves.toBeUndefined();
 });
 
-it("leaves an error that comes while nobody waits to the process", async () => {
+it("leaves a failure without a pending wait as an unhandled rejection", async () => {
   using uncaught = collectUncaught("unhandledRejection");
   const failure = new Error("refused");
   group.start(() => Promise.reject(failure));
@@ -138,7 +138,7 @@ it("leaves an error that comes while nobody waits to the process", async () => {
   await group.wait();
 });
 
-it("gives each function its signal, aborted or not", async () => {
+it("passes its signal to each function, aborted or not", async () => {
   const aborted = AbortSignal.abort();
   const seen: AbortSignal[] = [];
   group.startWithSignal((signal) => seen.push(signal), stop.signal);
@@ -148,7 +148,7 @@ it("gives each function its signal, aborted or not", async () => {
   expect(seen[1]).toBe(aborted);
 });
 
-it("takes a function that stops as told for one that ended well, and leaves nothing behind", async () => {
+it("treats a rejection with signal.reason after the abort as success, and leaves no timer", async () => {
   group.startWithSignal((signal) => clock.sleep(60_000, { signal }), stop.signal);
   const end = timeline.noteEnd(group.wait());
   await clock.step(1000);
@@ -158,7 +158,7 @@ it("takes a function that stops as told for one that ended well, and leaves noth
   expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
 });
 
-it("takes any other error after the abort for a failure", async () => {
+it("treats any other error after the abort as a failure", async () => {
   const failure = new Error("could not flush");
   const flushed = (signal: AbortSignal) =>
     clock.sleep(60_000, { signal }).catch(() => {
@@ -173,7 +173,7 @@ it("takes any other error after the abort for a failure", async () => {
   expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
 });
 
-it("takes the reason of a signal that has not aborted for a failure", async () => {
+it("treats the reason of a signal that has not aborted as a failure", async () => {
   group.startWithSignal(() => Promise.reject(stop.signal.reason), stop.signal);
   await timeline.noteEnd(group.wait());
   expect(timeline.events).toEqual([[0, ["rejected", undefined]]]);

@@ -1,7 +1,7 @@
 import { isConflict } from "@holdfast/wait/go";
 import { describe, expect, it } from "vitest";
 
-/** What a server answers. */
+/** The answer of a server. */
 const status = (code: number, reason?: string) => ({
   kind: "Status",
   status: "Failure",
@@ -9,7 +9,7 @@ const status = (code: number, reason?: string) => ({
   reason,
 });
 
-/** As @kubernetes/client-node 1.x makes it. */
+/** The error of @kubernetes/client-node 1.x. */
 class ApiException extends Error {
   readonly code: number;
   readonly body: unknown;
@@ -20,7 +20,7 @@ class ApiException extends Error {
   }
 }
 
-/** As @kubernetes/client-node 0.x makes it. */
+/** The error of @kubernetes/client-node 0.x. */
 class HttpError extends Error {
   override readonly name = "HttpError";
   readonly statusCode: number;
@@ -32,28 +32,31 @@ class HttpError extends Error {
   }
 }
 
-describe("a conflict", () => {
+describe("isConflict", () => {
   it.each([
     {
-      name: "of client-node 1.x",
+      name: "an error of client-node 1.x",
       error: new ApiException(409, JSON.stringify(status(409, "Conflict"))),
     },
     {
-      name: "of client-node 1.x, without a reason",
+      name: "an error of client-node 1.x without a reason",
       error: new ApiException(409, JSON.stringify(status(409))),
     },
     {
-      name: "of client-node 1.x, with a page of a proxy",
+      name: "an error of client-node 1.x with the page of a proxy",
       error: new ApiException(409, "<html>409</html>"),
     },
-    { name: "of client-node 1.x, without a body", error: new ApiException(409) },
-    { name: "of client-node 1.x, with null for a body", error: new ApiException(409, "null") },
-    { name: "of client-node 0.x", error: new HttpError(409, status(409, "Conflict")) },
-    { name: "by the code in the body alone", error: { body: status(409) } },
-    { name: "by its reason alone", error: { body: status(0, "Conflict") } },
-    { name: "that is the status itself", error: status(409, "Conflict") },
-    { name: "with a reason that nobody knows", error: status(409, "Brawl") },
-  ])("is one $name", ({ error }) => {
+    { name: "an error of client-node 1.x without a body", error: new ApiException(409) },
+    {
+      name: "an error of client-node 1.x with a body of null",
+      error: new ApiException(409, "null"),
+    },
+    { name: "an error of client-node 0.x", error: new HttpError(409, status(409, "Conflict")) },
+    { name: "a code in the body only", error: { body: status(409) } },
+    { name: "a reason without a code", error: { body: status(0, "Conflict") } },
+    { name: "a Status itself", error: status(409, "Conflict") },
+    { name: "an unknown reason with the code 409", error: status(409, "Brawl") },
+  ])("is true for $name", ({ error }) => {
     expect(isConflict(error)).toBe(true);
   });
 
@@ -61,19 +64,19 @@ describe("a conflict", () => {
 
   it.each([
     {
-      name: "what exists already",
+      name: "AlreadyExists",
       error: new ApiException(409, JSON.stringify(status(409, "AlreadyExists"))),
     },
     {
-      name: "what exists already, of client-node 0.x",
+      name: "AlreadyExists of client-node 0.x",
       error: new HttpError(409, status(409, "AlreadyExists")),
     },
     {
-      name: "what is not found",
+      name: "NotFound",
       error: new ApiException(404, JSON.stringify(status(404, "NotFound"))),
     },
     { name: "a plain error", error: new Error("409 Conflict") },
-    { name: "a code of Node", error: Object.assign(new Error("x"), { code: "ECONNRESET" }) },
+    { name: "an error code of Node", error: Object.assign(new Error("x"), { code: "ECONNRESET" }) },
     { name: "a code in text", error: { code: "409" } },
     {
       name: "a body that is not text",
@@ -82,7 +85,7 @@ describe("a conflict", () => {
     { name: "undefined", error: undefined },
     { name: "null", error: null },
     { name: "409", error: 409 },
-  ])("is not $name", ({ error }) => {
+  ])("is false for $name", ({ error }) => {
     expect(isConflict(error)).toBe(false);
   });
 });

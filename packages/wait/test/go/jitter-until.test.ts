@@ -18,7 +18,7 @@ it.each([
   { sliding: undefined, starts: [0, 1800, 3100, 4650] },
   { sliding: true, starts: [0, 1800, 3100, 4650] },
   { sliding: false, starts: [0, 1500, 2500, 3750] },
-])("adds its jitter to each period (sliding: $sliding)", async ({ sliding, starts }) => {
+])("adds jitter to each period (sliding: $sliding)", async ({ sliding, starts }) => {
   const f = async () => {
     timeline.note("run");
     await clock.sleep(300);
@@ -33,7 +33,7 @@ it.each([
   expect(clock.waiters()).toBe(0);
 });
 
-it("has no jitter unless told to", async () => {
+it("has no jitter by default", async () => {
   const random = vi.fn(() => 0.5);
   const end = jitterUntil(() => timeline.note("run"), 1000, stop.signal, { random, clock });
   await clock.step(1000);

@@ -3,7 +3,7 @@ import { KeyedBackoff } from "@holdfast/wait/go";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-it("remembers each key that is in use, and after gc no other", () => {
+it("holds each unexpired key, and after gc no other", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(50), { maxLength: 3000, size: "max" }), (pauses) => {
       const clock = new FakeClock();

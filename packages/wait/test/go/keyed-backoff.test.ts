@@ -26,31 +26,31 @@ describe("the delay of a key", () => {
     expect([backoff.get("a"), backoff.next("a")]).toEqual([0, 1000]);
   });
 
-  it("is its own", () => {
+  it("is independent of other keys", () => {
     const backoff = open();
     backoff.next("a");
     backoff.next("a");
     expect([backoff.next("b"), backoff.next("a")]).toEqual([1000, 4000]);
   });
 
-  it("is not limited at first", () => {
+  it("is not limited by the cap at first", () => {
     const backoff = open({ duration: 3000, cap: 2000 });
     expect([backoff.next("a"), backoff.next("a")]).toEqual([3000, 2000]);
   });
 
-  it("stays 0 if it begins so", () => {
+  it("stays 0 for a duration of 0", () => {
     const backoff = open({ duration: 0 });
     expect([backoff.next("a"), backoff.next("a")]).toEqual([0, 0]);
     expect(backoff.isInBackoffSinceUpdate("a")).toBe(false);
   });
 
-  it("ends at 2^63 ns instead of turning negative", () => {
+  it("is at most 2^63 ns and never negative", () => {
     const backoff = open({ duration: 2 ** 61 / 1e6, cap: 1e300 });
     const delays = Array.from({ length: 4 }, () => backoff.next("a"));
     expect(delays.map((delay) => Math.log2(delay * 1e6))).toEqual([61, 62, 63, 63]);
   });
 
-  it("can belong to any key", () => {
+  it("accepts keys of any type", () => {
     const backoff = new KeyedBackoff<object>({ duration: 1, cap: 10, clock });
     const [one, other] = [{}, {}];
     expect([backoff.next(one), backoff.next(one), backoff.next(other)]).toEqual([1, 2, 1]);
@@ -81,8 +81,8 @@ describe("jitter (BackoffWithJitter)", () => {
   });
 });
 
-describe("out of date", () => {
-  it("is what is older than twice the cap; the next delay is the first again", () => {
+describe("an expired key", () => {
+  it("is older than twice the cap by default, and starts over", () => {
     const backoff = open({ cap: 5000 });
     backoff.next("a");
     backoff.next("a");
@@ -93,7 +93,7 @@ describe("out of date", () => {
     expect(backoff.next("a")).toBe(1000);
   });
 
-  it("counts from the failure that is told of, not from when it is told", () => {
+  it("is older at the instant passed to next, not at the call", () => {
     const backoff = open({ cap: 5000 });
     const start = clock.monotonic();
     backoff.next("a");
@@ -117,7 +117,7 @@ describe("out of date", () => {
     { resetAfter: 0, idle: 0.000_001, next: 1000 },
     { resetAfter: Number.POSITIVE_INFINITY, idle: 1e12, next: 2000 },
   ])(
-    "is what is older than a resetAfter of $resetAfter, at $idle (AlternateHasExpiredFunc)",
+    "is older than a resetAfter of $resetAfter, at $idle (AlternateHasExpiredFunc)",
     ({ resetAfter, idle, next }) => {
       const backoff = open({ resetAfter });
       backoff.next("a");
@@ -128,7 +128,7 @@ describe("out of date", () => {
 });
 
 describe("in back-off", () => {
-  it("is a key until its delay is over (BackoffReset)", () => {
+  it("is true until the delay is over (BackoffReset)", () => {
     const backoff = open({ cap: 5000 });
     const start = clock.monotonic();
     expect(backoff.isInBackoffSince("a", start)).toBe(false);
@@ -146,7 +146,7 @@ describe("in back-off", () => {
     expect(backoff.isInBackoffSinceUpdate("b")).toBe(false);
   });
 
-  it("is no key that is out of date at the instant", () => {
+  it("is false for a key that has expired at the instant", () => {
     const backoff = open({ duration: 1000, cap: 10, resetAfter: 500 });
     const start = clock.monotonic();
     backoff.next("a");
@@ -157,7 +157,7 @@ describe("in back-off", () => {
     expect(backoff.isInBackoffSinceUpdate("a")).toBe(false);
   });
 
-  it("keeps the highest delay while nothing fails (BackoffHighWaterMark)", () => {
+  it("keeps the highest delay without further failures (BackoffHighWaterMark)", () => {
     const backoff = open({ cap: 5000 });
     const start = clock.monotonic();
     for (const _ of Array(5)) backoff.next("a", start);
@@ -184,8 +184,8 @@ describe("in back-off", () => {
   });
 });
 
-describe("what is remembered", () => {
-  it("is forgotten by gc when it is out of date (BackoffGC, AlternateBackoffGC)", () => {
+describe("the keys held", () => {
+  it("lose expired keys in gc (BackoffGC, AlternateBackoffGC)", () => {
     const [usual, patient] = [open(), open({ resetAfter: 200_000 })];
     const kept = () => {
       usual.gc();
@@ -203,7 +203,7 @@ describe("what is remembered", () => {
     expect(patient.get("a")).toBe(0);
   });
 
-  it("is bounded without gc: at most twice the keys in use", () => {
+  it("are bounded without gc: at most twice the unexpired keys", () => {
     const backoff = new KeyedBackoff<number>({ duration: 1, cap: 1000, clock });
     let most = 0;
     for (let key = 0; key < 100_000; key++) {
@@ -215,7 +215,7 @@ describe("what is remembered", () => {
     expect(most).toBe(4000);
   });
 
-  it("is all of it while it is in use, and at least a thousand keys", () => {
+  it("include all unexpired keys, and at least a thousand keys", () => {
     const backoff = new KeyedBackoff<number>({ duration: 1, cap: 1, clock });
     for (let key = 0; key < 1024; key++) {
       backoff.next(key);
@@ -230,7 +230,7 @@ describe("what is remembered", () => {
     expect(busy.size).toBe(5000);
   });
 
-  it("does not change when a known key fails", () => {
+  it("do not change when a known key fails", () => {
     const backoff = new KeyedBackoff<number>({ duration: 1, cap: 1, clock });
     for (let key = 0; key < 1024; key++) backoff.next(key);
     clock.stepSync(3);
@@ -239,7 +239,7 @@ describe("what is remembered", () => {
   });
 });
 
-it("tells time by the real clock and draws from Math.random unless given others", () => {
+it("uses the real clock and Math.random by default", () => {
   vi.useFakeTimers();
   const random = vi.spyOn(Math, "random").mockReturnValue(0.5);
   try {

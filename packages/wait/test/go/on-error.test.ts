@@ -26,7 +26,7 @@ const fatal = new Error("forbidden");
 const conflict = { code: 409 };
 const isRetriable = (error: unknown) => error === retriable;
 
-/** A function that throws these one after the other, and then returns "value". */
+/** A function that throws these errors in turn, then returns "value". */
 const failing = (...errors: readonly unknown[]) => {
   let calls = 0;
   return () => {
@@ -65,7 +65,7 @@ describe("onError", () => {
       end: "value",
     },
     {
-      name: "retriable errors to the end",
+      name: "retriable errors in all calls",
       errors: [retriable, retriable, retriable],
       called: [0, 100, 300],
       end: ["rejected", retriable],
@@ -89,13 +89,13 @@ describe("onError", () => {
       called: [0, 100],
       end: ["rejected", retriable],
     },
-  ])("ends with what Go ends with: $name", async ({ errors, called, end }) => {
+  ])("ends as Go does: $name", async ({ errors, called, end }) => {
     await run(failing(...errors));
     const at = called.at(-1) as number;
     expect(timeline.events).toEqual([...called.map((start) => [start, "called"]), [at, end]]);
   });
 
-  it("waits for a promise, and gives back its value", async () => {
+  it("resolves with the value of a promise", async () => {
     await run(async () => {
       await clock.sleep(50);
       return { found: true };
@@ -103,12 +103,12 @@ describe("onError", () => {
     expect(timeline.events).toEqual([[50, { found: true }]]);
   });
 
-  it("is exhausted without steps", async () => {
+  it("rejects with an ExhaustedError with steps of 0", async () => {
     await run(failing(), { duration: 100, steps: 0 });
     expect(timeline.events).toEqual([[0, ["rejected", expect.any(ExhaustedError)]]]);
   });
 
-  it("ends at the cap, with the error itself", async () => {
+  it("rejects at the cap with the last error unchanged", async () => {
     const always = failing(...Array<unknown>(9).fill(retriable));
     await run(always, { duration: 1000, factor: 2, cap: 3000, steps: 9 });
     expect(timeline.events).toEqual([
@@ -118,7 +118,7 @@ describe("onError", () => {
     ]);
   });
 
-  it("rejects with what retriable throws", async () => {
+  it("rejects with an error of retriable", async () => {
     const wrong = new TypeError("no such property");
     const broken = () => {
       throw wrong;
@@ -126,7 +126,7 @@ describe("onError", () => {
     await expect(onError(steps3, broken, failing(fatal), { clock })).rejects.toBe(wrong);
   });
 
-  it("rejects in a delay at once when it is aborted, with the reason itself", async () => {
+  it("rejects with signal.reason at once when aborted during a delay", async () => {
     const reason = new DOMException("SIGTERM", "AbortError");
     const fn = failing(retriable, retriable);
     const { signal } = stop;
@@ -141,9 +141,9 @@ describe("onError", () => {
     expect([clock.waiters(), abortListeners(signal)]).toEqual([0, 0]);
   });
 
-  it("hands its signal on, and rejects with the reason if fn stops as told", async () => {
+  it("passes its signal on, and rejects with signal.reason if fn obeys the abort", async () => {
     const { signal } = stop;
-    const sleep = (told: AbortSignal) => clock.sleep(60_000, { signal: told });
+    const sleep = (own: AbortSignal) => clock.sleep(60_000, { signal: own });
     const end = timeline.noteEnd(onError(steps3, () => true, sleep, { clock, signal }));
     await clock.step(50);
     stop.abort("gone");
@@ -152,7 +152,7 @@ describe("onError", () => {
     expect([clock.waiters(), abortListeners(signal)]).toEqual([0, 0]);
   });
 
-  it("tells an abort that a retriable error comes along with from that error", async () => {
+  it("rejects with signal.reason, not with a retriable error at the same instant", async () => {
     const { signal } = stop;
     const fn = () => {
       stop.abort("gone");
@@ -166,19 +166,19 @@ describe("onError", () => {
   it.each([
     { name: "DefaultRetry", backoff: DefaultRetry, called: [0, 10, 20, 30, 40] },
     { name: "DefaultBackoff", backoff: DefaultBackoff, called: [0, 10, 60, 310] },
-  ])("calls as often as $name says", async ({ backoff, called }) => {
+  ])("calls at the instants of $name", async ({ backoff, called }) => {
     await run(failing(...Array<unknown>(9).fill(retriable)), { ...backoff, jitter: 0 });
     expect(timeline.events.map(([at]) => at)).toEqual([...called, called.at(-1)]);
   });
 
-  it.each([DefaultRetry, DefaultBackoff])("has constants that nobody can change: %o", (backoff) => {
+  it.each([DefaultRetry, DefaultBackoff])("has frozen constants: %o", (backoff) => {
     expect(Object.isFrozen(backoff)).toBe(true);
     expect(backoff.jitter).toBe(0.1);
   });
 });
 
 describe("retryOnConflict", () => {
-  it("calls again after conflicts and nothing else", async () => {
+  it("calls again after conflicts only", async () => {
     const value = await clock.run(() =>
       retryOnConflict(steps3, failing(conflict, conflict), { clock }),
     );
@@ -187,7 +187,7 @@ describe("retryOnConflict", () => {
     await expect(retryOnConflict(steps3, failing(retriable), { clock })).rejects.toBe(retriable);
   });
 
-  it("rejects with the last conflict itself", async () => {
+  it("rejects with the last conflict unchanged", async () => {
     const last = { ...conflict };
     const end = clock.run(() =>
       retryOnConflict(steps3, failing(conflict, conflict, last), { clock }),
@@ -195,7 +195,7 @@ describe("retryOnConflict", () => {
     await expect(end).rejects.toBe(last);
   });
 
-  it("rejects with an interruption that comes first (PreservesContextErrorWithoutLastError)", async () => {
+  it("rejects with an interruption without an earlier conflict (PreservesContextErrorWithoutLastError)", async () => {
     const { reason } = AbortSignal.abort() as { reason: unknown };
     await expect(retryOnConflict(steps3, failing(reason))).rejects.toBe(reason);
   });

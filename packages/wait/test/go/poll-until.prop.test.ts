@@ -3,15 +3,15 @@ import { pollUntil } from "@holdfast/wait/go";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-/** How long each call of a condition takes. */
-const takes = fc.array(fc.nat(5000), { minLength: 1, maxLength: 12 });
+/** Duration of each call of a condition. */
+const durationsOfCalls = fc.array(fc.nat(5000), { minLength: 1, maxLength: 12 });
 
 interface Call {
   readonly start: number;
   readonly end: number;
 }
 
-/** Polls until as many calls as given have been made. */
+/** Polls until one call per duration has been made. */
 async function callsOf(
   durations: readonly number[],
   interval: number,
@@ -33,22 +33,30 @@ async function callsOf(
 const pairsOf = (calls: readonly Call[]) =>
   calls.slice(1).map((call, index) => ({ before: calls[index] as Call, call }));
 
-it("a poll never overlaps itself, and is on its beat or follows a call that missed it", async () => {
+it("calls never overlap, and start on the grid or right after a call that missed it", async () => {
   await fc.assert(
-    fc.asyncProperty(takes, fc.integer({ min: 1, max: 3000 }), async (durations, interval) => {
-      for (const { before, call } of pairsOf(await callsOf(durations, interval, false))) {
-        const beat = before.start - (before.start % interval) + interval;
-        expect(call.start).toBe(Math.max(beat, before.end));
-      }
-    }),
+    fc.asyncProperty(
+      durationsOfCalls,
+      fc.integer({ min: 1, max: 3000 }),
+      async (durations, interval) => {
+        for (const { before, call } of pairsOf(await callsOf(durations, interval, false))) {
+          const beat = before.start - (before.start % interval) + interval;
+          expect(call.start).toBe(Math.max(beat, before.end));
+        }
+      },
+    ),
   );
 });
 
-it("a poll that slides rests for its interval after each call", async () => {
+it("a sliding poll waits for its interval after each call", async () => {
   await fc.assert(
-    fc.asyncProperty(takes, fc.integer({ min: 1, max: 3000 }), async (durations, interval) => {
-      for (const { before, call } of pairsOf(await callsOf(durations, interval, true)))
-        expect(call.start).toBe(before.end + interval);
-    }),
+    fc.asyncProperty(
+      durationsOfCalls,
+      fc.integer({ min: 1, max: 3000 }),
+      async (durations, interval) => {
+        for (const { before, call } of pairsOf(await callsOf(durations, interval, true)))
+          expect(call.start).toBe(before.end + interval);
+      },
+    ),
   );
 });

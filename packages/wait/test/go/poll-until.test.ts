@@ -16,7 +16,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     ({ harness, stop, timeline } = stageOn(open));
   });
 
-  /** The same wait twice: the delays of the one are those of the other. */
+  /** The same wait in two forms, with equal delays. */
   const family = {
     pollUntil: (condition: Condition, options?: PollUntilOptions) =>
       pollUntil(condition, 1000, options),
@@ -28,7 +28,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
   const trueAt = (n: number) => {
     let calls = 0;
     return () => {
-      timeline.note("asked");
+      timeline.note("call");
       return ++calls === n;
     };
   };
@@ -37,20 +37,20 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     const start = (condition: Condition, options?: PollUntilOptions) =>
       timeline.noteEnd(wait(condition, { clock: harness.clock, signal: stop.signal, ...options }));
 
-    it("asks at once and then after each delay, until it is told true", async () => {
+    it("calls at once, then after each delay, until the condition is true", async () => {
       const end = start(trueAt(3));
       await harness.step(5000);
       await end;
       expect(timeline.events).toEqual([
-        [0, "asked"],
-        [1000, "asked"],
-        [2000, "asked"],
+        [0, "call"],
+        [1000, "call"],
+        [2000, "call"],
         [2000, "resolved"],
       ]);
     });
 
     it.each([true, false])(
-      "waits first where it is not immediate (sliding: %s)",
+      "waits for a delay first without immediate (sliding: %s)",
       async (sliding) => {
         const end = start(trueAt(1), { immediate: false, sliding });
         await harness.step(999);
@@ -58,13 +58,13 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
         await harness.step(1);
         await end;
         expect(timeline.events).toEqual([
-          [1000, "asked"],
+          [1000, "call"],
           [1000, "resolved"],
         ]);
       },
     );
 
-    it("takes a promise for an answer", async () => {
+    it("accepts a promise of the condition", async () => {
       const end = start(async () => {
         await harness.clock.sleep(300);
         return true;
@@ -74,21 +74,21 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(timeline.events).toEqual([[300, "resolved"]]);
     });
 
-    it.each([undefined, 5000])("needs no signal, with a timeout of %o", async (timeout) => {
+    it.each([undefined, 5000])("works without a signal, with a timeout of %o", async (timeout) => {
       const end = start(trueAt(2), { timeout, signal: undefined });
       await harness.step(1000);
       await end;
       expect(timeline.events.at(-1)).toEqual([1000, "resolved"]);
     });
 
-    it.each([1, 2, 100])("asks as often as it takes: %i times", async (calls) => {
+    it.each([1, 2, 100])("calls until the condition is true: %i times", async (calls) => {
       const end = start(trueAt(calls));
       await harness.step(1000 * calls);
       await end;
       expect(timeline.events).toHaveLength(calls + 1);
     });
 
-    it("rejects with what the condition throws or rejects with", async () => {
+    it("rejects with an error of the condition, thrown or rejected", async () => {
       const failure = new Error("refused");
       await start(() => Promise.reject(failure));
       await start(() => {
@@ -100,11 +100,11 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       ]);
     });
 
-    it("goes on after errors that onError takes", async () => {
+    it("continues after errors that onError accepts", async () => {
       const onError = vi.fn();
-      const ask = trueAt(3);
+      const isThird = trueAt(3);
       const condition = () => {
-        if (ask()) return true;
+        if (isThird()) return true;
         throw "not yet";
       };
       const end = start(condition, { onError });
@@ -114,7 +114,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(timeline.events.at(-1)).toEqual([2000, "resolved"]);
     });
 
-    it("rejects with what onError throws", async () => {
+    it("rejects with an error of onError", async () => {
       const failure = new Error("enough");
       const onError = () => {
         throw failure;
@@ -123,7 +123,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(timeline.events).toEqual([[0, ["rejected", failure]]]);
     });
 
-    it("rejects in a delay at once when it is aborted, with the reason itself", async () => {
+    it("rejects with signal.reason at once when aborted during a delay", async () => {
       const reason = new Error("SIGTERM");
       const end = start(() => false);
       await harness.step(1500);
@@ -133,7 +133,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(harness.waiters()).toBe(0);
     });
 
-    it("waits for a call that runs when it is aborted", async () => {
+    it("waits for the running call when aborted", async () => {
       const condition = async () => {
         await harness.clock.sleep(800);
         return false;
@@ -147,7 +147,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(timeline.events).toEqual([[800, ["rejected", "enough"]]]);
     });
 
-    it("resolves if a call that runs when it is aborted says true", async () => {
+    it("resolves if the running call returns true after the abort", async () => {
       const condition = async () => {
         await harness.clock.sleep(800);
         return true;
@@ -160,7 +160,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(timeline.events).toEqual([[800, "resolved"]]);
     });
 
-    it("rejects with the reason if the condition stops as told", async () => {
+    it("rejects with signal.reason if the condition obeys the abort", async () => {
       const reason = new Error("SIGTERM");
       const onError = vi.fn();
       const condition = async (signal: AbortSignal) => {
@@ -179,8 +179,8 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       readonly name: string;
       readonly aborted?: boolean;
       readonly options: PollUntilOptions;
-      /** What each call says; an error is thrown. */
-      readonly says: boolean | Error;
+      /** The result of each call; an error is thrown. */
+      readonly results: boolean | Error;
       readonly calls: number;
       readonly end: unknown;
     }
@@ -191,63 +191,63 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
         name: "aborted",
         aborted: true,
         options: { immediate: false },
-        says: false,
+        results: false,
         calls: 0,
         end: ["rejected", "gone"],
       },
       {
-        name: "aborted, but true",
+        name: "aborted, and the condition is true",
         aborted: true,
         options: {},
-        says: true,
+        results: true,
         calls: 1,
         end: "resolved",
       },
       {
-        name: "aborted, and fails",
+        name: "aborted, and the condition fails",
         aborted: true,
         options: {},
-        says: failure,
+        results: failure,
         calls: 1,
         end: ["rejected", failure],
       },
       {
-        name: "aborted, and false",
+        name: "aborted, and the condition is false",
         aborted: true,
         options: {},
-        says: false,
+        results: false,
         calls: 1,
         end: ["rejected", "gone"],
       },
       {
-        name: "out of time",
+        name: "a timeout of 0",
         options: { timeout: 0 },
-        says: false,
+        results: false,
         calls: 1,
         end: ["rejected", timedOut],
       },
       {
-        name: "out of time, but true",
+        name: "a timeout of 0, and the condition is true",
         options: { timeout: 0 },
-        says: true,
+        results: true,
         calls: 1,
         end: "resolved",
       },
       {
-        name: "out of time, not immediate",
+        name: "a timeout of 0, not immediate",
         options: { timeout: 0, immediate: false },
-        says: true,
+        results: true,
         calls: 0,
         end: ["rejected", timedOut],
       },
     ])(
-      "asks as Go does when it is over before it begins: $name",
-      async ({ aborted, options, says, calls, end }) => {
+      "calls as Go does if it has ended before it starts: $name",
+      async ({ aborted, options, results, calls, end }) => {
         if (aborted === true) stop.abort("gone");
         const condition = vi.fn((signal: AbortSignal) => {
           expect(signal.aborted).toBe(true);
-          if (says instanceof Error) throw says;
-          return says;
+          if (results instanceof Error) throw results;
+          return results;
         });
         for (const sliding of [true, false]) {
           timeline = timelineOf(harness.clock);
@@ -260,7 +260,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     );
 
     it.each([true, false])(
-      "asks no more after an abort from within a call (immediate: %s)",
+      "makes no further call after an abort from within a call (immediate: %s)",
       async (immediate) => {
         let calls = 0;
         const condition = () => {
@@ -275,13 +275,13 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       },
     );
 
-    it("gives the condition its own signal where there is no timeout", async () => {
+    it("passes the caller's signal to the condition without a timeout", async () => {
       const condition = vi.fn(() => true);
       await start(condition);
       expect(condition.mock.calls).toEqual([[stop.signal]]);
     });
 
-    it("rejects with a TimeoutError when its time is up, and tells the condition", async () => {
+    it("rejects with a TimeoutError when the timeout expires, and aborts the signal of the condition", async () => {
       const signals = new Set<AbortSignal>();
       const condition = (signal: AbortSignal) => {
         signals.add(signal);
@@ -298,7 +298,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(isTimeoutError(signal?.reason)).toBe(true);
     });
 
-    it("comes to its end before a call of the same instant", async () => {
+    it("expires before a call of the same instant", async () => {
       let calls = 0;
       const end = start(() => ++calls < 0, { timeout: 2000 });
       await harness.step(2000);
@@ -307,7 +307,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(timeline.events).toEqual([[2000, ["rejected", timedOut]]]);
     });
 
-    it("never asks if its time is shorter than its first delay", async () => {
+    it("makes no call if the timeout is shorter than the first delay", async () => {
       let calls = 0;
       const end = start(() => ++calls > 0, { timeout: 999, immediate: false });
       await harness.step(999);
@@ -316,7 +316,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(timeline.events).toEqual([[999, ["rejected", timedOut]]]);
     });
 
-    it("leaves no timer of a timeout that was not needed", async () => {
+    it("stops the timer of a timeout that did not expire", async () => {
       await start(() => true, { timeout: 60_000 });
       await start(() => Promise.reject("refused"), { timeout: 60_000 });
       const end = start(() => false, { timeout: 60_000 });
@@ -327,29 +327,32 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(harness.waiters()).toBe(0);
     });
 
-    it.each<{ sliding: boolean; end: [number, unknown]; asked: number[] }>([
-      { sliding: false, asked: [0, 1000, 2000, 3000], end: [3900, "resolved"] },
-      { sliding: true, asked: [0, 1900, 3800], end: [5000, ["rejected", timedOut]] },
-    ])("fits more calls into its time without sliding: $asked", async ({ sliding, asked, end }) => {
-      const starts: number[] = [];
-      const begin = harness.clock.monotonic();
-      const condition = async () => {
-        const n = starts.push(harness.clock.monotonic() - begin);
-        await harness.clock.sleep(900);
-        return n === 4;
-      };
-      const ended = start(condition, { sliding, timeout: 5000 });
-      await harness.step(8000);
-      await ended;
-      expect(starts).toEqual(asked);
-      expect(timeline.events).toEqual([end]);
-    });
+    it.each<{ sliding: boolean; end: [number, unknown]; calledAt: number[] }>([
+      { sliding: false, calledAt: [0, 1000, 2000, 3000], end: [3900, "resolved"] },
+      { sliding: true, calledAt: [0, 1900, 3800], end: [5000, ["rejected", timedOut]] },
+    ])(
+      "makes more calls before the timeout without sliding: $calledAt",
+      async ({ sliding, calledAt, end }) => {
+        const starts: number[] = [];
+        const begin = harness.clock.monotonic();
+        const condition = async () => {
+          const n = starts.push(harness.clock.monotonic() - begin);
+          await harness.clock.sleep(900);
+          return n === 4;
+        };
+        const ended = start(condition, { sliding, timeout: 5000 });
+        await harness.step(8000);
+        await ended;
+        expect(starts).toEqual(calledAt);
+        expect(timeline.events).toEqual([end]);
+      },
+    );
 
     it("works without options", async () => {
       await expect(wait(() => true)).resolves.toBeUndefined();
     });
 
-    it("waits for longer than a timer of the platform can", async () => {
+    it("waits longer than the maximum of a platform timer", async () => {
       const end = start(trueAt(1), { immediate: false, timeout: 2 ** 40 });
       await harness.step(1000);
       await end;
@@ -359,38 +362,38 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
 
   interface Beat {
     readonly options: PollUntilOptions;
-    /** How long each call takes. */
-    readonly takes: readonly number[];
-    readonly asked: readonly number[];
+    /** Duration of each call. */
+    readonly durations: readonly number[];
+    readonly calledAt: readonly number[];
   }
 
   it.each<Beat>([
-    { options: {}, takes: [1500, 0, 0, 0], asked: [0, 1500, 2000, 3000] },
-    { options: {}, takes: [3500, 0, 0, 0], asked: [0, 3500, 4000, 5000] },
-    { options: {}, takes: [1000, 0, 0], asked: [0, 1000, 2000] },
-    { options: { immediate: false }, takes: [1500, 0, 0], asked: [1000, 2500, 3000] },
-    { options: { sliding: true }, takes: [1500, 0, 0], asked: [0, 2500, 3500] },
+    { options: {}, durations: [1500, 0, 0, 0], calledAt: [0, 1500, 2000, 3000] },
+    { options: {}, durations: [3500, 0, 0, 0], calledAt: [0, 3500, 4000, 5000] },
+    { options: {}, durations: [1000, 0, 0], calledAt: [0, 1000, 2000] },
+    { options: { immediate: false }, durations: [1500, 0, 0], calledAt: [1000, 2500, 3000] },
+    { options: { sliding: true }, durations: [1500, 0, 0], calledAt: [0, 2500, 3500] },
     {
       options: { sliding: true, immediate: false },
-      takes: [1500, 0, 0],
-      asked: [1000, 3500, 4500],
+      durations: [1500, 0, 0],
+      calledAt: [1000, 3500, 4500],
     },
-  ])("pollUntil keeps its beat, or slides: %o", async ({ options, takes, asked }) => {
+  ])("pollUntil keeps its grid, or slides: %o", async ({ options, durations, calledAt }) => {
     const starts: number[] = [];
     const begin = harness.clock.monotonic();
     const condition = async () => {
       const n = starts.push(harness.clock.monotonic() - begin);
-      const duration = takes[n - 1] ?? 0;
+      const duration = durations[n - 1] ?? 0;
       if (duration > 0) await harness.clock.sleep(duration);
-      return n === takes.length;
+      return n === durations.length;
     };
     const end = pollUntil(condition, 1000, { clock: harness.clock, ...options });
     await harness.step(10_000);
     await end;
-    expect(starts).toEqual(asked);
+    expect(starts).toEqual(calledAt);
   });
 
-  it("pollUntil asks again and again without a delay at an interval of 0", async () => {
+  it("pollUntil calls without a delay at an interval of 0", async () => {
     let calls = 0;
     const end = pollUntil(() => ++calls === 100, 0, { clock: harness.clock });
     await harness.step(200);
@@ -398,7 +401,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     expect(calls).toBe(100);
   });
 
-  it("pollUntil has a beat that does not drift", async () => {
+  it("pollUntil has a grid that does not drift", async () => {
     const starts: number[] = [];
     const begin = harness.clock.monotonic();
     const condition = () => starts.push(harness.clock.monotonic() - begin) === 4;
@@ -408,12 +411,12 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     expect(starts).toEqual([0, 2 ** 31, 2 ** 32, 3 * 2 ** 31]);
   });
 
-  it.each<{ sliding: boolean; asked: number[] }>([
-    { sliding: false, asked: [0, 300, 600, 1000, 1800] },
-    { sliding: true, asked: [0, 400, 900, 1600, 2700] },
+  it.each<{ sliding: boolean; calledAt: number[] }>([
+    { sliding: false, calledAt: [0, 300, 600, 1000, 1800] },
+    { sliding: true, calledAt: [0, 400, 900, 1600, 2700] },
   ])(
-    "delayUntil takes one delay after the other (sliding: $sliding)",
-    async ({ sliding, asked }) => {
+    "delayUntil uses one delay after another (sliding: $sliding)",
+    async ({ sliding, calledAt }) => {
       const starts: number[] = [];
       const begin = harness.clock.monotonic();
       const condition = async () => {
@@ -425,7 +428,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       const end = delayUntil(delays, condition, { sliding, clock: harness.clock });
       await harness.step(10_000);
       await end;
-      expect(starts).toEqual(asked);
+      expect(starts).toEqual(calledAt);
     },
   );
 
@@ -434,7 +437,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     { immediate: true, sliding: false, taken: 1 },
     { immediate: true, sliding: true, taken: 0 },
     { immediate: false, sliding: true, taken: 1 },
-  ])("delayUntil asks for no more delays than Go (timings): %o", async ({ taken, ...when }) => {
+  ])("delayUntil draws no more delays than Go (timings): %o", async ({ taken, ...when }) => {
     const delayFunc = vi.fn(() => 1000);
     const end = delayUntil(delayFunc, () => true, { clock: harness.clock, ...when });
     await harness.step(1000);
@@ -442,7 +445,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     expect(delayFunc).toHaveBeenCalledTimes(taken);
   });
 
-  it("delayUntil rejects where a delay is none, and leaves nothing behind", async () => {
+  it("delayUntil rejects with a RangeError for an invalid delay, and leaves no timer", async () => {
     const delayFunc = vi.fn().mockReturnValueOnce(100).mockReturnValueOnce(Number.NaN);
     const options = { clock: harness.clock, signal: stop.signal, timeout: 5000 };
     const end = timeline.noteEnd(delayUntil(delayFunc, () => false, options));
@@ -452,7 +455,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
   });
 });
 
-it("runs on the real clock unless given another", async () => {
+it("uses the real clock by default", async () => {
   vi.useFakeTimers();
   try {
     let calls = 0;

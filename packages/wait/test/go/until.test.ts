@@ -4,7 +4,7 @@ import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 import { type Harness, harnesses } from "../harness.ts";
 import { stageOn } from "../stage.ts";
 
-/** What the whole family has in common, whatever a period means to each. */
+/** The loops with a period. Their common behaviour does not depend on the start of the period. */
 const family = { until, nonSlidingUntil, jitterUntil };
 
 describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
@@ -30,13 +30,13 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       options?: PeriodicOptions,
     ) => timeline.noteEnd(loop(f, period, stop.signal, { clock: harness.clock, ...options }));
 
-    it("never runs with a signal that has aborted", async () => {
+    it("resolves without a call if aborted already", async () => {
       stop.abort();
       await start(run, 0);
       expect(timeline.events).toEqual([[0, "resolved"]]);
     });
 
-    it("runs at once and then once per period, until its signal aborts", async () => {
+    it("calls at once, then once per period, until its signal aborts", async () => {
       const end = start(run, 1000);
       await harness.step(2500);
       stop.abort();
@@ -49,7 +49,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       ]);
     });
 
-    it("runs again and again with a period of 0", async () => {
+    it("calls repeatedly with a period of 0", async () => {
       let runs = 0;
       const f = () => {
         if (++runs === 100) stop.abort();
@@ -60,7 +60,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(runs).toBe(100);
     });
 
-    it("returns at once when it is stopped from within a call", async () => {
+    it("resolves at once when aborted from within a call", async () => {
       const f = () => {
         run();
         stop.abort();
@@ -72,7 +72,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       ]);
     });
 
-    it("goes on after errors that onError takes (RecoversPanic)", async () => {
+    it("continues after errors that onError accepts (RecoversPanic)", async () => {
       const onError = vi.fn();
       let runs = 0;
       const f = () => {
@@ -86,13 +86,13 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(timeline.events).toEqual([[2000, "resolved"]]);
     });
 
-    it("rejects with an error that nobody takes", async () => {
+    it("rejects with an error without onError", async () => {
       const failure = new Error("refused");
       await start(() => Promise.reject(failure), 1000);
       expect(timeline.events).toEqual([[0, ["rejected", failure]]]);
     });
 
-    it("gives its signal to each call", async () => {
+    it("passes its signal to each call", async () => {
       const f = vi.fn();
       const end = start(f, 1000);
       await harness.step(1500);
@@ -102,7 +102,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(f.mock.calls[0]?.[0]).toBe(stop.signal);
     });
 
-    it("has exactly the period it is given", async () => {
+    it("has exactly the given period", async () => {
       for (const period of [2 ** 31 - 1, 2 ** 31, 1e12]) {
         stop = new AbortController();
         timeline = timelineOf(harness.clock);
@@ -117,7 +117,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     });
   });
 
-  it.each(["until", "nonSlidingUntil"] as const)("%s does not know jitter", async (loop) => {
+  it.each(["until", "nonSlidingUntil"] as const)("%s ignores jitter", async (loop) => {
     const options = { clock: harness.clock, jitter: 1, random: () => 0.5 };
     const end = timeline.noteEnd(family[loop](run, 1000, stop.signal, options));
     await harness.step(1000);
@@ -135,7 +135,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     { loop: "until", starts: [0, 1300, 2600] },
     { loop: "jitterUntil", starts: [0, 1300, 2600] },
     { loop: "nonSlidingUntil", starts: [0, 1000, 2000, 3000] },
-  ])("$loop counts its period as it says", async ({ loop, starts }) => {
+  ])("$loop starts its period at the right instant", async ({ loop, starts }) => {
     const { clock } = harness;
     const end = timeline.noteEnd(family[loop](runFor(300), 1000, stop.signal, { clock }));
     await harness.step(3500);
@@ -145,7 +145,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
   });
 });
 
-describe("without a clock of their own", () => {
+describe("without a clock option", () => {
   const now = () => performance.now();
 
   beforeEach(() => {
@@ -156,7 +156,7 @@ describe("without a clock of their own", () => {
     vi.useRealTimers();
   });
 
-  it.each(Object.entries(family))("%s runs on the real one", async (_name, loop) => {
+  it.each(Object.entries(family))("%s uses the real clock", async (_name, loop) => {
     const stop = new AbortController();
     const start = now();
     const starts: number[] = [];

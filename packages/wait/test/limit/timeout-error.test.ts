@@ -2,7 +2,7 @@ import { isTimeoutError, TimeoutError } from "@holdfast/wait";
 import { ExhaustedError } from "@holdfast/wait/go";
 import { expect, it } from "vitest";
 
-it("carries its facts", () => {
+it("has name, code, message, timeout and cause", () => {
   const cause = new Error("refused");
   const error = new TimeoutError(5000, { cause });
   expect(error).toBeInstanceOf(Error);
@@ -16,22 +16,22 @@ it("carries its facts", () => {
   expect(String(error)).toBe("TimeoutError: timed out after 5000 ms");
 });
 
-it("has no cause unless given one, which may be undefined", () => {
+it("has no cause by default, and accepts undefined as a cause", () => {
   expect("cause" in new TimeoutError(1)).toBe(false);
   expect("cause" in new TimeoutError(1, { cause: undefined })).toBe(true);
 });
 
 it.each([
   { value: new TimeoutError(1), is: true },
-  // As another copy of this package would make it.
+  // An error of another copy of this package.
   { value: Object.assign(new Error("x"), { code: "ERR_WAIT_TIMEOUT" }), is: true },
   { value: { code: "ERR_WAIT_TIMEOUT" }, is: false },
   { value: new ExhaustedError(1), is: false },
-  // The platform's: it has the name, and a number for a code.
+  // The platform's error: the same name, and a number as its code.
   { value: new DOMException("timed out", "TimeoutError"), is: false },
   { value: undefined, is: false },
   { value: null, is: false },
   { value: "ERR_WAIT_TIMEOUT", is: false },
-])("is told apart by its code: $value", ({ value, is }) => {
+])("is recognised by its code: $value", ({ value, is }) => {
   expect(isTimeoutError(value)).toBe(is);
 });

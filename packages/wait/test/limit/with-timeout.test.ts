@@ -27,10 +27,10 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
   };
 
   /** Work that ignores its signal and settles after a while. */
-  const takes = (duration: number) => () => harness.clock.sleep(duration).then(() => "done");
+  const workOf = (duration: number) => () => harness.clock.sleep(duration).then(() => "done");
 
   it("resolves with the value of work that settles in time", async () => {
-    const end = start(takes(100), 101);
+    const end = start(workOf(100), 101);
     await harness.step(100);
     await end;
     expect(timeline.events[0]).toEqual([100, ["value", "done"]]);
@@ -61,7 +61,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     let own: AbortSignal | undefined;
     const end = start((signal) => {
       own = signal;
-      return takes(500)();
+      return workOf(500)();
     }, 100);
     await harness.step(99);
     expect([timeline.events, own?.aborted]).toEqual([[], false]);
@@ -77,7 +77,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     let own: AbortSignal | undefined;
     const end = start((signal) => {
       own = signal;
-      return takes(500)();
+      return workOf(500)();
     }, 100);
     await harness.step(50);
     stop.abort("stop");
@@ -89,7 +89,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
   });
 
   it.each([0, 100, Number.POSITIVE_INFINITY])(
-    "rejects with signal.reason if aborted already, and calls no work (timeout %d)",
+    "rejects with signal.reason if aborted already, without calling work (timeout %d)",
     async (timeout) => {
       stop.abort("stop");
       const work = vi.fn();
@@ -99,14 +99,14 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     },
   );
 
-  it("times out at once with a timeout of 0, and calls no work", async () => {
+  it("rejects with a TimeoutError at once for a timeout of 0, without calling work", async () => {
     const work = vi.fn();
     await start(work, 0);
     expect(timeline.events).toEqual([[0, ["rejected", new TimeoutError(0)]]]);
     expect(work).not.toHaveBeenCalled();
   });
 
-  it("arms no timer with a timeout of Infinity, and gives the work the signal itself", async () => {
+  it("arms no timer for a timeout of Infinity, and passes the signal itself to work", async () => {
     let own: AbortSignal | undefined;
     const end = start((signal) => {
       own = signal;
@@ -120,7 +120,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
   });
 
   it("works without a signal", async () => {
-    const end = start(takes(500), 100, { signal: undefined });
+    const end = start(workOf(500), 100, { signal: undefined });
     await harness.step(500);
     await end;
     expect(timeline.events).toEqual([[100, ["rejected", new TimeoutError(100)]]]);
@@ -128,10 +128,10 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     expect(timeline.events[1]).toEqual([500, ["value", false]]);
   });
 
-  it("gives a value that comes late to onLate, and ignores a late error", async () => {
+  it("passes a late value to onLate, and ignores a late error", async () => {
     const onLate = (value: string) => timeline.note(["late", value]);
-    const late = start(takes(500), 100, { onLate });
-    const failing = start(() => takes(300)().then(() => Promise.reject(new Error("late"))), 100, {
+    const late = start(workOf(500), 100, { onLate });
+    const failing = start(() => workOf(300)().then(() => Promise.reject(new Error("late"))), 100, {
       onLate,
     });
     await harness.step(500);
@@ -140,7 +140,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     expect(timeline.events[2]?.[1]).toEqual(["late", "done"]);
   });
 
-  it("gives a value to onLate if the abort came from within the work", async () => {
+  it("passes the value to onLate if work itself aborted", async () => {
     const onLate = vi.fn();
     await start(
       () => {
@@ -154,9 +154,9 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     expect(onLate.mock.calls).toEqual([["connection"]]);
   });
 
-  it("takes the cause of the timeout from `cause`, once", async () => {
+  it("calls `cause` once for the cause of the timeout", async () => {
     const cause = vi.fn(() => "last error");
-    const end = start(takes(200), 100, { cause });
+    const end = start(workOf(200), 100, { cause });
     await harness.step(200);
     await end;
     const [, [, error]] = timeline.events[0] as [number, [string, Error]];
@@ -169,7 +169,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     const cause = () => {
       throw broken;
     };
-    const end = start(takes(200), 100, { cause });
+    const end = start(workOf(200), 100, { cause });
     await harness.step(200);
     await end;
     const [, [, error]] = timeline.events[0] as [number, [string, Error]];
@@ -182,15 +182,15 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
     const onLate = () => {
       throw broken;
     };
-    const end = start(takes(200), 100, { onLate });
+    const end = start(workOf(200), 100, { onLate });
     await harness.step(200);
     await end;
     await new Promise((resolve) => setImmediate(resolve));
     expect(uncaught.errors).toEqual([broken]);
   });
 
-  it("keeps one listener on a signal, however many wait", async () => {
-    const ends = Array.from({ length: 10 }, () => start(takes(100), 1_000));
+  it("keeps one listener on a signal for many calls", async () => {
+    const ends = Array.from({ length: 10 }, () => start(workOf(100), 1_000));
     expect(abortListeners(stop.signal)).toBe(1);
     await harness.step(100);
     await Promise.all(ends);

@@ -9,7 +9,7 @@ beforeEach(() => {
   clock = new FakeClock();
 });
 
-/** A strategy that is no class of ours: it gives these delays and then the last one for ever. */
+/** A custom strategy: these delays, then the last one for ever. */
 function listed(...delays: readonly number[]): BackoffStrategy {
   return {
     delayFunc() {
@@ -24,7 +24,7 @@ const nextDelays = (count: number, strategy: BackoffStrategy) => {
   return Array.from({ length: count }, () => nextDelay(manager, clock));
 };
 
-it("takes the delays of any strategy, one after the other", () => {
+it("uses the delays of any strategy, one after another", () => {
   expect(nextDelays(4, listed(5, 3, 0.25))).toEqual([5, 3, 0.25, 0.25]);
 });
 
@@ -37,14 +37,14 @@ it("never starts over", () => {
   expect(seen).toEqual([1, 10, 100]);
 });
 
-it("takes a sequence of its own, so that a strategy can serve many", () => {
+it("starts its own sequence, so that a strategy can serve several managers", () => {
   const backoff = new Backoff({ duration: 1, factor: 10 });
   expect(nextDelays(3, backoff)).toEqual([1, 10, 100]);
   expect(nextDelays(3, backoff)).toEqual([1, 10, 100]);
   expect(backoff.duration).toBe(1);
 });
 
-it("calls a method of the strategy on the strategy", () => {
+it("calls delayFunc as a method of the strategy", () => {
   class Doubling implements BackoffStrategy {
     readonly #first = 3;
     delayFunc() {
@@ -58,7 +58,7 @@ it("calls a method of the strategy on the strategy", () => {
   expect(nextDelays(3, new Doubling())).toEqual([3, 6, 12]);
 });
 
-it("arms one timer, labelled, again and again", async () => {
+it("arms one labelled timer repeatedly", async () => {
   const manager = backoffManager(listed(100, 50), { clock });
   expect(clock.waiters()).toBe(0);
   const timer = manager.backoff();
@@ -82,7 +82,7 @@ it.each([
   expect(nextDelays(1, listed(delay))).toEqual([meaning]);
 });
 
-it("gives a timer that only tells, when the strategy has no delay left", async () => {
+it("returns a timer that rejects with the error when the strategy throws", async () => {
   const spent = new Error("spent");
   const strategy: BackoffStrategy = {
     delayFunc: () => () => {
@@ -98,7 +98,7 @@ it("gives a timer that only tells, when the strategy has no delay left", async (
   expect(clock.waiters()).toBe(0);
 });
 
-it("throws at a delay that is NaN, and leaves the timer as it was", () => {
+it("throws for a delay of NaN, and leaves the timer unchanged", () => {
   const manager = backoffManager(listed(100, Number.NaN), { clock });
   const timer = manager.backoff();
   const message = "delay must be a number of milliseconds, got NaN";

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { heapUsed } from "../../../../test/collect-garbage.ts";
 
-it.each([true, false])("leaves nothing behind in 100,000 turns (sliding: %s)", async (sliding) => {
+it.each([true, false])("retains nothing after 100,000 runs (sliding: %s)", async (sliding) => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const manager = new JitteredBackoffManager({ duration: 1, clock });

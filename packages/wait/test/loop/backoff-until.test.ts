@@ -28,7 +28,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
 
   const note = (event: string) => () => timeline.note(event);
 
-  /** A piece of work that notes its start, takes this long, and notes its end. */
+  /** Work of this duration that notes its start and its end. */
   const work = (...durations: readonly number[]) => {
     let call = 0;
     return async () => {
@@ -51,7 +51,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
   }
 
   describe("runs", () => {
-    it.each([true, false])("at once, and again after each delay (sliding: %s)", async (sliding) => {
+    it.each([true, false])("at once, then after each delay (sliding: %s)", async (sliding) => {
       const options = { duration: 100, factor: 2, clock: harness.clock };
       const end = start(note("run"), { manager: new ExponentialBackoffManager(options), sliding });
       await harness.step(750);
@@ -66,7 +66,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       ]);
     });
 
-    it("not a millisecond before its delay is over", async () => {
+    it("not a millisecond before the end of a delay", async () => {
       const end = start(note("run"), { manager: every(1000) });
       await harness.step(999);
       expect(timeline.events).toEqual([[0, "run"]]);
@@ -81,19 +81,19 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
 
     interface PeriodCase {
       readonly sliding: boolean;
-      /** How long each call takes; the last one stands for all that follow. */
+      /** Duration of each call; repeats the last one. */
       readonly durations: readonly number[];
       readonly starts: readonly number[];
     }
 
     it.each(
       Object.entries<PeriodCase>({
-        "a period after the end of the call before, when sliding": {
+        "a period after the end of the previous call, when sliding": {
           sliding: true,
           durations: [300],
           starts: [0, 1300, 2600, 3900],
         },
-        "a period after the start of the call before, when not sliding": {
+        "a period after the start of the previous call, when not sliding": {
           sliding: false,
           durations: [300],
           starts: [0, 1000, 2000, 3000],
@@ -113,7 +113,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
           durations: [1001],
           starts: [0, 1001, 2002, 3003],
         },
-        "at once after an overrun, without making up for what was missed": {
+        "at once after an overrun, and skips missed calls": {
           sliding: false,
           durations: [2500, 0],
           starts: [0, 2500, 3500],
@@ -150,7 +150,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       expect(most).toBe(1);
     });
 
-    it("with the signal and nothing else, and waits for a thenable", async () => {
+    it("with the signal as the only argument, and waits for a thenable", async () => {
       const f = vi.fn((..._: unknown[]) => ({
         // biome-ignore lint/suspicious/noThenProperty: it is a thenable on purpose
         then: (resolve: () => void) => harness.clock.afterFunc(50, resolve),
@@ -165,7 +165,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       expect(timeline.events).toEqual([[200, "resolved"]]);
     });
 
-    it("whatever it returns", async () => {
+    it("after any return value", async () => {
       const returned = [false, null, 0, Promise.resolve(false), new Error("a value")];
       const left = [...returned];
       const end = start(
@@ -181,7 +181,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       expect(timeline.events).toHaveLength(returned.length + 1);
     });
 
-    it.each([2 ** 31 - 1, 2 ** 31, 1e12])("after %d ms and not before", async (delay) => {
+    it.each([2 ** 31 - 1, 2 ** 31, 1e12])("after exactly %d ms", async (delay) => {
       const end = start(note("run"), { manager: every(delay) });
       await harness.step(delay - 1);
       expect(timeline.events).toEqual([[0, "run"]]);
@@ -191,7 +191,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       await end;
     });
 
-    it("never again after an infinite delay, and can still be stopped", async () => {
+    it("never again after an infinite delay, and can still be aborted", async () => {
       const strategy = { delayFunc: () => () => Number.POSITIVE_INFINITY };
       const end = start(note("run"), {
         manager: backoffManager(strategy, { clock: harness.clock }),
@@ -206,8 +206,8 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
     });
   });
 
-  describe("ends when its signal aborts", () => {
-    it.each([true, false])("before the start: nothing ever runs (sliding: %s)", async (sliding) => {
+  describe("resolves when its signal aborts", () => {
+    it.each([true, false])("before the call, without calling fn (sliding: %s)", async (sliding) => {
       const manager = { backoff: vi.fn() };
       for (const reason of REASONS) {
         stop = new AbortController();
@@ -220,7 +220,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
 
     interface AbortCase {
       readonly sliding: boolean;
-      /** How long each call takes. */
+      /** Duration of each call. */
       readonly work: number;
       readonly abortAt: number;
       readonly events: readonly TimelineEvent[];
@@ -370,7 +370,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       ]);
     });
 
-    it("for a thousand loops at once, with one listener", async () => {
+    it("a thousand loops on one signal, with one listener", async () => {
       const ends = Array.from({ length: 1000 }, () => start(() => {}, { manager: every(1000) }));
       await harness.step(0);
       expect(abortListeners(stop.signal)).toBe(1);
@@ -396,7 +396,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       },
     };
 
-    it.each([true, false])("rejects with what it throws (sliding: %s)", async (sliding) => {
+    it.each([true, false])("rejects with the error it throws (sliding: %s)", async (sliding) => {
       for (const failure of FAILURES) {
         timeline = timelineOf(harness.clock);
         await start(how.throws(failure), { manager: every(1000), sliding });
@@ -408,21 +408,24 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       }
     });
 
-    it.each([true, false])("rejects with what it rejects with (sliding: %s)", async (sliding) => {
-      for (const failure of FAILURES) {
-        timeline = timelineOf(harness.clock);
-        const end = start(how.rejects(failure), { manager: every(1000), sliding });
-        await harness.step(10);
-        await end;
-        expect(timeline.events).toEqual([
-          [0, "run"],
-          [10, ["rejected", failure]],
-        ]);
-        expectNothingLeft();
-      }
-    });
+    it.each([true, false])(
+      "rejects with the error it rejects with (sliding: %s)",
+      async (sliding) => {
+        for (const failure of FAILURES) {
+          timeline = timelineOf(harness.clock);
+          const end = start(how.rejects(failure), { manager: every(1000), sliding });
+          await harness.step(10);
+          await end;
+          expect(timeline.events).toEqual([
+            [0, "run"],
+            [10, ["rejected", failure]],
+          ]);
+          expectNothingLeft();
+        }
+      },
+    );
 
-    it("rejects with the same error object, after calls that went well", async () => {
+    it("rejects with the same error object after successful calls", async () => {
       const failure = new Error("refused");
       let call = 0;
       const f = () => {
@@ -434,7 +437,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       expect(await reason).toBe(failure);
     });
 
-    it("hands it to onError and goes on after the normal delay", async () => {
+    it("passes the error to onError and continues after the normal delay", async () => {
       const onError = vi.fn();
       const failures = [...FAILURES];
       const f = () => {
@@ -458,7 +461,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       ]);
     });
 
-    it("hands over a rejection, too", async () => {
+    it("passes a rejection to onError, too", async () => {
       const failure = new Error("refused");
       const onError = vi.fn();
       const end = start(how.rejects(failure), { manager: every(100), onError });
@@ -489,22 +492,25 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       expect(seen).toEqual(starts);
     });
 
-    it.each([true, false])("rejects with what onError throws (sliding: %s)", async (sliding) => {
-      for (const worse of FAILURES) {
-        timeline = timelineOf(harness.clock);
-        const onError = () => {
-          throw worse;
-        };
-        await start(how.throws("refused"), { manager: every(1000), sliding, onError });
-        expect(timeline.events).toEqual([
-          [0, "run"],
-          [0, ["rejected", worse]],
-        ]);
-        expectNothingLeft();
-      }
-    });
+    it.each([true, false])(
+      "rejects with an error that onError throws (sliding: %s)",
+      async (sliding) => {
+        for (const worse of FAILURES) {
+          timeline = timelineOf(harness.clock);
+          const onError = () => {
+            throw worse;
+          };
+          await start(how.throws("refused"), { manager: every(1000), sliding, onError });
+          expect(timeline.events).toEqual([
+            [0, "run"],
+            [0, ["rejected", worse]],
+          ]);
+          expectNothingLeft();
+        }
+      },
+    );
 
-    it("rejects with what onError rejects with", async () => {
+    it("rejects with an error that onError rejects with", async () => {
       const worse = new Error("worse");
       const end = start(how.throws("refused"), {
         manager: every(1000),
@@ -521,12 +527,12 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       ]);
     });
 
-    it("does not take undefined for the reason of a signal that has not aborted", async () => {
+    it("rejects with an error of undefined if the signal has not aborted", async () => {
       await start(() => Promise.reject(), { manager: every(1000) });
       expect(timeline.events).toEqual([[0, ["rejected", undefined]]]);
     });
 
-    it("rejects where the manager throws, and leaves no timer", async () => {
+    it("rejects with an error of the manager, and leaves no timer", async () => {
       const delays = [100, Number.NaN];
       const strategy = { delayFunc: () => () => delays.shift() as number };
       for (const sliding of [true, false]) {
@@ -546,7 +552,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
   });
 
   describe("when a call fails after the abort", () => {
-    /** Fails this long after its start, with the reason of the abort or something else. */
+    /** Fails after this duration, with the reason of the abort or another error. */
     const failing = (failure: (signal: AbortSignal) => unknown) => async (signal: AbortSignal) => {
       timeline.note("run");
       await harness.clock.sleep(300);
@@ -569,17 +575,20 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       return timeline.events;
     }
 
-    it.each([true, false])("resolves if it stopped as told (onError: %s)", async (given) => {
-      const onError = vi.fn();
-      for (const reason of REASONS) {
-        const asTold = failing((signal) => signal.reason);
-        expect(await abortDuring(asTold, reason, given ? onError : undefined)).toEqual([
-          [0, "run"],
-          [300, "resolved"],
-        ]);
-      }
-      expect(onError).not.toHaveBeenCalled();
-    });
+    it.each([true, false])(
+      "resolves if the error is signal.reason (onError: %s)",
+      async (given) => {
+        const onError = vi.fn();
+        for (const reason of REASONS) {
+          const asTold = failing((signal) => signal.reason);
+          expect(await abortDuring(asTold, reason, given ? onError : undefined)).toEqual([
+            [0, "run"],
+            [300, "resolved"],
+          ]);
+        }
+        expect(onError).not.toHaveBeenCalled();
+      },
+    );
 
     it("resolves at once if the abort ended a sleep inside", async () => {
       const f = (signal: AbortSignal) => harness.clock.sleep(300, { signal });
@@ -607,7 +616,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       }
     });
 
-    it("hands any other error to onError and resolves", async () => {
+    it("passes any other error to onError and resolves", async () => {
       const other = new Error("disk full");
       const onError = vi.fn();
       const events = await abortDuring(
@@ -622,7 +631,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       expect(onError).toHaveBeenCalledExactlyOnceWith(other);
     });
 
-    it("resolves if onError is what aborts", async () => {
+    it("resolves if onError aborts", async () => {
       const f = () => {
         throw new Error("refused");
       };
@@ -631,7 +640,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
     });
   });
 
-  describe("among others", () => {
+  describe("beside other code", () => {
     it("may start another loop from within a call", async () => {
       const inner: Promise<void>[] = [];
       const f = () => {
@@ -654,7 +663,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       ]);
     });
 
-    it("takes turns with loops of the same period", async () => {
+    it("alternates with loops of the same period", async () => {
       const ends = ["a", "b", "c"].map((name) => start(note(name), { manager: every(10) }));
       await harness.step(1000);
       stop.abort();
@@ -682,11 +691,11 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
       stop.abort();
       await harness.step(5);
       await Promise.all(ends);
-      storage.disable(); // in use, it would make every promise of the worker dearer
+      storage.disable(); // enabled, it would slow every promise of the worker down
       expect(seen).toEqual(["a", "b", "a", "b", "a", "b", "a", "b"]);
     });
 
-    it("does not disturb an abort listener of the user's", async () => {
+    it("leaves an abort listener of the user in place", async () => {
       const heard = vi.fn();
       stop.signal.addEventListener("abort", heard, { once: true });
       const end = start(note("run"), { manager: every(100) });
@@ -699,7 +708,7 @@ describe.each(Object.entries(harnesses))("backoffUntil on %s", (_name, open) => 
   });
 });
 
-it("takes every delay anew, also 0 and fractions", async () => {
+it("reads each delay from the manager, also 0 and fractions", async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const { events, note } = timelineOf(clock);
@@ -720,7 +729,7 @@ it("takes every delay anew, also 0 and fractions", async () => {
   ]);
 });
 
-it("does not notice a jump of the wall clock", async () => {
+it("ignores a jump of the wall clock", async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const { events, note } = timelineOf(clock);

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 interface Case {
   readonly options: Omit<ExponentialBackoffManagerOptions, "clock">;
-  /** How much time passes before each call. */
+  /** Pause before each call. */
   readonly pauses: readonly number[];
   readonly delays: readonly number[];
 }
@@ -28,7 +28,7 @@ it.each(
       pauses: [0, 0, 0, 0, 0, 0, 0, 11],
       delays: [1, 2, 4, 8, 10, 10, 10, 1],
     },
-    "does not start over after a pause of resetAfter itself": {
+    "does not start over after a pause of exactly resetAfter": {
       options: { duration: 100, factor: 2, resetAfter: 1000 },
       pauses: [0, 1000, 1000],
       delays: [100, 200, 400],
@@ -38,12 +38,12 @@ it.each(
       pauses: [0, 1000, 1000.000_001, 0],
       delays: [100, 200, 100, 200],
     },
-    "counts the pause from call to call, however many there were": {
+    "measures the pause from call to call": {
       options: { duration: 100, factor: 2, resetAfter: 1000 },
       pauses: [900, 900, 900, 900, 1001],
       delays: [100, 200, 400, 800, 100],
     },
-    "starts over by itself where a delay is longer than resetAfter": {
+    "starts over on its own if a delay is longer than resetAfter": {
       options: { duration: 1000, factor: 2, cap: 30_000, resetAfter: 5000 },
       pauses: [0, 1000, 2000, 4000, 8000, 1000, 2000],
       delays: [1000, 2000, 4000, 8000, 1000, 2000, 4000],
@@ -53,12 +53,12 @@ it.each(
       pauses: [0, 0, 0.000_001, 0],
       delays: [100, 200, 100, 200],
     },
-    "never starts over unless told to": {
+    "never starts over by default": {
       options: { duration: 100, factor: 2 },
       pauses: [0, 1e12, 1e12],
       delays: [100, 200, 400],
     },
-    "has no cap unless told so": {
+    "has no cap by default": {
       options: { duration: 1, factor: 1000 },
       pauses: [0, 0, 0, 0],
       delays: [1, 1e3, 1e6, 1e9],
@@ -68,7 +68,7 @@ it.each(
       pauses: [0, 0, 0],
       delays: [100, 30, 30],
     },
-    "jitters each delay without feeding it back": {
+    "adds jitter to each delay without accumulating it": {
       options: { duration: 100, factor: 2, cap: 400, jitter: 0.5, random: draws(0.5, 0, 0.25) },
       pauses: [0, 0, 0, 0],
       delays: [125, 200, 450, 500],
@@ -83,7 +83,7 @@ it.each(
   expect(seen).toEqual(delays);
 });
 
-it("stays between the delay and the delay with the whole jitter", () => {
+it("stays between the delay and the delay with maximum jitter", () => {
   const random = seededRandom(11);
   const manager = new ExponentialBackoffManager({
     duration: 1,
@@ -99,7 +99,7 @@ it("stays between the delay and the delay with the whole jitter", () => {
   }
 });
 
-it("arms one timer, labelled, again and again", async () => {
+it("arms one labelled timer repeatedly", async () => {
   const manager = new ExponentialBackoffManager({ duration: 100, factor: 2, clock });
   expect(clock.waiters()).toBe(0);
   const timer = manager.backoff();
@@ -116,7 +116,7 @@ it("arms one timer, labelled, again and again", async () => {
   expect(clock.waiters()).toBe(0);
 });
 
-it("waits on the real clock unless given another", () => {
+it("uses the real clock by default", () => {
   vi.useFakeTimers();
   try {
     const manager = new ExponentialBackoffManager({ duration: 100, factor: 2 });

@@ -22,7 +22,7 @@ interface Case {
 it.each(
   Object.entries<Case>({
     "is constant without jitter": { options: { duration: 100 }, delays: [100, 100, 100] },
-    "draws anew for each delay": {
+    "draws for each delay": {
       options: { duration: 100, jitter: 0.5, random: draws(0, 0.5, 0.75) },
       delays: [100, 125, 137.5, 100],
     },
@@ -47,7 +47,7 @@ it("stays between the delay and twice it at a jitter of 1 (GetNextBackoff)", () 
   }
 });
 
-it("arms one timer again and again", async () => {
+it("arms one timer repeatedly", async () => {
   const manager = new JitteredBackoffManager({ duration: 100, clock });
   expect(clock.waiters()).toBe(0);
   const timer = manager.backoff();
@@ -57,7 +57,7 @@ it("arms one timer again and again", async () => {
   expect(clock.waiters()).toBe(1);
 });
 
-it("waits on the real clock unless given another", () => {
+it("uses the real clock by default", () => {
   vi.useFakeTimers();
   try {
     new JitteredBackoffManager({ duration: 100 }).backoff();

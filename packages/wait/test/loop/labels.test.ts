@@ -7,10 +7,10 @@ type Wait = (options: { clock: FakeClock; signal: AbortSignal }) => Promise<unkn
 
 const hang = () => new Promise<never>(() => {});
 
-/** What a fake clock says when time stands still: who waits, and until when. */
+/** The pending timers that a fake clock reports when a test is stuck. */
 it.each(
   Object.entries<[wait: Wait, pending: [label: string, deadline: number][]]>({
-    "connectWithBackoff: an attempt, and the delay that runs beside it": [
+    "connectWithBackoff: an attempt and its delay": [
       (options) => connectWithBackoff(hang, { ...options, backoff: { duration: 100 } }),
       [
         ["backoff", 100],

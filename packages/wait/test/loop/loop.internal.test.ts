@@ -5,7 +5,7 @@ import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 import { type Loop, loop } from "../../src/loop/loop.ts";
 
-/** What `backoffUntil` does not use of the loop; its tests are the tests of the rest. */
+/** The parts of the loop that `backoffUntil` does not use; its tests cover the others. */
 describe("loop", () => {
   let clock: FakeClock;
   let stop: AbortController;
@@ -21,7 +21,7 @@ describe("loop", () => {
     expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
   });
 
-  /** Counts its runs from 1 and is done with the third. */
+  /** Counts its runs from 1 and is done after the third. */
   const counting = (options: Partial<Loop<number>> = {}) => {
     let runs = 0;
     return loop({
@@ -44,12 +44,12 @@ describe("loop", () => {
     { immediate: true, sliding: false, runs: [0, 100, 300] },
     { immediate: false, sliding: true, runs: [100, 300, 700] },
     { immediate: false, sliding: false, runs: [100, 300, 700] },
-  ])("ends with the value that is done: %o", async ({ runs, ...when }) => {
+  ])("resolves with the first value that is done: %o", async ({ runs, ...when }) => {
     expect(await clock.run(() => counting(when))).toEqual({ value: 3 });
     expect(timeline.events).toEqual(runs.map((at, index) => [at, index + 1]));
   });
 
-  it("tells the value undefined from a stop", async () => {
+  it("distinguishes the value undefined from a stop", async () => {
     const run = () => undefined;
     expect(await counting({ run, isDone: () => true } as never)).toEqual({ value: undefined });
     const stopped = counting({ isDone: () => false });
@@ -57,16 +57,19 @@ describe("loop", () => {
     expect(await stopped).toBeUndefined();
   });
 
-  it.each([true, false])("waits at once for its first run (sliding: %s)", async (sliding) => {
-    const stopped = counting({ immediate: false, sliding });
-    expect(clock.waiters()).toBe(1);
-    await clock.step(99);
-    stop.abort();
-    expect(await stopped).toBeUndefined();
-    expect(timeline.events).toEqual([]);
-  });
+  it.each([true, false])(
+    "waits for a delay first without immediate (sliding: %s)",
+    async (sliding) => {
+      const stopped = counting({ immediate: false, sliding });
+      expect(clock.waiters()).toBe(1);
+      await clock.step(99);
+      stop.abort();
+      expect(await stopped).toBeUndefined();
+      expect(timeline.events).toEqual([]);
+    },
+  );
 
-  it("rejects with what isDone throws, which is no error of a run", async () => {
+  it("rejects with an error of isDone, without calling onError", async () => {
     const limit = new Error("limit");
     const isDone = () => {
       throw limit;
@@ -77,7 +80,7 @@ describe("loop", () => {
   });
 
   it.each([true, false])(
-    "never runs if the signal is aborted already (immediate: %s)",
+    "makes no run if the signal is aborted already (immediate: %s)",
     async (immediate) => {
       stop.abort();
       for (const sliding of [true, false])
@@ -86,7 +89,7 @@ describe("loop", () => {
     },
   );
 
-  it("runs no more after an abort that no listener heard of", async () => {
+  it("makes no further run after an abort without an abort event", async () => {
     const ended = counting({ isDone: () => false });
     await clock.step(50);
     Object.defineProperty(stop.signal, "aborted", { value: true });

@@ -10,12 +10,12 @@ import { nonSlidingUntil, until } from "@holdfast/wait/go";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 
-/** Longer than any machine stalls between two calls. */
+/** Longer than a machine stalls between two calls. */
 const MINUTE = 60_000;
 
 const GROWING = [1, 2, 4, 8, 10, 10, 10];
 
-/** How long each of the next delays really took. */
+/** Measured durations of the next delays. */
 async function measured(count: number, manager: BackoffManager): Promise<number[]> {
   const seen: number[] = [];
   for (let i = 0; i < count; i++) {
@@ -69,7 +69,7 @@ it.each([
     if (immediatesByTurn.length === 20) stop.abort();
   };
   await loop(f, 0, stop.signal);
-  // Not 20: on a stalled machine Node runs a timer that is due already in the same turn.
+  // Not 20: on a stalled machine Node runs an overdue timer in the same turn.
   expect(new Set(immediatesByTurn).size).toBeGreaterThan(1);
   expect(timers).toBeGreaterThan(1);
   expect(abortListeners(stop.signal)).toBe(0);

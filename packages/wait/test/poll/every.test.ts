@@ -25,7 +25,7 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
     expect(left).toEqual({ timers: 0, listeners: 0 });
   }
 
-  /** Whatever happened in a test, its ticks have ended by now. */
+  /** At the end of every test its ticks have ended. */
   afterEach(() => {
     try {
       expectNothingLeft();
@@ -39,7 +39,7 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
   const ticksOf = (period: number, options: EveryOptions = {}) =>
     every(period, { clock: harness.clock, signal: stop.signal, ...options });
 
-  /** Iterates with bodies that take so long, the last of them for all that follow. */
+  /** Iterates with bodies of these durations; repeats the last one. */
   async function consume(
     period: number,
     options: EveryOptions,
@@ -64,9 +64,9 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
 
   it.each(
     Object.entries<RhythmCase>({
-      "a period after the first is asked for": { ticks: [1000, 2000, 3000] },
-      "at once where told so": { immediate: true, ticks: [0, 1000, 2000, 3000] },
-      "on the grid, however long a body takes within its period": {
+      "a period after the first call of next": { ticks: [1000, 2000, 3000] },
+      "at once with immediate": { immediate: true, ticks: [0, 1000, 2000, 3000] },
+      "on the grid, for bodies shorter than a period": {
         bodies: [300, 999, 1],
         ticks: [1000, 2000, 3000],
       },
@@ -80,7 +80,7 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
         immediate: true,
         ticks: [0, 1000, 2000, 3000],
       },
-      "at once after an overrun, then on the grid, without making up for what was missed": {
+      "at once after an overrun, then on the grid, skipping missed ticks": {
         bodies: [1700, 0],
         ticks: [1000, 2700, 3000],
       },
@@ -114,7 +114,7 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
     expect((await seen).ticks).toEqual(ticks);
   });
 
-  it("does not drift in ten thousand ticks, whose bodies take a different time each", async () => {
+  it("does not drift in ten thousand ticks with bodies of different lengths", async () => {
     const random = seededRandom(1);
     const bodies = Array.from({ length: 10_000 }, () => Math.floor(random() * 7));
     const seen = consume(7, {}, bodies);
@@ -144,12 +144,12 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
     expect(first).toBeLessThanOrEqual(1500);
   });
 
-  it("arms nothing before it is asked", () => {
+  it("arms no timer before the first call of next", () => {
     ticksOf(1000, { immediate: true });
     expectNothingLeft();
   });
 
-  it("counts from the first asking", async () => {
+  it("measures from the first call of next", async () => {
     const ticks = ticksOf(1000);
     await harness.step(700);
     const first = ticks.next();
@@ -163,7 +163,7 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
       ["before the start", 0, { ticks: [], end: 0 }],
       ["before the first tick", 500, { ticks: [], end: 500 }],
       ["during a delay", 1700, { ticks: [1000], end: 1700 }],
-      ["during a body, when that has ended", 2200, { ticks: [1000, 2000], end: 2300 }],
+      ["during a body, after its end", 2200, { ticks: [1000, 2000], end: 2300 }],
     ])("%s", async (_, abortAt, expected) => {
       for (const sliding of [true, false]) {
         for (const reason of REASONS) {
@@ -189,7 +189,7 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
       expect(await seen).toEqual({ ticks: [], end: 1000 });
     });
 
-    it("for good", async () => {
+    it("permanently", async () => {
       const ticks = ticksOf(1000);
       stop.abort();
       const end = { done: true, value: undefined };
@@ -197,7 +197,7 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
     });
   });
 
-  describe("ends when it is left", () => {
+  describe("ends when the loop is left", () => {
     it.each([true, false])("by break (sliding: %s)", async (sliding) => {
       const left = (async () => {
         for await (const _ of ticksOf(1000, { sliding })) break;
@@ -218,14 +218,14 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
       expect(await reason).toBe(bug);
     });
 
-    it("before the first tick was asked for", async () => {
+    it("before the first call of next", async () => {
       const ticks = ticksOf(1000, { immediate: true });
       const end = { done: true, value: undefined };
       expect(await ticks.return?.()).toEqual(end);
       expect(await ticks.next()).toEqual(end);
     });
 
-    it("while somebody waits, who then hears of the end", async () => {
+    it("during a pending next, which resolves as done", async () => {
       const ticks = ticksOf(1000);
       const first = ticks.next();
       await harness.step(500);
@@ -243,10 +243,10 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
       expect([await ticks.return?.(), await first]).toEqual([end, end]);
     });
 
-    it("in the tick of its timer, where chance then throws: nobody is left to hear of it", async () => {
+    it("in the tick of its timer, ignoring an error of random", async () => {
       using uncaught = collectUncaught("unhandledRejection");
       const random = vi.fn((): number => {
-        throw new Error("no chance");
+        throw new Error("no random number");
       });
       random.mockReturnValueOnce(0);
       const ticks = ticksOf(1000, { jitter: 1, random });
@@ -264,28 +264,31 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
   it.each([
     { sliding: false, ticks: [1000, 2000, 3000] },
     { sliding: true, ticks: [1000, 2000, 3000] },
-  ])("serves several who ask at once, in turn (sliding: $sliding)", async ({ sliding, ticks }) => {
-    const iterator = ticksOf(1000, { sliding });
-    const asked = [iterator.next(), iterator.next(), iterator.next()];
-    await harness.step(3000);
-    const seen = await Promise.all(asked);
-    expect(seen.map(({ value }) => (value as number) - start)).toEqual(ticks);
-    await iterator.return?.();
-  });
+  ])(
+    "resolves concurrent calls of next in order (sliding: $sliding)",
+    async ({ sliding, ticks }) => {
+      const iterator = ticksOf(1000, { sliding });
+      const pending = [iterator.next(), iterator.next(), iterator.next()];
+      await harness.step(3000);
+      const seen = await Promise.all(pending);
+      expect(seen.map(({ value }) => (value as number) - start)).toEqual(ticks);
+      await iterator.return?.();
+    },
+  );
 
-  it("rejects the next tick where chance throws, and is then done", async () => {
+  it("rejects next with an error of random, and is then done", async () => {
     const random = () => {
-      throw new Error("no chance");
+      throw new Error("no random number");
     };
     for (const sliding of [true, false]) {
       const ticks = ticksOf(1000, { jitter: 1, random, sliding });
       const [first, second] = [ticks.next(), ticks.next()];
-      await expect(first).rejects.toThrow("no chance");
+      await expect(first).rejects.toThrow("no random number");
       expect(await second).toEqual({ done: true, value: undefined });
     }
   });
 
-  it("needs no signal", async () => {
+  it("works without a signal", async () => {
     const ticks = every(1000, { clock: harness.clock });
     const first = ticks.next();
     await harness.step(1000);
@@ -294,7 +297,7 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
   });
 });
 
-it("ticks once for each point of the grid, whatever the period", () =>
+it("ticks once for each point of the grid, for any period", () =>
   fc.assert(
     fc.asyncProperty(
       fc.double({ min: 0.001, max: 1e6, noNaN: true }),
@@ -307,7 +310,7 @@ it("ticks once for each point of the grid, whatever the period", () =>
         await clock.run(
           async () => {
             for await (const tick of every(period, { clock })) {
-              // Instants are whole nanoseconds here, as far as a double can tell them apart.
+              // Instants are whole nanoseconds, within the precision of a double.
               const slack = 2e-6 + tick * 2 ** -50;
               expect(Math.abs(tick - start - ++ticks * period)).toBeLessThanOrEqual(slack);
               if (ticks === 50) break;
@@ -319,7 +322,7 @@ it("ticks once for each point of the grid, whatever the period", () =>
     ),
   ));
 
-it("keeps the pace of a setTimeout that is faked where performance is not", async () => {
+it("keeps its period if setTimeout is faked and performance is not", async () => {
   const elapsed = vi.spyOn(performance, "now").mockReturnValue(1234.5);
   const timers = install({ now: 0, toFake: ["setTimeout", "clearTimeout", "Date"] });
   try {

@@ -24,7 +24,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     ({ harness, stop, timeline, expectNothingLeft } = stageOn(open));
   });
 
-  /** Starts a poll and notes its end, with the value where there is one. */
+  /** Starts a poll and notes its end, with its value if any. */
   function start(fn: (attempt: Attempt) => unknown, options: PollOptions = {}): Promise<void> {
     const { clock } = harness;
     const { signal } = stop;
@@ -44,7 +44,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
 
   const calls = () => timeline.events.filter(([, event]) => event === "call").map(([at]) => at);
 
-  /** The error that the poll rejected with, and when. */
+  /** The error of the poll, and the instant of the rejection. */
   function rejection(): [at: number, error: unknown] {
     const [at, event] = timeline.events.at(-1) as [number, [string, unknown]];
     expect(event[0]).toBe("rejected");
@@ -69,7 +69,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     ]);
   });
 
-  it("goes on for as long as it gets what counts as false", async () => {
+  it("continues while fn returns a falsy value", async () => {
     const values = [false, 0, -0, 0n, Number.NaN, "", null, undefined];
     const left = [...values, ...values.map((value) => Promise.resolve(value)), "done"];
     const fn = () => {
@@ -83,7 +83,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     expect(timeline.events.at(-2)).toEqual([1600, ["value", "done"]]);
   });
 
-  it("waits from the end of a call to the next, by any strategy", async () => {
+  it("waits from the end of a call to the next, with any strategy", async () => {
     const fn = async ({ attempt }: Attempt) => {
       timeline.note("call");
       await harness.clock.sleep(10);
@@ -95,17 +95,17 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     expect(calls()).toEqual([0, 110, 320, 530]);
   });
 
-  it("tells fn the number of the call and the signal, and nothing else", async () => {
+  it("passes attempt and signal to fn, and nothing else", async () => {
     const fn = vi.fn((..._: unknown[]) => fn.mock.calls.length === 3);
     const end = start(fn as (attempt: Attempt) => unknown);
     await harness.step(200);
     await end;
     const { signal } = stop;
     expect(fn.mock.calls).toEqual([1, 2, 3].map((attempt) => [{ attempt, signal }]));
-    for (const [told] of fn.mock.calls) expect((told as Attempt).signal).toBe(signal);
+    for (const [received] of fn.mock.calls) expect((received as Attempt).signal).toBe(signal);
   });
 
-  it("asks after 100 ms, then less and less often, at least every 1.1 s by default", async () => {
+  it("waits for 100 ms, then growing delays of at most 1.1 s by default", async () => {
     const { clock } = harness;
     const { signal } = stop;
     const end = timeline.noteEnd(poll(never, { clock, signal }));
@@ -122,7 +122,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
   });
 
   describe("when fn fails", () => {
-    it("rejects with what it throws or rejects with", async () => {
+    it("rejects with the error, thrown or rejected", async () => {
       for (const failure of FAILURES) {
         const throwing = () => {
           throw failure;
@@ -137,7 +137,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       }
     });
 
-    it("hands the error to onError, waits for that, and goes on after the delay", async () => {
+    it("passes the error to onError, awaits it, and continues after the delay", async () => {
       const onError = vi.fn(() => harness.clock.sleep(5));
       const left = [...FAILURES];
       const fn = () => {
@@ -152,7 +152,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       expect(calls()).toEqual([0, 105, 210, 315, 420, 525, 630]);
     });
 
-    it("rejects with what onError throws or rejects with", async () => {
+    it("rejects with an error of onError, thrown or rejected", async () => {
       for (const failure of FAILURES) {
         const throwing = () => {
           throw failure;
@@ -177,7 +177,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       expect(onError).not.toHaveBeenCalled();
     });
 
-    it("waits after a RetryAfterError and goes on, without onError", async () => {
+    it("waits after a RetryAfterError and continues, without calling onError", async () => {
       const onError = vi.fn();
       const called: number[] = [];
       const fn = ({ attempt }: Attempt) => {
@@ -208,7 +208,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       expect(rejection()).toEqual([0, never]);
     });
 
-    it("rejects where the strategy gives no number", async () => {
+    it("rejects with a RangeError if the strategy returns NaN", async () => {
       await start(never, { backoff: { delayFunc: () => () => Number.NaN } });
       const error = new RangeError("delay must be a number of milliseconds, got NaN");
       expect(timeline.events.at(-1)).toEqual([0, ["rejected", error]]);
@@ -233,7 +233,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       expect(calls()).toEqual(called);
     });
 
-    it("gives the last error as the cause", async () => {
+    it("uses the last error as the cause", async () => {
       const fn = ({ attempt }: Attempt) => Promise.reject(new Error(`failure ${attempt}`));
       const end = start(fn, { timeout: 250, onError: () => {} });
       await harness.step(250);
@@ -254,7 +254,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       expect(own?.reason).toBe(rejection()[1]);
     });
 
-    it("is called off by a value, and leaves the signal of fn alone", async () => {
+    it("stops its timer after a value, and does not abort the signal of fn", async () => {
       let own: AbortSignal | undefined;
       const fn = ({ signal, attempt }: Attempt) => {
         own = signal;
@@ -268,97 +268,100 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     });
   });
 
-  describe.each([undefined, 5000])("ends when its signal aborts (timeout: %s)", (timeout) => {
-    it("before the start, without a call", async () => {
-      for (const reason of REASONS) {
-        stop = new AbortController();
-        timeline = timelineOf(harness.clock);
-        stop.abort(reason);
-        await start(never, { timeout });
-        expect(timeline.events).toEqual([[0, ["rejected", stop.signal.reason]]]);
-      }
-    });
+  describe.each([undefined, 5000])(
+    "rejects with signal.reason when aborted (timeout: %s)",
+    (timeout) => {
+      it("before the call, without calling fn", async () => {
+        for (const reason of REASONS) {
+          stop = new AbortController();
+          timeline = timelineOf(harness.clock);
+          stop.abort(reason);
+          await start(never, { timeout });
+          expect(timeline.events).toEqual([[0, ["rejected", stop.signal.reason]]]);
+        }
+      });
 
-    it.each([
-      ["during a call", 50, 1],
-      ["during a delay", 150, 1],
-      ["during a later call", 250, 2],
-    ])("%s, at once, with the reason itself", async (_, abortAt, called) => {
-      for (const reason of REASONS) {
-        stop = new AbortController();
-        timeline = timelineOf(harness.clock);
-        const fn = () => {
-          timeline.note("call");
-          return harness.clock.sleep(100);
-        };
-        const end = start(fn, { timeout });
-        harness.clock.afterFunc(abortAt, () => stop.abort(reason));
-        await harness.step(abortAt);
+      it.each([
+        ["during a call", 50, 1],
+        ["during a delay", 150, 1],
+        ["during a later call", 250, 2],
+      ])("%s, at once", async (_, abortAt, called) => {
+        for (const reason of REASONS) {
+          stop = new AbortController();
+          timeline = timelineOf(harness.clock);
+          const fn = () => {
+            timeline.note("call");
+            return harness.clock.sleep(100);
+          };
+          const end = start(fn, { timeout });
+          harness.clock.afterFunc(abortAt, () => stop.abort(reason));
+          await harness.step(abortAt);
+          await end;
+          expect(timeline.events.at(-1)).toEqual([abortAt, ["rejected", stop.signal.reason]]);
+          await harness.step(1000);
+          expect(calls()).toHaveLength(called);
+          expectNothingLeft();
+        }
+      });
+
+      it.each(["abort", "timer"])("in the tick of its timer, %s first", async (first) => {
+        const armAbort = () => harness.clock.afterFunc(100, () => stop.abort("stop"));
+        if (first === "abort") armAbort();
+        const end = start(never, { timeout });
+        await harness.step(0);
+        if (first === "timer") armAbort();
+        harness.stepSync(100);
         await end;
-        expect(timeline.events.at(-1)).toEqual([abortAt, ["rejected", stop.signal.reason]]);
-        await harness.step(1000);
-        expect(calls()).toHaveLength(called);
-        expectNothingLeft();
-      }
-    });
+        expect(timeline.events).toEqual([
+          [0, "call"],
+          [100, ["rejected", "stop"]],
+        ]);
+      });
 
-    it.each(["abort", "timer"])("in the tick of its timer, %s first", async (first) => {
-      const armAbort = () => harness.clock.afterFunc(100, () => stop.abort("stop"));
-      if (first === "abort") armAbort();
-      const end = start(never, { timeout });
-      await harness.step(0);
-      if (first === "timer") armAbort();
-      harness.stepSync(100);
-      await end;
-      expect(timeline.events).toEqual([
-        [0, "call"],
-        [100, ["rejected", "stop"]],
-      ]);
-    });
+      it("from within fn, for any outcome of fn", async () => {
+        for (const outcome of [() => true, () => false, () => Promise.reject(REFUSED)]) {
+          stop = new AbortController();
+          timeline = timelineOf(harness.clock);
+          await start(
+            () => {
+              stop.abort("stop");
+              return outcome();
+            },
+            { timeout },
+          );
+          expect(timeline.events).toEqual([[0, ["rejected", "stop"]]]);
+          expectNothingLeft();
+        }
+      });
 
-    it("from within fn, whatever it comes to", async () => {
-      for (const outcome of [() => true, () => false, () => Promise.reject(REFUSED)]) {
-        stop = new AbortController();
-        timeline = timelineOf(harness.clock);
-        await start(
-          () => {
-            stop.abort("stop");
-            return outcome();
-          },
-          { timeout },
-        );
-        expect(timeline.events).toEqual([[0, ["rejected", "stop"]]]);
-        expectNothingLeft();
-      }
-    });
+      it("and ignores a later outcome of fn", async () => {
+        const onError = vi.fn();
+        for (const outcome of [() => true, () => false, () => Promise.reject(REFUSED)]) {
+          stop = new AbortController();
+          timeline = timelineOf(harness.clock);
+          const end = start(() => harness.clock.sleep(100).then(outcome), { timeout, onError });
+          await harness.step(50);
+          stop.abort("stop");
+          await end;
+          await harness.step(1000);
+          expect(timeline.events).toEqual([[50, ["rejected", "stop"]]]);
+          expectNothingLeft();
+        }
+        expect(onError).not.toHaveBeenCalled();
+      });
 
-    it("whatever the call comes to afterwards", async () => {
-      const onError = vi.fn();
-      for (const outcome of [() => true, () => false, () => Promise.reject(REFUSED)]) {
-        stop = new AbortController();
-        timeline = timelineOf(harness.clock);
-        const end = start(() => harness.clock.sleep(100).then(outcome), { timeout, onError });
+      it("and ignores a second abort", async () => {
+        const end = start(never, { timeout });
         await harness.step(50);
-        stop.abort("stop");
+        stop.abort("once");
+        stop.abort("twice");
         await end;
-        await harness.step(1000);
-        expect(timeline.events).toEqual([[50, ["rejected", "stop"]]]);
-        expectNothingLeft();
-      }
-      expect(onError).not.toHaveBeenCalled();
-    });
+        expect(timeline.events.at(-1)).toEqual([50, ["rejected", "once"]]);
+      });
+    },
+  );
 
-    it("twice, with the first reason", async () => {
-      const end = start(never, { timeout });
-      await harness.step(50);
-      stop.abort("once");
-      stop.abort("twice");
-      await end;
-      expect(timeline.events.at(-1)).toEqual([50, ["rejected", "once"]]);
-    });
-  });
-
-  it("needs no signal", async () => {
+  it("works without a signal", async () => {
     const { clock } = harness;
     const end = poll(({ attempt }) => attempt === 2, { backoff: { duration: 100 }, clock });
     await harness.step(100);

@@ -29,7 +29,7 @@ it.each([200, 201, 204, 299])(
 );
 
 it.each([408, 425, 429, 500, 502, 503, 504, 599])(
-  "asks for another attempt after %d",
+  "throws a retryable error for status %d",
   async (status) => {
     const error = await failure(answer(status, { body: "busy" }));
     expect([isTerminalError(error), isRetryAfterError(error)]).toEqual([false, false]);
@@ -38,7 +38,7 @@ it.each([408, 425, 429, 500, 502, 503, 504, 599])(
 );
 
 it.each([301, 304, 400, 401, 403, 404, 409, 410, 422, 428, 431, 451])(
-  "asks for no other attempt after %d, whatever Retry-After says",
+  "throws a TerminalError for status %d, with and without Retry-After",
   async (status) => {
     const error = await failure(answer(status, { headers: { "Retry-After": "5" } }));
     expect([isTerminalError(error), isRetryAfterError(error)]).toEqual([true, false]);
@@ -46,13 +46,16 @@ it.each([301, 304, 400, 401, 403, 404, 409, 410, 422, 428, 431, 451])(
   },
 );
 
-it.each([429, 503])("names the delay of Retry-After with status %d", async (status) => {
-  const error = await failure(answer(status, { headers: { "Retry-After": "5" }, body: "busy" }));
-  expect(RetryAfterError.delayOf(error)).toBe(5_000);
-  expect(error.message).toBe(`HTTP ${status} from https://api.example.com/v1/pods: busy`);
-});
+it.each([429, 503])(
+  "throws a RetryAfterError with the delay of Retry-After for status %d",
+  async (status) => {
+    const error = await failure(answer(status, { headers: { "Retry-After": "5" }, body: "busy" }));
+    expect(RetryAfterError.delayOf(error)).toBe(5_000);
+    expect(error.message).toBe(`HTTP ${status} from https://api.example.com/v1/pods: busy`);
+  },
+);
 
-it("compares a date in Retry-After with the clock it is given", async () => {
+it("compares a date in Retry-After with options.clock", async () => {
   const clock = new FakeClock();
   const date = new Date(clock.now() + 90_000).toUTCString();
   const response = answer(503, { headers: { "Retry-After": date } });
@@ -60,21 +63,21 @@ it("compares a date in Retry-After with the clock it is given", async () => {
   expect(RetryAfterError.delayOf(error)).toBe(90_000);
 });
 
-it("ignores a Retry-After that says nothing", async () => {
+it("ignores a malformed Retry-After", async () => {
   const error = await failure(answer(503, { headers: { "Retry-After": "soon" } }));
   expect(RetryAfterError.delayOf(error)).toBeUndefined();
 });
 
-it("shows no credentials, query or fragment", async () => {
+it("omits credentials, query and fragment from the message", async () => {
   const { message } = await failure(answer(404));
   expect(message).not.toMatch(/password|secret|fragment/);
 });
 
-it("shows a response without a URL by its status", async () => {
+it("omits a missing URL from the message", async () => {
   expect((await failure(new Response("no", { status: 404 }))).message).toBe("HTTP 404: no");
 });
 
-it("shows at most 1 kB of the body and cancels the rest", async () => {
+it("puts at most 1 kB of the body into the message and cancels the rest", async () => {
   const cancel = vi.fn();
   const chunk = new TextEncoder().encode("x".repeat(700));
   const body = new ReadableStream({ pull: (stream) => stream.enqueue(chunk), cancel });
@@ -83,7 +86,7 @@ it("shows at most 1 kB of the body and cancels the rest", async () => {
   expect(cancel).toHaveBeenCalledTimes(1);
 });
 
-it("joins the chunks of a short body and cuts no character in two", async () => {
+it("joins the chunks of a short body, also within a character", async () => {
   const bytes = new TextEncoder().encode("caf\u00e9 is full");
   const chunks = [bytes.slice(0, 4), bytes.slice(4)];
   const body = new ReadableStream({
@@ -96,12 +99,12 @@ it("joins the chunks of a short body and cuts no character in two", async () => 
   expect((await failure(answer(500, { body }))).message).toMatch(/: caf\u00e9 is full$/);
 });
 
-it("makes one line of a body with control characters", async () => {
+it("replaces control characters of the body", async () => {
   const { message } = await failure(answer(500, { body: "one\r\ntwo\u0000\u001b[31mthree" }));
   expect(message).toMatch(/: one two \[31mthree$/);
 });
 
-it("tells the status even if the body cannot be read", async () => {
+it("throws for the status even if the body cannot be read", async () => {
   const read = answer(404, { body: "gone" });
   await read.text();
   const broken = new ReadableStream({
@@ -113,7 +116,7 @@ it("tells the status even if the body cannot be read", async () => {
     expect((await failure(response)).message).toBe("HTTP 404 from https://api.example.com/v1/pods");
 });
 
-it("is not held up by a body that cannot be cancelled", async () => {
+it("does not wait for the cancellation of the body", async () => {
   const chunk = new TextEncoder().encode("y".repeat(2_000));
   const body = new ReadableStream({
     pull: (stream) => stream.enqueue(chunk),

@@ -2,7 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { parseRetryAfter } from "@holdfast/wait";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-/** A date without a zone must not be read in that of the machine. */
+/** A date without a zone must not be parsed in the zone of the machine. */
 beforeEach(() => {
   vi.stubEnv("TZ", "Pacific/Auckland");
 });
@@ -25,7 +25,7 @@ it.each([
   ["Sun, 06 Nov 1994 08:49:37 GMT", 0],
   ["Sun, 06 Nov 1994 08:49:36 GMT", 0],
   ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
-])("reads %j", (value, delay) => {
+])("parses %j", (value, delay) => {
   const clock = new FakeClock();
   clock.setSystemTime(Date.UTC(1994, 10, 6, 8, 49, 37));
   expect(parseRetryAfter(value, clock)).toBe(delay);
@@ -45,7 +45,7 @@ it.each([
   "soon",
   "1, 2",
   "120 s",
-  // What Date.parse would take.
+  // Formats that Date.parse accepts.
 
   "1994-11-06T08:51:37Z",
   "Sun, 06 Nov 1994 08:51:37 +0100",
@@ -57,13 +57,13 @@ it.each([
   "Sunday, 06-Nov-94 08:51:37 GMT (soon)",
   "from Sun Nov  6 08:51:37 1994",
   "Sun Nov  6 08:51:37 1994 (soon)",
-  // Of the right form, but no date.
+  // The right format, but not a date.
   "Sun, 06 Nox 1994 08:51:37 GMT",
   "Sun, 06 Nov 1994 28:51:37 GMT",
-])("does not read %j", (value) => {
+])("returns undefined for %j", (value) => {
   expect(parseRetryAfter(value, new FakeClock())).toBeUndefined();
 });
 
-it("compares a date with the wall clock of the machine by default", () => {
+it("compares a date with realClock by default", () => {
   expect(parseRetryAfter("Fri, 01 Jan 2100 00:00:00 GMT")).toBeGreaterThan(0);
 });

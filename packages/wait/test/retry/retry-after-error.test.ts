@@ -12,7 +12,7 @@ it("carries delay, message, cause and code", () => {
   expect(Object.hasOwn(new RetryAfterError(1), "cause")).toBe(false);
 });
 
-it("takes a delay below 0 for 0", () => {
+it("treats a delay below 0 as 0", () => {
   expect(new RetryAfterError(-1).after).toBe(0);
 });
 
@@ -25,9 +25,9 @@ const throwing = Object.defineProperty({ code: "ERR_WAIT_RETRY_AFTER" }, "after"
 
 it.each([
   ["one", error, 5, true],
-  ["one that names no end", new RetryAfterError(Number.POSITIVE_INFINITY), Infinity, true],
+  ["one that names Infinity", new RetryAfterError(Number.POSITIVE_INFINITY), Infinity, true],
   ["an error caused by one", new Error("busy", { cause: error }), 5, true],
-  ["the outer of two", new RetryAfterError(7, { cause: error }), 7, true],
+  ["the outer one of two", new RetryAfterError(7, { cause: error }), 7, true],
   ["a timeout after one: another attempt", new TimeoutError(1, { cause: error }), undefined, false],
   [
     "one of another copy without a number",

@@ -8,7 +8,7 @@ const orEndless = (limit: fc.Arbitrary<number>) =>
 
 const delays = fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 40, maxLength: 40 });
 
-/** Runs a retry of work that fails `failures` times, and says when it called and when it ended. */
+/** Retries work that fails `failures` times. Returns the instants of the calls and of the end. */
 async function timesOf(
   failures: number,
   work: number,
@@ -42,7 +42,7 @@ const scenario = fc.record({
   maxElapsed: orEndless(fc.nat(2000)),
 });
 
-it("makes the calls that its limits allow, at the times they allow, and ends with the last", () =>
+it("makes the calls that its limits allow, at the expected instants, and ends with the last", () =>
   fc.assert(
     fc.asyncProperty(scenario, async ({ failures, work, delays, retries, maxElapsed }) => {
       const seen = await timesOf(failures, work, delays, { retries, maxElapsed });
@@ -61,7 +61,7 @@ it("makes the calls that its limits allow, at the times they allow, and ends wit
     }),
   ));
 
-it("ends within maxElapsed and one attempt, whatever the attempts and the delays are", () =>
+it("ends within maxElapsed and one attempt, for any attempts and delays", () =>
   fc.assert(
     fc.asyncProperty(scenario, async ({ work, delays, maxElapsed }) => {
       const endless = { retries: delays.length, maxElapsed };
@@ -71,7 +71,7 @@ it("ends within maxElapsed and one attempt, whatever the attempts and the delays
     }),
   ));
 
-it("never calls again once its signal has aborted, and ends at that instant", () =>
+it("makes no call after an abort, and rejects at that instant", () =>
   fc.assert(
     fc.asyncProperty(scenario, fc.nat(1500), async ({ work, delays }, abortAt) => {
       const clock = new FakeClock();

@@ -26,7 +26,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
     ({ harness, stop, timeline, expectNothingLeft } = stageOn(open));
   });
 
-  /** Starts a retry and notes its end, with the value where there is one. */
+  /** Starts a retry and notes its end, with its value if any. */
   function start<Value>(
     fn: (attempt: Attempt) => Value | PromiseLike<Value>,
     options: RetryOptions = {},
@@ -45,7 +45,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
   const REFUSED = new Error("refused");
   const refused = failing(REFUSED);
 
-  /** When `fn` was called. */
+  /** The instants of the calls of `fn`. */
   const calls = () => timeline.events.filter(([, event]) => event === "call").map(([at]) => at);
 
   describe("succeeds", () => {
@@ -62,14 +62,14 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       },
     );
 
-    it("calls fn before it returns", () => {
+    it("calls fn synchronously", () => {
       const fn = vi.fn();
       const end = start(fn);
       expect(fn).toHaveBeenCalledTimes(1);
       return end;
     });
 
-    it("with what a thenable comes to", async () => {
+    it("with the value of a thenable", async () => {
       const thenable = {
         // biome-ignore lint/suspicious/noThenProperty: it is a thenable on purpose
         then: (resolve: (value: string) => void) =>
@@ -114,7 +114,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(timeline.events.at(-2)?.[1]).toEqual(["value", "done"]);
     });
 
-    it("with the number of the attempt and the signal, and nothing else", async () => {
+    it("and passes attempt and signal to fn, and nothing else", async () => {
       const fn = vi.fn((..._: unknown[]) => {
         if (fn.mock.calls.length < 3) throw REFUSED;
       });
@@ -123,10 +123,10 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       await end;
       const { signal } = stop;
       expect(fn.mock.calls).toEqual([1, 2, 3].map((attempt) => [{ attempt, signal }]));
-      for (const [told] of fn.mock.calls) expect((told as Attempt).signal).toBe(signal);
+      for (const [received] of fn.mock.calls) expect((received as Attempt).signal).toBe(signal);
     });
 
-    it("with a signal that never aborts where none is given", async () => {
+    it("and passes a signal that never aborts without options.signal", async () => {
       const { clock } = harness;
       const end = retry(({ signal }) => signal, { clock });
       expect((await end).aborted).toBe(false);
@@ -135,7 +135,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
   });
 
   describe("its delays", () => {
-    it("stay at the cap for as long as there are attempts", async () => {
+    it("stay at the cap", async () => {
       const end = start(refused, { backoff: { duration: 100, factor: 2, cap: 250 }, retries: 6 });
       await harness.step(2000);
       await end;
@@ -147,12 +147,12 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       const backoff = { delayFunc: () => () => delays.shift() as number };
       const end = start(refused, { backoff, retries: 3 });
       await harness.step(25);
-      await harness.step(5); // the host's timers take 1 ms for a delay of 0
+      await harness.step(5); // a host timer of 0 ms takes 1 ms
       await end;
       expect(calls()).toHaveLength(4);
     });
 
-    it("are each call's own, also where calls share a strategy", async () => {
+    it("are independent for calls that share a strategy", async () => {
       const backoff = new Backoff({ duration: 100, factor: 2 });
       const ends = [
         start(refused, { backoff, retries: 2 }),
@@ -163,7 +163,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(calls()).toEqual([0, 0, 100, 100, 300, 300]);
     });
 
-    it("grow from 100 ms to 30 s, with up to half as much again, 10 times by default", async () => {
+    it("grow from 100 ms to 30 s with 50 % jitter, 10 times by default", async () => {
       const { clock } = harness;
       const onRetry = vi.fn<(context: RetryContext) => void>();
       const end = timeline.noteEnd(retry(refused, { clock, onRetry }));
@@ -179,7 +179,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       }
     });
 
-    it.each([2 ** 31 - 1, 2 ** 31, 30 * 86_400_000])("may last %d ms", async (duration) => {
+    it.each([2 ** 31 - 1, 2 ** 31, 30 * 86_400_000])("can last %d ms", async (duration) => {
       const end = start(refused, { backoff: { duration }, retries: 1 });
       await harness.step(duration - 1);
       expect(calls()).toEqual([0]);
@@ -188,7 +188,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(calls()).toEqual([0, duration]);
     });
 
-    it("may be infinite, and can still be ended", async () => {
+    it("can be infinite, and can still be aborted", async () => {
       const backoff = { delayFunc: () => () => Number.POSITIVE_INFINITY };
       const end = start(refused, { backoff });
       await harness.step(2 ** 40);
@@ -200,7 +200,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       ]);
     });
 
-    it("reject the call where they are no number", async () => {
+    it("reject the call with a RangeError if the strategy returns NaN", async () => {
       const backoff = { delayFunc: () => () => Number.NaN };
       await start(refused, { backoff });
       const error = new RangeError("delay must be a number of milliseconds, got NaN");
@@ -221,7 +221,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(timeline.events.at(-1)).toEqual([last, ["rejected", REFUSED]]);
     });
 
-    it("with the error itself, whatever it is", async () => {
+    it("with the error itself, of any type", async () => {
       for (const failure of FAILURES) {
         const caught = retry(failing(failure), { retries: 0, clock: harness.clock });
         expect(await caught.catch((error: unknown) => [error])).toEqual([failure]);
@@ -243,7 +243,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       { maxElapsed: 100, ends: [0, 100] },
       { maxElapsed: 299, ends: [0, 100] },
       { maxElapsed: 300, ends: [0, 100, 300] },
-    ])("where the next attempt would start after $maxElapsed ms", async ({ maxElapsed, ends }) => {
+    ])("if the next attempt would start after $maxElapsed ms", async ({ maxElapsed, ends }) => {
       const end = start(refused, { maxElapsed });
       await harness.step(1000);
       await end;
@@ -253,14 +253,14 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       ]);
     });
 
-    it("by maxElapsed alone if no retries are given", async () => {
+    it("by maxElapsed alone without retries", async () => {
       const end = start(refused, { backoff: { duration: 1 }, maxElapsed: 50 });
       await harness.step(50);
       await end;
       expect(calls()).toHaveLength(51);
     });
 
-    it("at whichever limit comes first", async () => {
+    it("at the first limit reached", async () => {
       await Promise.all([
         start(refused, { retries: 1, maxElapsed: 1e6 }),
         start(refused, { retries: 1e6, maxElapsed: 150 }),
@@ -270,7 +270,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(ends).toEqual(Array(2).fill([100, ["rejected", REFUSED]]));
     });
 
-    it("counts the time of the attempts", async () => {
+    it("including the time of the attempts", async () => {
       const fn = async () => {
         await harness.clock.sleep(1000);
         throw REFUSED;
@@ -325,7 +325,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(timeline.events[1]?.[1]).toEqual(["rejected", new Error("busy")]);
     });
 
-    it("waits for a time that ends at maxElapsed", async () => {
+    it("waits for a delay that ends at maxElapsed", async () => {
       const end = start(busy(1_000), { maxElapsed: 1_000 });
       await harness.step(1_000);
       await end;
@@ -333,20 +333,20 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
     });
 
     it("passes its delay to the delay hook, which may replace even Infinity", async () => {
-      const told: number[] = [];
+      const planned: number[] = [];
       const delay = (_context: RetryContext, next: number) => {
-        told.push(next);
+        planned.push(next);
         return Math.min(next, 250);
       };
       const fn = busy(7_000, Number.POSITIVE_INFINITY);
       const end = start(fn, { delay, retries: 2 });
       await harness.step(500);
       await end;
-      expect(told).toEqual([7_000, Number.POSITIVE_INFINITY]);
+      expect(planned).toEqual([7_000, Number.POSITIVE_INFINITY]);
       expect(calls()).toEqual([0, 250, 500]);
     });
 
-    it("ignores the one before a timeout", async () => {
+    it("ignores a RetryAfterError that is the cause of a TimeoutError", async () => {
       const hangs = async ({ attempt, signal }: Attempt): Promise<void> => {
         timeline.note("call");
         if (attempt === 1) throw new RetryAfterError(9_000);
@@ -369,17 +369,17 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       signal: stop.signal,
     });
 
-    it("are asked in turn, with one frozen context, before each delay", async () => {
-      const asked: [string, RetryContext, ...unknown[]][] = [];
+    it("are called in order, with a frozen context, before each delay", async () => {
+      const hookCalls: [string, RetryContext, ...unknown[]][] = [];
       const end = start(refused, {
         retries: 2,
-        shouldRetry: (...args) => asked.push(["shouldRetry", ...args]) > 0,
-        delay: (...args) => asked.push(["delay", ...args]) && args[1] + 7,
-        onRetry: (...args) => asked.push(["onRetry", ...args]),
+        shouldRetry: (...args) => hookCalls.push(["shouldRetry", ...args]) > 0,
+        delay: (...args) => hookCalls.push(["delay", ...args]) && args[1] + 7,
+        onRetry: (...args) => hookCalls.push(["onRetry", ...args]),
       });
       await harness.step(500);
       await end;
-      expect(asked).toEqual([
+      expect(hookCalls).toEqual([
         ["shouldRetry", context(1, 100, 0, 2)],
         ["delay", context(1, 100, 0, 2), 100],
         ["onRetry", context(1, 107, 0, 2)],
@@ -387,11 +387,11 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
         ["delay", context(2, 200, 107, 1), 200],
         ["onRetry", context(2, 207, 107, 1)],
       ]);
-      expect(asked.every(([, told]) => Object.isFrozen(told))).toBe(true);
+      expect(hookCalls.every(([, received]) => Object.isFrozen(received))).toBe(true);
       expect(calls()).toEqual([0, 107, 314]);
     });
 
-    it("tell of infinitely many retries left", async () => {
+    it("receive retriesLeft of Infinity", async () => {
       const onRetry = vi.fn<(context: RetryContext) => void>();
       const end = start(refused, { retries: Number.POSITIVE_INFINITY, onRetry });
       await harness.step(1000);
@@ -405,7 +405,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
     it.each([
       ["false", () => false],
       ["a promise of false", async () => false],
-    ])("end it where shouldRetry returns %s", async (_, shouldRetry) => {
+    ])("end the call if shouldRetry returns %s", async (_, shouldRetry) => {
       const onRetry = vi.fn();
       await start(refused, { shouldRetry, onRetry });
       expect(timeline.events).toEqual([
@@ -415,7 +415,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(onRetry).not.toHaveBeenCalled();
     });
 
-    it("may let some errors pass", async () => {
+    it("can retry some errors only", async () => {
       const fatal = new Error("fatal");
       const end = start(({ attempt }) => failing(attempt < 3 ? REFUSED : fatal)(), {
         shouldRetry: ({ error }) => error !== fatal,
@@ -425,7 +425,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(timeline.events.at(-1)).toEqual([300, ["rejected", fatal]]);
     });
 
-    it("may replace a delay, which does not change the ones after it", async () => {
+    it("can replace a delay without changing the next ones", async () => {
       const end = start(refused, {
         retries: 3,
         delay: async ({ attempt }, next) => (attempt === 2 ? 5000 : next),
@@ -435,14 +435,14 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(calls()).toEqual([0, 100, 5100, 5500]);
     });
 
-    it("cannot make it wait past maxElapsed", async () => {
+    it("cannot return a delay past maxElapsed", async () => {
       const onRetry = vi.fn();
       await start(refused, { maxElapsed: 1000, delay: () => 1001, onRetry });
       expect(timeline.events.at(-1)).toEqual([0, ["rejected", REFUSED]]);
       expect(onRetry).not.toHaveBeenCalled();
     });
 
-    it("cannot make it wait past maxElapsed by taking their time", async () => {
+    it("cannot start an attempt past maxElapsed by a slow shouldRetry", async () => {
       const shouldRetry = () => harness.clock.sleep(50).then(() => true);
       const end = start(refused, { maxElapsed: 149, shouldRetry });
       await harness.step(1000);
@@ -453,7 +453,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       ]);
     });
 
-    it("cannot make it start late by taking their time, onRetry either", async () => {
+    it("cannot start an attempt past maxElapsed by a slow onRetry", async () => {
       const onRetry = vi.fn(() => harness.clock.sleep(50));
       const end = start(refused, { maxElapsed: 149, onRetry });
       await harness.step(1000);
@@ -466,7 +466,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
     });
 
     it.each(["shouldRetry", "delay", "onRetry"] as const)(
-      "are found where an object inherits them: %s",
+      "can be inherited properties: %s",
       async (hook) => {
         const broken = new Error("broken");
         const options = Object.create({
@@ -477,7 +477,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       },
     );
 
-    it("are waited for", async () => {
+    it("are awaited", async () => {
       const late = <Value>(value: Value) => harness.clock.sleep(50).then(() => value);
       const end = start(refused, {
         retries: 1,
@@ -495,14 +495,14 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       [Number.NaN, RangeError, "options.delay() must be a number of at least 0, got NaN"],
       [undefined, TypeError, "options.delay() must be a number of at least 0, got undefined"],
       ["1", TypeError, 'options.delay() must be a number of at least 0, got "1"'],
-    ])("may not return the delay %s", async (delay, type, message) => {
+    ])("cannot return the delay %s", async (delay, type, message) => {
       await start(refused, { delay: () => delay as number });
       expect(timeline.events.at(-1)).toEqual([0, ["rejected", new type(message)]]);
       expect(calls()).toHaveLength(1);
     });
 
     it.each(["shouldRetry", "delay", "onRetry"] as const)(
-      "end it with what %s throws or rejects with",
+      "end the call with an error of %s, thrown or rejected",
       async (hook) => {
         for (const failure of [...FAILURES, stop.signal.reason]) {
           for (const fail of [failing(failure), () => Promise.reject(failure)]) {
@@ -518,8 +518,8 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
     );
   });
 
-  describe("ends when its signal aborts", () => {
-    it("before the start, without a call", async () => {
+  describe("rejects with signal.reason when aborted", () => {
+    it("before the call, without calling fn", async () => {
       for (const reason of REASONS) {
         stop = new AbortController();
         timeline = timelineOf(harness.clock);
@@ -534,7 +534,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       ["during a delay", 300, 1],
       ["during a later attempt", 1150, 2],
       ["during a later delay", 1350, 2],
-    ])("%s, at once, with the reason itself", async (_, abortAt, attempts) => {
+    ])("%s, at once", async (_, abortAt, attempts) => {
       for (const reason of REASONS) {
         stop = new AbortController();
         timeline = timelineOf(harness.clock);
@@ -554,7 +554,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       }
     });
 
-    it("during an attempt that hears nothing, and never ends", async () => {
+    it("during an attempt that ignores its signal and never settles", async () => {
       const end = start(() => new Promise(() => {}));
       await harness.step(50);
       stop.abort("stop");
@@ -562,7 +562,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(timeline.events).toEqual([[50, ["rejected", "stop"]]]);
     });
 
-    it("whatever the attempt comes to afterwards", async () => {
+    it("and ignores a later outcome of the attempt", async () => {
       const outcomes = [
         () => "too late",
         () => {
@@ -591,7 +591,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(hook).not.toHaveBeenCalled();
     });
 
-    it("during an attempt that fails later, and asks the strategy for nothing more", async () => {
+    it("during an attempt that fails later, without another delay of the strategy", async () => {
       const next = vi.fn(() => 100);
       const late = () => harness.clock.sleep(50).then(refused);
       const end = start(late, { backoff: { delayFunc: () => next } });
@@ -621,7 +621,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       }
     });
 
-    it("in the tick in which the attempt succeeds: what came first counts", async () => {
+    it("in the tick in which the attempt succeeds, if the abort comes first", async () => {
       const succeed = () => harness.clock.sleep(100).then(() => "value");
       harness.clock.afterFunc(100, () => stop.abort("stop"));
       const end = start(succeed);
@@ -630,7 +630,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(timeline.events).toEqual([[100, ["rejected", "stop"]]]);
     });
 
-    it("twice, with the first reason", async () => {
+    it("and ignores a second abort", async () => {
       const end = start(refused);
       await harness.step(50);
       stop.abort("once");
@@ -639,7 +639,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(timeline.events.at(-1)).toEqual([50, ["rejected", "once"]]);
     });
 
-    it("from within fn, whether it fails or not", async () => {
+    it("from within fn, for any outcome of fn", async () => {
       for (const outcome of [() => "value", () => Promise.reject(REFUSED), refused]) {
         for (const reason of REASONS) {
           stop = new AbortController();
@@ -658,11 +658,11 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       for (const reason of REASONS) {
         stop = new AbortController();
         timeline = timelineOf(harness.clock);
-        const told: string[] = [];
+        const hookNames: string[] = [];
         const hooks = {
-          shouldRetry: () => told.push("shouldRetry") > 0,
-          delay: () => told.push("delay"),
-          onRetry: () => told.push("onRetry"),
+          shouldRetry: () => hookNames.push("shouldRetry") > 0,
+          delay: () => hookNames.push("delay"),
+          onRetry: () => hookNames.push("onRetry"),
         };
         const aborting = () => {
           stop.abort(reason);
@@ -672,13 +672,13 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
         await harness.step(1000);
         expect(timeline.events).toEqual([[0, ["rejected", stop.signal.reason]]]);
         const rest = { shouldRetry: [], delay: ["shouldRetry"], onRetry: ["shouldRetry", "delay"] };
-        expect(told).toEqual([...rest[hook], hook]);
+        expect(hookNames).toEqual([...rest[hook], hook]);
         expectNothingLeft();
       }
     });
 
     it.each(["shouldRetry", "delay", "onRetry"] as const)(
-      "during %s, whatever that comes to afterwards",
+      "during %s, and ignores its later outcome",
       async (hook) => {
         for (const outcome of [() => 1, () => Promise.reject(new Error("too late"))]) {
           stop = new AbortController();
@@ -698,7 +698,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       },
     );
 
-    it("for a thousand retries at once, with one listener", async () => {
+    it("in a thousand retries on one signal, with one listener", async () => {
       const ends = Array.from({ length: 1000 }, () => start(() => Promise.reject(REFUSED)));
       await harness.step(50);
       expect([abortListeners(stop.signal), harness.waiters()]).toEqual([1, 1000]);
@@ -714,7 +714,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       return new Promise<never>(() => {});
     };
 
-    it("gives up an attempt that is stuck, and starts the next", async () => {
+    it("ends an attempt that hangs, and starts the next", async () => {
       const end = start(stuck, { attemptTimeout: 1000, retries: 2 });
       await harness.step(3300);
       await end;
@@ -726,7 +726,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(Object.hasOwn(error as object, "cause")).toBe(false);
     });
 
-    it("aborts the signal of the attempt, each its own, with the error of the attempt", async () => {
+    it("aborts the signal of each attempt with its own TimeoutError", async () => {
       const signals: AbortSignal[] = [];
       const errors: unknown[] = [];
       const end = start(
@@ -745,7 +745,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(errors[0]).not.toBe(errors[1]);
     });
 
-    it("leaves an attempt that is quick enough alone", async () => {
+    it("does not affect an attempt that settles in time", async () => {
       const signals: AbortSignal[] = [];
       const fn = async ({ attempt, signal }: Attempt) => {
         signals.push(signal);
@@ -776,7 +776,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect([...causes, error.cause]).toEqual([undefined, undefined, REFUSED, REFUSED, REFUSED]);
     });
 
-    it("hands an abort on to the attempt, and waits for nothing", async () => {
+    it("aborts the signal of the attempt with signal.reason, and does not wait for it", async () => {
       for (const reason of REASONS) {
         stop = new AbortController();
         timeline = timelineOf(harness.clock);
@@ -796,14 +796,14 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       }
     });
 
-    it("takes what is thrown synchronously for a failure as well", async () => {
+    it("treats a synchronous throw as a failed attempt", async () => {
       const end = start(refused, { attemptTimeout: 1000, retries: 1 });
       await harness.step(100);
       await end;
       expect(timeline.events.at(-1)).toEqual([100, ["rejected", REFUSED]]);
     });
 
-    it("hears nothing more of an attempt that was given up", async () => {
+    it("ignores a later outcome of an attempt that timed out", async () => {
       const outcomes = [() => "late", () => Promise.reject(new Error("late"))];
       const fn = ({ attempt }: Attempt) =>
         attempt === 3 ? "value" : harness.clock.sleep(1500).then(outcomes[attempt - 1]);
@@ -815,7 +815,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
   });
 });
 
-it.each([0, 1])("leaves others their turn while attempts fail every %d ms", async (duration) => {
+it.each([0, 1])("yields to other timers while attempts fail every %d ms", async (duration) => {
   const stop = new AbortController();
   let calls = 0;
   const fn = async () => {

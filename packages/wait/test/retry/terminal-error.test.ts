@@ -30,10 +30,18 @@ const unreadable = new Proxy(new Error("proxy"), {
 
 it.each([
   ["a TerminalError", terminal, true],
-  ["one of another copy of this package", Object.assign(new Error("x"), { code: CODE }), true],
-  ["one of another realm", { code: CODE }, true],
+  [
+    "a TerminalError of another copy of this package",
+    Object.assign(new Error("x"), { code: CODE }),
+    true,
+  ],
+  ["a TerminalError of another realm", { code: CODE }, true],
   ["an error caused by one", new Error("a", { cause: terminal }), true],
-  ["one three causes deep", new Error("a", { cause: { cause: { cause: terminal } } }), true],
+  [
+    "an error with one three causes deep",
+    new Error("a", { cause: { cause: { cause: terminal } } }),
+    true,
+  ],
   ["one a hundred causes deep", nested(100), true],
   ["one deeper than that", nested(101), false],
   ["a timeout after one: another attempt", new TimeoutError(1, { cause: terminal }), false],

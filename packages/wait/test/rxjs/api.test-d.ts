@@ -1,4 +1,4 @@
-// Checked by the compiler alone: nothing here runs.
+// Checked by the compiler only: nothing here runs.
 import { Backoff, type BackoffManager } from "@holdfast/wait";
 import {
   backoffDelay,
@@ -15,7 +15,7 @@ declare const source: Observable<"a" | "b">;
 declare const newManager: () => BackoffManager;
 const backoff = { duration: 1 };
 
-// What comes out.
+// Results.
 
 expectTypeOf(source.pipe(retryBackoff({ backoff }))).toEqualTypeOf(source);
 expectTypeOf(source.pipe(repeatBackoff({ backoff: new Backoff(backoff) }))).toEqualTypeOf(source);
@@ -29,7 +29,7 @@ expectTypeOf(source.pipe(retry({ delay: backoffDelay(backoff) }))).toEqualTypeOf
 expectTypeOf(backoffUntil$(() => 1, newManager, true)).toEqualTypeOf<Observable<number>>();
 expectTypeOf(backoffUntil$(async () => 1, newManager, true)).toEqualTypeOf<Observable<number>>();
 
-// What goes in.
+// Arguments.
 
 source.pipe(
   retryBackoff({
@@ -40,7 +40,7 @@ source.pipe(
   }),
 );
 
-// What does not compile.
+// Compile-time errors.
 
 // @ts-expect-error The shape of the delays has no default.
 retryBackoff({});
@@ -48,7 +48,7 @@ retryBackoff({});
 retryBackoff({ backoff, count: 3 });
 // @ts-expect-error A promise is no decision: it would always be taken for a yes.
 retryBackoff({ backoff, shouldRetry: async () => false });
-// @ts-expect-error What a poll waits for has no default.
+// @ts-expect-error `until` is required.
 pollBackoff({ backoff });
 // @ts-expect-error A notifier counts retries; repeat counts runs, and hands over nothing else.
 of(1).pipe(repeat({ delay: backoffDelay(backoff) }));

@@ -25,7 +25,7 @@ describe("backoffDelay", () => {
       return throwError(() => refused);
     });
 
-  it("ends with a TerminalError, and with a RetryAfterError that names Infinity", () => {
+  it("fails at once with a TerminalError, and with a RetryAfterError that names Infinity", () => {
     for (const error of [new TerminalError("no"), new RetryAfterError(Number.POSITIVE_INFINITY)]) {
       timeline.events.length = 0;
       const delay = backoffDelay({ duration: 100 }, { clock });
@@ -49,11 +49,11 @@ describe("backoffDelay", () => {
     expect(tries.map(([at]) => at)).toEqual([0, 5_000, 5_200]);
   });
 
-  it("gives retry delays that grow, and its count ends them with the last error", () => {
+  it("supplies growing delays to retry, whose count ends with the last error", () => {
     marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
       const source = cold("-a#", undefined, refused);
       const delay = backoffDelay({ duration: 2, factor: 2 }, { clock: time });
-      // Two frames to the failure, then 2, 4 and 8 of delay.
+      // Two frames until the failure, then delays of 2, 4 and 8.
       expectObservable(source.pipe(retry({ count: 3, delay }))).toBe(
         "-a---a-----a---------a#",
         undefined,
@@ -68,7 +68,7 @@ describe("backoffDelay", () => {
     });
   });
 
-  it("starts over with the count of retry", () => {
+  it("starts over with the retry count", () => {
     const delay = backoffDelay({ duration: 100, factor: 2 }, { clock });
     let tries = 0;
     const source = defer(() => {
@@ -97,7 +97,7 @@ describe("backoffDelay", () => {
     ]);
   });
 
-  it("gives every subscription the delays from the first on, also where they overlap", () => {
+  it("starts every subscription at the first delay, also if they overlap", () => {
     const delay = backoffDelay({ duration: 100, factor: 2 }, { clock });
     const pipe = (name: string) => failing(name).pipe(retry({ count: 3, delay }));
     pipe("a").subscribe({ error() {} });
@@ -116,7 +116,7 @@ describe("backoffDelay", () => {
     ]);
   });
 
-  it("takes one delay for each retry of a lone subscription", () => {
+  it("draws one delay for each retry of a single subscription", () => {
     const next = vi.fn(() => 10);
     const strategy: BackoffStrategy = { delayFunc: vi.fn(() => next) };
     const delay = backoffDelay(strategy, { clock });
@@ -143,7 +143,7 @@ describe("backoffDelay", () => {
     ]);
   });
 
-  it("leaves no timer when it is unsubscribed from inside a delay", () => {
+  it("stops the timer when unsubscribed during a delay", () => {
     const delay = backoffDelay({ duration: 1_000 }, { clock });
     const subscription = failing().pipe(retry({ delay })).subscribe(noting(timeline));
     clock.stepSync(1_500);
@@ -157,7 +157,7 @@ describe("backoffDelay", () => {
     ]);
   });
 
-  it("fails the stream where a strategy gives no delay", () => {
+  it("fails the stream if the strategy returns an invalid delay", () => {
     const delay = backoffDelay({ delayFunc: () => () => Number.NaN }, { clock });
     failing().pipe(retry({ delay })).subscribe(noting(timeline));
     expect(timeline.events).toEqual([

@@ -28,7 +28,7 @@ describe("backoffUntil$", () => {
   const growing = () => new ExponentialBackoffManager({ duration: 100, factor: 2, clock });
   const every = (duration: number) => () => new JitteredBackoffManager({ duration, clock });
 
-  it.each([true, false])("emits what each call returns (sliding: %s)", async (sliding) => {
+  it.each([true, false])("emits the value of each call (sliding: %s)", async (sliding) => {
     let calls = 0;
     const results = backoffUntil$(() => ++calls, growing, sliding);
     const subscription = results.subscribe(noting(timeline));
@@ -47,7 +47,7 @@ describe("backoffUntil$", () => {
     [true, [300, 1_600, 2_900]],
     [false, [300, 1_300, 2_300]],
   ])(
-    "emits when a call resolves, and one delay later calls again (sliding: %s)",
+    "emits when a call resolves, and calls again one delay later (sliding: %s)",
     async (sliding, at) => {
       const work = async () => {
         await clock.sleep(300);
@@ -62,7 +62,7 @@ describe("backoffUntil$", () => {
     },
   );
 
-  it("calls nothing before it is subscribed to, and makes a manager for each subscription", async () => {
+  it("calls nothing before the subscription, and creates a manager for each subscription", async () => {
     const newManager = vi.fn(growing);
     const f = vi.fn(() => "done");
     const results = backoffUntil$(f, newManager, true).pipe(take(3));
@@ -84,9 +84,9 @@ describe("backoffUntil$", () => {
     ]);
   });
 
-  describe("when it is unsubscribed from", () => {
+  describe("when unsubscribed", () => {
     it.each([true, false])(
-      "inside a delay, stops the timer at once (sliding: %s)",
+      "during a delay, stops the timer at once (sliding: %s)",
       async (sliding) => {
         const subscription = backoffUntil$(() => "done", every(1_000), sliding).subscribe();
         await clock.step(500);
@@ -97,7 +97,7 @@ describe("backoffUntil$", () => {
     );
 
     it.each([true, false])(
-      "inside a call, aborts its signal and emits no more (sliding: %s)",
+      "during a call, aborts its signal and emits no more (sliding: %s)",
       async (sliding) => {
         const work = async (signal: AbortSignal) => {
           signal.addEventListener("abort", () => timeline.note("aborted"), { once: true });
@@ -112,14 +112,14 @@ describe("backoffUntil$", () => {
       },
     );
 
-    it("before its first call has returned, which may well be", async () => {
+    it("during the first call, emits nothing", async () => {
       const subscription = backoffUntil$(() => "done", growing, true).subscribe(noting(timeline));
       subscription.unsubscribe();
       await clock.step(10_000);
       expect(timeline.events).toEqual([]);
     });
 
-    it("leaves no listener on the signal that its work got", async () => {
+    it("leaves no listener on the signal of its work", async () => {
       const signals = new Set<AbortSignal>();
       backoffUntil$((signal) => signals.add(signal), growing, true)
         .pipe(take(3))
@@ -130,7 +130,7 @@ describe("backoffUntil$", () => {
       ]);
     });
 
-    it("hands an error of the call to rxjs, which nobody else would hear of", async () => {
+    it("passes an error of the running call to config.onStoppedNotification", async () => {
       const bug = new Error("bug");
       const stopped = vi.fn();
       config.onStoppedNotification = stopped;
@@ -144,7 +144,7 @@ describe("backoffUntil$", () => {
       await clock.step(10_000);
       expect(timeline.events).toEqual([]);
       await vi.waitFor(() => expect(stopped).toHaveBeenCalled()); // a timer of rxjs' own
-      expect(stopped.mock.calls.map(([told]) => told)).toContainEqual(
+      expect(stopped.mock.calls.map(([error]) => error)).toContainEqual(
         expect.objectContaining({ kind: "E", error: bug }),
       );
     });
@@ -159,13 +159,13 @@ describe("backoffUntil$", () => {
       rejects: () => Promise.reject(bug),
     };
 
-    it.each(["throws", "rejects"] as const)("fails with what it %s with", async (how) => {
+    it.each(["throws", "rejects"] as const)("fails with the error that it %s with", async (how) => {
       backoffUntil$(failing[how], growing, false).subscribe(noting(timeline));
       await clock.step(10_000);
       expect(timeline.events).toEqual([[0, ["failed", bug]]]);
     });
 
-    it("hands it to onError and goes on after the normal delay", async () => {
+    it("passes the error to onError and continues after the normal delay", async () => {
       let calls = 0;
       const work = () => {
         if (++calls % 2 === 1) throw bug;
@@ -183,7 +183,7 @@ describe("backoffUntil$", () => {
       ]);
     });
 
-    it("fails with what onError throws", async () => {
+    it("fails with an error of onError", async () => {
       const second = new Error("second");
       const onError = () => {
         throw second;
@@ -194,7 +194,7 @@ describe("backoffUntil$", () => {
     });
   });
 
-  it("completes where somebody else stops the timer", async () => {
+  it("completes if other code stops the timer", async () => {
     const manager = every(1_000)();
     backoffUntil$(
       () => "done",
@@ -210,7 +210,7 @@ describe("backoffUntil$", () => {
     ]);
   });
 
-  it("fails where it cannot have a manager", async () => {
+  it("fails with an error of newManager", async () => {
     const bug = new Error("bug");
     const broken = () => {
       throw bug;

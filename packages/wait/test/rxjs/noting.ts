@@ -1,7 +1,7 @@
 import type { Observer } from "rxjs";
 import type { Timeline } from "../../../../test/timeline.ts";
 
-/** An observer that notes what it is told: a value, `"completed"`, or `["failed", error]`. */
+/** An observer that notes each notification: a value, `"completed"`, or `["failed", error]`. */
 export function noting({ note }: Timeline): Observer<unknown> {
   return {
     next: note,

@@ -29,11 +29,11 @@ describe("pollBackoff", () => {
     timeline = timelineOf(clock);
   });
 
-  /** Notes each question and answers it with the next of these; the last one stays. */
+  /** Notes each subscription and emits the next of these values; repeats the last one. */
   function answering(...answers: readonly string[][]): Observable<string> {
     let call = 0;
     return defer(() => {
-      timeline.note("ask");
+      timeline.note("subscribe");
       return from(answers[Math.min(call++, answers.length - 1)] as string[]);
     });
   }
@@ -44,10 +44,10 @@ describe("pollBackoff", () => {
       .subscribe(noting(timeline));
   }
 
-  it("waits after a RetryAfterError and goes on, within the timeout", () => {
+  it("waits after a RetryAfterError and continues, within the timeout", () => {
     const errors = [new RetryAfterError(5_000), new RetryAfterError(5_000)];
     const source = defer(() => {
-      timeline.note("ask");
+      timeline.note("subscribe");
       const error = errors.shift();
       return error === undefined ? of("ready") : throwError(() => error);
     });
@@ -76,30 +76,30 @@ describe("pollBackoff", () => {
     }
   });
 
-  it("asks until a value will do, and emits that one alone", () => {
+  it("subscribes until a value matches, and emits only that value", () => {
     marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
       const questions = [cold("-a|"), cold("-a|"), cold("-b-a|")] as const;
       let call = 0;
       const source = defer(() => questions[call++] as Observable<string>);
       const options = { backoff: { duration: 2, factor: 2 }, timeout: 60_000, clock: time };
       const polled = source.pipe(pollBackoff((value) => value === "b", options));
-      // Two frames to each answer, then 2 and 4 of delay.
+      // Two frames until each value, then delays of 2 and 4.
       expectObservable(polled).toBe("-----------(b|)");
       expectSubscriptions(questions[2].subscriptions).toBe("----------^!");
     });
   });
 
-  it("asks at once, and no more if the first answer will do", () => {
+  it("subscribes at once, and only once if the first value matches", () => {
     start(answering(["ready", "not any more"]), { timeout: 1_000 });
     expect(timeline.events).toEqual([
-      [0, "ask"],
+      [0, "subscribe"],
       [0, "ready"],
       [0, "completed"],
     ]);
     expect(clock.waiters()).toBe(0);
   });
 
-  it("tells until each value and nothing else", () => {
+  it("passes each value to until, and nothing else", () => {
     const until = vi.fn((..._: unknown[]) => false);
     of("a", "b")
       .pipe(pollBackoff(until, { backoff: doubling, clock }))
@@ -109,7 +109,7 @@ describe("pollBackoff", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("waits for ever, where no timeout is given", () => {
+  it("continues for ever without a timeout", () => {
     const subscription = start(answering(["no"]), { backoff: { duration: 1_000 } });
     clock.stepSync(500_000);
     expect(timeline.events).toHaveLength(501);
@@ -117,24 +117,24 @@ describe("pollBackoff", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  describe("when the timeout is over, fails with a TimeoutError", () => {
+  describe("fails with a TimeoutError when the timeout expires", () => {
     it.each([
       [99, [0]],
       [100, [0]],
       [101, [0, 100]],
       [300, [0, 100]],
       [1_000, [0, 100, 300, 700]],
-    ])("inside a delay or at its end, after %d ms", (timeout, asked) => {
+    ])("during a delay or at its end, after %d ms", (timeout, subscribedAt) => {
       start(answering(["no"]), { timeout });
       clock.stepSync(10_000);
       expect(timeline.events).toEqual([
-        ...asked.map((at) => [at, "ask"]),
+        ...subscribedAt.map((at) => [at, "subscribe"]),
         [timeout, ["failed", new TimeoutError(timeout)]],
       ]);
       expect(clock.waiters()).toBe(0);
     });
 
-    it("inside a question", () => {
+    it("during a subscription to the source", () => {
       const source = new Subject<string>();
       start(source, { timeout: 1_000 });
       clock.stepSync(999);
@@ -144,7 +144,7 @@ describe("pollBackoff", () => {
       expect([clock.waiters(), source.observed]).toEqual([0, false]);
     });
 
-    it("however many values came that will not do", () => {
+    it("after any number of other values", () => {
       const source = new Subject<string>();
       start(source, { timeout: 1_000 });
       clock.stepSync(600);
@@ -153,12 +153,12 @@ describe("pollBackoff", () => {
       expect(timeline.events).toEqual([[1_000, ["failed", new TimeoutError(1_000)]]]);
     });
 
-    it("of 0, unless the source answers at once", () => {
+    it("with a timeout of 0, unless the source emits a match at once", () => {
       start(answering(["ready"]), { timeout: 0 });
       start(NEVER, { timeout: 0 });
       clock.stepSync(0);
       expect(timeline.events).toEqual([
-        [0, "ask"],
+        [0, "subscribe"],
         [0, "ready"],
         [0, "completed"],
         [0, ["failed", new TimeoutError(0)]],
@@ -166,7 +166,7 @@ describe("pollBackoff", () => {
     });
   });
 
-  it("fails at once where the source does, with that very error", () => {
+  it("fails at once with an error of the source", () => {
     start(
       throwError(() => refused),
       { timeout: 1_000 },
@@ -175,7 +175,7 @@ describe("pollBackoff", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("fails at once with what until throws", () => {
+  it("fails at once with an error of until", () => {
     const bug = new Error("bug");
     const broken = () => {
       throw bug;
@@ -187,13 +187,13 @@ describe("pollBackoff", () => {
       .pipe(pollBackoff(broken, { backoff: doubling, timeout: 1_000, clock }))
       .subscribe(noting(timeline));
     expect(timeline.events).toEqual([
-      [0, "ask"],
+      [0, "subscribe"],
       [0, ["failed", bug]],
     ]);
     expect(clock.waiters()).toBe(0);
   });
 
-  it.each([50, 150])("leaves no timer when it is unsubscribed from after %d ms", (at) => {
+  it.each([50, 150])("stops its timers when unsubscribed after %d ms", (at) => {
     const subscription = start(answering(["no"]), { timeout: 1_000 });
     clock.stepSync(at);
     expect(clock.waiters()).toBe(2);

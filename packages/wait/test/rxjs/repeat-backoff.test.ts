@@ -19,7 +19,7 @@ describe("repeatBackoff", () => {
     timeline = timelineOf(clock);
   });
 
-  /** Notes each subscription, then emits the next of these runs and completes; then only completes. */
+  /** Notes each subscription, emits the next of these runs and completes; later runs are empty. */
   function runs(...values: readonly string[][]): Observable<string> {
     const left = [...values];
     return defer(() => {
@@ -37,7 +37,7 @@ describe("repeatBackoff", () => {
       .subscribe(noting(timeline));
   }
 
-  /** What happens to a source that is always empty. */
+  /** The events of a source that is always empty. */
   function eventsOf(options: Partial<RepeatBackoffOptions>): TimelineEvent[] {
     start(runs(), options);
     clock.stepSync(10_000);
@@ -45,11 +45,11 @@ describe("repeatBackoff", () => {
     return timeline.events;
   }
 
-  it("subscribes again after delays that grow, from the end of each run", () => {
+  it("subscribes again after growing delays from the end of each run", () => {
     marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
       const source = cold("-a|");
       const options = { backoff: { duration: 2, factor: 2 }, repeats: 3, clock: time };
-      // Two frames to the end, then 2, 4 and 8 of delay.
+      // Two frames until the end, then delays of 2, 4 and 8.
       expectObservable(source.pipe(repeatBackoff(options))).toBe("-a---a-----a---------a|");
       expectSubscriptions(source.subscriptions).toBe([
         "^-!",
@@ -60,7 +60,7 @@ describe("repeatBackoff", () => {
     });
   });
 
-  it("repeats for ever, where no limit is given", () => {
+  it("repeats for ever without a limit", () => {
     const subscription = start(runs(), { backoff: { duration: 1 } });
     clock.stepSync(500);
     expect(timeline.events).toHaveLength(501);
@@ -68,7 +68,7 @@ describe("repeatBackoff", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("gives each subscription delays and limits of its own", () => {
+  it("keeps separate delays and limits for each subscription", () => {
     const strategy: BackoffStrategy = { delayFunc: vi.fn(() => () => 30) };
     const repeated = runs().pipe(repeatBackoff({ backoff: strategy, repeats: 1, clock }));
     repeated.subscribe(noting(timeline));
@@ -102,14 +102,14 @@ describe("repeatBackoff", () => {
     [100, [0, 100]],
     [299, [0, 100]],
     [300, [0, 100, 300]],
-  ])("completes where the next run would come after %d ms", (maxElapsed, starts) => {
+  ])("completes if the next run would start after %d ms", (maxElapsed, starts) => {
     expect(eventsOf({ maxElapsed })).toEqual([
       ...starts.map((at) => [at, "run"]),
       [starts.at(-1), "completed"],
     ]);
   });
 
-  it("with resetOnSuccess starts delays, repeats and time over after a run with values", () => {
+  it("resets delays, repeats and elapsed time after a run with values, with resetOnSuccess", () => {
     start(runs(["a", "b"], [], [], ["c"]), {
       repeats: 3,
       maxElapsed: 350,
@@ -138,7 +138,7 @@ describe("repeatBackoff", () => {
     ]);
   });
 
-  it("without resetOnSuccess starts nothing over", () => {
+  it("resets nothing without resetOnSuccess", () => {
     start(runs(["a"], ["b"], ["c"]), { repeats: 2 });
     clock.stepSync(10_000);
     expect(timeline.events).toEqual([
@@ -152,7 +152,7 @@ describe("repeatBackoff", () => {
     ]);
   });
 
-  it("fails at once where the source does, with that very error", () => {
+  it("fails at once with an error of the source", () => {
     let call = 0;
     start(
       defer(() => (++call < 3 ? EMPTY : throwError(() => refused))),
@@ -163,20 +163,23 @@ describe("repeatBackoff", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it.each([true, false])("fails with what its strategy throws (source at once: %s)", (atOnce) => {
-    const bug = new Error("bug");
-    const strategy: BackoffStrategy = {
-      delayFunc() {
-        throw bug;
-      },
-    };
-    const source = new Subject<string>();
-    start(atOnce ? EMPTY : source, { backoff: strategy });
-    source.complete();
-    expect(timeline.events).toEqual([[0, ["failed", bug]]]);
-  });
+  it.each([true, false])(
+    "fails with an error of its strategy (synchronous source: %s)",
+    (atOnce) => {
+      const bug = new Error("bug");
+      const strategy: BackoffStrategy = {
+        delayFunc() {
+          throw bug;
+        },
+      };
+      const source = new Subject<string>();
+      start(atOnce ? EMPTY : source, { backoff: strategy });
+      source.complete();
+      expect(timeline.events).toEqual([[0, ["failed", bug]]]);
+    },
+  );
 
-  it("stops the timer when it is unsubscribed from inside a delay", () => {
+  it("stops the timer when unsubscribed during a delay", () => {
     const subscription = start(runs(), {});
     clock.stepSync(150);
     expect(clock.waiters()).toBe(1);
@@ -189,7 +192,7 @@ describe("repeatBackoff", () => {
     ]);
   });
 
-  it("unsubscribes from the source when it is unsubscribed from inside a run", () => {
+  it("unsubscribes from the source when unsubscribed during a run", () => {
     const source = new Subject<never>();
     const subscription = start(source, {});
     expect(source.observed).toBe(true);

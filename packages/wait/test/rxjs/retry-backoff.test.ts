@@ -33,7 +33,7 @@ describe("retryBackoff", () => {
     timeline = timelineOf(clock);
   });
 
-  /** Notes each subscription and then fails with the next of these errors; the last one stays. */
+  /** Notes each subscription and fails with the next of these errors; repeats the last one. */
   function failing(...errors: readonly unknown[]): Observable<never> {
     let call = 0;
     return defer(() => {
@@ -48,7 +48,7 @@ describe("retryBackoff", () => {
       .subscribe(noting(timeline));
   }
 
-  /** What happens to a source that always fails. */
+  /** The events of a source that always fails. */
   function eventsOf(options: Partial<RetryBackoffOptions>): TimelineEvent[] {
     start(failing(refused), options);
     clock.stepSync(10_000);
@@ -56,7 +56,7 @@ describe("retryBackoff", () => {
     return timeline.events;
   }
 
-  describe("honours the errors that say when to try again", () => {
+  describe("after a TerminalError or a RetryAfterError", () => {
     it("fails at once with a TerminalError, or an error caused by one", () => {
       for (const error of [terminal, new Error("page", { cause: terminal })]) {
         timeline.events.length = 0;
@@ -97,11 +97,11 @@ describe("retryBackoff", () => {
   });
 
   describe("subscribes again", () => {
-    it("after delays that grow, and passes values on", () => {
+    it("after growing delays, and passes values on", () => {
       marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
         const source = cold("-a#", undefined, refused);
         const options = { backoff: { duration: 2, factor: 2 }, retries: 3, clock: time };
-        // Two frames to the failure, then 2, 4 and 8 of delay.
+        // Two frames until the failure, then delays of 2, 4 and 8.
         expectObservable(source.pipe(retryBackoff(options))).toBe(
           "-a---a-----a---------a#",
           undefined,
@@ -116,7 +116,7 @@ describe("retryBackoff", () => {
       });
     });
 
-    it("not when the source completes", () => {
+    it("only if the source fails, not if it completes", () => {
       marbles(({ clock: time, cold, expectObservable, expectSubscriptions }) => {
         const source = cold("-a-|");
         const retried = source.pipe(retryBackoff({ backoff: { duration: 1 }, clock: time }));
@@ -125,7 +125,7 @@ describe("retryBackoff", () => {
       });
     });
 
-    it("for ever, where no limit is given", () => {
+    it("for ever without a limit", () => {
       const subscription = start(failing(refused), { backoff: { duration: 1 } });
       clock.stepSync(500);
       expect(timeline.events).toHaveLength(501);
@@ -133,7 +133,7 @@ describe("retryBackoff", () => {
       expect(clock.waiters()).toBe(0);
     });
 
-    it("with the delays of any strategy, from the first on for each subscription", () => {
+    it("with the delays of any strategy, from the first delay for each subscription", () => {
       const strategy: BackoffStrategy = { delayFunc: vi.fn(() => () => 30) };
       const retried = failing(refused).pipe(retryBackoff({ backoff: strategy, retries: 1, clock }));
       retried.subscribe({ error() {} });
@@ -143,7 +143,7 @@ describe("retryBackoff", () => {
       expect(strategy.delayFunc).toHaveBeenCalledTimes(2);
     });
 
-    it("without disturbing another subscription of the same operator", () => {
+    it("independently of other subscriptions of the same operator", () => {
       const retried = failing(refused).pipe(
         retryBackoff({ backoff: new Backoff(doubling), retries: 2, maxElapsed: 300, clock }),
       );
@@ -164,7 +164,7 @@ describe("retryBackoff", () => {
     });
   });
 
-  describe("ends with the last error itself", () => {
+  describe("fails with the last error itself", () => {
     it.each([
       [0, [0]],
       [1, [0, 100]],
@@ -182,7 +182,7 @@ describe("retryBackoff", () => {
       [100, [0, 100]],
       [299, [0, 100]],
       [300, [0, 100, 300]],
-    ])("where the next retry would come after %d ms", (maxElapsed, tries) => {
+    ])("if the next retry would start after %d ms", (maxElapsed, tries) => {
       expect(eventsOf({ maxElapsed })).toEqual([
         ...tries.map((at) => [at, "try"]),
         [tries.at(-1), ["failed", refused]],
@@ -192,30 +192,27 @@ describe("retryBackoff", () => {
     it.each([
       [1_299, [0, 600], 1_100],
       [1_300, [0, 600, 1_300], 1_800],
-    ])(
-      "and counts the time that the source itself takes (%d ms)",
-      async (maxElapsed, tries, end) => {
-        const slow = defer(async () => {
-          timeline.note("try");
-          await clock.sleep(500);
-          throw refused;
-        });
-        start(slow, { maxElapsed });
-        await clock.step(10_000);
-        expect(timeline.events).toEqual([
-          ...tries.map((at) => [at, "try"]),
-          [end, ["failed", refused]],
-        ]);
-      },
-    );
+    ])("including the time of the source (%d ms)", async (maxElapsed, tries, end) => {
+      const slow = defer(async () => {
+        timeline.note("try");
+        await clock.sleep(500);
+        throw refused;
+      });
+      start(slow, { maxElapsed });
+      await clock.step(10_000);
+      expect(timeline.events).toEqual([
+        ...tries.map((at) => [at, "try"]),
+        [end, ["failed", refused]],
+      ]);
+    });
 
-    it.each([refused, "refused", 0, null, undefined])("whatever it is: %s", (error) => {
+    it.each([refused, "refused", 0, null, undefined])("of any type: %s", (error) => {
       start(failing("first", error), { retries: 1 });
       clock.stepSync(1_000);
       expect(timeline.events.at(-1)).toEqual([100, ["failed", error]]);
     });
 
-    it("where shouldRetry says no", () => {
+    it("if shouldRetry returns false", () => {
       const fatal = new Error("fatal");
       start(failing(refused, refused, fatal), { shouldRetry: ({ error }) => error !== fatal });
       clock.stepSync(1_000);
@@ -229,9 +226,9 @@ describe("retryBackoff", () => {
     });
   });
 
-  describe("tells its hooks", () => {
-    const contexts = (told: readonly RetryBackoffContext[]) =>
-      told.map(({ attempt, error, delay, elapsed, retriesLeft }) => [
+  describe("hooks", () => {
+    const factsOf = (contexts: readonly RetryBackoffContext[]) =>
+      contexts.map(({ attempt, error, delay, elapsed, retriesLeft }) => [
         attempt,
         error,
         delay,
@@ -239,31 +236,33 @@ describe("retryBackoff", () => {
         retriesLeft,
       ]);
 
-    it("which attempt failed, with what, how long it waits and what is left", () => {
-      const asked: RetryBackoffContext[] = [];
-      const told: RetryBackoffContext[] = [];
+    it("receive attempt, error, delay, elapsed and retriesLeft", () => {
+      const shouldRetryContexts: RetryBackoffContext[] = [];
+      const onRetryContexts: RetryBackoffContext[] = [];
       eventsOf({
         retries: 3,
-        shouldRetry: (context) => asked.push(context) > 0,
-        onRetry: (context) => told.push(context),
+        shouldRetry: (context) => shouldRetryContexts.push(context) > 0,
+        onRetry: (context) => onRetryContexts.push(context),
       });
       const expected = [
         [1, refused, 100, 0, 3],
         [2, refused, 200, 100, 2],
         [3, refused, 400, 300, 1],
       ];
-      expect(contexts(asked)).toEqual(expected);
-      expect(contexts(told)).toEqual(expected);
-      expect([...asked, ...told].every(Object.isFrozen)).toBe(true);
+      expect(factsOf(shouldRetryContexts)).toEqual(expected);
+      expect(factsOf(onRetryContexts)).toEqual(expected);
+      expect([...shouldRetryContexts, ...onRetryContexts].every(Object.isFrozen)).toBe(true);
     });
 
-    it("that there is no end, where there is none", () => {
-      const told: RetryBackoffContext[] = [];
-      start(failing(refused), { onRetry: (context) => told.push(context) }).unsubscribe();
-      expect(contexts(told)).toEqual([[1, refused, 100, 0, Number.POSITIVE_INFINITY]]);
+    it("receive retriesLeft of Infinity without a limit", () => {
+      const onRetryContexts: RetryBackoffContext[] = [];
+      start(failing(refused), {
+        onRetry: (context) => onRetryContexts.push(context),
+      }).unsubscribe();
+      expect(factsOf(onRetryContexts)).toEqual([[1, refused, 100, 0, Number.POSITIVE_INFINITY]]);
     });
 
-    it("in this order, each only if the one before let it", () => {
+    it("are called in order, each only if the previous one allows it", () => {
       const hooks = {
         shouldRetry({ attempt }: RetryBackoffContext) {
           timeline.note("should");
@@ -291,27 +290,27 @@ describe("retryBackoff", () => {
       ]);
     });
 
-    it("the delay of the back-off, and waits for the one it gets", () => {
+    it("can replace the delay of the back-off", () => {
       const seen: [number, number][] = [];
-      const told: number[] = [];
+      const delays: number[] = [];
       const events = eventsOf({
         retries: 3,
         delay(context, next) {
           seen.push([context.delay, next]);
           return context.attempt === 2 ? 5_000 : next;
         },
-        onRetry: ({ delay }) => told.push(delay),
+        onRetry: ({ delay }) => delays.push(delay),
       });
       expect(seen).toEqual([
         [100, 100],
         [200, 200],
         [400, 400],
       ]);
-      expect(told).toEqual([100, 5_000, 400]);
+      expect(delays).toEqual([100, 5_000, 400]);
       expect(events.map(([at]) => at)).toEqual([0, 100, 5_100, 5_500, 5_500]);
     });
 
-    it("and gives up at once where the delay it gets is too long", () => {
+    it("fail the stream at once with a delay past maxElapsed", () => {
       expect(eventsOf({ maxElapsed: 1_000, delay: () => 1_001 })).toEqual([
         [0, "try"],
         [0, ["failed", refused]],
@@ -322,7 +321,7 @@ describe("retryBackoff", () => {
       [-1, new RangeError("options.delay() must be a number of at least 0, got -1")],
       [Number.NaN, new RangeError("options.delay() must be a number of at least 0, got NaN")],
       ["1", new TypeError('options.delay() must be a number of at least 0, got "1"')],
-    ])("and fails at once where it gets a delay of %s", (bad, error) => {
+    ])("fail the stream at once with an invalid delay of %s", (bad, error) => {
       const onRetry = vi.fn();
       expect(eventsOf({ delay: () => bad as number, onRetry })).toEqual([
         [0, "try"],
@@ -338,7 +337,7 @@ describe("retryBackoff", () => {
         tries: 1,
         error: new RangeError("delay must be a number of milliseconds, got NaN"),
       },
-    ])("and does not take what a strategy gives, $gives, for theirs", ({ gives, tries, error }) => {
+    ])("are not blamed for a delay of $gives from the strategy", ({ gives, tries, error }) => {
       const backoff = { delayFunc: () => () => gives };
       expect(eventsOf({ backoff, retries: 1 })).toEqual([
         ...new Array(tries).fill([0, "try"]),
@@ -347,7 +346,7 @@ describe("retryBackoff", () => {
     });
 
     it.each(["shouldRetry", "delay", "onRetry"] as const)(
-      "and fails at once with what %s throws",
+      "fail the stream at once with an error of %s",
       (hook) => {
         const bug = new Error("bug");
         const broken = () => {
@@ -362,7 +361,7 @@ describe("retryBackoff", () => {
   });
 
   describe("with resetOnSuccess", () => {
-    /** One value and a failure on every third subscription, a failure on all others. */
+    /** A value and a failure on every third subscription, a failure on all others. */
     function recovering(): Observable<string> {
       let call = 0;
       return defer(() => {
@@ -372,14 +371,14 @@ describe("retryBackoff", () => {
       });
     }
 
-    it("starts delays, retries and time over after a value", () => {
-      const told: unknown[] = [];
+    it("resets delays, retries and elapsed time after a value", () => {
+      const retries: unknown[] = [];
       start(recovering(), {
         retries: 2,
         maxElapsed: 300,
         resetOnSuccess: true,
         onRetry: ({ attempt, delay, elapsed, retriesLeft }) =>
-          told.push([attempt, delay, elapsed, retriesLeft]),
+          retries.push([attempt, delay, elapsed, retriesLeft]),
       });
       clock.stepSync(900);
       expect(timeline.events).toEqual([
@@ -391,7 +390,7 @@ describe("retryBackoff", () => {
         [600, "try"],
         [600, ["failed", refused]],
       ]);
-      expect(told).toEqual([
+      expect(retries).toEqual([
         [1, 100, 0, 2],
         [2, 200, 100, 1],
         [1, 100, 0, 2],
@@ -400,7 +399,7 @@ describe("retryBackoff", () => {
       expect(clock.waiters()).toBe(0);
     });
 
-    it("counts time from the failure, however long the source was well", () => {
+    it("measures elapsed time from the first failure after a value", () => {
       const source = new Subject<string>();
       const events: unknown[] = [];
       source
@@ -421,7 +420,7 @@ describe("retryBackoff", () => {
       expect(events).toEqual([0, refused]);
     });
 
-    it("starts nothing over without a value", () => {
+    it("resets nothing without a value", () => {
       expect(eventsOf({ retries: 2, resetOnSuccess: true })).toEqual([
         [0, "try"],
         [100, "try"],
@@ -431,7 +430,7 @@ describe("retryBackoff", () => {
     });
   });
 
-  it("without resetOnSuccess starts nothing over", () => {
+  it("resets nothing without resetOnSuccess", () => {
     let call = 0;
     const source = defer(() => {
       timeline.note(++call);
@@ -453,8 +452,8 @@ describe("retryBackoff", () => {
     ]);
   });
 
-  describe("when it is unsubscribed from", () => {
-    it("inside a delay, stops the timer", () => {
+  describe("when unsubscribed", () => {
+    it("during a delay, stops the timer", () => {
       const subscription = start(failing(refused), {});
       clock.stepSync(150);
       expect(clock.waiters()).toBe(1);
@@ -467,7 +466,7 @@ describe("retryBackoff", () => {
       ]);
     });
 
-    it("inside the source, unsubscribes from the source", () => {
+    it("during a run of the source, unsubscribes from the source", () => {
       const source = new Subject<never>();
       const subscription = start(source, {});
       expect(source.observed).toBe(true);
@@ -475,7 +474,7 @@ describe("retryBackoff", () => {
       expect(source.observed).toBe(false);
     });
 
-    it.each(["shouldRetry", "delay", "onRetry"] as const)("inside %s, arms no timer", (hook) => {
+    it.each(["shouldRetry", "delay", "onRetry"] as const)("during %s, arms no timer", (hook) => {
       const source = new Subject<never>();
       const subscription = start(source, {
         [hook]() {
@@ -489,7 +488,7 @@ describe("retryBackoff", () => {
       expect(timeline.events).toEqual([]);
     });
 
-    it("has asked its strategy for nothing, where nothing failed", () => {
+    it("before a failure, has drawn no delay", () => {
       const strategy = { delayFunc: vi.fn(() => () => 1) };
       start(NEVER, { backoff: strategy }).unsubscribe();
       expect(strategy.delayFunc).not.toHaveBeenCalled();

@@ -1,5 +1,4 @@
-// Each test is a bug that users of rxjs, of backoff-rxjs or of a retry library have met, named after
-// what they saw.
+// Each test rules out a bug that users of rxjs, backoff-rxjs or a retry library have reported.
 import { fromScheduler } from "@holdfast/clock/rxjs";
 import { FakeClock } from "@holdfast/clock/testing";
 import { Backoff } from "@holdfast/wait";
@@ -43,7 +42,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
       return throwError(() => refused);
     });
 
-  /** The same retries in both forms. */
+  /** The same retries with either operator. */
   type Form = (
     backoff: { duration: number; factor?: number },
     retries: number,
@@ -56,7 +55,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
 
   describe.each(Object.entries(forms))("%s", (_form, retrying) => {
     it.each([2 ** 31 - 1, 2 ** 31, 30 * DAY])(
-      "a delay of %d ms fires at once, and the source is called in a hot loop (ReactiveX/rxjs#3015)",
+      "waits for a delay of %d ms, without a hot loop (ReactiveX/rxjs#3015)",
       async (duration) => {
         failing().pipe(retrying({ duration }, 1)).subscribe(noting(timeline));
         await harness.step(duration - 1);
@@ -70,7 +69,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
       },
     );
 
-    it("retries: 3 means three calls to some and four to others (ReactiveX/rxjs#674, node-retry#21)", async () => {
+    it("makes four calls with retries of 3 (ReactiveX/rxjs#674, node-retry#21)", async () => {
       failing()
         .pipe(retrying({ duration: 1 }, 3))
         .subscribe(noting(timeline));
@@ -78,7 +77,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
       expect(timeline.events.filter(([, event]) => event === "try")).toHaveLength(1 + 3);
     });
 
-    it("after the last failure there is one more delay before the error comes (ts-retry-promise)", async () => {
+    it("fails without a delay after the last failure (ts-retry-promise)", async () => {
       failing()
         .pipe(retrying({ duration: 1_000 }, 1))
         .subscribe(noting(timeline));
@@ -86,7 +85,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
       expect(timeline.events.at(-1)).toEqual([1_000, ["failed", refused]]);
     });
 
-    it("a delay of 0 starves timers, or overflows the stack where the source fails at once", async () => {
+    it("neither starves timers nor overflows the stack with a delay of 0", async () => {
       let tries = 0;
       const source = defer(() => {
         tries++;
@@ -96,13 +95,13 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
         .pipe(retrying({ duration: 0 }, Number.POSITIVE_INFINITY))
         .subscribe();
       expect(tries).toBe(1);
-      // A fake clock fires all that is due at an instant; here the next timer fires first, and ends it.
+      // A fake clock fires all timers due at an instant: the next timer fires first and ends the stream.
       harness.clock.afterFunc(0, () => subscription.unsubscribe());
       await harness.step(10);
       expect(tries).toBeLessThan(4);
     });
 
-    it("a source that fails at once deepens the stack with each retry, until it overflows", async () => {
+    it("keeps the depth of the stack for a source that fails synchronously", async () => {
       const depths: number[] = [];
       const source = defer(() => {
         depths.push(new Error("here").stack?.split("\n").length ?? 0);
@@ -121,7 +120,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
       expect(timeline.events).toEqual([[100, ["failed", refused]]]);
     });
 
-    it("two subscriptions share one sequence of delays, so the second waits too long", async () => {
+    it("starts each subscription at the first delay", async () => {
       const retried = failing().pipe(retrying({ duration: 100, factor: 2 }, 2));
       retried.subscribe({ error() {} });
       await harness.step(1_000);
@@ -135,7 +134,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
       ]);
     });
 
-    it("the error at the end is not the one of the source, but wraps it (ts-retry-promise)", async () => {
+    it("fails with the error of the source itself (ts-retry-promise)", async () => {
       failing()
         .pipe(retrying({ duration: 1 }, 1))
         .subscribe({ error: timeline.note });
@@ -144,7 +143,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
     });
   });
 
-  it("after a success the count starts over, but not the delay", async () => {
+  it("resets the count and the delay after a success", async () => {
     let tries = 0;
     const source = defer(() => {
       timeline.note("try");
@@ -174,7 +173,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
     ]);
   });
 
-  it("a stream that was well for a day has used up its time, and is given up at its first failure", async () => {
+  it("measures maxElapsed from the first failure after a success", async () => {
     const source = new Subject<string>();
     source
       .pipe(
@@ -194,7 +193,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
     await harness.step(60_000);
   });
 
-  it("a hook that throws is an unhandled rejection, and the stream goes on (async-retry)", async () => {
+  it("fails with an error of a hook, without an unhandled rejection (async-retry)", async () => {
     const bug = new Error("bug");
     failing()
       .pipe(
@@ -214,7 +213,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
     ]);
   });
 
-  it("polling goes on for ever after its timeout (p-wait-for#6, #27)", async () => {
+  it("stops polling at its timeout (p-wait-for#6, #27)", async () => {
     let asked = 0;
     defer(() => of(++asked))
       .pipe(
@@ -230,7 +229,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
   });
 });
 
-it("a jump of the system's clock turns a delay into a hot loop, or stretches it (ReactiveX/rxjs#5238)", () => {
+it("keeps its delays after a jump of the system clock (ReactiveX/rxjs#5238)", () => {
   for (const jump of [-DAY, DAY]) {
     const clock = new FakeClock();
     const timeline = timelineOf(clock);
@@ -251,7 +250,7 @@ it("a jump of the system's clock turns a delay into a hot loop, or stretches it 
   }
 });
 
-it("a virtual scheduler is asked for the first value only, the others wait in real time (backoff-rxjs intervalBackoff)", () => {
+it("uses the given clock for every delay (backoff-rxjs intervalBackoff)", () => {
   const scheduler = new VirtualTimeScheduler();
   const seen: [number, string][] = [];
   of("value")

@@ -9,25 +9,25 @@ interface Case {
 
 it.each(
   Object.entries<Case>({
-    // The rows of the package's own tests, in milliseconds.
+    // The rows of the tests of jpillora/backoff, in milliseconds.
     "doubles from 100 ms to 10 s": {
       options: {},
       delays: [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000],
     },
     "grows by its factor": { options: { factor: 1.5 }, delays: [100, 150, 225] },
-    "cuts off what is less than a nanosecond": {
+    "rounds down to whole nanoseconds": {
       options: { duration: 0.000_1, factor: 1.75 },
       delays: [0.000_1, 0.000_175, 0.000_306],
     },
-    "is the cap where the shortest delay is longer": {
+    "is the cap if the minimum delay is longer": {
       options: { duration: 500_000, cap: 100_000 },
       delays: [100_000, 100_000],
     },
-    "is the shortest delay at a factor below 1": {
+    "is the minimum delay at a factor below 1": {
       options: { factor: 0.5 },
       delays: [100, 100, 100],
     },
-    "draws between the shortest delay and its own": {
+    "draws between the minimum delay and the grown delay": {
       options: { spread: true, random: () => 0.5 },
       delays: [100, 150, 250, 450],
     },
@@ -35,7 +35,7 @@ it.each(
       options: { spread: true, cap: 400, random: draws(0.25) },
       delays: [100, 125, 175, 275, 400, 400],
     },
-    "is the shortest delay for a draw of 0": {
+    "is the minimum delay for a draw of 0": {
       options: { spread: true, cap: 400, random: () => 0 },
       delays: [100, 100, 100, 100],
     },
@@ -43,7 +43,7 @@ it.each(
       options: { duration: 0, spread: true, random: () => ALMOST_ONE },
       delays: [0, 0, 0],
     },
-    "takes an explicit undefined for a default": {
+    "treats undefined as the default": {
       options: {
         duration: undefined,
         factor: undefined,
@@ -77,7 +77,7 @@ it.each([
   expect(new AttemptBackoff(options).forAttempt(attempt)).toBe(delay);
 });
 
-it("draws nothing where there is nothing to draw from", () => {
+it("makes no draw with an empty range or without spread", () => {
   let drawn = 0;
   const random = () => {
     drawn++;
@@ -89,7 +89,7 @@ it("draws nothing where there is nothing to draw from", () => {
   expect(drawn).toBe(0);
 });
 
-it("counts attempts until it is reset; asking for another attempt does not count", () => {
+it("counts attempts until reset, and does not count calls of forAttempt", () => {
   const backoff = new AttemptBackoff();
   const counted: number[] = [];
   for (let i = 0; i < 3; i++) {
@@ -102,7 +102,7 @@ it("counts attempts until it is reset; asking for another attempt does not count
   expect([backoff.attempt(), backoff.duration()]).toEqual([0, 100]);
 });
 
-it("has copies with the same numbers that have counted nothing", () => {
+it("has copies with the same options at attempt 0", () => {
   const backoff = new AttemptBackoff({ duration: 3, factor: 3, cap: 30 });
   backoff.duration();
   const copy = backoff.copy();

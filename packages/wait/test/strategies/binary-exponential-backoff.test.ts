@@ -28,7 +28,7 @@ it.each(
       options: { slotTime: 1, random: () => 0 },
       delays: new Array<number>(15).fill(0),
     },
-    "draws anew each time": {
+    "draws for each delay": {
       options: { slotTime: 2, random: draws(0.5, 0.25, 0.75) },
       delays: [2, 2, 12],
     },
@@ -36,15 +36,15 @@ it.each(
       options: { slotTime: 0.0512, random: () => ALMOST_ONE },
       delays: [0.0512, 0.1536, 0.3584],
     },
-    "keeps its range from the collision it is told": {
+    "keeps its range from collision backoffLimit": {
       options: { slotTime: 1, backoffLimit: 2, random: () => ALMOST_ONE },
       delays: [1, 3, 3, 3],
     },
-    "does not wait at all with a limit of 0": {
+    "does not wait with a backoffLimit of 0": {
       options: { slotTime: 1, backoffLimit: 0, random: () => ALMOST_ONE },
       delays: [0, 0],
     },
-    "takes an explicit undefined for a default": {
+    "treats undefined as the default": {
       options: {
         slotTime: 0,
         backoffLimit: undefined,
@@ -60,7 +60,7 @@ it.each(
   expect(delays.map(backoff.delayFunc())).toEqual(delays);
 });
 
-it("ends at 2^63 ns, and draws 0 for a draw of 0, however wide its range", () => {
+it("is at most 2^63 ns, and 0 for a draw of 0, in any range", () => {
   const options = { slotTime: 1, backoffLimit: inf, attemptLimit: inf };
   const widest = new BinaryExponentialBackoff({ ...options, random: () => ALMOST_ONE }).delayFunc();
   const narrowest = new BinaryExponentialBackoff({ ...options, random: () => 0 }).delayFunc();
@@ -71,7 +71,7 @@ it("ends at 2^63 ns, and draws 0 for a draw of 0, however wide its range", () =>
   expect([widest(), narrowest()]).toEqual([2 ** 63 / 1e6, 0]);
 });
 
-it("gives every number of slots in its range the same chance", () => {
+it("draws every number of slots in its range equally often", () => {
   const random = seededRandom(3);
   const counts = new Array<number>(8).fill(0);
   for (let i = 0; i < 8_000; i++) {
@@ -85,7 +85,7 @@ it("gives every number of slots in its range the same chance", () => {
   for (const count of counts) expect(Math.abs(count - 1_000)).toBeLessThan(5 * Math.sqrt(875));
 });
 
-it("reports a failure at collision 16, again until it is reset, and then counts from 0", () => {
+it("throws at collision 16 and later, and counts from 0 after a reset", () => {
   const backoff = new BinaryExponentialBackoff({ slotTime: 1, random: () => ALMOST_ONE });
   for (let collision = 1; collision <= 15; collision++) {
     backoff.collision();
@@ -100,12 +100,12 @@ it("reports a failure at collision 16, again until it is reset, and then counts 
   expect(backoff.collision()).toBe(1);
 });
 
-it("reports a failure at the first collision if only one attempt is allowed", () => {
+it("throws at the first collision with an attemptLimit of 1", () => {
   const backoff = new BinaryExponentialBackoff({ slotTime: 1, attemptLimit: 1 });
   expect(() => backoff.collision()).toThrow(new ExcessiveCollisionsError(1));
 });
 
-it("draws nothing for the collision that is a failure", () => {
+it("makes no draw for a collision that throws", () => {
   let drawn = 0;
   const random = () => {
     drawn++;
@@ -117,14 +117,14 @@ it("draws nothing for the collision that is a failure", () => {
   expect(drawn).toBe(2);
 });
 
-it("gives each loop delays from the first collision on, whatever it has counted itself", () => {
+it("starts each loop at the first collision", () => {
   const backoff = new BinaryExponentialBackoff({ slotTime: 1, random: () => ALMOST_ONE });
   backoff.collision();
   const next = backoff.delayFunc();
   expect([next(), next(), backoff.collision(), backoff.collisions]).toEqual([1, 3, 3, 2]);
 });
 
-it("ends a loop after 16 attempts with its error, leaving no timer and no listener", async () => {
+it("rejects a loop after 16 attempts, leaving no timer and no listener", async () => {
   using clock = new FakeClock();
   const { signal } = new AbortController();
   const start = clock.monotonic();
@@ -165,7 +165,7 @@ it.each([
   expect(made).toEqual(attempts);
 });
 
-it("counts the last attempt where it succeeds", async () => {
+it("resolves if the last attempt of a loop succeeds", async () => {
   using clock = new FakeClock();
   const strategy = new BinaryExponentialBackoff({ slotTime: 1, attemptLimit: 1 });
   await clock.run(() => delayUntil(strategy.delayFunc(), () => true, { clock }));
@@ -181,6 +181,6 @@ it.each([
   { args: [3, 10], slots: 3.5 },
   { args: [1024], slots: inf },
   { args: [inf, 10], slots: 511.5 },
-] as const)("is expected to wait $slots slots after collision $args", ({ args, slots }) => {
+] as const)("has a mean of $slots slots after collision $args", ({ args, slots }) => {
   expect(expectedSlots(...(args as readonly [number, number?]))).toBe(slots);
 });

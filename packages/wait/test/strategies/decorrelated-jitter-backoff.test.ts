@@ -13,15 +13,15 @@ interface Case {
 
 it.each(
   Object.entries<Case>({
-    "draws up to three times the delay before": {
+    "draws up to three times the previous delay": {
       options: { duration: 100, random: () => 0.5 },
       delays: [200, 350, 575, 912.5],
     },
-    "can be shorter than the delay before": {
+    "can be shorter than the previous delay": {
       options: { duration: 100, random: draws(0.75, 0, 0.75) },
       delays: [250, 100, 250],
     },
-    "draws from a range of its own": {
+    "draws from a custom range": {
       options: { duration: 100, factor: 2, random: () => 0.5 },
       delays: [150, 200, 250],
     },
@@ -29,11 +29,11 @@ it.each(
       options: { duration: 100, factor: 1, random: () => 0.5 },
       delays: [100, 100],
     },
-    "is the cap where the shortest delay is longer": {
+    "is the cap if the minimum delay is longer": {
       options: { duration: 100, cap: 30, random: draws(0, 0.9) },
       delays: [30, 30, 30, 30],
     },
-    "takes an explicit undefined for a default": {
+    "treats undefined as the default": {
       options: { duration: 0, factor: undefined, cap: undefined, random: undefined },
       delays: [0, 0],
     },

@@ -2,7 +2,7 @@ import { ExhaustedError } from "@holdfast/wait/go";
 import { ExcessiveCollisionsError, isExcessiveCollisionsError } from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";
 
-it("carries its facts", () => {
+it("has name, code, message and attempts", () => {
   const error = new ExcessiveCollisionsError(16);
   expect(error).toBeInstanceOf(Error);
   expect({ ...error, message: error.message }).toEqual({
@@ -15,12 +15,12 @@ it("carries its facts", () => {
 
 it.each([
   { value: new ExcessiveCollisionsError(1), is: true },
-  // As another copy of this package would make it.
+  // An error of another copy of this package.
   { value: Object.assign(new Error("x"), { code: "ERR_WAIT_EXCESSIVE_COLLISIONS" }), is: true },
   { value: { code: "ERR_WAIT_EXCESSIVE_COLLISIONS" }, is: false },
   { value: new ExhaustedError(1), is: false },
   { value: undefined, is: false },
   { value: null, is: false },
-])("is told apart by its code: $value", ({ value, is }) => {
+])("is recognised by its code: $value", ({ value, is }) => {
   expect(isExcessiveCollisionsError(value)).toBe(is);
 });

@@ -19,8 +19,8 @@ it.each(
         68_719.476_736, 109_951.162_777, 120_000, 120_000,
       ],
     },
-    "shortens by a fifth at most": { options: { random: () => 0 }, delays: [1000, 1280, 2048] },
-    "lengthens by a fifth at most, also what is capped": {
+    "shortens by at most 20 %": { options: { random: () => 0 }, delays: [1000, 1280, 2048] },
+    "lengthens by at most 20 %, also at the cap": {
       options: { random: () => ALMOST_ONE, cap: 2000 },
       delays: [1000, 1920, 2400],
     },
@@ -28,7 +28,7 @@ it.each(
       options: { random: () => 0.5, duration: 9, cap: 3 },
       delays: [9, 3, 3],
     },
-    "has no delay above its cap if told so, and is still spread there": {
+    "has no delay above its cap with capAfterJitter, and is still spread there": {
       options: { random: () => ALMOST_ONE, duration: 9, cap: 6, jitter: 0.5, capAfterJitter: true },
       delays: [4, 6, 6],
     },
@@ -36,11 +36,11 @@ it.each(
       options: { random: () => 0.5, factor: 0.5 },
       delays: [1000, 500, 250],
     },
-    "stays at its cap where it begins there, whatever the factor": {
+    "stays at its cap from a first delay of the cap, with any factor": {
       options: { random: () => 0.5, duration: 3, factor: 0.5, cap: 3 },
       delays: [3, 3, 3],
     },
-    "takes an explicit undefined for a default": {
+    "treats undefined as the default": {
       options: {
         duration: undefined,
         factor: undefined,
@@ -83,7 +83,7 @@ it.each([
   expect(grpcBackoff(retries, { ...options, random: () => 0.5 })).toBe(delay);
 });
 
-it("is the same by hand as as a strategy", () => {
+it("equals its strategy for each number of retries", () => {
   const shape = fc.record({
     duration: fc.double({ min: 0, max: 1e6, noNaN: true }),
     factor: fc.double({ min: 0.1, max: 10, noNaN: true }),

@@ -12,15 +12,15 @@ it.each([
   { base: 0.5, exponent: 1074, is: 2 ** -1074 },
   { base: 0.5, exponent: 2 ** 40, is: 0 },
   { base: 1, exponent: Number.MAX_VALUE, is: 1 },
-])("is $is for $base to the $exponent", ({ base, exponent, is }) => {
+])("returns $is for $base to the power of $exponent", ({ base, exponent, is }) => {
   expect(power(base, exponent)).toBe(is);
 });
 
-it("ends for an exponent that has no end", () => {
+it("ends for an exponent of Infinity", () => {
   expect(power(2, Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
 });
 
-it("is exact where a double can be", () => {
+it("is exact if a double can be", () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 9 }), fc.nat(16), (base, exponent) => {
       return BigInt(power(base, exponent)) === BigInt(base) ** BigInt(exponent);
