@@ -19,7 +19,7 @@ const options = { duration: 100, factor: 3, jitter: 0.5, cap: 700, random };
 
 /** Options can come from a class, or from a shared prototype. */
 it.each<readonly [new (options: never) => BackoffStrategy, object]>([
-  [AttemptBackoff, { min: 100, max: 700, factor: 3, jitter: true, random }],
+  [AttemptBackoff, { duration: 100, cap: 700, factor: 3, spread: true, random }],
   [Backoff, options],
   [BinaryExponentialBackoff, { slotTime: 100, backoffLimit: 2, attemptLimit: 9, random }],
   [ConstantBackoff, { duration: 100, jitter: 0.5, random }],

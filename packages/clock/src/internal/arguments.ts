@@ -127,10 +127,8 @@ export function requireClock(name: string, value: unknown): void {
   requireMethods(name, value, ["monotonic", "newTimer", "afterFunc"]);
 }
 
-/** Each of these options is undefined or a function. */
-export function requireHooks(name: string, options: object, hooks: readonly string[]): void {
-  for (const hook of hooks) {
-    const value = (options as Record<string, unknown>)[hook];
+/** Checks that each of these options is a function or missing. */
+export function requireHooks(name: string, hooks: Readonly<Record<string, unknown>>): void {
+  for (const [hook, value] of Object.entries(hooks))
     if (value !== undefined) requireFunction(`${name}.${hook}`, value);
-  }
 }

@@ -119,17 +119,20 @@ export const CAMPAIGN_JITTER = 1.2;
 /** @throws RangeError or TypeError if an option is out of its range */
 export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLeaderElectorOptions {
   requireOptions("options", options);
+  const { lock, identity, lead, onNewLeader, onError, random } = options;
   const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
   const { once = false, clock = realClock, logger = defaultLogger } = options;
-  requireMethods("options.lock", options.lock, ["get", "create", "update"]);
-  requireText("options.identity", options.identity);
-  requireFunction("options.lead", options.lead);
+  requireMethods("options.lock", lock, ["get", "create", "update"]);
+  requireText("options.identity", identity);
+  requireFunction("options.lead", lead);
   requireDurations(leaseDuration, renewDeadline, retryPeriod);
   requireBoolean("options.once", once);
   requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc", "newTimer"]);
   requireMethods("options.logger", logger, Object.keys(defaultLogger));
-  requireHooks("options", options, ["onNewLeader", "onError", "random"]);
-  return { ...options, leaseDuration, renewDeadline, retryPeriod, once, clock, logger };
+  requireHooks("options", { onNewLeader, onError, random });
+  const durations = { leaseDuration, renewDeadline, retryPeriod };
+  const hooks = { onNewLeader, onError, random };
+  return { lock, identity, lead, ...durations, once, ...hooks, clock, logger };
 }
 
 /** Same order as in Go: each duration leaves room for the next. */

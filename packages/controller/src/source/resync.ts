@@ -81,7 +81,7 @@ export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item
   requireAbove("options.period", requireFinite("options.period", period), 0);
   requireAtLeast("options.jitter", jitter, 0);
   requireFinite("options.priority", priority);
-  requireHooks("options", options, ["random"]);
+  requireHooks("options", { random });
   return {
     name: "resync",
     start({ enqueue, failed, clock }, signal) {

@@ -51,7 +51,7 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     const { signal, backoff = new GrpcBackoff(), clock = realClock, onRetry, onLate } = options;
     const { minConnectTimeout = MIN_CONNECT_TIMEOUT } = options;
     requireSignal("options.signal", signal);
-    requireHooks("options", options, ["onRetry", "onLate"]);
+    requireHooks("options", { onRetry, onLate });
     this.#minTimeout = requireNotNegative("options.minConnectTimeout", minConnectTimeout);
     this.signal = signal;
     this.#connect = connect;
@@ -93,14 +93,22 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
   /** Returns if another attempt follows; throws the error to reject with otherwise. */
   async failed(error: unknown): Promise<void> {
     if (this.signal.aborted) return;
-    const after = RetryAfterError.delayOf(error);
-    if (isTerminalError(error) || after === Number.POSITIVE_INFINITY) throw error;
+    this.obey(error);
     this.requireMore();
-    if (after !== undefined) this.#postpone(after);
     const onRetry = this.#onRetry;
     if (onRetry === undefined) return;
     const retry = { attempt: this.#attempt, error, delay: this.#untilNext() };
     await withTimeout(() => onRetry(retry), Number.POSITIVE_INFINITY, { signal: this.signal });
+  }
+
+  /** Throws an error that no further attempt can fix, and waits as long as an error asks for. */
+  obey(error: unknown): void {
+    const after = RetryAfterError.delayOf(error);
+    if (isTerminalError(error) || after === Number.POSITIVE_INFINITY) throw error;
+    if (after === undefined || this.signal.aborted) return;
+    const passed = this.#clock.monotonic() - this.#startedAt;
+    this.#delay = Math.max(this.#delay, passed + after);
+    this.#timer.arm(this.#untilNext());
   }
 
   /** The peer accepted: the attempt counts as the first, and the delays start over. */
@@ -127,12 +135,6 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
       this.#exhausted = { error };
       return 0;
     }
-  }
-
-  #postpone(after: number): void {
-    const passed = this.#clock.monotonic() - this.#startedAt;
-    this.#delay = Math.max(this.#delay, passed + after);
-    this.#timer.arm(this.#untilNext());
   }
 
   #untilNext(): number {

@@ -80,7 +80,7 @@ export async function keepConnected<Connection>(
   const attempts = new ConnectionAttempts(connect, options);
   requireFunction("use", use);
   const { onError } = options;
-  requireHooks("options", options, ["onError"]);
+  requireHooks("options", { onError });
   const { signal } = attempts;
   let phase: "connecting" | "connected" | "exhausted" = "connecting";
 
@@ -97,6 +97,7 @@ export async function keepConnected<Connection>(
   const failed = async (error: unknown): Promise<void> => {
     if (phase === "connecting") return attempts.failed(error);
     if (phase === "exhausted" || onError === undefined) throw error;
+    attempts.obey(error);
     await onError(error);
     return attempts.requireMore();
   };

@@ -21,8 +21,8 @@ export async function conditionLoop({
 
 /** Validates the options shared by all condition waits, except `clock`. */
 export function requireCondition(condition: Condition, options: ConditionOptions): void {
-  const { signal } = options;
+  const { signal, onError } = options;
   requireFunction("condition", condition);
   if (signal !== undefined) requireSignal("options.signal", signal);
-  requireHooks("options", options, ["onError"]);
+  requireHooks("options", { onError });
 }

@@ -77,7 +77,7 @@ export async function exponentialBackoff(
   const { clock = realClock, onError, signal = new AbortController().signal } = options;
   const attempts = new Attempts(options.backoff, new ReusedTimer("options.clock", clock));
   if (attempts.over) throw new ExhaustedError(0);
-  const ask: Condition = (told) => attempts.mayAsk() && condition(told);
+  const ask: Condition = (own) => attempts.mayAsk() && condition(own);
   await conditionLoop({ condition: ask, manager: attempts, signal, onError });
 }
 

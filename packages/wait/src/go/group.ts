@@ -110,11 +110,12 @@ export class Group {
     this.#waiters = [];
     for (const { resolve, reject } of waiters) {
       if (errors.length === 0) resolve();
-      else reject(errors.length === 1 ? errors[0] : new AggregateError(errors, several(errors)));
+      else
+        reject(
+          errors.length === 1
+            ? errors[0]
+            : new AggregateError(errors, `${errors.length} functions of a group failed`),
+        );
     }
   }
-}
-
-function several(errors: readonly unknown[]): string {
-  return `${errors.length} functions of a group failed`;
 }

@@ -78,9 +78,9 @@ export async function onError<Value>(
   const { signal, clock } = options;
   let last: { readonly error: unknown } | undefined;
   let value: Value | undefined;
-  const succeeds = async (told: AbortSignal): Promise<boolean> => {
+  const succeeds = async (own: AbortSignal): Promise<boolean> => {
     try {
-      value = await fn(told);
+      value = await fn(own);
       return true;
     } catch (error) {
       if (!retriable(error)) throw error;

@@ -1,4 +1,4 @@
-const CODE = "ERR_WAIT_TIMEOUT";
+export const TIMEOUT_CODE = "ERR_WAIT_TIMEOUT";
 
 /**
  * A wait exceeded its timeout. Its `cause` is the error of the last attempt, if any.
@@ -16,7 +16,7 @@ const CODE = "ERR_WAIT_TIMEOUT";
 export class TimeoutError extends Error {
   override readonly name = "TimeoutError";
   /** Stable across versions and copies of this package. */
-  readonly code: typeof CODE = CODE;
+  readonly code: typeof TIMEOUT_CODE = TIMEOUT_CODE;
   /** The timeout, in milliseconds. */
   readonly timeout: number;
 
@@ -44,5 +44,5 @@ export class TimeoutError extends Error {
  * ```
  */
 export function isTimeoutError(value: unknown): value is TimeoutError {
-  return value instanceof Error && (value as Partial<TimeoutError>).code === CODE;
+  return value instanceof Error && (value as Partial<TimeoutError>).code === TIMEOUT_CODE;
 }

@@ -99,7 +99,7 @@ export async function withTimeout<Value>(
   const { signal: parent, clock = realClock, label, cause, onLate } = options;
   if (parent !== undefined) requireSignal("options.signal", parent);
   requireClock("options.clock", clock);
-  requireHooks("options", options, ["cause", "onLate"]);
+  requireHooks("options", { cause, onLate });
 
   const deadline = new Deadline(timeout, { clock, signal: parent, label, cause });
   const { signal } = deadline;

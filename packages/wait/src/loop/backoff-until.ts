@@ -82,7 +82,7 @@ export async function backoffUntil(
   requireBoolean("sliding", sliding);
   requireSignal("signal", signal);
   requireOptions("options", options);
-  requireHooks("options", options, ["onError"]);
   const { onError } = options;
+  requireHooks("options", { onError });
   await loop({ run: fn, isDone: () => false, onError, manager, sliding, signal });
 }

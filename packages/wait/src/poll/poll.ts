@@ -123,7 +123,7 @@ export async function poll<Value>(
   const { backoff = DEFAULT_BACKOFF, clock = realClock, onError } = options;
   requireSignal("options.signal", signal);
   requireAbove("options.timeout", timeout, 0);
-  requireHooks("options", options, ["onError"]);
+  requireHooks("options", { onError });
   const timer = new ReusedTimer("options.clock", clock);
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
   let attempt = 0;
@@ -134,10 +134,9 @@ export async function poll<Value>(
     if (isTerminalError(error) || own.aborted) throw error;
     retryAfter = RetryAfterError.delayOf(error);
     if (retryAfter === Number.POSITIVE_INFINITY) throw error;
-    if (retryAfter !== undefined) return undefined;
-    if (onError === undefined) throw error;
+    if (retryAfter === undefined && onError === undefined) throw error;
     lastError = error;
-    return onError(error);
+    return retryAfter === undefined ? onError?.(error) : undefined;
   };
   const backOff = (): Timer => {
     const delay = retryAfter ?? nextDelay();

@@ -1,4 +1,4 @@
-import { isTimeoutError } from "../limit/timeout-error.ts";
+import { TIMEOUT_CODE } from "../limit/timeout-error.ts";
 
 /** More causes than any program nests. The bound also ends chains that lead back to themselves. */
 const MAX_CAUSES = 100;
@@ -16,7 +16,7 @@ export function findByCode(value: unknown, code: string): object | undefined {
       if (typeof link !== "object" || link === null) return undefined;
       const { code: found, cause } = link as { readonly code?: unknown; readonly cause?: unknown };
       if (found === code) return link;
-      if (isTimeoutError(link)) return undefined;
+      if (found === TIMEOUT_CODE) return undefined;
       link = cause;
     }
   } catch {

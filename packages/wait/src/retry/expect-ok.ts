@@ -85,7 +85,7 @@ export async function expectOk<Answer extends FetchResponse>(
   if (ok) return response;
 
   const text = await readStart(response.body);
-  const message = `HTTP ${status}${place(url)}${text === "" ? "" : `: ${text}`}`;
+  const message = `HTTP ${status}${locationOf(url)}${text === "" ? "" : `: ${text}`}`;
   if (!RETRYABLE.has(status) && (status < 500 || status > 599)) throw new TerminalError(message);
   const after = parseRetryAfter(headers.get("retry-after"), clock);
   if (after === undefined) throw new Error(message);
@@ -93,7 +93,7 @@ export async function expectOk<Answer extends FetchResponse>(
 }
 
 /** Origin and path of the response, without the parts that may hold a secret. */
-function place(url: unknown): string {
+function locationOf(url: unknown): string {
   try {
     const { origin, pathname } = new URL(String(url));
     return ` from ${origin}${pathname}`;
@@ -113,10 +113,9 @@ async function readStart(body: unknown): Promise<string> {
     const reader = (body as { getReader(): Reader } | null | undefined)?.getReader();
     if (reader === undefined) return "";
     const bytes = await readBytes(reader, []);
-    return new TextDecoder()
-      .decode(bytes)
-      .replace(/\p{Cc}+/gu, " ")
-      .trim();
+    // As a stream, so that a character that the limit cuts in two is left out.
+    const text = new TextDecoder().decode(bytes, { stream: true });
+    return text.replace(/\p{Cc}+/gu, " ").trim();
   } catch {
     return "";
   }

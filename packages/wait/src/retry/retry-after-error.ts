@@ -65,9 +65,9 @@ export class RetryAfterError extends Error {
   constructor(after: number, options: RetryAfterErrorOptions = {}) {
     const delay = requireDelay("after", after);
     requireOptions("options", options);
-    const { message = `retry after ${delay} ms`, ...cause } = options;
+    const { message = `retry after ${delay} ms`, cause } = options;
     requireString("options.message", message);
-    super(message, cause);
+    super(message, cause === undefined ? undefined : { cause });
     this.after = delay;
   }
 

@@ -31,6 +31,7 @@ export interface RetryPlan extends RetryHooks {
   readonly attemptTimeout: number;
   readonly timer: ReusedTimer;
   readonly nextDelay: DelayFunc;
+  readonly hasHooks: boolean;
 }
 
 /** Reads the options once. */
@@ -47,10 +48,12 @@ export function retryPlan(options: RetryOptions): RetryPlan {
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
   requireNotNegative("options.maxElapsed", maxElapsed);
   requireWhole("options.retries", retries, 0);
-  requireHooks("options", options, ["shouldRetry", "delay", "onRetry"]);
+  requireHooks("options", { shouldRetry, delay, onRetry });
   requireAbove("options.attemptTimeout", attemptTimeout, 0);
   const limits = { retries, maxElapsed, attemptTimeout };
-  return { signal, clock, ...limits, timer, nextDelay, shouldRetry, delay, onRetry };
+  const hooks = { shouldRetry, delay, onRetry };
+  const hasHooks = Object.values(hooks).some((hook) => hook !== undefined);
+  return { signal, clock, ...limits, timer, nextDelay, ...hooks, hasHooks };
 }
 
 /** The attempts of one `retry`: calls the function, and after a failure decides on the next attempt. */
@@ -84,14 +87,14 @@ export class RetryAttempts<Value> implements BackoffManager {
 
   /** Returns if another attempt follows; throws the error to reject with otherwise. */
   failed(error: unknown): void | Promise<void> {
-    const { signal, retries, nextDelay, shouldRetry, delay, onRetry } = this.#plan;
+    const { signal, retries, nextDelay, delay, hasHooks } = this.#plan;
     if (isTerminalError(error) || signal.aborted || this.#attempt > retries) throw error;
     if (!isTimeoutError(error)) this.#lastError = error;
     const planned = nextDelay();
     const after = RetryAfterError.delayOf(error);
     this.#delay = after ?? planned;
     if (after === Number.POSITIVE_INFINITY && delay === undefined) throw error;
-    if (shouldRetry || delay || onRetry) return this.#callHooks(error);
+    if (hasHooks) return this.#callHooks(error);
     this.#requireTime(error);
   }
 

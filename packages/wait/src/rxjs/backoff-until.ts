@@ -69,7 +69,7 @@ export function backoffUntil$<T>(
   requireBoolean("sliding", sliding);
   requireOptions("options", options);
   const { onError } = options;
-  requireHooks("options", options, ["onError"]);
+  requireHooks("options", { onError });
   return new Observable((subscriber) => {
     const stop = new AbortController();
     const run = async (signal: AbortSignal) => subscriber.next(await fn(signal));

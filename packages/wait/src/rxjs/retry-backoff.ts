@@ -185,7 +185,7 @@ function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
   requireWhole("options.retries", retries, 0);
   requireNotNegative("options.maxElapsed", maxElapsed);
   requireFunction("options.shouldRetry", shouldRetry);
-  requireHooks("options", options, ["delay"]);
+  requireHooks("options", { delay });
   requireFunction("options.onRetry", onRetry);
   requireBoolean("options.resetOnSuccess", resetOnSuccess);
   requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);

@@ -88,9 +88,9 @@ export interface AttemptBackoffOptions {
  */
 export class AttemptBackoff implements BackoffStrategy {
   readonly #options: AttemptBackoffOptions;
-  readonly #least: number;
+  readonly #min: number;
   readonly #factor: number;
-  readonly #most: number;
+  readonly #max: number;
   readonly #spread: boolean;
   readonly #random: Random;
   #attempt = 0;
@@ -114,9 +114,9 @@ export class AttemptBackoff implements BackoffStrategy {
     requireBoolean("options.spread", spread);
     requireFunction("options.random", random);
     this.#options = { duration, factor, cap, spread, random };
-    this.#least = toNanoseconds(duration);
+    this.#min = toNanoseconds(duration);
     this.#factor = factor;
-    this.#most = toNanosecondsWithin(cap);
+    this.#max = toNanosecondsWithin(cap);
     this.#spread = spread;
     this.#random = random;
   }
@@ -139,10 +139,10 @@ export class AttemptBackoff implements BackoffStrategy {
    */
   forAttempt(attempt: number): number {
     requireWhole("attempt", attempt, 0);
-    if (this.#least >= this.#most) return toMilliseconds(this.#most);
+    if (this.#min >= this.#max) return toMilliseconds(this.#max);
     const grown = this.#grown(attempt);
-    const delay = this.#spread ? this.#random() * (grown - this.#least) + this.#least : grown;
-    return toMilliseconds(Math.min(Math.max(Math.floor(delay), this.#least), this.#most));
+    const delay = this.#spread ? this.#random() * (grown - this.#min) + this.#min : grown;
+    return toMilliseconds(Math.min(Math.max(Math.floor(delay), this.#min), this.#max));
   }
 
   /** Starts over: the next attempt is attempt 0. */
@@ -181,7 +181,7 @@ export class AttemptBackoff implements BackoffStrategy {
   /** Finite, so that 0 times it and a draw of 0 are not NaN. */
   #grown(attempt: number): number {
     const times = Math.min(power(this.#factor, attempt), Number.MAX_VALUE);
-    return Math.min(this.#least * times, Number.MAX_VALUE);
+    return Math.min(this.#min * times, Number.MAX_VALUE);
   }
 }
 

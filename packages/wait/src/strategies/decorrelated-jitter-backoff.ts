@@ -67,9 +67,9 @@ export interface DecorrelatedJitterBackoffOptions {
  */
 export class DecorrelatedJitterBackoff implements BackoffStrategy {
   readonly #options: DecorrelatedJitterBackoffOptions;
-  readonly #least: number;
+  readonly #min: number;
   readonly #factor: number;
-  readonly #most: number;
+  readonly #max: number;
   readonly #random: Random;
   #previous: number;
 
@@ -90,11 +90,11 @@ export class DecorrelatedJitterBackoff implements BackoffStrategy {
     requireAbove("options.cap", cap, 0);
     requireFunction("options.random", random);
     this.#options = { duration, factor, cap, random };
-    this.#most = toNanosecondsWithin(cap);
-    this.#least = toNanoseconds(duration);
+    this.#max = toNanosecondsWithin(cap);
+    this.#min = toNanoseconds(duration);
     this.#factor = factor;
     this.#random = random;
-    this.#previous = this.#least;
+    this.#previous = this.#min;
   }
 
   /**
@@ -109,8 +109,8 @@ export class DecorrelatedJitterBackoff implements BackoffStrategy {
 
   #next(): number {
     const end = Math.min(this.#previous * this.#factor, LONGEST_NANOSECONDS);
-    const drawn = this.#least + this.#random() * (end - this.#least);
-    this.#previous = Math.min(Math.floor(drawn), this.#most);
+    const drawn = this.#min + this.#random() * (end - this.#min);
+    this.#previous = Math.min(Math.floor(drawn), this.#max);
     return toMilliseconds(this.#previous);
   }
 }

@@ -98,7 +98,7 @@ export interface SymmetricJitterBackoffOptions {
 export class SymmetricJitterBackoff implements BackoffStrategy {
   readonly #growth: Backoff;
   readonly #share: number;
-  readonly #most: number;
+  readonly #max: number;
   readonly #random: Random;
 
   /**
@@ -124,7 +124,7 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
     const limit = capAfterJitter ? Math.max(cap / (1 + jitter), Number.MIN_VALUE) : cap;
     this.#growth = new Backoff({ duration, factor, steps, cap: limit, capAfterJitter });
     this.#share = jitter;
-    this.#most = capAfterJitter ? toNanosecondsWithin(cap) : LONGEST_NANOSECONDS;
+    this.#max = capAfterJitter ? toNanosecondsWithin(cap) : LONGEST_NANOSECONDS;
     this.#random = random;
   }
 
@@ -145,6 +145,6 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
     const width = this.#share * nanoseconds;
     const least = nanoseconds - width;
     const drawn = least + draw * (nanoseconds + width - least + 1);
-    return toMilliseconds(Math.min(Math.floor(drawn), this.#most));
+    return toMilliseconds(Math.min(Math.floor(drawn), this.#max));
   }
 }

@@ -3,6 +3,7 @@ import {
   type ConnectAttempt,
   type KeepConnectedOptions,
   keepConnected,
+  RetryAfterError,
   TerminalError,
 } from "@holdfast/wait";
 import { BinaryExponentialBackoff, ExcessiveCollisionsError } from "@holdfast/wait/strategies";
@@ -209,6 +210,34 @@ it("rejects with the error of such a strategy after onError has received the err
     [0, "attempt 1"],
     [0, lost],
     [0, ["rejected", empty]],
+  ]);
+});
+
+it("rejects with a TerminalError of use, without calling onError", async () => {
+  const terminal = new TerminalError("revoked");
+  const onError = vi.fn();
+  await start(scripted({ lifetime: never }), () => Promise.reject(terminal), { onError });
+  expect(timeline.events.at(-1)).toEqual([0, ["rejected", terminal]]);
+  expect(onError).not.toHaveBeenCalled();
+});
+
+it("connects again no earlier than a RetryAfterError of use asks for", async () => {
+  const busy = new RetryAfterError(5_000);
+  const use: Use = async () => {
+    timeline.note("connected");
+    await clock.sleep(10);
+    throw busy;
+  };
+  const end = start(scripted({ lifetime: 0 }, { lifetime: 0 }), use, { onError: timeline.note });
+  await clock.step(5_010);
+  stop.abort();
+  await clock.step(10);
+  await end;
+  expect(timeline.events.slice(0, 4)).toEqual([
+    [0, "attempt 1"],
+    [0, "connected"],
+    [10, busy],
+    [5_010, "attempt 1"],
   ]);
 });
 

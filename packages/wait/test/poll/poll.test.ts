@@ -200,6 +200,7 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
       await harness.step(1_000);
       await end;
       expect(rejection()).toEqual([1_000, new TimeoutError(1_000)]);
+      expect((rejection()[1] as Error).cause).toEqual(new RetryAfterError(5_000));
     });
 
     it("rejects at once with a RetryAfterError that names Infinity", async () => {
