@@ -1,6 +1,6 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { holdOpen, requireSignal } from "@holdfast/clock/internal";
-import { withTimeout } from "@holdfast/wait";
+import { isTimeoutError, withTimeout } from "@holdfast/wait";
 import { Waiters } from "../queue/waiters.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import {
@@ -139,8 +139,11 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.#state = "running";
     this.#ended = this.#live(signal, lost);
     const hold = ref ? holdOpen(this.#options.clock) : undefined;
-    await this.#ended;
-    hold?.[Symbol.dispose]();
+    try {
+      await this.#ended;
+    } finally {
+      hold?.[Symbol.dispose]();
+    }
   }
 
   /**
@@ -287,5 +290,9 @@ async function within(
   work: (expired: AbortSignal) => Promise<unknown>,
   clock: Clock,
 ): Promise<void> {
-  await withTimeout(work, timeout, { clock, label: "grace" }).catch(() => {});
+  try {
+    await withTimeout(work, timeout, { clock, label: "grace" });
+  } catch (error) {
+    if (!isTimeoutError(error)) throw error;
+  }
 }

@@ -24,7 +24,7 @@ export async function crawl(start: string, options: FetchOptions): Promise<Reado
       if (item === undefined) return;
       const { key: url } = item;
       try {
-        await clock.sleep(limiter.when(url), { signal });
+        await limiter.acquire(signal);
         const page = await expectOk(await fetch(url, { signal }), { clock });
         for (const link of linksOf(await page.text(), url)) add(link);
         log(`visited ${url}`);
@@ -33,10 +33,10 @@ export async function crawl(start: string, options: FetchOptions): Promise<Reado
         log(describeError(error));
         if (!isTerminalError(error) && queue.requeues(url) < RETRIES) queue.retry(url);
       }
-      if (queue.size + queue.delayed === 0 && queue.inFlight === 1) queue.shutDown();
     }
   };
   add(start);
-  await Promise.all(Array.from({ length: WORKERS }, work));
+  const visitedAll = queue.idle(signal).then(() => queue.shutDown());
+  await Promise.all([visitedAll, ...Array.from({ length: WORKERS }, work)]);
   return found;
 }
