@@ -36,7 +36,7 @@ export type ReconcileOutcome =
 export interface ControllerMetrics {
   /**
    * A reconcile has ended, `duration` after it began. `isLate` says whether its timeout had expired,
-   * whatever the outcome.
+   * for any outcome.
    */
   reconciled(outcome: ReconcileOutcome, duration: number, isLate: boolean): void;
 

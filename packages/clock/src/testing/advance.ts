@@ -4,7 +4,7 @@ import { eventLoop } from "./event-loop.ts";
 import { LivelockGuard } from "./livelock-guard.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-/** How far an {@link Advance} moves time and what it grants on the way; every number checked. */
+/** Options for an {@link Advance}, checked: where it ends, and the turns it grants before. */
 export interface AdvanceLimits {
   /** The method that began it, for messages. */
   readonly verb: "run" | "step";

@@ -81,7 +81,7 @@ export interface TestClock extends Clock, Disposable {
    * Inside `fn`, wait with `clock.sleep`, not with `step`. Wrap real I/O in {@link TestClock.external}:
    * Node does not report that it is pending.
    *
-   * | What happens | What `run` does |
+   * | Event | Result |
    * | --- | --- |
    * | `fn` returns or resolves | resolves with that value; time stops there |
    * | `fn` throws or rejects | rejects with that error |

@@ -105,7 +105,7 @@ export class LeaderElector {
 
   /**
    * Whether this process holds the lease for its work: true from the start of `lead` until it settles,
-   * also during a stop, because what it still writes is protected. False from the renew deadline on,
+   * also during a stop, because its last writes are protected. False from the renew deadline on,
    * even in a process that was paused. Whether to begin something new is for `signal` to say.
    */
   get isLeader(): boolean {

@@ -1,7 +1,7 @@
 /** Facts and signals of one term, for the work of a leader. */
 export interface Leadership {
   /**
-   * Fencing token: larger than that of every earlier term, whoever led. Send it with each write to a
+   * Fencing token: larger than that of every earlier term of any leader. Send it with each write to a
    * store that refuses smaller ones. That protects against a process that was paused and does not know
    * yet that its term is over. The first token is 0.
    */

@@ -26,7 +26,7 @@ export interface TermOptions {
 
 /**
  * One term of a leader. The lease counts as lost when no renewal has succeeded for the renew deadline,
- * measured from before the last request that succeeded, whatever the lock does meanwhile.
+ * measured from before the last request that succeeded. The answers of the lock in between do not matter.
  */
 export class Term {
   readonly token: number;

@@ -37,15 +37,15 @@ export class TokenBucket {
   }
 
   reserve(): Reservation;
-  /** Takes no token, and returns undefined, if that would be later than in `most` milliseconds. */
-  reserve(most: number): Reservation | undefined;
-  reserve(most = Number.POSITIVE_INFINITY): Reservation | undefined {
+  /** Takes no token, and returns undefined, if that would be later than in `maxDelay` milliseconds. */
+  reserve(maxDelay: number): Reservation | undefined;
+  reserve(maxDelay = Number.POSITIVE_INFINITY): Reservation | undefined {
     const now = this.#clock.monotonic();
     if (this.#qps === Number.POSITIVE_INFINITY) return { delay: 0, at: now };
     this.#fill(now);
     const tokens = this.#tokens - 1;
     const delay = tokens < 0 ? this.#durationOf(-tokens) : 0;
-    if (delay > most) return undefined;
+    if (delay > maxDelay) return undefined;
     this.#tokens = tokens;
     this.#lastAt = roundToNanosecond(now + delay);
     return { delay, at: this.#lastAt };

@@ -84,7 +84,7 @@ export class DelayedItems<Entry extends HeapEntry> {
   }
 
   readonly #onTimer = (): void => {
-    // By the clock's contract what the timer was armed for is due now. Comparing with the clock alone
+    // By the contract of the clock, the deadline of the timer is due now. Comparing with the clock alone
     // would miss it where that counts whole nanoseconds and a sum of doubles lies a hair above.
     const now = Math.max(this.#armedFor, this.#clock.monotonic());
     this.#armedFor = NEVER;

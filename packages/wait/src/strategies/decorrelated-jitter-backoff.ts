@@ -59,7 +59,7 @@ export interface DecorrelatedJitterBackoffOptions {
  * ```ts
  * import { DecorrelatedJitterBackoff } from "@holdfast/wait/strategies";
  *
- * const random = () => 0.5; // the mean of what Math.random draws
+ * const random = () => 0.5; // the mean of Math.random
  * const next = new DecorrelatedJitterBackoff({ duration: 100, cap: 1_000, random }).delayFunc();
  * console.log(next(), next(), next(), next()); // => 200 350 575 912.5
  * console.log(next(), next()); // => 1000 1000

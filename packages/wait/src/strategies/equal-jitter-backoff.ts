@@ -16,7 +16,7 @@ import type { GrowthOptions } from "./growth-options.ts";
  * ```ts
  * import { EqualJitterBackoff } from "@holdfast/wait/strategies";
  *
- * const random = () => 0.5; // the mean of what Math.random draws
+ * const random = () => 0.5; // the mean of Math.random
  * const next = new EqualJitterBackoff({ duration: 100, cap: 1_000, random }).delayFunc();
  * console.log(next(), next(), next(), next(), next()); // => 75 150 300 600 750
  * ```

@@ -18,7 +18,7 @@ import type { GrowthOptions } from "./growth-options.ts";
  * ```ts
  * import { FullJitterBackoff } from "@holdfast/wait/strategies";
  *
- * const random = () => 0.5; // the mean of what Math.random draws
+ * const random = () => 0.5; // the mean of Math.random
  * const next = new FullJitterBackoff({ duration: 100, cap: 1_000, random }).delayFunc();
  * console.log(next(), next(), next(), next(), next()); // => 50 100 200 400 500
  * ```

@@ -90,7 +90,7 @@ interface Shape {
   /** Delay before jitter at which growth ends. */
   readonly limit: number;
   /** Maximum delay. */
-  readonly most: number;
+  readonly max: number;
   readonly random: Random;
 }
 
@@ -117,18 +117,18 @@ function shapeOf(options: GrpcBackoffOptions): Shape {
       factor,
       share: jitter,
       limit: toNanoseconds(cap),
-      most: LONGEST_NANOSECONDS,
+      max: LONGEST_NANOSECONDS,
       random,
     };
   }
-  const most = toNanosecondsWithin(cap);
-  const limit = most / (1 + jitter);
-  return { first: Math.min(first, limit), factor, share: jitter, limit, most, random };
+  const max = toNanosecondsWithin(cap);
+  const limit = max / (1 + jitter);
+  return { first: Math.min(first, limit), factor, share: jitter, limit, max, random };
 }
 
-function spread(base: number, { share, limit, most, random }: Shape): number {
+function spread(base: number, { share, limit, max, random }: Shape): number {
   const drawn = Math.min(base, limit) * (1 + share * (random() * 2 - 1));
-  return toMilliseconds(Math.min(Math.floor(drawn), most));
+  return toMilliseconds(Math.min(Math.floor(drawn), max));
 }
 
 /**
@@ -147,7 +147,7 @@ function spread(base: number, { share, limit, most, random }: Shape): number {
  * ```ts
  * import { grpcBackoff } from "@holdfast/wait/strategies";
  *
- * const random = () => 0.5; // the mean of what Math.random draws
+ * const random = () => 0.5; // the mean of Math.random
  * console.log(grpcBackoff(0), grpcBackoff(1, { random }), grpcBackoff(2, { random }));
  * // => 1000 1600 2560
  * console.log(grpcBackoff(99, { random }), grpcBackoff(99, { random: () => 0 }));

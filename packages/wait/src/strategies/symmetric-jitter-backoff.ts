@@ -87,7 +87,7 @@ export interface SymmetricJitterBackoffOptions {
  * ```ts
  * import { SymmetricJitterBackoff } from "@holdfast/wait/strategies";
  *
- * const random = () => 0.5; // the mean of what Math.random draws
+ * const random = () => 0.5; // the mean of Math.random
  * const next = new SymmetricJitterBackoff({ duration: 1_000, random }).delayFunc();
  * console.log(next(), next(), next()); // => 1000 1500 2250
  *
@@ -143,8 +143,8 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
     const draw = this.#random();
     if (this.#share === 0) return toMilliseconds(nanoseconds);
     const width = this.#share * nanoseconds;
-    const least = nanoseconds - width;
-    const drawn = least + draw * (nanoseconds + width - least + 1);
+    const min = nanoseconds - width;
+    const drawn = min + draw * (nanoseconds + width - min + 1);
     return toMilliseconds(Math.min(Math.floor(drawn), this.#max));
   }
 }

@@ -1,6 +1,6 @@
 import { onAbort } from "@holdfast/clock";
 import { LeaderElector, type Leadership } from "@holdfast/controller";
-import { isTimeoutError, retry } from "@holdfast/wait";
+import { isTimeoutError, withTimeout } from "@holdfast/wait";
 import { until } from "@holdfast/wait/go";
 import { failureOf } from "../relay/failure-of.ts";
 import { report } from "../relay/relay-event.ts";
@@ -100,6 +100,6 @@ export class Compensation {
   /** A request that is abandoned after `storeTimeout`, or when the lock is lost. */
   async #bounded<Value>(request: () => Promise<Value>, lost: AbortSignal): Promise<Value> {
     const { clock, storeTimeout } = this.#options;
-    return await retry(request, { retries: 0, attemptTimeout: storeTimeout, clock, signal: lost });
+    return await withTimeout(request, storeTimeout, { clock, signal: lost, label: "store" });
   }
 }

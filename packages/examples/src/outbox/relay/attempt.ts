@@ -1,4 +1,4 @@
-import { retry } from "@holdfast/wait";
+import { retry, withTimeout } from "@holdfast/wait";
 import { failureOf } from "./failure-of.ts";
 import type { HeldClaim } from "./held-claim.ts";
 import { type RelayEvent, report } from "./relay-event.ts";
@@ -22,9 +22,9 @@ export async function attempt(
   const { message } = held.claim;
   const left = held.expires - clock.monotonic();
   if (left < publishTimeout + clockSkew || signal.aborted) return await release(held, options);
-  const limits = { retries: 0, attemptTimeout: publishTimeout, clock, signal };
+  const publish = (limited: AbortSignal): Promise<void> => publisher.publish(message, limited);
   try {
-    await retry((each) => publisher.publish(message, each.signal), limits);
+    await withTimeout(publish, publishTimeout, { clock, signal, label: "publish" });
   } catch (error) {
     if (signal.aborted) return await release(held, options);
     return await fail(held, error, options, signal);
@@ -38,8 +38,8 @@ export async function release(
   options: ResolvedRelayOptions,
 ): Promise<RelayEvent> {
   const { store, clock, storeTimeout } = options;
-  const limits = { retries: 0, attemptTimeout: storeTimeout, clock };
-  return await retry(() => store.release(claim), limits).then(
+  const request = (): Promise<boolean> => store.release(claim);
+  return await withTimeout(request, storeTimeout, { clock, label: "release" }).then(
     (done) => ({ type: done ? "released" : "lost", claim }),
     (error: unknown) => ({ type: "unwritten", claim, error }),
   );
@@ -93,10 +93,10 @@ async function write(
   { request, event, signal }: Writing,
 ): Promise<RelayEvent> {
   const { clock, random, storeTimeout } = options;
-  const each = { attemptTimeout: storeTimeout, clock };
   try {
     const done = await retry(request, {
-      ...each,
+      attemptTimeout: storeTimeout,
+      clock,
       backoff: { ...WRITE_AGAIN, random },
       retries: Number.POSITIVE_INFINITY,
       maxElapsed: Math.max(0, expires - clock.monotonic()),
@@ -104,7 +104,7 @@ async function write(
       signal,
     }).catch((error: unknown) => {
       if (!signal.aborted) throw error;
-      return retry(request, { ...each, retries: 0 });
+      return withTimeout(request, storeTimeout, { clock, label: "write" });
     });
     return done ? event : { type: "lost", claim };
   } catch (error) {

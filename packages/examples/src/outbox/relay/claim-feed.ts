@@ -1,5 +1,5 @@
 import type { Source, SourceContext } from "@holdfast/controller";
-import { Backoff, backoffManager, backoffUntil, type DelayFunc, retry } from "@holdfast/wait";
+import { Backoff, backoffManager, backoffUntil, type DelayFunc, withTimeout } from "@holdfast/wait";
 import type { Claimed } from "../store/claim.ts";
 import type { ClaimRequest } from "../store/outbox-store.ts";
 import type { HeldClaim } from "./held-claim.ts";
@@ -168,6 +168,6 @@ export class ClaimFeed implements Source<HeldClaim> {
   /** A request that is not waited for any longer than a request may take. */
   async #bounded<Value>(request: () => Promise<Value>): Promise<Value> {
     const { clock, storeTimeout } = this.#options;
-    return await retry(request, { retries: 0, attemptTimeout: storeTimeout, clock });
+    return await withTimeout(request, storeTimeout, { clock, label: "store" });
   }
 }
