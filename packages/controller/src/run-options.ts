@@ -1,6 +1,6 @@
 import { requireBoolean, requireOptions } from "@holdfast/clock/internal";
 
-/** Options for one run of an elector or a manager. */
+/** Options for one run of a controller, an elector or a manager. */
 export interface RunOptions {
   /**
    * Whether the run keeps the process alive while it is idle. It does so on `realClock` only. Pending

@@ -1,7 +1,8 @@
-import { requireBoolean, requireOptions, requireSignal } from "@holdfast/clock/internal";
+import { requireSignal } from "@holdfast/clock/internal";
+import { type ResolvedRunOptions, type RunOptions, resolveRun } from "../run-options.ts";
 
 /** Options for `Controller.run`. */
-export interface ControllerRunOptions {
+export interface ControllerRunOptions extends RunOptions {
   /**
    * Ends the right to work, such as `leadership.lost`. When it aborts, before, during or after the abort
    * of `signal`, no key begins any more and keys in flight abort at once with `lost.reason`: the grace
@@ -11,23 +12,17 @@ export interface ControllerRunOptions {
    * @defaultValue none
    */
   readonly lost?: AbortSignal | undefined;
+}
 
-  /**
-   * Whether the run keeps the process alive. Only a controller on `realClock` does so.
-   *
-   * @defaultValue `true`
-   */
-  readonly ref?: boolean | undefined;
+/** The options with their defaults. */
+interface ResolvedControllerRunOptions extends ResolvedRunOptions {
+  readonly lost: AbortSignal | undefined;
 }
 
 /** @throws TypeError if an option is of the wrong type */
-export function resolveControllerRun(options: ControllerRunOptions): {
-  readonly lost: AbortSignal | undefined;
-  readonly ref: boolean;
-} {
-  requireOptions("options", options);
-  const { lost, ref = true } = options;
+export function resolveControllerRun(options: ControllerRunOptions): ResolvedControllerRunOptions {
+  const { ref } = resolveRun(options);
+  const { lost } = options;
   if (lost !== undefined) requireSignal("options.lost", lost);
-  requireBoolean("options.ref", ref);
   return { lost, ref };
 }
