@@ -7,6 +7,7 @@ import {
   isRetryAfterError,
   mapSource,
   type Source,
+  silentLogger,
 } from "@holdfast/controller";
 import type { Manifest } from "../manifest/manifest.ts";
 import type { ReadManifest } from "../manifest/read-manifest.ts";
@@ -61,6 +62,8 @@ export class Supervisor {
       onError: (error) => {
         if (!isRetryAfterError(error)) this.#tell({ type: "failed", message: `${error}` });
       },
+      // Errors are events of the views; lines on the console would break the live table.
+      logger: silentLogger,
       ...{ clock: machine.clock, random: machine.random, ...metrics },
     });
   }

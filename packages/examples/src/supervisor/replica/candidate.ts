@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { LeaderElector } from "@holdfast/controller";
+import { LeaderElector, silentLogger } from "@holdfast/controller";
 import { FileLock } from "@holdfast/controller/file-lock";
 import { formatDuration } from "../../terminal/duration.ts";
 import type { Program } from "../program.ts";
@@ -12,11 +12,15 @@ export function candidate(directory: string, program: Program): Role {
   const { options, manifest, clock, table, board, metrics } = program;
   const { identity, lease, grace = manifest.grace } = options;
   const roster = new Roster(join(directory, "processes"));
+  const reportProblem = (_details: object, message: string): void =>
+    program.tell({ type: "failed", message });
   const elector: LeaderElector = new LeaderElector({
     lock: new FileLock(join(directory, "lease")),
     ...{ identity, clock, leaseDuration: lease },
     renewDeadline: (lease * 2) / 3,
     retryPeriod: lease / 6,
+    // Lines on the console would break the live table.
+    logger: { ...silentLogger, warn: reportProblem, error: reportProblem },
     onNewLeader: (leader) => {
       if (leader !== identity) program.tell({ type: "following", leader });
     },
