@@ -2,8 +2,8 @@ import type { Source } from "@holdfast/controller";
 import { watchFile } from "./machine/watch-file.ts";
 import { type ReadManifest, readManifest } from "./manifest/read-manifest.ts";
 
-/** How long an edited manifest must be left alone before it counts, in milliseconds. */
-const SETTLE = 100;
+/** Time between two looks at the manifest, in milliseconds. */
+const PERIOD = 100;
 
 /** A manifest as it is now, and after every edit. */
 export function manifestSource(file: string): Source<ReadManifest> {
@@ -11,8 +11,7 @@ export function manifestSource(file: string): Source<ReadManifest> {
     name: "manifest",
     async start({ enqueue, clock }, signal) {
       const read = (): void => enqueue(readManifest(file));
-      read();
-      await watchFile(file, read, { clock, settle: SETTLE, signal });
+      await watchFile(file, read, { clock, period: PERIOD, signal });
     },
   };
 }

@@ -76,6 +76,7 @@ interface BrokenCase {
 
 const KEYS = "command, args, env, cwd, restart, backoff, readiness";
 const DURATION = 'a duration above 0, such as "500ms", "2s" or "1m30s"';
+const NAME = "a name of at most 63 letters, digits, dots, dashes and underscores";
 const PORT = "auto, or a whole number from 1 to 65535";
 
 it.each<BrokenCase>([
@@ -108,6 +109,19 @@ it.each<BrokenCase>([
     name: "an unknown anchor",
     yaml: "processes:\n  a: *b",
     want: ["2:6: not valid YAML: *b has no anchor &b before it"],
+  },
+  {
+    name: "a variable named __proto__",
+    yaml: "processes:\n  a: { command: x, env: { __proto__: y } }",
+    want: ["2:27: processes.a.env.__proto__ is no usable name; expected another name"],
+  },
+  {
+    name: "a process named __proto__, beside another error",
+    yaml: "grace: soon\nprocesses:\n  __proto__: { command: x }\n  a: { command: y }",
+    want: [
+      `1:8: grace is "soon"; expected ${DURATION}`,
+      `3:3: processes.__proto__ is no usable name; expected ${NAME}`,
+    ],
   },
   {
     name: "no processes",

@@ -1,11 +1,13 @@
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,11 +68,23 @@ describe.concurrent("a real process", PATIENT, () => {
     expect(await exited).toMatchObject({ code: 1, words: "Error: no config" });
   });
 
-  it("keeps the log of the life before", async () => {
-    await start("twice", "sh", ["-c", "echo one"]).exited;
-    await start("twice", "sh", ["-c", "echo two"]).exited;
-    const read = (name: string): string => readFileSync(join(directory, "logs", name), "utf8");
-    expect([read("twice.previous.log"), read("twice.log")]).toEqual(["one\n", "two\n"]);
+  it("keeps the log of the previous run, also beside a process named web.previous", async () => {
+    const place = join(directory, "previous");
+    const logged = new RealProcessTable(new ProcessLogs(place));
+    for (const [name, word] of [
+      ["web", "one"],
+      ["web.previous", "other"],
+      ["web", "two"],
+    ] as const) {
+      const launch = { name, command: "echo", args: [word], env: {}, cwd: directory };
+      await logged.start(launch).exited;
+    }
+    const texts = readdirSync(place).map((file) => [file, readFileSync(join(place, file), "utf8")]);
+    expect(Object.fromEntries(texts)).toEqual({
+      "web.log": "two\n",
+      "web.log.previous": "one\n",
+      "web.previous.log": "other\n",
+    });
   });
 
   it("ends and starts again when somebody has cleared its logs away", async () => {
@@ -223,6 +237,52 @@ processes:
     program.child.kill("SIGTERM");
     expect(await program.exited).toBe(0);
     expect(await survivors([second])).toEqual([]);
+  });
+
+  it.each([
+    {
+      name: "a file behind a symlink",
+      arrange: (place: string) => {
+        mkdirSync(join(place, "elsewhere"));
+        symlinkSync("elsewhere/real.yaml", join(place, "my.yaml"));
+        return { first: "elsewhere/real.yaml", edit: "elsewhere/real.yaml", swap: () => undefined };
+      },
+    },
+    {
+      name: "a ConfigMap whose ..data is swapped",
+      arrange: (place: string) => {
+        for (const version of ["..1", "..2"]) mkdirSync(join(place, version));
+        symlinkSync("..1", join(place, "..data"));
+        symlinkSync("..data/my.yaml", join(place, "my.yaml"));
+        const swap = () => {
+          symlinkSync("..2", join(place, "..data_tmp"));
+          renameSync(join(place, "..data_tmp"), join(place, "..data"));
+        };
+        return { first: "..1/my.yaml", edit: "..2/my.yaml", swap };
+      },
+    },
+    {
+      name: "a directory that is replaced",
+      arrange: (place: string) => {
+        for (const version of ["conf", "conf.new"]) mkdirSync(join(place, version));
+        symlinkSync("conf/my.yaml", join(place, "my.yaml"));
+        const swap = () => {
+          renameSync(join(place, "conf"), join(place, "conf.old"));
+          renameSync(join(place, "conf.new"), join(place, "conf"));
+        };
+        return { first: "conf/my.yaml", edit: "conf.new/my.yaml", swap };
+      },
+    },
+  ])("follows $name", async ({ arrange }) => {
+    const place = mkdtempSync(join(directory, "watched-"));
+    const { first, edit, swap } = arrange(place);
+    const manifest = 'processes: { steady: { command: sleep, args: ["100"] } }\n';
+    writeFileSync(join(place, first), manifest);
+    await using program = new SupervisorProgram(["--file", join(place, "my.yaml"), "--forever"]);
+    await program.pidOf("steady");
+    writeFileSync(join(place, edit), manifest.replace("100", "200"));
+    swap();
+    await program.printed(/: restart steady\n/);
   });
 
   it("kills at once at a second signal", async () => {

@@ -1,7 +1,8 @@
 # A process that says in a file when it starts, and whether another one of its name still runs. It is no
 # Node program, because a team starts dozens of it.
 # recorder.sh FILE NAME LIFE IGNORES_SIGTERM: a life is in seconds, or "infinity"
-record() { echo "$1 $name $$ $PPID" >> "$file"; }
+# Its mark begins with the token of the leader that started it.
+record() { echo "$1 $name $$ ${HOLDFAST_ROSTER%% *}" >> "$file"; }
 
 file=$1 name=$2 life=$3 ignores=$4
 if [ "$ignores" = yes ]; then trap "" TERM; fi

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { FileLock } from "@holdfast/controller/file-lock";
 import { poll } from "@holdfast/wait";
+import { isAlive } from "../../../../test/processes.ts";
 import type { Snapshot } from "../../src/supervisor/web/snapshot.ts";
 import { SupervisorProgram } from "./supervisor-program.ts";
 
@@ -19,7 +21,20 @@ export interface Start {
   readonly what: string;
   readonly name: string;
   readonly pid: number;
-  readonly parent: number;
+  /** The token of the leader that started it. */
+  readonly token: number;
+}
+
+/** A replica that leads, as the page shows it. */
+export interface Leader {
+  readonly identity: string;
+  readonly token: number;
+  readonly pid: number;
+}
+
+export function leaderOf({ leader, replicas }: Snapshot): Leader | undefined {
+  const pid = replicas.find(({ identity }) => identity === leader?.identity)?.pid;
+  return leader === undefined || pid === undefined ? undefined : { ...leader, pid };
 }
 
 /** Three supervisors on one real lock, what they supervise, and what both say. */
@@ -28,10 +43,12 @@ export class Team implements AsyncDisposable {
   /** Where its page is. */
   readonly url: Promise<string>;
   readonly #file: string;
+  readonly #lock: FileLock;
   readonly #program: SupervisorProgram;
 
   private constructor(place: string) {
     this.lock = `${place}.lock`;
+    this.#lock = new FileLock(join(this.lock, "lease"));
     this.#file = startsFile(place);
     writeFileSync(this.#file, "");
     const args = ["--file", `${place}.yaml`, "--lock", this.lock, "--logs", `${place}.logs`];
@@ -84,18 +101,41 @@ export class Team implements AsyncDisposable {
       .split("\n")
       .filter((line) => line !== "")
       .map((line) => {
-        const [what = "", name = "", pid, parent] = line.split(" ");
-        return { what, name, pid: Number(pid), parent: Number(parent) };
+        const [what = "", name = "", pid, token] = line.split(" ");
+        return { what, name, pid: Number(pid), token: Number(token) };
       });
   }
 
-  /** Waits until processes have started so often. */
-  async started(times: number): Promise<void> {
-    await poll(() => this.starts().length >= times, { timeout: 60_000 });
+  /** Waits until a leader with a token above this one has started a process of each name. */
+  async startedAfter(token: number, names: readonly string[]): Promise<void> {
+    const isStarted = (): boolean => {
+      const started = this.starts().filter((start) => start.token > token);
+      return names.every((name) => started.some((start) => start.name === name));
+    };
+    await poll(isStarted, { backoff: { duration: 100 }, timeout: 60_000 });
   }
 
   overlaps(): Start[] {
     return this.starts().filter(({ what }) => what !== "start");
+  }
+
+  /**
+   * Sends a signal that ends or suspends the leader. The page may be late, so the lock decides: tries again
+   * if another replica holds it by then.
+   */
+  async strike(signal: "SIGKILL" | "SIGSTOP", when: (shown: Snapshot) => boolean): Promise<Leader> {
+    for (;;) {
+      const shown = await this.shows((snapshot) => {
+        const { pid } = leaderOf(snapshot) ?? {};
+        return pid !== undefined && isAlive(pid) && when(snapshot);
+      });
+      const leader = leaderOf(shown) as Leader;
+      process.kill(leader.pid, signal);
+      const held = await this.#lock.get(new AbortController().signal);
+      const { holder, transitions } = held?.record ?? {};
+      if (holder === leader.identity && transitions === leader.token) return leader;
+      if (signal === "SIGSTOP") process.kill(leader.pid, "SIGCONT");
+    }
   }
 
   async stop(): Promise<number | null> {

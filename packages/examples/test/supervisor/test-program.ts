@@ -6,7 +6,7 @@ import { afterAll, describe, it } from "vitest";
 import { isAlive, survivors } from "../../../../test/processes.ts";
 import type { Snapshot } from "../../src/supervisor/web/snapshot.ts";
 import { SupervisorProgram } from "./supervisor-program.ts";
-import { Team } from "./team.ts";
+import { type Leader, leaderOf, Team } from "./team.ts";
 import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "./web/browser.ts";
 
 /** The processes that run with these arguments. */
@@ -18,25 +18,21 @@ function pidsOf(args: string): readonly string[] {
   });
 }
 
-function leaderOf({ leader, replicas }: Snapshot) {
-  const { identity = "", token = -1 } = leader ?? {};
-  const { pid = 0 } = replicas.find((replica) => replica.identity === identity) ?? {};
-  return { identity, token, pid };
-}
+const NAMES = ["polite", "stubborn", "crasher"];
 
-function pidOf({ processes }: Snapshot, name: string): number | undefined {
-  return processes.find((process) => process.name === name)?.pid;
-}
+/** Whether the page shows a leader after a token, and that it has started everything. */
+const isLedAfter = (token: number) => (shown: Snapshot) =>
+  (leaderOf(shown)?.token ?? -1) > token &&
+  ["polite", "stubborn"].every((name) =>
+    shown.processes.some((process) => process.name === name && process.pid !== undefined),
+  );
 
-/** Whether somebody leads, after a token, and has started everything. */
-const isLedAfter = (token: number) => (snapshot: Snapshot) =>
-  leaderOf(snapshot).pid > 0 &&
-  leaderOf(snapshot).token > token &&
-  pidOf(snapshot, "polite") !== undefined &&
-  pidOf(snapshot, "stubborn") !== undefined;
-
-const isStandby = (name: string) => (snapshot: Snapshot) =>
-  snapshot.replicas.some(({ identity, role }) => identity === name && role === "standby");
+/** Whether the page shows that a replica follows another leader, or leads again, after a term. */
+const isBackAfter =
+  ({ identity, token }: Leader) =>
+  (shown: Snapshot) =>
+    shown.replicas.some((replica) => replica.identity === identity && replica.role === "standby") ||
+    (shown.leader?.identity === identity && shown.leader.token > token);
 
 /**
  * What the program does, and what its page shows of it. Supervisors, processes, lock, browser and time are
@@ -100,6 +96,8 @@ export function testProgram(): void {
 
   // Where there is a browser, what its page shows is looked at, too.
   describe.skipIf(process.platform !== "linux")("three replicas", PATIENT, () => {
+    // A busy machine may take the lease from any leader at any time. So nothing here depends on which
+    // replica leads, or on how often that changes: each start is judged by the token of its term.
     it("hand over from a leader that is killed, then from one that is asleep, and run nothing twice", async ({
       expect,
     }) => {
@@ -108,56 +106,54 @@ export function testProgram(): void {
         stubborn: { ignoresSigterm: true },
         crasher: { life: 0.3 },
       });
-      const namesOf = (starts: readonly { name: string }[]) =>
-        starts.flatMap(({ name }) => (name === "crasher" ? [] : [name])).toSorted();
-      const first = await team.shows(isLedAfter(-1));
+      await team.shows(isLedAfter(-1));
       await using visitor = isBrowserMissing ? undefined : await visit(await team.url);
       const page = visitor?.page;
-      const killed = leaderOf(first);
-      await page?.getByText(`${killed.identity} leads token ${killed.token}`).waitFor();
+      /** The page names the leader of this moment. */
+      const isNamed = async () => {
+        const { identity, token } = leaderOf(await team.state()) ?? {};
+        return await page?.getByText(`${identity} leads token ${token}`).count();
+      };
       const standbys = page?.getByRole("listitem", { name: /, standby$/ });
       if (standbys) await expect.poll(() => standbys.count(), { timeout: PATIENCE }).toBe(2);
-      await expect.poll(() => namesOf(team.starts()), { timeout: PATIENCE }).toHaveLength(2);
-      const orphans = [pidOf(first, "polite") ?? 0, pidOf(first, "stubborn") ?? 0];
-      process.kill(killed.pid, "SIGKILL");
+      if (page) await expect.poll(isNamed, { timeout: PATIENCE }).toBe(1);
 
-      const hasNotText = killed.identity;
-      await page?.locator(".leader", { hasText: /replica-\d leads/, hasNotText }).waitFor();
+      await team.startedAfter(-1, NAMES);
+      const killed = await team.strike("SIGKILL", isLedAfter(-1));
+      await team.startedAfter(killed.token, NAMES);
+      const orphans = team.starts().filter(({ token }) => token <= killed.token);
+      expect(orphans.filter(({ pid }) => isAlive(pid))).toEqual([]);
+      if (page) await expect.poll(isNamed, { timeout: PATIENCE }).toBe(1);
       if (page) await rowOf(page, "polite").getByText("Running", { exact: true }).waitFor();
-      const second = await team.shows(isLedAfter(killed.token));
-      expect(leaderOf(second).identity).not.toBe(killed.identity);
-      expect(orphans.filter(isAlive)).toEqual([]);
-      await expect
-        .poll(() => namesOf(team.starts()), { timeout: PATIENCE })
-        .toEqual(["polite", "polite", "stubborn", "stubborn"]);
 
       // So the first thing that it finds when it wakes up is a start that is due.
-      const waiting = await team.shows(({ processes }) =>
+      const asleep = await team.strike("SIGSTOP", ({ processes }) =>
         processes.some(({ phase }) => phase === "CrashLoopBackOff"),
       );
-      const asleep = leaderOf(waiting);
-      process.kill(asleep.pid, "SIGSTOP");
-      const startsBefore = team.starts().length;
-      const third = await team.shows(isLedAfter(asleep.token));
-      await page?.getByText(`${leaderOf(third).identity} leads token`).waitFor();
-      await team.started(startsBefore + 3);
+      await team.startedAfter(asleep.token, NAMES);
+      if (page) await expect.poll(isNamed, { timeout: PATIENCE }).toBe(1);
       process.kill(asleep.pid, "SIGCONT");
-      const last = await team.shows(isStandby(asleep.identity));
-      expect(leaderOf(last).pid).not.toBe(asleep.pid);
-      await team.started(team.starts().length + 2);
-      await team.shows(isStandby(killed.identity));
-      const restarted = page?.getByRole("listitem", { name: `${killed.identity}, standby` });
-      await restarted?.getByText("restarts 1").waitFor();
+      await team.shows(isBackAfter(asleep));
+      const { token: latest = 0 } = team.starts().at(-1) ?? {};
+      const crashes = () => team.starts().filter(({ token }) => token >= latest).length;
+      const before = crashes();
+      await expect.poll(crashes, { timeout: PATIENCE }).toBeGreaterThanOrEqual(before + 2);
+      await team.shows(isBackAfter(killed));
+      const name = new RegExp(`^${killed.identity}, `);
+      await page
+        ?.getByRole("listitem", { name })
+        .getByText(/restarts [1-9]/)
+        .waitFor();
 
       expect(visitor?.problems ?? []).toEqual([]);
       expect(await team.stop()).toBe(0);
       await page?.getByRole("status").filter({ hasText: "disconnected" }).waitFor();
       expect(team.overlaps()).toEqual([]);
-      const parents = team
-        .starts()
-        .slice(startsBefore)
-        .map(({ parent }) => parent);
-      expect(parents).not.toContain(asleep.pid);
+      const tokens = team.starts().map(({ token }) => token);
+      expect(tokens).toEqual(tokens.toSorted((a, b) => a - b));
+      const lasting = team.starts().filter(({ name }) => name !== "crasher");
+      const terms = lasting.map(({ name, token }) => `${name} in term ${token}`);
+      expect(terms).toEqual([...new Set(terms)]);
       expect(await survivors(team.starts().map(({ pid }) => pid))).toEqual([]);
       expect(readdirSync(join(team.lock, "processes"))).toEqual([]);
     });

@@ -43,7 +43,8 @@ export class ProcessLogs {
   open(name: string): number {
     this.#make(); // Who runs for weeks may find that it was cleared away.
     try {
-      renameSync(this.#path(name), this.#path(`${name}.previous`));
+      // No log of a current run ends like this, however its process is named.
+      renameSync(this.#path(name), `${this.#path(name)}.previous`);
     } catch {
       // Its first life.
     }

@@ -1,40 +1,49 @@
-import { watch } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
-import { type Clock, onAbort } from "@holdfast/clock";
+import { statSync } from "node:fs";
+import type { Clock } from "@holdfast/clock";
+import { every } from "@holdfast/wait";
 
-/** What {@link watchFile} needs besides the file. */
+/** Options for {@link watchFile}. */
 export interface WatchFileOptions {
   readonly clock: Clock;
-  /** How long the file must be left alone before a change counts, in milliseconds. */
-  readonly settle: number;
+  /** Time between two looks at the file, in milliseconds. */
+  readonly period: number;
+  /** Ends the watch. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Calls `onChange` after each change of a file, once per burst.
+ * Calls `onChange` at once, and after each change of a file or of its absence, once the file stays the
+ * same for a period.
  *
- * It is the directory that is watched: many editors write a new file and rename it over the old
- * one, and a watch on the old one would then watch nothing.
+ * It asks for the state of the path and not for events: events of a directory miss a change behind a
+ * symlink, the swap of a ConfigMap, a replaced directory and most network file systems.
  *
- * @returns a promise that resolves when `signal` aborts, and rejects when watching is not possible
+ * @returns a promise that resolves when `signal` aborts
  */
 export async function watchFile(
   file: string,
   onChange: () => void,
-  { clock, settle, signal }: WatchFileOptions,
+  { clock, period, signal }: WatchFileOptions,
 ): Promise<void> {
-  const path = resolve(file);
-  using timer = clock.afterFunc(settle, onChange, { label: `change of ${file}` });
-  timer.stop();
-  const watcher = watch(dirname(path), (_event, name) => {
-    if (name === null || name === basename(path)) timer.reset(settle);
-  });
+  let told = stateOf(file);
+  let seen = told;
+  onChange();
+  for await (const _ of every(period, { clock, signal })) {
+    const state = stateOf(file);
+    const isSettled = state === seen;
+    seen = state;
+    if (!isSettled || state === told) continue;
+    told = state; // Taken before the read: a change during the read is the next change.
+    onChange();
+  }
+}
+
+/** Identity and age of the file at the end of all symlinks, or the reason why there is none. */
+function stateOf(file: string): string {
   try {
-    await new Promise<void>((resolve, reject) => {
-      watcher.once("error", reject);
-      onAbort(signal, () => resolve());
-    });
-  } finally {
-    watcher.close();
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
+  } catch (error) {
+    return (error as Error).message;
   }
 }

@@ -67,10 +67,25 @@ const readiness = mapping({
   failures: wholeNumber("a whole number of at least 1", 1).optional(),
 });
 
+/** A record that refuses the key `__proto__`, which `z.record` drops without an issue. */
+function refusingProto<Record extends z.ZodRecord>(record: Record, expected: string) {
+  const key = "__proto__";
+  return z.preprocess((input, { issues }) => {
+    if (typeof input === "object" && input !== null && Object.hasOwn(input, key)) {
+      const refusals = [{ code: "custom" as const, message: expected, path: [] }];
+      issues.push({ code: "invalid_key", origin: "record", path: [key], input, issues: refusals });
+    }
+    return input;
+  }, record);
+}
+
 const process = mapping({
   command: z.string({ error: "the program to run" }).min(1, { error: "the program to run" }),
   args: z.array(text, { error: 'a list such as ["--port", "8080"]' }).optional(),
-  env: z.record(text, text, { error: "a mapping of names to text" }).optional(),
+  env: refusingProto(
+    z.record(text, text, { error: "a mapping of names to text" }),
+    "another name",
+  ).optional(),
   cwd: text.optional(),
   restart: z
     .enum(["Always", "OnFailure", "Never"], { error: "Always, OnFailure or Never" })
@@ -79,13 +94,15 @@ const process = mapping({
   readiness: readiness.optional(),
 });
 
-const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, {
-  error: "a name of at most 63 letters, digits, dots, dashes and underscores",
-});
+const NAME = "a name of at most 63 letters, digits, dots, dashes and underscores";
+const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, { error: NAME });
 
 /** What a manifest may say. The message of an issue is what was expected in its place. */
 export const manifestSchema: z.ZodType<ManifestDraft> = mapping({
   grace: duration.optional(),
   backoff: backoff.optional(),
-  processes: z.record(name, process, { error: "a mapping of names to processes" }),
+  processes: refusingProto(
+    z.record(name, process, { error: "a mapping of names to processes" }),
+    NAME,
+  ),
 });

@@ -34,11 +34,20 @@ export interface Visit extends AsyncDisposable {
   readonly problems: readonly string[];
 }
 
-/** Drawn once a second, which takes less of the machine, unless told otherwise. */
-export async function visit(url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+/**
+ * Draws once a second, which takes less of the machine, unless `options` say otherwise.
+ *
+ * @param time - starts the time of the page at this instant, for `page.clock`; the real time by default
+ */
+export async function visit(
+  url: string,
+  options: BrowserContextOptions = {},
+  time?: number,
+): Promise<Visit> {
   const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
+  if (time !== undefined) await page.clock.install({ time });
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => {
