@@ -51,7 +51,7 @@ export class ControllerFamilies {
     this.#timeouts = new Counter({
       ...common,
       name: "controller_runtime_reconcile_timeouts_total",
-      help: "How many reconciles have failed because they took too long",
+      help: "Number of reconciles whose timeout expired, by controller",
     });
     this.#time = new Histogram({
       ...common,
@@ -82,10 +82,8 @@ export class ControllerFamilies {
       reconciled: (result, duration, isLate) => {
         this.#total.inc({ controller, result: LABELS[result] });
         this.#time.observe(labels, duration / 1_000);
-        if (LABELS[result] === "error") {
-          this.#errors.inc(labels);
-          if (isLate) this.#timeouts.inc(labels);
-        }
+        if (isLate) this.#timeouts.inc(labels);
+        if (LABELS[result] === "error") this.#errors.inc(labels);
         if (result === "terminal" || result === "gave_up") this.#terminalErrors.inc(labels);
       },
       activeWorkers: (change) => this.#activeWorkers.inc(labels, change),

@@ -34,7 +34,7 @@ export interface PrometheusMetricsOptions {
  * | `controller_runtime_reconcile_total` | `controller`, `result` | reconciles that have ended |
  * | `controller_runtime_reconcile_errors_total` | `controller` | of these, failed |
  * | `controller_runtime_terminal_reconcile_errors_total` | `controller` | of these, not retried |
- * | `controller_runtime_reconcile_timeouts_total` | `controller` | failed after a timeout |
+ * | `controller_runtime_reconcile_timeouts_total` | `controller` | reconciles whose timeout expired, with any result |
  * | `controller_runtime_reconcile_time_seconds` | `controller` | how long they took |
  * | `controller_runtime_max_concurrent_reconciles` | `controller` | workers |
  * | `controller_runtime_active_workers` | `controller` | busy workers |

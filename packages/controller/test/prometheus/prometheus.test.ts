@@ -160,7 +160,7 @@ describe("the metrics of controllers in a registry of prom-client", () => {
     timeouts: number;
   }>([
     { result: "success", isLate: false, label: "success", errors: 0, terminal: 0, timeouts: 0 },
-    { result: "success", isLate: true, label: "success", errors: 0, terminal: 0, timeouts: 0 },
+    { result: "success", isLate: true, label: "success", errors: 0, terminal: 0, timeouts: 1 },
     {
       result: "requeue_after",
       isLate: false,
@@ -168,6 +168,14 @@ describe("the metrics of controllers in a registry of prom-client", () => {
       errors: 0,
       terminal: 0,
       timeouts: 0,
+    },
+    {
+      result: "requeue_after",
+      isLate: true,
+      label: "requeue_after",
+      errors: 0,
+      terminal: 0,
+      timeouts: 1,
     },
     { result: "error", isLate: false, label: "error", errors: 1, terminal: 0, timeouts: 0 },
     { result: "timeout", isLate: true, label: "error", errors: 1, terminal: 0, timeouts: 1 },
@@ -236,6 +244,35 @@ describe("the metrics of controllers in a registry of prom-client", () => {
     ).toEqual([
       'controller_runtime_terminal_reconcile_errors_total{controller="c"} 1',
       'controller_runtime_reconcile_timeouts_total{controller="c"} 2',
+    ]);
+  });
+
+  it("count a reconcile that succeeds after its timeout as a timeout", async () => {
+    const { metrics, samples } = metricsOf();
+    const clock = new FakeClock();
+    const controller = new Controller({
+      name: "c",
+      logger: silentLogger,
+      clock,
+      timeout: 100,
+      metrics: metrics.controller("c"),
+      reconcile: ({ key }) => clock.sleep(key === "late" ? 101 : 99),
+    });
+    const stop = new AbortController();
+    const running = controller.run(stop.signal);
+    controller.add("late");
+    controller.add("in time");
+    await clock.step(1_000);
+    stop.abort();
+    await running;
+    expect(
+      await samples(
+        "controller_runtime_reconcile_errors_total{",
+        "controller_runtime_reconcile_timeouts_total{",
+      ),
+    ).toEqual([
+      'controller_runtime_reconcile_errors_total{controller="c"} 0',
+      'controller_runtime_reconcile_timeouts_total{controller="c"} 1',
     ]);
   });
 
