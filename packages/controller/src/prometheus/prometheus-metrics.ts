@@ -60,7 +60,7 @@ export interface PrometheusMetricsOptions {
  * const queue = new WorkQueue({ name: "uploads", metrics: metrics.queue("uploads") });
  * queue.add("a.txt");
  * console.log(await register.getSingleMetricAsString("workqueue_adds_total"));
- * // => # HELP workqueue_adds_total How many keys were queued
+ * // => # HELP workqueue_adds_total Number of adds that the queue has handled
  * // => # TYPE workqueue_adds_total counter
  * // => workqueue_adds_total{name="uploads",controller="uploads"} 1
  * ```
