@@ -129,6 +129,20 @@ describe("the metrics of queues in a registry of prom-client", () => {
     );
   });
 
+  it("have a label for each of 25 priorities without 0", async () => {
+    const { metrics, samples } = metricsOf();
+    const queue = new WorkQueue({ metrics: metrics.queue("q") });
+    const labelled = (priority: number | string) =>
+      `workqueue_depth{name="q",controller="q",priority="${priority}"} 1`;
+    const priorities = Array.from({ length: 25 }, (_, i) => i + 1);
+    for (const priority of priorities) queue.add(`key ${priority}`, { priority });
+    expect(await samples("workqueue_depth")).toEqual(priorities.map(labelled));
+    queue.add("plain");
+    expect(await samples("workqueue_depth")).toEqual(
+      [...priorities, "exceeded_cardinality_limit"].map(labelled),
+    );
+  });
+
   it("a queue that was made anew shows the depth of the one before", async () => {
     const { metrics, samples } = metricsOf();
     const old = new WorkQueue({ metrics: metrics.queue("q") });
