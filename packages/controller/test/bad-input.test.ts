@@ -113,7 +113,7 @@ const queueDoors: Door[] = [
     [
       "options",
       object<WorkQueueOptions<string>>({
-        name: unchecked,
+        name: text,
         keyOf: func,
         limiter,
         clock: methods("monotonic", "afterFunc"),
@@ -258,7 +258,7 @@ const controllerDoors: Door[] = [
       "options",
       required(
         object<ControllerOptions>({
-          name: required(string),
+          name: required(text),
           reconcile: required(func),
           sources: arrayOf(methods("start")),
           keyOf: func,

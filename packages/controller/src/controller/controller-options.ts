@@ -7,7 +7,7 @@ import {
   requireMethods,
   requireNotNegative,
   requireOptions,
-  requireString,
+  requireText,
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
@@ -51,7 +51,7 @@ export interface GiveUp<Item = string> {
 
 /** Options for a {@link Controller}. */
 export interface ControllerOptions<Item = string> {
-  /** Name in the status, in log lines and in reports of fake clocks. */
+  /** Name in the status, in log lines and in reports of fake clocks. Not empty. */
   readonly name: string;
 
   /** The function that is called for each key; see {@link Reconciler}. */
@@ -196,7 +196,7 @@ export function resolveController<Item>(
 ): ResolvedControllerOptions<Item> {
   requireOptions("options", options);
   const { name, reconcile, keyOf = itself, clock = realClock } = options;
-  requireString("options.name", name);
+  requireText("options.name", name);
   requireFunction("options.reconcile", reconcile);
   requireFunction("options.keyOf", keyOf);
   requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc"]);

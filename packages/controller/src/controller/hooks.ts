@@ -1,5 +1,6 @@
 import type { Random } from "@holdfast/wait";
-import type { Logger } from "../logger.ts";
+import { isThenable } from "../is-thenable.ts";
+import { type Logger, logSafely } from "../logger.ts";
 
 /** Calls user code whose errors must not end a controller. */
 export class Hooks {
@@ -36,19 +37,10 @@ export class Hooks {
 
   /** Logs a line. An error of the logger itself is dropped. */
   log(level: keyof Logger, details: object, message: string): void {
-    try {
-      this.#logger[level]({ controller: this.#name, ...details }, message);
-    } catch {
-      // There is nowhere left to report it.
-    }
+    logSafely(this.#logger, level, { controller: this.#name, ...details }, message);
   }
 
   #complain(hook: string, err: unknown): void {
     this.log("error", { hook, err }, "controller hook failed");
   }
-}
-
-/** Whether a value is a promise or acts like one. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function";
 }

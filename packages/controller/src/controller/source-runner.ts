@@ -1,9 +1,9 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { backoffUntil, ExponentialBackoffManager, type Random } from "@holdfast/wait";
+import { isThenable } from "../is-thenable.ts";
 import { messageOf } from "../message-of.ts";
 import type { EnqueueOptions, Source } from "../source/source.ts";
 import type { ErrorStatus, SourceState, SourceStatus } from "./controller-status.ts";
-import { isThenable } from "./hooks.ts";
 
 /** Options for a {@link SourceRunner}. */
 export interface SourceRunnerOptions<Item> {

@@ -22,3 +22,10 @@ export interface LeaseRecord {
   /** Number of terms before this one, which is its fencing token. Never decreases. */
   readonly transitions: number;
 }
+
+/** Whether a value has the fields of a {@link LeaseRecord}. */
+export function isLeaseRecord(value: unknown): value is LeaseRecord {
+  const record = (value ?? {}) as Partial<LeaseRecord>;
+  const numbers = [record.leaseDuration, record.acquiredAt, record.renewedAt, record.transitions];
+  return typeof record.holder === "string" && numbers.every(Number.isFinite);
+}

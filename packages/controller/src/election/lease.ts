@@ -3,7 +3,7 @@ import { withTimeout } from "@holdfast/wait";
 import { decideLease, type LeaseDecision, type Observation } from "./lease-decision.ts";
 import type { LeaseRecord } from "./lease-record.ts";
 import { isLockConflictError } from "./lock-conflict-error.ts";
-import type { ResourceLock, Versioned } from "./resource-lock.ts";
+import { type ResourceLock, requireVersioned, type Versioned } from "./resource-lock.ts";
 
 /** Label of the timers. */
 const LABEL = "request to the lock";
@@ -141,22 +141,22 @@ export class Lease {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    this.#see(await this.#request((bounded) => this.#options.lock.get(bounded), signal));
+    const found = await this.#request((bounded) => this.#options.lock.get(bounded), signal);
+    this.#see(found === undefined ? found : requireVersioned("lock.get()", found));
   }
 
   async #write(record: LeaseRecord, signal: AbortSignal): Promise<void> {
     const { lock } = this.#options;
     const latest = this.#latest;
-    this.#see(
-      await this.#request((bounded) => {
-        const written =
-          latest === undefined
-            ? lock.create(record, bounded)
-            : lock.update(record, latest.version, bounded);
-        this.#writing = Promise.allSettled([written]);
-        return written;
-      }, signal),
-    );
+    const written = await this.#request((bounded) => {
+      const writing =
+        latest === undefined
+          ? lock.create(record, bounded)
+          : lock.update(record, latest.version, bounded);
+      this.#writing = Promise.allSettled([writing]);
+      return writing;
+    }, signal);
+    this.#see(requireVersioned(latest === undefined ? "lock.create()" : "lock.update()", written));
   }
 
   async #request<Value>(

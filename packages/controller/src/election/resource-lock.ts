@@ -1,4 +1,4 @@
-import type { LeaseRecord } from "./lease-record.ts";
+import { isLeaseRecord, type LeaseRecord } from "./lease-record.ts";
 
 /** A record and its version. */
 export interface Versioned {
@@ -18,6 +18,8 @@ export interface Versioned {
  * | `get` | the record; undefined if there is none | |
  * | `create` | the new record | there is a record |
  * | `update` | the new record | the record has another version |
+ *
+ * A request that resolves to anything else counts as rejected with a TypeError.
  *
  * After any other rejection the write may have happened or not. A request should give up when its signal
  * aborts. An elector does not wait for one that goes on: a late write fails, because the version has
@@ -77,4 +79,16 @@ export interface ResourceLock {
 
   /** Kind and place of the lock, for logs and errors. */
   readonly description: string;
+}
+
+/**
+ * Returns the answer of a lock, which may be wrong: a lock in JavaScript may resolve to anything.
+ *
+ * @throws TypeError if `value` is not a record with its version
+ */
+export function requireVersioned(call: string, value: Versioned): Versioned {
+  const { record, version } = (value ?? {}) as Partial<Versioned>;
+  if (!isLeaseRecord(record) || typeof version !== "string")
+    throw new TypeError(`${call} must resolve to a record and its version, got ${String(value)}`);
+  return value;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { requireText } from "@holdfast/clock/internal";
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
@@ -30,7 +30,7 @@ const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;
  * ```ts
  * import { mkdtemp, rm } from "node:fs/promises";
  * import { tmpdir } from "node:os";
- * import { join } from "node:path";
+ * import { join, resolve } from "node:path";
  * import { isLockConflictError } from "@holdfast/controller";
  * import { FileLock } from "@holdfast/controller/file-lock";
  *
@@ -50,13 +50,14 @@ export class FileLock implements ResourceLock {
   readonly #directory: string;
 
   /**
-   * @param directory - path of a directory for this lock alone; created with the first record
+   * @param directory - path of a directory for this lock alone; created with the first record. A relative
+   * path is resolved now: a later `process.chdir` does not move the lock
    * @throws TypeError if `directory` is no string, RangeError if it is empty
    */
   constructor(directory: string) {
     requireText("directory", directory);
-    this.#directory = directory;
-    this.description = `file ${directory}`;
+    this.#directory = resolve(directory);
+    this.description = `file ${this.#directory}`;
   }
 
   /**
@@ -64,18 +65,22 @@ export class FileLock implements ResourceLock {
    *
    * @param signal - aborts the request before it begins
    * @returns the record of the highest version; undefined if there is none
-   * @throws Error if the file holds no record
+   * @throws Error if the file holds no record or cannot be read
    */
   async get(signal: AbortSignal): Promise<Versioned | undefined> {
-    signal.throwIfAborted();
-    const number = highest(await this.#names());
-    if (number === 0) return undefined;
-    try {
-      return await this.#read(number);
-    } catch (error) {
-      // Two later versions were written meanwhile, and this one was removed.
-      if (hasCode(error, "ENOENT")) return await this.get(signal);
-      throw error;
+    let missing = 0;
+    for (;;) {
+      signal.throwIfAborted();
+      const number = highest(await this.#names());
+      if (number === 0) return undefined;
+      try {
+        return await this.#read(number);
+      } catch (error) {
+        // Two later versions were written meanwhile, and this one was removed. A name that is still the
+        // highest was not removed: it is a link to nowhere.
+        if (!hasCode(error, "ENOENT") || number === missing) throw error;
+        missing = number;
+      }
     }
   }
 
@@ -115,8 +120,8 @@ export class FileLock implements ResourceLock {
     const next = latest + 1;
     const id = randomUUID();
     const draft = join(this.#directory, `${next}.${id}.draft`);
-    await writeThrough(draft, JSON.stringify({ ...record, id }));
     try {
+      await writeThrough(draft, JSON.stringify({ ...record, id }));
       signal.throwIfAborted();
       if (version !== undefined) await this.#requireSame(version, latest);
       await this.#publish(draft, next);
@@ -200,8 +205,13 @@ async function removeAll(files: readonly string[]): Promise<void> {
 
 /** Highest version among the names in a directory; 0 if there is none. */
 function highest(names: readonly string[]): number {
-  const versions = names.map((name) => Number(/^([1-9]\d*)\.json$/.exec(name)?.[1] ?? 0));
-  return Math.max(0, ...versions);
+  return names.reduce((version, name) => Math.max(version, versionIn(name)), 0);
+}
+
+/** Version in the name of a file; 0 if it has none. No lock writes a number that is not exact. */
+function versionIn(name: string): number {
+  const version = Number(/^([1-9]\d*)\.json$/.exec(name)?.[1] ?? 0);
+  return Number.isSafeInteger(version) ? version : 0;
 }
 
 async function writeThrough(file: string, text: string): Promise<void> {

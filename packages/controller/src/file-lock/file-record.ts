@@ -1,4 +1,4 @@
-import type { LeaseRecord } from "../election/lease-record.ts";
+import { isLeaseRecord, type LeaseRecord } from "../election/lease-record.ts";
 
 /** Content of a file. */
 export interface FileRecord {
@@ -13,11 +13,9 @@ export interface FileRecord {
  * @throws Error if the file holds no record: treating it as a free lease could make two leaders
  */
 export function fileRecordOf(text: string, file: string): FileRecord {
-  const { id, ...record } = (parse(text) ?? {}) as Partial<LeaseRecord> & { readonly id?: string };
-  const numbers = [record.leaseDuration, record.acquiredAt, record.renewedAt, record.transitions];
-  if (typeof record.holder !== "string" || !numbers.every(Number.isFinite))
-    throw new Error(`${file} holds no lease record`);
-  return { record: record as LeaseRecord, id };
+  const { id, ...record } = (parse(text) ?? {}) as { readonly id?: string };
+  if (!isLeaseRecord(record)) throw new Error(`${file} holds no lease record`);
+  return { record, id };
 }
 
 function parse(text: string): unknown {

@@ -6,6 +6,7 @@ import {
   requireSignal,
   requireText,
 } from "@holdfast/clock/internal";
+import { type LogLine, logSafely } from "../logger.ts";
 import { messageOf } from "../message-of.ts";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import {
@@ -193,32 +194,36 @@ export class Manager implements AsyncDisposable {
     }
     if (this.#halt.signal.aborted) return;
     this.#state = "running";
-    this.#options.logger.info({}, "manager running: every runnable is ready");
+    this.#log("info", {}, "manager running: every runnable is ready");
   }
 
   async #stop(): Promise<void> {
     const { reason } = this.#halt.signal;
-    const { logger, clock, stopTimeout: total } = this.#options;
+    const { clock, stopTimeout: total } = this.#options;
     const start = clock.monotonic();
     this.#state = "stopping";
-    logger.info({ reason: messageOf(reason) }, "manager stopping");
+    this.#log("info", { reason: messageOf(reason) }, "manager stopping");
     const own = this.#started.map(({ stopTimeout }) => stopTimeout);
     for (const [index, group] of this.#started.entries()) {
       const elapsed = Math.round(clock.monotonic() - start);
       const facts = { total, elapsed, own: own[index], later: own.slice(index + 1) };
       await group.stop(reason, stopTimeoutOf(facts));
-      logger.debug({ group: group.name }, "group stopped");
+      this.#log("debug", { group: group.name }, "group stopped");
     }
     this.#state = "stopped";
-    logger.info({}, "manager stopped");
+    this.#log("info", {}, "manager stopped");
   }
 
   #report(error: RunnableError): void {
     // Ending early during a stop is fine: a child process may have received the same Ctrl-C.
     if (error.problem === "ended" && this.#halt.signal.aborted) return;
     this.#errors.push(error);
-    this.#options.logger.error({ err: error }, error.message);
+    this.#log("error", { err: error }, error.message);
     this.#halt.abort(error);
+  }
+
+  #log(...line: LogLine): void {
+    logSafely(this.#options.logger, ...line);
   }
 
   get #groupNames(): string {

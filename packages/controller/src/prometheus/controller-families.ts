@@ -36,38 +36,38 @@ export class ControllerFamilies {
       ...common,
       labelNames: ["controller", "result"],
       name: "controller_runtime_reconcile_total",
-      help: "How many reconciles have ended, by how they ended",
+      help: "Number of reconciles that have ended, by controller and result",
     });
     this.#errors = new Counter({
       ...common,
       name: "controller_runtime_reconcile_errors_total",
-      help: "How many reconciles have failed",
+      help: "Number of reconciles that have ended with an error, by controller",
     });
     this.#terminalErrors = new Counter({
       ...common,
       name: "controller_runtime_terminal_reconcile_errors_total",
-      help: "How many reconciles have failed and are not retried",
+      help: "Number of reconciles that have ended with a terminal error, by controller",
     });
     this.#timeouts = new Counter({
       ...common,
       name: "controller_runtime_reconcile_timeouts_total",
-      help: "How many reconciles have failed because they took too long",
+      help: "Number of reconciles whose timeout expired, by controller",
     });
     this.#time = new Histogram({
       ...common,
       buckets: BUCKETS,
       name: "controller_runtime_reconcile_time_seconds",
-      help: "How long reconciles took",
+      help: "Seconds that a reconcile took, by controller",
     });
     this.#maxWorkers = new Gauge({
       ...common,
       name: "controller_runtime_max_concurrent_reconciles",
-      help: "How many workers there are",
+      help: "Maximum number of reconciles at a time, by controller",
     });
     this.#activeWorkers = new Gauge({
       ...common,
       name: "controller_runtime_active_workers",
-      help: "How many workers are busy",
+      help: "Number of workers that are busy now, by controller",
     });
   }
 
@@ -82,10 +82,8 @@ export class ControllerFamilies {
       reconciled: (result, duration, isLate) => {
         this.#total.inc({ controller, result: LABELS[result] });
         this.#time.observe(labels, duration / 1_000);
-        if (LABELS[result] === "error") {
-          this.#errors.inc(labels);
-          if (isLate) this.#timeouts.inc(labels);
-        }
+        if (isLate) this.#timeouts.inc(labels);
+        if (LABELS[result] === "error") this.#errors.inc(labels);
         if (result === "terminal" || result === "gave_up") this.#terminalErrors.inc(labels);
       },
       activeWorkers: (change) => this.#activeWorkers.inc(labels, change),

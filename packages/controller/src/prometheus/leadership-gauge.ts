@@ -16,7 +16,7 @@ export class LeadershipGauge {
       registers: [register],
       labelNames: ["name"],
       name: "leader_election_master_status",
-      help: "1 if this process leads, 0 if it does not",
+      help: "Whether this process leads: 1 for the leader, 0 for a candidate. The label name is that of the lease; group by it",
       collect() {
         for (const [name, { isLeader }] of candidates) this.set({ name }, isLeader ? 1 : 0);
       },

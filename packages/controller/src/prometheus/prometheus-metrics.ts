@@ -34,7 +34,7 @@ export interface PrometheusMetricsOptions {
  * | `controller_runtime_reconcile_total` | `controller`, `result` | reconciles that have ended |
  * | `controller_runtime_reconcile_errors_total` | `controller` | of these, failed |
  * | `controller_runtime_terminal_reconcile_errors_total` | `controller` | of these, not retried |
- * | `controller_runtime_reconcile_timeouts_total` | `controller` | failed after a timeout |
+ * | `controller_runtime_reconcile_timeouts_total` | `controller` | reconciles whose timeout expired, with any result |
  * | `controller_runtime_reconcile_time_seconds` | `controller` | how long they took |
  * | `controller_runtime_max_concurrent_reconciles` | `controller` | workers |
  * | `controller_runtime_active_workers` | `controller` | busy workers |
@@ -60,7 +60,7 @@ export interface PrometheusMetricsOptions {
  * const queue = new WorkQueue({ name: "uploads", metrics: metrics.queue("uploads") });
  * queue.add("a.txt");
  * console.log(await register.getSingleMetricAsString("workqueue_adds_total"));
- * // => # HELP workqueue_adds_total How many keys were queued
+ * // => # HELP workqueue_adds_total Number of adds that the queue has handled
  * // => # TYPE workqueue_adds_total counter
  * // => workqueue_adds_total{name="uploads",controller="uploads"} 1
  * ```

@@ -2,8 +2,14 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { QueueMetrics, WorkInFlight } from "../queue/queue-metrics.ts";
 import { QueueSeries } from "./queue-series.ts";
 
-/** From ten nanoseconds to a thousand seconds, as client-go has them. */
-const BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10, 100, 1_000];
+/**
+ * Bounds of client-go in seconds, spelled as Go spells them, so that `sum by (le)` adds up jobs in Go and
+ * in Node. As numbers, 1e-8 would become the label `1e-8`, and 1e-5 the label `0.00001`.
+ */
+const BOUNDS = "1e-08 1e-07 1e-06 1e-05 0.0001 0.001 0.01 0.1 1 10 100 1000".split(" ");
+
+/** prom-client compares by `<=`, which reads a string as a number, and writes the string as it is. */
+const BUCKETS = BOUNDS as unknown[] as number[];
 
 const LABELS = ["name", "controller"] as const;
 type Labels = (typeof LABELS)[number];
@@ -22,24 +28,24 @@ export class QueueFamilies {
     this.#adds = new Counter({
       ...common,
       name: "workqueue_adds_total",
-      help: "How many keys were queued",
+      help: "Number of adds that the queue has handled",
     });
     this.#retries = new Counter({
       ...common,
       name: "workqueue_retries_total",
-      help: "How many keys were added with a delay",
+      help: "Number of retries that the queue has handled",
     });
     this.#queueDuration = new Histogram({
       ...common,
       buckets: BUCKETS,
       name: "workqueue_queue_duration_seconds",
-      help: "How long a key was queued before it was taken",
+      help: "Seconds that a key stays in the queue before it is taken",
     });
     this.#workDuration = new Histogram({
       ...common,
       buckets: BUCKETS,
       name: "workqueue_work_duration_seconds",
-      help: "How long a key was worked on",
+      help: "Seconds from the moment a key is taken until its work is done",
     });
     this.#readWhenScraped(register);
   }
@@ -68,7 +74,7 @@ export class QueueFamilies {
       ...common,
       labelNames: [...LABELS, "priority"],
       name: "workqueue_depth",
-      help: "How many keys are queued",
+      help: "Keys in the queue now, by priority",
       collect() {
         this.reset();
         for (const [name, { series }] of queues)
@@ -79,7 +85,7 @@ export class QueueFamilies {
     new Gauge({
       ...common,
       name: "workqueue_unfinished_work_seconds",
-      help: "How long all work in flight has been running, added up",
+      help: "Seconds of work in progress that work_duration has not observed yet, added up. Large values mean stuck workers; the rate of growth is their number",
       collect() {
         for (const [name, { work }] of queues)
           this.set({ name, controller: name }, work.unfinished / 1_000);
@@ -88,7 +94,7 @@ export class QueueFamilies {
     new Gauge({
       ...common,
       name: "workqueue_longest_running_processor_seconds",
-      help: "How long the longest work in flight has been running",
+      help: "Seconds since the start of the work that has been in progress for longest",
       collect() {
         for (const [name, { work }] of queues)
           this.set({ name, controller: name }, work.longestRunning / 1_000);

@@ -14,8 +14,8 @@ const OTHER = "exceeded_cardinality_limit";
 
 /** Metrics of one queue: counted at once, or kept until the next scrape. */
 export class QueueSeries implements QueueMetrics {
-  /** Number of waiting keys by the label of their priority. A label never goes. */
-  readonly depths: Map<string, number> = new Map([["0", 0]]);
+  /** Number of waiting keys by the label of their priority. A label that was used never goes. */
+  readonly #depths = new Map<string, number>();
   readonly #counters: QueueCounters;
   readonly #watched: (series: QueueSeries, work: WorkInFlight) => void;
 
@@ -24,10 +24,15 @@ export class QueueSeries implements QueueMetrics {
     this.#watched = watched;
   }
 
+  /** By label. Before the first key, priority 0 shows the queue; it takes no label from another one. */
+  get depths(): Iterable<[label: string, depth: number]> {
+    return this.#depths.size === 0 ? [["0", 0]] : this.#depths;
+  }
+
   depth(change: number, priority: number): void {
     let label = String(priority);
-    if (!this.depths.has(label) && this.depths.size >= MAX_PRIORITIES) label = OTHER;
-    this.depths.set(label, (this.depths.get(label) ?? 0) + change);
+    if (!this.#depths.has(label) && this.#depths.size >= MAX_PRIORITIES) label = OTHER;
+    this.#depths.set(label, (this.#depths.get(label) ?? 0) + change);
   }
 
   added(): void {

@@ -4,6 +4,7 @@ import {
   requireFunction,
   requireMethods,
   requireOptions,
+  requireText,
 } from "@holdfast/clock/internal";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
@@ -12,7 +13,7 @@ import { QUEUE_METRICS, type QueueMetrics } from "./queue-metrics.ts";
 /** Options for a {@link WorkQueue}. */
 export interface WorkQueueOptions<Item> {
   /**
-   * Name of the queue. Fake clocks print it when a test is stuck.
+   * Name of the queue, not empty. Fake clocks print it when a test is stuck.
    *
    * @defaultValue `"queue"`
    */
@@ -87,6 +88,7 @@ export function resolveWorkQueue<Item>(
 ): ResolvedWorkQueueOptions<Item> {
   requireOptions("options", options);
   const { name = "queue", keyOf = itself, clock = realClock, aging = 1_000 } = options;
+  requireText("options.name", name);
   requireFunction("options.keyOf", keyOf);
   requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
   requireAbove("options.aging", aging, 0);

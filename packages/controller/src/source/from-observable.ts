@@ -5,14 +5,14 @@ import type { Source } from "./source.ts";
 /** The part of an observable that {@link fromObservable} uses. Observables of rxjs have it. */
 export interface Subscribable<Event> {
   /** Begins to call the observer. */
-  subscribe(observer: {
+  readonly subscribe: (observer: {
     /** Receives an event. */
-    next(event: Event): void;
+    readonly next: (event: Event) => void;
     /** Receives the error that ended the observable. */
-    error(error: unknown): void;
+    readonly error: (error: unknown) => void;
     /** Called when the observable has completed. */
-    complete(): void;
-  }): {
+    readonly complete: () => void;
+  }) => {
     /** Stops calling the observer. */
     unsubscribe(): void;
   };
@@ -43,6 +43,25 @@ export interface Subscribable<Event> {
  * ```
  */
 export function fromObservable<Event = string>(
+  name: string,
+  observable: Subscribable<Event>,
+): Source<Event>;
+/**
+ * The same, for an observable whose `subscribe` also accepts a function, as in rxjs. The function is never
+ * passed; the compiler reads the type of the events from it.
+ *
+ * @param name - see {@link Source.name}
+ * @param observable - the observable
+ * @returns the source
+ * @throws TypeError if `observable` has no `subscribe`
+ */
+export function fromObservable<Event>(
+  name: string,
+  observable: Subscribable<Event> & {
+    readonly subscribe: (next: (event: Event) => void) => unknown;
+  },
+): Source<Event>;
+export function fromObservable<Event>(
   name: string,
   observable: Subscribable<Event>,
 ): Source<Event> {

@@ -702,6 +702,69 @@ describe("errors", () => {
   });
 });
 
+describe("a lock that resolves to something else than a record", () => {
+  const record = { holder: "baz", leaseDuration: 15_000, acquiredAt: 0, renewedAt: 0 };
+  const answers: [string, unknown][] = [
+    ["undefined", undefined],
+    ["null", null],
+    ["a record without a version", { record: { ...record, transitions: 0 } }],
+    ["a version without a record", { version: "1" }],
+    ["a record without a number", { record, version: "1" }],
+  ];
+
+  it.each(answers)(
+    "does not renew the lease by an update that resolves to %s",
+    async (_, answer) => {
+      const errors: unknown[] = [];
+      const baz = elector({ onError: (error) => errors.push(error) });
+      const run = baz.run(stop.signal);
+      await clock.step(1_000);
+      lock.failAll(async () => answer as undefined);
+      await clock.step(9_000);
+      expect(errors[0]).toEqual(
+        new TypeError(
+          `lock.update() must resolve to a record and its version, got ${String(answer)}`,
+        ),
+      );
+      expect([events, baz.isLeader]).toEqual([
+        [
+          [0, "leads 0"],
+          [10_000, "expired"],
+        ],
+        false,
+      ]);
+      lock.failAll(undefined);
+      await stopped(run);
+    },
+  );
+
+  it("is not led on a create that resolves to undefined", async () => {
+    const errors: unknown[] = [];
+    const baz = elector({ onError: (error) => errors.push(error) });
+    lock.failNext(serve, async () => undefined);
+    const run = baz.run(stop.signal);
+    await clock.step(1_000);
+    expect([`${errors}`, baz.isLeader]).toEqual([
+      "TypeError: lock.create() must resolve to a record and its version, got undefined",
+      false,
+    ]);
+    await stopped(run);
+  });
+
+  it("is not free if get resolves to null", async () => {
+    const errors: unknown[] = [];
+    const baz = elector({ onError: (error) => errors.push(error) });
+    lock.failNext(async () => null as never);
+    const run = baz.run(stop.signal);
+    await clock.step(1_000);
+    expect([`${errors}`, lock.calls]).toEqual([
+      "TypeError: lock.get() must resolve to a record and its version, got null",
+      ["get"],
+    ]);
+    await stopped(run);
+  });
+});
+
 describe("what is seen from outside", () => {
   it("tells each new leader, in order", async () => {
     const leaders: unknown[] = [];

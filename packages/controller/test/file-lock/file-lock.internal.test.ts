@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
@@ -9,6 +17,7 @@ import { isLockConflictError } from "../../src/election/lock-conflict-error.ts";
 import { FileLock } from "../../src/file-lock/file-lock.ts";
 
 const link = vi.spyOn(fs, "link");
+const open = vi.spyOn(fs, "open");
 const readdir = vi.spyOn(fs, "readdir");
 const rm = vi.spyOn(fs, "rm");
 syncBuiltinESMExports(); // file-lock.ts imports them by name
@@ -110,5 +119,63 @@ describe("what happens between two steps of a file lock", () => {
     });
     await expect(new FileLock(directory).create(record, stop.signal)).rejects.toBe(reason);
     expect(readdirSync(directory)).toEqual([]);
+  });
+});
+
+describe("a file lock", () => {
+  it("stays in its directory after process.chdir, so that two locks on one path conflict", async () => {
+    const home = process.cwd();
+    const elsewhere = join(directory, "elsewhere");
+    mkdirSync(elsewhere);
+    try {
+      process.chdir(directory);
+      const before = new FileLock("lease");
+      const same = new FileLock(join(directory, "lease"));
+      await same.create(record, signal);
+      process.chdir(elsewhere);
+      expect(isLockConflictError(await errorOf(before.create(record, signal)))).toBe(true);
+      expect(before.description).toBe(`file ${join(directory, "lease")}`);
+      expect(readdirSync(elsewhere)).toEqual([]);
+    } finally {
+      process.chdir(home);
+    }
+  });
+
+  it("removes its draft when the disk is full", async () => {
+    const full = Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+    open.mockImplementationOnce(async (path, flags) => {
+      const handle = await fs.open(path, flags);
+      vi.spyOn(handle, "writeFile").mockRejectedValueOnce(full);
+      return handle;
+    });
+    await expect(new FileLock(directory).create(record, signal)).rejects.toBe(full);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("finds the highest of 200,000 names", async () => {
+    const lock = new FileLock(directory);
+    const first = await lock.create(record, signal);
+    const drafts = Array.from({ length: 200_000 }, (_, index) => `1.${index}.draft`);
+    readdir.mockResolvedValueOnce([...drafts, "1.json"] as never);
+    expect(await lock.get(signal)).toEqual(first);
+  });
+
+  it("leaves a file alone whose number is too large for a version", async () => {
+    const stray = "99999999999999999999.json";
+    writeFileSync(join(directory, stray), "");
+    const lock = new FileLock(directory);
+    expect(await lock.get(signal)).toBeUndefined();
+    const { version } = await lock.create(record, signal);
+    const second = await lock.update(record, version, signal);
+    expect(await lock.get(signal)).toEqual(second);
+    expect(readdirSync(directory)).toContain(stray);
+  });
+
+  it("rejects with the error of a link to nowhere, after a second look", async () => {
+    symlinkSync(join(directory, "nowhere"), join(directory, "5.json"));
+    readdir.mockClear();
+    const error = await errorOf(new FileLock(directory).get(AbortSignal.timeout(5_000)));
+    expect(error).toMatchObject({ code: "ENOENT", path: join(directory, "5.json") });
+    expect(readdir).toHaveBeenCalledTimes(2);
   });
 });

@@ -610,6 +610,58 @@ describe("a manager does not have the known defects:", () => {
   });
 });
 
+describe("a manager with a logger that fails", () => {
+  const line = new Error("no space left for a log line");
+  const loggers: [string, () => unknown][] = [
+    [
+      "throws",
+      () => {
+        throw line;
+      },
+    ],
+    ["rejects", () => Promise.reject(line)],
+  ];
+
+  it.each(loggers)("%s: starts and stops every runnable", async (_, fail) => {
+    const logger: Logger = { debug: fail, info: fail, warn: fail, error: fail };
+    const { clock, manager, since, stop } = managerOf(
+      [
+        ["workers", "w"],
+        ["servers", "s"],
+      ],
+      { logger },
+    );
+    const run = manager.run(stop.signal);
+    await clock.step(0);
+    expect(states(manager)).toEqual(["running", "s ready", "w ready"]);
+    stop.abort();
+    await run;
+    expect(states(manager)).toEqual(["stopped", "s stopped", "w stopped"]);
+    expect(since().map((event) => (event as unknown[])[1])).toEqual([
+      "s starts",
+      "w starts",
+      "w ends",
+      "s ends",
+    ]);
+  });
+
+  it.each(loggers)("%s: a failure still stops every runnable", async (_, fail) => {
+    const logger: Logger = { debug: fail, info: fail, warn: fail, error: fail };
+    const error = new Error("boom");
+    const { clock, manager } = managerOf(
+      [
+        ["workers", "w", { endsAt: 5, error }],
+        ["servers", "s"],
+      ],
+      { logger },
+    );
+    const problems = problemsOf(manager.run());
+    await clock.step(5);
+    expect(states(manager)).toEqual(["stopped", "s stopped", "w failed"]);
+    expect(await problems).toEqual([['"w" failed', error]]);
+  });
+});
+
 describe("the signals of the operating system", () => {
   function fakeProcess() {
     const listeners: [name: string, listener: () => void][] = [];

@@ -83,9 +83,35 @@ describe("the metrics of queues in a registry of prom-client", () => {
   it("have the buckets of client-go", async () => {
     const { metrics, buckets } = metricsOf();
     metrics.queue("q");
-    const bounds = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1_000, "+Inf"];
-    expect(await buckets("workqueue_queue_duration_seconds")).toEqual(bounds);
-    expect(await buckets("workqueue_work_duration_seconds")).toEqual(bounds);
+    const bounds = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1_000];
+    for (const name of ["workqueue_queue_duration_seconds", "workqueue_work_duration_seconds"]) {
+      const labels = await buckets(name);
+      expect(labels.slice(0, -1).map(Number)).toEqual(bounds);
+      expect(labels.at(-1)).toBe("+Inf");
+    }
+  });
+
+  it("spell the bounds of buckets as Go does, and count in each", async () => {
+    const { register, metrics } = metricsOf();
+    const queue = metrics.queue("q");
+    for (const seconds of [1e-8, 5e-6, 1e-5, 0.5, 1_000, 1_001]) queue.finished(seconds * 1_000);
+    const text = await register.getSingleMetricAsString("workqueue_work_duration_seconds");
+    const labels = /_bucket\{le="(.*)",name="q",controller="q"\} (\d+)/g;
+    expect([...text.matchAll(labels)].map(([, le, count]) => `${le} ${count}`)).toEqual([
+      "1e-08 1",
+      "1e-07 1",
+      "1e-06 1",
+      "1e-05 3",
+      "0.0001 3",
+      "0.001 3",
+      "0.01 3",
+      "0.1 3",
+      "1 4",
+      "10 4",
+      "100 4",
+      "1000 5",
+      "+Inf 6",
+    ]);
   });
 
   it("a label for each of a thousand priorities (controller-runtime#3396)", async () => {
@@ -100,6 +126,20 @@ describe("the metrics of queues in a registry of prom-client", () => {
     while (queue.take() !== undefined);
     expect(new Set((await samples("workqueue_depth")).map((line) => line.split(" ")[1]))).toEqual(
       new Set(["0"]),
+    );
+  });
+
+  it("have a label for each of 25 priorities without 0", async () => {
+    const { metrics, samples } = metricsOf();
+    const queue = new WorkQueue({ metrics: metrics.queue("q") });
+    const labelled = (priority: number | string) =>
+      `workqueue_depth{name="q",controller="q",priority="${priority}"} 1`;
+    const priorities = Array.from({ length: 25 }, (_, i) => i + 1);
+    for (const priority of priorities) queue.add(`key ${priority}`, { priority });
+    expect(await samples("workqueue_depth")).toEqual(priorities.map(labelled));
+    queue.add("plain");
+    expect(await samples("workqueue_depth")).toEqual(
+      [...priorities, "exceeded_cardinality_limit"].map(labelled),
     );
   });
 
@@ -160,7 +200,7 @@ describe("the metrics of controllers in a registry of prom-client", () => {
     timeouts: number;
   }>([
     { result: "success", isLate: false, label: "success", errors: 0, terminal: 0, timeouts: 0 },
-    { result: "success", isLate: true, label: "success", errors: 0, terminal: 0, timeouts: 0 },
+    { result: "success", isLate: true, label: "success", errors: 0, terminal: 0, timeouts: 1 },
     {
       result: "requeue_after",
       isLate: false,
@@ -168,6 +208,14 @@ describe("the metrics of controllers in a registry of prom-client", () => {
       errors: 0,
       terminal: 0,
       timeouts: 0,
+    },
+    {
+      result: "requeue_after",
+      isLate: true,
+      label: "requeue_after",
+      errors: 0,
+      terminal: 0,
+      timeouts: 1,
     },
     { result: "error", isLate: false, label: "error", errors: 1, terminal: 0, timeouts: 0 },
     { result: "timeout", isLate: true, label: "error", errors: 1, terminal: 0, timeouts: 1 },
@@ -239,6 +287,35 @@ describe("the metrics of controllers in a registry of prom-client", () => {
     ]);
   });
 
+  it("count a reconcile that succeeds after its timeout as a timeout", async () => {
+    const { metrics, samples } = metricsOf();
+    const clock = new FakeClock();
+    const controller = new Controller({
+      name: "c",
+      logger: silentLogger,
+      clock,
+      timeout: 100,
+      metrics: metrics.controller("c"),
+      reconcile: ({ key }) => clock.sleep(key === "late" ? 101 : 99),
+    });
+    const stop = new AbortController();
+    const running = controller.run(stop.signal);
+    controller.add("late");
+    controller.add("in time");
+    await clock.step(1_000);
+    stop.abort();
+    await running;
+    expect(
+      await samples(
+        "controller_runtime_reconcile_errors_total{",
+        "controller_runtime_reconcile_timeouts_total{",
+      ),
+    ).toEqual([
+      'controller_runtime_reconcile_errors_total{controller="c"} 0',
+      'controller_runtime_reconcile_timeouts_total{controller="c"} 1',
+    ]);
+  });
+
   it("count busy workers up and down", async () => {
     const { metrics, samples } = metricsOf();
     const controller = metrics.controller("c");
@@ -284,6 +361,57 @@ describe("a registry of prom-client", () => {
       "controller_runtime_max_concurrent_reconciles gauge",
       "controller_runtime_active_workers gauge",
       "leader_election_master_status gauge",
+    ]);
+  });
+
+  it("describes each metric as client-go and controller-runtime mean it", async () => {
+    const { register } = metricsOf();
+    expect((await register.getMetricsAsJSON()).map(({ name, help }) => [name, help])).toEqual([
+      ["workqueue_adds_total", "Number of adds that the queue has handled"],
+      ["workqueue_retries_total", "Number of retries that the queue has handled"],
+      [
+        "workqueue_queue_duration_seconds",
+        "Seconds that a key stays in the queue before it is taken",
+      ],
+      [
+        "workqueue_work_duration_seconds",
+        "Seconds from the moment a key is taken until its work is done",
+      ],
+      ["workqueue_depth", "Keys in the queue now, by priority"],
+      [
+        "workqueue_unfinished_work_seconds",
+        "Seconds of work in progress that work_duration has not observed yet, added up. Large values mean stuck workers; the rate of growth is their number",
+      ],
+      [
+        "workqueue_longest_running_processor_seconds",
+        "Seconds since the start of the work that has been in progress for longest",
+      ],
+      [
+        "controller_runtime_reconcile_total",
+        "Number of reconciles that have ended, by controller and result",
+      ],
+      [
+        "controller_runtime_reconcile_errors_total",
+        "Number of reconciles that have ended with an error, by controller",
+      ],
+      [
+        "controller_runtime_terminal_reconcile_errors_total",
+        "Number of reconciles that have ended with a terminal error, by controller",
+      ],
+      [
+        "controller_runtime_reconcile_timeouts_total",
+        "Number of reconciles whose timeout expired, by controller",
+      ],
+      ["controller_runtime_reconcile_time_seconds", "Seconds that a reconcile took, by controller"],
+      [
+        "controller_runtime_max_concurrent_reconciles",
+        "Maximum number of reconciles at a time, by controller",
+      ],
+      ["controller_runtime_active_workers", "Number of workers that are busy now, by controller"],
+      [
+        "leader_election_master_status",
+        "Whether this process leads: 1 for the leader, 0 for a candidate. The label name is that of the lease; group by it",
+      ],
     ]);
   });
 

@@ -1,0 +1,4 @@
+/** Whether a value is a promise or acts like one. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function";
+}
