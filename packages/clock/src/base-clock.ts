@@ -10,8 +10,8 @@ import type {
 import {
   requireDelay,
   requireInstant,
-  requireOptions,
   requireSignal,
+  requireTimerOptions,
 } from "./internal/arguments.ts";
 import { Sleep } from "./sleep.ts";
 import { ClockTicker } from "./ticker.ts";
@@ -79,14 +79,14 @@ export abstract class BaseClock implements Clock {
 
   newTimer(delay: number, options: TimerOptions = {}): Timer {
     const duration = requireDelay("delay", delay);
-    requireOptions("options", options);
+    requireTimerOptions("options", options);
     return this.arm(duration, nothing, options);
   }
 
   sleep(delay: number, options: SleepOptions = {}): Promise<void> {
     return new Promise((resolve, reject) => {
       const duration = requireDelay("delay", delay);
-      requireOptions("options", options);
+      requireTimerOptions("options", options);
       const { signal } = options;
       if (signal === undefined) {
         this.arm(duration, resolve, options);
@@ -110,12 +110,12 @@ export abstract class BaseClock implements Clock {
   }
 
   newTicker(period: number, options: TimerOptions = {}): Ticker {
-    requireOptions("options", options);
+    requireTimerOptions("options", options);
     return new ClockTicker(this, period, options);
   }
 
   timeout(delay: number, options: TimeoutOptions = {}): TimeoutSignal {
-    requireOptions("options", options);
+    requireTimerOptions("options", options);
     return timeoutSignal(this, delay, options);
   }
 }

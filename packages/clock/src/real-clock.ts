@@ -30,7 +30,8 @@ class RealClock extends HostClock implements LoopClock {
  *
  * `setTimeout`, `performance` and `Date` are looked up on `globalThis` at each call, so
  * @sinonjs/fake-timers, `vi.useFakeTimers()`, `jest.useFakeTimers()` and `mock.timers` of
- * `node:test` drive it. Every timer, sleep and ticker is one `setTimeout`. An infinite timer with
+ * `node:test` drive it. Where they fake `setTimeout` but not `performance`, a sleep ends with the faked
+ * timer, and `monotonic()` shows real time. Every timer, sleep and ticker is one `setTimeout`. An infinite timer with
  * `ref` keeps the process alive like any other; without Node's timer objects, as in a browser, `ref`
  * has no effect.
  *

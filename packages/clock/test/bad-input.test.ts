@@ -43,6 +43,7 @@ import {
   period,
   required,
   signal,
+  string,
   testBadInput,
   testEveryExport,
   throws,
@@ -52,7 +53,7 @@ import {
 
 function f(): void {}
 
-const timing = { ref: unchecked, label: unchecked };
+const timing = { ref: unchecked, label: string };
 
 const timed = (clock: Clock): Door[] => [
   method(
@@ -102,7 +103,7 @@ const timed = (clock: Clock): Door[] => [
     "throws",
     [1],
     ["delay", required(delay)],
-    ["options", object<TimeoutOptions>({ label: unchecked })],
+    ["options", object<TimeoutOptions>({ label: string })],
   ),
 ];
 
@@ -163,6 +164,8 @@ const driven = (clock: TestClock, now: number): Door[] => [
     ["count", required(whole(0))],
     ["options", object<WaitForWaitersOptions>({ signal })],
   ),
+  method(clock, "hold", "throws", [], ["label", string]),
+  method(clock, "external", "rejects", [Promise.resolve()], ["work", unchecked], ["label", string]),
 ];
 
 describe("FakeClock", () => {
@@ -230,6 +233,7 @@ const doors = [
       object<FakeClockOptions>({
         now: finite,
         ties: object<{ seed: number }>({ seed: required(finite) }),
+        stallMs: notNegative,
       }),
     ],
   ),

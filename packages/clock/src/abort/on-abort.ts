@@ -18,6 +18,13 @@ class AbortCallback extends AbortWaiter {
   }
 }
 
+/** Calls back from an abort of its own, so that the platform reports an error as that of a listener. */
+function callNow(callback: () => void): void {
+  const controller = new AbortController();
+  AbortList.of(controller.signal).add(new AbortCallback(callback));
+  controller.abort();
+}
+
 /**
  * Calls `callback` when `signal` aborts, through the one listener that everything in this library
  * shares on that signal.
@@ -25,7 +32,8 @@ class AbortCallback extends AbortWaiter {
  * `signal.addEventListener("abort", …)` is quadratic in the number of listeners, prints
  * `MaxListenersExceededWarning` on Node 20 from the eleventh on, and leaks when not removed.
  * `onAbort` is linear and prints nothing. Callbacks run in the order they were added. An error thrown
- * by a callback becomes an uncaught exception after all others have run.
+ * by a callback becomes an uncaught exception after all others have run, also if the signal has aborted
+ * already.
  *
  * Another listener cannot hide the abort with `stopImmediatePropagation()` where the platform has
  * `events.addAbortListener`, as Node does. Elsewhere the callbacks then run when a sleep on the same
@@ -52,7 +60,7 @@ export function onAbort(signal: AbortSignal, callback: (reason: unknown) => void
   requireSignal("signal", signal);
   requireFunction("callback", callback);
   const waiter = new AbortCallback(callback);
-  if (signal.aborted) callback(signal.reason);
+  if (signal.aborted) callNow(() => callback(signal.reason));
   else AbortList.of(signal).add(waiter);
   return waiter;
 }

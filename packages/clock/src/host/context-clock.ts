@@ -1,6 +1,6 @@
 import { BaseClock } from "../base-clock.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
-import { requireDelay, requireFunction, requireOptions } from "../internal/arguments.ts";
+import { requireDelay, requireFunction, requireTimerOptions } from "../internal/arguments.ts";
 import { type CallbackContext, currentContext } from "./platform.ts";
 
 /**
@@ -11,7 +11,7 @@ export abstract class ContextClock extends BaseClock {
   override afterFunc(delay: number, fire: () => void, options: TimerOptions = {}): Timer {
     const duration = requireDelay("delay", delay);
     requireFunction("fire", fire);
-    requireOptions("options", options);
+    requireTimerOptions("options", options);
     return this.armIn(currentContext(), duration, fire, options);
   }
 

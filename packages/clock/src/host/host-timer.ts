@@ -9,6 +9,11 @@ export interface TimerHost {
    * wake for ever.
    */
   readonly booksForever: boolean;
+  /**
+   * Whether {@link TimerHost.monotonic} tells that a wake-up is early. It does not where timers are faked
+   * and the time is not: each wake-up then counts as punctual.
+   */
+  readonly showsEarly: boolean;
   monotonic(): number;
   /** Calls `wake` after about `delay`; hosts may be up to 1 ms early. */
   set(wake: () => void, delay: number, ref: boolean): unknown;
@@ -19,8 +24,8 @@ export interface TimerHost {
 /**
  * libuv counts whole milliseconds, so a timer may wake up to 1 ms early (nodejs/node#26578). One
  * correction of 1 ms ends at the next tick of that counter, a second one a whole tick later.
- * The bound matters where `setTimeout` is faked and `performance` is not: the deadline never comes there,
- * and without a bound the timer would never fire.
+ * The bound matters for a fake that bears no mark of one: the deadline may never come there, and without a
+ * bound the timer would never fire.
  */
 const MAXIMUM_CORRECTIONS = 3;
 
@@ -79,7 +84,7 @@ export class HostTimer extends BaseTimer {
     if (left > 0 && this.#uncovered > 0) {
       this.#uncovered = Math.min(left, this.#uncovered);
       this.#book(this.#uncovered);
-    } else if (left > 0 && left <= 1 && this.#corrections < MAXIMUM_CORRECTIONS) {
+    } else if (left > 0 && left <= 1 && this.#mayCorrect()) {
       this.#corrections++;
       this.#set(1);
     } else {
@@ -87,5 +92,9 @@ export class HostTimer extends BaseTimer {
       this.expire();
       this.#fire();
     }
+  }
+
+  #mayCorrect(): boolean {
+    return this.#corrections < MAXIMUM_CORRECTIONS && this.#host.showsEarly;
   }
 }

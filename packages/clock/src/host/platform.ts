@@ -85,6 +85,8 @@ interface GlobalTimers {
   readonly longest: number;
   /** An infinite timer keeps the process alive, so it is set like any other. */
   readonly booksForever: boolean;
+  /** False while `setTimeout` is faked and `performance` is not. */
+  readonly showsEarly: boolean;
   now(): number;
   monotonic(): number;
   set(wake: () => void, delay: number, ref: boolean): unknown;
@@ -98,6 +100,10 @@ interface GlobalTimers {
 export const globalTimers: GlobalTimers = {
   longest: 2 ** 31 - 1,
   booksForever: true,
+
+  get showsEarly() {
+    return !isFake(globalThis.setTimeout) || globalThis.performance.now !== importedNow;
+  },
 
   now: () => globalThis.Date.now(),
 
@@ -153,8 +159,10 @@ export function machineTimers(): MachineTimers {
   );
 }
 
+const importedNow = performance.now;
+
 /** The real `performance.now`, in milliseconds. */
-export const machineNow: () => number = performance.now.bind(performance);
+export const machineNow: () => number = importedNow.bind(performance);
 
 /** Calls back in a later turn of the event loop, after every promise that can settle has settled. */
 export function afterTurn(callback: () => void): void {

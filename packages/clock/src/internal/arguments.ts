@@ -55,6 +55,12 @@ export function requireOptions(name: string, value: unknown): void {
     throw new TypeError(complaint(name, "an object", value));
 }
 
+/** Checks the options of a timer: a label of another type would fail when a report prints it. */
+export function requireTimerOptions(name: string, value: { readonly label?: unknown }): void {
+  requireOptions(name, value);
+  if (value.label !== undefined) requireString(`${name}.label`, value.label);
+}
+
 export function requireString(name: string, value: unknown): void {
   if (typeof value !== "string") throw new TypeError(complaint(name, "a string", value));
 }
@@ -71,7 +77,10 @@ export function requireArray(name: string, value: unknown): void {
 /** Accepts every object that behaves like an `AbortSignal`, from any realm. */
 export function requireSignal(name: string, value: AbortSignal): void {
   const signal = value as Partial<AbortSignal> | null;
-  if (typeof signal?.aborted !== "boolean" || typeof signal.addEventListener !== "function")
+  const listens =
+    typeof signal?.addEventListener === "function" &&
+    typeof signal.removeEventListener === "function";
+  if (!listens || typeof signal.aborted !== "boolean")
     throw new TypeError(complaint(name, "an AbortSignal", value));
 }
 

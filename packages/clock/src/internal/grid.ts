@@ -1,3 +1,5 @@
+const HALF_NANOSECOND = 0.5e-6;
+
 /**
  * The points `start + period`, `start + 2 × period` and so on, for a timer that moves from one to the
  * next.
@@ -27,6 +29,9 @@ export class Grid {
     const early = this.#timeTo(this.#point, now);
     const passed = Math.floor((now - this.#start) / this.period);
     this.#point = Math.max(this.#point, passed) + 1;
+    // A clock that rounds to nanoseconds, or is as coarse as a double, reaches a point that much early.
+    const rounding = Math.max(HALF_NANOSECOND, now * Number.EPSILON);
+    if (this.#timeTo(this.#point, now) <= rounding) this.#point++;
     return early > 1 ? this.period : this.#timeTo(this.#point, now);
   }
 

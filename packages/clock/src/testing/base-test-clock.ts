@@ -11,6 +11,9 @@ import { TimeControl } from "./time-control.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 import { WaiterWatch } from "./waiter-watch.ts";
 
+/** Real milliseconds. */
+export const DEFAULT_STALL_MS = 1_000;
+
 function requireDuration(duration: number): number {
   if (requireFinite("duration", duration) >= 0) return duration;
   throw new RangeError(`duration must be at least 0: time does not go back, got ${duration}`);
@@ -22,10 +25,10 @@ export abstract class BaseTestClock extends ContextClock implements TestClock {
   readonly #control: TimeControl;
   readonly #watch: WaiterWatch;
 
-  constructor(time: VirtualTime) {
+  constructor(time: VirtualTime, stallMs: number) {
     super();
     this.#time = time;
-    this.#control = new TimeControl(time);
+    this.#control = new TimeControl(time, stallMs);
     this.#watch = new WaiterWatch(time);
     time.onArm = () => {
       this.#control.wake();

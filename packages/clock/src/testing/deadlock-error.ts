@@ -23,6 +23,15 @@ function list(names: readonly string[]): string {
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
+function advice({ holds, pending, stalled }: DeadlockFacts): string {
+  const patience = `if the work is only slow, raise stallMs above ${stalled}`;
+  if (holds.length === 0)
+    return `wrap real I/O in clock.external(), give global timers and AbortSignal.timeout a clock instead, settle every promise; ${patience}`;
+  return pending.length === 0
+    ? `release the hold, or let the work inside clock.external() settle; ${patience}`
+    : `release the hold; work inside clock.external() must not wait for this clock; ${patience}`;
+}
+
 function describe(facts: DeadlockFacts): string {
   const held = facts.holds.length > 0;
   const timers = facts.pending.map(
@@ -34,9 +43,7 @@ function describe(facts: DeadlockFacts): string {
     `holds: ${held ? list(facts.holds) : "none"}`,
     `timers armed: ${timers.length > 0 ? list(timers) : "none"}`,
     `the process waits for: ${facts.resources.length > 0 ? list(facts.resources) : "nothing known"}`,
-    held
-      ? "release the hold; work inside clock.external() must not wait for this clock"
-      : "wrap real I/O in clock.external(), give global timers and AbortSignal.timeout a clock instead, settle every promise",
+    advice(facts),
   ].join("\n  ");
 }
 

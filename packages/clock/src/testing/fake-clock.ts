@@ -1,7 +1,7 @@
 import type { Timer, TimerOptions } from "../clock.ts";
 import type { CallbackContext } from "../host/platform.ts";
-import { requireFinite, requireOptions } from "../internal/arguments.ts";
-import { BaseTestClock } from "./base-test-clock.ts";
+import { requireFinite, requireNotNegative, requireOptions } from "../internal/arguments.ts";
+import { BaseTestClock, DEFAULT_STALL_MS } from "./base-test-clock.ts";
 import { FakeTimer } from "./fake-timer.ts";
 import type { TestClock } from "./test-clock.ts";
 import { type TieOrder, Timeline } from "./timeline.ts";
@@ -34,6 +34,14 @@ export interface FakeClockOptions {
         readonly seed: number;
       }
     | undefined;
+
+  /**
+   * Default of `stallMs` for every `run`, `step` and `setTime` of this clock, in real milliseconds. At
+   * least 0; `Infinity` waits for ever.
+   *
+   * @defaultValue `1000`
+   */
+  readonly stallMs?: number | undefined;
 }
 
 /** A fixed permutation of the numbers below 2^32 for each seed (the finalizer of MurmurHash3). */
@@ -97,10 +105,11 @@ export class FakeClock extends BaseTestClock implements TestClock {
    */
   constructor(options: FakeClockOptions = {}) {
     requireOptions("options", options);
-    const { now = WALL_START, ties } = options;
+    const { now = WALL_START, ties, stallMs = DEFAULT_STALL_MS } = options;
     const start = requireFinite("options.now", now);
+    requireNotNegative("options.stallMs", stallMs);
     const timeline = new Timeline(MONOTONIC_START, tieOrderOf(ties));
-    super(timeline);
+    super(timeline, stallMs);
     this.#timeline = timeline;
     this.#wallOffset = start - MONOTONIC_START;
   }

@@ -18,7 +18,11 @@ export interface StepOptions {
    * with a `DeadlockError`. Doubled once if the process itself stood still meanwhile. At least 0;
    * `Infinity` waits for ever.
    *
-   * @defaultValue `1000`
+   * Progress is a timer that is armed or fires, and the begin or the end of a {@link TestClock.hold} or
+   * {@link TestClock.external}. The steps of one `external()` cannot be seen: raise this above the time
+   * that its slowest one takes.
+   *
+   * @defaultValue the `stallMs` of `new FakeClock`, by default `1000`
    */
   readonly stallMs?: number | undefined;
 }

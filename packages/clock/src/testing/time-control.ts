@@ -5,6 +5,7 @@ import {
   requireNotNegative,
   requireOptions,
   requireSignal,
+  requireString,
   requireWhole,
 } from "../internal/arguments.ts";
 import { Advance, type AdvanceLimits, type Hold } from "./advance.ts";
@@ -16,9 +17,9 @@ interface CheckedOptions extends Pick<AdvanceLimits, "turns" | "stallMs" | "maxT
   readonly signal: AbortSignal | undefined;
 }
 
-function checkOptions(options: RunOptions): CheckedOptions {
+function checkOptions(options: RunOptions, defaultStallMs: number): CheckedOptions {
   requireOptions("options", options);
-  const { turns = 1, stallMs = 1_000, maxTimers = 1_000_000, signal } = options;
+  const { turns = 1, stallMs = defaultStallMs, maxTimers = 1_000_000, signal } = options;
   requireFinite("options.turns", requireWhole("options.turns", turns, 0));
   requireNotNegative("options.stallMs", stallMs);
   requireWhole("options.maxTimers", maxTimers, 0);
@@ -29,16 +30,22 @@ function checkOptions(options: RunOptions): CheckedOptions {
 /** Moves the time of a test clock for one method at a time, and keeps the holds that stop it. */
 export class TimeControl {
   readonly #time: VirtualTime;
+  readonly #stallMs: number;
   readonly #holds = new Set<Hold>();
   #advance: Advance | undefined = undefined;
   /** The method that moves time now. */
   #verb: "run" | "step" | "stepSync" | undefined = undefined;
 
-  constructor(time: VirtualTime) {
+  /** @param stallMs - the default of {@link StepOptions.stallMs} */
+  constructor(time: VirtualTime, stallMs: number) {
     this.#time = time;
+    this.#stallMs = stallMs;
   }
 
-  /** Resumes a parked advance; called when a timer is armed. */
+  /**
+   * Resumes a parked advance; called when a timer is armed and when a hold begins or ends. The advance may
+   * park again, and then measures its stall from here.
+   */
   wake(): void {
     this.#advance?.wake();
   }
@@ -61,7 +68,7 @@ export class TimeControl {
   }
 
   async step(end: number, options: StepOptions): Promise<void> {
-    const { turns, stallMs } = checkOptions(options);
+    const { turns, stallMs } = checkOptions(options, this.#stallMs);
     await this.#begin({
       verb: "step",
       end,
@@ -78,9 +85,9 @@ export class TimeControl {
     options: RunOptions,
   ): Promise<Value> {
     requireFunction("fn", fn);
-    const { signal, ...limits } = checkOptions(options);
+    const { signal, ...limits } = checkOptions(options, this.#stallMs);
     this.#requireIdle("run");
-    signal?.throwIfAborted();
+    if (signal?.aborted) throw signal.reason;
     const end = Number.POSITIVE_INFINITY;
     const advance = this.#begin({ verb: "run", end, whenIdle: "park", ...limits });
     const abort = signal && onAbort(signal, (thrown) => advance.end({ thrown }));
@@ -96,8 +103,10 @@ export class TimeControl {
   }
 
   hold(label: string): Disposable {
+    requireString("label", label);
     const hold = { label };
     this.#holds.add(hold);
+    this.wake();
     return {
       [Symbol.dispose]: () => {
         if (this.#holds.delete(hold)) this.wake();

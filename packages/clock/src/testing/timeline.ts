@@ -42,9 +42,10 @@ export class Timeline implements VirtualTime {
   /** A duration above 0 ends after now, so repeated short waits for a remainder terminate. */
   after(duration: number): number {
     const instant = roundToNanosecond(this.#now + duration);
-    return duration === 0 || instant > this.#now
-      ? instant
-      : roundToNanosecond(this.#now + NANOSECOND);
+    if (duration === 0 || instant > this.#now) return instant;
+    // Beyond 104 days a nanosecond is less than the distance of two doubles.
+    const next = this.#now * (1 + Number.EPSILON);
+    return Math.max(roundToNanosecond(this.#now + NANOSECOND), next);
   }
 
   add(entry: TimelineEntry, deadline: number): void {

@@ -38,8 +38,8 @@ export class WaiterWatch {
       requireOptions("options", options);
       const { signal } = options;
       if (signal !== undefined) requireSignal("options.signal", signal);
-      signal?.throwIfAborted();
-      if (this.#time.size >= count) resolve();
+      if (signal?.aborted) reject(signal.reason);
+      else if (this.#time.size >= count) resolve();
       else if (signal === undefined) this.#add({ count, met: resolve });
       else this.#addUntil(signal, count, resolve, reject);
     });

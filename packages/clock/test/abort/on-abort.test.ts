@@ -18,19 +18,29 @@ describe("onAbort", () => {
     ]);
   });
 
-  it("calls back at once if the signal has aborted, and throws the error of the callback", () => {
-    const signal = AbortSignal.abort("gone");
-    const heard: unknown[] = [];
-    const subscription = onAbort(signal, (reason) => heard.push(reason));
-    expect([heard, abortListeners(signal)]).toEqual([["gone"], 0]);
-    subscription[Symbol.dispose]();
+  it.each(["gone", null, new Error("gone")])(
+    "calls back at once if the signal has aborted with %o",
+    (reason) => {
+      const signal = AbortSignal.abort(reason);
+      const heard: unknown[] = [];
+      const subscription = onAbort(signal, (told) => heard.push(told));
+      expect([heard, abortListeners(signal)]).toEqual([[reason], 0]);
+      subscription[Symbol.dispose]();
+    },
+  );
 
+  it("leaves an error of the callback uncaught, also if the signal has aborted already", async () => {
     const error = new Error("thrown");
-    expect(() =>
-      onAbort(signal, () => {
-        throw error;
-      }),
-    ).toThrow(error);
+    const uncaught = collectUncaught();
+    const subscription = onAbort(AbortSignal.abort(), () => {
+      throw error;
+    });
+    expect(uncaught.errors).toEqual([]);
+    await new Promise((resolve) => setImmediate(resolve));
+    uncaught[Symbol.dispose]();
+    subscription[Symbol.dispose]();
+    expect(uncaught.errors).toHaveLength(1);
+    expect(uncaught.errors[0]).toBe(error);
   });
 
   it("holds one listener while it has callbacks, and none otherwise", () => {

@@ -41,6 +41,11 @@ const timersAlone: Fakes[] = [
   { name: "mock.timers of node:test", install: () => byNodeTest(["setTimeout", "Date"]) },
 ];
 
+/** Blocks the process. */
+function spinUntil(instant: number): void {
+  while (performance.now() < instant);
+}
+
 const MONTH = 30 * 24 * 60 * 60 * 1000;
 
 describe.each(everything)("realClock over $name", (library) => {
@@ -84,11 +89,28 @@ describe.each(timersAlone)("realClock over $name without performance", (library)
     }
   });
 
-  it("fires after 3 ms more if the machine's time does not move", () => {
+  it.each([0, 0.5, 1, 5, 19.2, 19.9, 20, 25])(
+    "is over after tick(20) when %d ms of real time have passed",
+    (passed) => {
+      const fakes = library.install();
+      try {
+        const timer = realClock.newTimer(20);
+        spinUntil(timer.deadline - 20 + passed);
+        fakes.tick(19);
+        expect(timer.active).toBe(true);
+        fakes.tick(1);
+        expect(timer.active).toBe(false);
+      } finally {
+        fakes.uninstall();
+      }
+    },
+  );
+
+  it("rounds a fraction up to the next tick", () => {
     const fakes = library.install();
     try {
       const timers = [realClock.newTimer(0.5), realClock.newTimer(1)];
-      for (let ticks = 0; ticks < 4; ticks++) fakes.tick(1);
+      fakes.tick(1);
       expect(timers.map(({ active }) => active)).toEqual([false, false]);
     } finally {
       fakes.uninstall();

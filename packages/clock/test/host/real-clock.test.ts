@@ -60,12 +60,15 @@ describe("realClock where setTimeout and Date are faked and performance is not",
     },
   );
 
-  it.each([0, 0.4, 1])("fires after %d ms and at most 3 more, and does not hang", async (delay) => {
-    const sinon = halfFake();
-    const timer = realClock.newTimer(delay);
-    await sinon.tickAsync(4);
-    expect(timer.active).toBe(false);
-  });
+  it.each([0, 0.4, 1])(
+    "fires %d ms after the next tick of the fake at the latest",
+    async (delay) => {
+      const sinon = halfFake();
+      const timer = realClock.newTimer(delay);
+      await sinon.tickAsync(1);
+      expect(timer.active).toBe(false);
+    },
+  );
 });
 
 describe("realClock where setTimeout is faked and performance hardly moves", () => {

@@ -20,6 +20,17 @@ it.each([
   },
 );
 
+it("counts a point as reached that a rounding to nanoseconds has put after now", () => {
+  const period = 1_000 / 30;
+  const start = 1_000_000;
+  for (let point = 3; point < 3_000; point++) {
+    const grid = new Grid(start, period);
+    const now = Math.round((start + point * period) * 1e6) / 1e6;
+    const left = grid.next(now);
+    expect([grid.point, left]).toEqual([point + 1, expect.closeTo(period, 5)]);
+  }
+});
+
 it("moves to the next point, not to the one that was missed", () => {
   const grid = new Grid(0, 10);
   expect([10, 25, 30, 30, 40].map((now) => grid.next(now))).toEqual([10, 5, 10, 10, 10]);

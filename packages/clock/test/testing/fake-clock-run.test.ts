@@ -220,6 +220,26 @@ describe("the signal of run", () => {
     expect(abortListeners(signal)).toBe(0);
   });
 
+  it.each(["run", "waitForWaiters"] as const)(
+    "may lack throwIfAborted, as the signals of older libraries do: %s",
+    async (verb) => {
+      const signal = Object.assign(new EventTarget(), {
+        aborted: false,
+        reason: undefined as unknown,
+      });
+      const options = { signal: signal as unknown as AbortSignal };
+      const call = () =>
+        verb === "run"
+          ? clock.run(() => new Promise(() => {}), options)
+          : clock.waitForWaiters(1, options);
+      const pending = call();
+      Object.assign(signal, { aborted: true, reason: "enough" });
+      signal.dispatchEvent(new Event("abort"));
+      await expect(pending).rejects.toBe("enough");
+      await expect(call()).rejects.toBe("enough");
+    },
+  );
+
   it("may abort before the function has returned", async () => {
     const stop = new AbortController();
     const outcome = clock.run(
@@ -348,7 +368,7 @@ describe("a deadlock", () => {
       "  holds: none",
       "  timers armed: for ever @Infinity, (no label) @Infinity",
       `  the process waits for: ${resources.join(", ") || "nothing known"}`,
-      "  wrap real I/O in clock.external(), give global timers and AbortSignal.timeout a clock instead, settle every promise",
+      "  wrap real I/O in clock.external(), give global timers and AbortSignal.timeout a clock instead, settle every promise; if the work is only slow, raise stallMs above 5",
     ]);
   });
 
@@ -364,7 +384,7 @@ describe("a deadlock", () => {
       "  holds: a socket, hold",
       "  timers armed: poll @1000010",
       `  the process waits for: ${error.facts.resources.join(", ") || "nothing known"}`,
-      "  release the hold; work inside clock.external() must not wait for this clock",
+      "  release the hold; work inside clock.external() must not wait for this clock; if the work is only slow, raise stallMs above 0",
     ]);
     void wait;
   });
@@ -405,6 +425,45 @@ describe("a deadlock", () => {
     setTimeout(() => clock.newTimer(Number.POSITIVE_INFINITY), 20);
     await expect(outcome).rejects.toBeInstanceOf(DeadlockError);
     expect(performance.now() - began).toBeGreaterThanOrEqual(58);
+  });
+
+  it("names stallMs when slow work holds time and no timer waits", async () => {
+    const work = new Promise((resolve) => setTimeout(resolve, 200));
+    const stuck = clock.run(() => clock.external(work, "slow work"), { stallMs: 5 });
+    await expect(stuck).rejects.toThrow(
+      "\n  release the hold, or let the work inside clock.external() settle; if the work is only slow, raise stallMs above 5",
+    );
+  });
+
+  it("is not declared while one external after another makes progress", async () => {
+    const part = () => clock.external(new Promise((resolve) => setTimeout(resolve, 30)));
+    const run = clock.run(
+      async () => {
+        const parts = [part(), part().then(part), part().then(part).then(part).then(part)];
+        await Promise.all(parts);
+        return "done";
+      },
+      { stallMs: 70 },
+    );
+    expect(await run).toBe("done");
+  });
+
+  it("is measured from the begin and from the end of a hold", async () => {
+    const holds: Disposable[] = [];
+    const began = performance.now();
+    const outcome = clock.run(never, { stallMs: 40 });
+    setTimeout(() => holds.push(clock.hold("late")), 25);
+    setTimeout(() => holds[0]?.[Symbol.dispose](), 50);
+    await expect(outcome).rejects.toMatchObject({ facts: { holds: [] } });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(88);
+  });
+
+  it("uses the stallMs of the clock unless the call has its own", async () => {
+    const clock = new FakeClock({ stallMs: 7 });
+    clock.hold();
+    await expect(clock.run(never)).rejects.toMatchObject({ facts: { stalled: 7 } });
+    await expect(clock.step(1)).rejects.toMatchObject({ facts: { stalled: 7 } });
+    await expect(clock.step(1, { stallMs: 3 })).rejects.toMatchObject({ facts: { stalled: 3 } });
   });
 
   it("is not waited for when stallMs is 0", async () => {

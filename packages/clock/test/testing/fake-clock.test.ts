@@ -348,6 +348,24 @@ describe("waiters", () => {
   });
 });
 
+describe("a delay above 0", () => {
+  it.each([0, 1, 365, 10_000])(
+    "takes time %d days after the start of a fake clock",
+    async (days) => {
+      await clock.step(days * 24 * 60 * 60 * 1_000);
+      const before = clock.monotonic();
+      const deadline = before + 1e-6;
+      await clock.run(async () => {
+        do await clock.sleep(1e-6);
+        while (clock.monotonic() < deadline);
+      });
+      const passed = clock.monotonic() - before;
+      expect(passed).toBeGreaterThan(0);
+      expect(passed).toBeLessThanOrEqual(Math.max(1.001e-6, 2 * before * Number.EPSILON));
+    },
+  );
+});
+
 describe("waitForWaiters", () => {
   it("resolves when exactly the count is armed already", async () => {
     clock.newTimer(1);
