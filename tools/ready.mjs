@@ -1,12 +1,20 @@
 // Makes a fresh clone ready: installs what pnpm-lock.yaml says with the pnpm that package.json pins.
 // Needs only Node and npm. Does nothing when node_modules already matches.
+// This file and its imports keep to old syntax, so that an old Node gets as far as its refusal.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { registryEnv } from "./registry-env.mjs";
+import { registryProblem } from "./registry-problem.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+const { engines, packageManager } = JSON.parse(readFileSync("package.json", "utf8"));
+if (isBelow(process.versions.node, engines.node)) {
+  console.error(`Holdfast needs Node ${engines.node}; this is ${process.versions.node}.`);
+  process.exit(1);
+}
 
 const stamp = "node_modules/.ready";
 const packages = [
@@ -17,8 +25,18 @@ const packages = [
 ].filter((folder) => existsSync(`${folder}/package.json`));
 const wanted = fingerprint();
 if (installed() !== wanted) {
-  install();
+  await install();
   writeFileSync(stamp, wanted);
+}
+
+/**
+ * @param {string} version - such as 20.18.1
+ * @param {string} range - such as >=20.19
+ */
+function isBelow(version, range) {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [leastMajor = 0, leastMinor = 0] = range.replace(">=", "").split(".").map(Number);
+  return major < leastMajor || (major === leastMajor && minor < leastMinor);
 }
 
 /** Changes whenever another set of dependencies is asked for. */
@@ -42,13 +60,24 @@ function installed() {
   return complete && existsSync(stamp) ? readFileSync(stamp, "utf8") : "nothing";
 }
 
-function install() {
+async function install() {
   rmSync(stamp, { force: true });
-  const pnpm = JSON.parse(readFileSync("package.json", "utf8")).packageManager;
-  console.log(`Installing dependencies with ${pnpm}, once until the lockfile changes…`);
+  console.log(`Installing dependencies with ${packageManager}, once until the lockfile changes…`);
+  const problem = await registryProblem();
+  if (problem !== undefined) console.error(`${problem} Trying the packages on this machine…`);
+  const haste = ["--prefer-offline", "--fetch-retries=0", "--fetch-timeout=5000"];
+  const flags = problem === undefined ? [] : haste;
   const { status, stdout, stderr } = spawnSync(
     "npx",
-    ["--yes", pnpm, "install", "--frozen-lockfile", "--trust-lockfile"],
+    [
+      "--yes",
+      ...flags,
+      packageManager,
+      "install",
+      "--frozen-lockfile",
+      "--trust-lockfile",
+      ...flags,
+    ],
     {
       env: registryEnv(),
       stdio: ["ignore", "pipe", "pipe"],
