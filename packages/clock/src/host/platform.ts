@@ -29,8 +29,16 @@ interface Events {
   addAbortListener?(signal: AbortSignal, listener: () => void): Disposable;
 }
 
+interface AsyncResource extends CallbackContext {
+  runInAsyncScope<Argument, Result>(
+    callback: (argument: Argument) => Result,
+    receiver?: undefined,
+    argument?: Argument,
+  ): Result;
+}
+
 interface AsyncHooks {
-  readonly AsyncResource: new (type: string) => CallbackContext;
+  readonly AsyncResource: new (type: string) => AsyncResource;
 }
 
 function findProcess(): Process | undefined {
@@ -50,6 +58,22 @@ const NO_CONTEXT: CallbackContext = { runInAsyncScope: (callback) => callback() 
 /** Captures the current async context. Without `node:async_hooks`, callbacks run directly. */
 export function currentContext(): CallbackContext {
   return asyncHooks === undefined ? NO_CONTEXT : new asyncHooks.AsyncResource("HoldfastTimer");
+}
+
+/**
+ * Calls `callback` in an async context of its own: the stores that it enters by
+ * `AsyncLocalStorage.enterWith` last for it and the work that it starts, not for the next call of its caller.
+ *
+ * Each call needs a context of its own: before Node 24, `enterWith` changes the one it is called in. Without
+ * `node:async_hooks` there are no stores, and the callback is called directly.
+ */
+export function callInOwnContext<Argument, Result>(
+  callback: (argument: Argument) => Result,
+  argument: Argument,
+): Result {
+  if (asyncHooks === undefined) return callback(argument);
+  const context = new asyncHooks.AsyncResource("HoldfastCall");
+  return context.runInAsyncScope(callback, undefined, argument);
 }
 
 // Aborts

@@ -5,6 +5,7 @@
  * @internal
  * @packageDocumentation
  */
+export { callInOwnContext } from "../host/platform.ts";
 export {
   requireAbove,
   requireArray,

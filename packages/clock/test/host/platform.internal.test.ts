@@ -17,8 +17,8 @@ async function load() {
   vi.resetModules();
   const { onAbort, realClock } = await import("../../src/index.ts");
   const { FakeClock } = await import("../../src/testing/index.ts");
-  const { holdOpen, yieldTurn } = await import("../../src/internal/index.ts");
-  return { onAbort, realClock, FakeClock, holdOpen, yieldTurn };
+  const { callInOwnContext, holdOpen, yieldTurn } = await import("../../src/internal/index.ts");
+  return { callInOwnContext, onAbort, realClock, FakeClock, holdOpen, yieldTurn };
 }
 
 /** Loads it as in a browser: without `process`, without immediates and without timer objects. */
@@ -304,5 +304,28 @@ describe("imported for the first time while fake timers are installed", () => {
     const hold = holdOpen(realClock);
     expect(countTimeouts() - before).toBe(1);
     hold[Symbol.dispose]();
+  });
+});
+
+describe("a call in a context of its own", () => {
+  it.each([
+    ["with node:async_hooks", load, "before"],
+    ["without", loadInBrowser, "entered"],
+  ])("%s: returns the result, throws the error, and keeps its stores", async (_, from, left) => {
+    const { callInOwnContext } = await from();
+    const store = new AsyncLocalStorage<string>();
+    const error = new Error("thrown");
+    const enter = (argument: string) => {
+      const seen = store.getStore();
+      store.enterWith("entered");
+      if (argument === "throw") throw error;
+      return [argument, seen];
+    };
+    store.run("before", () => {
+      expect(callInOwnContext(enter, "a")).toEqual(["a", "before"]);
+      expect(store.getStore()).toBe(left);
+      expect(() => callInOwnContext(enter, "throw")).toThrow(error);
+      expect(store.getStore()).toBe(left);
+    });
   });
 });

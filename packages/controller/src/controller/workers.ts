@@ -1,4 +1,4 @@
-import { requireString } from "@holdfast/clock/internal";
+import { callInOwnContext, requireString } from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import { messageOf } from "../message-of.ts";
 import { newerOf, type WorkItem } from "../queue/work-item.ts";
@@ -115,7 +115,8 @@ export class Workers<Item> {
         const run = this.#begin(workItem);
         let settlement: Settlement;
         try {
-          settlement = { kind: "returned", result: await this.#options.reconcile(run) };
+          const result = await callInOwnContext(this.#options.reconcile, run);
+          settlement = { kind: "returned", result };
         } catch (error) {
           settlement = { kind: "threw", error };
         }

@@ -49,6 +49,9 @@ export type ReconcileResult =
  * | throws a `RetryAfterError` | runs again after the delay of the error |
  * | throws a `TerminalError` | rests until the next event |
  *
+ * Each call has an async context of its own: a store that it enters by `AsyncLocalStorage.enterWith` is not
+ * seen by the next call.
+ *
  * Source: `Reconciler` of sigs.k8s.io/controller-runtime/pkg/reconcile.
  */
 export type Reconciler<Item = string> = (
