@@ -1,3 +1,4 @@
+import { onAbort } from "@holdfast/clock";
 import { requireFunction, requireHooks } from "@holdfast/clock/internal";
 import { loop } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
@@ -6,6 +7,21 @@ import { ConnectionAttempts } from "./connection-attempts.ts";
 
 /** Options for {@link keepConnected}. */
 export interface KeepConnectedOptions<Connection> extends ConnectOptions<Connection>, LoopOptions {}
+
+/** Calls `work` with a signal that aborts with `parent`, and when `work` has settled. */
+async function withOwnSignal(
+  parent: AbortSignal,
+  work: (signal: AbortSignal) => unknown,
+): Promise<void> {
+  const controller = new AbortController();
+  const subscription = onAbort(parent, (reason) => controller.abort(reason));
+  try {
+    await work(controller.signal);
+  } finally {
+    subscription[Symbol.dispose]();
+    controller.abort();
+  }
+}
 
 /**
  * Keeps a connection open until `signal` aborts: connects as {@link connectWithBackoff} does, calls
@@ -26,11 +42,12 @@ export interface KeepConnectedOptions<Connection> extends ConnectOptions<Connect
  * | `signal` aborts without a connection | ends the attempt and resolves at once |
  * | `signal` aborts during `use` | waits for `use` to settle, then resolves |
  *
- * `use` receives the `signal` of the options itself. Remove listeners that `use` adds to it: they stay
- * until the signal is garbage collected. `connect` receives a signal for each attempt.
+ * `use` receives a signal for each connection. It aborts with the `signal` of the options, and when `use`
+ * has settled, so listeners that `use` leaves on it end with the connection. `connect` receives a signal
+ * for each attempt.
  *
  * @param connect - makes one attempt; resolves when the peer has proved that it accepts
- * @param use - uses the connection and settles when it has ended; receives `signal` and should close
+ * @param use - uses the connection and settles when it has ended; receives a signal and should close
  * the connection when it aborts
  * @param options - see {@link KeepConnectedOptions}
  * @returns a promise that settles when the loop has ended; no timer and no listener remain. Bad
@@ -90,7 +107,7 @@ export async function keepConnected<Connection>(
     phase = "connected";
     attempts.accepted();
     if (signal.aborted) attempts.release(connection);
-    else await use(connection, signal);
+    else await withOwnSignal(signal, (own) => use(connection, own));
     phase = "exhausted";
     attempts.requireMore();
   };

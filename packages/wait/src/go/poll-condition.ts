@@ -44,6 +44,6 @@ export async function pollCondition(
     };
     await conditionLoop({ condition: askOnce, manager, sliding, signal: started.signal, onError });
   } finally {
-    deadline[Symbol.dispose]();
+    deadline.cancel();
   }
 }

@@ -24,7 +24,7 @@ import { pollCondition } from "./poll-condition.ts";
  *
  * Without `timeout`, `condition` receives the `signal` of the options itself. Remove listeners that it
  * adds to it: they stay until the signal is garbage collected. With `timeout`, all calls share a
- * signal of the poll's own.
+ * signal of the poll's own. It aborts when the poll settles, so work that a call has started ends too.
  *
  * @param condition - the condition; receives a signal that aborts with `signal` and with the timeout,
  * and should settle soon after

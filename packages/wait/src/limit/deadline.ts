@@ -18,6 +18,8 @@ export interface DeadlineOptions {
  */
 export class Deadline implements Disposable {
   readonly signal: AbortSignal;
+  /** Undefined if `signal` is the parent. */
+  readonly #controller: AbortController | undefined;
   #timer: Timer | undefined;
   #subscription: Disposable | undefined;
 
@@ -30,6 +32,7 @@ export class Deadline implements Disposable {
       return;
     }
     const controller = new AbortController();
+    this.#controller = controller;
     const abort = (reason: unknown): void => {
       this[Symbol.dispose]();
       controller.abort(reason);
@@ -43,6 +46,12 @@ export class Deadline implements Disposable {
       if (timeout < Number.POSITIVE_INFINITY)
         this.#timer = clock.afterFunc(timeout, expire, { label });
     }
+  }
+
+  /** Disposes, and aborts a signal of its own, as the end of a wait cancels its context in Go. */
+  cancel(): void {
+    this[Symbol.dispose]();
+    this.#controller?.abort();
   }
 
   [Symbol.dispose](): void {

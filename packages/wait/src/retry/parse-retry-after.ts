@@ -1,26 +1,36 @@
 import { type PassiveClock, realClock } from "@holdfast/clock";
-import { requireMethods } from "@holdfast/clock/internal";
+import { requireMethods, requireString } from "@holdfast/clock/internal";
 
 const SECONDS = /^\d+$/;
+const TIME = String.raw`(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)`;
+const WEEKDAY = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
+const LONG_WEEKDAY = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day";
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTH = `(?<month>${MONTHS.join("|")})`;
+
 /** The three date formats of RFC 9110. Two are obsolete, but recipients must accept them. */
 const DATES = [
-  /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
-  /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
-  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/,
-];
+  String.raw`^${WEEKDAY}, (?<day>\d\d) ${MONTH} (?<year>\d{4}) ${TIME} GMT$`,
+  String.raw`^${LONG_WEEKDAY}, (?<day>\d\d)-${MONTH}-(?<year>\d\d) ${TIME} GMT$`,
+  String.raw`^${WEEKDAY} ${MONTH} (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`,
+].map((format) => new RegExp(format));
 
 /**
  * Parses a `Retry-After` header into a delay.
  *
  * {@link expectOk} does this for a response of `fetch`.
  *
+ * Accepts the three date formats of RFC 9110. A year of two digits is at most 50 years in the future. The
+ * leap second 23:59:60 is the first second of the next day. A date that does not exist is malformed; a
+ * weekday that does not fit the date is ignored.
+ *
  * @param value - the header: a number of seconds or an HTTP date; null or undefined if missing
  * @param clock - the wall clock that a date is compared with; by default `realClock`
  * @returns milliseconds, at least 0; 0 for a date in the past; undefined for a missing or malformed
  * header
- * @throws TypeError if `clock` is not a clock
+ * @throws TypeError if `value` is not a string, null or undefined, or `clock` is not a clock
  *
- * Source: RFC 9110, section 10.2.3.
+ * Source: RFC 9110, sections 5.6.7 and 10.2.3.
  *
  * @example
  * ```ts
@@ -38,9 +48,50 @@ export function parseRetryAfter(
   clock: PassiveClock = realClock,
 ): number | undefined {
   requireMethods("clock", clock, ["now"]);
-  const text = value?.trim() ?? "";
+  if (value === null || value === undefined) return undefined;
+  requireString("value", value);
+  const text = value.trim();
   if (SECONDS.test(text)) return Number(text) * 1_000;
-  if (!DATES.some((date) => date.test(text))) return undefined;
-  const instant = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
-  return Number.isNaN(instant) ? undefined : Math.max(instant - clock.now(), 0);
+  const now = clock.now();
+  const instant = parseDate(text, now);
+  return instant === undefined ? undefined : Math.max(instant - now, 0);
+}
+
+/** An HTTP date, in milliseconds since the epoch; undefined if there is no such date. */
+function parseDate(text: string, now: number): number | undefined {
+  const fields = DATES.map((date) => date.exec(text)?.groups).find(
+    (groups) => groups !== undefined,
+  );
+  if (fields === undefined) return undefined;
+  const { year = "", month = "", day, hour, minute, second } = fields;
+  const time = [hour, minute, second].map(Number) as [number, number, number];
+  const at = (fullYear: number) => instantOf([fullYear, MONTHS.indexOf(month), Number(day)], time);
+  return year.length === 4 ? at(Number(year)) : recent(Number(year), at, now);
+}
+
+/** The latest date with a year of these two digits that is not more than 50 years in the future. */
+function recent(
+  digits: number,
+  at: (year: number) => number | undefined,
+  now: number,
+): number | undefined {
+  const limit = new Date(now);
+  limit.setUTCFullYear(limit.getUTCFullYear() + 50);
+  const year = limit.getUTCFullYear();
+  const latest = year - ((year - digits) % 100);
+  const instant = at(latest);
+  return instant !== undefined && instant > limit.getTime() ? at(latest - 100) : instant;
+}
+
+/** Refuses a time of day that does not exist, and a day beyond the end of its month. */
+function instantOf(
+  [year, month, day]: [number, number, number],
+  [hour, minute, second]: [number, number, number],
+): number | undefined {
+  const isLeapSecond = hour === 23 && minute === 59 && second === 60;
+  if (hour > 23 || minute > 59 || (second > 59 && !isLeapSecond)) return undefined;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month, day);
+  if (date.getUTCMonth() !== month || date.getUTCDate() !== day) return undefined;
+  return date.setUTCHours(hour, minute, second);
 }

@@ -248,14 +248,40 @@ it("rejects with a TerminalError of connect", async () => {
 });
 
 describe("use", () => {
-  it("receives the connection and the signal", async () => {
-    const use = vi.fn();
-    const connection = { lifetime: 0 };
-    const end = start(scripted(connection), use);
-    await until(50, end);
-    expect(use.mock.calls).toEqual([[connection, stop.signal]]);
-    expect(use.mock.calls[0]?.[0]).toBe(connection);
-    expect(use.mock.calls[0]?.[1]).toBe(stop.signal);
+  it("receives the connection, and a signal that aborts when that connection has ended", async () => {
+    const used: { readonly connection: Attempt; readonly signal: AbortSignal }[] = [];
+    const connections = [{ lifetime: 200 }, { lifetime: never }];
+    const end = start(scripted(...connections), async (connection, signal) => {
+      used.push({ connection, signal });
+      await hold(connection, signal);
+      expect(signal.aborted).toBe(false);
+    });
+    await clock.step(300);
+    expect(used.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+    expect(used[0]?.signal.reason).toMatchObject({ name: "AbortError" });
+    await until(300, end);
+    expect(used.map(({ connection }) => connection)).toEqual(connections);
+    expect(used[1]?.signal.reason).toBe(stop.signal.reason);
+  });
+
+  it("leaves no listener on the signal of the options, however many it adds to its own", async () => {
+    const added: AbortSignal[] = [];
+    const counts = new Set<number>();
+    const end = start(
+      () => Promise.resolve({ lifetime: 100 }),
+      async (connection, signal) => {
+        signal.addEventListener("abort", () => {});
+        added.push(signal);
+        await hold(connection, signal);
+        counts.add(abortListeners(stop.signal));
+      },
+    );
+    await clock.step(50_000);
+    expect(added.length).toBeGreaterThanOrEqual(500);
+    expect(new Set(added).size).toBe(added.length);
+    expect([...counts]).toEqual([1]);
+    stop.abort();
+    await end;
   });
 
   const lost = new Error("ECONNRESET");

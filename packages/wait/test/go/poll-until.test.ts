@@ -281,6 +281,48 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       expect(condition.mock.calls).toEqual([[stop.signal]]);
     });
 
+    it.each([
+      { name: "resolved", results: [false, true] },
+      { name: "rejected", results: [false, new Error("bad")] },
+    ])(
+      "aborts the signal of the condition once it has $name, with a timeout",
+      async ({ results }) => {
+        const seen: { readonly signal: AbortSignal; readonly aborted: boolean }[] = [];
+        const condition = (signal: AbortSignal) => {
+          seen.push({ signal, aborted: signal.aborted });
+          const result = results[seen.length - 1];
+          if (result instanceof Error) throw result;
+          return result === true;
+        };
+        const end = start(condition, { timeout: 5_000 });
+        await harness.step(1_000);
+        await end;
+        const [first, second] = seen;
+        expect(seen.map(({ aborted }) => aborted)).toEqual([false, false]);
+        expect(first?.signal).toBe(second?.signal);
+        expect(first?.signal.aborted).toBe(true);
+        expect(first?.signal.reason).toMatchObject({ name: "AbortError" });
+        expect(stop.signal.aborted).toBe(false);
+      },
+    );
+
+    it("leaves the signal of the caller alone once it has resolved", async () => {
+      await start((signal) => signal === stop.signal);
+      expect(stop.signal.aborted).toBe(false);
+    });
+
+    it.each([true, false])(
+      "rejects with the reason of an aborted signal also with a timeout of 0 (immediate: %s)",
+      async (immediate) => {
+        stop.abort("gone");
+        const reasons: unknown[] = [];
+        const condition = (signal: AbortSignal) => reasons.push(signal.reason) < 0;
+        await start(condition, { timeout: 0, immediate });
+        expect(timeline.events).toEqual([[0, ["rejected", "gone"]]]);
+        expect(reasons).toEqual(immediate ? ["gone"] : []);
+      },
+    );
+
     it("rejects with a TimeoutError when the timeout expires, and aborts the signal of the condition", async () => {
       const signals = new Set<AbortSignal>();
       const condition = (signal: AbortSignal) => {

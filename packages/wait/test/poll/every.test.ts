@@ -134,6 +134,16 @@ describe.each(Object.entries(harnesses))("every on %s", (_name, open) => {
     expect((await seen).ticks).toEqual(ticks);
   });
 
+  it.each([
+    { sliding: false, ticks: [3000, 6000] },
+    { sliding: true, ticks: [3000, 6000] },
+  ])("adds a jitter of two periods in full (sliding: $sliding)", async ({ sliding, ticks }) => {
+    const seen = consume(1000, { sliding, jitter: 4, random: () => 0.5 });
+    await harness.step(6_900);
+    stop.abort();
+    expect((await seen).ticks).toEqual(ticks);
+  });
+
   it.each([true, false])("draws from Math.random by default (sliding: %s)", async (sliding) => {
     const seen = consume(1000, { sliding, jitter: 0.5 });
     await harness.step(1501);
@@ -321,6 +331,24 @@ it("ticks once for each point of the grid, for any period", () =>
       },
     ),
   ));
+
+it("ticks once when a body ends on a point of the grid of a fractional period", async () => {
+  const clock = new FakeClock();
+  const start = clock.monotonic();
+  const ticks: number[] = [];
+  await clock.run(async () => {
+    for await (const tick of every(1_000 / 30, { clock })) {
+      ticks.push(tick - start);
+      if (ticks.length === 200) break;
+      if (ticks.length % 2 === 1) await clock.sleep(100);
+    }
+  });
+  const gaps = ticks.slice(1).map((tick, index) => tick - (ticks[index] as number));
+  // After three periods of work a tick comes at once, and the next a whole period later.
+  expect(gaps).toEqual(
+    gaps.map((_, index) => expect.closeTo(index % 2 === 0 ? 100 : 1_000 / 30, 5) as number),
+  );
+});
 
 it("keeps its period if setTimeout is faked and performance is not", async () => {
   const elapsed = vi.spyOn(performance, "now").mockReturnValue(1234.5);

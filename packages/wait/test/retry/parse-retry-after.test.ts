@@ -11,6 +11,8 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
+const NOW = Date.UTC(1994, 10, 6, 8, 49, 37);
+
 it.each([
   ["0", 0],
   ["120", 120_000],
@@ -25,9 +27,24 @@ it.each([
   ["Sun, 06 Nov 1994 08:49:37 GMT", 0],
   ["Sun, 06 Nov 1994 08:49:36 GMT", 0],
   ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
+  // Four digits are the year itself.
+  ["Sat Nov  6 08:51:37 2060", Date.UTC(2060, 10, 6, 8, 51, 37) - NOW],
+  ["Sat Nov  6 08:51:37 0060", 0],
+  // A leap second.
+  ["Sun, 06 Nov 1994 23:59:60 GMT", Date.UTC(1994, 10, 7) - NOW],
+  ["Sunday, 06-Nov-94 23:59:60 GMT", Date.UTC(1994, 10, 7) - NOW],
+  ["Sun Nov  6 23:59:60 1994", Date.UTC(1994, 10, 7) - NOW],
+  // A leap day, and a weekday that does not fit.
+  ["Thu, 29 Feb 1996 00:00:00 GMT", Date.UTC(1996, 1, 29) - NOW],
+  ["Mon, 06 Nov 1994 08:51:37 GMT", 120_000],
+  // Two digits: at most 50 years in the future.
+  ["Sunday, 06-Nov-44 08:49:37 GMT", Date.UTC(2044, 10, 6, 8, 49, 37) - NOW],
+  ["Sunday, 06-Nov-44 08:49:38 GMT", 0],
+  ["Friday, 01-Jan-45 00:00:00 GMT", 0],
+  ["Saturday, 01-Jan-00 00:00:00 GMT", Date.UTC(2000, 0, 1) - NOW],
 ])("parses %j", (value, delay) => {
   const clock = new FakeClock();
-  clock.setSystemTime(Date.UTC(1994, 10, 6, 8, 49, 37));
+  clock.setSystemTime(NOW);
   expect(parseRetryAfter(value, clock)).toBe(delay);
 });
 
@@ -60,8 +77,33 @@ it.each([
   // The right format, but not a date.
   "Sun, 06 Nox 1994 08:51:37 GMT",
   "Sun, 06 Nov 1994 28:51:37 GMT",
+  "Sun, 06 Nov 1994 24:00:00 GMT",
+  "Sun, 06 Nov 1994 08:60:00 GMT",
+  "Sun, 06 Nov 1994 08:59:61 GMT",
+  "Sun, 06 Nov 1994 08:59:60 GMT",
+  "Sun, 06 Nov 1994 23:59:61 GMT",
+  "Sun, 00 Nov 1994 08:51:37 GMT",
+  "Thu, 31 Nov 2094 08:51:37 GMT",
+  "Mon, 29 Feb 2094 08:51:37 GMT",
+  "Tuesday, 30-Feb-44 08:51:37 GMT",
+  "Sunday, 32-Nov-44 08:51:37 GMT",
+  "Sun Nov 31 08:51:37 2094",
+  "Sun Nov  0 08:51:37 2094",
+  "Foo, 06 Nov 2094 08:51:37 GMT",
+  "Sun, 06 Nov 2094 08:51:37 gmt",
 ])("returns undefined for %j", (value) => {
   expect(parseRetryAfter(value, new FakeClock())).toBeUndefined();
+});
+
+it("takes two digits for a year of the century that is nearest, at the end of a century", () => {
+  const clock = new FakeClock({ now: Date.UTC(2090, 0, 1) });
+  const delay = Date.UTC(2105, 0, 1) - clock.now();
+  expect(parseRetryAfter("Thursday, 01-Jan-05 00:00:00 GMT", clock)).toBe(delay);
+});
+
+it.each([120, 0, true, {}, ["120"], Symbol("120"), new Date(0)])("refuses %o by name", (value) => {
+  const parse = () => parseRetryAfter(value as unknown as string, new FakeClock());
+  expect(parse).toThrow(/^value must be a string, got /);
 });
 
 it("compares a date with realClock by default", () => {

@@ -16,6 +16,16 @@ it.each([
   expect(power(base, exponent)).toBe(is);
 });
 
+// The last digits of ** differ in V8.
+it.each([
+  { base: 1.1, exponent: 4, is: 1.4641000000000004 },
+  { base: 1.3, exponent: 3, is: 2.1970000000000005 },
+  { base: 1.6, exponent: 4, is: 6.553600000000003 },
+  { base: 2.5, exponent: 26, is: 22204460492.50313 },
+])("returns the product to its last digit: $base to the power of $exponent", (row) => {
+  expect(power(row.base, row.exponent)).toBe(row.is);
+});
+
 it("ends for an exponent of Infinity", () => {
   expect(power(2, Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
 });
