@@ -56,17 +56,62 @@ export function currentContext(): CallbackContext {
 
 const events = findModule<Events>("node:events");
 
+/** Calls a listener when a signal aborts; returns the way to remove it. */
+type ListenForAbort = (signal: AbortSignal, listener: () => void) => () => void;
+
+let listen: ListenForAbort | undefined;
+
 /**
- * Calls `listener` when `signal` aborts. `events.addAbortListener` works even if an earlier listener
- * calls `stopImmediatePropagation()`; the fallback does not, so waits read `signal.aborted` again.
+ * Calls `listener` when `signal` aborts, in all known runtimes even if an earlier listener calls
+ * `stopImmediatePropagation()`. Without `events.addAbortListener` and `AbortSignal.any` such an abort stays
+ * hidden here, so waits read `signal.aborted` again.
  *
  * @returns a function that removes the listener
  */
 export function listenForAbort(signal: AbortSignal, listener: () => void): () => void {
-  if (events?.addAbortListener !== undefined) {
-    const subscription = events.addAbortListener(signal, listener);
-    return () => subscription[Symbol.dispose]();
+  listen ??= findListen();
+  return listen(signal, listener);
+}
+
+function findListen(): ListenForAbort {
+  const addAbortListener = events?.addAbortListener;
+  if (addAbortListener !== undefined) {
+    const listenByNode: ListenForAbort = (signal, listener) => {
+      const subscription = addAbortListener(signal, listener);
+      return () => subscription[Symbol.dispose]();
+    };
+    if (hearsHiddenAborts(listenByNode)) return listenByNode;
   }
+  return typeof AbortSignal.any === "function" ? listenToFollower : listenDirectly;
+}
+
+/** Node's `addAbortListener` hears an abort that another listener hides; that of Deno 2 does not. */
+function hearsHiddenAborts(listenTo: ListenForAbort): boolean {
+  const controller = new AbortController();
+  controller.signal.addEventListener("abort", (event) => event.stopImmediatePropagation());
+  let isHeard = false;
+  listenTo(controller.signal, () => {
+    isHeard = true;
+  });
+  controller.abort();
+  return isHeard;
+}
+
+/** One for each signal, for as long as the signal lives: signals of `AbortSignal.any` do not pile up. */
+const followers = new WeakMap<AbortSignal, AbortSignal>();
+
+/** A listener cannot hide an abort from a signal that `AbortSignal.any` has made to follow it. */
+function listenToFollower(signal: AbortSignal, listener: () => void): () => void {
+  if (!(signal instanceof AbortSignal)) return listenDirectly(signal, listener); // a polyfill
+  let follower = followers.get(signal);
+  if (follower === undefined) {
+    follower = AbortSignal.any([signal]);
+    followers.set(signal, follower);
+  }
+  return listenDirectly(follower, listener);
+}
+
+function listenDirectly(signal: AbortSignal, listener: () => void): () => void {
   signal.addEventListener("abort", listener);
   return () => signal.removeEventListener("abort", listener);
 }

@@ -21,8 +21,20 @@ async function load() {
   return { onAbort, realClock, FakeClock, holdOpen, yieldTurn };
 }
 
-/** Loads it as in a browser: without `process`, without immediates and without timer objects. */
-async function loadInBrowser() {
+/** Replaces `AbortSignal.any`, which is not on `globalThis`, until the test has ended. */
+function stubAny(any: typeof AbortSignal.any | undefined): void {
+  const real = AbortSignal.any;
+  Object.assign(AbortSignal, { any });
+  cleanups.push(() => Object.assign(AbortSignal, { any: real }));
+}
+
+/**
+ * Loads it as in a browser: without `process`, without immediates and without timer objects. An old one
+ * has no `AbortSignal.any`.
+ */
+async function loadInBrowser(host: { any?: typeof AbortSignal.any; events?: object } = {}) {
+  const { any, events } = host;
+  stubAny(any);
   const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
   /** Functions of a browser throw on a receiver other than the window. */
   const ofWindow = <Args extends unknown[], Result>(fn: (...args: Args) => Result) =>
@@ -43,7 +55,9 @@ async function loadInBrowser() {
     "clearInterval",
     ofWindow((handle: number) => clearInterval(handle)),
   );
-  const modules = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined as never);
+  const modules = vi
+    .spyOn(process, "getBuiltinModule")
+    .mockImplementation((name) => (name === "node:events" ? events : undefined) as never);
   const { getActiveResourcesInfo } = process;
   Object.assign(process, { getActiveResourcesInfo: undefined });
   cleanups.push(() => {
@@ -107,6 +121,61 @@ describe("an abort that another listener hides with stopImmediatePropagation", (
     ]);
     expect(clock.waiters()).toBe(0);
     expect(abortListeners(stop.signal)).toBe(1); // the one that hides
+  });
+});
+
+describe("a hidden abort where AbortSignal.any is there", () => {
+  /** One of Deno: it listens, and does not resist. */
+  const weakEvents = {
+    addAbortListener(signal: AbortSignal, listener: () => void): Disposable {
+      signal.addEventListener("abort", listener);
+      return { [Symbol.dispose]: () => signal.removeEventListener("abort", listener) };
+    },
+  };
+  const platforms = [
+    { name: "a browser", host: {} },
+    { name: "Deno", host: { events: weakEvents } },
+  ];
+
+  it.each(platforms)("reaches sleeps and callbacks at once in $name", async ({ host }) => {
+    const any = vi.fn(AbortSignal.any);
+    const { FakeClock, onAbort } = await loadInBrowser({ any, ...host });
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    hideAbortOf(stop);
+    const heard: unknown[] = [];
+    onAbort(stop.signal, () => heard.push("disposed"))[Symbol.dispose]();
+    onAbort(stop.signal, (reason) => heard.push(reason));
+    const slept = clock.sleep(1000, { signal: stop.signal });
+    stop.abort("bye");
+    await expect(slept).rejects.toBe("bye");
+    expect([heard, clock.waiters(), any.mock.calls.length]).toEqual([["bye"], 0, 1]);
+    expect(abortListeners(stop.signal)).toBe(1); // the one that hides
+  });
+
+  it("leaves no listener on the signal that follows", async () => {
+    const followers: AbortSignal[] = [];
+    const real = AbortSignal.any;
+    const any = (signals: Iterable<AbortSignal>) => {
+      const follower = real.call(AbortSignal, [...signals]);
+      followers.push(follower);
+      return follower;
+    };
+    const { onAbort } = await loadInBrowser({ any });
+    const { signal } = new AbortController();
+    const subscriptions = [onAbort(signal, () => {}), onAbort(signal, () => {})];
+    expect(followers.map(abortListeners)).toEqual([1]);
+    for (const subscription of subscriptions) subscription[Symbol.dispose]();
+    expect(followers.map(abortListeners)).toEqual([0]);
+  });
+
+  it("a signal that is not the platform's own is listened to directly", async () => {
+    const { onAbort } = await loadInBrowser({ any: AbortSignal.any });
+    const polyfill = Object.assign(new EventTarget(), { aborted: false, reason: "bye" });
+    const heard: unknown[] = [];
+    onAbort(polyfill as unknown as AbortSignal, (reason) => heard.push(reason));
+    polyfill.dispatchEvent(new Event("abort"));
+    expect(heard).toEqual(["bye"]);
   });
 });
 
