@@ -179,10 +179,10 @@ function findTimers(): MachineTimers | undefined {
   return Object.values(found).some(isFake) ? undefined : found;
 }
 
-/** Sinon, vitest and jest leave their clock on a faked function; `node:test` binds a private method. */
+/** Sinon, vitest and jest leave their clock on a faked function; `node:test` binds a private method; workerd binds its own. */
 function isFake(timer: object | undefined): boolean {
   if (typeof timer !== "function") return false;
-  return "clock" in timer || timer.name.startsWith("bound ");
+  return "clock" in timer || timer.name.startsWith("bound #");
 }
 
 /**
@@ -216,15 +216,28 @@ interface Port {
   close(): void;
 }
 
-/** A turn where there is no `setImmediate`: a browser delays nested timeouts by 4 ms. */
+/**
+ * A turn where there is no `setImmediate`. A browser delays nested timeouts by 4 ms, so this posts a message.
+ * workerd delivers one among the microtasks: then a timeout, which it does not delay, makes the turn.
+ */
 function afterMessage(callback: () => void): void {
+  const { setTimeout } = machine ?? (globalThis as MachineTimers);
+  if (typeof MessageChannel === "undefined") {
+    setTimeout(callback, 0);
+    return;
+  }
   const channel = new MessageChannel();
   const [receiver, sender] = [channel.port1, channel.port2] as unknown as [Port, Port];
+  let haveMicrotasksRun = false;
   receiver.onmessage = () => {
     receiver.close();
-    callback();
+    if (haveMicrotasksRun) callback();
+    else setTimeout(callback, 0);
   };
   sender.postMessage(undefined);
+  queueMicrotask(() => {
+    haveMicrotasksRun = true;
+  });
 }
 
 /** Calls back about every millisecond, without keeping the process alive; returns the way to stop. */
@@ -251,12 +264,19 @@ export function keepAlive(): Disposable {
 
 /**
  * The kinds of resources that keep the process alive, each once: a hint for messages. Empty where the
- * platform does not tell.
+ * platform does not tell. workerd has the function, which throws.
  *
  * @param ownTimers - how many timers of the library to leave out
  */
 export function activeResources(ownTimers: number): string[] {
-  const names = findProcess()?.getActiveResourcesInfo?.() ?? [];
   let own = ownTimers;
-  return [...new Set(names.filter((name) => name !== "Timeout" || own-- <= 0))];
+  return [...new Set(resourceNames().filter((name) => name !== "Timeout" || own-- <= 0))];
+}
+
+function resourceNames(): string[] {
+  try {
+    return findProcess()?.getActiveResourcesInfo?.() ?? [];
+  } catch {
+    return [];
+  }
 }

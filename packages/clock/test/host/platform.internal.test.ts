@@ -228,6 +228,16 @@ describe("without the modules of Node", () => {
     await expect(stuck).rejects.toMatchObject({ facts: { resources: [] } });
   });
 
+  it("a stuck run names no resources where the function for them throws, as in workerd", async () => {
+    const { FakeClock } = await load();
+    const info = vi.spyOn(process, "getActiveResourcesInfo").mockImplementation(() => {
+      throw new Error("not implemented");
+    });
+    cleanups.push(() => info.mockRestore());
+    const stuck = new FakeClock().run(() => new Promise(() => {}), { stallMs: 1 });
+    await expect(stuck).rejects.toMatchObject({ facts: { resources: [] } });
+  });
+
   it("yieldTurn takes a turn on realClock and leaves no port open", async () => {
     const { realClock, yieldTurn } = await loadInBrowser();
     const close = vi.spyOn(MessagePort.prototype, "close");
@@ -238,6 +248,51 @@ describe("without the modules of Node", () => {
     order.push("promises");
     await turn;
     expect([order, close.mock.calls.length]).toEqual([["promises", "turn"], 1]);
+  });
+});
+
+describe("a turn of the event loop without the modules of Node", () => {
+  /** Like that of workerd: messages arrive among the microtasks. */
+  class PromptChannel {
+    readonly port1 = { onmessage: () => {}, close: () => {} };
+    readonly port2 = { postMessage: () => queueMicrotask(() => this.port1.onmessage()) };
+  }
+
+  it.each([
+    { name: "messages are microtasks, as in workerd", channel: PromptChannel },
+    { name: "there is no MessageChannel", channel: undefined },
+  ])("comes after all promises and lets timers fire where $name", async ({ channel }) => {
+    vi.stubGlobal("MessageChannel", channel);
+    const { realClock, yieldTurn } = await loadInBrowser();
+    let hasFired = false;
+    realClock.afterFunc(1, () => {
+      hasFired = true;
+    });
+    const order: string[] = [];
+    const turn = yieldTurn(realClock).then(() => order.push("turn"));
+    for (let hops = 0; hops < 50; hops++) await undefined;
+    order.push("promises");
+    await turn;
+    expect(order).toEqual(["promises", "turn"]);
+    for (let turns = 0; turns < 1_000 && !hasFired; turns++) await yieldTurn(realClock);
+    expect(hasFired).toBe(true);
+  });
+
+  it("uses timers that are bound functions, as those of node:timers in workerd", async () => {
+    const { setImmediate, setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
+    const timers = { setImmediate, setTimeout, clearTimeout, setInterval, clearInterval };
+    const bound = Object.fromEntries(
+      Object.entries(timers).map(([name, timer]) => [name, timer.bind(undefined)]),
+    );
+    vi.resetModules();
+    const modules = vi
+      .spyOn(process, "getBuiltinModule")
+      .mockImplementation((name) => (name === "node:timers" ? bound : undefined) as never);
+    cleanups.push(() => modules.mockRestore());
+    const { FakeClock } = await import("../../src/testing/index.ts");
+    const clock = new FakeClock();
+    await clock.run(() => clock.sleep(1_000));
+    expect(clock.monotonic()).toBe(1_001_000);
   });
 });
 
