@@ -279,7 +279,8 @@ export interface Clock extends PassiveClock {
    *
    * If the signal has aborted, or aborts before the deadline, the promise rejects at once with
    * `signal.reason` itself and leaves no timer and no listener. Another listener cannot hide the abort
-   * with `stopImmediatePropagation()`: without help of the platform, the sleep then rejects when it wakes.
+   * with `stopImmediatePropagation()`; in a browser without `AbortSignal.any` the sleep then rejects when
+   * it wakes.
    *
    * @param delay - milliseconds; fractions count, below 0 means 0, `Infinity` means never
    * @param options - see {@link SleepOptions}

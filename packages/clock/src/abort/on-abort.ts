@@ -35,9 +35,9 @@ function callNow(callback: () => void): void {
  * by a callback becomes an uncaught exception after all others have run, also if the signal has aborted
  * already.
  *
- * Another listener cannot hide the abort with `stopImmediatePropagation()` where the platform has
- * `events.addAbortListener`, as Node does. Elsewhere the callbacks then run when a sleep on the same
- * signal next wakes.
+ * Another listener cannot hide the abort with `stopImmediatePropagation()`. Where the platform has neither
+ * Node's `events.addAbortListener` nor `AbortSignal.any`, as browsers before 2024, the callbacks then run
+ * when a sleep on the same signal next wakes.
  *
  * @param signal - the signal to listen to
  * @param callback - called once with `signal.reason`; called before this function returns if the

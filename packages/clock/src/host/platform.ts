@@ -80,17 +80,62 @@ export function callInOwnContext<Argument, Result>(
 
 const events = findModule<Events>("node:events");
 
+/** Calls a listener when a signal aborts; returns the way to remove it. */
+type ListenForAbort = (signal: AbortSignal, listener: () => void) => () => void;
+
+let listen: ListenForAbort | undefined;
+
 /**
- * Calls `listener` when `signal` aborts. `events.addAbortListener` works even if an earlier listener
- * calls `stopImmediatePropagation()`; the fallback does not, so waits read `signal.aborted` again.
+ * Calls `listener` when `signal` aborts, in all known runtimes even if an earlier listener calls
+ * `stopImmediatePropagation()`. Without `events.addAbortListener` and `AbortSignal.any` such an abort stays
+ * hidden here, so waits read `signal.aborted` again.
  *
  * @returns a function that removes the listener
  */
 export function listenForAbort(signal: AbortSignal, listener: () => void): () => void {
-  if (events?.addAbortListener !== undefined) {
-    const subscription = events.addAbortListener(signal, listener);
-    return () => subscription[Symbol.dispose]();
+  listen ??= findListen();
+  return listen(signal, listener);
+}
+
+function findListen(): ListenForAbort {
+  const addAbortListener = events?.addAbortListener;
+  if (addAbortListener !== undefined) {
+    const listenByNode: ListenForAbort = (signal, listener) => {
+      const subscription = addAbortListener(signal, listener);
+      return () => subscription[Symbol.dispose]();
+    };
+    if (hearsHiddenAborts(listenByNode)) return listenByNode;
   }
+  return typeof AbortSignal.any === "function" ? listenToFollower : listenDirectly;
+}
+
+/** Node's `addAbortListener` hears an abort that another listener hides; that of Deno 2 does not. */
+function hearsHiddenAborts(listenTo: ListenForAbort): boolean {
+  const controller = new AbortController();
+  controller.signal.addEventListener("abort", (event) => event.stopImmediatePropagation());
+  let isHeard = false;
+  listenTo(controller.signal, () => {
+    isHeard = true;
+  });
+  controller.abort();
+  return isHeard;
+}
+
+/** One for each signal, for as long as the signal lives: signals of `AbortSignal.any` do not pile up. */
+const followers = new WeakMap<AbortSignal, AbortSignal>();
+
+/** A listener cannot hide an abort from a signal that `AbortSignal.any` has made to follow it. */
+function listenToFollower(signal: AbortSignal, listener: () => void): () => void {
+  if (!(signal instanceof AbortSignal)) return listenDirectly(signal, listener); // a polyfill
+  let follower = followers.get(signal);
+  if (follower === undefined) {
+    follower = AbortSignal.any([signal]);
+    followers.set(signal, follower);
+  }
+  return listenDirectly(follower, listener);
+}
+
+function listenDirectly(signal: AbortSignal, listener: () => void): () => void {
   signal.addEventListener("abort", listener);
   return () => signal.removeEventListener("abort", listener);
 }
@@ -164,10 +209,10 @@ function findTimers(): MachineTimers | undefined {
   return Object.values(found).some(isFake) ? undefined : found;
 }
 
-/** Sinon, vitest and jest leave their clock on a faked function; `node:test` binds a private method. */
+/** Sinon, vitest and jest leave their clock on a faked function; `node:test` binds a private method; workerd binds its own. */
 function isFake(timer: object | undefined): boolean {
   if (typeof timer !== "function") return false;
-  return "clock" in timer || timer.name.startsWith("bound ");
+  return "clock" in timer || timer.name.startsWith("bound #");
 }
 
 /**
@@ -203,15 +248,28 @@ interface Port {
   close(): void;
 }
 
-/** A turn where there is no `setImmediate`: a browser delays nested timeouts by 4 ms. */
+/**
+ * A turn where there is no `setImmediate`. A browser delays nested timeouts by 4 ms, so this posts a message.
+ * workerd delivers one among the microtasks: then a timeout, which it does not delay, makes the turn.
+ */
 function afterMessage(callback: () => void): void {
+  const { setTimeout } = machine ?? (globalThis as MachineTimers);
+  if (typeof MessageChannel === "undefined") {
+    setTimeout(callback, 0);
+    return;
+  }
   const channel = new MessageChannel();
   const [receiver, sender] = [channel.port1, channel.port2] as unknown as [Port, Port];
+  let haveMicrotasksRun = false;
   receiver.onmessage = () => {
     receiver.close();
-    callback();
+    if (haveMicrotasksRun) callback();
+    else setTimeout(callback, 0);
   };
   sender.postMessage(undefined);
+  queueMicrotask(() => {
+    haveMicrotasksRun = true;
+  });
 }
 
 /** Calls back about every millisecond, without keeping the process alive; returns the way to stop. */
@@ -238,12 +296,19 @@ export function keepAlive(): Disposable {
 
 /**
  * The kinds of resources that keep the process alive, each once: a hint for messages. Empty where the
- * platform does not tell.
+ * platform does not tell. workerd has the function, which throws.
  *
  * @param ownTimers - how many timers of the library to leave out
  */
 export function activeResources(ownTimers: number): string[] {
-  const names = findProcess()?.getActiveResourcesInfo?.() ?? [];
   let own = ownTimers;
-  return [...new Set(names.filter((name) => name !== "Timeout" || own-- <= 0))];
+  return [...new Set(resourceNames().filter((name) => name !== "Timeout" || own-- <= 0))];
+}
+
+function resourceNames(): string[] {
+  try {
+    return findProcess()?.getActiveResourcesInfo?.() ?? [];
+  } catch {
+    return [];
+  }
 }

@@ -21,8 +21,20 @@ async function load() {
   return { callInOwnContext, onAbort, realClock, FakeClock, holdOpen, yieldTurn };
 }
 
-/** Loads it as in a browser: without `process`, without immediates and without timer objects. */
-async function loadInBrowser() {
+/** Replaces `AbortSignal.any`, which is not on `globalThis`, until the test has ended. */
+function stubAny(any: typeof AbortSignal.any | undefined): void {
+  const real = AbortSignal.any;
+  Object.assign(AbortSignal, { any });
+  cleanups.push(() => Object.assign(AbortSignal, { any: real }));
+}
+
+/**
+ * Loads it as in a browser: without `process`, without immediates and without timer objects. An old one
+ * has no `AbortSignal.any`.
+ */
+async function loadInBrowser(host: { any?: typeof AbortSignal.any; events?: object } = {}) {
+  const { any, events } = host;
+  stubAny(any);
   const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
   /** Functions of a browser throw on a receiver other than the window. */
   const ofWindow = <Args extends unknown[], Result>(fn: (...args: Args) => Result) =>
@@ -43,7 +55,9 @@ async function loadInBrowser() {
     "clearInterval",
     ofWindow((handle: number) => clearInterval(handle)),
   );
-  const modules = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined as never);
+  const modules = vi
+    .spyOn(process, "getBuiltinModule")
+    .mockImplementation((name) => (name === "node:events" ? events : undefined) as never);
   const { getActiveResourcesInfo } = process;
   Object.assign(process, { getActiveResourcesInfo: undefined });
   cleanups.push(() => {
@@ -110,6 +124,61 @@ describe("an abort that another listener hides with stopImmediatePropagation", (
   });
 });
 
+describe("a hidden abort where AbortSignal.any is there", () => {
+  /** One of Deno: it listens, and does not resist. */
+  const weakEvents = {
+    addAbortListener(signal: AbortSignal, listener: () => void): Disposable {
+      signal.addEventListener("abort", listener);
+      return { [Symbol.dispose]: () => signal.removeEventListener("abort", listener) };
+    },
+  };
+  const platforms = [
+    { name: "a browser", host: {} },
+    { name: "Deno", host: { events: weakEvents } },
+  ];
+
+  it.each(platforms)("reaches sleeps and callbacks at once in $name", async ({ host }) => {
+    const any = vi.fn(AbortSignal.any);
+    const { FakeClock, onAbort } = await loadInBrowser({ any, ...host });
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    hideAbortOf(stop);
+    const heard: unknown[] = [];
+    onAbort(stop.signal, () => heard.push("disposed"))[Symbol.dispose]();
+    onAbort(stop.signal, (reason) => heard.push(reason));
+    const slept = clock.sleep(1000, { signal: stop.signal });
+    stop.abort("bye");
+    await expect(slept).rejects.toBe("bye");
+    expect([heard, clock.waiters(), any.mock.calls.length]).toEqual([["bye"], 0, 1]);
+    expect(abortListeners(stop.signal)).toBe(1); // the one that hides
+  });
+
+  it("leaves no listener on the signal that follows", async () => {
+    const followers: AbortSignal[] = [];
+    const real = AbortSignal.any;
+    const any = (signals: Iterable<AbortSignal>) => {
+      const follower = real.call(AbortSignal, [...signals]);
+      followers.push(follower);
+      return follower;
+    };
+    const { onAbort } = await loadInBrowser({ any });
+    const { signal } = new AbortController();
+    const subscriptions = [onAbort(signal, () => {}), onAbort(signal, () => {})];
+    expect(followers.map(abortListeners)).toEqual([1]);
+    for (const subscription of subscriptions) subscription[Symbol.dispose]();
+    expect(followers.map(abortListeners)).toEqual([0]);
+  });
+
+  it("a signal that is not the platform's own is listened to directly", async () => {
+    const { onAbort } = await loadInBrowser({ any: AbortSignal.any });
+    const polyfill = Object.assign(new EventTarget(), { aborted: false, reason: "bye" });
+    const heard: unknown[] = [];
+    onAbort(polyfill as unknown as AbortSignal, (reason) => heard.push(reason));
+    polyfill.dispatchEvent(new Event("abort"));
+    expect(heard).toEqual(["bye"]);
+  });
+});
+
 describe("without the modules of Node", () => {
   it("realClock sleeps, stops, and ends at an abort without a listener left", async () => {
     const { realClock } = await loadInBrowser();
@@ -159,6 +228,16 @@ describe("without the modules of Node", () => {
     await expect(stuck).rejects.toMatchObject({ facts: { resources: [] } });
   });
 
+  it("a stuck run names no resources where the function for them throws, as in workerd", async () => {
+    const { FakeClock } = await load();
+    const info = vi.spyOn(process, "getActiveResourcesInfo").mockImplementation(() => {
+      throw new Error("not implemented");
+    });
+    cleanups.push(() => info.mockRestore());
+    const stuck = new FakeClock().run(() => new Promise(() => {}), { stallMs: 1 });
+    await expect(stuck).rejects.toMatchObject({ facts: { resources: [] } });
+  });
+
   it("yieldTurn takes a turn on realClock and leaves no port open", async () => {
     const { realClock, yieldTurn } = await loadInBrowser();
     const close = vi.spyOn(MessagePort.prototype, "close");
@@ -169,6 +248,51 @@ describe("without the modules of Node", () => {
     order.push("promises");
     await turn;
     expect([order, close.mock.calls.length]).toEqual([["promises", "turn"], 1]);
+  });
+});
+
+describe("a turn of the event loop without the modules of Node", () => {
+  /** Like that of workerd: messages arrive among the microtasks. */
+  class PromptChannel {
+    readonly port1 = { onmessage: () => {}, close: () => {} };
+    readonly port2 = { postMessage: () => queueMicrotask(() => this.port1.onmessage()) };
+  }
+
+  it.each([
+    { name: "messages are microtasks, as in workerd", channel: PromptChannel },
+    { name: "there is no MessageChannel", channel: undefined },
+  ])("comes after all promises and lets timers fire where $name", async ({ channel }) => {
+    vi.stubGlobal("MessageChannel", channel);
+    const { realClock, yieldTurn } = await loadInBrowser();
+    let hasFired = false;
+    realClock.afterFunc(1, () => {
+      hasFired = true;
+    });
+    const order: string[] = [];
+    const turn = yieldTurn(realClock).then(() => order.push("turn"));
+    for (let hops = 0; hops < 50; hops++) await undefined;
+    order.push("promises");
+    await turn;
+    expect(order).toEqual(["promises", "turn"]);
+    for (let turns = 0; turns < 1_000 && !hasFired; turns++) await yieldTurn(realClock);
+    expect(hasFired).toBe(true);
+  });
+
+  it("uses timers that are bound functions, as those of node:timers in workerd", async () => {
+    const { setImmediate, setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
+    const timers = { setImmediate, setTimeout, clearTimeout, setInterval, clearInterval };
+    const bound = Object.fromEntries(
+      Object.entries(timers).map(([name, timer]) => [name, timer.bind(undefined)]),
+    );
+    vi.resetModules();
+    const modules = vi
+      .spyOn(process, "getBuiltinModule")
+      .mockImplementation((name) => (name === "node:timers" ? bound : undefined) as never);
+    cleanups.push(() => modules.mockRestore());
+    const { FakeClock } = await import("../../src/testing/index.ts");
+    const clock = new FakeClock();
+    await clock.run(() => clock.sleep(1_000));
+    expect(clock.monotonic()).toBe(1_001_000);
   });
 });
 

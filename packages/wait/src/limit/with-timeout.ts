@@ -113,9 +113,10 @@ export async function withTimeout<Value>(
     const result = (async () => work(signal))();
     void result.then(
       (value) => {
-        if (signal.aborted) return onLate?.(value);
         release();
-        return resolve(value);
+        if (!signal.aborted) return resolve(value);
+        reject(signal.reason); // no earlier than here if another listener hid the abort
+        return onLate?.(value);
       },
       (error: unknown) => {
         release();
