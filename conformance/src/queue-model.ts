@@ -18,7 +18,11 @@ export class QueueModel {
   readonly queue: number[] = [];
   /** What its users hold: a key twice if it was handed out twice. */
   readonly held: number[] = [];
-  readonly #dirty = new Set<number>();
+  /** By key: its arrival. */
+  readonly #dirty = new Map<number, number>();
+  /** Arrivals of the queued keys. */
+  readonly #arrivals = new Map<number, number>();
+  #arrived = 0;
   readonly #waiting = new WaitingHeap();
   readonly #limiter: LimiterModel | undefined;
   readonly #inForce: RuleSet;
@@ -49,8 +53,8 @@ export class QueueModel {
     if (this.isShutDown) return;
     if (this.#inForce.has("delayed-runs-once")) this.#waiting.remove(key);
     if (this.#dirty.has(key)) return;
-    this.#dirty.add(key);
-    if (!this.processing.has(key)) this.queue.push(key);
+    this.#dirty.set(key, this.#arrived++);
+    if (!this.processing.has(key)) this.#push(key);
   }
 
   addAfter(key: number, delay: number): void {
@@ -93,7 +97,7 @@ export class QueueModel {
     if (this.held.includes(key)) this.held.splice(this.held.indexOf(key), 1);
     if (!isHandedOut && this.#inForce.has("done-is-of-a-hand-out")) return;
     if (this.#dirty.has(key)) {
-      this.queue.push(key);
+      this.#push(key);
       this.#signal();
     } else if (this.processing.size === 0) this.#signal();
   }
@@ -118,6 +122,13 @@ export class QueueModel {
     this.#isDraining = true;
     this.#drains.unshift(id);
     if (this.processing.size === 0) this.#signal();
+  }
+
+  #push(key: number): void {
+    this.queue.push(key);
+    this.#arrivals.set(key, this.#dirty.get(key) ?? this.#arrived);
+    if (this.#inForce.has("in-order-of-adds"))
+      this.queue.sort((a, b) => (this.#arrivals.get(a) ?? 0) - (this.#arrivals.get(b) ?? 0));
   }
 
   get #isIdle(): boolean {

@@ -18,6 +18,7 @@ export type RuleId =
   | "every-limiter-counts"
   | "delayed-runs-once"
   | "first-come-first-due"
+  | "in-order-of-adds"
   | "done-is-of-a-hand-out"
   | "drained-is-done";
 
@@ -127,6 +128,11 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
     go: "keys that are due at one instant leave in the order of a heap's swaps",
     here: "they leave in the order in which they got that time",
     reason: "first come, first served",
+  },
+  "in-order-of-adds": {
+    go: "a key that is added again while in flight goes to the back when it is done",
+    here: "it keeps the place of that add, at every priority",
+    reason: "slow work would put its key behind keys that were added later",
   },
   "done-is-of-a-hand-out": {
     go: "Done of a key that is not handed out queues it a second time if it is queued",

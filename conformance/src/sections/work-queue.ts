@@ -28,6 +28,7 @@ export const queueTraces: Section<QueueCase> = {
     "every-limiter-counts",
     "delayed-runs-once",
     "first-come-first-due",
+    "in-order-of-adds",
     "done-is-of-a-hand-out",
     "drained-is-done",
   ],

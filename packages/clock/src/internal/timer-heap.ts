@@ -43,6 +43,11 @@ export class TimerHeap<Entry extends HeapEntry> {
     return this.#deadlines[0] as number;
   }
 
+  /** The order of the earliest entry; there must be one. */
+  get order(): number {
+    return this.#orders[this.#slots[0] as number] as number;
+  }
+
   push(entry: Entry, deadline: number, order: number): void {
     const place = this.#size++;
     if (this.#size + 3 > this.#slots.length) this.#widen();

@@ -37,8 +37,6 @@ export class Backlog<Item> {
   /** Whether the clock is read when a key is queued. A read costs as much as the rest (ADR 0023). */
   #isTimed: boolean;
   #isRanked = false;
-  /** Keys queued before the first use of a priority are taken to wait since then. */
-  #rankedSince = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   #inFlight = 0;
   /** Its record is kept for a key that is added again as soon as it is done. */
@@ -167,7 +165,7 @@ export class Backlog<Item> {
     record.state = whenDone(record.state);
     if (record.state === "idle") this.#retire(record);
     else if (record.state === "queued")
-      this.#ready.push(record, Math.max(record.since as number, this.#rankedSince));
+      this.#ready.push(record, record.since as number, record.heapSlot);
     if (this.#metrics !== undefined) {
       this.#work.delete(workItem);
       this.#metrics.finished(this.#clock.monotonic() - workItem.startedAt);
@@ -205,8 +203,7 @@ export class Backlog<Item> {
     if (this.#isRanked) return;
     this.#isRanked = true;
     this.#isTimed = true;
-    this.#rankedSince = this.#clock.monotonic();
-    this.#ready.startTimes(this.#rankedSince);
+    this.#ready.startTimes(this.#clock.monotonic());
   }
 
   #now(): number {
@@ -226,10 +223,11 @@ export class Backlog<Item> {
     return record;
   }
 
-  /** Counts a key that now waits to be taken; one in flight is queued when it is done. */
+  /** Counts a key that now waits to be taken; one in flight is queued when it is done, as of now. */
   #count(record: QueueItem<Item>, since: number): void {
     record.since = since;
     if (record.state === "queued") this.#ready.push(record, since);
+    else record.heapSlot = this.#ready.arrive();
     if (this.#metrics !== undefined) {
       this.#metrics.added();
       this.#metrics.depth(1, record.priority);

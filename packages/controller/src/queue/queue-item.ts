@@ -16,7 +16,10 @@ export interface QueueItem<Item> extends HeapEntry {
   state: ItemState;
   /** The highest since the key was last taken. */
   priority: number;
-  /** Place in the structure that it waits in: it is in one at most. */
+  /**
+   * Place in the structure that it waits in: it is in one at most. Of a key that was added again while in
+   * flight, its arrival.
+   */
   heapSlot: number;
   /** Instant at which it began to wait for a worker. Undefined at first: a number would need room in each. */
   since: number | undefined;

@@ -14,8 +14,12 @@ const MAX_IDLE_PLACES = 1_024;
  * The lowest rank goes first. So a step of priority is worth `aging` of waiting, ranks never change
  * while items wait, and no item starves. Without aging the rank is the priority alone.
  *
+ * Of equal ranks the earlier arrival goes first. An item that is added while its key is in flight arrives
+ * then, with any priority, and is pushed when the work is done.
+ *
  * Nearly all items have priority 0. They are in a ring, in order of arrival, and their ranks are computed
- * only while the heap holds items of other priorities. ADR 0023 compares this with a heap alone.
+ * only while the heap holds items: those of other priorities, and those that arrived before the last in
+ * the ring. ADR 0023 compares this with a heap alone.
  */
 export class ReadyItems<Item> {
   readonly #aging: number;
@@ -23,6 +27,8 @@ export class ReadyItems<Item> {
   #ring: (QueueItem<Item> | undefined)[] = new Array(MIN_PLACES).fill(undefined);
   /** By place: the instant at which the item was queued. */
   #times = new Float64Array(MIN_PLACES);
+  /** By place: the arrival of the item. It rises from head to tail. */
+  #arrivals = new Float64Array(MIN_PLACES);
   /**
    * Both count all items that ever came, modulo 2^32; their lower bits are the place. The place of the
    * head is empty only if the ring is.
@@ -31,7 +37,9 @@ export class ReadyItems<Item> {
   #tail = FIRST_COUNT;
   #gaps = 0;
   readonly #heap = new TimerHeap<QueueItem<Item>>();
-  #sequence = 0;
+  #arrived = 0;
+  /** Instant from which waiting times matter; before it, arrivals alone decide. */
+  #timedSince = Number.POSITIVE_INFINITY;
 
   /** `aging` in milliseconds, above 0; `Infinity` is without. */
   constructor(aging: number) {
@@ -44,12 +52,23 @@ export class ReadyItems<Item> {
 
   /** From now on waiting times matter. Items that are queued already count as queued now. */
   startTimes(now: number): void {
-    this.#times.fill(now);
+    this.#timedSince = now;
+    const early: [item: QueueItem<Item>, arrival: number][] = [];
+    while (this.#heap.size > 0) {
+      const arrival = this.#heap.order;
+      early.push([this.#heap.pop(), arrival]);
+    }
+    for (const [item, arrival] of early) this.#heap.push(item, this.#rank(0, now), arrival);
   }
 
-  push(item: QueueItem<Item>, since: number): void {
-    if (item.priority === 0) this.#append(item, since);
-    else this.#heap.push(item, this.#rank(item.priority, since), this.#sequence++);
+  /** The arrival of an item that is pushed later. */
+  arrive(): number {
+    return this.#arrived++;
+  }
+
+  push(item: QueueItem<Item>, since: number, arrival: number = this.arrive()): void {
+    if (item.priority === 0 && this.#isLast(arrival)) this.#append(item, since, arrival);
+    else this.#heap.push(item, this.#rank(item.priority, since), arrival);
   }
 
   /**
@@ -73,8 +92,11 @@ export class ReadyItems<Item> {
   pop(): QueueItem<Item> | undefined {
     if (this.#heap.size === 0) return this.#length === 0 ? undefined : this.#shift();
     if (this.#length === 0) return this.#heap.pop();
-    const since = this.#times[this.#head & (this.#ring.length - 1)] as number;
-    return this.#rank(0, since) <= this.#heap.deadline ? this.#shift() : this.#heap.pop();
+    const place = this.#head & (this.#ring.length - 1);
+    const rank = this.#rank(0, this.#times[place] as number);
+    const { deadline, order } = this.#heap;
+    const isFirst = rank === deadline ? (this.#arrivals[place] as number) < order : rank < deadline;
+    return isFirst ? this.#shift() : this.#heap.pop();
   }
 
   keys(): string[] {
@@ -91,14 +113,22 @@ export class ReadyItems<Item> {
   }
 
   #rank(priority: number, since: number): number {
-    return this.#aging === Number.POSITIVE_INFINITY ? -priority : since - priority * this.#aging;
+    if (this.#aging === Number.POSITIVE_INFINITY) return -priority;
+    return Math.max(since, this.#timedSince) - priority * this.#aging;
   }
 
-  #append(item: QueueItem<Item>, since: number): void {
+  /** Whether no item in the ring has arrived later. */
+  #isLast(arrival: number): boolean {
+    const last = (this.#tail - 1) & (this.#ring.length - 1);
+    return this.#length === 0 || arrival > (this.#arrivals[last] as number);
+  }
+
+  #append(item: QueueItem<Item>, since: number, arrival: number): void {
     if (this.#length === this.#ring.length) this.#resize(this.#ring.length * 2);
     const place = this.#tail & (this.#ring.length - 1);
     this.#ring[place] = item;
     this.#times[place] = since;
+    this.#arrivals[place] = arrival;
     item.heapSlot = this.#tail;
     this.#tail = (this.#tail + 1) | 0;
   }
@@ -137,6 +167,7 @@ export class ReadyItems<Item> {
       this.#ring[from & mask] = undefined;
       this.#ring[to & mask] = item;
       this.#times[to & mask] = this.#times[from & mask] as number;
+      this.#arrivals[to & mask] = this.#arrivals[from & mask] as number;
       item.heapSlot = to;
       to = (to + 1) | 0;
     }
@@ -148,11 +179,14 @@ export class ReadyItems<Item> {
   #resize(length: number): void {
     const ring = this.#ring;
     const times = this.#times;
+    const arrivals = this.#arrivals;
     this.#ring = new Array(length).fill(undefined);
     this.#times = new Float64Array(length);
+    this.#arrivals = new Float64Array(length);
     for (let count = this.#head; count !== this.#tail; count = (count + 1) | 0) {
       this.#ring[count & (length - 1)] = ring[count & (ring.length - 1)];
       this.#times[count & (length - 1)] = times[count & (ring.length - 1)] as number;
+      this.#arrivals[count & (length - 1)] = arrivals[count & (ring.length - 1)] as number;
     }
   }
 }

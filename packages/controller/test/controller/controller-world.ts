@@ -186,10 +186,8 @@ export class ControllerWorld {
 
   #event(): void {
     const key = this.#key();
-    if (!this.#hasStopped && this.#isPlain && !this.#unseen.has(key)) {
-      // A key that runs joins the line when it is done.
-      if (!this.#running.has(key)) this.#line.push(key);
-    }
+    // A key that runs joins the line at once as well.
+    if (!this.#hasStopped && this.#isPlain && !this.#unseen.has(key)) this.#line.push(key);
     this.#note(key);
     if (this.#random() < 0.5) this.#controller.add(key);
     else {
@@ -228,7 +226,6 @@ export class ControllerWorld {
     } finally {
       this.#trace(end, key);
       this.#running.delete(key);
-      if (this.#isPlain && this.#unseen.has(key)) this.#line.push(key);
     }
   }
 

@@ -10,6 +10,7 @@ export class NaiveQueue {
   /** By key; `again` is what is to be queued when it is done. */
   inFlight = new Map<string, { again: Waiting | undefined }>();
   adds = 0;
+  #arrivals = 0;
   #timedSince: number | undefined = undefined;
   readonly #aging: number;
 
@@ -50,7 +51,7 @@ export class NaiveQueue {
     } else {
       if (delayed !== undefined) this.delayed.splice(this.delayed.indexOf(delayed), 1);
       const most = Math.max(priority, delayed?.priority ?? priority);
-      this.#queue({ key, item, priority: most, since: this.now });
+      this.#queue({ key, item, priority: most, since: this.now, arrival: this.#arrivals++ });
     }
   }
 
@@ -61,12 +62,14 @@ export class NaiveQueue {
   }
 
   take(): Waiting | undefined {
-    const [plain] = this.plain;
-    const best = Math.min(...this.ranked.map((waiting) => this.#rankOf(waiting)));
-    const isPlain = plain !== undefined && this.#rank(0, plain.since) <= best;
-    const list = isPlain ? this.plain : this.ranked;
-    const index = isPlain ? 0 : list.findIndex((waiting) => this.#rankOf(waiting) === best);
-    const [taken] = list.splice(index < 0 ? list.length : index, 1);
+    const plain = this.plain.map((waiting) => ({ waiting, rank: this.#rank(0, waiting.since) }));
+    const ranked = this.ranked.map((waiting) => ({ waiting, rank: this.#rankOf(waiting) }));
+    const [first] = [...plain, ...ranked].toSorted((a, b) =>
+      a.rank === b.rank ? a.waiting.arrival - b.waiting.arrival : a.rank - b.rank,
+    );
+    const taken = first?.waiting;
+    this.plain = this.plain.filter((waiting) => waiting !== taken);
+    this.ranked = this.ranked.filter((waiting) => waiting !== taken);
     if (taken !== undefined) this.inFlight.set(taken.key, { again: undefined });
     return taken;
   }
@@ -90,7 +93,7 @@ export class NaiveQueue {
     const due = this.delayed.filter((entry) => entry.due <= this.now);
     this.delayed = this.delayed.filter((entry) => entry.due > this.now);
     for (const { key, item, priority, due: since } of due)
-      this.#queue({ key, item, priority, since });
+      this.#queue({ key, item, priority, since, arrival: this.#arrivals++ });
   }
 
   #queue(waiting: Waiting): void {
@@ -124,7 +127,7 @@ export class NaiveQueue {
     if (this.#rank(priority, this.now) >= rank) return;
     const list = isPlain ? this.plain : this.ranked;
     list.splice(list.indexOf(waiting), 1);
-    this.#push({ ...waiting, since: this.now });
+    this.#push({ ...waiting, since: this.now, arrival: this.#arrivals++ });
   }
 
   #rankOf(waiting: Waiting): number {
@@ -144,6 +147,8 @@ export interface Entry {
 
 export interface Waiting extends Entry {
   since: number;
+  /** Counts adds: of equal ranks the earlier goes first, also if its key was in flight when it was added. */
+  arrival: number;
   /** Of what did not have priority 0 when it came. */
   rank?: number;
 }

@@ -14,7 +14,7 @@ describe("adding and taking", () => {
     expect([queue.size, queue.inFlight, queue.delayed]).toEqual([0, 0, 0]);
   });
 
-  it("does not hand a key out twice at once, and hands it out again when done, at the back", () => {
+  it("does not hand a key out twice at once, and hands it out again when done, in order of the adds", () => {
     const queue = new WorkQueue();
     queue.add("a");
     const first = taken(queue);
@@ -23,7 +23,7 @@ describe("adding and taking", () => {
     queue.add("b");
     expect([queue.size, queue.inFlight]).toEqual([1, 1]);
     first.done();
-    expect(takeAll(queue)).toEqual(["b", "a"]);
+    expect(takeAll(queue)).toEqual(["a", "b"]);
   });
 
   it("knows items by their key, and hands out the latest of a key", () => {
