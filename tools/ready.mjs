@@ -65,18 +65,20 @@ async function install() {
   console.log(`Installing dependencies with ${packageManager}, once until the lockfile changes…`);
   const problem = await registryProblem();
   if (problem !== undefined) console.error(`${problem} Trying the packages on this machine…`);
-  const haste = ["--prefer-offline", "--fetch-retries=0", "--fetch-timeout=5000"];
-  const flags = problem === undefined ? [] : haste;
+  const isAway = problem !== undefined;
+  const flags = isAway ? ["--prefer-offline", "--fetch-timeout=5000"] : [];
+  const npmFlags = isAway ? [...flags, "--fetch-retries=0"] : [];
+  const pnpmFlags = isAway ? [...flags, "--config.fetch-retries=0"] : [];
   const { status, stdout, stderr } = spawnSync(
     "npx",
     [
       "--yes",
-      ...flags,
+      ...npmFlags,
       packageManager,
       "install",
       "--frozen-lockfile",
       "--trust-lockfile",
-      ...flags,
+      ...pnpmFlags,
     ],
     {
       env: registryEnv(),

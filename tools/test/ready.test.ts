@@ -62,10 +62,12 @@ async function listen(server: Server) {
 /** The errors of an installation that fails, after a problem of the registry if there is one. */
 function failure(problem?: string): { code: number; text: string } {
   const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const flags = problem ? " --prefer-offline --fetch-retries=0 --fetch-timeout=5000" : "";
+  const flags = problem ? " --prefer-offline --fetch-timeout=5000" : "";
+  const npm = `npx --yes${flags}${problem ? " --fetch-retries=0" : ""}`;
+  const pnpm = `--trust-lockfile${flags}${problem ? " --config.fetch-retries=0" : ""}`;
   const lines = [
     ...(problem ? [`${problem} Trying the packages on this machine…`] : []),
-    `npx --yes${flags} ${packageManager} install --frozen-lockfile --trust-lockfile${flags}\n`,
+    `${npm} ${packageManager} install --frozen-lockfile ${pnpm}\n`,
     "The installation failed; what pnpm said is above.\n",
   ];
   return { code: 1, text: lines.join("\n") };
