@@ -18,6 +18,21 @@ afterAll(() => {
   expect(replaced, "globals that this file has replaced and not put back").toEqual([]);
 });
 
+const { resetModules } = vi;
+let hasReset = false;
+Object.assign(vi, {
+  resetModules: () => {
+    hasReset = true;
+    return resetModules.call(vi);
+  },
+});
+
+/** Modules that a file has loaded anew, under fakes perhaps, are not for the files after it. */
+afterAll(() => {
+  if (hasReset) vi.resetModules();
+  hasReset = false;
+});
+
 function refuse(): never {
   throw new Error(
     "A mocked module would stay for the files after this one, and is not seen where it was loaded " +

@@ -9,6 +9,9 @@ import { registryEnv } from "./registry-env.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
+/** The oldest TypeScript that compiles the declarations, as the READMEs say. */
+const OLDEST_TYPESCRIPT = "5.4";
+
 const consumer = mkdtempSync(join(tmpdir(), "packcheck-"));
 try {
   const packages = publicPackages();
@@ -62,7 +65,11 @@ function checkConsumer(packages) {
       .map((entry) => JSON.stringify(manifest.name + entry.slice(1))),
   );
   const files = {
-    "package.json": JSON.stringify({ private: true, type: "module", dependencies }),
+    "package.json": JSON.stringify({
+      private: true,
+      type: "module",
+      dependencies: { ...dependencies, "oldest-typescript": `npm:typescript@${OLDEST_TYPESCRIPT}` },
+    }),
     "import.mjs": entries.map((entry) => `await import(${entry});`),
     "require.cjs": entries.map((entry) => `require(${entry});`),
     "types.mts": entries.map((entry, index) => `export * as entry${index} from ${entry};`),
@@ -77,9 +84,21 @@ function checkConsumer(packages) {
   const lib = ["--lib", "es2023,dom,esnext.disposable"];
   run(bin("tsc"), [...strict, ...lib, "--module", "nodenext", "types.mts"], consumer);
   run(bin("tsc"), [...strict, ...lib, "--module", "preserve", "types.mts"], consumer);
+  checkOldestTypeScript();
   console.log(
     `${entries.length} entries of ${packages.length} packages can be imported and required`,
   );
+}
+
+/** With all options in a file: the old command line takes no empty list of types. */
+function checkOldestTypeScript() {
+  const lib = ["es2023", "dom", "esnext.disposable"];
+  const compilerOptions = { noEmit: true, strict: true, target: "es2022", types: [], lib };
+  for (const module of ["nodenext", "preserve"]) {
+    const config = { compilerOptions: { ...compilerOptions, module }, files: ["types.mts"] };
+    writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify(config));
+    run("node", ["node_modules/oldest-typescript/bin/tsc"], consumer);
+  }
 }
 
 function tarballOf({ name, version }) {

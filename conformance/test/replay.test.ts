@@ -269,6 +269,12 @@ describe("an altered value is found", () => {
       problem: "poll.json fakeClock, case 8, arms[1].d: want 274757407, got 274757406",
     },
     {
+      file: "poll.json",
+      path: ["timerKinds", 1, "kind"],
+      to: "noop",
+      problem: "poll.json timerKinds, case 1, kind: want noop, got fixed",
+    },
+    {
       file: "exponential-backoff-condition.json",
       path: ["retry", 2, "out", "err"],
       to: "waitTimeout",

@@ -150,17 +150,17 @@ export const fakeClockPolls: Section<ConditionCase> = pollSection("fakeClock", [
   "ticker-stops",
 ]);
 
-/** Which timer `Backoff.Timer` chooses: there is nothing to choose here. */
+/**
+ * Which timer `Backoff.Timer` chooses. The other sections of polls replay a fixed or noop timer with
+ * `pollUntil` and a variable one with `delayUntil`; this compares the rule by which they choose.
+ */
 export const timerKinds: Section<TimerKindCase> = {
   file: "poll.json",
   name: "timerKinds",
-  fields: ["duration", "factor", "jitter", "steps", "cap"].map((name) => `in.${name}`),
-  unseen: { kind: "a loop has one kind of timer, and asks it for one delay after the other" },
+  fields: ["kind", ...["duration", "factor", "jitter", "steps", "cap"].map((name) => `in.${name}`)],
+  unseen: {},
   rules: [],
-  recorded: () => ({}),
-  predict: () => ({}),
-  replay({ in: backoff, kind }) {
-    if (timerKindOf(backoff) !== kind) throw new Error(`Go chooses a ${kind} timer here`);
-    return {};
-  },
+  recorded: ({ kind }) => ({ kind }),
+  predict: (_, recorded) => recorded,
+  replay: ({ in: backoff }) => ({ kind: timerKindOf(backoff) }),
 };

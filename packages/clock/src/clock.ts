@@ -160,7 +160,7 @@ export interface Timer extends Disposable {
  * console.log(clock.waiters()); // => 0
  * ```
  */
-export interface Ticker extends AsyncIterableIterator<number, undefined>, Disposable {
+export interface Ticker extends AsyncIterator<number, undefined>, Disposable {
   /**
    * Takes the buffered tick, or waits for the next one.
    *
@@ -182,6 +182,9 @@ export interface Ticker extends AsyncIterableIterator<number, undefined>, Dispos
 
   /** Ends the ticker: every `next()`, pending or future, resolves as done. */
   stop(): void;
+
+  /** The ticker itself, for `for await`. */
+  [Symbol.asyncIterator](): this;
 
   /** The number of ticks lost because the previous one had not been taken. */
   readonly dropped: number;

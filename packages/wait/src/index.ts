@@ -26,6 +26,7 @@ export {
 export type { LoopOptions } from "./loop/loop-options.ts";
 export { type EveryOptions, every } from "./poll/every.ts";
 export { type PollOptions, poll, type Truthy } from "./poll/poll.ts";
+export type { TickIterator } from "./poll/ticks.ts";
 export type { Attempt } from "./retry/attempt.ts";
 export { type ExpectOkOptions, expectOk, type FetchResponse } from "./retry/expect-ok.ts";
 export { parseRetryAfter } from "./retry/parse-retry-after.ts";

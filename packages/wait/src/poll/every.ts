@@ -12,7 +12,7 @@ import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
 import { JitteredBackoffManager } from "../loop/jittered-backoff-manager.ts";
-import { Ticks } from "./ticks.ts";
+import { type TickIterator, Ticks } from "./ticks.ts";
 
 /** Options for {@link every}. */
 export interface EveryOptions {
@@ -104,10 +104,7 @@ export interface EveryOptions {
  * console.log(seconds); // => [ 15, 30, 45 ]
  * ```
  */
-export function every(
-  period: number,
-  options: EveryOptions = {},
-): AsyncIterableIterator<number, undefined> {
+export function every(period: number, options: EveryOptions = {}): TickIterator {
   requirePositive("period", period);
   requireOptions("options", options);
   const { clock = realClock, signal = new AbortController().signal } = options;

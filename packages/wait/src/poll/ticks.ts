@@ -21,8 +21,14 @@ export interface TicksOptions {
   readonly signal: AbortSignal;
 }
 
+/** Ticks for `for await`: the instants of a clock's `monotonic()`, in milliseconds. */
+export interface TickIterator extends AsyncIterator<number, undefined> {
+  /** The iterator itself. */
+  [Symbol.asyncIterator](): this;
+}
+
 /** A loop as an iterator: each run lasts from a tick to the next call of `next()`. */
-export class Ticks implements AsyncIterableIterator<number, undefined> {
+export class Ticks implements TickIterator {
   readonly #options: TicksOptions;
   #state: "new" | "ticking" | "ended" = "new";
   readonly #takers: Taker[] = [];
