@@ -12,6 +12,7 @@ const users = [
 const waits = ["@holdfast/wait/go", "@holdfast/wait/strategies"];
 
 module.exports = {
+  tools: { "*": ["npm:*"] },
   "packages/clock/src": {
     "clock.ts": [],
     internal: [],
@@ -56,17 +57,17 @@ module.exports = {
     terminal: [],
     picture: [],
     recipes: ["@holdfast/wait/rxjs", "@holdfast/controller/file-lock"],
-    supervisor: [
-      "terminal",
-      "@holdfast/controller/file-lock",
-      "@holdfast/controller/prometheus",
-    ],
+    supervisor: ["terminal", "@holdfast/controller/file-lock", "@holdfast/controller/prometheus"],
     "grpc-connect": ["terminal"],
     outbox: ["terminal"],
     ethernet: ["terminal", "picture"],
     herd: ["terminal", "picture"],
   },
   "conformance/src": { "*": [...users, ...waits] },
+  runtimes: {
+    suite: [...users, ...waits, "@holdfast/clock/rxjs", "@holdfast/wait/rxjs", "npm:rxjs"],
+    ".": ["tools", "npm:playwright-core"],
+  },
   services: { "*": [...users, "packages/examples/dist", "npm:*"] },
   bench: { "*": [...users, ...waits, "packages/examples/dist", "services", "npm:*"] },
 };

@@ -22,11 +22,10 @@ export async function checkLayers(root, layers) {
   const misplaced = workspaces.flatMap((workspace, index) => {
     const above = workspaces.slice(0, index);
     const known = packages.filter(({ home }) => above.some(({ path }) => isIn(home, path)));
-    return checkList(
-      root,
-      workspace,
-      known.flatMap(({ home, name }) => [home, name]),
-    );
+    return checkList(root, workspace, [
+      ...above.map(({ path }) => path),
+      ...known.flatMap(({ home, name }) => [home, name]),
+    ]);
   });
   return [...unlisted, ...misplaced, ...(await checkImports(root, workspaces, packages))].sort();
 }

@@ -1,11 +1,10 @@
 // Packs every public package as it would be published and looks at the tarballs from outside:
 // publint, attw, and a consumer beyond the workspace that imports, requires and type-checks each entry.
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { registryEnv } from "./registry-env.mjs";
+import { bin, installInto, packInto, publicPackages, run, tarballOf } from "./tarballs.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
@@ -15,8 +14,8 @@ const OLDEST_TYPESCRIPT = "5.4";
 const consumer = mkdtempSync(join(tmpdir(), "packcheck-"));
 try {
   const packages = publicPackages();
-  build(packages);
-  for (const { folder, manifest } of packages) checkTarball(folder, manifest);
+  packInto(consumer, packages);
+  for (const { manifest } of packages) checkTarball(manifest);
   checkConsumer(packages);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
@@ -25,24 +24,8 @@ try {
   rmSync(consumer, { recursive: true });
 }
 
-function publicPackages() {
-  return readdirSync("packages")
-    .map((name) => `packages/${name}`)
-    .filter((folder) => existsSync(`${folder}/package.json`))
-    .map((folder) => ({ folder, manifest: readJson(`${folder}/package.json`) }))
-    .filter(({ manifest }) => !manifest.private);
-}
-
-/** From nothing: `tsc -b` leaves the output of deleted sources behind. */
-function build(packages) {
-  for (const { folder } of packages) rmSync(`${folder}/dist`, { recursive: true, force: true });
-  run(bin("tsc"), ["-b", ...packages.map(({ folder }) => folder)]);
-}
-
-function checkTarball(folder, manifest) {
-  const { packageManager } = readJson("package.json");
-  const tarball = tarballOf(manifest);
-  run("npx", ["--yes", packageManager, "pack", "--pack-destination", consumer], folder);
+function checkTarball(manifest) {
+  const tarball = tarballOf(consumer, manifest);
   run(bin("publint"), ["--strict", tarball]);
   run(bin("attw"), ["--profile", "esm-only", tarball]);
   const files = run("tar", ["-tzf", tarball]).split("\n");
@@ -52,32 +35,21 @@ function checkTarball(folder, manifest) {
 }
 
 function checkConsumer(packages) {
-  const dependencies = Object.assign(
-    {},
-    ...packages.map(({ manifest }) => ({
-      ...manifest.peerDependencies,
-      [manifest.name]: `file:${tarballOf(manifest)}`,
-    })),
-  );
   const entries = packages.flatMap(({ manifest }) =>
     Object.keys(manifest.exports)
       .filter((entry) => !entry.endsWith(".json"))
       .map((entry) => JSON.stringify(manifest.name + entry.slice(1))),
   );
   const files = {
-    "package.json": JSON.stringify({
-      private: true,
-      type: "module",
-      dependencies: { ...dependencies, "oldest-typescript": `npm:typescript@${OLDEST_TYPESCRIPT}` },
-    }),
     "import.mjs": entries.map((entry) => `await import(${entry});`),
     "require.cjs": entries.map((entry) => `require(${entry});`),
     "types.mts": entries.map((entry, index) => `export * as entry${index} from ${entry};`),
   };
   for (const [file, content] of Object.entries(files))
-    writeFileSync(join(consumer, file), [content].flat().join("\n"));
+    writeFileSync(join(consumer, file), content.join("\n"));
 
-  run("npm", ["install", "--no-audit", "--no-fund"], consumer);
+  const oldest = { "oldest-typescript": `npm:typescript@${OLDEST_TYPESCRIPT}` };
+  installInto(consumer, packages, oldest);
   run("node", ["import.mjs"], consumer);
   run("node", ["require.cjs"], consumer);
   const strict = ["--noEmit", "--strict", "--target", "es2022", "--types", ""];
@@ -99,27 +71,4 @@ function checkOldestTypeScript() {
     writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify(config));
     run("node", ["node_modules/oldest-typescript/bin/tsc"], consumer);
   }
-}
-
-function tarballOf({ name, version }) {
-  return join(consumer, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
-}
-
-function readJson(path) {
-  return JSON.parse(readFileSync(path, "utf8"));
-}
-
-function bin(name) {
-  return resolve("node_modules/.bin", name);
-}
-
-/** Runs quietly; what failed says why. */
-function run(command, args, cwd = ".") {
-  const { status, stdout, stderr } = spawnSync(command, args, {
-    cwd,
-    env: registryEnv(),
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(`${stdout}${stderr}\nfailed: ${command} ${args.join(" ")}`);
-  return stdout;
 }

@@ -20,6 +20,7 @@ const stamp = "node_modules/.ready";
 const packages = [
   "bench",
   "conformance",
+  "runtimes",
   "services",
   ...readdirSync("packages").map((name) => `packages/${name}`),
 ].filter((folder) => existsSync(`${folder}/package.json`));
