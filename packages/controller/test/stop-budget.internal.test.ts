@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { resolveController } from "../src/controller/controller-options.ts";
 import { resolveManager } from "../src/manager/manager-options.ts";
+import { stopTimeoutOf } from "../src/manager/stop-timeout-of.ts";
 import { ABORT_GRACE, GRACE, RELEASE_TIMEOUT, STOP_TIMEOUT } from "../src/stop-budget.ts";
 
 /** Time that Kubernetes grants between SIGTERM and SIGKILL by default, in milliseconds. */
@@ -17,4 +18,9 @@ describe("the default times of a stop", () => {
     expect(GRACE + ABORT_GRACE + RELEASE_TIMEOUT).toBeLessThan(STOP_TIMEOUT);
     expect(STOP_TIMEOUT).toBeLessThan(GRANTED);
   });
+});
+
+it("gives every group all the time it wants where the total has no end", () => {
+  const total = Number.POSITIVE_INFINITY;
+  expect(stopTimeoutOf({ total, elapsed: 5, own: undefined, later: [undefined] })).toBe(total);
 });

@@ -7,7 +7,7 @@ import type { ResolvedLeaderElectorOptions } from "./leader-elector-options.ts";
  */
 export class ElectorHooks {
   readonly #options: ResolvedLeaderElectorOptions;
-  #stop: (reason: unknown) => void = () => {};
+  #stop!: (reason: unknown) => void;
   #failure: { readonly error: unknown } | undefined;
   #lockError: unknown;
 

@@ -52,3 +52,21 @@ it("takes no token for a reservation that would be too late", () => {
   bucket.reserve();
   expect([bucket.reserve(99), bucket.reserve(100)?.delay]).toEqual([undefined, 100]);
 });
+
+it("gives nothing back for a token that a later reservation builds on", () => {
+  const bucket = new TokenBucket(new FakeClock(), 1, 1);
+  bucket.reserve();
+  const second = bucket.reserve();
+  bucket.reserve();
+  bucket.cancel(second);
+  expect(delays(bucket, 1)).toEqual([3_000]);
+});
+
+it("gives back what the nanosecond cut off where a later reservation builds on the token", () => {
+  const bucket = new TokenBucket(new FakeClock(), 3, 1);
+  bucket.reserve();
+  const second = bucket.reserve();
+  bucket.reserve();
+  bucket.cancel(second);
+  expect(delays(bucket, 1)).toEqual([999.999999]);
+});
