@@ -494,7 +494,8 @@ describe("a deadlock", () => {
       process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const before = timers();
     await clock.run(() => new Promise<void>((resolve) => setTimeout(resolve, 2)));
-    expect(timers()).toBe(before);
+    // A timer of the test runner may have ended meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 });
 
