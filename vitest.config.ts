@@ -20,12 +20,16 @@ export default defineConfig({
     isolate: false,
     // What Vite makes of a source it keeps on disk, by its content and the settings above.
     experimental: { fsModuleCache: true },
-    // A machine that is busy with other things may stand still for seconds.
-    testTimeout: 30_000,
+    // A machine that is busy with other things may stand still for seconds, and CI runs more of each test.
+    testTimeout: 120_000,
     // Two more than the cores: some tests wait for processes and for real time.
     maxWorkers: availableParallelism() + 2,
     globalSetup: ["test/seed.ts"],
-    setupFiles: ["test/seed.setup.ts", "test/shared-worker.setup.ts"],
+    setupFiles: [
+      "test/seed.setup.ts",
+      "test/shared-worker.setup.ts",
+      "packages/kubernetes/test/secrets.setup.ts",
+    ],
     coverage: {
       provider: "v8",
       include: ["packages/{clock,wait,controller}/src/**/*.ts"],

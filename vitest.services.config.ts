@@ -6,7 +6,7 @@ export default defineConfig({
   ...tests,
   test: {
     ...tests.test,
-    include: ["packages/examples/test/**/*.services.ts"],
+    include: ["packages/{outbox,examples}/test/**/*.services.ts"],
     // Servers start, stop and are waited for.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -8,20 +8,29 @@ import { report } from "./report.mjs";
 import { run } from "./run.mjs";
 import { suites } from "./suites/index.mjs";
 
+/** How each is opened. What is not asked for is not loaded: it is not everywhere. */
+const SERVERS = {
+  PostgreSQL: async () => (await import("./postgres.mjs")).openPostgres(),
+  MariaDB: async () => (await import("./mariadb.mjs")).openMaria(),
+  "Kubernetes API server": async () => (await import("./kubernetes.mjs")).openApiServer(),
+  "operator on client-go": async () => (await import("./kubernetes.mjs")).openClientGoOperator(),
+};
+
 let shown;
 const options = readOptions();
 const began = performance.now();
-const { postgres, missing } = await services();
+const { servers, missing } = await services();
 const { jobs, skipped } = planOf(suites, options, missing);
 const loadBefore = load();
 const { rounds } = options;
-const results = await run(jobs, { rounds, onProgress: show, env: postgres?.env });
-await postgres?.[Symbol.asyncDispose]();
+const env = Object.assign({}, ...servers.map((server) => server.env));
+const results = await run(jobs, { rounds, onProgress: show, env });
+for (const server of servers) await server[Symbol.asyncDispose]();
 if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
 const facts = {
   machine: machine(),
   versions: versions(),
-  services: postgres === undefined ? [] : [postgres.facts],
+  services: servers.map((server) => server.facts),
   loads: [loadBefore, load()],
   options,
   results,
@@ -54,14 +63,16 @@ function readOptions() {
 /** What contenders need besides this machine, and why they do not get it. */
 async function services() {
   const missing = { "client-go": whyNoClientGo() };
-  if (!isNeeded("PostgreSQL", suites, options)) return { missing };
-  try {
-    // What is not asked for is not loaded: it is not everywhere.
-    const { openPostgres } = await import("./postgres.mjs");
-    return { postgres: await openPostgres(), missing };
-  } catch (error) {
-    return { missing: { ...missing, PostgreSQL: error.message.split("\n")[0] } };
+  const servers = [];
+  for (const [name, open] of Object.entries(SERVERS)) {
+    if (!isNeeded(name, suites, options)) continue;
+    try {
+      servers.push(await open());
+    } catch (error) {
+      missing[name] = error.message.split("\n")[0];
+    }
   }
+  return { servers, missing };
 }
 
 /** One line that rewrites itself in a terminal, one line per round elsewhere. */

@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
+import { MARIADB_PROGRAM } from "./mariadb.mjs";
 import { postgresPrograms } from "./postgres.mjs";
 import { RABBITMQ_PROGRAM } from "./rabbitmq.mjs";
 
@@ -9,11 +10,12 @@ import { RABBITMQ_PROGRAM } from "./rabbitmq.mjs";
 const POLICY = "/usr/sbin/policy-rc.d";
 
 /**
- * @typedef {"postgresql" | "redis-server" | "rabbitmq-server"} Package
+ * @typedef {"postgresql" | "mariadb-server" | "redis-server" | "rabbitmq-server"} Package
  * @type {Record<Package, () => boolean>}
  */
 const isInstalled = {
   postgresql: () => postgresPrograms() !== undefined,
+  "mariadb-server": () => existsSync(MARIADB_PROGRAM) && inPath("mariadb-install-db"),
   "redis-server": () => inPath("redis-server"),
   "rabbitmq-server": () => existsSync(RABBITMQ_PROGRAM) && inPath("epmd"),
 };
@@ -28,7 +30,7 @@ export async function requirePackages(packages, signal) {
   const missing = packages.filter((name) => !isInstalled[name]());
   if (missing.length === 0) return;
   const install = ["apt-get", "install", "--yes", "--no-install-recommends", ...missing];
-  const byHand = `Install them, with: ${install.join(" ")}\nOr name servers that you have: DATABASE_URL, REDIS_URL, AMQP_URL.`;
+  const byHand = `Install them, with: ${install.join(" ")}\nOr name servers that you have: DATABASE_URL, MYSQL_URL, REDIS_URL, AMQP_URL.`;
   const names = missing.join(", ");
   if (!inPath("apt-get"))
     throw new Error(`${names}: not installed, and there is no apt-get here.\n${byHand}`);

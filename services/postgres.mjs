@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
-import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
+import { makeDirectory, removeDirectory, Server, started, userFor } from "./server.mjs";
 
 /** Where Debian keeps each version. */
 const VERSIONS = "/usr/lib/postgresql";
@@ -35,7 +35,7 @@ export class PostgresServer {
     this.programs = programs;
     this.url = `postgres://postgres@127.0.0.1:${port}/postgres`;
     // PostgreSQL refuses to run as root.
-    this.#user = process.getuid?.() === 0 ? userOf("postgres") : undefined;
+    this.#user = userFor("postgres");
     this.#directory = makeDirectory("postgres", this.#user);
     execFileSync(
       join(programs, "initdb"),
@@ -108,11 +108,4 @@ export class PostgresServer {
       await client.end();
     }
   }
-}
-
-/** @param {string} name */
-function userOf(name) {
-  const id = (/** @type {string} */ option) =>
-    Number(execFileSync("id", [option, name], { encoding: "utf8" }));
-  return { uid: id("-u"), gid: id("-g") };
 }

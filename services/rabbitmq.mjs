@@ -1,12 +1,19 @@
 // A RabbitMQ server. Its directory lasts through stops, so that durable queues and their messages do.
+import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { connect } from "amqplib";
 import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
 import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
 
 /** What `rabbitmq-server` in the path calls, after it has changed to a user and directories of its own. */
 export const RABBITMQ_PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server";
+
+/** What `rabbitmqctl` in the path calls likewise. */
+const CONTROL_PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmqctl";
+
+const run = promisify(execFile);
 
 export class RabbitServer {
   #directory = makeDirectory("rabbitmq");
@@ -70,6 +77,15 @@ export class RabbitServer {
     await this.stop();
     await this.#names?.stop();
     removeDirectory(this.#directory);
+  }
+
+  /**
+   * Runs a command of `rabbitmqctl`.
+   *
+   * @param {string[]} args
+   */
+  async control(...args) {
+    await run(CONTROL_PROGRAM, args, { env: { ...process.env, ...this.#env() } });
   }
 
   async #greet() {

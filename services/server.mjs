@@ -1,6 +1,6 @@
 // A server of a database or a broker on this machine, for as long as somebody needs it: its process,
 // its directory, and whether it answers.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chownSync,
@@ -47,6 +47,19 @@ process.once("exit", () => {
   for (const server of running) server.signal("SIGKILL");
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
+
+/**
+ * The user for a server that refuses to run as root; undefined if this program does not either.
+ *
+ * @param {string} name of the user that the server's package has made
+ * @returns {User | undefined}
+ */
+export function userFor(name) {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (/** @type {string} */ option) =>
+    Number(execFileSync("id", [option, name], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
 
 /**
  * A directory for a server, gone with this process.

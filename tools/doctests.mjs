@@ -6,9 +6,10 @@
 // such a comment alone says one line more. A block that claims output must claim all of it.
 // ```ts no-run is compiled only. ```ts ignore is left alone, in docs/adr and nowhere else: what was
 // decided against need not compile.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { copyAnew, documentation, withoutCopies } from "./doc-copies.mjs";
 
 /**
  * @typedef {object} Example
@@ -81,32 +82,20 @@ export function moduleOf(file, { line, code }) {
   return [`// ${file}:${line}`, ...Array(line - 1).fill(""), ...code, "export {};", ""].join("\n");
 }
 
-const SKIPPED = /(^|\/)(node_modules|dist|coverage|reports|doctest|\.[^/]+)$|^docs\/api$/;
-
-/**
- * @param {string} root
- * @param {string} [folder]
- * @returns {string[]} every Markdown file, and every source of a package, below the root
- */
-export function documentation(root, folder = "") {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = folder ? `${folder}/${entry.name}` : entry.name;
-    if (entry.isDirectory()) return SKIPPED.test(path) ? [] : documentation(root, path);
-    return /\.md$|^packages\/[^/]+\/src\/.*\.ts$/.test(path) ? [path] : [];
-  });
-}
-
 /** Writes the modules and their test into `out`. */
 function writeDoctests(root, out) {
-  const examples = documentation(root)
-    .sort()
-    .flatMap((file) =>
-      examplesOf(file, readFileSync(join(root, file), "utf8")).map((example) => ({
-        file,
-        example,
-      })),
-    );
-  const faults = examples.flatMap(({ file, example }) => faultOf(file, example) ?? []);
+  const read = (path) => readFileSync(join(root, path), "utf8");
+  const files = documentation(root).sort();
+  const examples = files.flatMap((file) =>
+    examplesOf(file, withoutCopies(read(file))).map((example) => ({ file, example })),
+  );
+  const stale = files.filter((file) => copyAnew(read(file), read) !== read(file));
+  const faults = [
+    ...stale.map(
+      (file) => `${file}: a copy differs from its file. Run \`node tools/doc-copies.mjs\``,
+    ),
+    ...examples.flatMap(({ file, example }) => faultOf(file, example) ?? []),
+  ];
   if (faults.length > 0) throw new Error(faults.join("\n"));
 
   rmSync(out, { recursive: true, force: true });

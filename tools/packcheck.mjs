@@ -1,6 +1,6 @@
 // Packs every public package as it would be published and looks at the tarballs from outside:
 // publint, attw, and a consumer beyond the workspace that imports, requires and type-checks each entry.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,6 +17,7 @@ try {
   packInto(consumer, packages);
   for (const { manifest } of packages) checkTarball(manifest);
   checkConsumer(packages);
+  checkAlone(packages);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -60,6 +61,41 @@ function checkConsumer(packages) {
   console.log(
     `${entries.length} entries of ${packages.length} packages can be imported and required`,
   );
+}
+
+/** An outbox on PostgreSQL needs `pg` and our packages, and loads nothing else: nothing else is there. */
+function checkAlone(packages) {
+  const folder = mkdtempSync(join(tmpdir(), "packcheck-alone-"));
+  try {
+    const own = packages.map(({ manifest }) => ({
+      manifest: { ...manifest, peerDependencies: {} },
+    }));
+    installInto(folder, own, { pg: peerOf(packages, "@holdfast/outbox", "pg") }, consumer);
+    const foreign = ["@electric-sql", "amqplib", "ioredis", "mysql2", "prom-client", "rxjs"];
+    const found = foreign.filter((name) => existsSync(join(folder, "node_modules", name)));
+    if (found.length > 0) throw new Error(`an outbox on PostgreSQL alone installs ${found}`);
+    const program = [
+      'import { Compensation, Outbox, Relay, Retention } from "@holdfast/outbox";',
+      'import { PgDatabase, PostgresLock, PostgresStore } from "@holdfast/outbox/postgres";',
+      'import { WebhookPublisher } from "@holdfast/outbox/webhook";',
+      'import pg from "pg";',
+      "const database = new PgDatabase(new pg.Pool());",
+      "const store = new PostgresStore(database);",
+      'const publisher = new WebhookPublisher({ url: "http://127.0.0.1" });',
+      'const lock = new PostgresLock(database, "upkeep");',
+      'const own = { name: "shop", store, lock, publisher };',
+      "new Outbox(own), new Relay(own), new Compensation(own), new Retention(own);",
+    ];
+    writeFileSync(join(folder, "alone.mjs"), program.join("\n"));
+    run("node", ["alone.mjs"], folder);
+    console.log("@holdfast/outbox on PostgreSQL needs pg alone");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function peerOf(packages, name, peer) {
+  return packages.find(({ manifest }) => manifest.name === name).manifest.peerDependencies[peer];
 }
 
 /** With all options in a file: the old command line takes no empty list of types. */

@@ -23,13 +23,20 @@ export function packInto(destination, packages = publicPackages()) {
     run("npx", ["--yes", packageManager, "pack", "--pack-destination", destination], folder);
 }
 
-/** Installs the tarballs that {@link packInto} left in a folder there, with their peers, and `others`. */
-export function installInto(folder, packages = publicPackages(), others = {}) {
+/**
+ * Installs tarballs that {@link packInto} left in a folder, with their peers, and `others`.
+ *
+ * @param {string} folder - where they are installed
+ * @param {{ manifest: any }[]} [packages]
+ * @param {Record<string, string>} [others]
+ * @param {string} [tarballs] - where they are, if not in `folder`
+ */
+export function installInto(folder, packages = publicPackages(), others = {}, tarballs = folder) {
   const dependencies = Object.assign(
     { ...others },
     ...packages.map(({ manifest }) => ({
       ...manifest.peerDependencies,
-      [manifest.name]: `file:${tarballOf(folder, manifest)}`,
+      [manifest.name]: `file:${tarballOf(tarballs, manifest)}`,
     })),
   );
   const consumer = { private: true, type: "module", dependencies };

@@ -2,6 +2,7 @@ import { attempts } from "./attempts.mjs";
 import { bundles } from "./bundles.mjs";
 import { fakeClock } from "./fake-clock.mjs";
 import { jitters } from "./jitters.mjs";
+import { kubernetes } from "./kubernetes/index.mjs";
 import { loops } from "./loops.mjs";
 import { outbox } from "./outbox.mjs";
 import { sleeps } from "./sleeps.mjs";
@@ -18,4 +19,5 @@ export const suites = [
   jitters,
   bundles,
   outbox,
+  kubernetes,
 ];

@@ -1,34 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { stopwatch } from "../measure.mjs";
-
-const OUTBOX = "../../packages/examples/dist/outbox";
-
-/** How many messages are saved at once, and how many are sent at once. */
-const WORKERS = 10;
-
-/** A PostgreSQL inside the process, in its memory. */
-async function embedded() {
-  const { PGlite } = await import("@electric-sql/pglite");
-  const { PGliteDatabase } = await import(`${OUTBOX}/database/pglite-database.js`);
-  return { database: new PGliteDatabase(await PGlite.create()), isNew: true };
-}
-
-/** A database of its own on the server that `openServer` has found. */
-async function onServer(name = randomUUID()) {
-  const { default: pg } = await import("pg");
-  const { PgDatabase } = await import(`${OUTBOX}/database/pg-database.js`);
-  const url = new URL(process.env.HOLDFAST_BENCH_POSTGRES);
-  const database = `${process.env.HOLDFAST_BENCH_PREFIX}${name}`;
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [database]);
-  const isNew = rowCount === 0;
-  if (isNew) await client.query(`CREATE DATABASE ${pg.escapeIdentifier(database)}`);
-  await client.end();
-  url.pathname = `/${database}`;
-  const pool = new pg.Pool({ connectionString: url.href, max: 2 * WORKERS });
-  return { database: new PgDatabase(pool), isNew };
-}
+import { CONTENT } from "./outbox-content.mjs";
+import { embedded, onMaria, onPostgres, WORKERS } from "./outbox-databases.mjs";
+import { asking } from "./outbox-due.mjs";
 
 const publisher = {
   published: 0,
@@ -78,8 +52,6 @@ async function times(count, atOnce, work) {
 
 const insertPayment = (tx) => tx.query("INSERT INTO payment VALUES ($1, 12)", [randomUUID()]);
 
-const CONTENT = { order: 4_711, paid: 12.5, currency: "EUR", customer: "c-1234567" };
-
 /** What one writes by hand: nothing finds a message again that a crash leaves behind. */
 function bareLoop(atOnce) {
   return async (database) => {
@@ -116,8 +88,7 @@ const MESSAGE = {
 };
 
 async function outboxIn(database) {
-  const { migrate } = await import(`${OUTBOX}/database/migrate.js`);
-  const { PostgresStore } = await import(`${OUTBOX}/store/postgres-store.js`);
+  const { migrate, PostgresStore } = await import("@holdfast/outbox/postgres");
   await migrate(database);
   return await startRelay({
     store: new PostgresStore(database),
@@ -128,22 +99,21 @@ async function outboxIn(database) {
 
 /** What is left without a database: the outbox and the relay themselves. */
 async function outboxInMemory(count) {
-  const { MemoryStore } = await import(`${OUTBOX}/store/memory-store.js`);
+  const { MemoryStore } = await import("@holdfast/outbox/testing");
   const store = new MemoryStore();
   const transaction = (work) => store.transaction(work);
   return sample(count, await startRelay({ store, transaction, change: async () => {} }));
 }
 
 async function startRelay({ store, transaction, change }) {
-  const { Outbox } = await import(`${OUTBOX}/outbox.js`);
-  const { Relay } = await import(`${OUTBOX}/relay/relay.js`);
+  const { Outbox, Relay } = await import("@holdfast/outbox");
   let sent = 0;
   let wanted;
   let finish;
   let fail;
   const onEvent = ({ type, error }) => {
-    if (type !== "published") fail(new Error(`${type}: ${error}`));
-    else if (++sent === wanted) finish();
+    if (type === "published" && ++sent === wanted) finish();
+    if (type !== "published" && type !== "claimed") fail(new Error(`${type}: ${error}`));
   };
   const relay = new Relay({ name: "bench", store, publisher, workers: WORKERS, onEvent });
   const outbox = new Outbox({ store, transaction, onCommitted: (ids) => relay.saved(ids) });
@@ -164,85 +134,6 @@ async function startRelay({ store, transaction, change }) {
     await finished;
     return sent;
   };
-}
-
-/** What a table is loaded without, and gets afterwards: that takes a third of the time. */
-const BARE = [
-  "ALTER TABLE outbox_content DROP CONSTRAINT outbox_content_message_id_fkey",
-  "ALTER TABLE outbox_content DROP CONSTRAINT outbox_content_pkey",
-  "ALTER TABLE outbox_message DROP CONSTRAINT outbox_message_pkey",
-];
-const WHOLE = [
-  "ALTER TABLE outbox_message ADD PRIMARY KEY (id)",
-  "ALTER TABLE outbox_content ADD PRIMARY KEY (message_id)",
-  "ALTER TABLE outbox_content ADD FOREIGN KEY (message_id) REFERENCES outbox_message ON DELETE CASCADE",
-];
-
-/** Saves many messages at once. `due` is SQL for when the n-th is due. */
-async function fill(database, { count, status, due }) {
-  await database.query(
-    `WITH message AS (
-       INSERT INTO outbox_message (id, create_time, edit_time, creator, editor, message_status,
-         next_schedule_time, queue_name, exchange_name, routing_key, business_module, business_key)
-       SELECT gen_random_uuid(), now(), now(), 'shop', 'shop', $2, ${due}, 'paid', 'shop',
-         'orders.paid', 'orders', n::text
-       FROM generate_series(1, $1::integer) n
-       RETURNING id
-     )
-     INSERT INTO outbox_content SELECT id, $3 FROM message`,
-    [count, status, JSON.stringify(CONTENT)],
-  );
-}
-
-/** How many messages are due while the others wait. */
-const DUE = 100;
-
-async function load(database, { waiting, sent }) {
-  const indexes = await database.query(
-    "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'outbox_message' AND indexname <> 'outbox_message_pkey'",
-  );
-  for (const statement of BARE) await database.query(statement);
-  for (const { indexname } of indexes) await database.query(`DROP INDEX ${indexname}`);
-  const later = "now() + interval '1 day' + n * interval '100 ms'";
-  await fill(database, { count: waiting, status: "pending", due: later });
-  const before = "now() - interval '1 day' + n * interval '1 s'";
-  await fill(database, { count: DUE, status: "pending", due: before });
-  await fill(database, { count: sent, status: "success", due: "NULL" });
-  for (const statement of WHOLE) await database.query(statement);
-  for (const { indexdef } of indexes) await database.query(indexdef);
-  await database.query("VACUUM ANALYZE");
-}
-
-/** A sample: ten of a hundred that are due, claimed and given back; when the next one is due. */
-function asking(open, rowsOf) {
-  return async (size) => {
-    const { PostgresStore } = await import(`${OUTBOX}/store/postgres-store.js`);
-    const { migrate } = await import(`${OUTBOX}/database/migrate.js`);
-    const rows = rowsOf(size);
-    const { database, isNew } = await open(`${rows.waiting}_${rows.sent}`);
-    if (isNew) {
-      await migrate(database);
-      await load(database, rows);
-    }
-    const store = new PostgresStore(database);
-    return async () => {
-      const now = Date.now();
-      const claimed = await timed(() =>
-        store.claimDue({ worker: "bench", now, until: now + 60_000 }, 10),
-      );
-      const { claims } = claimed.value;
-      for (const claim of claims) await store.release(claim);
-      const next = await timed(() => store.nextDue());
-      if (claims.length !== 10 || !(next.value < now)) throw new Error("not what is due");
-      return { "claimDue, wall µs": claimed.wall, "nextDue, wall µs": next.wall };
-    };
-  };
-}
-
-async function timed(work) {
-  const began = performance.now();
-  const value = await work();
-  return { value, wall: (performance.now() - began) * 1_000 };
 }
 
 const SENDERS = {
@@ -293,7 +184,7 @@ export const outbox = {
       samples: 4,
       milliseconds: 0,
       unit: "messages",
-      contenders: on(onServer),
+      contenders: on(onPostgres),
     },
     {
       ...ASKED,
@@ -314,7 +205,7 @@ export const outbox = {
       sizes: [10_000, 100_000, 1_000_000],
       quickSizes: [1_000],
       unit: "that wait",
-      contenders: { "the store": asking(onServer, WAITING) },
+      contenders: { "the store": asking(onPostgres, WAITING) },
     },
     {
       ...ASKED,
@@ -325,7 +216,29 @@ export const outbox = {
       sizes: [1_000_000],
       quickSizes: [1_000],
       unit: "sent before",
-      contenders: { "the store": asking(onServer, SENT) },
+      contenders: { "the store": asking(onPostgres, SENT) },
+    },
+    {
+      ...ASKED,
+      id: "due MariaDB",
+      rounds: 3,
+      title: "a MariaDB server: ten of a hundred due ones",
+      needs: () => "MariaDB",
+      sizes: [10_000, 100_000, 1_000_000],
+      quickSizes: [1_000],
+      unit: "that wait",
+      contenders: { "the store": asking(onMaria, WAITING) },
+    },
+    {
+      ...ASKED,
+      id: "sent MariaDB",
+      rounds: 3,
+      title: "the same, 10,000 that wait",
+      needs: () => "MariaDB",
+      sizes: [1_000_000],
+      quickSizes: [1_000],
+      unit: "sent before",
+      contenders: { "the store": asking(onMaria, SENT) },
     },
   ],
 };

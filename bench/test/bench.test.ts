@@ -29,13 +29,18 @@ describe("npm run bench", () => {
     );
   });
 
-  it("says what it leaves out where there is no PostgreSQL or no client-go, and why", () => {
+  it("says what it leaves out where there is no database or no client-go, and why", () => {
     const options = { only: ["i"], quick: true, rounds: 1 };
-    const { jobs, skipped } = planOf(suites, options, { PostgreSQL: "none here" });
+    const { jobs, skipped } = planOf(suites, options, {
+      PostgreSQL: "none here",
+      MariaDB: "none here",
+    });
     expect(new Set(jobs.map((job) => job.case))).toEqual(
       new Set(["memory", "embedded", "due embedded"]),
     );
-    expect(new Set(skipped.map((job) => job.case))).toEqual(new Set(["server", "due", "sent"]));
+    expect(new Set(skipped.map((job) => job.case))).toEqual(
+      new Set(["server", "due", "sent", "due MariaDB", "sent MariaDB"]),
+    );
 
     const machine = { cpu: "", cores: 1, memoryGiB: 1, platform: "", node: "", v8: "" };
     const facts = { machine, versions: {}, services: [], loads: [], verdicts: [], suites, options };
@@ -129,7 +134,7 @@ describe("npm run bench", () => {
     const wrong = promisify(execFile)(process.execPath, [main, "--only", "z"]);
     await expect(wrong).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--only takes a, b, c, d, e, f, g, h, i, got z"),
+      stderr: expect.stringContaining("--only takes a, b, c, d, e, f, g, h, i, k, got z"),
     });
   });
 });

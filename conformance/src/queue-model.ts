@@ -38,7 +38,7 @@ export class QueueModel {
 
   /** What has happened since it was last asked. */
   settle(): Happened {
-    while (this.#getters > 0 && (this.queue.length > 0 || this.isShutDown)) {
+    while (this.#getters > 0 && (this.queue.length > 0 || this.#isOver)) {
       this.#getters--;
       this.#happened.served.push(this.get() ?? null);
     }
@@ -129,6 +129,12 @@ export class QueueModel {
     this.#arrivals.set(key, this.#dirty.get(key) ?? this.#arrived);
     if (this.#inForce.has("in-order-of-adds"))
       this.queue.sort((a, b) => (this.#arrivals.get(a) ?? 0) - (this.#arrivals.get(b) ?? 0));
+  }
+
+  /** Whether no key comes any more; in Go, whether none is there. */
+  get #isOver(): boolean {
+    const isLast = this.#dirty.size === 0 || !this.#inForce.has("ends-with-the-last-key");
+    return this.isShutDown && isLast;
   }
 
   get #isIdle(): boolean {

@@ -20,7 +20,8 @@ export type RuleId =
   | "first-come-first-due"
   | "in-order-of-adds"
   | "done-is-of-a-hand-out"
-  | "drained-is-done";
+  | "drained-is-done"
+  | "ends-with-the-last-key";
 
 /** One way in which Holdfast differs from Go on purpose. */
 export interface Rule {
@@ -143,6 +144,11 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
     go: "ShutDownWithDrain waits for the keys in flight at that moment; of several callers one returns; ShutDown ends it",
     here: "drain waits until everything queued and in flight is done, for every caller",
     reason: "who waits for the end of the work must not be told before",
+  },
+  "ends-with-the-last-key": {
+    go: "Get returns shutdown as soon as the queue is empty, though a key in flight was added again and comes back",
+    here: "get waits for the keys in flight that were added again, and then says that the queue has ended",
+    reason: "a loop that does not wait for its work would end and leave that key behind",
   },
 };
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { documentation } from "../doctests.mjs";
+import { documentation } from "../doc-copies.mjs";
 import { laws } from "../laws.js";
 import { anchorsOf, codeWordsOf, linksOf } from "./markdown.ts";
 

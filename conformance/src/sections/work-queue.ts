@@ -31,6 +31,7 @@ export const queueTraces: Section<QueueCase> = {
     "in-order-of-adds",
     "done-is-of-a-hand-out",
     "drained-is-done",
+    "ends-with-the-last-key",
   ],
 
   recorded: ({ res, processingAtEnd }) => ({

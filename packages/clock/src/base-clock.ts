@@ -25,10 +25,14 @@ function nothing(): void {}
  * The inherited methods hold one listener per signal, leave nothing behind after an abort, and tick
  * without drift.
  *
+ * The timers of `afterFunc` keep the time of this clock, also in `deadline` and `reset`, which tickers and
+ * loops use. Return the timer of another clock only if `monotonic()` is the same there; otherwise extend
+ * {@link BaseTimer}.
+ *
  * @example
  * A clock that runs at half speed.
  * ```ts
- * import { BaseClock, type Clock, type Timer } from "@holdfast/clock";
+ * import { BaseClock, BaseTimer, type Clock, type Timer, type TimerOptions } from "@holdfast/clock";
  * import { FakeClock } from "@holdfast/clock/testing";
  *
  * class HalfSpeedClock extends BaseClock {
@@ -43,8 +47,32 @@ function nothing(): void {}
  *   override monotonic(): number {
  *     return this.inner.monotonic() / 2;
  *   }
- *   override afterFunc(delay: number, fire: () => void): Timer {
- *     return this.inner.afterFunc(delay * 2, fire);
+ *   override afterFunc(delay: number, fire: () => void, options?: TimerOptions): Timer {
+ *     const timer = new HalfSpeedTimer(this, fire, options);
+ *     timer.reset(delay);
+ *     return timer;
+ *   }
+ * }
+ *
+ * class HalfSpeedTimer extends BaseTimer {
+ *   deadline = 0;
+ *   readonly clock: HalfSpeedClock;
+ *   readonly wakeUp: Timer;
+ *   constructor(clock: HalfSpeedClock, fire: () => void, options?: TimerOptions) {
+ *     super();
+ *     this.clock = clock;
+ *     const wake = () => {
+ *       this.expire();
+ *       fire();
+ *     };
+ *     this.wakeUp = clock.inner.afterFunc(Infinity, wake, options);
+ *   }
+ *   protected override arm(delay: number): void {
+ *     this.deadline = this.clock.monotonic() + delay;
+ *     this.wakeUp.reset(delay * 2);
+ *   }
+ *   protected override disarm(): void {
+ *     this.wakeUp.stop();
  *   }
  * }
  *
@@ -54,6 +82,9 @@ function nothing(): void {}
  *   const start = clock.monotonic();
  *   await slow.sleep(100);
  *   console.log(clock.monotonic() - start); // => 200
+ *   using ticker = slow.newTicker(50);
+ *   for (let tick = 0; tick < 3; tick++) await ticker.next();
+ *   console.log(clock.monotonic() - start); // => 500
  * });
  * ```
  */

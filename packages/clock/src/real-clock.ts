@@ -4,7 +4,13 @@ import { afterTurn, globalTimers, keepAlive } from "./host/platform.ts";
 import { type LoopClock, type MachineLoop, machineLoop } from "./internal/event-loop.ts";
 
 class RealClock extends HostClock implements LoopClock {
-  readonly [machineLoop]: MachineLoop = { afterTurn, keepAlive };
+  readonly [machineLoop]: MachineLoop = {
+    afterTurn,
+    keepAlive,
+    get measuresTimers() {
+      return globalTimers.measuresTimers;
+    },
+  };
 
   constructor() {
     super(globalTimers);
@@ -30,10 +36,11 @@ class RealClock extends HostClock implements LoopClock {
  *
  * `setTimeout`, `performance` and `Date` are looked up on `globalThis` at each call, so
  * @sinonjs/fake-timers, `vi.useFakeTimers()`, `jest.useFakeTimers()` and `mock.timers` of
- * `node:test` drive it. Where they fake `setTimeout` but not `performance`, a sleep ends with the faked
- * timer, and `monotonic()` shows real time. Every timer, sleep and ticker is one `setTimeout`. An infinite timer with
- * `ref` keeps the process alive like any other; without Node's timer objects, as in a browser, `ref`
- * has no effect.
+ * `node:test` drive it. Where they fake `setTimeout` but not `performance`, sleeps and tickers follow the
+ * faked timers, each period rounded up to whole milliseconds, and `monotonic()` shows real time.
+ *
+ * Every timer, sleep and ticker is one `setTimeout`. An infinite timer with `ref` keeps the process alive
+ * like any other; without Node's timer objects, as in a browser, `ref` has no effect.
  *
  * Source: `RealClock` of k8s.io/utils/clock.
  *

@@ -19,7 +19,7 @@ export class ClockTicker implements Ticker {
 
   constructor(clock: Clock, period: number, options: TimerOptions) {
     this.#clock = clock;
-    this.#grid = new Grid(clock.monotonic(), requirePeriod("period", period));
+    this.#grid = new Grid(clock, requirePeriod("period", period));
     this.#timer = clock.afterFunc(period, () => this.#tick(), options);
   }
 
@@ -41,7 +41,7 @@ export class ClockTicker implements Ticker {
   }
 
   reset(period: number): void {
-    this.#grid = new Grid(this.#clock.monotonic(), requirePeriod("period", period));
+    this.#grid = new Grid(this.#clock, requirePeriod("period", period));
     this.#buffered = undefined;
     this.#state = "ticking";
     this.#timer.reset(period);

@@ -306,6 +306,7 @@ const electionDoors: Door[] = [
       "options",
       required(
         object<LeaderElectorOptions>({
+          name: text,
           lock: required(methods("get", "create", "update")),
           identity: required(text),
           lead: required(func),

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { realClock } from "@holdfast/clock";
 
 /** Patience for a line of output on a busy machine, in milliseconds. */
-const PATIENCE = 20_000;
+const PATIENCE = 120_000;
 
 /** A built example in a process of its own, and its output. */
 export class Program {

@@ -16,6 +16,13 @@ export const FAILURES: readonly unknown[] = [
   undefined,
 ];
 
+/** An error that throws each time it is read. */
+export function unreadable(): unknown {
+  const { proxy, revoke } = Proxy.revocable(new Error("revoked"), {});
+  revoke();
+  return proxy;
+}
+
 /** Clock, signal and timeline of a test. */
 export interface Stage {
   readonly harness: Harness;

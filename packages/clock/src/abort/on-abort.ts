@@ -33,7 +33,7 @@ function callNow(callback: () => void): void {
  * `MaxListenersExceededWarning` on Node 20 from the eleventh on, and leaks when not removed.
  * `onAbort` is linear and prints nothing. Callbacks run in the order they were added. An error thrown
  * by a callback becomes an uncaught exception after all others have run, also if the signal has aborted
- * already.
+ * already. Several errors become one `AggregateError`.
  *
  * Another listener cannot hide the abort with `stopImmediatePropagation()`. Where the platform has neither
  * Node's `events.addAbortListener` nor `AbortSignal.any`, as browsers before 2024, the callbacks then run

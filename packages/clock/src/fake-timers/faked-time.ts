@@ -26,7 +26,7 @@ export class FakedTime implements VirtualTime, TimerHost {
   /** About half of the library's maximum, because rounding up adds to it. */
   readonly longest: number = 2 ** 30;
   readonly booksForever = false;
-  readonly showsEarly = true;
+  readonly measuresTimers = true;
   readonly needsPolling = true;
   onArm!: () => void;
   readonly #clock: FakeTimersClock;

@@ -10,10 +10,10 @@ export interface TimerHost {
    */
   readonly booksForever: boolean;
   /**
-   * Whether {@link TimerHost.monotonic} tells that a wake-up is early. It does not where timers are faked
-   * and the time is not: each wake-up then counts as punctual.
+   * Whether {@link TimerHost.monotonic} tells how early or late a wake-up is. It does not where timers are
+   * faked and the time is not: each wake-up then counts as punctual.
    */
-  readonly showsEarly: boolean;
+  readonly measuresTimers: boolean;
   monotonic(): number;
   /** Calls `wake` after about `delay`; hosts may be up to 1 ms early. */
   set(wake: () => void, delay: number, ref: boolean): unknown;
@@ -95,6 +95,6 @@ export class HostTimer extends BaseTimer {
   }
 
   #mayCorrect(): boolean {
-    return this.#corrections < MAXIMUM_CORRECTIONS && this.#host.showsEarly;
+    return this.#corrections < MAXIMUM_CORRECTIONS && this.#host.measuresTimers;
   }
 }

@@ -155,7 +155,7 @@ interface GlobalTimers {
   /** An infinite timer keeps the process alive, so it is set like any other. */
   readonly booksForever: boolean;
   /** False while `setTimeout` is faked and `performance` is not. */
-  readonly showsEarly: boolean;
+  readonly measuresTimers: boolean;
   now(): number;
   monotonic(): number;
   set(wake: () => void, delay: number, ref: boolean): unknown;
@@ -170,7 +170,7 @@ export const globalTimers: GlobalTimers = {
   longest: 2 ** 31 - 1,
   booksForever: true,
 
-  get showsEarly() {
+  get measuresTimers() {
     return !isFake(globalThis.setTimeout) || globalThis.performance.now !== importedNow;
   },
 

@@ -6,6 +6,8 @@ export interface MachineLoop {
   keepAlive(): Disposable;
   /** Calls back in a later turn. */
   afterTurn(callback: () => void): void;
+  /** False while timers are faked and the time is not. */
+  readonly measuresTimers: boolean;
 }
 
 /** The property under which a clock offers its {@link MachineLoop}, the same in every copy of this package. */
@@ -31,4 +33,12 @@ export function yieldTurn(clock: LoopClock): Promise<void> {
   const loop = clock[machineLoop];
   if (loop === undefined) return clock.sleep(0, { label: "turn" });
   return new Promise((resolve) => loop.afterTurn(resolve));
+}
+
+/**
+ * Whether `monotonic()` tells how early or late a timer of the clock is. Where it does not, each timer counts
+ * as punctual.
+ */
+export function measuresTimers(clock: Pick<LoopClock, typeof machineLoop>): boolean {
+  return clock[machineLoop]?.measuresTimers ?? true;
 }

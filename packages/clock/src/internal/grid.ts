@@ -1,4 +1,8 @@
+import { type LoopClock, type machineLoop, measuresTimers } from "./event-loop.ts";
+
 const HALF_NANOSECOND = 0.5e-6;
+
+type GridClock = Pick<LoopClock, "monotonic" | typeof machineLoop>;
 
 /**
  * The points `start + period`, `start + 2 × period` and so on, for a timer that moves from one to the
@@ -6,11 +10,14 @@ const HALF_NANOSECOND = 0.5e-6;
  */
 export class Grid {
   readonly period: number;
-  readonly #start: number;
+  readonly #clock: GridClock;
+  #start: number;
   #point = 1;
 
-  constructor(start: number, period: number) {
-    this.#start = start;
+  /** A grid that starts now. */
+  constructor(clock: GridClock, period: number) {
+    this.#clock = clock;
+    this.#start = clock.monotonic();
     this.period = period;
   }
 
@@ -22,10 +29,16 @@ export class Grid {
   /**
    * Moves to the next point that is not past.
    *
-   * @returns the milliseconds from `now` until then. A timer more than 1 ms early is a fake one, whose
-   * time `now` does not show: the next point is then a period away
+   * @returns the milliseconds from `now` until then. On a clock that does not measure its timers, the grid
+   * moves so that they are a period. A timer more than 1 ms early is a fake one that bears no mark: the
+   * next point is then a period away, too
    */
   next(now: number): number {
+    if (!measuresTimers(this.#clock)) {
+      this.#start = now - this.#point * this.period;
+      this.#point++;
+      return this.period;
+    }
     const early = this.#timeTo(this.#point, now);
     const passed = Math.floor((now - this.#start) / this.period);
     this.#point = Math.max(this.#point, passed) + 1;

@@ -27,6 +27,7 @@ export {
   requireText,
   requireWhole,
 } from "./arguments.ts";
+export { deferred } from "./deferred.ts";
 export { holdOpen, yieldTurn } from "./event-loop.ts";
 export { Grid } from "./grid.ts";
 export { roundToNanosecond } from "./rounding.ts";

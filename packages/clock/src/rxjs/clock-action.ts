@@ -2,9 +2,6 @@ import { type SchedulerAction, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock.ts";
 import { Grid } from "../internal/grid.ts";
 
-/** A grid that no delay matches. */
-const UNSCHEDULED = new Grid(0, Number.NaN);
-
 /** Work that rxjs schedules once, and again each time the work schedules itself. */
 export class ClockAction<State> extends Subscription implements SchedulerAction<State> {
   readonly #clock: Clock;
@@ -14,7 +11,7 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
   /** `"working"` from the call of the work until it schedules itself, or else until it returns. */
   #phase: "resting" | "working" = "resting";
   /** The instants at which repeating work is due. */
-  #grid = UNSCHEDULED;
+  #grid: Grid | undefined = undefined;
 
   constructor(clock: Clock, work: (this: SchedulerAction<State>, state?: State) => void) {
     super();
@@ -40,10 +37,9 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
    * its grid that is not past; any other delay counts from now.
    */
   #aim(delay: number): number {
-    const now = this.#clock.monotonic();
-    if (this.#phase === "working" && delay === this.#grid.period && delay > 0)
-      return this.#grid.next(now);
-    this.#grid = new Grid(now, delay);
+    if (this.#phase === "working" && delay === this.#grid?.period && delay > 0)
+      return this.#grid.next(this.#clock.monotonic());
+    this.#grid = new Grid(this.#clock, delay);
     return delay;
   }
 

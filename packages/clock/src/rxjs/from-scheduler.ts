@@ -9,7 +9,7 @@ class SchedulerHost implements TimerHost {
   /** `asyncScheduler` hands delays to `setInterval`. */
   readonly longest: number = 2 ** 31 - 1;
   readonly booksForever = false;
-  readonly showsEarly = true;
+  readonly measuresTimers = true;
   readonly #scheduler: SchedulerLike;
   #latest: number;
   /** The total by which the scheduler has gone back. */

@@ -1,8 +1,10 @@
 import { mock } from "node:test";
 import { setImmediate as immediate } from "node:timers/promises";
 import { realClock } from "@holdfast/clock";
+import { asScheduler } from "@holdfast/clock/rxjs";
 import { FakeClock } from "@holdfast/clock/testing";
 import { install } from "@sinonjs/fake-timers";
+import { interval } from "rxjs";
 import { describe, expect, it, vi } from "vitest";
 
 /** A way to fake globals: all that `realClock` reads, or timers and `Date` alone. */
@@ -105,6 +107,49 @@ describe.each(timersAlone)("realClock over $name without performance", (library)
       }
     },
   );
+
+  it.each([0, 0.5, 5, 9.9, 13, 25])(
+    "ticks every 10 ms of the fake when %d ms of real time pass in each",
+    async (passed) => {
+      const fakes = library.install();
+      try {
+        const ticker = realClock.newTicker(10);
+        let ticks = 0;
+        for (let count = 1; count <= 3; count++) {
+          void ticker.next().then(() => ticks++);
+          spinUntil(performance.now() + passed);
+          fakes.tick(9);
+          await Promise.resolve();
+          expect(ticks).toBe(count - 1);
+          fakes.tick(1);
+          await Promise.resolve();
+          expect(ticks).toBe(count);
+        }
+        expect(ticker.dropped).toBe(0);
+        ticker.stop();
+      } finally {
+        fakes.uninstall();
+      }
+    },
+  );
+
+  it("repeats work of rxjs every 10 ms of the fake when 13 ms of real time pass in each", () => {
+    const fakes = library.install();
+    try {
+      let values = 0;
+      const subscription = interval(10, asScheduler(realClock)).subscribe(() => values++);
+      for (let count = 1; count <= 3; count++) {
+        spinUntil(performance.now() + 13);
+        fakes.tick(9);
+        expect(values).toBe(count - 1);
+        fakes.tick(1);
+        expect(values).toBe(count);
+      }
+      subscription.unsubscribe();
+    } finally {
+      fakes.uninstall();
+    }
+  });
 
   it("rounds a fraction up to the next tick", () => {
     const fakes = library.install();

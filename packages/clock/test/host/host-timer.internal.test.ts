@@ -5,7 +5,7 @@ import { HostTimer, type TimerHost } from "../../src/host/host-timer.ts";
 class ManualHost implements TimerHost {
   readonly longest = 1000;
   readonly booksForever: boolean;
-  showsEarly = true;
+  measuresTimers = true;
   readonly asked: number[] = [];
   time = 0;
   #wake: (() => void) | undefined = undefined;
@@ -44,7 +44,7 @@ class ManualHost implements TimerHost {
 class StubbornHost implements TimerHost {
   readonly longest = 1000;
   readonly booksForever = true;
-  showsEarly = true;
+  measuresTimers = true;
   readonly delays: number[] = [];
   time = 0;
   readonly #wakes: { readonly at: number; readonly wake: () => void }[] = [];
@@ -161,7 +161,7 @@ describe("a HostTimer", () => {
 
   it("fires with a wake-up of a host that does not show how early it is", () => {
     const { host, timer, firedAt } = arm(10);
-    host.showsEarly = false;
+    host.measuresTimers = false;
     host.wakeAt(9.5);
     expect([host.asked, firedAt, timer.active]).toEqual([[10], [9.5], false]);
   });
@@ -227,7 +227,7 @@ it("needs no more than two corrections on Node", async () => {
     const host: TimerHost = {
       longest: 2 ** 31 - 1,
       booksForever: true,
-      showsEarly: true,
+      measuresTimers: true,
       monotonic: () => performance.now(),
       set(wake, delay) {
         asked++;

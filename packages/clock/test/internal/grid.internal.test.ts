@@ -1,5 +1,14 @@
 import { expect, it } from "vitest";
+import { machineLoop } from "../../src/internal/event-loop.ts";
 import { Grid } from "../../src/internal/grid.ts";
+
+function keepAlive(): Disposable {
+  return { [Symbol.dispose]: () => {} };
+}
+
+function gridFrom(start: number, period: number): Grid {
+  return new Grid({ monotonic: () => start }, period);
+}
 
 it.each([
   { late: 0, left: 100, point: 2 },
@@ -15,16 +24,28 @@ it.each([
 ])(
   "after a timer that is $late ms late, the next point is $left ms away",
   ({ late, left, point }) => {
-    const grid = new Grid(1_000, 100);
+    const grid = gridFrom(1_000, 100);
     expect([grid.next(1_100 + late), grid.point]).toEqual([left, point]);
   },
 );
+
+it("is a period away on a clock that does not measure its timers, until it does", () => {
+  let now = 0;
+  const loop = { keepAlive, afterTurn: () => {}, measuresTimers: false };
+  const grid = new Grid({ monotonic: () => now, [machineLoop]: loop }, 10);
+  const left = [10, 13, 47, 47.5].map((instant) => {
+    now = instant;
+    return grid.next(now);
+  });
+  loop.measuresTimers = true;
+  expect([left, grid.point, grid.next(60)]).toEqual([[10, 10, 10, 10], 5, 7.5]);
+});
 
 it("counts a point as reached that a rounding to nanoseconds has put after now", () => {
   const period = 1_000 / 30;
   const start = 1_000_000;
   for (let point = 3; point < 3_000; point++) {
-    const grid = new Grid(start, period);
+    const grid = gridFrom(start, period);
     const now = Math.round((start + point * period) * 1e6) / 1e6;
     const left = grid.next(now);
     expect([grid.point, left]).toEqual([point + 1, expect.closeTo(period, 5)]);
@@ -32,6 +53,6 @@ it("counts a point as reached that a rounding to nanoseconds has put after now",
 });
 
 it("moves to the next point, not to the one that was missed", () => {
-  const grid = new Grid(0, 10);
+  const grid = gridFrom(0, 10);
   expect([10, 25, 30, 30, 40].map((now) => grid.next(now))).toEqual([10, 5, 10, 10, 10]);
 });

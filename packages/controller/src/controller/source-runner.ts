@@ -16,11 +16,15 @@ export interface SourceRunnerOptions<Item> {
 /** Delays between the starts of a failing source, in milliseconds. */
 const RESTART = { duration: 1_000, factor: 2, cap: 60_000, jitter: 0.2, resetAfter: 120_000 };
 
+const LATE_EVENT =
+  "an event was ignored, since the start that enqueues it is over: let the promise of start() last as long as the source, or return nothing";
+
 /** Keeps one source running: restarts it when it fails. */
 export class SourceRunner<Item> {
   readonly #source: Source<Item>;
   readonly #options: SourceRunnerOptions<Item>;
   #state: SourceState = "idle";
+  #lateEvents: "none" | "reported" = "none";
   #starts = 0;
   #lastError: ErrorStatus | undefined = undefined;
 
@@ -56,7 +60,7 @@ export class SourceRunner<Item> {
       this.#fail(error);
     };
     const attempt = async (): Promise<void> => {
-      await this.#start(end.signal);
+      await this.#start(end.signal, signal);
       end.abort();
     };
     await backoffUntil(attempt, manager, true, end.signal, { onError });
@@ -64,15 +68,22 @@ export class SourceRunner<Item> {
     this.#state = "ended";
   }
 
-  /** Starts the source once. Resolves when it has ended, by itself or after the abort. */
-  async #start(signal: AbortSignal): Promise<void> {
+  /**
+   * Starts the source once. Resolves when it has ended, by itself or after the abort.
+   *
+   * @param stop - the signal of the controller
+   */
+  async #start(signal: AbortSignal, stop: AbortSignal): Promise<void> {
     const attempt = new AbortController();
     const subscription = onAbort(signal, (reason) => attempt.abort(reason));
     this.#state = "running";
     this.#starts++;
     const context = {
       clock: this.#options.clock,
-      enqueue: (item: Item, options: EnqueueOptions = {}) => this.#enqueue(item, options),
+      enqueue: (item: Item, options: EnqueueOptions = {}) => {
+        if (attempt.signal.aborted) this.#reportLateEvent(stop);
+        else this.#enqueue(item, options);
+      },
       failed: (error: unknown) => this.#fail(error),
     };
     try {
@@ -92,6 +103,13 @@ export class SourceRunner<Item> {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** Once: a source that returns too early would lose every event in silence. */
+  #reportLateEvent(stop: AbortSignal): void {
+    if (this.#lateEvents === "reported" || stop.aborted) return;
+    this.#lateEvents = "reported";
+    this.#fail(new Error(LATE_EVENT));
   }
 
   #fail(error: unknown): void {

@@ -106,13 +106,14 @@ export class Workers<Item> {
   async #work(): Promise<void> {
     let workItem = await this.#next();
     while (workItem !== undefined) {
-      // The key may have been taken just before a pause: then it is first in line. No await may stand
-      // between this check and the run, or an abort of all runs could miss it.
+      // The key may have been taken just before a pause: then it is first in line. No await and no
+      // limiter may stand between the last check and the run, or an abort of all runs could miss it.
       while (this.gate.is("paused")) await this.gate.changed();
+      const attempt = this.#failures.of(workItem.key) + 1;
       if (this.gate.is("closed")) {
         this.#giveBack(workItem);
       } else {
-        const run = this.#begin(workItem);
+        const run = this.#begin(workItem, attempt);
         let settlement: Settlement;
         try {
           const result = await callInOwnContext(this.#options.reconcile, run);
@@ -156,12 +157,12 @@ export class Workers<Item> {
     this.#onChange();
   }
 
-  #begin(workItem: WorkItem<Task<Item>>): Run<Item> {
-    const run = new Run(workItem, this.#failures.of(workItem.key) + 1, this.#runOptions);
+  #begin(workItem: WorkItem<Task<Item>>, attempt: number): Run<Item> {
+    const run = new Run(workItem, attempt, this.#runOptions);
     this.#runs.set(run.key, run);
     this.#busy++;
-    this.#measure((metrics) => metrics.activeWorkers(1));
     run.begin();
+    this.#measure((metrics) => metrics.activeWorkers(1));
     return run;
   }
 
@@ -191,8 +192,6 @@ export class Workers<Item> {
     this.#runs.delete(run.key);
     this.#apply(run, outcome, delay);
     run.workItem.done();
-    // Its worker may have left, and the others may have ended.
-    if (this.queue.isShutDown && this.queue.size > 0) this.start();
     if ("error" in outcome) this.#report(run, outcome, delay);
     const isLate = run.aborted === "timeout";
     this.#measure((metrics) => metrics.reconciled(outcome.label, now - run.startedAt, isLate));

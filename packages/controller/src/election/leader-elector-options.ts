@@ -16,12 +16,19 @@ import type { ResourceLock } from "./resource-lock.ts";
 
 /** Options for a {@link LeaderElector}. Durations are in milliseconds. */
 export interface LeaderElectorOptions {
+  /**
+   * Name of the elector in a `Manager`: in its errors, log lines and status. Not empty.
+   *
+   * @defaultValue `"leader-elector"`
+   */
+  readonly name?: string | undefined;
+
   /** Lock on which the electors compete. */
   readonly lock: ResourceLock;
 
   /**
-   * Name of this elector, different from that of every other that may run at the same time. A process
-   * that restarts with the same identity reacquires its own lease immediately.
+   * Name of this process on the lock, different from that of every other that may run at the same time. A
+   * process that restarts with the same identity reacquires its own lease immediately.
    */
   readonly identity: string;
 
@@ -105,6 +112,7 @@ export interface LeaderElectorOptions {
 
 /** The options with their defaults. */
 export interface ResolvedLeaderElectorOptions extends LeaderElectorOptions {
+  readonly name: string;
   readonly leaseDuration: number;
   readonly renewDeadline: number;
   readonly retryPeriod: number;
@@ -119,9 +127,10 @@ export const CAMPAIGN_JITTER = 1.2;
 /** @throws RangeError or TypeError if an option is out of its range */
 export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLeaderElectorOptions {
   requireOptions("options", options);
-  const { lock, identity, lead, onNewLeader, onError, random } = options;
+  const { name = "leader-elector", lock, identity, lead, onNewLeader, onError, random } = options;
   const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
   const { once = false, clock = realClock, logger = defaultLogger } = options;
+  requireText("options.name", name);
   requireMethods("options.lock", lock, ["get", "create", "update"]);
   requireText("options.identity", identity);
   requireFunction("options.lead", lead);
@@ -132,7 +141,7 @@ export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLea
   requireHooks("options", { onNewLeader, onError, random });
   const durations = { leaseDuration, renewDeadline, retryPeriod };
   const hooks = { onNewLeader, onError, random };
-  return { lock, identity, lead, ...durations, once, ...hooks, clock, logger };
+  return { name, lock, identity, lead, ...durations, once, ...hooks, clock, logger };
 }
 
 /** Same order as in Go: each duration leaves room for the next. */

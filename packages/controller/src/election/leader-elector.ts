@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { holdOpen, requireSignal } from "@holdfast/clock/internal";
+import { deferred, holdOpen, requireSignal } from "@holdfast/clock/internal";
 import { Backoff, backoffManager, backoffUntil, withTimeout } from "@holdfast/wait";
 import { jitterUntil, until } from "@holdfast/wait/go";
 import { isStop } from "../is-stop.ts";
@@ -74,6 +74,8 @@ import { Term } from "./term.ts";
  * ```
  */
 export class LeaderElector {
+  /** Name of the elector, so that a `Manager` accepts it as a runnable. */
+  readonly name: string;
   readonly #options: ResolvedLeaderElectorOptions;
   readonly #lease: Lease;
   readonly #hooks: ElectorHooks;
@@ -91,6 +93,7 @@ export class LeaderElector {
    */
   constructor(options: LeaderElectorOptions) {
     this.#options = resolveLeaderElector(options);
+    this.name = this.#options.name;
     this.#hooks = new ElectorHooks(this.#options);
     const { lock, identity, leaseDuration, renewDeadline, clock } = this.#options;
     this.#lease = new Lease({
@@ -193,9 +196,12 @@ export class LeaderElector {
     this.#state = "campaigning";
     const grant = await this.#campaign(signal);
     if (grant !== undefined && !signal.aborted) {
-      this.#over = this.#lead(grant, signal);
-      await this.#over;
+      const over = deferred<void>();
+      // Before the term begins: its work may resign at once.
+      this.#over = over.promise;
+      await this.#lead(grant, signal);
       this.#over = undefined;
+      over.resolve();
     } else if (this.#lease.mayHold) await this.#release();
     this.#state = "idle";
   }
@@ -285,7 +291,8 @@ export class LeaderElector {
       ended.abort();
     };
     const onError = (error: unknown): void => this.#hooks.lockFailed(error);
-    const backoff = { duration: retryPeriod / 8, factor: 2, cap: retryPeriod, steps: 8 };
+    const cap = Math.min(retryPeriod, timeout);
+    const backoff = { duration: cap / 8, factor: 2, cap, steps: 8 };
     const manager = backoffManager(new Backoff(backoff), { clock });
     try {
       await backoffUntil(release, manager, true, signal, { onError });

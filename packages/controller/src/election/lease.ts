@@ -3,7 +3,12 @@ import { withTimeout } from "@holdfast/wait";
 import { decideLease, type LeaseDecision, type Observation } from "./lease-decision.ts";
 import type { LeaseRecord } from "./lease-record.ts";
 import { isLockConflictError } from "./lock-conflict-error.ts";
-import { type ResourceLock, requireVersioned, type Versioned } from "./resource-lock.ts";
+import {
+  type ResourceLock,
+  requireVersioned,
+  requireWritten,
+  type Versioned,
+} from "./resource-lock.ts";
 
 /** Label of the timers. */
 const LABEL = "request to the lock";
@@ -124,7 +129,6 @@ export class Lease {
 
   async #claim(token: number | undefined, signal: AbortSignal): Promise<Grant> {
     const { identity, leaseDuration, clock } = this.#options;
-    const before = this.#observed?.record;
     const renewedAt = clock.now();
     if (token === undefined) this.#acquiredAt = renewedAt;
     const record: LeaseRecord = {
@@ -132,12 +136,19 @@ export class Lease {
       leaseDuration,
       acquiredAt: this.#acquiredAt,
       renewedAt,
-      transitions: token ?? (before === undefined ? 0 : before.transitions + 1),
+      transitions: token ?? this.#nextToken(),
     };
     const since = clock.monotonic();
     this.#claimed = record.transitions;
     await this.#write(record, signal);
     return { token: record.transitions, since };
+  }
+
+  #nextToken(): number {
+    const before = this.#observed?.record;
+    const next = before === undefined ? 0 : before.transitions + 1;
+    if (this.#latest !== undefined) return next;
+    return Math.max(next, this.#options.lock.firstToken ?? 0);
   }
 
   async #read(signal: AbortSignal): Promise<void> {
@@ -156,7 +167,8 @@ export class Lease {
       this.#writing = Promise.allSettled([writing]);
       return writing;
     }, signal);
-    this.#see(requireVersioned(latest === undefined ? "lock.create()" : "lock.update()", written));
+    const call = latest === undefined ? "lock.create()" : "lock.update()";
+    this.#see(requireWritten(call, written, record, latest?.version));
   }
 
   async #request<Value>(

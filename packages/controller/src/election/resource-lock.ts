@@ -19,7 +19,8 @@ export interface Versioned {
  * | `create` | the new record | there is a record |
  * | `update` | the new record | the record has another version |
  *
- * A request that resolves to anything else counts as rejected with a TypeError.
+ * A request that resolves to anything else counts as rejected with a TypeError: also a write that
+ * resolves to a record of another term, or to the version that it replaced.
  *
  * After any other rejection the write may have happened or not. A request should give up when its signal
  * aborts. An elector does not wait for one that goes on: a late write fails, because the version has
@@ -77,6 +78,15 @@ export interface ResourceLock {
    */
   update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned>;
 
+  /**
+   * Smallest token of a term that begins without a record, for a lock whose record may be removed: such as
+   * seconds since the epoch, so that tokens grow all the same. Read after a `get` without a record. Whole, at
+   * least 0.
+   *
+   * @defaultValue `0`
+   */
+  readonly firstToken?: number | undefined;
+
   /** Kind and place of the lock, for logs and errors. */
   readonly description: string;
 }
@@ -91,4 +101,26 @@ export function requireVersioned(call: string, value: Versioned): Versioned {
   if (!isLeaseRecord(record) || typeof version !== "string")
     throw new TypeError(`${call} must resolve to a record and its version, got ${String(value)}`);
   return value;
+}
+
+/**
+ * Returns the answer to a write. A lock that answers a conflict with the record it has found would make
+ * two leaders.
+ *
+ * @throws TypeError if `value` is not `record` with its version, or has the version that it replaced
+ */
+export function requireWritten(
+  call: string,
+  value: Versioned,
+  record: LeaseRecord,
+  replaced: string | undefined,
+): Versioned {
+  const { version, record: found } = requireVersioned(call, value);
+  const { holder, transitions } = found;
+  const isWritten = holder === record.holder && transitions === record.transitions;
+  if (isWritten && version !== replaced) return value;
+  const got = JSON.stringify({ holder, transitions, version });
+  throw new TypeError(
+    `${call} must resolve to the record it has written, with a new version, got ${got}`,
+  );
 }

@@ -110,8 +110,21 @@ export class MaxOfLimiter implements RateLimiter {
   }
 
   #longest(key: string, after: number | undefined): number {
-    const delay = Math.max(0, ...this.#limiters.map((limiter) => limiter.when(key, after)));
+    const delay = Math.max(0, ...this.#limiters.map((limiter) => counted(limiter, key, after)));
     if (this.#jitter === 0 || delay === Number.POSITIVE_INFINITY) return delay;
     return jittered(delay, this.#jitter, this.#random);
   }
+}
+
+/**
+ * Counts a failure in a limiter, also if its own back-off is not over: the delay of a failure may have
+ * ended the longest back-off before it.
+ */
+function counted(limiter: RateLimiter, key: string, after: number | undefined): number {
+  const failures = limiter.requeues(key);
+  const isCounted = (): boolean => failures === 0 || limiter.requeues(key) > failures;
+  const delay = limiter.when(key, after);
+  if (isCounted()) return delay;
+  limiter.when(key, 0); // ends the back-off; if the delay was 0, it was over and this counts
+  return isCounted() ? delay : limiter.when(key, after);
 }

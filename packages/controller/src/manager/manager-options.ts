@@ -29,7 +29,7 @@ export interface GroupOptions {
    * claim more than {@link ManagerOptions.stopTimeout}.
    *
    * @defaultValue the rest of the manager's `stopTimeout`, minus the time of each group that stops later:
-   * its own, or 1 s
+   * its own, or 1 s; equal shares if the rest is too short for that
    */
   readonly stopTimeout?: number | undefined;
 }

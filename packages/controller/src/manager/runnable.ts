@@ -3,8 +3,7 @@ import type { RunOptions } from "../run-options.ts";
 /**
  * Part of a program that runs until its signal aborts: a controller, an elector, a server.
  *
- * A `Controller` is one as it is. A `LeaderElector` needs a name: `{ name: "leader", run: (signal,
- * options) => elector.run(signal, options) }`.
+ * A `Controller` and a `LeaderElector` are runnables as they are.
  */
 export interface Runnable {
   /** Name in errors, logs and the status. */

@@ -10,7 +10,8 @@ export interface AddOptions {
 
   /**
    * Priority of the key: higher goes first. Any finite number. The highest of several priorities for
-   * one key holds until the key is taken.
+   * one key holds until the key is taken. A queued key whose priority rises waits as of then, unless its old
+   * place is better.
    *
    * @defaultValue `0`
    */

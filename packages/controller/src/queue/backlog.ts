@@ -39,6 +39,8 @@ export class Backlog<Item> {
   #isRanked = false;
   #isClosed = false;
   #inFlight = 0;
+  /** Number of keys that wait to be taken: queued, or in flight and added again. */
+  #waiting = 0;
   /** Its record is kept for a key that is added again as soon as it is done. */
   #lastIdle: QueueItem<Item> | undefined = undefined;
   /**
@@ -64,6 +66,11 @@ export class Backlog<Item> {
 
   get size(): number {
     return this.#ready.size;
+  }
+
+  /** Whether no key is queued, or will be when its work is done. */
+  get isEmpty(): boolean {
+    return this.#waiting === 0;
   }
 
   get delayed(): number {
@@ -151,11 +158,10 @@ export class Backlog<Item> {
     record.state = "processing";
     record.item = undefined;
     this.#inFlight++;
-    if (this.#metrics !== undefined) {
-      this.#work.add(workItem);
-      this.#metrics.depth(-1, record.priority);
-      this.#metrics.started(now - (record.since as number));
-    }
+    this.#waiting--;
+    if (this.#metrics !== undefined) this.#work.add(workItem);
+    this.#metrics?.depth(-1, record.priority);
+    this.#metrics?.started(now - (record.since as number));
     return workItem;
   }
 
@@ -228,10 +234,9 @@ export class Backlog<Item> {
     record.since = since;
     if (record.state === "queued") this.#ready.push(record, since);
     else record.heapSlot = this.#ready.arrive();
-    if (this.#metrics !== undefined) {
-      this.#metrics.added();
-      this.#metrics.depth(1, record.priority);
-    }
+    this.#waiting++;
+    this.#metrics?.added();
+    this.#metrics?.depth(1, record.priority);
   }
 
   #raise(record: QueueItem<Item>, priority: number): void {
@@ -239,10 +244,8 @@ export class Backlog<Item> {
     if (priority <= before) return;
     if (record.state === "queued") this.#ready.raise(record, priority, this.#now());
     else record.priority = priority;
-    if (this.#metrics !== undefined) {
-      this.#metrics.depth(-1, before);
-      this.#metrics.depth(1, priority);
-    }
+    this.#metrics?.depth(-1, before);
+    this.#metrics?.depth(1, priority);
   }
 
   #takeDue(now: number): void {

@@ -14,7 +14,10 @@ export interface DrainReport<Item> {
   readonly finished: boolean;
   /** The keys still in flight. Empty if `finished`. */
   readonly running: readonly string[];
-  /** The keys still queued, and those added again while in flight. Empty if `finished`. */
+  /**
+   * The keys still queued, the next one first, then those added again while in flight. Empty if
+   * `finished`.
+   */
   readonly queued: readonly string[];
   /** The delayed keys, the earliest first. They are never queued. */
   readonly delayed: readonly DelayedKey<Item>[];

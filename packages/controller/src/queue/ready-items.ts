@@ -92,20 +92,33 @@ export class ReadyItems<Item> {
   pop(): QueueItem<Item> | undefined {
     if (this.#heap.size === 0) return this.#length === 0 ? undefined : this.#shift();
     if (this.#length === 0) return this.#heap.pop();
-    const place = this.#head & (this.#ring.length - 1);
-    const rank = this.#rank(0, this.#times[place] as number);
     const { deadline, order } = this.#heap;
-    const isFirst = rank === deadline ? (this.#arrivals[place] as number) < order : rank < deadline;
-    return isFirst ? this.#shift() : this.#heap.pop();
+    return this.#isBefore(this.#head, deadline, order) ? this.#shift() : this.#heap.pop();
   }
 
+  /** The keys in the order of {@link ReadyItems.pop}. */
   keys(): string[] {
+    const heaped = this.#heap.sorted();
     const keys: string[] = [];
+    let next = 0;
     for (let count = this.#head; count !== this.#tail; count = (count + 1) | 0) {
       const item = this.#ring[count & (this.#ring.length - 1)];
-      if (item !== undefined) keys.push(item.key);
+      if (item === undefined) continue;
+      for (; next < heaped.length; next++) {
+        const other = heaped[next] as QueueItem<Item>;
+        if (this.#isBefore(count, this.#heap.deadlineOf(other), this.#heap.orderOf(other))) break;
+        keys.push(other.key);
+      }
+      keys.push(item.key);
     }
-    return [...keys, ...this.#heap.sorted().map(({ key }) => key)];
+    return [...keys, ...heaped.slice(next).map(({ key }) => key)];
+  }
+
+  /** Whether an item of the ring goes before one of the heap. */
+  #isBefore(count: number, rank: number, arrival: number): boolean {
+    const place = count & (this.#ring.length - 1);
+    const own = this.#rank(0, this.#times[place] as number);
+    return own === rank ? (this.#arrivals[place] as number) < arrival : own < rank;
   }
 
   get #length(): number {

@@ -25,7 +25,7 @@ import { resolveWorkQueue, type WorkQueueArguments } from "./work-queue-options.
  * | --- | --- | --- | --- |
  * | unknown | is queued | is delayed | |
  * | delayed | is queued; the delay is gone | takes the earlier of both times | |
- * | queued | stays in its place | stays in its place | |
+ * | queued | stays in its place, unless its priority rises | the same | |
  * | in flight | is queued when done | is delayed, and queued after that time and when done | is forgotten |
  *
  * Keys leave in the order in which they were queued; a higher priority goes first. The latest of several
@@ -219,14 +219,14 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    * Waits for the next key. Pending calls are served in the order in which they were made.
    *
    * @param signal - ends the wait: the promise rejects at once with `signal.reason`
-   * @returns the work item; undefined once the queue is shut down and empty. A bad argument rejects
-   * with a TypeError
+   * @returns the work item; undefined once the queue is shut down, no key is queued, and no key in flight
+   * was added again. A bad argument rejects with a TypeError
    */
   async get(signal?: AbortSignal): Promise<WorkItem<Item> | undefined> {
     requireUsable(signal);
     if (this.#gets.size === 0) {
       const next = this.#backlog.take();
-      if (next !== undefined || this.#isShutDown) return next;
+      if (next !== undefined || this.#isOver) return next;
     }
     return this.#gets.wait(signal);
   }
@@ -333,6 +333,11 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     await this.drain();
   }
 
+  /** Whether no key will be handed out any more. */
+  get #isOver(): boolean {
+    return this.#isShutDown && this.#backlog.isEmpty;
+  }
+
   get #isIdle(): boolean {
     const { size, inFlight, delayed } = this.#backlog;
     return size === 0 && inFlight === 0 && (delayed === 0 || this.#isShutDown);
@@ -377,7 +382,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     this.#isServing = true;
     queueMicrotask(() => {
       this.#isServing = false;
-      while (this.#gets.size > 0 && (this.#backlog.size > 0 || this.#isShutDown))
+      while (this.#gets.size > 0 && (this.#backlog.size > 0 || this.#isOver))
         this.#gets.resolveFirst(this.#backlog.take());
     });
   }

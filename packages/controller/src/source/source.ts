@@ -13,7 +13,7 @@ export interface EnqueueOptions extends AddOptions {
 
 /** The controller as a {@link Source} sees it. Its functions never throw. */
 export interface SourceContext<Event> {
-  /** Adds an item. Does nothing after the end of the source. */
+  /** Adds an item. Once this start is over it does nothing; the first such event is reported. */
   readonly enqueue: (event: Event, options?: EnqueueOptions) => void;
 
   /** Reports an error that does not end the source. */

@@ -231,6 +231,53 @@ describe("lost", () => {
   });
 });
 
+describe("lost aborted by a hook as a key begins", () => {
+  it("aborts the key and leaves no timer when metrics abort it", async () => {
+    const busy: number[] = [];
+    const { clock, lost, controller, run, events, leftovers } = setUp({
+      timeout: 5_000,
+      metrics: {
+        activeWorkers: (change) => {
+          busy.push(change);
+          if (change > 0) lost.abort("lease lost");
+        },
+        reconciled: () => {},
+        maxWorkers: () => {},
+      },
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(0);
+    await running;
+    expect(events).toEqual([
+      [0, "begins", "a"],
+      [0, "aborted", "a", "lease lost"],
+      [0, "stopped"],
+    ]);
+    expect(leftovers()).toEqual([0, 0, 0]);
+    await clock.step(20_000);
+    expect([busy, controller.status().workers.busy]).toEqual([[1, -1], 0]);
+  });
+
+  it("begins no key when the limiter aborts it", async () => {
+    const abort: { now: () => void } = { now: () => {} };
+    const requeues = (): number => {
+      abort.now();
+      return 0;
+    };
+    const { clock, lost, controller, run, events } = setUp({
+      limiter: { when: () => 0, forget: () => {}, requeues },
+    });
+    abort.now = () => lost.abort("lease lost");
+    const running = run();
+    controller.add("a");
+    await clock.step(0);
+    await running;
+    expect(events).toEqual([[0, "stopped"]]);
+    expect(controller.status().drain?.delayed.map(({ key }) => key)).toEqual(["a"]);
+  });
+});
+
 describe("the options of run", () => {
   it.each([
     [1, "options must be an object, got 1"],

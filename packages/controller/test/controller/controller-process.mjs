@@ -17,8 +17,9 @@ const scenarios = {
     print("stopped");
   },
 
+  /** The timer is for a process that hangs: without it there is nothing to wait for. */
   async unheld() {
-    setTimeout(() => stop.abort(), 100).unref();
+    setTimeout(() => stop.abort(), 20_000).unref();
     const controller = new Controller({ name: "unheld", reconcile: () => {} });
     void controller.run(stop.signal, { ref: false }).then(() => print("stopped"));
   },

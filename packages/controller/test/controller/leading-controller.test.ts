@@ -124,7 +124,7 @@ describe("a manager of a replica whose reconcile hangs, with all defaults", () =
       groups: [{ name: "servers" }, { name: "workers" }],
     });
     for (const server of servers) manager.add(server, { group: "servers" });
-    manager.add({ name: "replica", run: (signal) => elector.run(signal) });
+    manager.add(elector);
     const stop = new AbortController();
     let ended: number | undefined;
     const settle = (): void => {

@@ -42,7 +42,7 @@ it("works off a stream for as long as it leads, tells Prometheus, and leaves not
   });
   metrics.leadership("orders", elector);
   const manager = new Manager({ clock });
-  manager.add({ name: "elector", run: (signal) => elector.run(signal) });
+  manager.add(elector);
   const sampleOf = async (line: string) =>
     (await register.metrics()).split("\n").find((sample) => sample.startsWith(line));
   const leading = 'leader_election_master_status{name="orders"}';

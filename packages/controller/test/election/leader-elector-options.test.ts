@@ -1,5 +1,10 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { LeaderElector, type LeaderElectorOptions, MemoryLock } from "@holdfast/controller";
+import {
+  LeaderElector,
+  type LeaderElectorOptions,
+  Manager,
+  MemoryLock,
+} from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
 
 const lock = new MemoryLock();
@@ -11,6 +16,7 @@ function elector(options: Partial<LeaderElectorOptions>): LeaderElector {
 
 describe("options (TestLeaderElectionConfigValidation)", () => {
   it.each<[object, Error]>([
+    [{ name: "" }, new RangeError('options.name must be a string that is not empty, got ""')],
     [{ lock: {} }, new TypeError("options.lock must have a method get(), got [object Object]")],
     [
       { identity: "" },
@@ -50,6 +56,16 @@ describe("options (TestLeaderElectionConfigValidation)", () => {
     ],
   ])("refuses %o", (options, error) => {
     expect(() => elector(options)).toThrow(error);
+  });
+
+  it("name the elector in a manager", () => {
+    const manager = new Manager({ clock });
+    manager.add(elector({}));
+    manager.add(elector({ name: "janitor" }));
+    expect(manager.status().runnables.map(({ name }) => name)).toEqual([
+      "leader-elector",
+      "janitor",
+    ]);
   });
 
   it("have the defaults of Kubernetes' programs", async () => {

@@ -7,7 +7,9 @@ import {
   type LeaderElectorOptions,
   type Leadership,
   LockConflictError,
+  MemoryLock,
   silentLogger,
+  type Versioned,
 } from "@holdfast/controller";
 import { beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
@@ -279,6 +281,22 @@ describe("staying leader", () => {
     await stopped(run);
   });
 
+  it.each<{ name: string; firstToken: number; before?: number; token: number }>([
+    { name: "the first token of a lock without a record", firstToken: 70, token: 70 },
+    { name: "a token above those of before", firstToken: 70, before: 80, token: 81 },
+    { name: "the first token, above those of before", firstToken: 70, before: 5, token: 70 },
+  ])("leads with $name", async ({ firstToken, before, token }) => {
+    Object.assign(lock, { firstToken });
+    if (before !== undefined) await write("a", before);
+    const run = elector().run(stop.signal);
+    await clock.step(0);
+    if (before !== undefined) lock.lock = new MemoryLock();
+    await clock.step(20_000);
+    expect(events.map(([, text]) => text)).toEqual([`leads ${token}`]);
+    expect(await stored()).toEqual(["baz", token]);
+    await stopped(run);
+  });
+
   it("gets over lost replies and a record that was removed", async () => {
     const run = elector().run(stop.signal);
     await clock.step(1_000);
@@ -408,6 +426,19 @@ describe("giving the lease back", () => {
     await clock.step(250);
     await stopped(run);
     expect(await stored()).toEqual(["", 0]);
+  });
+
+  it("tries again within the 5 s, also with a retry period of a minute", async () => {
+    const times = { retryPeriod: 60_000, renewDeadline: 100_000, leaseDuration: 150_000 };
+    const run = elector(times).run(stop.signal);
+    await clock.step(1_000);
+    lock.failNext(serve, () => Promise.reject(new LockConflictError("recording")));
+    stop.abort("stop");
+    await clock.step(624);
+    expect(await stored()).toEqual(["baz", 0]);
+    await clock.step(1);
+    expect(await stored()).toEqual(["", 0]);
+    await stopped(run);
   });
 
   it.each([
@@ -548,6 +579,23 @@ describe("ending a term without a need", () => {
     stop.abort();
     await Promise.all([run, other]);
     expect(clock.waiters()).toBe(0);
+  });
+
+  it("resolves resign() after the release, also if lead calls it before its first await", async () => {
+    const baz: LeaderElector = elector({
+      lead: async ({ signal }) => {
+        void baz.resign().then(async () => note(`resigned: ${await stored()}`));
+        note(`aborted: ${signal.aborted}`);
+        await clock.sleep(3_000);
+      },
+    });
+    const run = baz.run(stop.signal);
+    await clock.step(3_000);
+    expect(events).toEqual([
+      [0, "aborted: true"],
+      [3_000, "resigned: ,0"],
+    ]);
+    await stopped(run);
   });
 
   it("does nothing when it resigns and does not lead", async () => {
@@ -747,6 +795,65 @@ describe("a lock that resolves to something else than a record", () => {
     expect([`${errors}`, baz.isLeader]).toEqual([
       "TypeError: lock.create() must resolve to a record and its version, got undefined",
       false,
+    ]);
+    await stopped(run);
+  });
+
+  const own = { ...record, transitions: 0 };
+  const wrongAnswers: [string, Versioned, string][] = [
+    [
+      "the record of another process",
+      { record: { ...own, holder: "bing" }, version: "2" },
+      '{"holder":"bing","transitions":0,"version":"2"}',
+    ],
+    [
+      "a record of another term",
+      { record: { ...own, transitions: 1 }, version: "2" },
+      '{"holder":"baz","transitions":1,"version":"2"}',
+    ],
+    [
+      "the version that it replaced",
+      { record: own, version: "1" },
+      '{"holder":"baz","transitions":0,"version":"1"}',
+    ],
+  ];
+
+  it.each(wrongAnswers)(
+    "does not renew the lease by an update that resolves to %s",
+    async (_, answer, got) => {
+      const errors: unknown[] = [];
+      lock.failNext(serve, serve);
+      lock.failAll(async () => answer);
+      const run = elector({ onError: (error) => errors.push(error) }).run(stop.signal);
+      await clock.step(10_000);
+      expect(errors[0]).toEqual(
+        new TypeError(
+          `lock.update() must resolve to the record it has written, with a new version, got ${got}`,
+        ),
+      );
+      expect(events).toEqual([
+        [0, "leads 0"],
+        [10_000, "expired"],
+      ]);
+      lock.failAll(undefined);
+      await stopped(run);
+    },
+  );
+
+  it("has one leader if a create that finds a record resolves to it instead of a conflict", async () => {
+    await write("bing", 0);
+    const found = await lock.lock.get(never);
+    lock.failNext(
+      async () => undefined,
+      async () => found,
+    );
+    const baz = elector();
+    const run = baz.run(stop.signal);
+    await clock.step(1_000);
+    expect([events, baz.isLeader, `${baz.status().lastError}`]).toEqual([
+      [],
+      false,
+      expect.stringContaining("TypeError: lock.create() must resolve to the record it has written"),
     ]);
     await stopped(run);
   });

@@ -16,7 +16,7 @@ type Fault = (request: LockRequest) => Promise<Versioned | undefined>;
 /** A lock in memory that records its calls, and fails on demand. Several can share one `lock`. */
 export class RecordingLock implements ResourceLock {
   readonly description = "recording";
-  readonly lock: MemoryLock;
+  lock: MemoryLock;
   readonly calls: Call[] = [];
   readonly #faults: Fault[] = [];
   #always: Fault | undefined;

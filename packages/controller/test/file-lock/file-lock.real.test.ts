@@ -18,7 +18,7 @@ const KILLS = Number(process.env["KILLS"] ?? (inject("isThorough") ? 5 : 2));
 
 /** Milliseconds. */
 const LEASE = 1_000;
-const PATIENCE = 60_000;
+const PATIENCE = 120_000;
 
 /** What a leader says while it leads. */
 interface Beat {

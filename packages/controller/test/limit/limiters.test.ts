@@ -223,6 +223,20 @@ describe("a failure with a delay of its own", () => {
     },
   );
 
+  it("that shortens a back-off lets each of several limiters count the next failure", async () => {
+    const short = new ExponentialLimiter({ duration: 1, clock });
+    const long = new ExponentialLimiter({ duration: 1_000, clock });
+    const limiter = new MaxOfLimiter([short, long], { clock });
+    limiter.when("a");
+    expect(limiter.when("a", 10)).toBe(10);
+    await clock.step(10);
+    expect(limiter.when("a")).toBe(2_000);
+    expect([short.requeues("a"), long.requeues("a")]).toEqual([2, 2]);
+    limiter.when("a", 0);
+    limiter.when("a", 0);
+    expect([short.requeues("a"), long.requeues("a")]).toEqual([3, 3]);
+  });
+
   it.each(limiters())("that is negative means 0: $name", ({ limiter }) => {
     expect([limiter.when("a", -5), limiter.requeues("a")]).toEqual([0, 1]);
   });

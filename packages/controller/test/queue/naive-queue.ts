@@ -22,6 +22,12 @@ export class NaiveQueue {
     return this.plain.length + this.ranked.length;
   }
 
+  /** Whether nothing is handed out any more. */
+  get isOver(): boolean {
+    const isAgain = [...this.inFlight.values()].some(({ again }) => again !== undefined);
+    return this.isShutDown && this.size === 0 && !isAgain;
+  }
+
   /** How many wait to be handed out, now or again, by priority. */
   get depth(): Record<string, number> {
     const again = [...this.inFlight.values()].flatMap((work) => work.again ?? []);

@@ -37,7 +37,7 @@ it("keeps its order through gaps, growing and shrinking", () => {
           want.push(plain.length + high.length);
         }
       }
-      expect(ready.keys()).toEqual([...plain, ...high].map(({ key }) => key));
+      expect(ready.keys()).toEqual([...high, ...plain].map(({ key }) => key));
       for (const item of [...high, ...plain, undefined]) {
         got.push(ready.pop());
         want.push(item);

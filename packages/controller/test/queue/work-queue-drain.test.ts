@@ -26,9 +26,9 @@ describe("shutting down", () => {
     queue.shutDown();
     queue.add("c");
     expect((await queue.get())?.key).toBe("b");
-    expect(await queue.get()).toBeUndefined();
+    const last = queue.get();
     first.done();
-    expect((await queue.get())?.key).toBe("a");
+    expect((await last)?.key).toBe("a");
     expect([await queue.get(), queue.take(), queue.isShutDown]).toEqual([
       undefined,
       undefined,
@@ -52,6 +52,26 @@ describe("shutting down", () => {
     const others = [queue.get(), queue.get()];
     const workItems = await Promise.all([first, ...others]);
     expect(workItems.map((work) => work?.key)).toEqual(["a", "b", undefined]);
+  });
+
+  it("goes on iterating until the keys added again while in flight were handed out", async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock });
+    const keys: string[] = [];
+    const dispatch = async (): Promise<void> => {
+      for await (const work of queue) {
+        keys.push(work.key);
+        void clock.sleep(10).then(() => work.done());
+      }
+    };
+    const dispatched = dispatch();
+    queue.add("a");
+    await clock.step(5);
+    queue.add("a");
+    const drained = queue.drain({ timeout: 1_000 });
+    await clock.step(1_000);
+    await dispatched;
+    expect([(await drained).finished, keys]).toEqual([true, ["a", "a"]]);
   });
 
   it("leaves no timer, and nothing becomes due", async () => {
@@ -149,6 +169,15 @@ describe("draining", () => {
     });
     first.done();
     expect([queue.size, clock.waiters()]).toEqual([3, 0]);
+  });
+
+  it("reports the queued keys in the order in which they would have been taken", async () => {
+    const queue = new WorkQueue({ clock: new FakeClock() });
+    queue.add("low", { priority: -1 });
+    queue.add("first");
+    queue.add("second");
+    queue.add("high", { priority: 1 });
+    expect((await queue.drain({ timeout: 0 })).queued).toEqual(["high", "first", "second", "low"]);
   });
 
   it("stops its timer and leaves no listener when it ends in time", async () => {

@@ -96,7 +96,7 @@ class Model {
       if (taken !== undefined) {
         getter.end = seen(taken);
         this.workItems.push(taken.key);
-      } else if (this.queue.isShutDown) getter.end = "over";
+      } else if (this.queue.isOver) getter.end = "over";
     }
     if (!this.isIdle) return;
     if (this.queue.isShutDown || this.queue.delayed.length === 0)

@@ -10,6 +10,7 @@ import {
   mapSource,
   resync,
   type Source,
+  type SourceContext,
   silentLogger,
 } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
@@ -448,6 +449,42 @@ it("tells what a source rejects with when it was told to stop", async () => {
   const { errors, state, end } = feed([clumsy]);
   await end();
   expect([errors, state()]).toEqual([[["late", { kind: "source", name: "clumsy" }]], ["ended"]]);
+});
+
+it("enqueues nothing after its end, nor for a start that is over", async () => {
+  const contexts: SourceContext<string>[] = [];
+  const start = async (context: SourceContext<string>): Promise<void> => {
+    contexts.push(context);
+    if (contexts.length === 1) throw new Error("broken");
+    context.enqueue("in time");
+  };
+  const { clock, controller, seen, state, end } = feed([{ name: "short", start }]);
+  await clock.step(500);
+  contexts[0]?.enqueue("backing off");
+  await clock.step(1_000);
+  expect(state()).toEqual(["ended"]);
+  for (const context of contexts) context.enqueue("late");
+  await clock.step(0);
+  await end();
+  contexts[1]?.enqueue("stopped", { after: 5 });
+  expect([seen, controller.status().drain?.delayed]).toEqual([[[1_000, "in time", "short"]], []]);
+});
+
+it("reports the first event of a source whose start resolved too early, while the controller runs", async () => {
+  let emit: (event: string) => void = () => {};
+  const start = async ({ enqueue }: SourceContext<string>): Promise<void> => {
+    emit = enqueue;
+  };
+  const { clock, errors, seen, end } = feed([{ name: "hasty", start }]);
+  await clock.step(1);
+  emit("a");
+  emit("b");
+  await end();
+  emit("c");
+  const message = expect.stringMatching(
+    /^Error: an event was ignored.*promise of start\(\) last as long/,
+  );
+  expect([errors, seen]).toEqual([[[message, { kind: "source", name: "hasty" }]], []]);
 });
 
 describe("a source that does not stop", () => {

@@ -1,6 +1,7 @@
 import { directoryProblem } from "../terminal/directory-problem.ts";
 import { ending } from "../terminal/ending.ts";
 import type { Host } from "../terminal/host.ts";
+import type { WebServer } from "../web/serve-page.ts";
 import { formatManifestErrorWithSource } from "./manifest/manifest-error.ts";
 import { type ReadManifest, readManifest } from "./manifest/read-manifest.ts";
 import type { Options } from "./options.ts";
@@ -13,7 +14,7 @@ import { LogView } from "./view/log-view.ts";
 import { createPalette } from "./view/palette.ts";
 import { summaryLines } from "./view/summary.ts";
 import type { View } from "./view/view.ts";
-import { serve, type WebServer } from "./web/serve.ts";
+import { serve } from "./web/serve.ts";
 
 const USAGE_ERROR = 2;
 const WIDTH_OF_A_FILE = 100;

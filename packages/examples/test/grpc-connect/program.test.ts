@@ -6,7 +6,7 @@ import { Program } from "../program.ts";
 // no process, no socket and no timer.
 
 /** For a machine that is busy with other things. */
-const PATIENT = { timeout: 60_000 };
+const PATIENT = { timeout: 240_000 };
 
 const MAIN = "grpc-connect/main.js";
 

@@ -17,7 +17,7 @@ import { type Behaviour, Peer } from "../../src/grpc-connect/peer.ts";
 // nothing is said of how late they are.
 
 /** For a machine that is busy with other things. */
-const PATIENT = { timeout: 60_000 };
+const PATIENT = { timeout: 240_000 };
 
 /** Longer than any pause: an attempt that must not time out does not. */
 const NO_HURRY = 50_000;

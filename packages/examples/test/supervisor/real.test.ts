@@ -24,7 +24,7 @@ import { SupervisorProgram } from "./supervisor-program.ts";
 // Processes, files and time are real here; these are the only tests of the supervisor that wait.
 
 /** For a machine that is busy with other things. */
-const PATIENT = { timeout: 90_000 };
+const PATIENT = { timeout: 240_000 };
 
 const directory = mkdtempSync(join(tmpdir(), "holdfast-test-"));
 afterAll(() => rmSync(directory, { recursive: true }));

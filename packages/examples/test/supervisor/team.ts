@@ -5,6 +5,7 @@ import { FileLock } from "@holdfast/controller/file-lock";
 import { poll } from "@holdfast/wait";
 import { isAlive } from "../../../../test/processes.ts";
 import type { Snapshot } from "../../src/supervisor/web/snapshot.ts";
+import { PATIENCE } from "../web/browser.ts";
 import { SupervisorProgram } from "./supervisor-program.ts";
 
 const RECORDER = fileURLToPath(new URL("recorder.sh", import.meta.url));
@@ -90,7 +91,7 @@ export class Team implements AsyncDisposable {
       return condition(last) && last;
     };
     try {
-      return await poll(look, { backoff: { duration: 100 }, timeout: 60_000 });
+      return await poll(look, { backoff: { duration: 100 }, timeout: PATIENCE });
     } catch {
       throw new Error(`not shown: ${condition}\n${JSON.stringify(last, undefined, 2)}`);
     }
@@ -112,7 +113,7 @@ export class Team implements AsyncDisposable {
       const started = this.starts().filter((start) => start.token > token);
       return names.every((name) => started.some((start) => start.name === name));
     };
-    await poll(isStarted, { backoff: { duration: 100 }, timeout: 60_000 });
+    await poll(isStarted, { backoff: { duration: 100 }, timeout: PATIENCE });
   }
 
   overlaps(): Start[] {

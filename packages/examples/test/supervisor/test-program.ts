@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterAll, describe, it } from "vitest";
 import { isAlive, survivors } from "../../../../test/processes.ts";
 import type { Snapshot } from "../../src/supervisor/web/snapshot.ts";
+import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "../web/browser.ts";
 import { SupervisorProgram } from "./supervisor-program.ts";
 import { type Leader, leaderOf, Team } from "./team.ts";
-import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "./web/browser.ts";
 
 /** The processes that run with these arguments. */
 function pidsOf(args: string): readonly string[] {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, it, vi } from "vitest";
-import { parseOptions } from "../../src/outbox/program/crash/options.ts";
+import { parseOptions } from "../../src/outbox/crash/options.ts";
 import { wholeNumber } from "../../src/terminal/arguments.ts";
 import { simulationCommand } from "../../src/terminal/simulation-command.ts";
 

@@ -123,9 +123,9 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     if (!this.signal.aborted) this.#timer.arm(this.#untilNext());
   }
 
-  /** Throws the error of the strategy if it has no delay left. */
+  /** Throws the error of the strategy if it has no delay left for an attempt that would follow. */
   requireMore(): void {
-    if (this.#exhausted !== undefined) throw this.#exhausted.error;
+    if (this.#exhausted !== undefined && !this.signal.aborted) throw this.#exhausted.error;
   }
 
   #draw(nextDelay: DelayFunc): number {

@@ -29,7 +29,7 @@ async function withOwnSignal(
  *
  * An accepted connection resets the delays, and its attempt counts as the first. So a connection that
  * lasted longer than the first delay is replaced at once. After a peer that accepts and hangs up, the
- * next attempt waits for the rest of that delay.
+ * next attempt waits for the rest of that delay, or of the planned delay if that is shorter.
  *
  * | Event | Result |
  * | --- | --- |
@@ -37,6 +37,9 @@ async function withOwnSignal(
  * | `use` resolves | connects again |
  * | `use` throws or rejects, with `onError` | calls `onError` with the error, connects again |
  * | `use` throws or rejects, without `onError` | rejects with the error unchanged |
+ * | `use` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onError` |
+ * | `use` throws a {@link RetryAfterError}, or an error caused by one | as any error, but the next attempt starts no earlier than it names |
+ * | that error names `Infinity` | rejects with the error unchanged, without `onError` |
  * | `connect` throws or rejects | as in {@link connectWithBackoff}, {@link TerminalError} and {@link RetryAfterError} included |
  * | `signal` is already aborted | resolves; `connect` is not called |
  * | `signal` aborts without a connection | ends the attempt and resolves at once |

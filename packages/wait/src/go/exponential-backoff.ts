@@ -26,7 +26,7 @@ export interface ExponentialBackoffOptions extends ConditionOptions {
  * | the delay reaches its `cap` | waits for the previous delay, then rejects with an `ExhaustedError` |
  * | `signal` is already aborted | rejects with `signal.reason`; `condition` is not called |
  * | `signal` aborts during a delay | stops the timer and rejects with `signal.reason` at once |
- * | `signal` aborts during a call | waits for the call; unless it returns true, rejects with `signal.reason`, or with an `ExhaustedError` after the last call |
+ * | `signal` aborts during a call | waits for the call; unless it returns true, rejects with `signal.reason`, or with an `ExhaustedError` if the last call returns false |
  *
  * `condition` receives `signal` itself. Remove listeners that it adds to it: they stay until the signal
  * is garbage collected.
@@ -40,8 +40,8 @@ export interface ExponentialBackoffOptions extends ConditionOptions {
  * Three surprises are kept from Go. `cap` ends the attempts: no delay and no call follow the delay
  * that reaches it, and the last delay is wasted (kubernetes/kubernetes#131122). With `steps: 0` the
  * condition is never called, and the wait rejects with an `ExhaustedError` even if its signal has
- * aborted. An abort during the last call also rejects with an `ExhaustedError`. To continue at the
- * cap, use {@link delayUntil} with a timeout, or `retry` for work that fails.
+ * aborted. An abort during the last call also rejects with an `ExhaustedError` if that call returns
+ * false. To continue at the cap, use {@link delayUntil} with a timeout, or `retry` for work that fails.
  *
  * Source: `ExponentialBackoff` and `ExponentialBackoffWithContext` of
  * k8s.io/apimachinery/pkg/util/wait.
@@ -73,9 +73,10 @@ export async function exponentialBackoff(
   options: ExponentialBackoffOptions,
 ): Promise<void> {
   requireOptions("options", options);
-  requireCondition(condition, options);
-  const { clock = realClock, onError, signal = new AbortController().signal } = options;
-  const attempts = new Attempts(options.backoff, new ReusedTimer("options.clock", clock));
+  const { backoff, clock = realClock, onError } = options;
+  const { signal = new AbortController().signal } = options;
+  requireCondition(condition, { signal, onError });
+  const attempts = new Attempts(backoff, new ReusedTimer("options.clock", clock));
   if (attempts.over) throw new ExhaustedError(0);
   const ask: Condition = (own) => attempts.mayAsk() && condition(own);
   await conditionLoop({ condition: ask, manager: attempts, signal, onError });

@@ -12,6 +12,7 @@ const CONFLICT = 409;
  *
  * | Error | Where the code is | Where the reason is |
  * | --- | --- | --- |
+ * | `ApiError` of @holdfast/kubernetes | `statusCode` | `reason` |
  * | `ApiException` of @kubernetes/client-node 1.x | `code` | `body`, JSON as text |
  * | `HttpError` of @kubernetes/client-node 0.x | `statusCode` | `body`, an object |
  * | a `Status` thrown itself | `code` | `reason` |

@@ -33,11 +33,15 @@ import { isExhaustedError } from "./exhausted-error.ts";
 export function isInterrupted(error: unknown): boolean {
   const seen = new Set<unknown>();
   let link = error;
-  while (typeof link === "object" && link !== null && !seen.has(link)) {
-    const { name, cause } = link as Partial<Error>;
-    if (isTimeoutError(link) || isExhaustedError(link) || NAMES.has(name)) return true;
-    seen.add(link);
-    link = cause;
+  try {
+    while (typeof link === "object" && link !== null && !seen.has(link)) {
+      const { name, cause } = link as Partial<Error>;
+      if (isTimeoutError(link) || isExhaustedError(link) || NAMES.has(name)) return true;
+      seen.add(link);
+      link = cause;
+    }
+  } catch {
+    // A getter or a proxy threw: there is no name to read.
   }
   return false;
 }

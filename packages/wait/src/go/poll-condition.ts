@@ -17,15 +17,15 @@ export async function pollCondition(
   managerFor: (sliding: boolean, clock: Clock) => BackoffManager,
 ): Promise<void> {
   requireOptions("options", options);
-  requireCondition(condition, options);
-  const { clock = realClock, immediate = true, sliding = false, onError } = options;
-  const { timeout = Number.POSITIVE_INFINITY } = options;
+  const { clock = realClock, immediate = true, sliding = false } = options;
+  const { signal: parent, onError, timeout = Number.POSITIVE_INFINITY } = options;
+  requireCondition(condition, { signal: parent, onError });
   requireBoolean("options.immediate", immediate);
   requireBoolean("options.sliding", sliding);
   requireNotNegative("options.timeout", timeout);
   requireClock("options.clock", clock);
   const manager = managerFor(sliding, clock);
-  const deadline = new Deadline(timeout, { clock, signal: options.signal });
+  const deadline = new Deadline(timeout, { clock, signal: parent });
   const { signal } = deadline;
   try {
     if (!signal.aborted) {

@@ -44,5 +44,9 @@ export class TimeoutError extends Error {
  * ```
  */
 export function isTimeoutError(value: unknown): value is TimeoutError {
-  return value instanceof Error && (value as Partial<TimeoutError>).code === TIMEOUT_CODE;
+  try {
+    return value instanceof Error && (value as Partial<TimeoutError>).code === TIMEOUT_CODE;
+  } catch {
+    return false; // A getter or a proxy threw: there is no code to read.
+  }
 }

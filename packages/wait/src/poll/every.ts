@@ -140,9 +140,8 @@ class GridManager implements BackoffManager {
   }
 
   backoff(): Timer {
-    const now = this.#clock.monotonic();
-    const left = this.#grid?.next(now) ?? this.#period;
-    this.#grid ??= new Grid(now, this.#period);
+    const left = this.#grid?.next(this.#clock.monotonic()) ?? this.#period;
+    this.#grid ??= new Grid(this.#clock, this.#period);
     return this.#timer.arm(left + this.#extra());
   }
 }

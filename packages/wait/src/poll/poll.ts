@@ -32,7 +32,7 @@ export interface PollOptions extends LoopOptions {
   /**
    * Time limit of the whole poll, in milliseconds. Above 0, or `Infinity`. When it expires, the promise
    * rejects with a {@link TimeoutError}, and the signal of `fn` aborts with the same error. The
-   * `cause` is the last error that `onError` received.
+   * `cause` is the last error of `fn`.
    *
    * @defaultValue `Infinity`
    */

@@ -16,7 +16,7 @@ export interface RetryContext {
   /** Milliseconds since the call of {@link retry}. */
   readonly elapsed: number;
 
-  /** Number of attempts that may follow, at least 1: no hook is called after the last attempt. */
+  /** Number of attempts that may follow, at least 1: no hook is called after the last retry. */
   readonly retriesLeft: number;
 
   /** The `signal` of the options; one that never aborts if there is none. */

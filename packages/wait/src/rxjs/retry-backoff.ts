@@ -203,13 +203,13 @@ function nextDelay(
   if (retriesLeft <= 0 || isTerminalError(error)) return undefined;
   const after = RetryAfterError.delayOf(error);
   const scheduled = pace.nextDelay();
+  if (after === Number.POSITIVE_INFINITY && delay === undefined) return undefined;
   const planned = after ?? scheduled;
   const failure = { attempt, error, elapsed, retriesLeft };
   const context = Object.freeze({ ...failure, delay: planned });
   if (!shouldRetry(context)) return undefined;
   const chosen =
     delay === undefined ? planned : requireNotNegative("options.delay()", delay(context, planned));
-  if (delay === undefined && after === Number.POSITIVE_INFINITY) return undefined;
   if (toNanoseconds(elapsed + chosen) > toNanoseconds(maxElapsed)) return undefined;
   onRetry(Object.freeze({ ...failure, delay: chosen }));
   return chosen;

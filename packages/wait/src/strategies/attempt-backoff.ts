@@ -174,8 +174,8 @@ export class AttemptBackoff implements BackoffStrategy {
    * @returns a function that returns milliseconds
    */
   delayFunc(): DelayFunc {
-    const copy = this.copy();
-    return () => copy.duration();
+    let attempt = 0;
+    return () => this.forAttempt(attempt++);
   }
 
   /** Finite, so that 0 times it and a draw of 0 are not NaN. */

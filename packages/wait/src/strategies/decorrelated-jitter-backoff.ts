@@ -66,12 +66,10 @@ export interface DecorrelatedJitterBackoffOptions {
  * ```
  */
 export class DecorrelatedJitterBackoff implements BackoffStrategy {
-  readonly #options: DecorrelatedJitterBackoffOptions;
   readonly #min: number;
   readonly #factor: number;
   readonly #max: number;
   readonly #random: Random;
-  #previous: number;
 
   /**
    * @param options - see {@link DecorrelatedJitterBackoffOptions}
@@ -89,12 +87,10 @@ export class DecorrelatedJitterBackoff implements BackoffStrategy {
     requireAtLeast("options.factor", factor, 1);
     requireAbove("options.cap", cap, 0);
     requireFunction("options.random", random);
-    this.#options = { duration, factor, cap, random };
-    this.#max = toNanosecondsWithin(cap);
     this.#min = toNanoseconds(duration);
     this.#factor = factor;
+    this.#max = toNanosecondsWithin(cap);
     this.#random = random;
-    this.#previous = this.#min;
   }
 
   /**
@@ -103,14 +99,12 @@ export class DecorrelatedJitterBackoff implements BackoffStrategy {
    * @returns a function that returns milliseconds
    */
   delayFunc(): DelayFunc {
-    const fresh = new DecorrelatedJitterBackoff(this.#options);
-    return () => fresh.#next();
-  }
-
-  #next(): number {
-    const end = Math.min(this.#previous * this.#factor, LONGEST_NANOSECONDS);
-    const drawn = this.#min + this.#random() * (end - this.#min);
-    this.#previous = Math.min(Math.floor(drawn), this.#max);
-    return toMilliseconds(this.#previous);
+    let previous = this.#min;
+    return () => {
+      const end = Math.min(previous * this.#factor, LONGEST_NANOSECONDS);
+      const drawn = this.#min + this.#random() * (end - this.#min);
+      previous = Math.min(Math.floor(drawn), this.#max);
+      return toMilliseconds(previous);
+    };
   }
 }

@@ -27,11 +27,8 @@ export interface FibonacciBackoffOptions extends SpreadOptions {
  * ```
  */
 export class FibonacciBackoff implements BackoffStrategy {
-  readonly #options: FibonacciBackoffOptions;
   readonly #jitter: CappedJitter;
-  // Initialized with numbers, so that engines store them unboxed and no step allocates.
-  #next = 0;
-  #after = 0;
+  readonly #first: number;
 
   /**
    * @param options - see {@link FibonacciBackoffOptions}
@@ -41,10 +38,8 @@ export class FibonacciBackoff implements BackoffStrategy {
     requireOptions("options", options);
     const { duration, jitter, cap, capAfterJitter, random } = options;
     requireAtLeast("options.duration", duration, 0);
-    this.#options = { duration, jitter, cap, capAfterJitter, random };
-    this.#jitter = cappedJitter("options", options);
-    this.#next = Math.min(toNanoseconds(duration), this.#jitter.limit);
-    this.#after = this.#next;
+    this.#jitter = cappedJitter("options", { jitter, cap, capAfterJitter, random });
+    this.#first = Math.min(toNanoseconds(duration), this.#jitter.limit);
   }
 
   /**
@@ -53,14 +48,13 @@ export class FibonacciBackoff implements BackoffStrategy {
    * @returns a function that returns milliseconds
    */
   delayFunc(): DelayFunc {
-    const fresh = new FibonacciBackoff(this.#options);
-    return () => fresh.#step();
-  }
-
-  #step(): number {
-    const base = this.#next;
-    this.#next = this.#after;
-    this.#after = Math.min(base + this.#after, this.#jitter.limit);
-    return toMilliseconds(this.#jitter.apply(base));
+    let next = this.#first;
+    let after = this.#first;
+    return () => {
+      const base = next;
+      next = after;
+      after = Math.min(base + after, this.#jitter.limit);
+      return toMilliseconds(this.#jitter.apply(base));
+    };
   }
 }

@@ -185,10 +185,7 @@ export function grpcBackoff(retries: number, options: GrpcBackoffOptions = {}): 
  * ```
  */
 export class GrpcBackoff implements BackoffStrategy {
-  #shape: Shape;
-  // Initialized with numbers, so that engines store them unboxed and no step allocates.
-  #base = 0;
-  #retries = 0;
+  readonly #shape: Shape;
 
   /**
    * @param options - see {@link GrpcBackoffOptions}
@@ -204,18 +201,15 @@ export class GrpcBackoff implements BackoffStrategy {
    * @returns a function that returns milliseconds
    */
   delayFunc(): DelayFunc {
-    const fresh = new GrpcBackoff();
-    fresh.#shape = this.#shape;
-    return () => fresh.#next();
-  }
-
-  #next(): number {
     const shape = this.#shape;
-    if (this.#retries++ === 0) {
-      this.#base = shape.first;
-      return toMilliseconds(Math.floor(shape.first));
-    }
-    if (this.#base < shape.limit) this.#base *= shape.factor;
-    return spread(this.#base, shape);
+    let base: number | undefined;
+    return () => {
+      if (base === undefined) {
+        base = shape.first;
+        return toMilliseconds(Math.floor(base));
+      }
+      if (base < shape.limit) base *= shape.factor;
+      return spread(base, shape);
+    };
   }
 }

@@ -33,11 +33,9 @@ export interface LinearBackoffOptions extends SpreadOptions {
  * ```
  */
 export class LinearBackoff implements BackoffStrategy {
-  readonly #options: LinearBackoffOptions;
   readonly #jitter: CappedJitter;
+  readonly #first: number;
   readonly #increment: number;
-  // Initialized with a number, so that engines store it unboxed and no step allocates.
-  #base = 0;
 
   /**
    * @param options - see {@link LinearBackoffOptions}
@@ -48,10 +46,9 @@ export class LinearBackoff implements BackoffStrategy {
     const { duration, increment = duration, jitter, cap, capAfterJitter, random } = options;
     requireAtLeast("options.duration", duration, 0);
     requireAtLeast("options.increment", increment, 0);
-    this.#options = { duration, increment, jitter, cap, capAfterJitter, random };
-    this.#jitter = cappedJitter("options", options);
+    this.#jitter = cappedJitter("options", { jitter, cap, capAfterJitter, random });
+    this.#first = Math.min(toNanoseconds(duration), this.#jitter.limit);
     this.#increment = toNanoseconds(increment);
-    this.#base = Math.min(toNanoseconds(duration), this.#jitter.limit);
   }
 
   /**
@@ -60,13 +57,11 @@ export class LinearBackoff implements BackoffStrategy {
    * @returns a function that returns milliseconds
    */
   delayFunc(): DelayFunc {
-    const fresh = new LinearBackoff(this.#options);
-    return () => fresh.#step();
-  }
-
-  #step(): number {
-    const base = this.#base;
-    this.#base = Math.min(base + this.#increment, this.#jitter.limit);
-    return toMilliseconds(this.#jitter.apply(base));
+    let next = this.#first;
+    return () => {
+      const base = next;
+      next = Math.min(base + this.#increment, this.#jitter.limit);
+      return toMilliseconds(this.#jitter.apply(base));
+    };
   }
 }

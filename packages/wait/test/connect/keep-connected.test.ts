@@ -213,6 +213,25 @@ it("rejects with the error of such a strategy after onError has received the err
   ]);
 });
 
+it.each<[string, Options]>([
+  ["settles", {}],
+  ["throws", { onError: () => stop.abort() }],
+])(
+  "resolves after an abort when use %s, even if the strategy has no delay left",
+  async (how, options) => {
+    const backoff = new BinaryExponentialBackoff({ slotTime: 100, attemptLimit: 1 });
+    const use = () => {
+      if (how === "throws") throw new Error("ECONNRESET");
+      stop.abort();
+    };
+    await start(scripted({ lifetime: 0 }), use, { backoff, ...options });
+    expect(timeline.events).toEqual([
+      [0, "attempt 1"],
+      [0, "resolved"],
+    ]);
+  },
+);
+
 it("rejects with a TerminalError of use, without calling onError", async () => {
   const terminal = new TerminalError("revoked");
   const onError = vi.fn();

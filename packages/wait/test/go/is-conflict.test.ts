@@ -32,8 +32,19 @@ class HttpError extends Error {
   }
 }
 
+/** The error of @holdfast/kubernetes, whose own code is a word. */
+const apiError = (statusCode: number, reason: string) =>
+  Object.assign(new Error(`PUT /x: ${statusCode}`), {
+    code: "ERR_KUBERNETES_API",
+    statusCode,
+    reason,
+    details: {},
+  });
+
 describe("isConflict", () => {
   it.each([
+    { name: "an ApiError of @holdfast/kubernetes", error: apiError(409, "Conflict") },
+    { name: "an ApiError without a reason", error: apiError(409, "") },
     {
       name: "an error of client-node 1.x",
       error: new ApiException(409, JSON.stringify(status(409, "Conflict"))),
@@ -63,6 +74,8 @@ describe("isConflict", () => {
   const text = () => JSON.stringify(status(409, "Conflict"));
 
   it.each([
+    { name: "AlreadyExists in an ApiError", error: apiError(409, "AlreadyExists") },
+    { name: "NotFound in an ApiError", error: apiError(404, "NotFound") },
     {
       name: "AlreadyExists",
       error: new ApiException(409, JSON.stringify(status(409, "AlreadyExists"))),

@@ -2,6 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { TimeoutError } from "@holdfast/wait";
 import { ExhaustedError, isInterrupted } from "@holdfast/wait/go";
 import { expect, it } from "vitest";
+import { unreadable } from "../stage.ts";
 
 const abort = AbortSignal.abort().reason as unknown;
 const failure = new Error("refused");
@@ -44,6 +45,11 @@ it.each([
   { name: "an AggregateError with an interruption", error: new AggregateError([abort, failure]) },
 ])("is false for $name", ({ error }) => {
   expect(isInterrupted(error)).toBe(false);
+});
+
+it("is false for an error that throws when read", () => {
+  expect(isInterrupted(unreadable())).toBe(false);
+  expect(isInterrupted(new Error("a", { cause: unreadable() }))).toBe(false);
 });
 
 it("ends on circular causes", () => {

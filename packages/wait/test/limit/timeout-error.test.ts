@@ -1,6 +1,7 @@
 import { isTimeoutError, TimeoutError } from "@holdfast/wait";
 import { ExhaustedError } from "@holdfast/wait/go";
 import { expect, it } from "vitest";
+import { unreadable } from "../stage.ts";
 
 it("has name, code, message, timeout and cause", () => {
   const cause = new Error("refused");
@@ -34,4 +35,8 @@ it.each([
   { value: "ERR_WAIT_TIMEOUT", is: false },
 ])("is recognised by its code: $value", ({ value, is }) => {
   expect(isTimeoutError(value)).toBe(is);
+});
+
+it("is not an error that throws when read", () => {
+  expect(isTimeoutError(unreadable())).toBe(false);
 });

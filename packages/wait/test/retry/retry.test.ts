@@ -14,7 +14,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 import { type Harness, harnesses } from "../harness.ts";
-import { FAILURES, REASONS, stageOn } from "../stage.ts";
+import { FAILURES, REASONS, stageOn, unreadable } from "../stage.ts";
 
 describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
   let harness: Harness;
@@ -99,6 +99,16 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
         [740, ["value", 4]],
         [740, "resolved"],
       ]);
+    });
+
+    it("after a failure that throws when read", async () => {
+      const end = start(({ attempt }) => {
+        if (attempt === 1) throw unreadable();
+        return "done";
+      });
+      await harness.step(100);
+      await end;
+      expect(timeline.events.at(-2)).toEqual([100, ["value", "done"]]);
     });
 
     it("after failures of any kind, thrown or rejected", async () => {

@@ -87,6 +87,15 @@ describe("retryBackoff", () => {
       expect(timeline.events[1]).toEqual([0, ["failed", error]]);
     });
 
+    it("fails with a RetryAfterError of Infinity, without calling shouldRetry", () => {
+      const error = new RetryAfterError(Number.POSITIVE_INFINITY);
+      const shouldRetry = () => {
+        throw new Error("must not be called");
+      };
+      start(failing(error), { shouldRetry });
+      expect(timeline.events[1]).toEqual([0, ["failed", error]]);
+    });
+
     it("passes the delay to the delay hook, which may replace even Infinity", () => {
       const delay = vi.fn((_context: RetryBackoffContext, next: number) => Math.min(next, 50));
       start(failing(new RetryAfterError(Number.POSITIVE_INFINITY)), { delay, retries: 1 });

@@ -1,10 +1,11 @@
 import type { PassiveClock } from "@holdfast/clock";
+import type { LogEntry } from "../../web/log-entry.ts";
+import type { StatusSource } from "../../web/status-source.ts";
 import type { SupervisorEvent } from "../core/event.ts";
 import type { Statuses } from "../core/status.ts";
 import type { Supervisor } from "../core/supervisor.ts";
 import type { HealthCheck } from "../web/health.ts";
-import type { LeaderSnapshot, LogEntry, ProcessSnapshot, Snapshot } from "../web/snapshot.ts";
-import type { StatusSource } from "../web/status-source.ts";
+import type { LeaderSnapshot, ProcessSnapshot, Snapshot } from "../web/snapshot.ts";
 import { describeEvent } from "./describe-event.ts";
 import { processSnapshot } from "./process-snapshot.ts";
 
@@ -27,7 +28,7 @@ const LOG_LENGTH = 50;
 const IDLE = { size: 0, delayed: 0, inFlight: 0 };
 
 /** What this program does, for its page and its health. */
-export class Board implements StatusSource {
+export class Board implements StatusSource<Snapshot> {
   readonly #options: BoardOptions;
   readonly #listeners = new Set<() => void>();
   /** Undefined while somebody else leads. */

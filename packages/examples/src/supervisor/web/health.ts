@@ -1,4 +1,4 @@
-import { jsonReply, type Reply, textReply } from "./reply.ts";
+import { jsonReply, type Reply, textReply } from "../../web/reply.ts";
 
 /** Something that must be so for a program to count as alive, or as ready. */
 export interface HealthCheck {

@@ -1,4 +1,5 @@
-import type { LogEntry, ReplicaSnapshot, Snapshot } from "./snapshot.ts";
+import type { LogEntry } from "../../web/log-entry.ts";
+import type { ReplicaSnapshot, Snapshot } from "./snapshot.ts";
 
 /** How many changes a page is told of. */
 const LOG_LENGTH = 50;

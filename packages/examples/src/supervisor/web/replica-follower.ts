@@ -1,15 +1,16 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { keepConnected } from "@holdfast/wait";
+import type { LogEntry } from "../../web/log-entry.ts";
+import type { StatusSource } from "../../web/status-source.ts";
 import { mergeLogs, mergeSnapshots } from "./merge-snapshots.ts";
 import { openEvents } from "./open-events.ts";
-import type { LogEntry, Snapshot } from "./snapshot.ts";
-import type { StatusSource } from "./status-source.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** What a {@link ReplicaFollower} needs. */
 export interface ReplicaFollowerOptions {
   readonly clock: Clock;
   /** The parent, as a supervisor whose processes are the replicas. */
-  readonly own: StatusSource;
+  readonly own: StatusSource<Snapshot>;
   /** The url of each replica's server, by the name of the replica. */
   readonly urls: ReadonlyMap<string, string>;
   /** Replaced by tests, which have no sockets. */
@@ -27,7 +28,7 @@ const BACKOFF = { duration: 200, factor: 2, cap: 2_000, jitter: 0.1 };
 const SILENCE = 3_000;
 
 /** Follows the replicas of a supervisor and shows them as one, whoever of them leads or dies. */
-export class ReplicaFollower implements StatusSource {
+export class ReplicaFollower implements StatusSource<Snapshot> {
   readonly name = "replica follower";
   readonly #options: ReplicaFollowerOptions;
   readonly #listeners = new Set<() => void>();

@@ -1,3 +1,4 @@
+import type { LogEntry } from "../../web/log-entry.ts";
 import type { Phase } from "../core/phase.ts";
 
 /** A supervisor as its page shows it: plain data. Instants are milliseconds since the epoch. */
@@ -56,12 +57,4 @@ export interface QueueSnapshot {
   readonly size: number;
   readonly delayed: number;
   readonly inFlight: number;
-}
-
-/** A line of the log. */
-export interface LogEntry {
-  readonly at: number;
-  /** The process or replica it is about; undefined if it is about the whole. */
-  readonly name: string | undefined;
-  readonly text: string;
 }

@@ -1,9 +1,9 @@
 import type { PassiveClock } from "@holdfast/clock";
 import type { Snapshot } from "../../../src/supervisor/web/snapshot.ts";
-import type { StatusSource } from "../../../src/supervisor/web/status-source.ts";
+import type { StatusSource } from "../../../src/web/status-source.ts";
 
 /** A source that shows what a test tells it to. */
-export class ScriptedStatus implements StatusSource {
+export class ScriptedStatus implements StatusSource<Snapshot> {
   readonly #clock: PassiveClock;
   readonly #listeners = new Set<() => void>();
   #state: Omit<Snapshot, "at">;

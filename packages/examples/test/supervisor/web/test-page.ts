@@ -4,7 +4,7 @@ import { Registry } from "prom-client";
 import { describe, it } from "vitest";
 import { serve } from "../../../src/supervisor/web/serve.ts";
 import type { ProcessSnapshot, Snapshot } from "../../../src/supervisor/web/snapshot.ts";
-import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "./browser.ts";
+import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "../../web/browser.ts";
 import { ScriptedStatus } from "./scripted-status.ts";
 
 function processNamed(name: string, change: Partial<ProcessSnapshot> = {}): ProcessSnapshot {

@@ -1,14 +1,8 @@
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { formatDuration } from "../../../terminal/duration.ts";
+import { connectionLine } from "../../../web/page/connection-line.ts";
+import type { Picture } from "../../../web/page/news.ts";
 import type { Snapshot } from "../snapshot.ts";
-import type { Connection, Picture } from "./news.ts";
-
-const CONNECTIONS: Record<Connection, string> = {
-  connecting: "connecting…",
-  live: "live",
-  stalled: "stalled, nothing comes",
-  disconnected: "disconnected, retrying",
-};
 
 const crown: TemplateResult<2> = svg`<path d="M2 12.5h12L15 5l-4 3-3-5.5L5 8 1 5z" />`;
 
@@ -33,19 +27,14 @@ function announcement({ leader, replicas }: Snapshot): string {
 }
 
 /** What this page is about, who leads, and how old all this is. */
-export function pageHeader({ snapshot, connection, age, now }: Picture): TemplateResult {
-  const seconds = Math.floor(age / 1_000);
-  const old = seconds === 0 ? "data from just now" : `data ${formatDuration(seconds * 1_000)} old`;
+export function pageHeader(picture: Picture<Snapshot>): TemplateResult {
+  const { snapshot, now } = picture;
   return html`<header>
     <div class="title">
       <h1>Supervisor</h1>
       <code>${snapshot?.file}</code>
     </div>
-    ${snapshot === undefined ? nothing : leaderLine(snapshot, now)}
-    <p class="connection" data-state=${connection}>
-      <span role="status">${CONNECTIONS[connection]}</span>
-      ${snapshot === undefined ? nothing : html`<span class="age">${old}</span>`}
-    </p>
+    ${snapshot === undefined ? nothing : leaderLine(snapshot, now)} ${connectionLine(picture)}
     <p class="unseen" aria-live="polite">${snapshot === undefined ? "" : announcement(snapshot)}</p>
   </header>`;
 }

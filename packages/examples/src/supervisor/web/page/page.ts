@@ -1,12 +1,12 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
+import { changeLog } from "../../../web/page/change-log.ts";
+import { News, type Picture } from "../../../web/page/news.ts";
+import { Redrawing } from "../../../web/page/redrawing.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { changeLog } from "./change-log.ts";
 import { pageHeader } from "./header.ts";
-import { News, type Picture } from "./news.ts";
 import { processTable } from "./process-table.ts";
 import { QueueHistory } from "./queue-history.ts";
 import { queueLines } from "./queue-lines.ts";
-import { Redrawing } from "./redrawing.ts";
 import { replicaRow } from "./replica-row.ts";
 
 /** Between two drawings, in milliseconds. */
@@ -15,7 +15,7 @@ const CALM_PERIOD = 1_000;
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const history = new QueueHistory();
-const news = new News("/events", (snapshot) => {
+const news = new News<Snapshot>("/events", (snapshot) => {
   redrawing.ask();
   if (snapshot === undefined) return;
   const { at, queue, leader, file } = snapshot;
@@ -27,7 +27,7 @@ const news = new News("/events", (snapshot) => {
 /** The latest that somebody who led has told. */
 let led: Snapshot | undefined;
 
-function body(snapshot: Snapshot, { connection, now }: Picture): TemplateResult {
+function body(snapshot: Snapshot, { connection, now }: Picture<Snapshot>): TemplateResult {
   // While nobody leads, the processes are as the last leader left them, as far as anybody knows.
   const { processes, at } = led ?? snapshot;
   const isLed = snapshot === led;

@@ -1,0 +1,154 @@
+// The resources that scripts use, and the manifests of the custom ones.
+
+const GROUP = "conformance.example.org";
+
+/** Paths of collections within the namespace of a script, or of the cluster. */
+export const paths = {
+  configMaps: "/api/v1/namespaces/$(namespace)/configmaps",
+  secrets: "/api/v1/namespaces/$(namespace)/secrets",
+  pods: "/api/v1/namespaces/$(namespace)/pods",
+  namespaces: "/api/v1/namespaces",
+  deployments: "/apis/apps/v1/namespaces/$(namespace)/deployments",
+  leases: "/apis/coordination.k8s.io/v1/namespaces/$(namespace)/leases",
+  events: "/apis/events.k8s.io/v1/namespaces/$(namespace)/events",
+  widgets: `/apis/${GROUP}/v1/namespaces/$(namespace)/widgets`,
+  zones: `/apis/${GROUP}/v1/zones`,
+} as const;
+
+const WIDGET_SCHEMA = {
+  type: "object",
+  required: ["spec"],
+  properties: {
+    spec: {
+      type: "object",
+      required: ["color"],
+      properties: {
+        color: { type: "string", enum: ["red", "green", "blue"] },
+        size: { type: "integer", minimum: 1, maximum: 100, default: 1 },
+        label: { type: "string", maxLength: 20, pattern: "^[a-z]*$" },
+        isOn: { type: "boolean", default: true },
+        tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
+        steps: { type: "array", items: { type: "string" } },
+        ports: {
+          type: "array",
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["name"],
+          items: {
+            type: "object",
+            required: ["name"],
+            properties: {
+              name: { type: "string" },
+              port: { type: "integer" },
+              protocol: { type: "string", default: "TCP" },
+            },
+          },
+        },
+        settings: { type: "object", additionalProperties: { type: "string" } },
+        extra: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+        note: { type: "string", nullable: true },
+      },
+    },
+    status: {
+      type: "object",
+      properties: {
+        phase: { type: "string" },
+        observedGeneration: { type: "integer" },
+        conditions: {
+          type: "array",
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["type"],
+          items: {
+            type: "object",
+            required: ["type", "status"],
+            properties: {
+              type: { type: "string" },
+              status: { type: "string" },
+              reason: { type: "string" },
+              message: { type: "string" },
+              lastTransitionTime: { type: "string", format: "date-time" },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+const ZONE_SCHEMA = {
+  type: "object",
+  properties: {
+    spec: { type: "object", properties: { region: { type: "string" } } },
+    status: { type: "object", properties: { phase: { type: "string" } } },
+  },
+};
+
+/** Manifest of the namespaced custom resource: a status subresource, defaults, every type of list, columns. */
+export const widgetCrd: object = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: `widgets.${GROUP}` },
+  spec: {
+    group: GROUP,
+    scope: "Namespaced",
+    names: {
+      kind: "Widget",
+      listKind: "WidgetList",
+      plural: "widgets",
+      singular: "widget",
+      shortNames: ["wi"],
+      categories: ["things"],
+    },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: WIDGET_SCHEMA },
+        subresources: { status: {} },
+        additionalPrinterColumns: [
+          { name: "Color", type: "string", jsonPath: ".spec.color" },
+          { name: "Size", type: "integer", jsonPath: ".spec.size" },
+        ],
+      },
+    ],
+  },
+};
+
+/** Manifest of the custom resource of the cluster. It has no subresource. */
+export const zoneCrd: object = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: `zones.${GROUP}` },
+  spec: {
+    group: GROUP,
+    scope: "Cluster",
+    names: { kind: "Zone", listKind: "ZoneList", plural: "zones", singular: "zone" },
+    versions: [
+      { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: ZONE_SCHEMA } },
+    ],
+  },
+};
+
+const RESOURCES: Readonly<Record<string, readonly string[]>> = {
+  v1: ["configmaps", "secrets", "pods", "namespaces"],
+  "apps/v1": ["deployments"],
+  "coordination.k8s.io/v1": ["leases"],
+  "events.k8s.io/v1": ["events"],
+  [`${GROUP}/v1`]: ["widgets", "zones"],
+};
+
+/** Path of the collection of each resource, over all namespaces. */
+export const collections: readonly string[] = Object.entries(RESOURCES).flatMap(([group, names]) =>
+  names.map((name) => `${group.includes("/") ? "/apis" : "/api"}/${group}/${name}`),
+);
+
+/**
+ * Whether scripts use a resource, a subresource or a group.
+ *
+ * @param group - group and version, for example `apps/v1`; empty in a list of groups
+ * @param name - name in the list, for example `pods/status`; in a list of groups the name of the group
+ */
+export function isServed(group: string, name: string): boolean {
+  if (group === "") return Object.keys(RESOURCES).some((one) => one.startsWith(`${name}/`));
+  return (RESOURCES[group] ?? []).includes(name.replace(/\/.*$/, ""));
+}

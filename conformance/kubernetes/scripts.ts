@@ -1,0 +1,28 @@
+// All scripts, by the group that is recorded in one file.
+import type { Script } from "./script.ts";
+import { applies } from "./scripts/applies.ts";
+import { coordination } from "./scripts/coordination.ts";
+import { deletions } from "./scripts/deletions.ts";
+import { discovery } from "./scripts/discovery.ts";
+import { errors } from "./scripts/errors.ts";
+import { lists } from "./scripts/lists.ts";
+import { patches } from "./scripts/patches.ts";
+import { schemas } from "./scripts/schemas.ts";
+import { status } from "./scripts/status.ts";
+import { watches } from "./scripts/watches.ts";
+import { writes } from "./scripts/writes.ts";
+
+/** Scripts by group. A group is recorded in `recordings/GROUP.json`. */
+export const scripts: Readonly<Record<string, readonly Script[]>> = {
+  writes,
+  patches,
+  status,
+  deletions,
+  applies,
+  lists,
+  watches,
+  schemas,
+  coordination,
+  errors,
+  discovery,
+};

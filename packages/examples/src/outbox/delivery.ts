@@ -1,0 +1,219 @@
+import { type Clock, onAbort } from "@holdfast/clock";
+import type { ResourceLock } from "@holdfast/controller";
+import { isTimeoutError, poll, seededRandom } from "@holdfast/wait";
+import { until } from "@holdfast/wait/go";
+import { type Audit, audit } from "./audit.ts";
+import { Crew, type Departure } from "./crew.ts";
+import type { ProgramDatabase } from "./database/program-database.ts";
+import { killSome } from "./killing.ts";
+import { NOTHING_SEEN, type Observation, observe } from "./observe.ts";
+import { isTakenBack } from "./order.ts";
+import type { Progress } from "./progress.ts";
+import type { Inbox } from "./receiver/inbox.ts";
+import type { Overlap } from "./receiver/overlap.ts";
+import type { Settings } from "./settings.ts";
+import type { Report } from "./worker/report.ts";
+
+/** How often to look, in milliseconds. */
+const PERIOD = 200;
+
+/** When so many workers have ended by themselves, the others will, too. */
+const MOST_FAILED = 5;
+
+/** How long the receiver may take for what was sent to it before the end, in milliseconds. */
+const PATIENCE = 60_000;
+
+/** Options for {@link Delivery}. */
+export interface DeliveryOptions {
+  readonly settings: Settings;
+  readonly tables: ProgramDatabase;
+  /** The URL of the database for workers. */
+  readonly databaseUrl: string;
+  readonly inbox: Inbox;
+  readonly lock: ResourceLock;
+  readonly redisUrl: string | undefined;
+  readonly clock: Clock;
+  readonly onProgress: (progress: Progress) => void;
+  /** Called before the workers are asked to stop. */
+  readonly onStop: () => void;
+  /** Receives what happens to a worker, or to the whole run. */
+  readonly onNews: (text: string, worker?: string) => void;
+}
+
+/** The end of a delivery. */
+export interface Outcome {
+  /** False if it was stopped before. */
+  readonly isSettled: boolean;
+  readonly progress: Progress;
+  readonly audit: Audit;
+  /** Whether the receiver has handled all that was sent to it. */
+  readonly isIdle: boolean;
+  /** Messages that were in the hands of two at once. */
+  readonly overlapping: readonly Overlap[];
+  /** Workers that ended by themselves, or of a signal that nobody here sent. */
+  readonly failed: number;
+}
+
+/** Places orders, kills workers, and waits until every message has arrived or is given up. */
+export class Delivery {
+  readonly #options: DeliveryOptions;
+  readonly #orders: readonly number[];
+  readonly #crew: Crew;
+  readonly #start: number;
+  #state: Progress["state"] = "running";
+  #observation: Observation = NOTHING_SEEN;
+  /** The error of the last look. */
+  #trouble: Error | undefined;
+  readonly #placed = new Set<number>();
+  #killed = 0;
+  #failed = 0;
+  #orphans = 0;
+
+  constructor(options: DeliveryOptions) {
+    const { settings, tables, databaseUrl, inbox, redisUrl, clock } = options;
+    this.#options = options;
+    this.#orders = Array.from({ length: settings.messages }, (_, index) => index + 1);
+    this.#start = clock.monotonic();
+    const common = { database: tables.name, databaseUrl, target: inbox.url, redisUrl };
+    this.#crew = new Crew({
+      size: settings.workers,
+      clock,
+      optionsOf: (number) => ({ ...common, name: `worker-${number}` }),
+      onReport: (report, worker) => this.#hear(report, worker),
+      onExit: (departure, worker) => this.#mourn(departure, worker),
+    });
+    this.#crew.place(this.#orders);
+  }
+
+  /**
+   * Runs until all is settled, or the signal aborts. Nothing of it runs afterwards.
+   *
+   * @param kill - aborts for somebody who does not want to wait for the workers
+   * @returns the figures. It rejects if the database does not answer at the end
+   */
+  async run(signal: AbortSignal, kill: AbortSignal): Promise<Outcome> {
+    const { tables, inbox, onStop } = this.#options;
+    using _ = onAbort(kill, () => this.#crew.killAll());
+    const stop = new AbortController();
+    if (signal.aborted) stop.abort();
+    const working = this.#crew.run(stop.signal);
+    let isSettled = false;
+    try {
+      isSettled = await this.#settle(signal);
+    } finally {
+      this.#state = "stopping";
+      onStop();
+      this.#tell();
+      stop.abort();
+      await working;
+    }
+    const isIdle = await this.#drained();
+    await this.#look(new AbortController().signal);
+    this.#tell();
+    const facts = { orders: this.#orders, placed: this.#placed, seen: inbox.ledger.ids };
+    return {
+      ...{ isSettled, isIdle, failed: this.#failed },
+      progress: this.progress,
+      audit: await audit(facts, tables.database),
+      overlapping: inbox.ledger.overlaps,
+    };
+  }
+
+  /** Kills one worker without a warning; false if there is none of this name. */
+  kill(worker: string): boolean {
+    return this.#crew.kill(worker);
+  }
+
+  get progress(): Progress {
+    const { settings, inbox, clock } = this.#options;
+    return {
+      ...this.#observation,
+      state: this.#state,
+      trouble: this.#trouble?.message,
+      elapsed: clock.monotonic() - this.#start,
+      messages: settings.messages,
+      open: this.#crew.open,
+      takenBack: [...this.#placed].filter(isTakenBack).length,
+      received: inbox.ledger.counts,
+      workers: this.#crew.members,
+      killed: this.#killed,
+      orphans: this.#orphans,
+    };
+  }
+
+  async #settle(signal: AbortSignal): Promise<boolean> {
+    const { settings, inbox, clock, onNews } = this.#options;
+    const { kills, messages, seed, keep } = settings;
+    let isKilling = true;
+    const end = new AbortController();
+    using _ = onAbort(signal, () => end.abort());
+    const arrived = (): number => inbox.ledger.counts.effects;
+    const random = seededRandom(seed);
+    const killing = killSome(
+      this.#crew,
+      { kills, messages, arrived, clock, random },
+      end.signal,
+    ).finally(() => {
+      isKilling = false;
+    });
+    const watch = async (): Promise<void> => {
+      const isPlaced = this.#crew.open === 0;
+      await this.#look(end.signal);
+      if (this.#failed >= MOST_FAILED) end.abort();
+      const isSettled = isPlaced && !isKilling && (await this.#isSettled());
+      if (isSettled && this.#state === "running") onNews("every message has arrived or is dead");
+      this.#state = isSettled ? "settled" : "running";
+      this.#tell();
+      if (isSettled && !keep) end.abort();
+    };
+    const onError = (error: unknown): void => {
+      if (end.signal.aborted) return;
+      this.#trouble = error as Error; // The database is away for a moment.
+      this.#tell();
+    };
+    await until(watch, PERIOD, end.signal, { clock, onError });
+    await killing;
+    return this.#state === "settled";
+  }
+
+  async #isSettled(): Promise<boolean> {
+    const { pending, failed } = this.#observation.statuses;
+    return pending + failed === 0 && (await this.#options.inbox.isIdle());
+  }
+
+  /** Waits for what was sent and not handled: without it, it would count as lost. */
+  async #drained(): Promise<boolean> {
+    const { inbox, clock } = this.#options;
+    try {
+      const backoff = { duration: PERIOD };
+      await poll(() => inbox.isIdle(), { backoff, timeout: PATIENCE, clock });
+      return true;
+    } catch (error) {
+      if (isTimeoutError(error)) return false;
+      throw error;
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const { tables, lock, clock } = this.#options;
+    this.#observation = await observe({ tables, lock, clock }, signal);
+    this.#trouble = undefined;
+  }
+
+  #tell(): void {
+    this.#options.onProgress(this.progress);
+  }
+
+  #hear(report: Report, worker: string): void {
+    if (report.type === "placed") this.#placed.add(report.order);
+    if (report.type === "ready") this.#options.onNews("is at work", worker);
+    if (report.type === "event" && report.kind === "orphan") this.#orphans++;
+  }
+
+  #mourn(departure: Departure, worker: string): void {
+    if (departure === "killed") this.#killed++;
+    if (departure === "failed") this.#failed++;
+    const text = { killed: "was killed", failed: "ended by itself", stopped: "has stopped" };
+    this.#options.onNews(text[departure], worker);
+  }
+}

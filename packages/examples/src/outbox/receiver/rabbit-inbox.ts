@@ -1,0 +1,103 @@
+import { type Channel, type ChannelModel, type ConsumeMessage, connect } from "amqplib";
+import { z } from "zod";
+import { Gate } from "../gate.ts";
+import { ROUTE } from "../order.ts";
+import { faultOf } from "./fault.ts";
+import type { Inbox } from "./inbox.ts";
+import { Ledger } from "./ledger.ts";
+import type { ReceiverOptions } from "./receiver.ts";
+import { Standstill } from "./standstill.ts";
+
+const ORDER = z.object({ order: z.int() });
+
+/** Options for {@link RabbitInbox}. The seed decides which deliveries are not acknowledged. */
+export interface RabbitInboxOptions extends ReceiverOptions {
+  readonly url: string;
+}
+
+interface Connected {
+  readonly connection: ChannelModel;
+  readonly channel: Channel;
+  readonly gate: Gate | undefined;
+}
+
+/**
+ * A consumer of a queue of RabbitMQ. A broker confirms what it can keep, so that this one fails in one
+ * way only: it does the work and does not acknowledge, and the broker delivers again.
+ */
+export class RabbitInbox implements Inbox {
+  readonly name = "broker";
+  readonly switch: Gate | undefined;
+  readonly ledger: Ledger;
+  readonly #standstill: Standstill;
+  readonly #options: RabbitInboxOptions;
+  readonly #connection: ChannelModel;
+  readonly #channel: Channel;
+  #seed: number | undefined;
+
+  private constructor(options: RabbitInboxOptions, { connection, channel, gate }: Connected) {
+    this.#seed = options.seed;
+    this.switch = gate;
+    const { clock } = options;
+    this.#options = options;
+    this.#standstill = new Standstill(clock);
+    this.ledger = new Ledger({ clock, standstill: this.#standstill });
+    this.#connection = connection;
+    this.#channel = channel;
+  }
+
+  /** Makes the exchange and the queue, and empties it: what is left of another run is nobody's. */
+  static async start(options: RabbitInboxOptions): Promise<RabbitInbox> {
+    const connection = await connect(options.url);
+    const channel = await connection.createChannel();
+    await channel.assertExchange(ROUTE.exchange, "direct", { durable: true });
+    await channel.assertQueue(ROUTE.queue, { durable: true });
+    await channel.bindQueue(ROUTE.queue, ROUTE.exchange, ROUTE.routingKey);
+    await channel.purgeQueue(ROUTE.queue);
+    await channel.prefetch(1);
+    const gate = await Gate.before(options.url);
+    const inbox = new RabbitInbox(options, { connection, channel, gate });
+    await channel.consume(ROUTE.queue, (message) => void inbox.#receive(message));
+    return inbox;
+  }
+
+  /** Senders go by way of the gate, the consumer does not. */
+  get url(): string {
+    return this.switch?.url ?? this.#options.url;
+  }
+
+  repair(): void {
+    this.#seed = undefined;
+  }
+
+  async isIdle(): Promise<boolean> {
+    const { messageCount } = await this.#channel.checkQueue(ROUTE.queue);
+    return messageCount === 0 && this.ledger.counts.open === 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#channel.deleteQueue(ROUTE.queue);
+    await this.#channel.deleteExchange(ROUTE.exchange);
+    await this.#connection.close();
+    await this.switch?.[Symbol.asyncDispose]();
+    this.#standstill[Symbol.dispose]();
+  }
+
+  async #receive(message: ConsumeMessage | null): Promise<void> {
+    if (message === null) return;
+    const id = `${message.properties.messageId}`;
+    // Who has published it, a broker does not say.
+    const handling = this.ledger.open({ id, sender: undefined });
+    try {
+      const { order } = ORDER.parse(JSON.parse(message.content.toString()));
+      handling.fault = faultOf(order, handling.attempt, this.#seed);
+      this.ledger.count(await this.#options.apply(id));
+      if (handling.fault === "lost reply") this.#channel.nack(message);
+      else this.#channel.ack(message);
+    } catch {
+      this.#channel.nack(message); // The database is away.
+    } finally {
+      handling.end();
+    }
+  }
+}

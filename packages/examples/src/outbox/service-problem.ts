@@ -1,0 +1,78 @@
+import { connect } from "amqplib";
+import { Redis } from "ioredis";
+import { loadDialect } from "./database/load-dialect.ts";
+import { DATABASE_VARIABLES, type Services } from "./settings.ts";
+
+/** How long a server may take to answer, in milliseconds. */
+const PATIENCE = 5_000;
+
+async function visitRabbit(url: string): Promise<void> {
+  const connection = await connect(url, { timeout: PATIENCE });
+  await connection.close();
+}
+
+async function visitRedis(url: string): Promise<void> {
+  const limits = { connectTimeout: PATIENCE, commandTimeout: PATIENCE, maxRetriesPerRequest: 0 };
+  const redis = new Redis(url, { ...limits, lazyConnect: true, retryStrategy: () => null });
+  let cause: Error | undefined;
+  redis.on("error", (error) => {
+    cause ??= error; // `connect` only says that the connection is closed.
+  });
+  try {
+    await redis.connect();
+    await redis.ping();
+  } catch (error) {
+    throw cause ?? error;
+  } finally {
+    if (redis.status !== "end") redis.disconnect();
+  }
+}
+
+/** A URL without who logs in and how. */
+function placeOf(url: string): string {
+  if (!URL.canParse(url)) return url.slice(url.lastIndexOf("@") + 1);
+  const { protocol, host, pathname } = new URL(url);
+  return host === ""
+    ? `${protocol}${pathname.slice(pathname.lastIndexOf("@") + 1)}`
+    : `${protocol}//${host}${pathname}`;
+}
+
+/** Messages of the operating system repeat what they were given, so that it is left out. */
+function reasonOf(error: unknown): string {
+  const { syscall, code, message } = error as NodeJS.ErrnoException;
+  if (syscall !== undefined) return `${syscall} ${code}`;
+  return message === "" ? `${code}` : message.replace(/\.$/, "");
+}
+
+/** An example of a URL, for somebody who has set none. */
+const EXAMPLES = {
+  postgres: "postgres://postgres@127.0.0.1/postgres",
+  mysql: "mysql://root@127.0.0.1/",
+} as const;
+
+/**
+ * The first service that cannot be used, and what to do about it.
+ *
+ * Asked at the start: later a server that is away is waited for, whether it was ever there or not.
+ */
+export async function serviceProblem(services: Services): Promise<string | undefined> {
+  const { database, databaseUrl, amqpUrl, redisUrl } = services;
+  const variable = DATABASE_VARIABLES[database];
+  if (variable !== undefined && databaseUrl === undefined && database !== "pglite")
+    return `--database ${database} needs ${variable}: start a server and set ${variable}=${EXAMPLES[database]}, or use --database pglite.`;
+  const { visit } = await loadDialect(database);
+  const visits = [
+    [variable, databaseUrl, (url: string) => visit(url, PATIENCE)],
+    ["AMQP_URL", amqpUrl, visitRabbit],
+    ["REDIS_URL", redisUrl, visitRedis],
+  ] as const;
+  for (const [name, url, visitServer] of visits) {
+    try {
+      if (url !== undefined) await visitServer(url);
+    } catch (error) {
+      const problem = `${name}: ${placeOf(url ?? "")} cannot be used: ${reasonOf(error)}.`;
+      return `${problem} Start it, correct ${name} or unset it.`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+import { formatDuration } from "../terminal/duration.ts";
+import { type Audit, faultsOf } from "./audit.ts";
+import type { Outcome } from "./delivery.ts";
+import { describeOverlap, type Overlap } from "./receiver/overlap.ts";
+import type { Colours } from "./view/view.ts";
+
+/** The figures of a run, as plain data. */
+export interface Summary extends Audit {
+  readonly seed: number;
+  /** How long it took, in milliseconds. */
+  readonly elapsed: number;
+  /** Orders that were rolled back, after their message was saved. */
+  readonly takenBack: number;
+  readonly attempts: number;
+  /** Attempts that the receiver knew by their key, and did nothing for. */
+  readonly duplicates: number;
+  /** Must be 0: messages that were in the hands of two at once. */
+  readonly overlaps: number;
+  /** Each of them: which attempts, and whose. */
+  readonly overlapping: readonly Overlap[];
+  readonly killed: number;
+  /** Attempts of killed workers that were counted as failed. */
+  readonly orphans: number;
+  /** What is wrong; nothing if all is as it must be. */
+  readonly faults: readonly string[];
+}
+
+/** No more overlaps are told of than that; they are all in the plain data. */
+const MOST_TOLD = 10;
+
+export function summaryOf(outcome: Outcome, seed: number): Summary {
+  const { progress, audit, overlapping, isSettled, isIdle, failed } = outcome;
+  const { elapsed, killed, orphans, received, takenBack } = progress;
+  const { attempts, duplicates, overlaps } = received;
+  const faults = [...faultsOf(audit, isSettled)];
+  if (failed > 0) faults.push(`workers that ended by themselves: ${failed}, and must be 0`);
+  if (!isSettled) faults.push("stopped before all was settled");
+  if (!isIdle)
+    faults.push("the receiver was still busy: messages it had not handled count as lost");
+  // The last, because each of them is told below.
+  if (overlaps > 0) faults.push(`overlaps: ${overlaps}, and must be 0`);
+  return {
+    ...{ seed, elapsed: Math.round(elapsed) },
+    ...audit,
+    ...{ takenBack, attempts, duplicates, overlaps, overlapping, killed, orphans, faults },
+  };
+}
+
+type Row = readonly [name: string, count: number, meaning: string];
+
+/** The work left by a run that was stopped. */
+function leftOver({ waiting, unplaced }: Summary): readonly Row[] {
+  if (waiting + unplaced === 0) return [];
+  return [
+    ["waiting", waiting, "messages that are kept: a relay would send them next"],
+    ["not placed", unplaced, "orders that had not had their turn"],
+  ];
+}
+
+/** The figures with what they mean, and the verdict. */
+export function summaryLines(summary: Summary, { bold, dim, green, red }: Colours): string[] {
+  const rows: readonly Row[] = [
+    ["sent", summary.sent, "orders that were committed, each with its message"],
+    ["delivered", summary.delivered, "messages whose effect took place"],
+    ["retried", summary.retried, "messages that took more than one attempt"],
+    ["dead", summary.dead, "messages that were refused, or failed as often as they may"],
+    ["rolled back", summary.takenBack, `orders; the receiver saw ${summary.phantoms} of them`],
+    ["duplicates", summary.duplicates, "attempts that the receiver knew by their key"],
+    ["killed", summary.killed, `workers; ${summary.orphans} of their messages taken over`],
+    ["overlaps", summary.overlaps, "messages in the hands of two at once"],
+    ...leftOver(summary),
+    ["lost", summary.lost + summary.missing, "messages that were committed and are gone"],
+  ];
+  const table = rows.map(
+    ([name, count, meaning]) => `${name.padEnd(11)}  ${`${count}`.padStart(7)}  ${dim(meaning)}`,
+  );
+  const { faults, overlapping, elapsed, seed } = summary;
+  const told = overlapping.slice(0, MOST_TOLD).map((each) => dim(`  ${describeOverlap(each)}`));
+  const verdict = faults.length === 0 ? [green("All is as it must be.")] : faults.map(red);
+  const title = bold(`After ${formatDuration(elapsed)}, seed ${seed}`);
+  return [title, "", ...table, "", ...verdict, ...told];
+}

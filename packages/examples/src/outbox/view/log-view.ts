@@ -1,0 +1,32 @@
+import { formatElapsed } from "../../terminal/duration.ts";
+import type { Progress } from "../progress.ts";
+import type { View } from "./view.ts";
+
+/** No more than one line in this time, unless there is news that does not wait: milliseconds. */
+const PERIOD = 2_000;
+
+/** One line now and then, and for each kill. */
+export class LogView implements View {
+  readonly #write: (text: string) => void;
+  #last: Progress | undefined;
+
+  /** @param page - the address of the page; undefined for none */
+  constructor(write: (text: string) => void, page?: string) {
+    this.#write = write;
+    if (page !== undefined) write(`00:00.000  the page: ${page}\n`);
+  }
+
+  show(progress: Progress): void {
+    const last = this.#last;
+    const isNews = last === undefined || progress.killed > last.killed;
+    if (!isNews && progress.elapsed < last.elapsed + PERIOD) return;
+    this.#last = progress;
+    const { elapsed, statuses, received, killed, orphans, lock } = progress;
+    const { pending, failed, success, dead } = statuses;
+    const counts = `pending ${pending}  failed ${failed}  success ${success}  dead ${dead}`;
+    const others = `in flight ${received.open}  killed ${killed}  orphans ${orphans}  lock ${lock?.holder ?? "-"}`;
+    this.#write(`${formatElapsed(elapsed)}  ${counts}  ${others}\n`);
+  }
+
+  close(): void {}
+}

@@ -1,0 +1,57 @@
+import { type Reply, textReply } from "../../web/reply.ts";
+import type { Answer } from "../../web/serve-page.ts";
+import type { Board } from "./board.ts";
+
+/** Everything that a button of the page can do. */
+export interface Controls {
+  readonly board: Pick<Board, "log" | "switchOf">;
+  /** Kills a worker; false if there is none of this name. */
+  readonly kill: (worker: string) => boolean;
+  /** Repairs the receiver and makes the dead messages pending again. Resolves with their number. */
+  readonly replay: () => Promise<number>;
+}
+
+/**
+ * What a POST to the page does. Each answers with a sentence.
+ *
+ * | Path | |
+ * | --- | --- |
+ * | `/kill?worker=worker-1` | kills a worker with SIGKILL |
+ * | `/take-away?service=database` | breaks all connections of the workers to it, and each new one |
+ * | `/bring-back?service=database` | lets them connect again |
+ * | `/replay` | repairs the receiver and sends the dead messages again |
+ */
+export function actionsOf({ board, kill, replay }: Controls): ReadonlyMap<string, Answer> {
+  const kills = ({ searchParams }: URL): Reply => {
+    const worker = searchParams.get("worker") ?? "";
+    if (!kill(worker)) return textReply(409, `There is no worker "${worker}" to kill.`);
+    return textReply(200, `${worker} was killed. Another one starts in its place.`);
+  };
+  const turns =
+    (state: "away" | "there") =>
+    ({ searchParams }: URL): Reply => {
+      const service = searchParams.get("service") ?? "";
+      const found = board.switchOf(service);
+      if (found === undefined)
+        return textReply(409, `The service "${service}" cannot be taken away.`);
+      if (found.state === state) return textReply(409, `The ${service} is ${state} already.`);
+      if (state === "away") found.takeAway();
+      else found.bringBack();
+      const text = state === "away" ? "was taken away from the workers" : "is back";
+      board.log(text, service);
+      return textReply(200, `The ${service} ${text}.`);
+    };
+  const replays = async (): Promise<Reply> => {
+    const count = await replay();
+    const messages = count === 1 ? "1 dead message is" : `${count} dead messages are`;
+    const text = `${messages} pending again, and the receiver is repaired`;
+    board.log(text);
+    return textReply(200, `${text}.`);
+  };
+  return new Map<string, Answer>([
+    ["/kill", kills],
+    ["/take-away", turns("away")],
+    ["/bring-back", turns("there")],
+    ["/replay", replays],
+  ]);
+}

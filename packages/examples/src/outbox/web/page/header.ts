@@ -1,0 +1,39 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import { connectionLine } from "../../../web/page/connection-line.ts";
+import type { Picture } from "../../../web/page/news.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Answered } from "./commands.ts";
+
+const STATES: Record<Snapshot["state"], readonly [text: string, tone: string]> = {
+  running: ["running", "info"],
+  settled: ["settled", "good"],
+  stopping: ["stopping", "warn"],
+};
+
+function stateChip({ state }: Snapshot): TemplateResult {
+  const [text, tone] = STATES[state];
+  return html`<span class="chip state" data-tone=${tone}>${text}</span>`;
+}
+
+/** The subject of the page, the state of the run, and the answer to the last button. */
+export function pageHeader(
+  picture: Picture<Snapshot>,
+  answer: Answered | undefined,
+): TemplateResult {
+  const { snapshot } = picture;
+  const trouble = snapshot?.trouble;
+  return html`<header>
+      <div class="title">
+        <h1>Outbox</h1>
+        <code>${snapshot?.parts}</code>
+        ${snapshot === undefined ? nothing : stateChip(snapshot)}
+      </div>
+      ${connectionLine(picture)}
+    </header>
+    ${
+      trouble === undefined
+        ? nothing
+        : html`<p class="trouble">The tables could not be read: ${trouble}</p>`
+    }
+    <p class="answer" data-state=${answer?.state ?? "none"} aria-live="polite">${answer?.text}</p>`;
+}

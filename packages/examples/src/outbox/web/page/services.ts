@@ -1,0 +1,62 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import { formatDuration } from "../../../terminal/duration.ts";
+import type { LockSnapshot, ServiceSnapshot, Snapshot } from "../snapshot.ts";
+import type { Commands } from "./commands.ts";
+
+function service({ name, state }: ServiceSnapshot, send: Commands["send"]): TemplateResult {
+  const isAway = state === "away";
+  const turn = (): void => send(isAway ? "/bring-back" : "/take-away", { service: name });
+  const text = isAway ? "Bring back" : "Take away";
+  return html`<li>
+    <strong>${name}</strong>
+    <span class="chip" data-tone=${isAway ? "bad" : "good"}>${isAway ? "away" : "there"}</span>
+    ${
+      state === "fixed"
+        ? html`<small>not reached by plain TCP: stop it yourself</small>`
+        : html`<button type="button" class=${isAway ? "" : "harm"} @click=${turn}>
+          ${text}<span class="unseen"> the ${name}</span>
+        </button>`
+    }
+  </li>`;
+}
+
+function holder(lock: LockSnapshot | undefined, now: number): TemplateResult {
+  if (lock === undefined) return html`<small>nobody has held it</small>`;
+  const { holder: name, state, until } = lock;
+  if (state === "free") return html`<small>last held by ${name}</small>`;
+  const left = formatDuration(Math.max(Math.ceil((until - now) / 1_000), 0) * 1_000);
+  return html`<small>${name}, lease for ${left}</small>`;
+}
+
+/** The lock, the services that can be taken away, and the dead that can be replayed. */
+export function serviceRow(
+  { services, lock, messages }: Snapshot,
+  now: number,
+  send: Commands["send"],
+): TemplateResult {
+  const { dead } = messages;
+  const isHeld = lock?.state === "held";
+  return html`<section class="services">
+    <h2>Services</h2>
+    <ul aria-label="Services">
+      ${services.map((each) => service(each, send))}
+      <li>
+        <strong>lock</strong>
+        <span class="chip" data-tone=${isHeld ? "info" : ""}>${isHeld ? "held" : "free"}</span>
+        ${holder(lock, now)}
+      </li>
+      <li>
+        <strong>dead</strong>
+        <span class="chip" data-tone=${dead === 0 ? "" : "bad"}>${dead}</span>
+        <button
+          type="button"
+          ?disabled=${dead === 0}
+          title="Repairs the receiver, and sends the dead messages again"
+          @click=${() => send("/replay")}
+        >
+          Repair and replay${dead === 0 ? nothing : html`<span class="unseen"> the dead</span>`}
+        </button>
+      </li>
+    </ul>
+  </section>`;
+}

@@ -1,0 +1,57 @@
+import type { MessageStatus } from "@holdfast/outbox";
+import type { LogEntry } from "../../web/log-entry.ts";
+import type { Holding } from "../observe.ts";
+import type { LedgerCounts } from "../receiver/ledger.ts";
+import type { NextAttempt, Rung } from "../waiting.ts";
+
+/** A run as its page shows it: plain data. Instants are milliseconds since the epoch. */
+export interface Snapshot {
+  readonly at: number;
+  /** The database and the receiver, for people. */
+  readonly parts: string;
+  readonly state: "running" | "settled" | "stopping";
+  /** The reason why the tables could not be read; undefined if they were. */
+  readonly trouble: string | undefined;
+  readonly orders: { readonly total: number; readonly placed: number };
+  readonly messages: Readonly<Record<MessageStatus, number>> & { readonly due: number };
+  readonly received: LedgerCounts;
+  /** One for each number of failures, up to the last attempt. */
+  readonly ladder: readonly LadderRung[];
+  readonly next: readonly NextAttempt[];
+  readonly workers: readonly WorkerSnapshot[];
+  readonly killed: number;
+  readonly lock: LockSnapshot | undefined;
+  readonly services: readonly ServiceSnapshot[];
+  /** The latest changes, the newest last. */
+  readonly log: readonly LogEntry[];
+}
+
+/** The messages that have failed equally often. */
+export interface LadderRung extends Pick<Rung, "failures" | "count"> {
+  /** How long each of them waits for its next attempt, in milliseconds. */
+  readonly wait: number;
+}
+
+/** A worker process, or one that has gone and left claims. */
+export interface WorkerSnapshot {
+  readonly name: string;
+  readonly state: "starting" | "working" | "killed" | "gone";
+  readonly pid: number | undefined;
+  /** The number of messages it has claimed. */
+  readonly claims: number;
+  /** When the first of its claims ends. */
+  readonly until: number | undefined;
+}
+
+/** The lock of the compensation task. */
+export interface LockSnapshot extends Holding {
+  /** Whether somebody holds it now, or was the last to do so. */
+  readonly state: "held" | "free";
+}
+
+/** A service that a button can take away. */
+export interface ServiceSnapshot {
+  readonly name: "database" | "receiver" | "broker";
+  /** `fixed`: it is not reached by plain TCP, so no button can take it away. */
+  readonly state: "there" | "away" | "fixed";
+}

@@ -1,0 +1,16 @@
+import type { OutboxEvent } from "@holdfast/outbox";
+
+/** What a worker tells its parent, one object each. */
+export type Report =
+  | { readonly type: "ready" }
+  /** An order was placed or taken back, or was there already. */
+  | { readonly type: "placed"; readonly order: number }
+  /** Something happened to a message, or to the store. */
+  | { readonly type: "event"; readonly kind: OutboxEvent["type"] }
+  /** The broker or Redis is away; it is tried again. */
+  | { readonly type: "error"; readonly text: string };
+
+/** What a parent tells a worker: to place an order. */
+export interface PlaceOrder {
+  readonly order: number;
+}

@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Clock } from "@holdfast/clock";
+import { EventStream } from "./event-stream.ts";
+import { PageFiles } from "./page-files.ts";
+import { jsonReply, type Reply, sendReply, textReply } from "./reply.ts";
+import type { StatusSource } from "./status-source.ts";
+
+/** Answers a request; rejects for a 500. */
+export type Answer = (url: URL) => Reply | Promise<Reply>;
+
+/** Options for {@link servePage}. */
+export interface PageOptions {
+  readonly clock: Clock;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly status: StatusSource;
+  /** The folder of the page below `src`. */
+  readonly page: string;
+  /** Answers to GET beside the page and its data, by path. */
+  readonly routes?: ReadonlyMap<string, Answer>;
+  /** Answers to POST, by path. Only the page itself may ask. */
+  readonly actions?: ReadonlyMap<string, Answer>;
+}
+
+/** A server that runs until it is disposed of. */
+export interface WebServer extends AsyncDisposable {
+  /** The address of the page. */
+  readonly url: string;
+}
+
+/** How long answers under way may take when the server closes, in milliseconds. */
+const GRACE = 1_000;
+
+const HEADERS = {
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+};
+
+/** A name that a stranger's DNS could lead here is none of these: a foreign page must not read ours. */
+const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** The paths of a server and their answers. */
+class Answers {
+  readonly #files: PageFiles;
+  readonly #routes: ReadonlyMap<string, Answer>;
+  readonly #actions: ReadonlyMap<string, Answer>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor({ page, status, routes = new Map(), actions = new Map() }: PageOptions) {
+    this.#files = new PageFiles(page);
+    this.#routes = new Map([["/state", () => jsonReply(200, status.snapshot())], ...routes]);
+    this.#actions = actions;
+    this.headers = { ...HEADERS, "content-security-policy": this.#files.policy };
+  }
+
+  /** The methods that a path allows. */
+  allowed(path: string): string {
+    return this.#actions.has(path) ? "POST" : "GET, HEAD";
+  }
+
+  /** The reason why a request gets no answer; undefined if it gets one. */
+  refusalOf({ method = "", url = "", headers }: IncomingMessage): Reply | undefined {
+    const { host = "", origin } = headers;
+    if (!OWN_HOST.test(host)) return textReply(421, "Ask 127.0.0.1 or localhost.");
+    const allowed = this.allowed(url.replace(/\?.*/, ""));
+    if (!allowed.split(", ").includes(method)) return textReply(405, `Ask with ${allowed}.`);
+    if (!url.startsWith("/")) return textReply(400, "Ask for a path.");
+    // Browsers send it with each POST: a foreign page can ask, and must not be obeyed.
+    if (method === "POST" && origin !== `http://${host}`)
+      return textReply(403, "Only the page itself may ask for this.");
+    return undefined;
+  }
+
+  async replyTo(url: URL): Promise<Reply> {
+    const answer = this.#actions.get(url.pathname) ?? this.#routes.get(url.pathname);
+    if (answer !== undefined) return await answer(url);
+    const file = this.#files.read(url.pathname);
+    return file === undefined ? textReply(404, "There is nothing here.") : { status: 200, ...file };
+  }
+}
+
+function handlerOf(options: PageOptions, stream: EventStream): Handler {
+  const answers = new Answers(options);
+  return async (request, response) => {
+    request.resume(); // No answer depends on a body.
+    for (const [name, value] of Object.entries(answers.headers)) response.setHeader(name, value);
+    const refusal = answers.refusalOf(request);
+    const url = new URL(`http://127.0.0.1${request.url}`);
+    if (refusal !== undefined) {
+      response.setHeader("allow", answers.allowed(url.pathname));
+      sendReply(response, refusal);
+    } else if (url.pathname === "/events") stream.add(response);
+    else sendReply(response, await answers.replyTo(url));
+  };
+}
+
+/**
+ * Serves a page and its data on 127.0.0.1.
+ *
+ * | Path | |
+ * | --- | --- |
+ * | `/` | the page |
+ * | `/state` | a snapshot as JSON |
+ * | `/events` | snapshots as they come, see {@link EventStream} |
+ *
+ * @returns the server, when it listens; rejects if the port is taken. Once it has been disposed of, no
+ * connection and no timer is left
+ */
+export async function servePage(options: PageOptions): Promise<WebServer> {
+  const { clock, port } = options;
+  const stream = new EventStream(options);
+  const handle = handlerOf(options, stream);
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else sendReply(response, textReply(500, `It failed: ${String(error)}`));
+    });
+  });
+  server.listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    stream[Symbol.dispose]();
+    throw error;
+  }
+
+  const close = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = once(server, "close");
+    stream[Symbol.dispose]();
+    server.close();
+    using _ = clock.afterFunc(GRACE, () => server.closeAllConnections(), { label: "close" });
+    await closed;
+  };
+  const { port: actual } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${actual}/`, [Symbol.asyncDispose]: close };
+}

@@ -1,0 +1,35 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { runOperator } from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { expect, test } from "vitest";
+import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
+
+test("greets, mends what others change, and survives a restart of the API server", async () => {
+  const clock = new FakeClock();
+  const api = new FakeApi({ clock, resources: [Greeting, ConfigMap] });
+  const stop = new AbortController();
+  await clock.run(async () => {
+    const options = { name: "greeter", transport: api.transport, setup: greeter, clock };
+    const running = runOperator({ ...options, leaderElection: false, health: false }, stop.signal);
+    const ann = { namespace: "default", name: "ann" };
+    await api.client.create(Greeting, { metadata: ann, spec: { name: "Ann" } });
+    await clock.sleep(1_000);
+    const text = async () => (await api.client.find(ConfigMap, ann))?.data?.["text"];
+    expect(await text()).toBe("Hello, Ann!");
+
+    await api.client.delete(ConfigMap, ann);
+    await clock.sleep(1_000);
+    expect(await text()).toBe("Hello, Ann!");
+
+    api.stop();
+    await clock.sleep(60_000);
+    api.start({ history: "lost" });
+    await api.client.patch(Greeting, ann, { spec: { name: "Bob" } });
+    await clock.sleep(60_000);
+    expect(await text()).toBe("Hello, Bob!");
+
+    stop.abort();
+    await running;
+  });
+  expect(clock.waiters()).toBe(0);
+});

@@ -1,0 +1,63 @@
+import { expect, it } from "vitest";
+import type { Switch } from "../../src/outbox/switch.ts";
+import { actionsOf } from "../../src/outbox/web/actions.ts";
+
+function world() {
+  const said: string[] = [];
+  const receiver: { -readonly [Name in keyof Switch]: Switch[Name] } = {
+    state: "there",
+    takeAway: () => {
+      receiver.state = "away";
+    },
+    bringBack: () => {
+      receiver.state = "there";
+    },
+  };
+  const actions = actionsOf({
+    board: {
+      log: (text, name = "all") => void said.push(`${name} ${text}`),
+      switchOf: (service) => (service === "receiver" ? receiver : undefined),
+    },
+    kill: (worker) => worker === "worker-1",
+    replay: async () => 1,
+  });
+  const post = async (path: string) => {
+    const url = new URL(path, "http://127.0.0.1");
+    const { status, body } = (await actions.get(url.pathname)?.(url)) ?? { status: 404, body: "" };
+    return [status, body.trim()];
+  };
+  return { said, receiver, post };
+}
+
+it.each([
+  { path: "/kill?worker=worker-9", text: 'There is no worker "worker-9" to kill.' },
+  { path: "/kill", text: 'There is no worker "" to kill.' },
+  { path: "/take-away?service=database", text: 'The service "database" cannot be taken away.' },
+  { path: "/bring-back", text: 'The service "" cannot be taken away.' },
+  { path: "/bring-back?service=receiver", text: "The receiver is there already." },
+])("refuses $path and changes nothing", async ({ path, text }) => {
+  const { said, receiver, post } = world();
+  expect(await post(path)).toEqual([409, text]);
+  expect(said).toEqual([]);
+  expect(receiver.state).toBe("there");
+});
+
+it("says what it has done, in the answer and in the log", async () => {
+  const { said, receiver, post } = world();
+  expect(await post("/take-away?service=receiver")).toEqual([
+    ...[200, "The receiver was taken away from the workers."],
+  ]);
+  expect(receiver.state).toBe("away");
+  expect(await post("/take-away?service=receiver")).toEqual([
+    ...[409, "The receiver is away already."],
+  ]);
+  expect(await post("/bring-back?service=receiver")).toEqual([200, "The receiver is back."]);
+  expect(await post("/replay")).toEqual([
+    ...[200, "1 dead message is pending again, and the receiver is repaired."],
+  ]);
+  expect(said).toEqual([
+    "receiver was taken away from the workers",
+    "receiver is back",
+    "all 1 dead message is pending again, and the receiver is repaired",
+  ]);
+});

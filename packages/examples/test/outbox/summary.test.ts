@@ -1,0 +1,169 @@
+import pc from "picocolors";
+import { expect, it } from "vitest";
+import type { Outcome } from "../../src/outbox/delivery.ts";
+import { NOTHING_SEEN } from "../../src/outbox/observe.ts";
+import type { Progress } from "../../src/outbox/progress.ts";
+import type { Overlap } from "../../src/outbox/receiver/overlap.ts";
+import { summaryLines, summaryOf } from "../../src/outbox/summary.ts";
+import { LogView } from "../../src/outbox/view/log-view.ts";
+import { progressLines } from "../../src/outbox/view/progress-lines.ts";
+
+const colours = pc.createColors(false);
+
+const progress: Progress = {
+  ...NOTHING_SEEN,
+  state: "running",
+  trouble: undefined,
+  elapsed: 12_345,
+  messages: 100,
+  open: 20,
+  takenBack: 2,
+  statuses: { pending: 10, failed: 5, success: 62, dead: 1 },
+  nextAttempt: 1_500,
+  lock: { holder: "worker-2/compensation", since: 0, until: 6_000 },
+  received: { attempts: 90, open: 3, effects: 62, duplicates: 7, overlaps: 0 },
+  workers: [
+    { name: "worker-2", pid: 2, state: "working" },
+    { name: "worker-3", pid: 3, state: "killed" },
+    { name: "worker-4", pid: 4, state: "working" },
+    { name: "worker-5", pid: 5, state: "starting" },
+  ],
+  killed: 2,
+  orphans: 9,
+};
+
+const outcome: Outcome = {
+  isSettled: true,
+  isIdle: true,
+  progress,
+  failed: 0,
+  overlapping: [],
+  audit: {
+    ...{ sent: 98, delivered: 97, retried: 20, dead: 1 },
+    ...{ unplaced: 0, waiting: 0, missing: 0, lost: 0 },
+    ...{ givenUpEarly: 0, twice: 0, phantoms: 0 },
+  },
+};
+
+it("shows what there is, one thing a line", () => {
+  expect(progressLines(progress, colours)).toEqual([
+    "outbox    12s · Ctrl-C stops",
+    "",
+    "orders    80 of 100 placed",
+    "messages  pending 10  failed 5  success 62  dead 1",
+    "next      in 1.5s  in flight 3",
+    "receiver  attempts 90  effects 62  duplicates 7  overlaps 0",
+    "workers   worker-2 worker-4  killed 2  orphans 9",
+    "lock      worker-2/compensation",
+  ]);
+});
+
+it.each([
+  { nextAttempt: undefined, text: "next      -  in flight 3" },
+  { nextAttempt: 0, text: "next      due  in flight 3" },
+])("says that the next attempt is $text", ({ nextAttempt, text }) => {
+  expect(progressLines({ ...progress, nextAttempt }, colours)).toContain(text);
+});
+
+it("shows the address of the page", () => {
+  const page = "http://127.0.0.1:8080/";
+  const [title] = progressLines(progress, colours, page);
+  expect(title).toBe(`outbox    12s · Ctrl-C stops · ${page}`);
+  const written: string[] = [];
+  new LogView((line) => written.push(line), page).show(progress);
+  expect(written[0]).toBe(`00:00.000  the page: ${page}\n`);
+});
+
+it("logs a line now and then, and for each kill", () => {
+  const written: string[] = [];
+  const view = new LogView((line) => written.push(line));
+  const at = (elapsed: number, killed = 2): void => view.show({ ...progress, elapsed, killed });
+  at(0);
+  at(1_999);
+  at(2_000);
+  at(2_001, 3);
+  at(4_000, 3);
+  at(4_001, 3);
+  view.close();
+  const stamps = written.map((line) => line.split(" ")[0]);
+  expect(stamps).toEqual(["00:00.000", "00:02.000", "00:02.001", "00:04.001"]);
+});
+
+it("is content where all is as it must be", () => {
+  const summary = summaryOf(outcome, 7);
+  expect(summary).toMatchObject({ seed: 7, elapsed: 12_345, killed: 2, duplicates: 7, faults: [] });
+  const lines = summaryLines(summary, colours);
+  expect(lines[0]).toBe("After 12s, seed 7");
+  expect(lines).toContain(
+    "sent              98  orders that were committed, each with its message",
+  );
+  expect(lines.at(-1)).toBe("All is as it must be.");
+});
+
+it.each([
+  {
+    wrong: { isSettled: false, audit: { ...outcome.audit, unplaced: 10, waiting: 3 } },
+    fault: "stopped before all was settled",
+  },
+  { wrong: { audit: { ...outcome.audit, waiting: 3 } }, fault: "waiting: 3, and must be 0" },
+  {
+    wrong: { isIdle: false },
+    fault: "the receiver was still busy: messages it had not handled count as lost",
+  },
+  { wrong: { failed: 1 }, fault: "workers that ended by themselves: 1, and must be 0" },
+  { wrong: { audit: { ...outcome.audit, lost: 2 } }, fault: "lost: 2, and must be 0" },
+  {
+    wrong: { progress: { ...progress, received: { ...progress.received, overlaps: 1 } } },
+    fault: "overlaps: 1, and must be 0",
+  },
+])("says '$fault'", ({ wrong, fault }) => {
+  const summary = summaryOf({ ...outcome, ...wrong }, 7);
+  expect(summary.faults).toEqual([fault]);
+  expect(summaryLines(summary, colours).at(-1)).toBe(fault);
+});
+
+it("counts as lost after a stop only what was committed and is gone", () => {
+  const audit = { ...outcome.audit, unplaced: 700, waiting: 90 };
+  const linesOf = (changes: Partial<typeof audit>) =>
+    summaryLines(
+      summaryOf({ ...outcome, isSettled: false, audit: { ...audit, ...changes } }, 7),
+      colours,
+    );
+  expect(linesOf({})).toEqual(
+    expect.arrayContaining([
+      "waiting           90  messages that are kept: a relay would send them next",
+      "not placed       700  orders that had not had their turn",
+      "lost               0  messages that were committed and are gone",
+    ]),
+  );
+  expect(linesOf({ lost: 2, missing: 1 })).toContain(
+    "lost               3  messages that were committed and are gone",
+  );
+});
+
+it("names neither orders nor messages that are left when none are", () => {
+  const lines = summaryLines(summaryOf(outcome, 7), colours).join("\n");
+  expect(lines).not.toMatch(/waiting|not placed/);
+});
+
+it("tells the story of each overlap, in words and as data", () => {
+  const overlap: Overlap = {
+    id: "m-1",
+    earlier: { attempt: 2, sender: "worker-1", fault: "hang" },
+    later: { attempt: 3, sender: undefined, fault: undefined },
+    open: 1_600,
+    stood: 40,
+  };
+  const overlapping = Array.from({ length: 11 }, () => overlap);
+  const received = { ...progress.received, overlaps: 11 };
+  const wrong = { progress: { ...progress, received }, overlapping, failed: 1 };
+  const summary = summaryOf({ ...outcome, ...wrong }, 7);
+  expect(summary.overlapping).toEqual(overlapping);
+  const told =
+    "  m-1: attempt 3 of somebody (unread) came 1600 ms after attempt 2 of worker-1 (hang); the receiver stood still for up to 40 ms";
+  expect(summaryLines(summary, colours).slice(-12)).toEqual([
+    "workers that ended by themselves: 1, and must be 0",
+    "overlaps: 11, and must be 0",
+    ...Array.from({ length: 10 }, () => told),
+  ]);
+});

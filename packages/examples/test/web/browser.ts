@@ -1,0 +1,63 @@
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
+import { CHROMIUM_FLAGS, findChromium, HOW_TO_INSTALL } from "./chromium.ts";
+
+const executablePath = findChromium();
+
+/** Whether these tests cannot run; on a build machine that is an error. */
+export const isBrowserMissing = executablePath === undefined;
+if (isBrowserMissing) {
+  if (process.env["CI"] === "true") throw new Error(HOW_TO_INSTALL);
+  console.warn(HOW_TO_INSTALL);
+}
+
+/** How long a condition may take, in milliseconds, on a machine that is busy. */
+export const PATIENCE = 120_000;
+export const PATIENT = { concurrent: true, timeout: 4 * PATIENCE };
+
+let browser: Browser;
+
+/** Keeps one browser for the tests of the file that calls this. */
+export function useBrowser(): void {
+  beforeAll(async () => {
+    if (executablePath === undefined) return;
+    const { chromium } = await import("playwright-core"); // slow to load, and of no use alone
+    const args = [...CHROMIUM_FLAGS];
+    browser = await chromium.launch({ executablePath, args, timeout: PATIENCE });
+  }, 2 * PATIENCE);
+  afterAll(() => browser?.close());
+}
+
+/** A page in a profile of its own, and all that it complains about. */
+export interface Visit extends AsyncDisposable {
+  readonly page: Page;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Draws once a second, which takes less of the machine, unless `options` say otherwise.
+ *
+ * @param time - starts the time of the page at this instant, for `page.clock`; the real time by default
+ */
+export async function visit(
+  url: string,
+  options: BrowserContextOptions = {},
+  time?: number,
+): Promise<Visit> {
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(PATIENCE);
+  const page = await context.newPage();
+  if (time !== undefined) await page.clock.install({ time });
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
+  });
+  await page.goto(url);
+  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** The row of a process in the table. */
+export function rowOf(page: Page, name: string): Locator {
+  return page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
+}

@@ -1,0 +1,52 @@
+import type { Cached, KubeObject } from "../object/kube-object.ts";
+
+/** An object as caches hold it: complete, frozen, its exact type unknown. */
+export type CachedObject = Cached<KubeObject>;
+
+/** A change of a cached object. */
+export interface Change<T extends KubeObject = KubeObject> {
+  /** Kind of the change. */
+  readonly type: "added" | "updated" | "deleted";
+
+  /** Key of the object: `"namespace/name"`, or `"name"` without a namespace. */
+  readonly key: string;
+
+  /** The object after the change; after a deletion, its last known state. */
+  readonly object: Cached<T>;
+
+  /** The cached object before the change. Undefined for `"added"`. */
+  readonly old: Cached<T> | undefined;
+
+  /** Whether the object was there before the informer or the source began. */
+  readonly isInitial: boolean;
+
+  /**
+   * Whether the deletion itself was missed: a list no longer has the object, or its name belongs to another
+   * one. `object` is then as old as `old`.
+   */
+  readonly isGuess: boolean;
+}
+
+/** The changes from one state of a key to another, oldest first. Another UID is a deletion and an addition. */
+export function changesBetween(
+  key: string,
+  old: CachedObject | undefined,
+  object: CachedObject,
+  isInitial = false,
+): Change[] {
+  const added: Change = { type: "added", key, object, old: undefined, isInitial, isGuess: false };
+  if (old === undefined) return [added];
+  if (old.metadata.uid !== object.metadata.uid) return [deletion(key, old, old, true), added];
+  if (old.metadata.resourceVersion === object.metadata.resourceVersion) return [];
+  return [{ type: "updated", key, object, old, isInitial, isGuess: false }];
+}
+
+/** The deletion of an object that is cached as `old`, with its last state. */
+export function deletion(
+  key: string,
+  old: CachedObject,
+  object: CachedObject,
+  isGuess: boolean,
+): Change {
+  return { type: "deleted", key, object, old, isInitial: false, isGuess };
+}

@@ -1,0 +1,17 @@
+import { type CachedObject, type Change, changesBetween, deletion } from "./change.ts";
+
+/**
+ * The changes that turn one list into another: deletions first, then the rest in the order of `after`. The
+ * same UID and version is no change.
+ */
+export function difference(
+  before: ReadonlyMap<string, CachedObject>,
+  after: ReadonlyMap<string, CachedObject>,
+  isInitial = false,
+): Change[] {
+  const changes: Change[] = [];
+  for (const [key, old] of before) if (!after.has(key)) changes.push(deletion(key, old, old, true));
+  for (const [key, object] of after)
+    changes.push(...changesBetween(key, before.get(key), object, isInitial));
+  return changes;
+}

@@ -1,0 +1,57 @@
+import { freezeDeep } from "../object/freeze.ts";
+import type { KubeObject, Stored } from "../object/kube-object.ts";
+import type { Resource } from "../object/resource.ts";
+import type { CachedObject } from "./change.ts";
+import type { ServerObject } from "./server-object.ts";
+
+/** Options for an {@link ObjectShape}. */
+export interface ObjectShapeOptions {
+  readonly resource: Resource;
+  readonly metadataOnly: boolean;
+  readonly transform: (object: Stored<KubeObject>) => KubeObject;
+}
+
+/** How an object of the server becomes one of the cache. */
+export class ObjectShape {
+  readonly #options: ObjectShapeOptions;
+
+  constructor(options: ObjectShapeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param object - an object that no other code holds
+   * @throws the error of `transform`; TypeError if it changed what identifies the object
+   */
+  toCached(object: ServerObject): CachedObject {
+    const { resource, metadataOnly, transform } = this.#options;
+    const { apiVersion, kind } = resource;
+    const { metadata } = object;
+    const { name, namespace, uid, resourceVersion } = metadata;
+    const isTyped = object.apiVersion === apiVersion && object.kind === kind;
+    const whole = metadataOnly
+      ? { apiVersion, kind, metadata }
+      : isTyped
+        ? (object as Stored<KubeObject>)
+        : { ...object, apiVersion, kind };
+    const shaped = transform(whole) as CachedObject | undefined;
+    const kept = shaped?.metadata;
+    if (
+      kept?.uid !== uid ||
+      kept.resourceVersion !== resourceVersion ||
+      kept.name !== name ||
+      kept.namespace !== namespace
+    )
+      throw new TypeError(
+        `options.transform of a ${kind} must return an object with the same name, namespace, uid and resourceVersion`,
+      );
+    return freezeDeep(shaped as CachedObject);
+  }
+}
+
+/** The default transform. `managedFields` are a third of most objects, and reconcilers do not read them. */
+export function withoutManagedFields(object: Stored<KubeObject>): KubeObject {
+  // Not `delete`: it would turn the metadata into a dictionary, which is larger.
+  const { managedFields, ...metadata } = object.metadata;
+  return managedFields === undefined ? object : { ...object, metadata };
+}

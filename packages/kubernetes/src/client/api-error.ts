@@ -1,0 +1,135 @@
+const CODE = "ERR_KUBERNETES_API";
+
+/** Longest text of a server in a message. */
+const MAX_TEXT = 1_000;
+
+/** The error that an API server sends: the parts of a `Status` that are used. */
+export interface ApiStatus {
+  /** Reason in one word, for example `NotFound` or `Conflict`. */
+  readonly reason: string;
+
+  /** The server's message. */
+  readonly message: string;
+
+  /** The server's details: kind and name of the object, causes by field. */
+  readonly details: ApiStatusDetails;
+}
+
+/** Details of an {@link ApiError}. */
+export interface ApiStatusDetails {
+  /** Name of the object. */
+  readonly name?: string;
+
+  /** Group of the object. */
+  readonly group?: string;
+
+  /** Plural or kind of the object. */
+  readonly kind?: string;
+
+  /** UID of the object. */
+  readonly uid?: string;
+
+  /** Causes, mostly one per field. */
+  readonly causes?: readonly ApiStatusCause[];
+
+  /** Seconds after which to send the request again. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** One cause of an {@link ApiError}. */
+export interface ApiStatusCause {
+  /** Kind of the cause, for example `FieldValueInvalid`. */
+  readonly reason?: string;
+
+  /** The server's text. */
+  readonly message?: string;
+
+  /** The field, for example `spec.replicas`. */
+  readonly field?: string;
+}
+
+/** Options for {@link ApiError}. */
+export interface ApiErrorOptions extends ApiStatus {
+  /** HTTP status code. */
+  readonly statusCode: number;
+
+  /** Method of the request. */
+  readonly method: string;
+
+  /** Path of the request, without its query. */
+  readonly path: string;
+
+  /** Milliseconds after which the server wants the request again. */
+  readonly retryAfter?: number | undefined;
+
+  /** Time of the answer on the server's clock, in milliseconds since the epoch. */
+  readonly date?: number | undefined;
+}
+
+/**
+ * An API server refused a request. The message has method, path, status, reason and at most 1,000 characters
+ * of the server's own text.
+ */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+
+  /** Stable across versions and copies of this package. */
+  readonly code: typeof CODE = CODE;
+
+  /** HTTP status code. */
+  readonly statusCode: number;
+
+  /** Reason in one word, for example `NotFound`, `AlreadyExists` or `Conflict`. Empty if the server named none. */
+  readonly reason: string;
+
+  /** The server's details. Empty if it sent none. */
+  readonly details: ApiStatusDetails;
+
+  /** Milliseconds after which the server wants the request again. Undefined if it did not say. */
+  readonly retryAfter: number | undefined;
+
+  /** Time of the answer on the server's clock, in milliseconds since the epoch. Undefined if it did not say. */
+  readonly date: number | undefined;
+
+  /** Method of the request. */
+  readonly method: string;
+
+  /** Path of the request, without its query. */
+  readonly path: string;
+
+  /** @param options - see {@link ApiErrorOptions} */
+  constructor(options: ApiErrorOptions) {
+    const { statusCode, reason, message, details, retryAfter, date, method, path } = options;
+    const text = message.length > MAX_TEXT ? `${message.slice(0, MAX_TEXT)}…` : message;
+    super(`${method} ${path}: ${[statusCode, reason].filter(Boolean).join(" ")}: ${text}`);
+    this.statusCode = statusCode;
+    this.reason = reason;
+    this.details = details;
+    this.retryAfter = retryAfter;
+    this.date = date;
+    this.method = method;
+    this.path = path;
+  }
+}
+
+/**
+ * Whether a value is an {@link ApiError}, of this copy of the package or another.
+ *
+ * @param value - any value
+ * @param reason - the reason it must have, for example `NotFound`. Default: any
+ *
+ * @example
+ * ```ts
+ * import { ApiError, isApiError } from "@holdfast/kubernetes";
+ *
+ * const error = new ApiError({
+ *   statusCode: 404, reason: "NotFound", message: 'configmaps "ann" not found', details: {},
+ *   method: "GET", path: "/api/v1/namespaces/default/configmaps/ann",
+ * });
+ * console.log(isApiError(error, "NotFound"), isApiError(error, "Conflict")); // => true false
+ * ```
+ */
+export function isApiError(value: unknown, reason?: string): value is ApiError {
+  if (!(value instanceof Error) || (value as Partial<ApiError>).code !== CODE) return false;
+  return reason === undefined || (value as ApiError).reason === reason;
+}

@@ -1,0 +1,175 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import { parseRetryAfter } from "@holdfast/wait";
+import type { RequestMetric } from "../kubernetes-metrics.ts";
+import type { KubeRequest, KubeResponse, KubeTransport } from "../transport/kube-transport.ts";
+import { readBody, readStart } from "../transport/read-body.ts";
+import { ApiError, type ApiStatus } from "./api-error.ts";
+
+/** Longest answer of a failed request that is read, in bytes. */
+const MAX_FAILURE = 65_536;
+
+/** Longest answer of a request, in bytes: a page of a list that is longer is asked for again with a smaller limit. */
+const MAX_ANSWER: number = 64 * 1024 * 1024;
+
+/** The answer to a request that got another address. */
+const REDIRECT: ApiStatus = {
+  reason: "",
+  message: "the answer is a redirect, which is not followed: check the address of the server",
+  details: {},
+};
+
+/** A request by its parts. */
+export interface ApiRequest {
+  /** HTTP method. */
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+  /** Path without a query, of `object/resource-path.ts`. */
+  readonly path: string;
+
+  /** Query. Members that are undefined are left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+
+  /** Body, sent as JSON. */
+  readonly body?: unknown;
+
+  /** Type of the body. Default: `application/json`. */
+  readonly contentType?: string | undefined;
+
+  /** Accepted type of the answer. Default: `application/json`. */
+  readonly accept?: string | undefined;
+
+  /** Whether the answer may be compressed: worth it for lists. Default: false. */
+  readonly gzip?: boolean | undefined;
+}
+
+/** Where a request goes, and where facts about it go. `apiTarget()` makes one from the options of a user. */
+export interface ApiTarget {
+  /** The way to the server. */
+  readonly transport: KubeTransport;
+
+  /** Measures requests, and reads dates in answers. Default: `realClock`. */
+  readonly clock?: Clock | undefined;
+
+  /** Receives each request that has ended. Does not throw. */
+  readonly onRequested?: ((metric: RequestMetric) => void) | undefined;
+
+  /** Receives each header `warning`. Does not throw. */
+  readonly onWarning?: ((header: string) => void) | undefined;
+}
+
+/**
+ * Sends one request, once. Every request to a server goes through here: the client's calls, lists and
+ * watches.
+ *
+ * @returns the answer with a status of 2xx, its body unread
+ * @throws ApiError for any other status
+ */
+export async function openRequest(
+  target: ApiTarget,
+  request: ApiRequest,
+  signal: AbortSignal,
+): Promise<KubeResponse> {
+  const response = await sendMeasured(target, formatRequest(request), signal);
+  const { warning } = response.headers;
+  if (warning !== undefined) target.onWarning?.(warning);
+  if (response.status >= 200 && response.status < 300) return response;
+  throw await failureOf(request, response, target.clock ?? realClock);
+}
+
+function formatRequest(request: ApiRequest): KubeRequest {
+  const { method, path, query = {}, body, contentType = "application/json" } = request;
+  const headers: Record<string, string> = { accept: request.accept ?? "application/json" };
+  if (body !== undefined) headers["content-type"] = contentType;
+  if (request.gzip === true) headers["accept-encoding"] = "gzip";
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  return { method, path: path + formatQuery(query), headers, body: text };
+}
+
+async function sendMeasured(
+  { transport, clock = realClock, onRequested }: ApiTarget,
+  request: KubeRequest,
+  signal: AbortSignal,
+): Promise<KubeResponse> {
+  const { method } = request;
+  const start = clock.monotonic();
+  let code = "<error>";
+  try {
+    const response = await transport.send(request, signal);
+    code = String(response.status);
+    return response;
+  } finally {
+    onRequested?.({ method, code, duration: clock.monotonic() - start });
+  }
+}
+
+/**
+ * Sends one request, once, and reads the JSON of its answer.
+ *
+ * @throws ApiError for a status other than 2xx, and for an answer that is no object of JSON
+ * @throws BodyTooLongError for an answer above 64 MiB
+ */
+export async function requestJson(
+  target: ApiTarget,
+  request: ApiRequest,
+  signal: AbortSignal,
+): Promise<object> {
+  const { status, headers, body } = await openRequest(target, request, signal);
+  const { method, path } = request;
+  const text = (await readBody(body, MAX_ANSWER, `${method} ${path}`)).toString("utf8");
+  const value = parseObject(text);
+  if (value !== undefined) return value;
+  const type = headers["content-type"] ?? "no content-type";
+  const message = `the answer is no JSON object (${type.slice(0, 100)}): is ${target.transport.description} an API server?`;
+  throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
+}
+
+function formatQuery(query: NonNullable<ApiRequest["query"]>): string {
+  const parts = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return parts.length === 0 ? "" : `?${parts.join("&")}`;
+}
+
+async function failureOf(
+  { method, path }: ApiRequest,
+  { status, headers, body }: KubeResponse,
+  clock: Clock,
+): Promise<ApiError> {
+  const text = (await readStart(body, MAX_FAILURE)).toString("utf8");
+  const { reason, message, details } = status < 400 ? REDIRECT : statusOf(text.trim());
+  const named = parseRetryAfter(headers["retry-after"], clock);
+  const retryAfter = named ?? secondsOf(details.retryAfterSeconds);
+  const date = dateOf(headers["date"]);
+  const told = { reason, message, details, retryAfter, date };
+  return new ApiError({ statusCode: status, ...told, method, path });
+}
+
+function dateOf(header: string | undefined): number | undefined {
+  const date = Date.parse(header ?? "");
+  return Number.isNaN(date) ? undefined : date;
+}
+
+/** Reads a `Status` of the server, also one that came in a watch. Text that is none is the message. */
+export function statusOf(text: string): ApiStatus {
+  const status = parseObject(text) as { reason?: unknown; message?: unknown; details?: unknown };
+  if (status === undefined) return { reason: "", message: text, details: {} };
+  const { reason, message, details } = status;
+  return {
+    reason: typeof reason === "string" ? reason.slice(0, 100) : "",
+    message: typeof message === "string" ? message : "the server gave no message",
+    details: typeof details === "object" && details !== null ? details : {},
+  };
+}
+
+function secondsOf(seconds: unknown): number | undefined {
+  return typeof seconds === "number" && seconds > 0 ? seconds * 1_000 : undefined;
+}
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

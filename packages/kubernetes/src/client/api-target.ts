@@ -1,0 +1,50 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import { requireClock, requireMethods } from "@holdfast/clock/internal";
+import type { Logger } from "@holdfast/controller";
+import { defaultLogger, LOGGER, warn } from "../default-logger.ts";
+import { KUBERNETES_METRICS, type KubernetesMetrics } from "../kubernetes-metrics.ts";
+import type { KubeTransport } from "../transport/kube-transport.ts";
+import type { ApiTarget } from "./api-request.ts";
+import { WarningLog } from "./warning-log.ts";
+
+/** Options for {@link apiTarget}. */
+export interface ApiTargetOptions {
+  /** The way to the server. */
+  readonly transport: KubeTransport;
+
+  /** Default: `realClock`. */
+  readonly clock?: Clock | undefined;
+
+  /** Default: warnings and errors on the console. */
+  readonly logger?: Logger | undefined;
+
+  /** Default: none. */
+  readonly metrics?: KubernetesMetrics | undefined;
+}
+
+/** A target whose requests are measured, and whose warnings are logged, each once. */
+export type MeasuredTarget = ApiTarget & { readonly clock: Clock; readonly logger: Logger };
+
+/** @throws TypeError that names the option */
+export function apiTarget(options: ApiTargetOptions): MeasuredTarget {
+  const { transport, clock = realClock, logger = defaultLogger, metrics } = options;
+  requireMethods("options.transport", transport, ["send"]);
+  requireMethods("options.clock", clock, ["now"]);
+  requireClock("options.clock", clock);
+  requireMethods("options.logger", logger, LOGGER);
+  if (metrics !== undefined) requireMethods("options.metrics", metrics, KUBERNETES_METRICS);
+  const log = new WarningLog(logger);
+  return {
+    transport,
+    clock,
+    logger,
+    onWarning: (header) => log.add(header),
+    onRequested: (metric) => {
+      try {
+        metrics?.requested(metric);
+      } catch (err) {
+        warn(logger, { err }, "metrics threw an error; the request is not counted");
+      }
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import {
+  requireBoolean,
+  requireFinite,
+  requireNotNegative,
+  requireOptions,
+  requireSignal,
+  requireText,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import { requireSegment } from "../object/resource-name.ts";
+import type { FieldSelector, LabelSelector } from "../object/selector.ts";
+
+/** Options that all calls of a client share. */
+export interface CallOptions {
+  /**
+   * Ends the call early: it rejects at once with `signal.reason`.
+   *
+   * @defaultValue none
+   */
+  readonly signal?: AbortSignal | undefined;
+
+  /**
+   * Milliseconds that the call may take, with all its requests and waits. At least 0, or `Infinity`.
+   *
+   * @defaultValue `30_000`
+   */
+  readonly timeout?: number | undefined;
+}
+
+/** Options for `get` and `find`. */
+export interface ReadOptions extends CallOptions {
+  /**
+   * Subresource, for example `"status"` or `"scale"`.
+   *
+   * @defaultValue the object itself
+   */
+  readonly subresource?: string | undefined;
+}
+
+/** Options for `create`, `update`, `patch` and `modify`. */
+export interface WriteOptions extends ReadOptions {
+  /**
+   * Name under which the server notes the written fields. At most 128 characters.
+   *
+   * @defaultValue that of the client
+   */
+  readonly fieldManager?: string | undefined;
+
+  /**
+   * Whether the server checks the write and answers, but stores nothing.
+   *
+   * @defaultValue `false`
+   */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** Options for `apply`. */
+export interface ApplyOptions extends WriteOptions {
+  /**
+   * Whether fields of other managers are taken over. If not, these are a `Conflict`.
+   *
+   * @defaultValue `true`
+   */
+  readonly force?: boolean | undefined;
+}
+
+/** Options for `delete`. */
+export interface DeleteOptions extends CallOptions {
+  /**
+   * Fate of the objects that the object owns: deleted after it, deleted before it, or kept.
+   *
+   * @defaultValue that of the resource, mostly `"Background"`
+   */
+  readonly propagation?: "Background" | "Foreground" | "Orphan" | undefined;
+
+  /**
+   * UID that the object must have, else the call rejects with a `Conflict`.
+   *
+   * @defaultValue any
+   */
+  readonly uid?: string | undefined;
+
+  /**
+   * Version that the object must have, else the call rejects with a `Conflict`.
+   *
+   * @defaultValue any
+   */
+  readonly resourceVersion?: string | undefined;
+
+  /**
+   * Whether the server checks the deletion and answers, but deletes nothing.
+   *
+   * @defaultValue `false`
+   */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** Options for `list`. The timeout is that of a page. */
+export interface ListOptions extends CallOptions {
+  /**
+   * Namespace of the objects.
+   *
+   * @defaultValue all
+   */
+  readonly namespace?: string | undefined;
+
+  /**
+   * Labels that the objects must have.
+   *
+   * @defaultValue any
+   */
+  readonly labels?: LabelSelector | undefined;
+
+  /**
+   * Fields that the objects must have.
+   *
+   * @defaultValue any
+   */
+  readonly fields?: FieldSelector | undefined;
+
+  /**
+   * Number of objects in a request. Whole, at least 1.
+   *
+   * @defaultValue `500`
+   */
+  readonly pageSize?: number | undefined;
+}
+
+const PROPAGATIONS = ["Background", "Foreground", "Orphan"];
+
+/** Signal and timeout of a call. */
+export interface Limits {
+  readonly signal: AbortSignal | undefined;
+  readonly timeout: number;
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveLimits(options: CallOptions): Limits {
+  requireOptions("options", options);
+  const { signal, timeout = 30_000 } = options;
+  if (signal !== undefined) requireSignal("options.signal", signal);
+  requireNotNegative("options.timeout", timeout);
+  return { signal, timeout };
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveRead(options: ReadOptions): Limits & { subresource: string | undefined } {
+  const limits = resolveLimits(options);
+  const { subresource } = options;
+  if (subresource !== undefined) requireSegment("options.subresource", subresource);
+  return { ...limits, subresource };
+}
+
+/** Options of a write with their defaults. */
+export interface ResolvedWrite extends Limits {
+  readonly subresource: string | undefined;
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveWrite(options: WriteOptions, manager: string): ResolvedWrite {
+  const read = resolveRead(options);
+  const { fieldManager = manager, dryRun = false } = options;
+  requireFieldManager(fieldManager);
+  requireBoolean("options.dryRun", dryRun);
+  return { ...read, fieldManager, dryRun };
+}
+
+/** @throws RangeError or TypeError if `fieldManager` is not 1 to 128 printable characters */
+export function requireFieldManager(fieldManager: string): void {
+  requireText("options.fieldManager", fieldManager);
+  if (!/^[\x20-\x7e]{1,128}$/.test(fieldManager))
+    throw new RangeError(
+      `options.fieldManager must be at most 128 characters of printable ASCII, got ${JSON.stringify(fieldManager.slice(0, 300))}`,
+    );
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveDelete(
+  options: DeleteOptions,
+): Limits & { dryRun: boolean; body: Readonly<Record<string, unknown>> } {
+  const limits = resolveLimits(options);
+  const { propagation, uid, resourceVersion, dryRun = false } = options;
+  if (propagation !== undefined && !PROPAGATIONS.includes(propagation))
+    throw new RangeError(
+      `options.propagation must be "Background", "Foreground" or "Orphan", got ${JSON.stringify(propagation)}`,
+    );
+  if (uid !== undefined) requireText("options.uid", uid);
+  if (resourceVersion !== undefined) requireText("options.resourceVersion", resourceVersion);
+  requireBoolean("options.dryRun", dryRun);
+  const hasConditions = uid !== undefined || resourceVersion !== undefined;
+  const body = {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    propagationPolicy: propagation,
+    preconditions: hasConditions ? { uid, resourceVersion } : undefined,
+  };
+  return { ...limits, dryRun, body };
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function resolvePageSize(pageSize = 500): number {
+  return requireWhole("options.pageSize", requireFinite("options.pageSize", pageSize), 1);
+}

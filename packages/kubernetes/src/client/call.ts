@@ -1,0 +1,92 @@
+import type { Clock } from "@holdfast/clock";
+import { isTimeoutError, retry, withTimeout } from "@holdfast/wait";
+import { isApiError } from "./api-error.ts";
+import { type ApiRequest, type ApiTarget, requestJson } from "./api-request.ts";
+import type { Limits } from "./call-options.ts";
+
+/** How often a request is sent again. */
+const MAX_RESENDS = 5;
+
+/** A call was not finished within its timeout. `isTimeoutError` of `@holdfast/wait` is true for it. */
+class CallTimeoutError extends Error {
+  override readonly name = "TimeoutError";
+  readonly code = "ERR_WAIT_TIMEOUT";
+  readonly timeout: number;
+
+  constructor(call: string, timeout: number, cause: unknown) {
+    super(`${call}: timed out after ${timeout} ms`, cause === undefined ? undefined : { cause });
+    this.timeout = timeout;
+  }
+}
+
+/** A call: its name for errors, its clock and its limits. */
+export interface Call extends Limits {
+  readonly name: string;
+  readonly clock: Clock;
+  /** Reason for which the call is not finished yet. */
+  readonly cause?: (() => unknown) | undefined;
+}
+
+/**
+ * Runs `work` within the limits of a call.
+ *
+ * @throws an error with the code of `TimeoutError` that has the name; `signal.reason`; the error of `work`
+ */
+export async function limited<Value>(
+  { name, clock, signal: parent, timeout, cause }: Call,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await withTimeout(work, timeout, { signal: parent, clock, label: name });
+  } catch (error) {
+    if (parent?.aborted === true || !isTimeoutError(error)) throw error;
+    throw new CallTimeoutError(name, timeout, cause?.());
+  }
+}
+
+/** A target, and the clock of its calls. */
+export type CallTarget = ApiTarget & { readonly clock: Clock };
+
+/** Sends one request within the limits of a call. */
+export type Send = (request: ApiRequest) => Promise<object>;
+
+/**
+ * Runs a call of some requests, which end together.
+ *
+ * @param name - method and path, for the error
+ * @param work - receives the function that sends a request. A 429 and a 503 that name a time are sent again
+ * after it, at most five times and only within the timeout: such requests were not carried out
+ * @throws as {@link limited}
+ */
+export async function call<Value>(
+  target: CallTarget,
+  name: string,
+  limits: Limits,
+  work: (send: Send, signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const { clock } = target;
+  const end = clock.monotonic() + limits.timeout;
+  let last: unknown;
+  const sendWith = (signal: AbortSignal) => (request: ApiRequest) => {
+    last = undefined;
+    return retry(() => requestJson(target, request, signal), {
+      signal,
+      clock,
+      retries: MAX_RESENDS,
+      maxElapsed: Math.max(end - clock.monotonic(), 0),
+      shouldRetry: ({ error }) => waitOf(error) !== undefined,
+      delay: ({ error }, next) => waitOf(error) ?? next,
+      onRetry: ({ error }) => {
+        last = error;
+      },
+    });
+  };
+  const options = { ...limits, name, clock, cause: () => last };
+  return await limited(options, (signal) => work(sendWith(signal), signal));
+}
+
+/** Milliseconds after which the server wants the request again. */
+function waitOf(error: unknown): number | undefined {
+  if (!isApiError(error)) return undefined;
+  return error.statusCode === 429 || error.statusCode === 503 ? error.retryAfter : undefined;
+}

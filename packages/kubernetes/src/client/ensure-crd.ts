@@ -1,0 +1,162 @@
+import { requireMethods, requireText } from "@holdfast/clock/internal";
+import { poll } from "@holdfast/wait";
+import { builtIn } from "../object/built-in.ts";
+import type { KubeObject, Stored } from "../object/kube-object.ts";
+import { fromCrd, type Resource } from "../object/resource.ts";
+import { isApiError } from "./api-error.ts";
+import { limited } from "./call.ts";
+import { type CallOptions, resolveLimits } from "./call-options.ts";
+import type { KubeClient } from "./kube-client.ts";
+
+/** Milliseconds between two looks at the server. */
+const PERIOD = 100;
+
+interface Condition {
+  readonly type?: string;
+  readonly status?: string;
+  readonly message?: string;
+}
+
+interface CrdObject extends KubeObject {
+  spec?: { versions?: { name: string; served?: boolean }[] };
+  status?: { conditions?: Condition[] };
+}
+
+const Crd = builtIn<CrdObject>("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+
+/** Options for {@link ensureCrd}. */
+export interface EnsureCrdOptions extends CallOptions {}
+
+/**
+ * Creates a CustomResourceDefinition, or replaces the spec of the one that is there, and waits until the
+ * server serves its objects: until it is established, and each served version was listed once.
+ *
+ * Labels and annotations of the manifest are added to those that are there. The role needs `get`, `create`
+ * and `update` for `customresourcedefinitions`, and `list` for the objects.
+ *
+ * @param client - sends the requests
+ * @param manifest - CustomResourceDefinition of `apiextensions.k8s.io/v1`, as an object
+ * @param options - signal, and timeout of the whole call
+ * @returns the definition as stored. Rejects if another definition has one of its names, after the timeout,
+ * and with `signal.reason` after an abort
+ *
+ * @example
+ * ```ts no-run
+ * import { ensureCrd, fromKubectl, KubeClient } from "@holdfast/kubernetes";
+ *
+ * await ensureCrd(new KubeClient({ transport: fromKubectl() }), {
+ *   apiVersion: "apiextensions.k8s.io/v1",
+ *   kind: "CustomResourceDefinition",
+ *   metadata: { name: "greetings.example.org" },
+ *   spec: {
+ *     group: "example.org", scope: "Namespaced",
+ *     names: { kind: "Greeting", plural: "greetings", singular: "greeting" },
+ *     versions: [{
+ *       name: "v1", served: true, storage: true, subresources: { status: {} },
+ *       schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+ *     }],
+ *   },
+ * });
+ * ```
+ */
+export async function ensureCrd(
+  client: KubeClient,
+  manifest: object,
+  options: EnsureCrdOptions = {},
+): Promise<Stored<KubeObject>> {
+  requireMethods("client", client, ["find", "create", "modify", "list"]);
+  const resources = resourcesOf(manifest);
+  const crd = manifest as CrdObject;
+  const name = crd.metadata?.name ?? "";
+  requireText("metadata.name of manifest", name);
+  const { clock } = client;
+  let missing = "it was not written yet";
+  const call = {
+    ...resolveLimits(options),
+    name: `CustomResourceDefinition ${name}`,
+    clock,
+    cause: () => new Error(missing),
+  };
+  return await limited(call, async (signal) => {
+    await write(client, { crd, name, signal });
+    const waiting = { signal, clock, backoff: { duration: PERIOD } };
+    missing = "it is not established";
+    const stored = await poll(() => findEstablished(client, name, signal), waiting);
+    for (const resource of resources) {
+      missing = `${resource.apiVersion} is not served`;
+      await poll(() => isListed(client, resource, signal), waiting);
+    }
+    return stored;
+  });
+}
+
+/** The resource of each served version. */
+function resourcesOf(manifest: object): readonly Resource[] {
+  fromCrd(manifest);
+  const { spec } = manifest as CrdObject;
+  const served = (spec?.versions ?? []).filter((version) => version.served === true);
+  return served.map((version) => fromCrd(manifest, version.name));
+}
+
+interface Definition {
+  readonly crd: CrdObject;
+  readonly name: string;
+  readonly signal: AbortSignal;
+}
+
+async function write(client: KubeClient, definition: Definition): Promise<void> {
+  const { crd, name, signal } = definition;
+  if ((await client.find(Crd, name, { signal })) === undefined)
+    try {
+      await client.create(Crd, crd, { signal });
+      return;
+    } catch (error) {
+      if (!isApiError(error, "AlreadyExists")) throw error; // another replica was faster
+    }
+  await client.modify(
+    Crd,
+    name,
+    (stored) => {
+      const { labels, annotations } = crd.metadata ?? {};
+      if (labels !== undefined) stored.metadata.labels = { ...stored.metadata.labels, ...labels };
+      if (annotations !== undefined)
+        stored.metadata.annotations = { ...stored.metadata.annotations, ...annotations };
+      if (crd.spec !== undefined) stored.spec = crd.spec;
+    },
+    { signal },
+  );
+}
+
+async function findEstablished(
+  client: KubeClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<Stored<KubeObject> | undefined> {
+  const stored = await client.find(Crd, name, { signal });
+  const conditions = stored?.status?.conditions ?? [];
+  const isTrue = (type: string): boolean | undefined => {
+    const status = conditions.find((condition) => condition.type === type)?.status;
+    return status === undefined ? undefined : status === "True";
+  };
+  if (isTrue("NamesAccepted") === false) {
+    const { message = "" } = conditions.find(({ type }) => type === "NamesAccepted") ?? {};
+    throw new Error(
+      `the names of CustomResourceDefinition ${name} are taken: ${message.slice(0, 1_000)}`,
+    );
+  }
+  return isTrue("Established") === true ? stored : undefined;
+}
+
+async function isListed(
+  client: KubeClient,
+  resource: Resource,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await client.list(resource, { pageSize: 1, signal }).next();
+    return true;
+  } catch (error) {
+    if (isApiError(error) && error.statusCode === 404) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import { requireFunction, requireOptions } from "@holdfast/clock/internal";
+import type { Random } from "@holdfast/wait";
+import { type ApiTargetOptions, apiTarget, type MeasuredTarget } from "./api-target.ts";
+import { requireFieldManager } from "./call-options.ts";
+import type { ClientWrite } from "./client-write.ts";
+
+/** Options for `KubeClient`. */
+export interface KubeClientOptions extends ApiTargetOptions {
+  /**
+   * Name under which the server notes the fields that this client writes. At most 128 characters.
+   *
+   * @defaultValue `"holdfast"`
+   */
+  readonly fieldManager?: string | undefined;
+
+  /**
+   * Draws the jitter of the delays after a conflict.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+
+  /**
+   * Receives every write that the server has answered, before the call resolves.
+   *
+   * @internal
+   */
+  readonly onWrite?: ((write: ClientWrite) => void) | undefined;
+}
+
+/** The options with their defaults. */
+export interface ResolvedClient {
+  readonly target: MeasuredTarget;
+  readonly fieldManager: string;
+  readonly random: Random | undefined;
+  readonly onWrite: ((write: ClientWrite) => void) | undefined;
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveClient(options: KubeClientOptions): ResolvedClient {
+  requireOptions("options", options);
+  const { fieldManager = "holdfast", random, onWrite } = options;
+  const target = apiTarget(options);
+  requireFieldManager(fieldManager);
+  if (random !== undefined) requireFunction("options.random", random);
+  if (onWrite !== undefined) requireFunction("options.onWrite", onWrite);
+  return { target, fieldManager, random, onWrite };
+}

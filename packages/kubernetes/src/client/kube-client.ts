@@ -1,0 +1,346 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "@holdfast/clock";
+import { requireFunction } from "@holdfast/clock/internal";
+import { DefaultRetry, retryOnConflict } from "@holdfast/wait/go";
+import type {
+  DeepReadonly,
+  Input,
+  KubeObject,
+  MergePatch,
+  NamedInput,
+  Stored,
+  VersionedInput,
+} from "../object/kube-object.ts";
+import type { ObjectRef } from "../object/object-ref.ts";
+import type { Resource } from "../object/resource.ts";
+import { collectionPath, objectPath } from "../object/resource-path.ts";
+import { formatFields, formatLabels } from "../object/selector.ts";
+import { isApiError } from "./api-error.ts";
+import { call, type Send } from "./call.ts";
+import {
+  type ApplyOptions,
+  type DeleteOptions,
+  type ListOptions,
+  type ReadOptions,
+  resolveLimits,
+  resolvePageSize,
+  resolveRead,
+  resolveWrite,
+  type WriteOptions,
+} from "./call-options.ts";
+import type { JsonPatch } from "./json-patch.ts";
+import {
+  type KubeClientOptions,
+  type ResolvedClient,
+  resolveClient,
+} from "./kube-client-options.ts";
+import { listPages } from "./list-pages.ts";
+import {
+  applyRequest,
+  createRequest,
+  deleteRequest,
+  type PendingWrite,
+  patchRequest,
+  updateRequest,
+} from "./write-request.ts";
+import { completed, requireResource } from "./written-object.ts";
+
+/**
+ * Reads and writes the objects of an API server.
+ *
+ * | Answer | Reaction |
+ * | --- | --- |
+ * | 429, or 503, which names a time to wait | the request is sent again after it: at most five times, and only within the timeout |
+ * | another error of the server | rejects with an {@link ApiError} |
+ * | the connection breaks, or there is none | rejects with a `ConnectionError`; a GET on a connection that was idle is sent once more |
+ * | the timeout ends | rejects with an error for which `isTimeoutError` of `@holdfast/wait` is true; a write may have happened |
+ * | `signal` aborts | rejects with `signal.reason` at once; a write may have happened |
+ *
+ * Every object has its `apiVersion` and `kind`. Warnings of the server are logged, each text once.
+ *
+ * @example
+ * ```ts no-run
+ * import { builtIn, fromKubectl, KubeClient } from "@holdfast/kubernetes";
+ * import type { ConfigMap as ConfigMapObject } from "kubernetes-types/core/v1.js";
+ *
+ * const ConfigMap = builtIn<ConfigMapObject>("v1", "ConfigMap");
+ * const client = new KubeClient({ transport: fromKubectl() });
+ * await client.create(ConfigMap, { metadata: { namespace: "default", name: "ann" }, data: { a: "1" } });
+ * await client.patch(ConfigMap, "default/ann", { data: { a: null, b: "2" } });
+ * console.log((await client.get(ConfigMap, "default/ann")).data);
+ * for await (const { metadata } of client.list(ConfigMap, { labels: { app: "greeter" } }))
+ *   console.log(metadata.name);
+ * console.log(await client.delete(ConfigMap, "default/ann"));
+ * ```
+ */
+export class KubeClient {
+  readonly #options: ResolvedClient;
+
+  /**
+   * @param options - see {@link KubeClientOptions}
+   * @throws RangeError or TypeError that names the option
+   */
+  constructor(options: KubeClientOptions) {
+    this.#options = resolveClient(options);
+  }
+
+  /**
+   * Measures the limits of every call.
+   *
+   * @internal
+   */
+  get clock(): Clock {
+    return this.#options.target.clock;
+  }
+
+  /**
+   * Reads an object.
+   *
+   * @param resource - the resource
+   * @param ref - name and namespace
+   * @param options - see {@link ReadOptions}
+   * @returns the object. Rejects with an {@link ApiError} of the reason `NotFound` if there is none
+   */
+  async get<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    options: ReadOptions = {},
+  ): Promise<Stored<T>> {
+    requireResource(resource);
+    const { subresource, ...limits } = resolveRead(options);
+    const path = objectPath(resource, ref, subresource);
+    const read = (send: Send) => send({ method: "GET", path });
+    return completed(resource, await call(this.#options.target, `GET ${path}`, limits, read));
+  }
+
+  /**
+   * Reads an object that may not exist.
+   *
+   * @param resource - the resource
+   * @param ref - name and namespace
+   * @param options - see {@link ReadOptions}
+   * @returns the object, or undefined. Rejects as `get` does if the server does not know the resource
+   */
+  async find<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    options: ReadOptions = {},
+  ): Promise<Stored<T> | undefined> {
+    try {
+      return await this.get(resource, ref, options);
+    } catch (error) {
+      if (isApiError(error, "NotFound")) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Lists objects. Reads a page when its first object is wanted.
+   *
+   * Each object comes once. If the server forgets the version of the list while pages are read, it is listed
+   * again; objects that came before are left out then, also if they have changed since.
+   *
+   * @param resource - the resource
+   * @param options - see {@link ListOptions}
+   * @returns the objects, to be iterated once
+   * @throws RangeError or TypeError for a bad argument
+   */
+  list<T extends KubeObject>(
+    resource: Resource<T>,
+    options: ListOptions = {},
+  ): AsyncGenerator<Stored<T>, void, undefined> {
+    requireResource(resource);
+    const limits = resolveLimits(options);
+    const { namespace, labels, fields, pageSize } = options;
+    const query = {
+      labelSelector: labels === undefined ? undefined : formatLabels(labels),
+      fieldSelector: fields === undefined ? undefined : formatFields(fields),
+    };
+    const path = collectionPath(resource, namespace);
+    const { target } = this.#options;
+    const send: Send = (request) => call(target, `GET ${path}`, limits, (once) => once(request));
+    return eachOnce(
+      resource,
+      listPages(send, { path, query, pageSize: resolvePageSize(pageSize) }),
+    );
+  }
+
+  /**
+   * Creates an object.
+   *
+   * @param resource - the resource
+   * @param object - the object, with a name or a `generateName`
+   * @param options - see {@link WriteOptions}
+   * @returns the object as stored. Rejects with an {@link ApiError} of the reason `AlreadyExists` if there is
+   * one with this name
+   */
+  async create<T extends KubeObject>(
+    resource: Resource<T>,
+    object: NoInfer<Input<T>>,
+    options: WriteOptions = {},
+  ): Promise<Stored<T>> {
+    const { fieldManager: manager } = this.#options;
+    return await this.#write(
+      createRequest({ resource, object: object as AnyObject, options, manager }),
+    );
+  }
+
+  /**
+   * Replaces an object.
+   *
+   * @param resource - the resource
+   * @param object - the whole object, with the `resourceVersion` it was read with
+   * @param options - see {@link WriteOptions}
+   * @returns the object as stored. Rejects with an {@link ApiError} of the reason `Conflict` if it has
+   * changed since
+   */
+  async update<T extends KubeObject>(
+    resource: Resource<T>,
+    object: NoInfer<VersionedInput<T>>,
+    options: WriteOptions = {},
+  ): Promise<Stored<T>> {
+    const { fieldManager: manager } = this.#options;
+    return await this.#write(
+      updateRequest({ resource, object: object as AnyObject, options, manager }),
+    );
+  }
+
+  /**
+   * Changes parts of an object, in any version.
+   *
+   * @param resource - the resource
+   * @param ref - name and namespace
+   * @param patch - an array is a JSON patch (RFC 6902), an object a merge patch (RFC 7386), in which `null`
+   * removes a field
+   * @param options - see {@link WriteOptions}
+   * @returns the object as stored. Rejects with an {@link ApiError} of the reason `NotFound` if there is none,
+   * `Invalid` if a `test` of a JSON patch fails
+   */
+  async patch<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    patch: NoInfer<MergePatch<T>> | JsonPatch,
+    options: WriteOptions = {},
+  ): Promise<Stored<T>> {
+    const { fieldManager: manager } = this.#options;
+    return await this.#write(patchRequest({ resource, ref, patch, options, manager }));
+  }
+
+  /**
+   * Creates an object, or changes it so that it has these fields: server-side apply. Fields that an earlier
+   * call with the same field manager had, and this one has not, are removed.
+   *
+   * @param resource - the resource
+   * @param object - name, and the fields that this field manager decides
+   * @param options - see {@link ApplyOptions}
+   * @returns the object as stored. With `force: false`, rejects with an {@link ApiError} of the reason
+   * `Conflict` if another manager owns one of the fields
+   */
+  async apply<T extends KubeObject>(
+    resource: Resource<T>,
+    object: NoInfer<NamedInput<T>>,
+    options: ApplyOptions = {},
+  ): Promise<Stored<T>> {
+    const { fieldManager: manager } = this.#options;
+    return await this.#write(
+      applyRequest({ resource, object: object as AnyObject, options, manager }),
+    );
+  }
+
+  /**
+   * Reads an object, changes it, and replaces it; again from the start if it changed meanwhile, at most five
+   * times.
+   *
+   * @param resource - the resource
+   * @param ref - name and namespace
+   * @param change - changes the object it receives, a copy. May return a promise. Called once for each attempt
+   * @param options - see {@link WriteOptions}. With the subresource `"status"` the object itself is read
+   * @returns the object as stored. Nothing is sent if `change` changed nothing. Rejects with the last
+   * `Conflict` after five
+   */
+  async modify<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    change: (object: Stored<T>) => unknown,
+    options: WriteOptions = {},
+  ): Promise<Stored<T>> {
+    requireResource(resource);
+    requireFunction("change", change);
+    const { target, fieldManager: manager, random } = this.#options;
+    const limits = resolveWrite(options, manager);
+    const { subresource } = limits;
+    const source = objectPath(resource, ref, subresource === "status" ? undefined : subresource);
+    const attempt = async (send: Send): Promise<Stored<T>> => {
+      const stored = completed<Stored<T>>(resource, await send({ method: "GET", path: source }));
+      const object = structuredClone(stored);
+      await change(object);
+      if (isDeepStrictEqual(object, stored)) return stored;
+      const { request, facts } = updateRequest({ resource, object, options, manager });
+      return this.#written(facts, await send(request));
+    };
+    const name = `PUT ${objectPath(resource, ref, subresource)}`;
+    return await call(target, name, limits, (send, signal) =>
+      retryOnConflict({ ...DefaultRetry, random }, () => attempt(send), {
+        signal,
+        clock: target.clock,
+      }),
+    );
+  }
+
+  /**
+   * Deletes an object. If it has finalizers, it is there until the last one is removed.
+   *
+   * @param resource - the resource
+   * @param ref - name and namespace
+   * @param options - see {@link DeleteOptions}
+   * @returns true, or false if there was none. Rejects with an {@link ApiError} of the reason `Conflict` if its
+   * UID or version is another
+   */
+  async delete<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    options: DeleteOptions = {},
+  ): Promise<boolean> {
+    const write = deleteRequest(resource, ref, options);
+    try {
+      await this.#write(write);
+      return true;
+    } catch (error) {
+      if (isApiError(error, "NotFound")) return false;
+      throw error;
+    }
+  }
+
+  async #write<Answer>({ request, limits, facts }: PendingWrite): Promise<Answer> {
+    const name = `${request.method} ${request.path}`;
+    const { target } = this.#options;
+    return await call(target, name, limits, async (send) =>
+      this.#written(facts, await send(request)),
+    );
+  }
+
+  #written<Answer>(facts: PendingWrite["facts"], answer: object): Answer {
+    const object = completed<KubeObject & { details?: { uid?: string } }>(facts.resource, answer);
+    const { name, uid = object.details?.uid } = object.metadata ?? {};
+    const ref = { ...facts.ref, name: facts.ref.name ?? name ?? "" };
+    this.#options.onWrite?.({ ...facts, ref, answer: object, uid });
+    return object as Answer;
+  }
+}
+
+type AnyObject = DeepReadonly<KubeObject>;
+
+async function* eachOnce<T extends KubeObject>(
+  resource: Resource<T>,
+  pages: ReturnType<typeof listPages>,
+): AsyncGenerator<Stored<T>, void, undefined> {
+  const seen = new Set<string>();
+  for await (const { items, isRestart } of pages)
+    for (const item of items) {
+      const object = completed<Stored<T>>(resource, item);
+      const { uid } = object.metadata;
+      if (isRestart && seen.has(uid)) continue;
+      seen.add(uid);
+      yield object;
+    }
+}

@@ -1,0 +1,96 @@
+import { BodyTooLongError } from "../transport/read-body.ts";
+import { isApiError } from "./api-error.ts";
+import type { ApiRequest } from "./api-request.ts";
+
+/** A list to be read page by page. */
+export interface PagedList {
+  /** Path of the collection. */
+  readonly path: string;
+
+  /** Query without `limit` and `continue`. */
+  readonly query: NonNullable<ApiRequest["query"]>;
+
+  /** Objects in a page. */
+  readonly pageSize: number;
+
+  /** Accepted type of the answers. Default: `application/json`. */
+  readonly accept?: string | undefined;
+}
+
+/** A page of a list. */
+export interface ListPage {
+  /** The objects, as they came. */
+  readonly items: readonly object[];
+
+  /** Version of the list. */
+  readonly resourceVersion: string;
+
+  /**
+   * Whether the list has begun again with this page, which then has all objects: the pages before it are of
+   * a version that the server has forgotten.
+   */
+  readonly isRestart: boolean;
+}
+
+/**
+ * Reads a list page by page; each page is asked for when it is wanted.
+ *
+ * | Answer | Reaction |
+ * | --- | --- |
+ * | 410 to a page after the first | the list begins again, once, in one page without a limit |
+ * | a page above 64 MiB | is asked for with half the limit, down to one object |
+ *
+ * @param send - sends a request. Its other errors end the list
+ */
+export async function* listPages(
+  send: (request: ApiRequest) => Promise<object>,
+  { path, query, pageSize, accept }: PagedList,
+): AsyncGenerator<ListPage, void, undefined> {
+  let question: Question = { limit: pageSize, isRestart: false };
+  for (;;) {
+    const { limit, token, isRestart } = question;
+    const page = { ...query, limit, continue: token };
+    let answer: ListAnswer;
+    try {
+      answer = await send({ method: "GET", path, query: page, accept, gzip: true });
+    } catch (error) {
+      question = otherQuestion(question, error);
+      continue;
+    }
+    const { items, metadata = {} } = answer;
+    const { resourceVersion = "", continue: next = "" } = metadata;
+    yield { items: items ?? [], resourceVersion, isRestart };
+    if (next === "") return;
+    question = { limit, token: next, isRestart: false };
+  }
+}
+
+/** Which page is asked for. */
+interface Question {
+  /** Undefined for all objects. */
+  readonly limit: number | undefined;
+
+  /** Undefined for the first page. */
+  readonly token?: string;
+
+  readonly isRestart: boolean;
+}
+
+/** @throws `error`, if no other question helps */
+function otherQuestion(question: Question, error: unknown): Question {
+  const { limit, token } = question;
+  if (limit === undefined) throw error;
+  if (error instanceof BodyTooLongError && limit > 1)
+    return { ...question, limit: Math.ceil(limit / 2) };
+  if (token !== undefined && isGone(error)) return { limit: undefined, isRestart: true };
+  throw error;
+}
+
+interface ListAnswer {
+  readonly items?: readonly object[] | null;
+  readonly metadata?: { readonly continue?: string; readonly resourceVersion?: string };
+}
+
+function isGone(error: unknown): boolean {
+  return isApiError(error) && error.statusCode === 410;
+}

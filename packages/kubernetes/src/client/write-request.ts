@@ -1,0 +1,156 @@
+import { requireBoolean, requireOptions } from "@holdfast/clock/internal";
+import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
+import { type ObjectName, type ObjectRef, parseRef } from "../object/object-ref.ts";
+import type { Resource } from "../object/resource.ts";
+import { collectionPath, objectPath } from "../object/resource-path.ts";
+import type { ApiRequest } from "./api-request.ts";
+import {
+  type ApplyOptions,
+  type DeleteOptions,
+  type Limits,
+  resolveDelete,
+  resolveWrite,
+  type WriteOptions,
+} from "./call-options.ts";
+import type { ClientWrite } from "./client-write.ts";
+import { bodyOf, refOf, requireResource } from "./written-object.ts";
+
+/** A write before its answer: the request, the limits of the call, and the facts for `onWrite`. */
+export interface PendingWrite {
+  readonly request: ApiRequest;
+  readonly limits: Limits;
+  readonly facts: Omit<ClientWrite, "answer" | "uid" | "ref"> & {
+    /** Without a name if the server makes it. */
+    readonly ref: Partial<ObjectName>;
+  };
+}
+
+/** Resource, object and options as a user passed them. */
+interface Arguments<Options> {
+  readonly resource: Resource;
+  readonly object: DeepReadonly<KubeObject>;
+  readonly options: Options;
+  /** Field manager of the client. */
+  readonly manager: string;
+}
+
+/** @throws RangeError or TypeError for a bad argument */
+export function createRequest(given: Arguments<WriteOptions>): PendingWrite {
+  const { resource } = given;
+  const body = bodyOf(resource, given.object);
+  const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
+    given.options,
+    given.manager,
+  );
+  const { name, generateName, namespace } = body.metadata ?? {};
+  // A server makes the rest of the name: any text that is a name stands for it in the check.
+  const isNamed = name !== undefined || generateName === undefined || subresource !== undefined;
+  const ref = isNamed ? refOf(body) : { ...refOf({ metadata: { name: "x", namespace } }) };
+  parseRef(resource, ref);
+  const path =
+    subresource === undefined
+      ? collectionPath(resource, namespace || undefined)
+      : objectPath(resource, ref, subresource);
+  const query = { fieldManager, ...dryRunQuery(dryRun) };
+  const known = isNamed ? ref : { ...(namespace === undefined ? {} : { namespace }) };
+  return {
+    request: { method: "POST", path, query, body },
+    limits,
+    facts: { resource, verb: "create", ref: known, subresource, dryRun },
+  };
+}
+
+/** @throws RangeError or TypeError for a bad argument, for example an object without a version */
+export function updateRequest(given: Arguments<WriteOptions>): PendingWrite {
+  const { resource } = given;
+  const body = bodyOf(resource, given.object);
+  const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
+    given.options,
+    given.manager,
+  );
+  const ref = refOf(body);
+  const { resourceVersion } = body.metadata ?? {};
+  if (typeof resourceVersion !== "string" || resourceVersion === "")
+    throw new TypeError(
+      "object.metadata.resourceVersion must be the version that the object was read with, got none: use modify() or apply()",
+    );
+  const path = objectPath(resource, ref, subresource);
+  const query = { fieldManager, ...dryRunQuery(dryRun) };
+  return {
+    request: { method: "PUT", path, query, body },
+    limits,
+    facts: { resource, verb: "update", ref, subresource, dryRun },
+  };
+}
+
+/** @throws RangeError or TypeError for a bad argument */
+export function patchRequest(
+  given: Omit<Arguments<WriteOptions>, "object"> & {
+    readonly ref: ObjectRef;
+    readonly patch: object;
+  },
+): PendingWrite {
+  const { resource, patch } = given;
+  requireResource(resource);
+  requireOptions("patch", patch);
+  const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
+    given.options,
+    given.manager,
+  );
+  const path = objectPath(resource, given.ref, subresource);
+  const query = { fieldManager, ...dryRunQuery(dryRun) };
+  const contentType = `application/${Array.isArray(patch) ? "json-patch" : "merge-patch"}+json`;
+  return {
+    request: { method: "PATCH", path, query, body: patch, contentType },
+    limits,
+    facts: { resource, verb: "patch", ref: parseRef(resource, given.ref), subresource, dryRun },
+  };
+}
+
+/** @throws RangeError or TypeError for a bad argument */
+export function applyRequest(given: Arguments<ApplyOptions>): PendingWrite {
+  const { resource } = given;
+  const body = bodyOf(resource, given.object);
+  const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
+    given.options,
+    given.manager,
+  );
+  const { force = true } = given.options;
+  requireBoolean("options.force", force);
+  const ref = refOf(body);
+  const path = objectPath(resource, ref, subresource);
+  const query = { fieldManager, force, ...dryRunQuery(dryRun) };
+  // JSON is YAML too, and servers before 1.33 know the patch by this name only.
+  const contentType = "application/apply-patch+yaml";
+  return {
+    request: { method: "PATCH", path, query, body, contentType },
+    limits,
+    facts: { resource, verb: "apply", ref, subresource, dryRun },
+  };
+}
+
+/** @throws RangeError or TypeError for a bad argument */
+export function deleteRequest(
+  resource: Resource,
+  ref: ObjectRef,
+  options: DeleteOptions,
+): PendingWrite {
+  requireResource(resource);
+  const path = objectPath(resource, ref);
+  const { body, dryRun, ...limits } = resolveDelete(options);
+  return {
+    request: { method: "DELETE", path, query: dryRunQuery(dryRun), body },
+    limits,
+    facts: {
+      resource,
+      verb: "delete",
+      ref: parseRef(resource, ref),
+      subresource: undefined,
+      dryRun,
+    },
+  };
+}
+
+function dryRunQuery(dryRun: boolean): { dryRun: "All" | undefined } {
+  return { dryRun: dryRun ? "All" : undefined };
+}

@@ -1,0 +1,49 @@
+import { requireOptions, requireText } from "@holdfast/clock/internal";
+import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
+import type { ObjectName } from "../object/object-ref.ts";
+import type { Resource } from "../object/resource.ts";
+
+type AnyObject = DeepReadonly<KubeObject>;
+
+/** @throws TypeError if `resource` was not made by `customResource`, `fromCrd` or `builtIn` */
+export function requireResource(resource: Resource, name = "resource"): void {
+  requireOptions(name, resource);
+  for (const part of ["apiVersion", "kind", "plural"] as const)
+    requireText(`${name}.${part}`, resource[part]);
+}
+
+/**
+ * An object with the API version and the kind of its resource, as it is sent.
+ *
+ * @throws TypeError or RangeError if it is no object, or of another kind
+ */
+export function bodyOf(resource: Resource, object: AnyObject): AnyObject {
+  requireResource(resource);
+  requireOptions("object", object);
+  const { apiVersion, kind } = resource;
+  const isOther =
+    (object.kind ?? kind) !== kind || (object.apiVersion ?? apiVersion) !== apiVersion;
+  if (isOther)
+    throw new RangeError(
+      `object must be a ${kind} of ${apiVersion}, got ${JSON.stringify(object.kind)} of ${JSON.stringify(object.apiVersion)}`,
+    );
+  return { ...object, apiVersion, kind };
+}
+
+/** @throws TypeError or RangeError if the object has no name, or a namespace that is no text */
+export function refOf(object: AnyObject): ObjectName {
+  const { name, namespace } = object.metadata ?? {};
+  requireText("object.metadata.name", name);
+  return namespace === undefined ? { name: name as string } : { name: name as string, namespace };
+}
+
+/**
+ * The answer of the server with API version and kind: items of lists of built-in resources come without.
+ * Subresources such as `scale` have a kind of their own, which stays.
+ */
+export function completed<Answer>(resource: Resource, answer: object): Answer {
+  const object = answer as { apiVersion?: string; kind?: string };
+  object.apiVersion ??= resource.apiVersion;
+  object.kind ??= resource.kind;
+  return object as Answer;
+}

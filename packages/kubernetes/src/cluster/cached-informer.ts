@@ -1,0 +1,97 @@
+import type { Source } from "@holdfast/controller";
+import type { CachedObject, Change } from "../cache/change.ts";
+import type { IndexFunction } from "../cache/object-index.ts";
+import type { ObjectTable } from "../cache/object-table.ts";
+import { keyOf, type ObjectRef, parseRef } from "../object/object-ref.ts";
+import type { Resource } from "../object/resource.ts";
+import { resourceName } from "../reflect/question.ts";
+import type { Reflector } from "../reflect/reflector.ts";
+import type { InformerStatus } from "./cluster-status.ts";
+import type { Informer, InformerSourceOptions } from "./informer.ts";
+import { changeSource, keySource } from "./informer-source.ts";
+
+/** An informer on the stores of one or more reflectors, which keep disjoint objects. */
+export class CachedInformer implements Informer {
+  readonly resource: Resource;
+  readonly reflectors: readonly Reflector[];
+  readonly #tables: readonly ObjectTable[];
+  readonly #indexes = new Map<string, IndexFunction>();
+
+  constructor(resource: Resource, reflectors: readonly Reflector[]) {
+    this.resource = resource;
+    this.reflectors = reflectors;
+    this.#tables = reflectors.map(({ store }) => store.table);
+  }
+
+  get size(): number {
+    return this.#tables.reduce((sum, { objects }) => sum + objects.size, 0);
+  }
+
+  get hasSynced(): boolean {
+    return this.reflectors.every(({ store }) => store.hasSynced);
+  }
+
+  get(ref: ObjectRef): CachedObject | undefined {
+    const key = typeof ref === "string" ? ref : keyOf({ metadata: parseRef(this.resource, ref) });
+    for (const table of this.#tables) {
+      const object = table.get(key);
+      if (object !== undefined) return object;
+    }
+    this.#requireWatched(parseRef(this.resource, ref).namespace);
+    return undefined;
+  }
+
+  list(namespace?: string): CachedObject[] {
+    if (namespace === undefined)
+      return this.#tables.flatMap(({ objects }) => [...objects.values()]);
+    this.#requireWatched(namespace);
+    return this.list().filter(({ metadata }) => metadata.namespace === namespace);
+  }
+
+  by(index: string, value: string): CachedObject[] {
+    if (!this.#indexes.has(index))
+      throw new RangeError(
+        `index must be one of the informer (${[...this.#indexes.keys()].join(", ") || "it has none"}), got ${JSON.stringify(index)}`,
+      );
+    return this.#tables.flatMap((table) => table.by(index, value));
+  }
+
+  source(options: InformerSourceOptions = {}): Source {
+    return keySource(this.changes(), options);
+  }
+
+  changes(): Source<Change> {
+    return changeSource(resourceName(this.resource), this.#tables);
+  }
+
+  /** @throws RangeError if a name has another function already; the error of an index function */
+  addIndexes(indexes: Readonly<Record<string, IndexFunction>>): void {
+    const added = Object.entries(indexes).filter(([name]) => !this.#indexes.has(name));
+    for (const [name, valuesOf] of Object.entries(indexes))
+      if ((this.#indexes.get(name) ?? valuesOf) !== valuesOf)
+        throw new RangeError(
+          `options.indexes["${name}"] must be the function that the informer has under this name, got another: share it, or choose another name`,
+        );
+    for (const [name, valuesOf] of added) {
+      for (const table of this.#tables) table.addIndex(name, valuesOf);
+      this.#indexes.set(name, valuesOf);
+    }
+  }
+
+  status(): InformerStatus {
+    return {
+      resource: resourceName(this.resource),
+      hasSynced: this.hasSynced,
+      size: this.size,
+      reflectors: this.reflectors.map((reflector) => reflector.status()),
+    };
+  }
+
+  #requireWatched(namespace: string | undefined): void {
+    const watched = this.reflectors.map(({ question }) => question.namespace);
+    if (watched.includes(undefined) || watched.includes(namespace)) return;
+    throw new RangeError(
+      `namespace must be one that the informer watches (${watched.join(", ")}), got ${JSON.stringify(namespace)}`,
+    );
+  }
+}

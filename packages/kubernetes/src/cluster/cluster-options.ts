@@ -1,0 +1,108 @@
+import {
+  requireAbove,
+  requireBetween,
+  requireHooks,
+  requireMethods,
+  requireOptions,
+  requireText,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import { Backoff, type BackoffStrategy, type Random } from "@holdfast/wait";
+import { type ApiTargetOptions, apiTarget, type MeasuredTarget } from "../client/api-target.ts";
+import type { KubeClientOptions } from "../client/kube-client-options.ts";
+import type { KubernetesMetrics } from "../kubernetes-metrics.ts";
+
+/** Options for `Cluster`. */
+export interface ClusterOptions extends ApiTargetOptions {
+  /**
+   * Name in errors, logs and the status.
+   *
+   * @defaultValue `"cluster"`
+   */
+  readonly name?: string | undefined;
+
+  /**
+   * Name under which the server notes the fields that `client` writes. At most 128 characters.
+   *
+   * @defaultValue `"holdfast"`
+   */
+  readonly fieldManager?: KubeClientOptions["fieldManager"];
+
+  /**
+   * Source of jitter.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+
+  /**
+   * Delays between failed lists and watches, for each informer. It must not end.
+   *
+   * @defaultValue equal jitter of 0.8 s, doubled up to 20 s
+   */
+  readonly backoff?: BackoffStrategy | undefined;
+
+  /**
+   * Milliseconds without a byte after which a list or a watch is given up and asked for again. Above 0, or
+   * `Infinity`. A server sends a bookmark about once a minute.
+   *
+   * @defaultValue `90_000`
+   */
+  readonly idleTimeout?: number | undefined;
+
+  /**
+   * Objects per page of a list. A whole number from 1 to 10,000.
+   *
+   * @defaultValue `500`
+   */
+  readonly pageSize?: number | undefined;
+
+  /**
+   * Milliseconds after a list at which an informer lists again although nothing is wrong. Above 0, or
+   * `Infinity`.
+   *
+   * @defaultValue `Infinity`: never
+   */
+  readonly relistEvery?: number | undefined;
+}
+
+/** The options with their defaults. */
+export interface ResolvedCluster {
+  readonly name: string;
+  readonly target: MeasuredTarget;
+  readonly metrics: KubernetesMetrics | undefined;
+  readonly fieldManager: string | undefined;
+  readonly random: Random | undefined;
+  readonly backoff: BackoffStrategy;
+  readonly idleTimeout: number;
+  readonly pageSize: number;
+  readonly relistEvery: number;
+}
+
+const LADDER = { duration: 800, factor: 2, cap: 20_000, jitter: "equal" } as const;
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveCluster(options: ClusterOptions): ResolvedCluster {
+  requireOptions("options", options);
+  const { name = "cluster", fieldManager, metrics, random } = options;
+  const { idleTimeout = 90_000, pageSize = 500, relistEvery = Number.POSITIVE_INFINITY } = options;
+  requireText("options.name", name);
+  requireHooks("options", { random });
+  const { backoff = new Backoff({ ...LADDER, random }) } = options;
+  requireMethods("options.backoff", backoff, ["delayFunc"]);
+  requireAbove("options.idleTimeout", idleTimeout, 0);
+  requireWhole("options.pageSize", requireBetween("options.pageSize", pageSize, 1, 10_000), 1);
+  requireAbove("options.relistEvery", relistEvery, 0);
+  const target = apiTarget(options);
+  return {
+    name,
+    target,
+    metrics,
+    fieldManager,
+    random,
+    backoff,
+    idleTimeout,
+    pageSize,
+    relistEvery,
+  };
+}

@@ -1,0 +1,240 @@
+import { onAbort } from "@holdfast/clock";
+import { holdOpen, requireSignal } from "@holdfast/clock/internal";
+import type { Runnable, RunOptions } from "@holdfast/controller";
+import { ObjectShape } from "../cache/object-shape.ts";
+import { Scope } from "../cache/scope.ts";
+import { Store } from "../cache/store.ts";
+import type { ClientWrite } from "../client/client-write.ts";
+import { KubeClient } from "../client/kube-client.ts";
+import type { KubeObject } from "../object/kube-object.ts";
+import type { Resource } from "../object/resource.ts";
+import { Hooks } from "../reflect/hooks.ts";
+import { Progress } from "../reflect/progress.ts";
+import { Reflector, type ReflectorSettings } from "../reflect/reflector.ts";
+import { CachedInformer } from "./cached-informer.ts";
+import { type ClusterOptions, type ResolvedCluster, resolveCluster } from "./cluster-options.ts";
+import type { ClusterStatus } from "./cluster-status.ts";
+import type { Informer } from "./informer.ts";
+import { ownWriteOf } from "./own-write-of.ts";
+import { type ResolvedWatch, resolveWatch, type WatchOptions } from "./watch-options.ts";
+
+/** An informer with the question that it answers. */
+interface Answer {
+  readonly identity: string;
+  readonly transform: unknown;
+  readonly informer: CachedInformer;
+}
+
+/**
+ * The informers of one API server, and a client whose writes they see at once.
+ *
+ * Declare informers with {@link Cluster.watch}, pass the cluster to a `Manager` before the controllers that read
+ * them, or call {@link Cluster.run} yourself. Only its signal ends a cluster:
+ *
+ * | The server | The informer |
+ * | --- | --- |
+ * | closes a watch that brought something or was open for 5 s | watches on, at once |
+ * | closes watches at once | watches on after 0.8 s, doubled to 20 s with jitter; lists after the third |
+ * | sends nothing for `idleTimeout` | watches on |
+ * | answers 410: its history is too short | lists, and reports the difference |
+ * | answers 429 or 503 and names a time | asks again after that time, plus up to 20 % |
+ * | answers with another error, breaks the connection, sends garbage | asks again after the back-off |
+ * | was put back to an older state | lists |
+ *
+ * An informer keeps its objects meanwhile. `status()` has the last error.
+ *
+ * @remarks
+ * Source: `Cluster` of sigs.k8s.io/controller-runtime/pkg/cluster, `Reflector` of k8s.io/client-go/tools/cache.
+ *
+ * @example
+ * ```ts no-run
+ * import { builtIn, Cluster, fromKubectl } from "@holdfast/kubernetes";
+ * import type { ConfigMap as ConfigMapObject } from "kubernetes-types/core/v1.js";
+ *
+ * const ConfigMap = builtIn<ConfigMapObject>("v1", "ConfigMap");
+ * const cluster = new Cluster({ transport: fromKubectl() });
+ * const settings = cluster.watch(ConfigMap, { labels: { app: "greeter" } });
+ *
+ * const stop = new AbortController();
+ * const running = cluster.run(stop.signal);
+ * await cluster.ready(stop.signal);
+ * console.log(settings.get("default/greeter")?.data);
+ * stop.abort();
+ * await running;
+ * ```
+ */
+export class Cluster implements Runnable {
+  /** Name of the cluster. */
+  readonly name: string;
+
+  /** Client of the server. Its informers see a write before the call resolves. */
+  readonly client: KubeClient;
+
+  readonly #options: ResolvedCluster;
+  readonly #settings: ReflectorSettings;
+  readonly #progress = new Progress();
+  readonly #answers: Answer[] = [];
+  #state: ClusterStatus["state"] = "idle";
+  /** Starts a reflector in the run. Undefined when there is none. */
+  #start: ((reflector: Reflector) => void) | undefined = undefined;
+
+  /**
+   * @param options - see {@link ClusterOptions}
+   * @throws RangeError or TypeError if an option is out of its range
+   */
+  constructor(options: ClusterOptions) {
+    const resolved = resolveCluster(options);
+    const { name, fieldManager, random, target, metrics } = resolved;
+    const { transport, clock, logger } = target;
+    const onWrite = (write: ClientWrite): void => this.#follow(write);
+    this.name = name;
+    this.client = new KubeClient({
+      ...{ transport, clock, logger, metrics },
+      ...{ fieldManager, random, onWrite },
+    });
+    this.#options = resolved;
+    this.#settings = { ...resolved, hooks: new Hooks(logger, metrics), progress: this.#progress };
+  }
+
+  /**
+   * The informer of a resource. The same question gets the same informer: resource, namespaces, selectors,
+   * `metadataOnly` and `transform` count, indexes are added to those that are there. An informer of a
+   * running cluster starts at once.
+   *
+   * @param resource - the resource
+   * @param options - see {@link WatchOptions}
+   * @returns the informer
+   * @throws RangeError or TypeError for a bad option, or an index that has another function already
+   */
+  watch<T extends KubeObject, U extends KubeObject = T>(
+    resource: Resource<T>,
+    options: WatchOptions<T, U> = {},
+  ): Informer<U> {
+    const resolved = resolveWatch(resource, options as unknown as WatchOptions);
+    const { identity, transform, indexes } = resolved;
+    const known = this.#answers.find(
+      (answer) => answer.identity === identity && answer.transform === transform,
+    );
+    const informer = known?.informer ?? this.#createInformer(resource, resolved);
+    informer.addIndexes(indexes);
+    if (known === undefined) {
+      this.#answers.push({ identity, transform, informer });
+      for (const reflector of informer.reflectors) this.#start?.(reflector);
+    }
+    return informer as unknown as Informer<U>;
+  }
+
+  /**
+   * Keeps the informers up to date until `signal` aborts.
+   *
+   * @param signal - ends every list and watch, at once
+   * @param options - see `RunOptions` of `@holdfast/controller`
+   * @returns a promise that resolves after the abort. No request, timer or listener remains. Informers keep
+   * their objects, and go on from them in another run. Rejects with an Error if the cluster runs already, and
+   * with the error of a `backoff` that ends
+   */
+  async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
+    requireSignal("signal", signal);
+    if (this.#state !== "idle") throw new Error(`cluster ${this.name} runs already`);
+    const { ref = true } = options;
+    const hold = ref ? holdOpen(this.#options.target.clock) : undefined;
+    this.#state = "running";
+    try {
+      await this.#run(signal);
+    } finally {
+      this.#state = "idle";
+      hold?.[Symbol.dispose]();
+    }
+  }
+
+  /**
+   * Resolves when the first list of every informer is complete, however long that takes: `status()` says why it
+   * is not. Rejects with `signal.reason` after an abort.
+   */
+  ready(signal: AbortSignal): Promise<void> {
+    requireSignal("signal", signal);
+    const hasSynced = (): boolean => this.#answers.every(({ informer }) => informer.hasSynced);
+    return this.#progress.until(hasSynced, signal);
+  }
+
+  /**
+   * Resolves when every informer has all that the server has at the time of the call. A new leader waits for it,
+   * since its caches may lag behind the last writes of its predecessor.
+   *
+   * An informer asks for the server's current version and waits until its watch has come to it; after 5 s, or if
+   * versions cannot be compared, it lists. Rejects with `signal.reason` after an abort.
+   */
+  async catchUp(signal: AbortSignal): Promise<void> {
+    requireSignal("signal", signal);
+    await Promise.all(this.#reflectors.map((reflector) => reflector.catchUp(signal)));
+  }
+
+  /** Status as plain data: `JSON.stringify` it for a health endpoint. */
+  status(): ClusterStatus {
+    const informers = this.#answers.map(({ informer }) => informer.status());
+    return { name: this.name, state: this.#state, informers };
+  }
+
+  get #reflectors(): Reflector[] {
+    return this.#answers.flatMap(({ informer }) => informer.reflectors);
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const ends: Promise<void>[] = [];
+    const failures: unknown[] = [];
+    const stop = new AbortController();
+    const subscription = onAbort(signal, (reason) => stop.abort(reason));
+    this.#start = (reflector) => {
+      const end = reflector.run(stop.signal).catch((error: unknown) => {
+        failures.push(error);
+        stop.abort(error);
+      });
+      ends.push(end);
+    };
+    for (const reflector of this.#reflectors) this.#start(reflector);
+    await aborted(stop.signal);
+    this.#state = "stopping";
+    this.#start = undefined;
+    subscription[Symbol.dispose]();
+    await Promise.all(ends);
+    this.#options.target.transport.closeIdle?.();
+    if (failures.length > 0) throw failures[0];
+  }
+
+  #createInformer(resource: Resource, resolved: ResolvedWatch): CachedInformer {
+    const { namespaces = [undefined], labels, fields, transform, metadataOnly } = resolved;
+    const shape = new ObjectShape({ resource, metadataOnly, transform });
+    const reflectors = namespaces.map((namespace) => {
+      const store = new Store(shape, new Scope({ namespace, labels, fields }));
+      const question = { resource, namespace, labels, fields, metadataOnly };
+      return new Reflector(question, store, this.#settings);
+    });
+    return new CachedInformer(resource, reflectors);
+  }
+
+  /** Takes a write of the client into the informers of its resource. It must not throw: the write is done. */
+  #follow(write: ClientWrite): void {
+    const { apiVersion, plural } = write.resource;
+    for (const reflector of this.#reflectors) {
+      const { resource } = reflector.question;
+      if (resource.apiVersion !== apiVersion || resource.plural !== plural) continue;
+      try {
+        const own = ownWriteOf(write);
+        if (own !== undefined) reflector.write(own);
+      } catch (err) {
+        const details = { resource: plural, err };
+        this.#settings.hooks.log(
+          "error",
+          details,
+          "own write not cached; its watch shows it later",
+        );
+      }
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    onAbort(signal, () => resolve());
+  });
+}

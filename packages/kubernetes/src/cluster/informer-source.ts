@@ -1,0 +1,64 @@
+import { onAbort } from "@holdfast/clock";
+import { requireHooks, requireOptions } from "@holdfast/clock/internal";
+import type { Source, SourceContext } from "@holdfast/controller";
+import { type CachedObject, type Change, changesBetween } from "../cache/change.ts";
+import type { ObjectTable } from "../cache/object-table.ts";
+import type { InformerSourceOptions } from "./informer.ts";
+
+/** Priority of the objects that were there before: live changes have 0. */
+const INITIAL = { priority: -10 };
+
+/** A source of the changes of some tables, which replays their objects first. */
+export function changeSource(name: string, tables: readonly ObjectTable[]): Source<Change> {
+  return {
+    name,
+    start({ enqueue }, signal) {
+      if (signal.aborted) return;
+      const tell = (change: Change): void =>
+        enqueue(change, change.isInitial ? INITIAL : undefined);
+      const subscriptions = tables.map((table) => table.subscribe(tell));
+      onAbort(signal, () => {
+        for (const subscription of subscriptions) subscription[Symbol.dispose]();
+      });
+      for (const { objects } of tables)
+        for (const [key, object] of objects) for (const change of replay(key, object)) tell(change);
+    },
+  };
+}
+
+/** A source of the keys that changes wake. */
+export function keySource(source: Source<Change>, options: InformerSourceOptions): Source {
+  requireOptions("options", options);
+  const { when, to } = options;
+  requireHooks("options", { when, to });
+  const keysOf = (change: Change, failed: SourceContext<string>["failed"]): readonly string[] => {
+    try {
+      if (when?.(change) === false) return [];
+    } catch (error) {
+      failed(error); // and the key is woken: a reconcile too many is better than one too few
+    }
+    try {
+      return to === undefined ? [change.key] : [...to(change)];
+    } catch (error) {
+      failed(error);
+      return [];
+    }
+  };
+  return {
+    name: source.name,
+    start: (context, signal) =>
+      source.start(
+        {
+          ...context,
+          enqueue: (change, added) => {
+            for (const key of keysOf(change, context.failed)) context.enqueue(key, added);
+          },
+        },
+        signal,
+      ),
+  };
+}
+
+function replay(key: string, object: CachedObject): Change[] {
+  return changesBetween(key, undefined, object, true);
+}

@@ -1,0 +1,72 @@
+import type { Source } from "@holdfast/controller";
+import type { Change } from "../cache/change.ts";
+import type { Cached, KubeObject } from "../object/kube-object.ts";
+import type { ObjectRef } from "../object/object-ref.ts";
+
+/** Options for {@link Informer.source}. */
+export interface InformerSourceOptions<T extends KubeObject = KubeObject> {
+  /**
+   * Whether a change wakes keys. An error it throws is reported, and counts as `true`.
+   *
+   * @defaultValue every change does
+   */
+  readonly when?: ((change: Change<T>) => boolean) | undefined;
+
+  /**
+   * Keys to wake for a change. An error it throws is reported; the change wakes no key then.
+   *
+   * @defaultValue the key of the object
+   */
+  readonly to?: ((change: Change<T>) => readonly string[]) | undefined;
+}
+
+/**
+ * The objects of a resource that match a selector, in memory and up to date. Made by `Cluster.watch`.
+ *
+ * Objects are frozen and shared. A write of the cluster's own client is seen here before its call resolves;
+ * writes of others when the server tells of them.
+ */
+export interface Informer<T extends KubeObject = KubeObject> {
+  /** Number of objects. */
+  readonly size: number;
+
+  /** Whether the first list is complete. */
+  readonly hasSynced: boolean;
+
+  /**
+   * An object by its name.
+   *
+   * @param ref - for example `request.key`
+   * @returns the object, or undefined if there is none
+   * @throws RangeError for a name that the resource cannot have, or a namespace that is not watched
+   */
+  get(ref: ObjectRef): Cached<T> | undefined;
+
+  /**
+   * All objects, or those of one namespace, in no particular order.
+   *
+   * @throws RangeError for a namespace that is not watched
+   */
+  list(namespace?: string): Cached<T>[];
+
+  /**
+   * The objects that an index has under a value, in no particular order.
+   *
+   * @throws RangeError if no index has this name
+   */
+  by(index: string, value: string): Cached<T>[];
+
+  /**
+   * A source of keys for a `Controller`.
+   *
+   * At its start it replays the cached objects as changes with `isInitial`. These wake keys with priority -10,
+   * so that live changes go first.
+   *
+   * @param options - see {@link InformerSourceOptions}
+   * @throws TypeError if an option is not a function
+   */
+  source(options?: InformerSourceOptions<T>): Source;
+
+  /** A source of changes, for `mapSource` and `filterSource`. It replays as {@link Informer.source} does. */
+  changes(): Source<Change<T>>;
+}

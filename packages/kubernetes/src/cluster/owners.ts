@@ -1,0 +1,91 @@
+import { requireOptions } from "@holdfast/clock/internal";
+import type { Change } from "../cache/change.ts";
+import { requireResource } from "../client/written-object.ts";
+import type { DeepReadonly, KubeObject, OwnerReference } from "../object/kube-object.ts";
+import type { Resource } from "../object/resource.ts";
+
+/**
+ * Maps a change to the keys of the owners of its object, before and after it. Pass the result as `to` of a
+ * source, so that a change of a child wakes its owner.
+ *
+ * An owner matches by group and kind, whatever its version. Its key has the namespace of the object, or none
+ * for a resource of cluster scope.
+ *
+ * Source: `EnqueueRequestForOwner` of sigs.k8s.io/controller-runtime/pkg/handler.
+ *
+ * @param owner - resource of the owners
+ * @returns a function from a change to keys, each once
+ *
+ * @example
+ * ```ts
+ * import { builtIn, type Change, ownerOf } from "@holdfast/kubernetes";
+ *
+ * const owned = {
+ *   apiVersion: "v1",
+ *   kind: "Pod",
+ *   metadata: {
+ *     ...{ namespace: "default", name: "web-1", uid: "2", resourceVersion: "7", creationTimestamp: "" },
+ *     ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "1" }],
+ *   },
+ * };
+ * const change: Change = {
+ *   type: "added", key: "default/web-1", old: undefined, object: owned, isInitial: false, isGuess: false,
+ * };
+ * console.log(ownerOf(builtIn("apps/v1", "ReplicaSet"))(change)); // => [ 'default/web' ]
+ * ```
+ */
+export function ownerOf(
+  owner: Resource,
+): (change: Pick<Change, "object" | "old">) => readonly string[] {
+  requireResource(owner);
+  const { group, kind, scope } = owner;
+  return ({ object, old }) => {
+    const keys = new Set<string>();
+    for (const { metadata } of [object, old ?? object]) {
+      for (const reference of metadata.ownerReferences ?? []) {
+        if (reference.kind !== kind || groupOf(reference.apiVersion) !== group) continue;
+        const { name } = reference;
+        if (scope === "Cluster") keys.add(name);
+        else if (metadata.namespace !== undefined) keys.add(`${metadata.namespace}/${name}`);
+      }
+    }
+    return [...keys];
+  };
+}
+
+/**
+ * The entry for `metadata.ownerReferences` that makes `object` the controller of another object. The server
+ * then deletes the other one after it.
+ *
+ * @param resource - resource of the owner
+ * @param object - the owner, as the server or an informer returned it
+ * @returns a new reference, with `controller: true`
+ * @throws TypeError if the owner has no name or no UID
+ *
+ * @example
+ * ```ts
+ * import { builtIn, ownerReference } from "@holdfast/kubernetes";
+ *
+ * const owner = { metadata: { namespace: "default", name: "web", uid: "1" } };
+ * const { kind, name, controller } = ownerReference(builtIn("apps/v1", "Deployment"), owner);
+ * console.log(kind, name, controller); // => Deployment web true
+ * ```
+ */
+export function ownerReference(
+  resource: Resource,
+  object: DeepReadonly<KubeObject>,
+): OwnerReference {
+  requireResource(resource);
+  requireOptions("object", object);
+  const { name, uid } = object.metadata ?? {};
+  if (!name || !uid)
+    throw new TypeError(
+      `object must be a stored ${resource.kind}, with metadata.name and metadata.uid, got one without`,
+    );
+  const { apiVersion, kind } = resource;
+  return { apiVersion, kind, name, uid, controller: true };
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+}

@@ -1,0 +1,115 @@
+import {
+  requireArray,
+  requireBoolean,
+  requireHooks,
+  requireOptions,
+} from "@holdfast/clock/internal";
+import type { IndexFunction } from "../cache/object-index.ts";
+import { withoutManagedFields } from "../cache/object-shape.ts";
+import { requireResource } from "../client/written-object.ts";
+import type { Cached, KubeObject, Stored } from "../object/kube-object.ts";
+import type { Resource } from "../object/resource.ts";
+import { collectionPath } from "../object/resource-path.ts";
+import {
+  type FieldSelector,
+  formatFields,
+  formatLabels,
+  type LabelSelector,
+} from "../object/selector.ts";
+
+/** Options for `Cluster.watch`. */
+export interface WatchOptions<T extends KubeObject = KubeObject, U extends KubeObject = T> {
+  /**
+   * Namespaces to watch, each with a list and a watch of its own. At least one.
+   *
+   * @defaultValue all namespaces
+   */
+  readonly namespaces?: readonly string[] | undefined;
+
+  /**
+   * Selects objects by their labels. The server does it.
+   *
+   * @defaultValue every object
+   */
+  readonly labels?: LabelSelector | undefined;
+
+  /**
+   * Selects objects by fields. The server does it. Fields other than `metadata.name` and
+   * `metadata.namespace` delay own writes until the watch shows them.
+   *
+   * @defaultValue every object
+   */
+  readonly fields?: FieldSelector | undefined;
+
+  /**
+   * Changes each object before it is cached: removes what nobody reads. It may change its argument, and must
+   * keep name, namespace, UID and version. An error it throws fails the list or the watch, which is asked for
+   * again.
+   *
+   * @defaultValue removes `metadata.managedFields`
+   */
+  readonly transform?: ((object: Stored<T>) => U) | undefined;
+
+  /**
+   * Indexes by name: each returns the values under which `Informer.by` finds an object.
+   *
+   * @defaultValue none
+   */
+  readonly indexes?:
+    | { readonly [name: string]: (object: Cached<U>) => readonly string[] }
+    | undefined;
+
+  /**
+   * Whether to ask the server for metadata alone, for example of Secrets.
+   *
+   * @defaultValue `false`
+   */
+  readonly metadataOnly?: boolean | undefined;
+}
+
+/** The options with their defaults. */
+export interface ResolvedWatch {
+  /** Undefined for all. In alphabetical order, each once. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector;
+  readonly transform: (object: Stored<KubeObject>) => KubeObject;
+  readonly indexes: Readonly<Record<string, IndexFunction>>;
+  readonly metadataOnly: boolean;
+  /** Text that two questions share if they are the same but for `transform`. */
+  readonly identity: string;
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveWatch(resource: Resource, options: WatchOptions): ResolvedWatch {
+  requireResource(resource);
+  requireOptions("options", options);
+  const { labels = {}, fields = {}, indexes = {}, metadataOnly = false } = options;
+  const { transform = withoutManagedFields } = options;
+  requireHooks("options", { transform });
+  requireOptions("options.indexes", indexes);
+  requireHooks("options.indexes", indexes);
+  requireBoolean("options.metadataOnly", metadataOnly);
+  const namespaces = resolveNamespaces(resource, options.namespaces);
+  const { apiVersion, plural } = resource;
+  const selectors = [formatLabels(labels), formatFields(fields)];
+  return {
+    ...{ namespaces, transform, metadataOnly },
+    labels: structuredClone(labels),
+    fields: structuredClone(fields),
+    indexes: { ...indexes },
+    identity: JSON.stringify([apiVersion, plural, namespaces, ...selectors, metadataOnly]),
+  };
+}
+
+function resolveNamespaces(
+  resource: Resource,
+  namespaces: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (namespaces === undefined) return undefined;
+  requireArray("options.namespaces", namespaces);
+  if (namespaces.length === 0)
+    throw new RangeError("options.namespaces must have at least one namespace, got an empty array");
+  for (const namespace of namespaces) collectionPath(resource, namespace);
+  return [...new Set(namespaces)].sort();
+}

@@ -1,0 +1,184 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import {
+  requireClock,
+  requireMethods,
+  requireOptions,
+  requirePositive,
+} from "@holdfast/clock/internal";
+import {
+  type LeaseRecord,
+  LockConflictError,
+  type ResourceLock,
+  type Versioned,
+} from "@holdfast/controller";
+import { isApiError } from "../client/api-error.ts";
+import type { KubeClient } from "../client/kube-client.ts";
+import { builtIn } from "../object/built-in.ts";
+import type { Stored } from "../object/kube-object.ts";
+import { requireNamespace, requireSegment } from "../object/resource-name.ts";
+import { type LeaseObject, newLease, recordOf, withRecord } from "./lease-object.ts";
+
+const Lease = builtIn<LeaseObject>("coordination.k8s.io/v1", "Lease");
+
+/** Options for a {@link LeaseLock}. */
+export interface LeaseLockOptions {
+  /** Client of the API server. */
+  readonly client: Pick<KubeClient, "get" | "create" | "update">;
+
+  /** Namespace of the Lease. */
+  readonly namespace: string;
+
+  /** Name of the Lease. */
+  readonly name: string;
+
+  /**
+   * How long a holder that states no duration keeps the lease, in milliseconds. Above 0, finite. Keep it
+   * equal to the elector's `leaseDuration`.
+   *
+   * @defaultValue `15_000`
+   */
+  readonly leaseDuration?: number | undefined;
+
+  /**
+   * Tells the first token of a new Lease if the server's answers have no date.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * A lock in a Lease of Kubernetes, for a `LeaderElector`.
+ *
+ * | The server answers | The lock |
+ * | --- | --- |
+ * | 404 to a read | has no record; the first token is the server's time in seconds |
+ * | 409 to a write, or 404 to an update | rejects with a `LockConflictError` |
+ * | anything else but success | rejects with the `ApiError` |
+ *
+ * The token of a term is in the annotation `holdfast/token`. Tokens grow although the Lease is deleted, as long
+ * as there is at most one term a second. `leaseTransitions` counts terms as in client-go. Other fields,
+ * labels and annotations of the Lease stay as they are. Electors of client-go on the same Lease are
+ * understood; durations are written in whole seconds, rounded up.
+ *
+ * It needs the verbs `get`, `create` and `update` on `leases` in its namespace.
+ *
+ * @remarks
+ * Source: `LeaseLock` of k8s.io/client-go/tools/leaderelection/resourcelock.
+ *
+ * @example
+ * ```ts no-run
+ * import { LeaderElector } from "@holdfast/controller";
+ * import { inCluster, KubeClient, LeaseLock } from "@holdfast/kubernetes";
+ *
+ * const client = new KubeClient({ transport: inCluster() });
+ * const elector = new LeaderElector({
+ *   lock: new LeaseLock({ client, namespace: "jobs", name: "janitor" }),
+ *   identity: process.env["HOSTNAME"] ?? "janitor",
+ *   lead: async ({ token, signal }) => console.log("leads with token", token, signal.aborted),
+ * });
+ * await elector.run(new AbortController().signal);
+ * ```
+ */
+export class LeaseLock implements ResourceLock {
+  /** Kind and place of the lock, for logs and errors. */
+  readonly description: string;
+  readonly #client: LeaseLockOptions["client"];
+  readonly #name: { readonly namespace: string; readonly name: string };
+  readonly #leaseDuration: number;
+  readonly #clock: Clock;
+  #latest: Stored<LeaseObject> | undefined;
+  #firstToken = 0;
+
+  /**
+   * @param options - see {@link LeaseLockOptions}
+   * @throws RangeError or TypeError that names the option
+   */
+  constructor(options: LeaseLockOptions) {
+    requireOptions("options", options);
+    const { client, namespace, name, leaseDuration = 15_000, clock = realClock } = options;
+    requireMethods("options.client", client, ["get", "create", "update"]);
+    requireNamespace("options.namespace", namespace);
+    requireSegment("options.name", name);
+    requirePositive("options.leaseDuration", leaseDuration);
+    requireClock("options.clock", clock);
+    this.#client = client;
+    this.#name = { namespace, name };
+    this.#leaseDuration = leaseDuration;
+    this.#clock = clock;
+    this.description = `Lease ${namespace}/${name}`;
+  }
+
+  /** Smallest token of a new Lease: the server's time in seconds at the last `get` without one. */
+  get firstToken(): number {
+    return this.#firstToken;
+  }
+
+  /**
+   * Reads the record of the Lease.
+   *
+   * @param signal - aborts the request
+   */
+  async get(signal: AbortSignal): Promise<Versioned | undefined> {
+    signal.throwIfAborted();
+    try {
+      return this.#see(await this.#client.get(Lease, this.#name, { signal }));
+    } catch (error) {
+      if (!isApiError(error) || error.statusCode !== 404) throw error;
+      this.#firstToken = Math.floor((error.date ?? this.#clock.now()) / 1_000);
+      return undefined;
+    }
+  }
+
+  /**
+   * Creates the Lease.
+   *
+   * @param record - the new record
+   * @param signal - aborts the request
+   * @returns the record. Rejects with a `LockConflictError` if there is a Lease
+   */
+  async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
+    const lease = newLease(record, this.#name);
+    return await this.#write([409], signal, () => this.#client.create(Lease, lease, { signal }));
+  }
+
+  /**
+   * Replaces the record of the Lease.
+   *
+   * @param record - the new record
+   * @param version - version of the record to replace
+   * @param signal - aborts the request
+   * @returns the record. Rejects with a `LockConflictError` if the Lease has another version, or is gone
+   */
+  async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
+    signal.throwIfAborted();
+    // The fields of others come from the version that is replaced.
+    if (this.#latest?.metadata.resourceVersion !== version) await this.get(signal);
+    const latest = this.#latest;
+    if (latest?.metadata.resourceVersion !== version) throw new LockConflictError(this.description);
+    const lease = withRecord(latest, record);
+    return await this.#write([404, 409], signal, () =>
+      this.#client.update(Lease, lease, { signal }),
+    );
+  }
+
+  async #write(
+    conflicts: readonly number[],
+    signal: AbortSignal,
+    request: () => Promise<Stored<LeaseObject>>,
+  ): Promise<Versioned> {
+    signal.throwIfAborted();
+    try {
+      return this.#see(await request());
+    } catch (error) {
+      if (!isApiError(error) || !conflicts.includes(error.statusCode)) throw error;
+      throw new LockConflictError(this.description);
+    }
+  }
+
+  #see(lease: Stored<LeaseObject>): Versioned {
+    this.#latest = lease;
+    const version = lease.metadata.resourceVersion;
+    return { record: recordOf(lease, this.#leaseDuration), version };
+  }
+}

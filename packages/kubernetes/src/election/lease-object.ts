@@ -1,0 +1,114 @@
+import type { LeaseRecord } from "@holdfast/controller";
+import type { KubeObject, Stored } from "../object/kube-object.ts";
+import { formatMicroseconds, parseTimestamp } from "../object/timestamp.ts";
+
+/** Annotation with the fencing token. `leaseTransitions` has 32 bits, and starts at 0 with each new Lease. */
+const TOKEN = "holdfast/token";
+
+/** A Lease of `coordination.k8s.io/v1`. */
+export interface LeaseObject extends KubeObject {
+  /** The lease. */
+  spec?: LeaseSpec | undefined;
+}
+
+/** The part of a Lease's spec that electors share. */
+interface LeaseSpec {
+  /** Identity of the leader. Empty or missing if the lease is free. */
+  holderIdentity?: string | undefined;
+
+  /** Whole seconds that a holder keeps the lease without a renewal. */
+  leaseDurationSeconds?: number | undefined;
+
+  /** Start of the term: RFC 3339 with six digits. */
+  acquireTime?: string | undefined;
+
+  /** Latest renewal: RFC 3339 with six digits. */
+  renewTime?: string | undefined;
+
+  /** Number of changes of the holder. */
+  leaseTransitions?: number | undefined;
+}
+
+/**
+ * The record in a Lease, of whatever elector wrote it.
+ *
+ * | The Lease | The record |
+ * | --- | --- |
+ * | has a holder and no duration | held for `ownDuration` milliseconds |
+ * | has no token: another elector's, or one made by hand | its token is the larger of `leaseTransitions` and the seconds of `renewTime`, so that tokens do not go back |
+ */
+export function recordOf({ metadata, spec = {} }: LeaseObject, ownDuration: number): LeaseRecord {
+  const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime } = spec;
+  const hasDuration = isWhole(leaseDurationSeconds) && leaseDurationSeconds > 0;
+  return {
+    holder: holderIdentity ?? "",
+    leaseDuration: hasDuration ? leaseDurationSeconds * 1_000 : ownDuration,
+    acquiredAt: parseTimestamp(acquireTime),
+    renewedAt: parseTimestamp(renewTime),
+    transitions: tokenOf(metadata?.annotations?.[TOKEN]) ?? foreignToken(spec),
+  };
+}
+
+/** A new Lease with a record. */
+export function newLease(
+  record: LeaseRecord,
+  name: { readonly name: string; readonly namespace: string },
+): LeaseObject {
+  return {
+    metadata: { ...name, annotations: { [TOKEN]: `${record.transitions}` } },
+    spec: specOf(record, 0),
+  };
+}
+
+/**
+ * `lease` with another record. All fields that are not of an elector stay. The UID matters too: without it a
+ * server creates a Lease that was deleted, although the write names a version.
+ *
+ * It always differs from `lease`: a write that changes nothing gets no new version, so two writers of one
+ * version would both win.
+ */
+export function withRecord(lease: Stored<LeaseObject>, record: LeaseRecord): Stored<LeaseObject> {
+  const { metadata, spec = {} } = lease;
+  const isNewTerm = recordOf(lease, 0).transitions !== record.transitions;
+  const changes = (spec.leaseTransitions ?? 0) + (isNewTerm ? 1 : 0);
+  const annotations = { ...metadata.annotations, [TOKEN]: `${record.transitions}` };
+  return {
+    ...lease,
+    metadata: { ...metadata, annotations },
+    spec: {
+      ...spec,
+      ...specOf(record, changes),
+      renewTime: otherThan(spec.renewTime, record.renewedAt),
+    },
+  };
+}
+
+/** Whole seconds, and up: others must not take the lease before its time is over. */
+function specOf(record: LeaseRecord, leaseTransitions: number): Required<LeaseSpec> {
+  return {
+    holderIdentity: record.holder,
+    leaseDurationSeconds: Math.max(1, Math.ceil(record.leaseDuration / 1_000)),
+    acquireTime: formatMicroseconds(record.acquiredAt),
+    renewTime: formatMicroseconds(record.renewedAt),
+    leaseTransitions,
+  };
+}
+
+/** The instant with microseconds that `before` has not. Nobody reads them. */
+function otherThan(before: string | undefined, instant: number): string {
+  const time = formatMicroseconds(instant);
+  return time === before ? time.replace(/000Z$/, "001Z") : time;
+}
+
+function tokenOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function foreignToken({ leaseTransitions, renewTime }: LeaseSpec): number {
+  const transitions = isWhole(leaseTransitions) ? leaseTransitions : 0;
+  return Math.max(transitions, Math.floor(parseTimestamp(renewTime) / 1_000), 0);
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}

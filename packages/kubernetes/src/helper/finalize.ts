@@ -1,0 +1,202 @@
+import { requireMethods, requireOptions, requireText } from "@holdfast/clock/internal";
+import type { ReconcileResult } from "@holdfast/controller";
+import { isApiError } from "../client/api-error.ts";
+import type { WriteOptions } from "../client/call-options.ts";
+import type { KubeClient } from "../client/kube-client.ts";
+import { requireResource } from "../client/written-object.ts";
+import type { Cached, KubeObject } from "../object/kube-object.ts";
+import { keyOf } from "../object/object-ref.ts";
+import type { Resource } from "../object/resource.ts";
+import {
+  addFinalizer,
+  type FinalizedObject,
+  type FinalizerOperation,
+  finalizedPart,
+  finalizerStep,
+  removeFinalizer,
+} from "./finalizer-patch.ts";
+
+/** How often an object whose list of finalizers has moved is read again. */
+const MAX_READS = 5;
+
+// As IsFinalizerName of k8s.io/apimachinery, without the few names of Kubernetes itself.
+const NAME =
+  /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+/** The two sides of {@link finalize}. */
+export interface FinalizeHandlers<T extends KubeObject> {
+  /**
+   * Brings the outside to the state of the object, which has the finalizer and is not being deleted.
+   *
+   * @param object - the object as it was given, or as the server returned it with the new finalizer
+   */
+  apply(object: Cached<T>): ReconcileResult | PromiseLike<ReconcileResult>;
+
+  /**
+   * Removes from the outside all that belongs to the object. It may run again after it has succeeded, if the
+   * finalizer could not be removed.
+   *
+   * @param object - the object, which is being deleted
+   * @returns nothing when all is removed; `{ requeueAfter }` keeps the finalizer and comes back
+   */
+  cleanup(object: Cached<T>): ReconcileResult | PromiseLike<ReconcileResult>;
+}
+
+/** Options for {@link finalize}: those of each request. */
+export type FinalizeOptions = Pick<WriteOptions, "signal" | "timeout" | "fieldManager">;
+
+/** The part of a client that {@link finalize} uses. */
+export type FinalizeClient = Pick<KubeClient, "find" | "patch">;
+
+/**
+ * Reconciles an object that owns something outside of the cluster, so that it is not gone before that is
+ * removed. Call it in a reconciler and return its result.
+ *
+ * | The object | Its finalizer | Effect |
+ * | --- | --- | --- |
+ * | lives | is missing | adds it, then calls `apply` |
+ * | lives | is there | calls `apply` |
+ * | is being deleted | is there | calls `cleanup`, and removes it when that has returned nothing |
+ * | is being deleted | is missing | nothing |
+ *
+ * An error of `apply` or `cleanup` rejects, and the finalizer stays. Finalizers of others are never written:
+ * each patch names the UID of the object and the place of the finalizer, and is refused if either has changed.
+ * Then the object is read again, at most 5 times. An object that is gone meanwhile counts as done.
+ *
+ * @param client - see {@link FinalizeClient}; a `KubeClient` is one
+ * @param resource - the resource of the object
+ * @param object - the object, such as one of an informer
+ * @param name - the finalizer, for example `example.org/cleanup`
+ * @param handlers - see {@link FinalizeHandlers}
+ * @param options - see {@link FinalizeOptions}; an abort rejects with `signal.reason`
+ * @returns the result of `apply`, or of a `cleanup` that is not done
+ * @throws ApiError if the server refuses a patch, TypeError or RangeError for a bad argument
+ *
+ * Source: `finalizer` of kube-rs, without its removal after a failed cleanup.
+ *
+ * @example
+ * ```ts no-run
+ * import { Controller } from "@holdfast/controller";
+ * import { type Cluster, customResource, finalize } from "@holdfast/kubernetes";
+ *
+ * const Bucket = customResource({ apiVersion: "example.org/v1", kind: "Bucket", plural: "buckets" });
+ * declare const cluster: Cluster;
+ * declare const storage: { create(name: string): Promise<void>; remove(name: string): Promise<void> };
+ *
+ * const buckets = cluster.watch(Bucket);
+ * new Controller({
+ *   name: "buckets",
+ *   sources: [buckets.source()],
+ *   async reconcile({ key, signal }) {
+ *     const bucket = buckets.get(key);
+ *     if (bucket === undefined) return;
+ *     return finalize(cluster.client, Bucket, bucket, "example.org/bucket", {
+ *       apply: ({ metadata }) => storage.create(metadata.uid),
+ *       cleanup: ({ metadata }) => storage.remove(metadata.uid),
+ *     }, { signal });
+ *   },
+ * });
+ * ```
+ */
+export async function finalize<T extends KubeObject>(
+  client: FinalizeClient,
+  resource: Resource<T>,
+  object: Cached<T>,
+  name: string,
+  handlers: FinalizeHandlers<T>,
+  options: FinalizeOptions = {},
+): Promise<ReconcileResult> {
+  requireResource(resource);
+  requireArguments(client, object, name, handlers);
+  const writer = new FinalizerWriter<T>({ client, resource, name, options });
+  const step = finalizerStep(finalizedPart(object), name);
+  if (step === "none") return undefined;
+  if (step === "cleanup") {
+    const result = await handlers.cleanup(object);
+    if (result?.requeueAfter !== undefined) return result;
+    await writer.write(object, "cleanup", removeFinalizer);
+    return undefined;
+  }
+  const applied = step === "apply" ? object : await writer.write(object, "add", addFinalizer);
+  return applied === undefined ? undefined : await handlers.apply(applied);
+}
+
+/** The finalizer of one reconcile. */
+class FinalizerWriter<T extends KubeObject> {
+  readonly #client: FinalizeClient;
+  readonly #resource: Resource<T>;
+  readonly #name: string;
+  readonly #options: FinalizeOptions;
+
+  constructor(about: {
+    readonly client: FinalizeClient;
+    readonly resource: Resource<T>;
+    readonly name: string;
+    readonly options: FinalizeOptions;
+  }) {
+    this.#client = about.client;
+    this.#resource = about.resource;
+    this.#name = about.name;
+    this.#options = about.options;
+  }
+
+  /**
+   * Writes while the object calls for `step`. Returns the object with its finalizer, or undefined if it is
+   * gone, was replaced, or calls for nothing more.
+   */
+  async write(
+    object: Cached<T>,
+    step: "add" | "cleanup",
+    patchOf: (object: FinalizedObject, name: string) => FinalizerOperation[],
+  ): Promise<Cached<T> | undefined> {
+    let current: Cached<T> | undefined = object;
+    for (let reads = 0; current !== undefined; reads++) {
+      const part = finalizedPart(current);
+      const due = finalizerStep(part, this.#name);
+      if (due !== step) return due === "apply" ? current : undefined;
+      const ref = keyOf(current);
+      try {
+        return await this.#patch(ref, patchOf(part, this.#name));
+      } catch (error) {
+        if (!isApiError(error) || error.statusCode !== 422 || reads === MAX_READS) throw error;
+      }
+      current = await this.#read(ref, part.metadata.uid);
+    }
+    return undefined;
+  }
+
+  /** Undefined if the object is gone. */
+  async #patch(ref: string, patch: FinalizerOperation[]): Promise<Cached<T> | undefined> {
+    try {
+      const patched = await this.#client.patch(this.#resource, ref, patch, this.#options);
+      return patched as Cached<T>;
+    } catch (error) {
+      if (isApiError(error) && error.statusCode === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** Undefined if the object is gone, or another one has its name. */
+  async #read(ref: string, uid: string): Promise<Cached<T> | undefined> {
+    const found = await this.#client.find(this.#resource, ref, this.#options);
+    return found?.metadata.uid === uid ? (found as Cached<T>) : undefined;
+  }
+}
+
+function requireArguments(
+  client: FinalizeClient,
+  object: Cached<KubeObject>,
+  name: string,
+  handlers: FinalizeHandlers<never>,
+): void {
+  requireMethods("client", client, ["find", "patch"]);
+  requireOptions("object", object);
+  requireOptions("object.metadata", object.metadata);
+  requireText("object.metadata.uid", object.metadata.uid);
+  requireText("name", name);
+  if (!NAME.test(name))
+    throw new RangeError(
+      `name must be a finalizer such as "example.org/cleanup", got ${JSON.stringify(name.slice(0, 300))}`,
+    );
+  requireMethods("handlers", handlers, ["apply", "cleanup"]);
+}

@@ -1,0 +1,102 @@
+/**
+ * Kubernetes operators: a client, caches that survive restarts of the API server, leader election on a
+ * Lease.
+ *
+ * @packageDocumentation
+ */
+export type { Change } from "./cache/change.ts";
+export {
+  ApiError,
+  type ApiErrorOptions,
+  type ApiStatus,
+  type ApiStatusCause,
+  type ApiStatusDetails,
+  isApiError,
+} from "./client/api-error.ts";
+export type {
+  ApplyOptions,
+  CallOptions,
+  DeleteOptions,
+  ListOptions,
+  ReadOptions,
+  WriteOptions,
+} from "./client/call-options.ts";
+export { type EnsureCrdOptions, ensureCrd } from "./client/ensure-crd.ts";
+export type { JsonPatch, JsonPatchOperation } from "./client/json-patch.ts";
+export { KubeClient } from "./client/kube-client.ts";
+export type { KubeClientOptions } from "./client/kube-client-options.ts";
+export { Cluster } from "./cluster/cluster.ts";
+export type { ClusterOptions } from "./cluster/cluster-options.ts";
+export type { ClusterStatus, InformerStatus } from "./cluster/cluster-status.ts";
+export type { Informer, InformerSourceOptions } from "./cluster/informer.ts";
+export { ownerOf, ownerReference } from "./cluster/owners.ts";
+export { generationChanged } from "./cluster/predicates.ts";
+export type { WatchOptions } from "./cluster/watch-options.ts";
+export { LeaseLock, type LeaseLockOptions } from "./election/lease-lock.ts";
+export { type EventDetails, EventRecorder } from "./helper/event-recorder.ts";
+export type { EventRecorderOptions } from "./helper/event-recorder-options.ts";
+export {
+  type FinalizeClient,
+  type FinalizeHandlers,
+  type FinalizeOptions,
+  finalize,
+} from "./helper/finalize.ts";
+export { type Condition, type ConditionUpdate, setCondition } from "./helper/set-condition.ts";
+export type { KubernetesMetrics, RequestMetric } from "./kubernetes-metrics.ts";
+export { builtIn } from "./object/built-in.ts";
+export type {
+  Cached,
+  DeepReadonly,
+  Input,
+  Json,
+  KubeObject,
+  MergePatch,
+  NamedInput,
+  ObjectMeta,
+  OwnerReference,
+  PartialInput,
+  Stored,
+  StoredMeta,
+  VersionedInput,
+} from "./object/kube-object.ts";
+export { keyOf, type ObjectName, type ObjectRef } from "./object/object-ref.ts";
+export {
+  type CustomResourceOptions,
+  customResource,
+  fromCrd,
+  type Resource,
+  type ResourceScope,
+} from "./object/resource.ts";
+export type { FieldSelector, LabelSelector } from "./object/selector.ts";
+export {
+  type HealthCheck,
+  type HealthChecks,
+  HealthServer,
+  type HealthServerOptions,
+} from "./operator/health-server.ts";
+export type { OperatorMetrics } from "./operator/operator-metrics.ts";
+export type {
+  OperatorContext,
+  OperatorElectionOptions,
+  OperatorHealthOptions,
+  OperatorOptions,
+  OperatorSetup,
+  StartWork,
+} from "./operator/operator-options.ts";
+export { runOperator } from "./operator/run-operator.ts";
+export type {
+  ReflectorErrorStatus,
+  ReflectorState,
+  ReflectorStatus,
+} from "./reflect/reflector-status.ts";
+export { type AtUrlOptions, atUrl } from "./transport/at-url.ts";
+export { ConnectionError, isConnectionError } from "./transport/connection-error.ts";
+export {
+  fromKubeConfig,
+  type KubeConfigCluster,
+  type KubeConfigLike,
+} from "./transport/from-kube-config.ts";
+export { type FromKubectlOptions, fromKubectl } from "./transport/from-kubectl.ts";
+export { type InClusterOptions, inCluster } from "./transport/in-cluster.ts";
+export type { KubeRequest, KubeResponse, KubeTransport } from "./transport/kube-transport.ts";
+export type { TransportOptions } from "./transport/transport-options.ts";

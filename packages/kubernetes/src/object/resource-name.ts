@@ -1,0 +1,55 @@
+import { requireText } from "@holdfast/clock/internal";
+
+// RFC 1123: what a name, a namespace and a label of DNS may be.
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
+const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
+
+/** @throws RangeError if `value` is no API version such as `v1` or `apps/v1` */
+export function requireApiVersion(name: string, value: string): void {
+  requireText(name, value);
+  const [last, group, ...more] = value.split("/").reverse();
+  const isGroup = group === undefined || (group.length <= 253 && group.split(".").every(isLabel));
+  if (more.length > 0 || !isGroup || !VERSION.test(last as string))
+    refuse(name, 'an API version such as "v1" or "apps/v1"', value);
+}
+
+/** @throws RangeError if `value` is no kind such as `ConfigMap` */
+export function requireKind(name: string, value: string): void {
+  requireText(name, value);
+  if (!KIND.test(value)) refuse(name, 'a kind such as "ConfigMap"', value);
+}
+
+/** @throws RangeError if `value` is no plural such as `configmaps` */
+export function requirePlural(name: string, value: string): void {
+  requireText(name, value);
+  if (!isLabel(value)) refuse(name, 'a plural in lower case such as "configmaps"', value);
+}
+
+/** @throws RangeError if `value` is no namespace */
+export function requireNamespace(name: string, value: string): void {
+  requireText(name, value);
+  if (!isLabel(value))
+    refuse(name, "a namespace: at most 63 of a-z, 0-9 and -, no - at either end", value);
+}
+
+/**
+ * Checks the name of an object, or of a subresource, as a segment of a path. Kinds have rules of their own
+ * (some allow `:` and capitals), which the server checks.
+ *
+ * @throws RangeError if `value` is no such segment
+ */
+export function requireSegment(name: string, value: string): void {
+  requireText(name, value);
+  // As IsValidPathSegmentName of k8s.io/apimachinery.
+  if (value === "." || value === ".." || /[/%]/.test(value) || value.length > 253)
+    refuse(name, 'a name: at most 253 characters, no "/" and no "%", not "." or ".."', value);
+}
+
+function isLabel(value: string): boolean {
+  return LABEL.test(value);
+}
+
+function refuse(name: string, allowed: string, value: string): never {
+  throw new RangeError(`${name} must be ${allowed}, got ${JSON.stringify(value.slice(0, 300))}`);
+}

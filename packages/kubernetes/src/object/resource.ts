@@ -1,0 +1,169 @@
+import { requireOptions, requireText } from "@holdfast/clock/internal";
+import type { KubeObject } from "./kube-object.ts";
+import { requireApiVersion, requireKind, requirePlural } from "./resource-name.ts";
+
+declare const objectType: unique symbol;
+
+/** Whether the objects of a resource belong to a namespace or to the cluster. */
+export type ResourceScope = "Namespaced" | "Cluster";
+
+/**
+ * A kind of objects, and the path under which the server has them. Made by {@link customResource},
+ * {@link fromCrd} or {@link builtIn}.
+ */
+export interface Resource<T extends KubeObject = KubeObject> {
+  /** API version, for example `apps/v1` or `v1`. */
+  readonly apiVersion: string;
+
+  /** API group, for example `apps`. Empty for the core group. */
+  readonly group: string;
+
+  /** Version within the group, for example `v1`. */
+  readonly version: string;
+
+  /** Kind, for example `Deployment`. */
+  readonly kind: string;
+
+  /** Name in paths, for example `deployments`. */
+  readonly plural: string;
+
+  /** Scope of the objects. */
+  readonly scope: ResourceScope;
+
+  /** The manifest that {@link fromCrd} was given. */
+  readonly crd?: object;
+
+  /** Carries `T`. Never set. */
+  readonly [objectType]?: T;
+}
+
+/** Options for {@link customResource}. */
+export interface CustomResourceOptions {
+  /** API version with its group, for example `example.org/v1`. */
+  readonly apiVersion: string;
+
+  /** Kind, for example `Greeting`. */
+  readonly kind: string;
+
+  /** Plural of the kind in lower case, for example `greetings`. */
+  readonly plural: string;
+
+  /**
+   * Whether the objects belong to a namespace or to the cluster.
+   *
+   * @defaultValue `"Namespaced"`
+   */
+  readonly scope?: ResourceScope | undefined;
+}
+
+/**
+ * A custom resource, by the names in its CustomResourceDefinition.
+ *
+ * @param options - see {@link CustomResourceOptions}
+ * @returns the resource
+ * @throws TypeError or RangeError for a name that Kubernetes does not allow
+ *
+ * @example
+ * ```ts
+ * import { customResource, type KubeObject } from "@holdfast/kubernetes";
+ *
+ * interface GreetingObject extends KubeObject {
+ *   spec: { name: string };
+ *   status?: { text: string };
+ * }
+ * const Greeting = customResource<GreetingObject>({
+ *   apiVersion: "example.org/v1", kind: "Greeting", plural: "greetings",
+ * });
+ * console.log(Greeting.group, Greeting.scope); // => example.org Namespaced
+ * ```
+ */
+export function customResource<T extends KubeObject>(options: CustomResourceOptions): Resource<T> {
+  requireOptions("options", options);
+  const { apiVersion, kind, plural, scope = "Namespaced" } = options;
+  requireApiVersion("apiVersion", apiVersion);
+  const [group, version] = apiVersion.split("/");
+  if (group === undefined || version === undefined)
+    throw new RangeError(
+      `apiVersion of a custom resource must have a group, as in "example.org/v1", got "${apiVersion}"`,
+    );
+  requireKind("kind", kind);
+  requirePlural("plural", plural);
+  if (scope !== "Namespaced" && scope !== "Cluster")
+    throw new RangeError(`scope must be "Namespaced" or "Cluster", got ${JSON.stringify(scope)}`);
+  return Object.freeze({ apiVersion, group, version, kind, plural, scope });
+}
+
+/** The part of a CustomResourceDefinition (`apiextensions.k8s.io/v1`) that {@link fromCrd} reads. */
+interface CrdManifest {
+  readonly apiVersion?: unknown;
+  readonly kind?: unknown;
+  readonly spec?: {
+    readonly group?: string;
+    readonly scope?: unknown;
+    readonly names?: { readonly kind?: unknown; readonly plural?: unknown };
+    readonly versions?: readonly CrdVersion[];
+  };
+}
+
+interface CrdVersion {
+  readonly name?: unknown;
+  readonly served?: unknown;
+  readonly storage?: unknown;
+}
+
+/**
+ * A custom resource, by its manifest, so that names stand in one place.
+ *
+ * @param crd - CustomResourceDefinition of `apiextensions.k8s.io/v1`, as an object
+ * @param version - one of its served versions. Default: the stored one
+ * @returns the resource. A `FakeApi` with it knows the schema of the manifest
+ * @throws TypeError if `crd` is not such a manifest
+ * @throws RangeError if `version` is not served
+ *
+ * @example
+ * ```ts
+ * import { fromCrd } from "@holdfast/kubernetes";
+ *
+ * const Greeting = fromCrd({
+ *   apiVersion: "apiextensions.k8s.io/v1",
+ *   kind: "CustomResourceDefinition",
+ *   metadata: { name: "greetings.example.org" },
+ *   spec: {
+ *     group: "example.org", scope: "Namespaced",
+ *     names: { kind: "Greeting", plural: "greetings", singular: "greeting" },
+ *     versions: [{ name: "v1", served: true, storage: true }],
+ *   },
+ * });
+ * console.log(Greeting.apiVersion, Greeting.plural); // => example.org/v1 greetings
+ * ```
+ */
+export function fromCrd<T extends KubeObject>(crd: object, version?: string): Resource<T> {
+  requireOptions("crd", crd);
+  const { apiVersion, kind, spec } = crd as CrdManifest;
+  if (apiVersion !== "apiextensions.k8s.io/v1" || kind !== "CustomResourceDefinition")
+    throw new TypeError(
+      `crd must be a CustomResourceDefinition of apiextensions.k8s.io/v1, got kind ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`,
+    );
+  if (!Array.isArray(spec?.versions)) throw new TypeError("crd must have spec.versions, an array");
+  requireText("spec.group of crd", spec.group);
+  const resource = customResource<T>({
+    apiVersion: `${spec.group}/${versionName(spec.versions, version)}`,
+    kind: spec.names?.kind as string,
+    plural: spec.names?.plural as string,
+    scope: spec.scope as ResourceScope,
+  });
+  return Object.freeze({ ...resource, crd });
+}
+
+function versionName(versions: readonly CrdVersion[], wanted: string | undefined): string {
+  const served = versions.filter((version) => version.served === true);
+  const found =
+    wanted === undefined
+      ? (served.find((version) => version.storage === true) ?? served[0])
+      : served.find((version) => version.name === wanted);
+  if (typeof found?.name === "string") return found.name;
+  const names = served.map((version) => String(version.name)).join(", ");
+  throw new RangeError(
+    `version must be one that the crd serves (${names || "it serves none"}), got ${JSON.stringify(wanted)}`,
+  );
+}

@@ -1,0 +1,26 @@
+import type { ElectionStatus } from "@holdfast/controller";
+import type { InformerStatus } from "../cluster/cluster-status.ts";
+
+/** How long an informer may go without a word of its server and count as ready, in milliseconds. */
+const LONGEST_SILENCE = 900_000;
+
+/** Whether an informer has synced, and its server has sent something within 15 minutes. */
+export function isFollowing({ hasSynced, reflectors }: InformerStatus): boolean {
+  return (
+    hasSynced &&
+    reflectors.every(({ silentFor }) => silentFor !== null && silentFor <= LONGEST_SILENCE)
+  );
+}
+
+/**
+ * Whether an elector can do its part: the lock has answered within a lease. A standby is as ready as the
+ * leader.
+ */
+export function canElect({ sinceAnswer }: ElectionStatus, leaseDuration: number): boolean {
+  return sinceAnswer !== undefined && sinceAnswer <= leaseDuration;
+}
+
+/** Whether no work goes on although its lease has run out. If some does, only a restart ends it. */
+export function isWithinLease({ overdue }: ElectionStatus): boolean {
+  return overdue === 0;
+}

@@ -1,0 +1,242 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onAbort } from "@holdfast/clock";
+import {
+  requireBetween,
+  requireFunction,
+  requireHooks,
+  requireMethods,
+  requireOptions,
+  requireSignal,
+  requireText,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import { type Logger, type Runnable, type RunOptions, silentLogger } from "@holdfast/controller";
+import { LOGGER } from "../default-logger.ts";
+
+/** A check of a probe: whether all is well. One that throws has failed. */
+export type HealthCheck = () => boolean;
+
+/** Checks of a probe by their names. */
+export type HealthChecks = Readonly<Record<string, HealthCheck>>;
+
+/** Options for a {@link HealthServer}. */
+export interface HealthServerOptions {
+  /**
+   * Name in a `Manager` and in log lines.
+   *
+   * @defaultValue `"health"`
+   */
+  readonly name?: string | undefined;
+
+  /**
+   * Port. Whole, 0 to 65,535; 0 takes a free one.
+   *
+   * @defaultValue `8080`
+   */
+  readonly port?: number | undefined;
+
+  /**
+   * Address to listen on.
+   *
+   * @defaultValue all addresses: the kubelet asks from outside of the pod
+   */
+  readonly host?: string | undefined;
+
+  /**
+   * Checks of `/healthz`: the process is restarted while one of them fails.
+   *
+   * @defaultValue none: alive
+   */
+  readonly live?: HealthChecks | undefined;
+
+  /**
+   * Checks of `/readyz`: the pod counts as not ready while one of them fails.
+   *
+   * @defaultValue none: ready
+   */
+  readonly ready?: HealthChecks | undefined;
+
+  /**
+   * Text of `/metrics` in the format of Prometheus, for example `() => register.metrics()`.
+   *
+   * @defaultValue none: 404
+   */
+  readonly metrics?: (() => string | Promise<string>) | undefined;
+
+  /**
+   * Receiver of log lines: errors of checks and of metrics at debug level.
+   *
+   * @defaultValue none
+   */
+  readonly logger?: Logger | undefined;
+}
+
+const TEXT = "text/plain; charset=utf-8";
+const METRICS = "text/plain; version=0.0.4; charset=utf-8";
+const MAX_PORT = 65_535;
+
+/** The answer to a request. */
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+/**
+ * Answers the probes of the kubelet and the scrapes of Prometheus, by HTTP.
+ *
+ * | Path | Answer |
+ * | --- | --- |
+ * | `/healthz` | 200, or 503 while a check of `live` fails |
+ * | `/readyz` | 200, or 503 while a check of `ready` fails |
+ * | `/metrics` | the text of `metrics`; 404 without it, 500 if it fails |
+ *
+ * A probe lists its checks by name, one per line, `ok` or `failed`. It never contains an error.
+ *
+ * @example
+ * ```ts
+ * import { HealthServer } from "@holdfast/kubernetes";
+ *
+ * const server = new HealthServer({ port: 0, host: "127.0.0.1", ready: { database: () => false } });
+ * const stop = new AbortController();
+ * const running = server.run(stop.signal);
+ * await server.ready();
+ * const response = await fetch(`http://127.0.0.1:${server.port}/readyz`);
+ * console.log(response.status, await response.text()); // => 503 database failed
+ * stop.abort();
+ * await running;
+ * ```
+ */
+export class HealthServer implements Runnable {
+  /** Name of the server, so that a `Manager` accepts it as a runnable. */
+  readonly name: string;
+  readonly #options: ResolvedHealthServerOptions;
+  readonly #server: Server;
+  #listening: Promise<void> | undefined;
+
+  /**
+   * @param options - see {@link HealthServerOptions}
+   * @throws RangeError or TypeError that names the option
+   */
+  constructor(options: HealthServerOptions = {}) {
+    this.#options = resolveHealthServer(options);
+    this.name = this.#options.name;
+    // A probe is a few hundred bytes: a peer that sends them slowly is none.
+    const limits = { headersTimeout: 5_000, requestTimeout: 5_000, maxHeaderSize: 16_384 };
+    this.#server = createServer(limits, (request, response) => void this.#serve(request, response));
+  }
+
+  /** Port, from the moment at which {@link HealthServer.ready} resolves. 0 before, and after the end. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo | null)?.port ?? 0;
+  }
+
+  /**
+   * Serves until `signal` aborts. Then it closes all connections and ends at once.
+   *
+   * @param signal - stops the server
+   * @param options - with `ref: false` the server does not keep the process alive
+   * @returns a promise that resolves after the stop, and rejects if the port cannot be used. A server runs once
+   */
+  async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
+    requireSignal("signal", signal);
+    if (this.#listening !== undefined) throw new Error(`server ${this.name} runs only once`);
+    const server = this.#server;
+    this.#listening = this.#listen(signal);
+    await this.#listening;
+    if (options.ref === false) server.unref();
+    await new Promise<void>((resolve) => {
+      server.on("close", resolve);
+      onAbort(signal, () => {
+        server.close();
+        server.closeAllConnections();
+      });
+    });
+  }
+
+  /** Resolves when the server listens. */
+  async ready(): Promise<void> {
+    await this.#listening;
+  }
+
+  #listen(signal: AbortSignal): Promise<void> {
+    const { port, host } = this.#options;
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const fail = (cause: Error): void =>
+        reject(new Error(`cannot listen on options.port ${port}: ${cause.message}`, { cause }));
+      this.#server.once("error", fail);
+      this.#server.listen({ port, ...(host !== undefined && { host }) }, () => {
+        this.#server.off("error", fail);
+        resolve();
+      });
+    });
+  }
+
+  async #serve({ method, url = "/" }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isRead = method === "GET" || method === "HEAD";
+    const { status, type, text } = isRead
+      ? await this.#answer(url.replace(/\?.*$/, ""))
+      : { status: 405, type: TEXT, text: "method not allowed" };
+    response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
+    response.end(method === "HEAD" ? undefined : text);
+  }
+
+  async #answer(path: string): Promise<Answer> {
+    const { live, ready, metrics } = this.#options;
+    if (path === "/healthz") return this.#probe(live);
+    if (path === "/readyz") return this.#probe(ready);
+    if (path !== "/metrics" || metrics === undefined)
+      return { status: 404, type: TEXT, text: "not found" };
+    try {
+      return { status: 200, type: METRICS, text: await metrics() };
+    } catch (err) {
+      this.#options.logger.debug({ err }, "metrics failed");
+      return { status: 500, type: TEXT, text: "metrics failed" };
+    }
+  }
+
+  #probe(checks: HealthChecks): Answer {
+    const results = Object.entries(checks).map(([name, check]) => {
+      const isOk = this.#passes(name, check);
+      return { isOk, line: `${name} ${isOk ? "ok" : "failed"}` };
+    });
+    const status = results.every(({ isOk }) => isOk) ? 200 : 503;
+    const lines = results.map(({ line }) => line);
+    return { status, type: TEXT, text: lines.join("\n") || "ok" };
+  }
+
+  #passes(name: string, check: HealthCheck): boolean {
+    try {
+      return check() === true;
+    } catch (err) {
+      this.#options.logger.debug({ check: name, err }, "check failed");
+      return false;
+    }
+  }
+}
+
+type ResolvedHealthServerOptions = ReturnType<typeof resolveHealthServer>;
+
+function resolveHealthServer(options: HealthServerOptions) {
+  requireOptions("options", options);
+  const { name = "health", port = 8080, host, metrics, logger = silentLogger } = options;
+  requireText("options.name", name);
+  requireBetween("options.port", requireWhole("options.port", port, 0), 0, MAX_PORT);
+  if (host !== undefined) requireText("options.host", host);
+  requireHooks("options", { metrics });
+  requireMethods("options.logger", logger, LOGGER);
+  const live = checksOf("options.live", options.live);
+  const ready = checksOf("options.ready", options.ready);
+  return { name, port, host, live, ready, metrics, logger };
+}
+
+function checksOf(name: string, checks: HealthChecks = {}): HealthChecks {
+  requireOptions(name, checks);
+  for (const [check, fn] of Object.entries(checks)) requireFunction(`${name}["${check}"]`, fn);
+  return { ...checks };
+}

@@ -1,0 +1,237 @@
+import { hostname } from "node:os";
+import { type Clock, realClock } from "@holdfast/clock";
+import {
+  requireClock,
+  requireFunction,
+  requireHooks,
+  requireMethods,
+  requireNotNegative,
+  requireOptions,
+  requireText,
+} from "@holdfast/clock/internal";
+import type {
+  LeaderElectorOptions,
+  Leadership,
+  Logger,
+  Runnable,
+  SignalSource,
+} from "@holdfast/controller";
+import type { Random } from "@holdfast/wait";
+import type { KubeClient } from "../client/kube-client.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import type { ClusterOptions } from "../cluster/cluster-options.ts";
+import { defaultLogger, LOGGER } from "../default-logger.ts";
+import type { EventRecorder } from "../helper/event-recorder.ts";
+import { requireNamespace } from "../object/resource-name.ts";
+import type { KubeTransport } from "../transport/kube-transport.ts";
+import type { HealthServerOptions } from "./health-server.ts";
+import { OPERATOR_METRICS, type OperatorMetrics } from "./operator-metrics.ts";
+
+/** All that the code of an operator needs. */
+export interface OperatorContext {
+  /** Declares informers. */
+  readonly cluster: Cluster;
+
+  /** Client of the cluster: its informers see a write before the call resolves. */
+  readonly client: KubeClient;
+
+  /** Records Events about objects. */
+  readonly events: EventRecorder;
+
+  /** Name of the process: host and a UUID. */
+  readonly identity: string;
+
+  /** Clock of the operator. Pass it to controllers. */
+  readonly clock: Clock;
+
+  /** Source of jitter. Undefined for `Math.random`. */
+  readonly random: Random | undefined;
+
+  /** Receiver of log lines. Pass it to controllers. */
+  readonly logger: Logger;
+
+  /** Metrics of {@link OperatorOptions}. Undefined if there are none. */
+  readonly metrics: OperatorMetrics | undefined;
+}
+
+/**
+ * Makes the work of one term: controllers that read the informers of the setup. Called once per term, after
+ * the caches have all that the term before has written. A `Controller` is run with `lost`; pass `signal` and
+ * `lost` to nothing else. `token` is the fencing token, 0 without an election.
+ */
+export type StartWork = (leadership: Leadership) => readonly Runnable[];
+
+/** Declares the informers of an operator, once, and returns the function that makes its controllers. */
+export type OperatorSetup = (context: OperatorContext) => StartWork | Promise<StartWork>;
+
+/** Leader election of an operator. Durations are those of `LeaderElector`. */
+export interface OperatorElectionOptions
+  extends Pick<LeaderElectorOptions, "leaseDuration" | "renewDeadline" | "retryPeriod"> {
+  /**
+   * Namespace of the Lease.
+   *
+   * @defaultValue that of the transport: of the pod, or of the kubeconfig's context
+   */
+  readonly namespace?: string | undefined;
+
+  /**
+   * Name of the Lease.
+   *
+   * @defaultValue the name of the operator
+   */
+  readonly name?: string | undefined;
+}
+
+/** Probes of an operator. `live` and `ready` add checks to its own. */
+export type OperatorHealthOptions = Pick<
+  HealthServerOptions,
+  "port" | "host" | "live" | "ready" | "metrics"
+>;
+
+/** Options for `runOperator`. */
+export interface OperatorOptions {
+  /**
+   * Name of the operator: of its Lease, of its fields in server-side apply, in its Events. At most 63 of a-z,
+   * 0-9 and -.
+   */
+  readonly name: string;
+
+  /** The way to the API server. */
+  readonly transport: KubeTransport;
+
+  /** See {@link OperatorSetup}. */
+  readonly setup: OperatorSetup;
+
+  /**
+   * Election of one leader among the replicas, on a Lease. `false` for an operator that always works.
+   *
+   * @defaultValue on, with the defaults of {@link OperatorElectionOptions}
+   */
+  readonly leaderElection?: OperatorElectionOptions | false | undefined;
+
+  /**
+   * Server of the probes. `false` for none.
+   *
+   * @defaultValue on, port 8080
+   */
+  readonly health?: OperatorHealthOptions | false | undefined;
+
+  /**
+   * Options of the informers.
+   *
+   * @defaultValue those of `Cluster`
+   */
+  readonly cluster?:
+    | Pick<ClusterOptions, "backoff" | "idleTimeout" | "pageSize" | "relistEvery">
+    | undefined;
+
+  /**
+   * How long the slowest controller needs to stop, in milliseconds: its `grace` plus its `abortGrace`. At
+   * least 0.
+   *
+   * @defaultValue `20_000`, the sum of their defaults
+   */
+  readonly drainTimeout?: number | undefined;
+
+  /**
+   * Source of SIGINT and SIGTERM, which stop the operator: `process`. The second one ends the process at once.
+   *
+   * @defaultValue none
+   */
+  readonly signals?: SignalSource | undefined;
+
+  /**
+   * Name of the process, different from that of every other.
+   *
+   * @defaultValue the name of the host and a random UUID
+   */
+  readonly identity?: string | undefined;
+
+  /**
+   * Clock of everything in the operator.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+
+  /**
+   * Source of jitter.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+
+  /**
+   * Receiver of log lines.
+   *
+   * @defaultValue prints warnings and errors to the console
+   */
+  readonly logger?: Logger | undefined;
+
+  /**
+   * Receiver of metrics, for example `prometheusMetrics()` of `@holdfast/kubernetes/prometheus`.
+   *
+   * @defaultValue none
+   */
+  readonly metrics?: OperatorMetrics | undefined;
+}
+
+/** Election with its Lease. */
+export type ResolvedElection = OperatorElectionOptions & {
+  readonly namespace: string;
+  readonly name: string;
+  readonly leaseDuration: number;
+  readonly renewDeadline: number;
+};
+
+/** The options with their defaults. */
+export type ResolvedOperator = Pick<
+  OperatorOptions,
+  "name" | "transport" | "setup" | "cluster" | "signals" | "random" | "metrics"
+> & {
+  readonly leaderElection: ResolvedElection | false;
+  readonly health: OperatorHealthOptions | false;
+  readonly drainTimeout: number;
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveOperator(options: OperatorOptions): ResolvedOperator {
+  requireOptions("options", options);
+  const { name, transport, setup, health = {}, cluster, signals, random, metrics } = options;
+  const { drainTimeout = 20_000, clock = realClock, logger = defaultLogger } = options;
+  const { identity = `${hostname()}_${globalThis.crypto.randomUUID()}` } = options;
+  requireNamespace("options.name", name);
+  requireMethods("options.transport", transport, ["send"]);
+  requireFunction("options.setup", setup);
+  if (health !== false) requireOptions("options.health", health);
+  if (cluster !== undefined) requireOptions("options.cluster", cluster);
+  requireNotNegative("options.drainTimeout", drainTimeout);
+  if (signals !== undefined) requireMethods("options.signals", signals, ["on", "off", "exit"]);
+  requireText("options.identity", identity);
+  requireClock("options.clock", clock);
+  requireHooks("options", { random });
+  requireMethods("options.logger", logger, LOGGER);
+  if (metrics !== undefined) requireMethods("options.metrics", metrics, OPERATOR_METRICS);
+  const leaderElection = resolveElection(options);
+  return {
+    ...{ name, transport, setup, leaderElection, health, cluster, drainTimeout },
+    ...{ signals, identity, clock, random, logger, metrics },
+  };
+}
+
+function resolveElection(options: OperatorOptions): ResolvedElection | false {
+  const { leaderElection = {}, transport } = options;
+  if (leaderElection === false) return false;
+  requireOptions("options.leaderElection", leaderElection);
+  const { namespace = transport.namespace, name = options.name } = leaderElection;
+  const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod } = leaderElection;
+  if (namespace === undefined)
+    throw new RangeError(
+      "options.leaderElection.namespace must be set: options.transport names no namespace",
+    );
+  requireNamespace("options.leaderElection.namespace", namespace);
+  return { namespace, name, leaseDuration, renewDeadline, retryPeriod };
+}

@@ -1,0 +1,178 @@
+import { requireFunction, requireSignal } from "@holdfast/clock/internal";
+import { LeaderElector, Manager, type Runnable } from "@holdfast/controller";
+import { Cluster } from "../cluster/cluster.ts";
+import { LeaseLock } from "../election/lease-lock.ts";
+import { EventRecorder } from "../helper/event-recorder.ts";
+import { canElect, isFollowing, isWithinLease } from "./health-checks.ts";
+import { type HealthChecks, HealthServer } from "./health-server.ts";
+import {
+  type OperatorOptions,
+  type ResolvedElection,
+  type ResolvedOperator,
+  resolveOperator,
+  type StartWork,
+} from "./operator-options.ts";
+import { runWork } from "./run-work.ts";
+
+/** Time to stop of what needs next to none, in milliseconds. */
+const SHORT = 1_000;
+
+/** Time to stop of the event recorder: it flushes for 2 s. */
+const EVENTS = 3_000;
+
+/** Slack of the work's time to stop, in milliseconds. */
+const SLACK = 2_000;
+
+/** The parts of an operator. */
+interface Parts {
+  readonly options: ResolvedOperator;
+  readonly cluster: Cluster;
+  readonly start: StartWork;
+}
+
+/**
+ * Runs an operator: probes, caches, Events, and the controllers of the leader.
+ *
+ * | Order | Group | Ready when |
+ * | --- | --- | --- |
+ * | 1 | `servers` | the port is open |
+ * | 2 | `caches` | every informer has synced, however long that takes |
+ * | 3 | `events` | at once |
+ * | 4 | `work` | at once: it campaigns, and works when it leads |
+ *
+ * It stops in the opposite order: controllers finish their keys, the lease is given back, Events are sent,
+ * watches and probes end. Set `terminationGracePeriodSeconds` above `drainTimeout` plus `renewDeadline` plus
+ * 7 s, which it takes if the API server is away.
+ *
+ * `setup` declares informers, once. The function that it returns makes controllers, once per term, after
+ * the caches have caught up with the last writes of the leader before. A standby has warm caches, is ready and
+ * healthy. A lost lease aborts the work at once; the process goes on and campaigns again.
+ *
+ * | Probe | Fails while |
+ * | --- | --- |
+ * | `/readyz` | the start is not over; an informer has not synced or has heard nothing for 15 minutes; the lock has not answered for a lease |
+ * | `/healthz` | work goes on although its lease has run out |
+ *
+ * @param options - see {@link OperatorOptions}
+ * @param signal - stops the operator. Default: only `signals` do
+ * @returns a promise that resolves after the stop. No request, timer or listener is left. It rejects with an
+ * AggregateError of `RunnableError`s if a part fails, ends early or does not stop in time, with the error of
+ * `setup`, and with a TypeError or RangeError for a bad option
+ *
+ * Source: `manager.Manager` of sigs.k8s.io/controller-runtime.
+ *
+ * @example
+ * ```ts no-run
+ * import { Controller } from "@holdfast/controller";
+ * import { builtIn, inCluster, type KubeObject, runOperator } from "@holdfast/kubernetes";
+ *
+ * const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
+ * await runOperator({
+ *   name: "auditor",
+ *   transport: inCluster(),
+ *   signals: process,
+ *   setup({ cluster, clock, logger }) {
+ *     const settings = cluster.watch(ConfigMap);
+ *     return () => [
+ *       new Controller({
+ *         ...{ name: "auditor", clock, logger, sources: [settings.source()] },
+ *         reconcile: ({ key }) => console.log(key, settings.get(key)?.metadata.resourceVersion),
+ *       }),
+ *     ];
+ *   },
+ * });
+ * ```
+ */
+export async function runOperator(options: OperatorOptions, signal?: AbortSignal): Promise<void> {
+  const resolved = resolveOperator(options);
+  if (signal !== undefined) requireSignal("signal", signal);
+  const { name, transport, setup, identity, clock, random, logger, metrics } = resolved;
+  const common = { clock, random, logger };
+  const target = { transport, fieldManager: name, metrics, ...common };
+  const cluster = new Cluster({ ...resolved.cluster, ...target });
+  const { client } = cluster;
+  const events = new EventRecorder({ client, controller: name, instance: identity, ...common });
+  const start = await setup({ cluster, client, events, identity, metrics, ...common });
+  requireFunction("the result of options.setup", start);
+  metrics?.informers(() => cluster.status().informers);
+
+  const parts: Parts = { options: resolved, cluster, start };
+  const manager = managerOf(resolved);
+  const { leaderElection } = resolved;
+  const elector = leaderElection === false ? undefined : electorOf(parts, leaderElection);
+  const server = serverOf(parts, manager, elector);
+  if (server !== undefined) manager.add(server, { group: "servers" });
+  manager.add(cluster, { group: "caches" });
+  manager.add(events, { group: "events" });
+  manager.add(elector ?? loneWork(parts), { group: "work" });
+  await manager.run(signal);
+}
+
+function managerOf(options: ResolvedOperator): Manager {
+  const { leaderElection, drainTimeout, signals, clock, logger } = options;
+  const release = leaderElection === false ? 0 : leaderElection.renewDeadline;
+  const groups = [
+    { name: "servers", stopTimeout: SHORT },
+    { name: "caches", startTimeout: Number.POSITIVE_INFINITY, stopTimeout: SHORT },
+    { name: "events", stopTimeout: EVENTS },
+    { name: "work", stopTimeout: drainTimeout + release + SLACK },
+  ];
+  const stopTimeout = groups.reduce((sum, group) => sum + group.stopTimeout, 0);
+  return new Manager({ groups, stopTimeout, signals, clock, logger });
+}
+
+function electorOf({ options, cluster, start }: Parts, election: ResolvedElection): LeaderElector {
+  const { name, identity, clock, random, logger, metrics } = options;
+  const { leaseDuration, renewDeadline, retryPeriod, namespace, name: lease } = election;
+  const { client } = cluster;
+  const elector = new LeaderElector({
+    lock: new LeaseLock({ client, namespace, name: lease, leaseDuration, clock }),
+    ...{ identity, leaseDuration, renewDeadline, retryPeriod, clock, random, logger },
+    lead: async (leadership) => {
+      // The leader before may have written what these caches have not seen.
+      await cluster.catchUp(leadership.signal);
+      await runWork({ start, clock, logger }, leadership);
+    },
+  });
+  metrics?.leadership(name, elector);
+  return elector;
+}
+
+/** Work without an election: one term, which is never lost. */
+function loneWork({ options: { clock, logger }, start }: Parts): Runnable {
+  const lost = new AbortController().signal;
+  return {
+    name: "work",
+    run: (signal) => runWork({ start, clock, logger }, { token: 0, signal, lost }),
+  };
+}
+
+function serverOf(
+  { options, cluster }: Parts,
+  manager: Manager,
+  elector: LeaderElector | undefined,
+): HealthServer | undefined {
+  const { health, leaderElection, logger } = options;
+  if (health === false) return undefined;
+  const started = { started: () => manager.status().state === "running" };
+  const checks = { live: {}, ready: { ...started, ...informerChecks(cluster) } };
+  if (elector !== undefined && leaderElection !== false) {
+    const { leaseDuration } = leaderElection;
+    Object.assign(checks.live, { lease: () => isWithinLease(elector.status()) });
+    Object.assign(checks.ready, {
+      "leader election": () => canElect(elector.status(), leaseDuration),
+    });
+  }
+  const live = { ...checks.live, ...health.live };
+  const ready = { ...checks.ready, ...health.ready };
+  return new HealthServer({ ...health, live, ready, logger });
+}
+
+/** A check for each resource that the setup watches. */
+function informerChecks(cluster: Cluster): HealthChecks {
+  const { informers } = cluster.status();
+  const resources = [...new Set(informers.map(({ resource }) => resource))];
+  const check = (resource: string) => (): boolean =>
+    cluster.status().informers.every((one) => one.resource !== resource || isFollowing(one));
+  return Object.fromEntries(resources.map((name) => [`informer ${name}`, check(name)]));
+}

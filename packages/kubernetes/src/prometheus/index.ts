@@ -1,0 +1,6 @@
+/**
+ * Metrics of operators for `prom-client`.
+ *
+ * @packageDocumentation
+ */
+export { type OperatorPrometheusOptions, prometheusMetrics } from "./prometheus-metrics.ts";

@@ -1,0 +1,86 @@
+import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { PrometheusMetrics } from "@holdfast/controller/prometheus";
+import { register as globalRegister, type Registry } from "prom-client";
+import type { OperatorMetrics } from "../operator/operator-metrics.ts";
+import { InformerGauges } from "./informer-gauges.ts";
+import { ReflectorFamilies } from "./reflector-families.ts";
+import { RequestFamilies } from "./request-families.ts";
+
+/** Options for {@link prometheusMetrics}. */
+export interface OperatorPrometheusOptions {
+  /**
+   * The registry that is scraped.
+   *
+   * @defaultValue `register` of prom-client
+   */
+  readonly register?: Registry | undefined;
+
+  /**
+   * The metrics of controllers in the same registry, if there are some already.
+   *
+   * @defaultValue new ones
+   */
+  readonly controllers?: PrometheusMetrics | undefined;
+}
+
+/**
+ * The metrics of an operator in a registry of prom-client, with the names and units of client-go and
+ * controller-runtime, so that the dashboards made for those work: the option `metrics` of `runOperator`, of a
+ * `Cluster` and of a `KubeClient`.
+ *
+ * Make one for a registry; prom-client refuses a second.
+ *
+ * | Metric | Labels | |
+ * | --- | --- | --- |
+ * | `rest_client_requests_total` | `code`, `method` | requests, `<error>` for one without an answer |
+ * | `rest_client_request_duration_seconds` | `verb` | to the head of the answer; `verb` is the method |
+ * | `reflector_lists_total`, `reflector_list_duration_seconds`, `reflector_items_per_list` | `name` | lists that have ended |
+ * | `reflector_watches_total`, `reflector_watch_duration_seconds`, `reflector_items_per_watch` | `name` | watches that have ended |
+ * | `reflector_short_watches_total` | `name` | of these, within a second and without an event |
+ * | `informer_objects` | `resource` | objects in the cache |
+ * | `informer_synced` | `resource` | 1 if the first list is complete |
+ * | `informer_age_seconds` | `resource` | since the server last sent anything; no sample before it did |
+ * | all of `PrometheusMetrics` of `@holdfast/controller` | | queues, controllers, `leader_election_master_status` |
+ *
+ * `name` and `resource` are plurals with their group, for example `deployments.apps`. Names of objects and
+ * namespaces are never labels. Pass `metrics.controller(name)` and `metrics.queue(name)` to each controller.
+ *
+ * @param options - see {@link OperatorPrometheusOptions}
+ * @returns the receiver of the metrics
+ * @throws TypeError for a bad option, Error if the registry has metrics of these names
+ *
+ * Source: k8s.io/client-go/tools/metrics, and the reflector's metrics of k8s.io/client-go/tools/cache.
+ *
+ * @example
+ * ```ts
+ * import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
+ * import { Registry } from "prom-client";
+ *
+ * const register = new Registry();
+ * const metrics = prometheusMetrics({ register });
+ * metrics.requested({ method: "GET", code: "200", duration: 12 });
+ * console.log(await register.getSingleMetricAsString("rest_client_requests_total"));
+ * // => # HELP rest_client_requests_total Number of requests to the API server, by status code and method
+ * // => # TYPE rest_client_requests_total counter
+ * // => rest_client_requests_total{code="200",method="GET"} 1
+ * ```
+ */
+export function prometheusMetrics(options: OperatorPrometheusOptions = {}): OperatorMetrics {
+  requireOptions("options", options);
+  const { register = globalRegister } = options;
+  requireMethods("options.register", register, ["registerMetric", "metrics"]);
+  const { controllers = new PrometheusMetrics({ register }) } = options;
+  requireMethods("options.controllers", controllers, ["controller", "queue", "leadership"]);
+  const requests = new RequestFamilies(register);
+  const reflectors = new ReflectorFamilies(register);
+  const informers = new InformerGauges(register);
+  return {
+    requested: (request) => requests.count(request),
+    listed: (...facts) => reflectors.listed(...facts),
+    watchEnded: (...facts) => reflectors.watchEnded(...facts),
+    controller: (name) => controllers.controller(name),
+    queue: (name) => controllers.queue(name),
+    leadership: (...candidate) => controllers.leadership(...candidate),
+    informers: (read) => informers.watch(read),
+  };
+}

@@ -1,0 +1,33 @@
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { RequestMetric } from "../kubernetes-metrics.ts";
+
+/** From 5 ms to a minute, as client-go has them. */
+const BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
+/** The metrics of all requests of a registry. */
+export class RequestFamilies {
+  readonly #total: Counter<"code" | "method">;
+  readonly #duration: Histogram<"verb">;
+
+  constructor(register: Registry) {
+    const registers = [register];
+    this.#total = new Counter({
+      registers,
+      labelNames: ["code", "method"],
+      name: "rest_client_requests_total",
+      help: "Number of requests to the API server, by status code and method",
+    });
+    this.#duration = new Histogram({
+      registers,
+      labelNames: ["verb"],
+      buckets: BUCKETS,
+      name: "rest_client_request_duration_seconds",
+      help: "Seconds from a request to the head of its answer, by method",
+    });
+  }
+
+  count({ method, code, duration }: RequestMetric): void {
+    this.#total.inc({ code, method });
+    this.#duration.observe({ verb: method }, duration / 1_000);
+  }
+}

@@ -1,0 +1,74 @@
+import { type Clock, onAbort, type Timer } from "@holdfast/clock";
+import type { KubeResponse, KubeTransport } from "../transport/kube-transport.ts";
+
+/** Options for a {@link PassScope}. */
+export interface PassScopeOptions {
+  readonly target: { readonly clock: Clock; readonly transport: KubeTransport };
+  /** Milliseconds without a byte after which the requests of the pass are given up. */
+  readonly idleTimeout: number;
+}
+
+/** Why a pass ended its own requests. It is the reason of their abort. */
+export class PassStop {
+  readonly kind: "idle" | "relist" | "over";
+
+  constructor(kind: "idle" | "relist" | "over") {
+    this.kind = kind;
+  }
+}
+
+/**
+ * The requests of one pass: they end with the pass, with the signal of the reflector, and when no byte comes
+ * for the idle timeout. Disposal leaves no request, no timer and no listener.
+ */
+export class PassScope implements Disposable {
+  /** The transport, with an eye on the bytes. */
+  readonly transport: KubeTransport;
+  readonly #controller = new AbortController();
+  readonly #idleTimeout: number;
+  readonly #timer: Timer;
+  readonly #subscription: Disposable;
+
+  constructor(options: PassScopeOptions, signal: AbortSignal) {
+    const { target, idleTimeout } = options;
+    const { clock, transport } = target;
+    this.#idleTimeout = idleTimeout;
+    this.#timer = clock.afterFunc(idleTimeout, () => this.stop("idle"), { label: "watch idle" });
+    this.#subscription = onAbort(signal, (reason) => this.#controller.abort(reason));
+    this.transport = {
+      description: transport.description,
+      namespace: transport.namespace,
+      send: async (request, own) => this.#observe(await transport.send(request, own)),
+    };
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  stop(kind: PassStop["kind"]): void {
+    this.#controller.abort(new PassStop(kind));
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer.stop();
+    this.#subscription[Symbol.dispose]();
+    this.stop("over");
+  }
+
+  #observe({ status, headers, body }: KubeResponse): KubeResponse {
+    this.#touch();
+    return { status, headers, body: this.#eachTouched(body) };
+  }
+
+  async *#eachTouched(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      this.#touch();
+      yield chunk;
+    }
+  }
+
+  #touch(): void {
+    if (!this.signal.aborted) this.#timer.reset(this.#idleTimeout);
+  }
+}

@@ -1,0 +1,66 @@
+import { readObject } from "../cache/server-object.ts";
+import type { ObjectEvent } from "../cache/store.ts";
+import { ApiError } from "../client/api-error.ts";
+import { type ApiRequest, statusOf } from "../client/api-request.ts";
+
+/** An event of a watch. */
+export type WatchEvent = ObjectEvent | { readonly type: "BOOKMARK"; readonly version: string };
+
+/**
+ * Reads an event from a line of a watch.
+ *
+ * @param line - the line
+ * @param request - the request of the watch, for errors
+ * @param kind - kind of the objects, for errors
+ * @throws ApiError for an event ERROR
+ * @throws Error for a line that is no event. Its message has nothing of the line, which may be a Secret
+ */
+export function readEvent(line: Buffer, request: ApiRequest, kind: string): WatchEvent {
+  const { type, object } = parse(line, request);
+  switch (type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+      return { type, object: readObject(object, kind) };
+    case "BOOKMARK":
+      return { type, version: versionOf(object, request) };
+    case "ERROR":
+      throw failureOf(object, request);
+    default:
+      throw new Error(`${name(request)} sent an event of an unknown type`);
+  }
+}
+
+function parse(line: Buffer, request: ApiRequest): { type?: unknown; object?: unknown } {
+  let value: unknown;
+  try {
+    value = JSON.parse(line.toString("utf8"));
+  } catch {
+    // Without the error as its cause: that quotes the line.
+    throw new Error(`${name(request)} sent a line of ${line.length} bytes that is no JSON`);
+  }
+  if (typeof value === "object" && value !== null) return value;
+  throw new Error(`${name(request)} sent a line that is no JSON object`);
+}
+
+function versionOf(bookmark: unknown, request: ApiRequest): string {
+  const { metadata } = (bookmark ?? {}) as { metadata?: { resourceVersion?: unknown } | null };
+  const version = metadata?.resourceVersion;
+  if (typeof version === "string" && version !== "") return version;
+  throw new Error(`${name(request)} sent a bookmark without a version`);
+}
+
+function failureOf(status: unknown, { method, path }: ApiRequest): ApiError {
+  const { code } = (status ?? {}) as { code?: unknown };
+  const { reason, message, details } = statusOf(JSON.stringify(status ?? {}));
+  const seconds: unknown = details.retryAfterSeconds;
+  return new ApiError({
+    ...{ method, path, reason, message, details },
+    statusCode: typeof code === "number" ? code : 0,
+    retryAfter: typeof seconds === "number" && seconds > 0 ? seconds * 1_000 : undefined,
+  });
+}
+
+function name({ method, path }: ApiRequest): string {
+  return `the watch ${method} ${path}`;
+}

@@ -1,0 +1,182 @@
+import type { Clock } from "@holdfast/clock";
+import type { Random } from "@holdfast/wait";
+import type { KubeRequest } from "../transport/kube-transport.ts";
+import type { ApiAnswer } from "./api-answer.ts";
+import { discover } from "./discovery.ts";
+import { Failure } from "./failure.ts";
+import { type JsonObject, metadataOf } from "./json.ts";
+import type { ApiCall } from "./request/api-call.ts";
+import { listObjects } from "./request/list-objects.ts";
+import { representationOf } from "./request/representation.ts";
+import { parsePath, routeOf } from "./request/route.ts";
+import { selectorOf } from "./request/selector.ts";
+import type { ServedResource } from "./served-resource.ts";
+import type { ApiState } from "./state/api-state.ts";
+import { watchRequestOf } from "./watch/watch-request.ts";
+import { WatchStream } from "./watch/watch-stream.ts";
+import { applyObject } from "./write/apply-object.ts";
+import { decode } from "./write/decode.ts";
+import { deleteObject, deletionOf } from "./write/delete-object.ts";
+import { ObjectWriter, type Written } from "./write/object-writer.ts";
+import { APPLY, contentTypeOf, patchedObject } from "./write/patch-object.ts";
+import { readObject, requirePlace } from "./write/read-object.ts";
+import { newByPut } from "./write/stale.ts";
+import { writeOptionsOf } from "./write/write-options.ts";
+
+/** Seconds after which a real server ends a watch that names no time: at least this, at most twice. */
+const MIN_WATCH = 1_800_000;
+
+/** What the server is made of. */
+export interface ApiServerOptions {
+  readonly state: ApiState;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly served: readonly ServedResource[];
+}
+
+/** A request that the server has read. */
+export interface ReadRequest {
+  readonly query: URLSearchParams;
+
+  /** The call of a resource. Undefined for other requests. */
+  readonly call?: ApiCall;
+
+  /** Carries the request out. */
+  readonly answer: () => ApiAnswer;
+}
+
+/** Answers requests from the state, without any fault. */
+export class ApiServer {
+  readonly #state: ApiState;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #served: readonly ServedResource[];
+  readonly #writer: ObjectWriter;
+
+  constructor(options: ApiServerOptions) {
+    this.#served = options.served;
+    this.#state = options.state;
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#writer = new ObjectWriter(options);
+  }
+
+  /** Reads a request. Nothing happens before `answer` is called. */
+  read(request: KubeRequest): ReadRequest {
+    const path = parsePath(request.path);
+    if (path === undefined) return { query: new URLSearchParams(), answer: () => NOTHING_THERE };
+    const { query } = path;
+    try {
+      const call = routeOf(request, path, this.#served);
+      if (call === undefined) {
+        const found = request.method === "GET" ? discover(path.segments, this.#served) : undefined;
+        return { query, answer: () => found ?? NOTHING_THERE };
+      }
+      return { query, call, answer: () => orRefusal(() => this.#answer(call)) };
+    } catch (error) {
+      return { query, answer: () => refusal(error) };
+    }
+  }
+
+  #answer(call: ApiCall): ApiAnswer {
+    switch (call.verb) {
+      case "get":
+        return { status: 200, json: this.#present(call, this.#writer.get(call)) };
+      case "list":
+        return { status: 200, json: listObjects(this.#state, call) };
+      case "watch":
+        return this.#watch(call);
+      case "create":
+        return this.#create(call);
+      case "update":
+        return this.#update(call);
+      case "patch":
+        return this.#patch(call);
+      case "delete":
+        return { status: 200, json: this.#delete(call) };
+      case "deletecollection":
+        return { status: 200, json: this.#deleteCollection(call) };
+    }
+  }
+
+  #written(call: ApiCall, { object, isNew, warnings = [] }: Written): ApiAnswer {
+    const json = this.#present(call, object);
+    const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ");
+    return { status: isNew ? 201 : 200, json, headers: warning === "" ? {} : { warning } };
+  }
+
+  #present({ headers, served }: ApiCall, object: JsonObject): JsonObject {
+    return representationOf(headers["accept"], served, false).object(object);
+  }
+
+  #watch(call: ApiCall): ApiAnswer {
+    const request = watchRequestOf(call);
+    const longest = MIN_WATCH * (1 + this.#random());
+    // Refuses before the head is sent what the stream would refuse.
+    selectorOf(call);
+    representationOf(call.headers["accept"], call.served, false);
+    const [state, clock] = [this.#state, this.#clock];
+    return {
+      status: 200,
+      watch: (body) => void new WatchStream({ state, clock, call, request, body, longest }),
+    };
+  }
+
+  #create(call: ApiCall): ApiAnswer {
+    const options = writeOptionsOf(call, "CreateOptions");
+    return this.#written(call, this.#writer.create(call, readObject(call), options));
+  }
+
+  #update(call: ApiCall): ApiAnswer {
+    const options = writeOptionsOf(call, "UpdateOptions");
+    const submitted = readObject(call);
+    const old = this.#writer.find(call);
+    const written =
+      old === undefined && call.served.canPutNew && call.subresource === undefined
+        ? this.#writer.create(call, newByPut(call, submitted), options)
+        : this.#writer.update(call, this.#writer.get(call), submitted, options);
+    return this.#written(call, written);
+  }
+
+  #patch(call: ApiCall): ApiAnswer {
+    const isApply = contentTypeOf(call) === APPLY;
+    const options = writeOptionsOf(call, "PatchOptions", isApply);
+    if (isApply) return this.#written(call, applyObject(this.#writer, call, options));
+    const old = this.#writer.get(call);
+    const submitted = requirePlace(call, decode(call, patchedObject(call, old)));
+    return this.#written(call, this.#writer.update(call, old, submitted, options));
+  }
+
+  #delete(call: ApiCall): JsonObject {
+    const answer = deleteObject(this.#writer, call, deletionOf(call));
+    return answer["kind"] === "Status" ? answer : this.#present(call, answer);
+  }
+
+  #deleteCollection(call: ApiCall): JsonObject {
+    const deletion = deletionOf(call);
+    const list = listObjects(this.#state, call);
+    const objects = [...this.#state.store(call.served.storeKey).objects.values()];
+    for (const object of objects.filter(selectorOf(call))) {
+      const { name, namespace } = metadataOf(object) as { name: string; namespace?: string };
+      deleteObject(this.#writer, { ...call, name, namespace }, deletion);
+    }
+    return list;
+  }
+}
+
+function orRefusal(work: () => ApiAnswer): ApiAnswer {
+  try {
+    return work();
+  } catch (error) {
+    return refusal(error);
+  }
+}
+
+/** The answer for a failure. Other errors are bugs, and pass. */
+function refusal(error: unknown): ApiAnswer {
+  if (error instanceof Failure)
+    return { status: error.code, json: error.status, ...(error.delay && { delay: error.delay }) };
+  throw error;
+}
+
+const NOTHING_THERE: ApiAnswer = { status: 404, text: "404 page not found\n" };

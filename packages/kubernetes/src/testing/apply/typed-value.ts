@@ -1,0 +1,184 @@
+import { isEqual, isObject, type JsonObject, own } from "../json.ts";
+import { type FieldPath, FieldSet, formatPath } from "./field-set.ts";
+import type { FieldType, ListType } from "./field-type.ts";
+
+/** A value does not fit its type: the schema has no such field, or a list has an item twice. */
+export class TypedValueError extends Error {
+  override readonly name = "TypedValueError";
+}
+
+/** A list of a built-in type of which the double does not know how it is merged. */
+export class UnknownListError extends Error {
+  override readonly name = "UnknownListError";
+
+  constructor(path: string) {
+    super(`FakeApi does not know how Kubernetes merges the list ${path}`);
+  }
+}
+
+/** A member of an object or of a list with identity: a step of a path, its value and its type. */
+export interface Member {
+  readonly element: string;
+  readonly value: unknown;
+  readonly type: FieldType;
+
+  /** Whether the member is a field that the schema names, and is therefore owned by what is in it. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * The members by which a value is owned. Undefined: the value is owned as a whole.
+ *
+ * @throws TypedValueError if the value does not fit its type
+ */
+export function membersOf(
+  value: unknown,
+  { map, list }: FieldType,
+  path: FieldPath,
+): Member[] | undefined {
+  if (isObject(value)) {
+    if (map.isAtomic) return undefined;
+    return Object.entries(value).map(([name, member]) => {
+      const found = map.field(name);
+      const element = `f:${name}`;
+      if (found === undefined)
+        throw new TypedValueError(
+          `${formatPath([...path, element])}: field not declared in schema`,
+        );
+      return { element, value: member, ...found };
+    });
+  }
+  if (!Array.isArray(value)) return undefined;
+  if (list === undefined) throw new UnknownListError(formatPath(path));
+  return list.kind === "atomic" ? undefined : itemsOf(value, list, path);
+}
+
+function itemsOf(
+  items: readonly unknown[],
+  list: Exclude<ListType, { kind: "atomic" }>,
+  path: FieldPath,
+): Member[] {
+  const seen = new Set<string>();
+  return items.map((item) => {
+    const element = list.kind === "set" ? `v:${JSON.stringify(item)}` : keyOf(item, list, path);
+    if (seen.has(element))
+      throw new TypedValueError(
+        `${formatPath(path)}: duplicate entries for key ${element.slice(2)}`,
+      );
+    seen.add(element);
+    const type = list.kind === "set" ? SCALAR : list.item;
+    return { element, value: item, type, isNamed: false };
+  });
+}
+
+const SCALAR: FieldType = {
+  map: { isAtomic: true, field: () => undefined },
+  list: { kind: "atomic" },
+};
+
+function keyOf(item: unknown, list: Extract<ListType, { kind: "map" }>, path: FieldPath): string {
+  if (!isObject(item)) throw new TypedValueError(`${formatPath(path)}: an item is no object`);
+  const keys = [...list.keys].sort().flatMap((key) => {
+    const value = own(item, key) ?? own(list.defaults, key);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  if (keys.length === 0)
+    throw new TypedValueError(`${formatPath(path)}: an item lacks its key ${list.keys.join(", ")}`);
+  return `k:${JSON.stringify(Object.fromEntries(keys))}`;
+}
+
+/** The fields that an applied object sets. */
+export function fieldsOf(value: unknown, type: FieldType): FieldSet {
+  return new FieldSet(setPaths(value, type, []));
+}
+
+function* setPaths(value: unknown, type: FieldType, path: FieldPath): Generator<FieldPath> {
+  const members = membersOf(value, type, path);
+  if (members === undefined) {
+    if (path.length > 0) yield path;
+    return;
+  }
+  for (const { element, value: member, type: below, isNamed } of members) {
+    const at = [...path, element];
+    if (!isNamed || isEmptyMap(member)) yield at;
+    yield* setPaths(member, below, at);
+  }
+}
+
+/** The fields in which two values differ. */
+export interface Comparison {
+  /** Those that the new value has and the old one has not. */
+  readonly added: FieldSet;
+
+  /** Those that both have, with different values. */
+  readonly modified: FieldSet;
+
+  /** Those that the old value has and the new one has not. */
+  readonly removed: FieldSet;
+}
+
+/** Compares two values of one type. */
+export function compareTyped(old: unknown, next: unknown, type: FieldType): Comparison {
+  const paths = {
+    added: [] as FieldPath[],
+    modified: [] as FieldPath[],
+    removed: [] as FieldPath[],
+  };
+  compareAt(old, next, { type, path: [], paths });
+  return {
+    added: new FieldSet(paths.added),
+    modified: new FieldSet(paths.modified),
+    removed: new FieldSet(paths.removed),
+  };
+}
+
+interface Place {
+  readonly type: FieldType;
+  readonly path: FieldPath;
+  readonly paths: Record<keyof Comparison, FieldPath[]>;
+}
+
+function compareAt(old: unknown, next: unknown, place: Place): void {
+  const { type, path, paths } = place;
+  const isBoth = old !== undefined && next !== undefined;
+  if (!isBoth && path.length > 0) paths[old === undefined ? "added" : "removed"].push(path);
+  const before = membersOrWhole(old, type, path);
+  const after = membersOrWhole(next, type, path);
+  if (before !== undefined && after !== undefined && before.length + after.length > 0)
+    compareMembers(before, after, place);
+  else if (isBoth && !isEqual(old, next)) paths.modified.push(path);
+}
+
+function compareMembers(
+  before: readonly Member[],
+  after: readonly Member[],
+  { path, paths }: Place,
+): void {
+  const others = new Map(after.map((member) => [member.element, member]));
+  for (const { element, value, type } of before) {
+    compareAt(value, others.get(element)?.value, { type, path: [...path, element], paths });
+    others.delete(element);
+  }
+  for (const { element, value, type } of others.values())
+    compareAt(undefined, value, { type, path: [...path, element], paths });
+}
+
+/** For a value that is stored already: what does not fit its type is one value. */
+function membersOrWhole(value: unknown, type: FieldType, path: FieldPath): Member[] | undefined {
+  if (value === undefined) return [];
+  try {
+    return membersOf(value, type, path);
+  } catch (error) {
+    if (error instanceof TypedValueError || error instanceof UnknownListError) return undefined;
+    throw error;
+  }
+}
+
+function isEmptyMap(value: unknown): boolean {
+  return value === null || (isObject(value) && Object.keys(value).length === 0);
+}
+
+/** An object from its members. */
+export function objectOf(members: readonly Member[]): JsonObject {
+  return Object.fromEntries(members.map(({ element, value }) => [element.slice(2), value]));
+}

@@ -1,0 +1,120 @@
+import type { Clock } from "@holdfast/clock";
+import type { KubeRequest, KubeResponse } from "../transport/kube-transport.ts";
+import { AnswerBody } from "./answer-body.ts";
+import type { ApiAnswer } from "./api-answer.ts";
+import type { ApiServer } from "./api-server.ts";
+import { connectionError } from "./connection-error.ts";
+import { answerOf, breakBody, type FakeRequest, type Fault, Faults } from "./faults.ts";
+import { type OpenRequest, RequestLog } from "./request-log.ts";
+
+/** Where connections lead. */
+export interface ConnectionsOptions {
+  readonly clock: Clock;
+  readonly server: ApiServer;
+}
+
+/** The way from clients to the server, with everything that goes wrong on it. */
+export class Connections {
+  /** Whether new connections are accepted. */
+  isAccepting = true;
+
+  readonly faults: Faults = new Faults();
+  readonly #clock: Clock;
+  readonly #server: ApiServer;
+  readonly #log = new RequestLog();
+  readonly #bodies = new Set<AnswerBody>();
+
+  constructor({ clock, server }: ConnectionsOptions) {
+    this.#clock = clock;
+    this.#server = server;
+  }
+
+  /** The latest requests. */
+  get requests(): readonly FakeRequest[] {
+    return this.#log.requests;
+  }
+
+  /** Resets all connections. */
+  cut(): void {
+    for (const body of [...this.#bodies]) body.fail(connectionError("ECONNRESET"));
+  }
+
+  /** `send` of a `KubeTransport`. */
+  async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    signal.throwIfAborted();
+    if (!this.isAccepting) throw connectionError("ECONNREFUSED");
+    const { call, query, answer } = this.#server.read(request);
+    const entry = this.#log.add(this.#clock.now(), request, query, call);
+    const body = this.#open(signal);
+    try {
+      const fault = this.faults.find(entry);
+      await this.#meet(fault, body);
+      const given = answerOf(fault) ?? answer();
+      if (given.delay !== undefined) await this.#pause(body, given.delay);
+      if (fault?.type === "lose") throw connectionError("ECONNRESET");
+      return this.#respond(given, { body, fault, entry });
+    } catch (error) {
+      body.fail(error);
+      throw error;
+    }
+  }
+
+  #open(signal: AbortSignal): AnswerBody {
+    const body = new AnswerBody(signal);
+    this.#bodies.add(body);
+    body.onClose(() => this.#bodies.delete(body));
+    return body;
+  }
+
+  /** What a fault does before the request is carried out. */
+  async #meet(fault: Fault | undefined, body: AnswerBody): Promise<void> {
+    switch (fault?.type) {
+      case "refuse":
+        throw connectionError("ECONNREFUSED");
+      case "reset":
+        if (fault.after === undefined) throw connectionError("ECONNRESET");
+        break;
+      case "silence":
+        if (fault.after === undefined) await this.#pause(body, Number.POSITIVE_INFINITY);
+        break;
+      case "delay":
+        await this.#pause(body, fault.delay);
+        break;
+      default:
+    }
+  }
+
+  /** Waits, unless the connection is closed before. */
+  #pause(body: AnswerBody, delay: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer =
+        delay === Number.POSITIVE_INFINITY
+          ? undefined
+          : this.#clock.afterFunc(delay, resolve, { label: "slow answer of FakeApi" });
+      body.onClose(() => {
+        timer?.stop();
+        reject(body.failure);
+      });
+    });
+  }
+
+  #respond(
+    answer: ApiAnswer,
+    { body, fault, entry }: { body: AnswerBody; fault: Fault | undefined; entry: OpenRequest },
+  ): KubeResponse {
+    entry.status = answer.status;
+    breakBody(body, fault);
+    const isText = "text" in answer;
+    if ("watch" in answer) answer.watch(body);
+    else {
+      body.write(isText ? answer.text : JSON.stringify(answer.json));
+      body.end();
+    }
+    const headers = {
+      "content-type": isText ? "text/plain; charset=utf-8" : "application/json",
+      date: new Date(this.#clock.now()).toUTCString(),
+      ...answer.headers,
+    };
+    return { status: answer.status, headers, body };
+  }
+}

@@ -1,0 +1,151 @@
+import { defined, type JsonObject } from "./json.ts";
+
+/** One field that is wrong, and why. */
+export interface Cause {
+  readonly reason: string;
+  readonly message: string;
+  readonly field: string;
+}
+
+/** The object that a failure is about, by names of a path. */
+export interface Subject {
+  readonly group: string;
+  readonly plural: string;
+}
+
+/** What a {@link Failure} tells. */
+export interface FailureParts {
+  readonly reason?: string | undefined;
+  readonly message: string;
+  readonly details?: JsonObject | undefined;
+  readonly metadata?: JsonObject | undefined;
+
+  /** Milliseconds until the server answers. */
+  readonly delay?: number | undefined;
+}
+
+/** A request that the server refuses, as a `Status`. */
+export class Failure extends Error {
+  override readonly name = "Failure";
+
+  /** HTTP status code. */
+  readonly code: number;
+
+  /** The body of the answer. */
+  readonly status: JsonObject;
+
+  /** Milliseconds until the server answers. */
+  readonly delay: number | undefined;
+
+  constructor(code: number, { reason, message, details, metadata = {}, delay }: FailureParts) {
+    super(message);
+    this.delay = delay;
+    this.code = code;
+    this.status = defined({
+      kind: "Status",
+      apiVersion: "v1",
+      metadata,
+      status: "Failure",
+      message,
+      reason,
+      details,
+      code,
+    });
+  }
+}
+
+/** A resource as messages name it: `greetings.example.org`. */
+export function qualified({ group, plural }: Subject): string {
+  return group === "" ? plural : `${plural}.${group}`;
+}
+
+function detailsOf({ group, plural }: Subject, name: string, more: JsonObject = {}): JsonObject {
+  return defined({ name: name || undefined, group: group || undefined, kind: plural, ...more });
+}
+
+export function notFound(subject: Subject, name: string): Failure {
+  const message = `${qualified(subject)} ${JSON.stringify(name)} not found`;
+  return new Failure(404, { reason: "NotFound", message, details: detailsOf(subject, name) });
+}
+
+export function alreadyExists(subject: Subject, name: string): Failure {
+  const message = `${qualified(subject)} ${JSON.stringify(name)} already exists`;
+  return new Failure(409, { reason: "AlreadyExists", message, details: detailsOf(subject, name) });
+}
+
+/** The object is not what the writer thinks. `why` defaults to a stale version. */
+export function conflict(
+  subject: Subject,
+  name: string,
+  why = "the object has been modified; please apply your changes to the latest version and try again",
+): Failure {
+  const message = `Operation cannot be fulfilled on ${qualified(subject)} ${JSON.stringify(name)}: ${why}`;
+  return new Failure(409, { reason: "Conflict", message, details: detailsOf(subject, name) });
+}
+
+/** Fields that are not allowed. `kind` is the kind of the object, or what the server calls so. */
+export function invalid(
+  { group, plural: kind }: Subject,
+  name: string,
+  causes: readonly Cause[],
+): Failure {
+  const texts = causes.map(({ field, message }) => `${field}: ${message}`);
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+  const message = `${qualified({ group, plural: kind })} ${JSON.stringify(name)} is invalid: ${list}`;
+  const details = detailsOf({ group, plural: kind }, name, { causes });
+  return new Failure(422, { reason: "Invalid", message, details });
+}
+
+/** A field that must be there. */
+export function required(field: string, message: string): Cause {
+  return { reason: "FieldValueRequired", message: `Required value: ${message}`, field };
+}
+
+/** A field that has a wrong value. */
+export function wrong(field: string, value: unknown, message: string): Cause {
+  const text = `Invalid value: ${JSON.stringify(value)}: ${message}`;
+  return { reason: "FieldValueInvalid", message: text, field };
+}
+
+export function badRequest(message: string): Failure {
+  return new Failure(400, { reason: "BadRequest", message });
+}
+
+/** A version, or a token of a list, of which the history is gone. */
+export function expired(message: string, metadata?: JsonObject): Failure {
+  return new Failure(410, { reason: "Expired", message, ...(metadata && { metadata }) });
+}
+
+/** A method that a path does not have. Custom resources answer 400. */
+export function methodNotAllowed(verb: string, isBuiltIn: boolean): Failure {
+  const message = "the server does not allow this method on the requested resource";
+  return isBuiltIn
+    ? new Failure(405, { reason: "MethodNotAllowed", message, details: {} })
+    : badRequest(`${verb}: ${message}`);
+}
+
+/** A path below a group that the server has, at which nothing is. */
+export function noSuchResource(): Failure {
+  const message = "the server could not find the requested resource";
+  return new Failure(404, { reason: "NotFound", message, details: {} });
+}
+
+export function unsupportedMediaType(allowed: readonly string[]): Failure {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${allowed.join(", ")}`;
+  return new Failure(415, { reason: "UnsupportedMediaType", message });
+}
+
+export function notAcceptable(): Failure {
+  const message =
+    "only the following media types are accepted: application/json, application/json;as=PartialObjectMetadata, application/json;as=PartialObjectMetadataList";
+  return new Failure(406, { reason: "NotAcceptable", message, details: {} });
+}
+
+export function unauthorized(): Failure {
+  return new Failure(401, { reason: "Unauthorized", message: "Unauthorized" });
+}
+
+/** What the double cannot do as a real server does. */
+export function notImplemented(message: string): Failure {
+  return new Failure(501, { reason: "NotImplemented", message });
+}

@@ -1,0 +1,235 @@
+import type { Clock } from "@holdfast/clock";
+import {
+  requireArray,
+  requireBetween,
+  requireClock,
+  requireFunction,
+  requireOptions,
+  requireText,
+} from "@holdfast/clock/internal";
+import { type Random, seededRandom } from "@holdfast/wait";
+import { KubeClient } from "../client/kube-client.ts";
+import { requireResource } from "../client/written-object.ts";
+import type { Resource } from "../object/resource.ts";
+import type { KubeTransport } from "../transport/kube-transport.ts";
+import { ApiServer } from "./api-server.ts";
+import { Connections } from "./connections.ts";
+import type { FakeRequest, FaultRule } from "./faults.ts";
+import { HttpFront } from "./http-front.ts";
+import { servedResource } from "./served-resource.ts";
+import { ApiState, type StateSnapshot } from "./state/api-state.ts";
+
+/** Options for {@link FakeApi}. */
+export interface FakeApiOptions {
+  /** The clock by which the server dates objects, ends watches and sends bookmarks. */
+  readonly clock: Clock;
+
+  /** The resources that the server has. Those of `fromCrd` bring their schema along. */
+  readonly resources: readonly Resource[];
+
+  /**
+   * Randomness of uids, of generated names and of the time after which a watch without a timeout ends.
+   *
+   * @defaultValue `seededRandom(1)`
+   */
+  readonly random?: Random | undefined;
+}
+
+/** Options for {@link FakeApi.start}. */
+export interface FakeApiStartOptions {
+  /**
+   * Whether the server still knows its history. `"lost"`: watches and pages from versions before the start
+   * get 410, as after the restart of a real server.
+   *
+   * @defaultValue `"kept"`
+   */
+  readonly history?: "kept" | "lost" | undefined;
+}
+
+/** Options for {@link FakeApi.listen}. */
+export interface FakeApiListenOptions {
+  /**
+   * Port on 127.0.0.1.
+   *
+   * @defaultValue `0`: any free port
+   */
+  readonly port?: number | undefined;
+
+  /**
+   * Bearer token that every request must carry. kubectl sends none over plain HTTP.
+   *
+   * @defaultValue none: every request is accepted
+   */
+  readonly token?: string | undefined;
+}
+
+/** A {@link FakeApi} that listens. Disposing of it closes the port and every connection. */
+export interface FakeApiListener extends AsyncDisposable {
+  /** Address, for example `http://127.0.0.1:36123`. */
+  readonly url: string;
+}
+
+/** The objects of a {@link FakeApi} at one moment, for {@link FakeApi.restore}. */
+export interface FakeApiSnapshot {
+  /** The server's version at that moment. */
+  readonly version: number;
+}
+
+/**
+ * A Kubernetes API server in memory, on a clock: an hour with restarts passes in a fraction of a second,
+ * and every run is the same.
+ *
+ * It answers as a real server does, which recordings of a real one show: versions, conflicts, lists in
+ * pages, watches with bookmarks and 410, status, generations, finalizers, merge and JSON patches,
+ * server-side apply, schemas of custom resources, discovery. It has no admission, no rights, no defaults and
+ * no validation of built-in types, no controllers, and no strategic merge patches: those get 415.
+ *
+ * An apply to a list of a built-in type of which it does not know how Kubernetes merges it is answered
+ * with 501 `NotImplemented`.
+ *
+ * @example
+ * ```ts
+ * import { customResource } from "@holdfast/kubernetes";
+ * import { FakeApi } from "@holdfast/kubernetes/testing";
+ * import { FakeClock } from "@holdfast/clock/testing";
+ *
+ * const Greeting = customResource({
+ *   apiVersion: "example.org/v1", kind: "Greeting", plural: "greetings",
+ * });
+ * const api = new FakeApi({ clock: new FakeClock(), resources: [Greeting] });
+ * const path = "/apis/example.org/v1/namespaces/default/greetings/ann";
+ * const { signal } = new AbortController();
+ * const { status } = await api.transport.send({ method: "GET", path, headers: {} }, signal);
+ * console.log(status, api.requests[0]?.verb); // => 404 get
+ * ```
+ */
+export class FakeApi {
+  /** The way to this server, for clients in the same process. */
+  readonly transport: KubeTransport;
+
+  /** A client of this server, to arrange and to look: as a user with kubectl would. */
+  readonly client: KubeClient;
+
+  readonly #state = new ApiState();
+  readonly #connections: Connections;
+  readonly #fronts = new Set<HttpFront>();
+
+  /**
+   * @param options - see {@link FakeApiOptions}
+   * @throws RangeError or TypeError that names the option
+   */
+  constructor(options: FakeApiOptions) {
+    requireOptions("options", options);
+    const { clock, resources, random = seededRandom(1) } = options;
+    requireClock("options.clock", clock);
+    requireArray("options.resources", resources);
+    for (const [index, resource] of resources.entries())
+      requireResource(resource, `options.resources[${index}]`);
+    requireFunction("options.random", random);
+    const served = resources.map(servedResource);
+    const server = new ApiServer({ state: this.#state, clock, random, served });
+    this.#connections = new Connections({ clock, server });
+    const send = this.#connections.send.bind(this.#connections);
+    this.transport = { description: "FakeApi", send };
+    this.client = new KubeClient({ transport: this.transport, fieldManager: "fake-api", clock });
+  }
+
+  /** The latest requests, at least 10,000, in the order in which they arrived. */
+  get requests(): readonly FakeRequest[] {
+    return this.#connections.requests;
+  }
+
+  /** Stops the server, as `kill -9` does: open requests and watches are reset, new ones refused. */
+  stop(): void {
+    this.#connections.isAccepting = false;
+    this.#connections.cut();
+    for (const front of this.#fronts) front.stop();
+  }
+
+  /**
+   * Starts the server again, with all its objects. Ports of {@link listen} are opened again in the
+   * background; one that is taken meanwhile is an unhandled rejection.
+   *
+   * @param options - see {@link FakeApiStartOptions}
+   * @throws RangeError or TypeError that names the option
+   */
+  start(options: FakeApiStartOptions = {}): void {
+    requireOptions("options", options);
+    const { history = "kept" } = options;
+    if (history !== "kept" && history !== "lost")
+      throw new RangeError(
+        `options.history must be "kept" or "lost", got ${JSON.stringify(history)}`,
+      );
+    if (history === "lost") this.compact();
+    if (this.#connections.isAccepting) return;
+    this.#connections.isAccepting = true;
+    for (const front of this.#fronts) void front.start();
+  }
+
+  /** Forgets all versions but the current one: watches and pages from older ones get 410. */
+  compact(): void {
+    this.#state.compact();
+  }
+
+  /** The objects as they are now, for {@link restore}. */
+  snapshot(): FakeApiSnapshot {
+    return this.#state.snapshot();
+  }
+
+  /**
+   * Puts the objects and the version back to those of a snapshot, as when etcd is restored from a backup.
+   * Open requests and watches are reset.
+   */
+  restore(snapshot: FakeApiSnapshot): void {
+    requireOptions("snapshot", snapshot);
+    this.#connections.cut();
+    this.#state.restore(snapshot as StateSnapshot);
+  }
+
+  /**
+   * Lets requests go wrong. If several rules cover a request, the latest decides.
+   *
+   * @param rule - see {@link FaultRule}
+   * @returns an object whose disposal takes the rule back
+   * @throws RangeError or TypeError that names the option
+   *
+   * @example
+   * ```ts
+   * import { FakeApi } from "@holdfast/kubernetes/testing";
+   * import { FakeClock } from "@holdfast/clock/testing";
+   *
+   * const api = new FakeApi({ clock: new FakeClock(), resources: [] });
+   * api.intercept({ fault: { type: "status", status: 503 }, times: 1 });
+   * const { signal } = new AbortController();
+   * const ask = () => api.transport.send({ method: "GET", path: "/apis", headers: {} }, signal);
+   * console.log((await ask()).status, (await ask()).status); // => 503 200
+   * ```
+   */
+  intercept(rule: FaultRule): Disposable {
+    return this.#connections.faults.add(rule);
+  }
+
+  /**
+   * Serves the same objects over HTTP on 127.0.0.1, for other processes, kubectl and other clients.
+   *
+   * @param options - see {@link FakeApiListenOptions}
+   * @returns the address. Rejects if the port is taken
+   */
+  async listen(options: FakeApiListenOptions = {}): Promise<FakeApiListener> {
+    requireOptions("options", options);
+    const { port = 0, token } = options;
+    requireBetween("options.port", port, 0, 65_535);
+    if (token !== undefined) requireText("options.token", token);
+    const send = this.transport.send;
+    const front = new HttpFront({ port, token, send });
+    await front.start();
+    this.#fronts.add(front);
+    return {
+      url: front.url,
+      [Symbol.asyncDispose]: async () => {
+        this.#fronts.delete(front);
+        await front[Symbol.asyncDispose]();
+      },
+    };
+  }
+}

@@ -1,0 +1,113 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { KubeRequest, KubeResponse } from "../transport/kube-transport.ts";
+import { readBody } from "../transport/read-body.ts";
+import { unauthorized } from "./failure.ts";
+
+/** Longest body of a request, in bytes: the limit of an API server. */
+const MAX_REQUEST = 3 * 1024 * 1024;
+
+/** Options for {@link HttpFront}. */
+export interface HttpFrontOptions {
+  readonly port: number;
+  readonly token: string | undefined;
+  readonly send: (request: KubeRequest, signal: AbortSignal) => Promise<KubeResponse>;
+}
+
+/** Serves an API over HTTP on loopback. */
+export class HttpFront implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #options: HttpFrontOptions;
+  #port: number;
+
+  constructor(options: HttpFrontOptions) {
+    this.#options = options;
+    this.#port = options.port;
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+  }
+
+  /** Address of the server. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Accepts connections, after a {@link stop} on the same port. Rejects if the port is taken. */
+  async start(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(this.#port, "127.0.0.1", () => {
+        this.#server.off("error", reject);
+        resolve();
+      });
+    });
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Refuses connections, and cuts those that are open. */
+  stop(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.once("close", () => gone.abort(new Error("the client has closed the connection")));
+    try {
+      const answer = await this.#answer(request, gone.signal);
+      response.writeHead(answer.status, definedHeaders(answer.headers));
+      response.flushHeaders();
+      for await (const chunk of answer.body) await write(response, chunk);
+      response.end();
+    } catch {
+      // A fault, or a client that has gone: both see a connection that breaks.
+      request.socket.resetAndDestroy();
+    }
+  }
+
+  async #answer(request: IncomingMessage, signal: AbortSignal): Promise<KubeResponse> {
+    const { token, send } = this.#options;
+    const { method = "GET", url: path = "/" } = request;
+    const body = (await readBody(request, MAX_REQUEST, `${method} ${path}`)).toString("utf8");
+    if (token !== undefined && request.headers.authorization !== `Bearer ${token}`)
+      return refused();
+    const { authorization: _, ...headers } = singleHeaders(request);
+    return send({ method, path, headers, body: body === "" ? undefined : body }, signal);
+  }
+}
+
+function refused(): KubeResponse {
+  const { code, status } = unauthorized();
+  const text = Buffer.from(JSON.stringify(status), "utf8");
+  return {
+    status: code,
+    headers: { "content-type": "application/json" },
+    body: (async function* () {
+      yield text;
+    })(),
+  };
+}
+
+function singleHeaders({ headers }: IncomingMessage): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+  return Object.fromEntries(entries);
+}
+
+function definedHeaders(headers: KubeResponse["headers"]): Record<string, string> {
+  const entries = Object.entries(headers).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+/** Writes, and waits while the client is slower. */
+async function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
+  if (response.write(chunk)) return;
+  await new Promise<void>((resolve, reject) => {
+    response.once("drain", resolve);
+    response.once("close", () => reject(new Error("the client has closed the connection")));
+  });
+}

@@ -1,0 +1,19 @@
+import { isForbidden, isObject, type JsonObject, own } from "../json.ts";
+import { UnsafePatchError } from "./unsafe-patch-error.ts";
+
+/**
+ * Applies a merge patch (RFC 7386): objects are merged, null removes, everything else replaces.
+ *
+ * @returns a copy of `target`
+ * @throws UnsafePatchError for a field that reaches a prototype
+ */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const result: JsonObject = isObject(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (isForbidden(name)) throw new UnsafePatchError(name);
+    if (value === null) delete result[name];
+    else result[name] = mergePatch(own(result, name), value);
+  }
+  return result;
+}

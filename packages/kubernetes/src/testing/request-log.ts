@@ -1,0 +1,40 @@
+import type { KubeRequest } from "../transport/kube-transport.ts";
+import { qualified } from "./failure.ts";
+import type { FakeRequest } from "./faults.ts";
+import type { ApiCall } from "./request/api-call.ts";
+
+/** Requests that are kept. */
+const MAX_REQUESTS = 10_000;
+
+/** A request whose answer is still to come. */
+export type OpenRequest = { -readonly [Key in keyof FakeRequest]: FakeRequest[Key] };
+
+/** The latest requests, in the order in which they arrived. */
+export class RequestLog {
+  readonly requests: OpenRequest[] = [];
+
+  /** Adds a request. `call` is undefined if no resource is asked for. */
+  add(
+    at: number,
+    { method, path, headers }: KubeRequest,
+    query: URLSearchParams,
+    call: ApiCall | undefined,
+  ): OpenRequest {
+    const request: OpenRequest = {
+      at,
+      method,
+      path,
+      query,
+      headers,
+      verb: call?.verb ?? "other",
+      resource: call && qualified(call.served),
+      namespace: call?.namespace,
+      name: call?.name ?? "",
+      subresource: call?.subresource,
+      status: undefined,
+    };
+    if (this.requests.length >= 2 * MAX_REQUESTS) this.requests.splice(0, MAX_REQUESTS);
+    this.requests.push(request);
+    return request;
+  }
+}

@@ -1,0 +1,33 @@
+import type { ServedResource } from "../served-resource.ts";
+
+/** What a request does, in the words of Kubernetes' audit log. */
+export type FakeVerb =
+  | "get"
+  | "list"
+  | "watch"
+  | "create"
+  | "update"
+  | "patch"
+  | "delete"
+  | "deletecollection"
+  | "other";
+
+/** A request for objects of a resource. */
+export interface ApiCall {
+  readonly served: ServedResource;
+  readonly verb: Exclude<FakeVerb, "other">;
+  readonly namespace: string | undefined;
+
+  /** Name of the object. Empty for a collection. */
+  readonly name: string;
+
+  readonly subresource: string | undefined;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** Key of an object in its store. */
+export function keyOfCall({ namespace }: ApiCall, name: string): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}

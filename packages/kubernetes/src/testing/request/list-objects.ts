@@ -1,0 +1,130 @@
+import { badRequest, expired, Failure, invalid } from "../failure.ts";
+import { defined, type JsonObject } from "../json.ts";
+import type { ApiState } from "../state/api-state.ts";
+import type { ObjectStore, View } from "../state/object-store.ts";
+import type { ApiCall } from "./api-call.ts";
+import { formatToken, type PageToken, parseToken } from "./page-token.ts";
+import { representationOf } from "./representation.ts";
+import { type Selector, selectorOf, selectsAll } from "./selector.ts";
+
+/** Milliseconds for which a list waits for a version that is yet to come. */
+const TOO_LARGE_DELAY = 3_000;
+
+const TOO_OLD =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+
+/** The body of the answer to a list: one page of it. */
+export function listObjects(state: ApiState, call: ApiCall): JsonObject {
+  const { served, query, headers } = call;
+  const { list } = representationOf(headers["accept"], served, true);
+  const store = state.store(served.storeKey);
+  const limit = limitOf(query);
+  const token = query.get("continue");
+  const from = token ? parseToken(token) : undefined;
+  const version = versionOf(state, store, call, from);
+  const view = inNamespace(store.viewAt(version), call.namespace);
+  const page = pageOf(view, { selector: selectorOf(call), limit, after: from?.after ?? "" });
+  const isCut = page.next < view.keys.length;
+  const last = view.keys[page.next - 1] ?? "";
+  const metadata = defined({
+    resourceVersion: String(version),
+    continue: isCut ? formatToken({ version, after: last }) : undefined,
+    remainingItemCount: isCut && selectsAll(call) ? view.keys.length - page.next : undefined,
+  });
+  return list(page.objects, metadata);
+}
+
+/** Reads a version of a query. Empty and "0" are 0. */
+export function parseVersion(text: string | null): number {
+  if (text === null || text === "") return 0;
+  if (!/^\d{1,15}$/.test(text))
+    throw badRequest(`invalid resource version: ${JSON.stringify(text)}`);
+  return Number(text);
+}
+
+function limitOf(query: URLSearchParams): number {
+  const limit = query.get("limit") ?? "";
+  if (limit === "" || limit === "0") return Number.POSITIVE_INFINITY;
+  if (!/^\d{1,15}$/.test(limit))
+    throw badRequest(`limit must be a number, got ${JSON.stringify(limit)}`);
+  return Number(limit);
+}
+
+function versionOf(
+  state: ApiState,
+  store: ObjectStore,
+  { query }: ApiCall,
+  token: PageToken | undefined,
+): number {
+  const wanted = parseVersion(query.get("resourceVersion"));
+  if (token !== undefined) {
+    if (wanted > 0)
+      throw badRequest("specifying resource version is not allowed when using continue");
+    return versionOfToken(state, store, token);
+  }
+  if (wanted > state.version) throw tooLarge(wanted, state.version);
+  if (query.get("resourceVersionMatch") !== "Exact") return state.version;
+  if (wanted === 0) throw exactWithoutVersion();
+  if (wanted < store.floor) throw expired(`The resourceVersion for the provided list is too old.`);
+  return wanted;
+}
+
+function versionOfToken(
+  state: ApiState,
+  store: ObjectStore,
+  { version, after }: PageToken,
+): number {
+  if (version === -1) return state.version;
+  if (version >= store.floor && version <= state.version) return version;
+  throw expired(TOO_OLD, { continue: formatToken({ version: -1, after }) });
+}
+
+/** A version that the server has not seen yet. A real one waits for it. */
+function tooLarge(wanted: number, version: number): Failure {
+  const message = `Timeout: Too large resource version: ${wanted}, current: ${version}`;
+  const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
+  const details = { causes, retryAfterSeconds: 1 };
+  return new Failure(504, { reason: "Timeout", message, details, delay: TOO_LARGE_DELAY });
+}
+
+function exactWithoutVersion() {
+  const message =
+    'Forbidden: resourceVersionMatch "Exact" is forbidden for resourceVersion "0" and for none';
+  return invalid({ group: "meta.k8s.io", plural: "ListOptions" }, "", [
+    { reason: "FieldValueForbidden", message, field: "resourceVersionMatch" },
+  ]);
+}
+
+interface PageOptions {
+  readonly selector: Selector;
+  readonly limit: number;
+  readonly after: string;
+}
+
+/** At most `limit` selected objects, and the index of the first key that was not looked at. */
+function pageOf({ keys, objects }: View, { selector, limit, after }: PageOptions) {
+  const page: JsonObject[] = [];
+  let next = after === "" ? 0 : firstAfter(keys, after);
+  for (; next < keys.length && page.length < limit; next++) {
+    const object = objects.get(keys[next] as string) as JsonObject;
+    if (selector(object)) page.push(object);
+  }
+  return { objects: page, next };
+}
+
+function firstAfter(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((keys[middle] as string) <= key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The keys of one namespace, or all. */
+function inNamespace(view: View, namespace: string | undefined): View {
+  if (namespace === undefined) return view;
+  return { ...view, keys: view.keys.filter((key) => key.startsWith(`${namespace}/`)) };
+}

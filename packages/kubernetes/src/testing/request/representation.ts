@@ -1,0 +1,84 @@
+import { notAcceptable } from "../failure.ts";
+import { type JsonObject, metadataOf, without } from "../json.ts";
+import type { ServedResource } from "../served-resource.ts";
+import { tableOf } from "./table.ts";
+
+/** How objects are written into an answer. */
+export interface Representation {
+  /** An object that stands alone. */
+  readonly object: (object: JsonObject) => JsonObject;
+
+  /** A list. */
+  readonly list: (objects: readonly JsonObject[], metadata: JsonObject) => JsonObject;
+}
+
+/**
+ * The first type of the `Accept` header that the server has: whole objects, metadata alone, or a table.
+ *
+ * @throws Failure if it has none of them
+ */
+export function representationOf(
+  accept: string | undefined,
+  served: ServedResource,
+  isList: boolean,
+): Representation {
+  for (const type of (accept || "*/*").split(",")) {
+    const [name = "", ...parameters] = type.split(";").map((part) => part.trim());
+    const found = JSON_TYPES.has(name) ? formOf(parameters, served, isList) : undefined;
+    if (found !== undefined) return found;
+  }
+  throw notAcceptable();
+}
+
+function formOf(
+  parameters: readonly string[],
+  served: ServedResource,
+  isList: boolean,
+): Representation | undefined {
+  const as = parameters.find((parameter) => parameter.startsWith("as="))?.slice(3);
+  if (as === undefined) return whole(served);
+  if (as === (isList ? "PartialObjectMetadataList" : "PartialObjectMetadata")) return METADATA;
+  return as === "Table" && parameters.includes("v=v1") ? table(served) : undefined;
+}
+
+const JSON_TYPES: ReadonlySet<string> = new Set(["application/json", "application/*", "*/*"]);
+
+const META = "meta.k8s.io/v1";
+
+function metadataOnly(object: JsonObject): JsonObject {
+  return { kind: "PartialObjectMetadata", apiVersion: META, metadata: object["metadata"] };
+}
+
+const METADATA: Representation = {
+  object: metadataOnly,
+  list: (objects, metadata) => ({
+    kind: "PartialObjectMetadataList",
+    apiVersion: META,
+    metadata,
+    items: objects.map(metadataOnly),
+  }),
+};
+
+function whole({ apiVersion, kind, listKind, isBuiltIn }: ServedResource): Representation {
+  const object = (one: JsonObject): JsonObject => ({ ...one, apiVersion, kind });
+  // The items of a built-in type say neither version nor kind; the lists of others always have a token.
+  const item = isBuiltIn ? (one: JsonObject) => without(one, "apiVersion", "kind") : object;
+  const token = isBuiltIn ? {} : { continue: "" };
+  return {
+    object,
+    list: (objects, metadata) => ({
+      kind: listKind,
+      apiVersion,
+      metadata: { ...token, ...metadata },
+      items: objects.map(item),
+    }),
+  };
+}
+
+function table({ columns }: ServedResource): Representation {
+  return {
+    object: (one) =>
+      tableOf([one], { resourceVersion: metadataOf(one)["resourceVersion"] }, columns),
+    list: (objects, metadata) => tableOf(objects, metadata, columns),
+  };
+}

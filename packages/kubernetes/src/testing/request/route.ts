@@ -1,0 +1,126 @@
+import type { KubeRequest } from "../../transport/kube-transport.ts";
+import { methodNotAllowed, noSuchResource, notFound } from "../failure.ts";
+import type { ServedResource } from "../served-resource.ts";
+import type { ApiCall } from "./api-call.ts";
+
+/** The path and the query of a request, taken apart. */
+export interface ParsedPath {
+  /** Parts of the path, decoded. */
+  readonly segments: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+/** @returns undefined for a path that is not encoded as it must be */
+export function parsePath(path: string): ParsedPath | undefined {
+  const mark = path.indexOf("?");
+  const plain = mark === -1 ? path : path.slice(0, mark);
+  const query = new URLSearchParams(mark === -1 ? "" : path.slice(mark + 1));
+  try {
+    const segments = plain.split("/").filter((segment) => segment !== "");
+    return { segments: segments.map((segment) => decodeURIComponent(segment)), query };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The parts of a path below `/api` or `/apis`. */
+interface Place {
+  readonly group: string | undefined;
+  readonly version: string | undefined;
+  readonly namespace: string | undefined;
+  readonly plural: string;
+
+  /** Empty for a collection. */
+  readonly name: string;
+  readonly subresource: string | undefined;
+}
+
+/**
+ * The resource and the object that a request is about.
+ *
+ * @returns undefined if no resource is served there
+ * @throws Failure for a method that the resource does not have
+ */
+export function routeOf(
+  request: KubeRequest,
+  { segments, query }: ParsedPath,
+  served: readonly ServedResource[],
+): ApiCall | undefined {
+  const place = placeOf(segments);
+  if (place === undefined) return undefined;
+  const found = served.find((one) => isServedAt(one, place));
+  if (found === undefined) return refuse(place, served);
+  const { namespace, name, subresource } = place;
+  const verb = verbOf(request.method, place, query);
+  if (verb === undefined || (verb === "create" && found.isNamespaced && namespace === undefined))
+    throw methodNotAllowed(request.method, found.isBuiltIn);
+  const { headers, body } = request;
+  return { served: found, verb, namespace, name, subresource, query, headers, body };
+}
+
+function placeOf([root, ...rest]: readonly string[]): Place | undefined {
+  if (root !== "api" && root !== "apis") return undefined;
+  const [group, version, ...below] = root === "apis" ? rest : ["", ...rest];
+  const namespace = isNamespacePart(below) ? below[1] : undefined;
+  const [plural = "", name = "", subresource, ...more] =
+    namespace === undefined ? below : below.slice(2);
+  return more.length > 0 ? undefined : { group, version, namespace, plural, name, subresource };
+}
+
+/** `namespaces/x/plural`, but not an object of the resource `namespaces` or its status. */
+function isNamespacePart([first, , third]: readonly string[]): boolean {
+  return first === "namespaces" && third !== undefined && third !== "status";
+}
+
+/**
+ * Refuses a path at which nothing is.
+ *
+ * @throws Failure if the server has the group, or the resource without the subresource
+ */
+function refuse(place: Place, served: readonly ServedResource[]): undefined {
+  if (place.plural === "") return undefined;
+  const owner = served.find((one) => isServedAt(one, { ...place, subresource: undefined }));
+  if (owner !== undefined && !owner.isBuiltIn) throw notFound(owner, place.name);
+  const isKnown = ({ group, version, isBuiltIn }: ServedResource): boolean =>
+    isBuiltIn && group === place.group && version === place.version;
+  if (served.some(isKnown)) throw noSuchResource();
+  return undefined;
+}
+
+function isServedAt(served: ServedResource, place: Place): boolean {
+  const { group, version, plural, namespace, name, subresource } = place;
+  if (served.plural !== plural || served.group !== group || served.version !== version)
+    return false;
+  const hasNamespace = namespace !== undefined;
+  if (hasNamespace ? !served.isNamespaced : served.isNamespaced && name !== "") return false;
+  return subresource === undefined || (subresource === "status" && served.hasStatus);
+}
+
+function verbOf(
+  method: string,
+  { name, subresource }: Place,
+  query: URLSearchParams,
+): ApiCall["verb"] | undefined {
+  const isObject = name !== "";
+  switch (method) {
+    case "GET":
+      if (isObject) return "get";
+      return isTrue(query.get("watch")) ? "watch" : "list";
+    case "POST":
+      return isObject ? undefined : "create";
+    case "PUT":
+      return isObject ? "update" : undefined;
+    case "PATCH":
+      return isObject ? "patch" : undefined;
+    case "DELETE":
+      if (subresource !== undefined) return undefined;
+      return isObject ? "delete" : "deletecollection";
+    default:
+      return undefined;
+  }
+}
+
+/** Whether a parameter of a query is set. */
+export function isTrue(value: string | null): boolean {
+  return value !== null && !["false", "0"].includes(value.toLowerCase());
+}

@@ -1,0 +1,114 @@
+import { ApplyConflictError, type OwnershipConflict } from "../apply/apply-patch.ts";
+import { formatPath } from "../apply/field-set.ts";
+import type { Manager } from "../apply/managers.ts";
+import { TypedValueError, UnknownListError } from "../apply/typed-value.ts";
+import { badRequest, conflict, Failure, notFound, notImplemented } from "../failure.ts";
+import { isObject, type JsonObject, metadataOf, own, parseJson, without } from "../json.ts";
+import { UnsafePatchError } from "../patch/unsafe-patch-error.ts";
+import type { ApiCall } from "../request/api-call.ts";
+import { decode } from "./decode.ts";
+import type { ObjectWriter, Written } from "./object-writer.ts";
+import { applied } from "./ownership.ts";
+import { requirePlace, requireType } from "./read-object.ts";
+import type { WriteOptions } from "./write-options.ts";
+
+/**
+ * A server-side apply.
+ *
+ * @throws Failure for a body that cannot be applied, and for fields that others own
+ */
+export function applyObject(writer: ObjectWriter, call: ApiCall, options: WriteOptions): Written {
+  const object = readApplied(call);
+  const old = writer.find(call);
+  if (old === undefined) requireNew(call, object);
+  const result = orFailure(call, () =>
+    applied(old, ownPart(call, object), { call, options, now: writer.now() }),
+  );
+  if (result === undefined && old !== undefined) return { object: old, isNew: false };
+  const { object: next, managers = [] } = result ?? { object };
+  const write = { ...options, managers };
+  return old === undefined
+    ? writer.create(call, next, write)
+    : writer.update(call, old, next, write);
+}
+
+function readApplied(call: ApiCall): JsonObject {
+  const object = parseJson(call.body ?? "");
+  if (!isObject(object))
+    throw badRequest("the body of an apply must be an object of JSON: FakeApi reads no YAML");
+  if (object["kind"] === undefined || object["apiVersion"] === undefined)
+    throw badRequest("Object 'Kind' is missing in the body of the request");
+  requireType(call, object);
+  const metadata = metadataOf(object);
+  if (metadata["managedFields"] !== undefined)
+    throw badRequest("metadata.managedFields must be nil");
+  if (metadata["name"] === undefined) throw badRequest("metadata.name must be set in an apply");
+  return requirePlace(call, decode(call, object));
+}
+
+/** The part that the path stands for: the status, or everything else. */
+function ownPart({ served, subresource }: ApiCall, object: JsonObject): JsonObject {
+  if (subresource !== "status") return served.hasStatus ? without(object, "status") : object;
+  const { apiVersion, kind, metadata, status } = object;
+  return status === undefined
+    ? { apiVersion, kind, metadata }
+    : { apiVersion, kind, metadata, status };
+}
+
+function requireNew({ served, name, subresource }: ApiCall, object: JsonObject): void {
+  if (subresource !== undefined) throw notFound(served, name);
+  const uid = own(metadataOf(object), "uid");
+  if (uid !== undefined)
+    throw conflict(
+      served,
+      name,
+      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+    );
+}
+
+function orFailure<T>(call: ApiCall, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ApplyConflictError) throw ownershipFailure(error);
+    if (error instanceof TypedValueError) throw new Failure(500, { message: error.message });
+    if (error instanceof UnsafePatchError) throw badRequest(error.message);
+    if (error instanceof UnknownListError)
+      throw notImplemented(`${error.message} of a ${call.served.kind}: patch or update it instead`);
+    throw error;
+  }
+}
+
+function ownershipFailure({ conflicts }: ApplyConflictError): Failure {
+  const causes = conflicts.map(({ manager, path }) => ({
+    reason: "FieldManagerConflict",
+    message: `conflict with ${formatManager(manager)}`,
+    field: formatPath(path),
+  }));
+  const [first] = causes;
+  const message =
+    first !== undefined && causes.length === 1
+      ? `Apply failed with 1 conflict: ${first.message}: ${first.field}`
+      : `Apply failed with ${causes.length} conflicts: ${byManager(conflicts)}`;
+  return new Failure(409, { reason: "Conflict", message, details: { causes } });
+}
+
+/** A line for each manager, and one for each of its fields. */
+function byManager(conflicts: readonly OwnershipConflict[]): string {
+  const names = new Set(conflicts.map(({ manager }) => formatManager(manager)));
+  const lines = [...names]
+    .sort()
+    .flatMap((name) => [
+      `conflicts with ${name}:`,
+      ...conflicts
+        .filter(({ manager }) => formatManager(manager) === name)
+        .map(({ path }) => `- ${formatPath(path)}`),
+    ]);
+  return lines.join("\n");
+}
+
+function formatManager({ name, subresource, operation, apiVersion }: Manager): string {
+  const below = subresource === "" ? "" : ` with subresource ${JSON.stringify(subresource)}`;
+  const using = operation === "Update" ? ` using ${apiVersion}` : "";
+  return `${JSON.stringify(name)}${below}${using}`;
+}

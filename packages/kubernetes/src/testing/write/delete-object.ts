@@ -1,0 +1,94 @@
+import { badRequest, conflict } from "../failure.ts";
+import { defined, isObject, type JsonObject, metadataOf, parseJson, stringsOf } from "../json.ts";
+import type { ApiCall } from "../request/api-call.ts";
+import type { ObjectWriter } from "./object-writer.ts";
+import { invalidOptions, type WriteOptions, writeOptionsOf } from "./write-options.ts";
+
+/** Finalizers that stand for a propagation policy. */
+const FOREGROUND = "foregroundDeletion";
+const ORPHAN = "orphan";
+
+/** What a delete asks for. */
+export interface Deletion {
+  readonly options: WriteOptions;
+  readonly uid: unknown;
+  readonly resourceVersion: unknown;
+  readonly propagation: unknown;
+}
+
+/**
+ * Reads the body and the parameters of a delete.
+ *
+ * @throws Failure for a body that is no `DeleteOptions`, and for an unknown propagation policy
+ */
+export function deletionOf(call: ApiCall): Deletion {
+  const body = call.body === undefined || call.body === "" ? {} : parseJson(call.body);
+  if (!isObject(body)) throw badRequest("the body of a delete must be DeleteOptions");
+  for (const value of stringsOf(body["dryRun"])) call.query.append("dryRun", value);
+  const propagation = body["propagationPolicy"] ?? call.query.get("propagationPolicy") ?? undefined;
+  if (propagation !== undefined && !POLICIES.includes(propagation))
+    throw invalidOptions("DeleteOptions", [
+      {
+        reason: "FieldValueNotSupported",
+        message: `Unsupported value: ${JSON.stringify(propagation)}: supported values: "Background", "Foreground", "Orphan"`,
+        field: "propagationPolicy",
+      },
+    ]);
+  const { uid, resourceVersion } = isObject(body["preconditions"]) ? body["preconditions"] : {};
+  return {
+    options: writeOptionsOf(call, "DeleteOptions"),
+    uid,
+    resourceVersion,
+    propagation,
+  };
+}
+
+const POLICIES: readonly unknown[] = ["Foreground", "Background", "Orphan"];
+
+/**
+ * Deletes an object, or marks it if finalizers hold it back.
+ *
+ * @returns the marked object, or a `Status` of success
+ */
+export function deleteObject(writer: ObjectWriter, call: ApiCall, deletion: Deletion): JsonObject {
+  const object = writer.get(call);
+  const metadata = metadataOf(object);
+  requirePreconditions(call, metadata, deletion);
+  const finalizers = finalizersFor(stringsOf(metadata["finalizers"]), deletion.propagation);
+  if (finalizers.length === 0) {
+    writer.remove(call, call.name, deletion.options);
+    return success(call, metadata);
+  }
+  if (metadata["deletionTimestamp"] !== undefined) return object;
+  return writer.mark(call, object, { finalizers, options: deletion.options });
+}
+
+function requirePreconditions({ served, name }: ApiCall, metadata: JsonObject, wanted: Deletion) {
+  const { uid, resourceVersion } = wanted;
+  // The server names the kind here, not the plural.
+  const subject = { group: served.group, plural: served.kind };
+  if (uid !== undefined && uid !== metadata["uid"])
+    throw conflict(
+      subject,
+      name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata["uid"]}). The object might have been deleted and then recreated`,
+    );
+  if (resourceVersion !== undefined && resourceVersion !== metadata["resourceVersion"])
+    throw conflict(
+      subject,
+      name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata["resourceVersion"]}). The object might have been modified`,
+    );
+}
+
+function finalizersFor(finalizers: readonly string[], propagation: unknown): string[] {
+  if (propagation === undefined) return [...finalizers];
+  const others = finalizers.filter((name) => name !== FOREGROUND && name !== ORPHAN);
+  if (propagation === "Foreground") return [...others, FOREGROUND];
+  return propagation === "Orphan" ? [...others, ORPHAN] : others;
+}
+
+function success({ served: { group, plural } }: ApiCall, { name, uid }: JsonObject): JsonObject {
+  const details = defined({ name, group: group || undefined, kind: plural, uid });
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
+}

@@ -1,0 +1,213 @@
+import type { PassiveClock } from "@holdfast/clock";
+import type { Random } from "@holdfast/wait";
+import { alreadyExists, notFound } from "../failure.ts";
+import { defined, isEqual, type JsonObject, metadataOf, stringsOf, without } from "../json.ts";
+import { type ApiCall, keyOfCall } from "../request/api-call.ts";
+import type { ServedResource } from "../served-resource.ts";
+import type { ApiState } from "../state/api-state.ts";
+import { decodeFailure } from "./decode.ts";
+import { keptMetadata, orderedMetadata } from "./metadata.ts";
+import { finalizerWarnings } from "./metadata-causes.ts";
+import { madeName, madeUid } from "./names.ts";
+import { type Normalized, normalize } from "./normalize.ts";
+import { managedAfterUpdate, type OwnedWrite } from "./ownership.ts";
+import { requireCurrent, requireNoVersion } from "./stale.ts";
+import { requireValid, requireValidUpdate } from "./validate.ts";
+import type { WriteOptions } from "./write-options.ts";
+
+/** An object that was written, or would have been in a dry run. */
+export interface Written {
+  readonly object: JsonObject;
+  readonly isNew: boolean;
+
+  /** Texts for the writer. */
+  readonly warnings?: readonly string[];
+}
+
+/** Where writes go. */
+export interface WriterOptions {
+  readonly state: ApiState;
+  readonly clock: PassiveClock;
+  readonly random: Random;
+}
+
+/** Stores objects by the rules that all of Kubernetes' registries share. */
+export class ObjectWriter {
+  readonly #state: ApiState;
+  readonly #clock: PassiveClock;
+  readonly #random: Random;
+
+  constructor({ state, clock, random }: WriterOptions) {
+    this.#state = state;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** The object that a call names, or undefined. */
+  find(call: ApiCall): JsonObject | undefined {
+    return this.#state.store(call.served.storeKey).get(keyOfCall(call, call.name));
+  }
+
+  /** @throws Failure if the object does not exist */
+  get(call: ApiCall): JsonObject {
+    const found = this.find(call);
+    if (found === undefined) throw notFound(call.served, call.name);
+    return found;
+  }
+
+  /** The time of the server, as objects have it. */
+  now(): string {
+    return `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`;
+  }
+
+  /** @throws Failure if the object is not valid or exists already */
+  create(call: ApiCall, submitted: JsonObject, options: WriteOptions): Written {
+    const { served } = call;
+    requireNoVersion(submitted);
+    const { object: normal, unknown } = normalize(
+      served,
+      served.hasStatus ? without(submitted, "status") : submitted,
+    );
+    const warnings = [
+      ...warningsFor(call, unknown, options),
+      ...finalizerWarnings(served, undefined, normal),
+    ];
+    const object = this.#named(call, normal);
+    requireValid(served, object);
+    const name = metadataOf(object)["name"] as string;
+    const key = keyOfCall(call, name);
+    const owned = this.#owned(undefined, object, { call, options, now: this.now() });
+    if (this.#state.store(served.storeKey).get(key) !== undefined)
+      throw alreadyExists(served, name);
+    const stored = this.#store(served, key, { object: owned, options });
+    return { object: stored, isNew: true, warnings };
+  }
+
+  /**
+   * Replaces `old`.
+   *
+   * @throws Failure if `submitted` is not valid, or names another version or uid
+   */
+  update(call: ApiCall, old: JsonObject, submitted: JsonObject, options: WriteOptions): Written {
+    const { served } = call;
+    requireCurrent(call, old, submitted);
+    const { object, unknown } = this.#updated(call, old, submitted);
+    const warnings = [
+      ...warningsFor(call, unknown, options),
+      ...finalizerWarnings(served, old, object),
+    ];
+    const next = this.#owned(old, object, { call, options, now: this.now() });
+    requireValidUpdate(served, old, next);
+    requireValid(served, next);
+    if (isGone(next)) {
+      this.remove(call, call.name, options);
+      const gone = withVersion(next, metadataOf(old)["resourceVersion"]);
+      return { object: gone, isNew: false, warnings };
+    }
+    const stored = this.#store(served, keyOfCall(call, call.name), { object: next, old, options });
+    return { object: stored, isNew: false, warnings };
+  }
+
+  /** Marks an object as being deleted, with the finalizers that hold it back. */
+  mark(
+    call: ApiCall,
+    old: JsonObject,
+    { finalizers, options }: { finalizers: readonly string[]; options: WriteOptions },
+  ): JsonObject {
+    const was = metadataOf(old);
+    const generation = was["generation"];
+    const metadata = defined({
+      ...was,
+      finalizers,
+      generation: typeof generation === "number" ? generation + 1 : undefined,
+      deletionTimestamp: this.now(),
+      deletionGracePeriodSeconds: 0,
+    });
+    const object = { ...old, metadata };
+    return this.#store(call.served, keyOfCall(call, call.name), { object, old, options });
+  }
+
+  /** Removes an object that nothing holds back. */
+  remove(call: ApiCall, name: string, { isDryRun }: WriteOptions): void {
+    if (!isDryRun) this.#state.write(call.served.storeKey, keyOfCall(call, name), undefined);
+  }
+
+  /** An object with the metadata that the server gives a new one. */
+  #named(call: ApiCall, object: JsonObject): JsonObject {
+    const name = this.#nameOf(call, metadataOf(object));
+    const metadata = {
+      ...without(metadataOf(object), "deletionTimestamp", "deletionGracePeriodSeconds"),
+      name: name || undefined,
+      uid: madeUid(this.#random),
+      creationTimestamp: this.now(),
+      generation: call.served.hasGeneration ? 1 : undefined,
+    };
+    return { ...object, metadata: defined(metadata) };
+  }
+
+  #nameOf(call: ApiCall, { name, generateName }: JsonObject): string {
+    if (typeof name === "string" && name !== "") return name;
+    if (call.name !== "") return call.name;
+    if (typeof generateName !== "string" || generateName === "") return "";
+    const store = this.#state.store(call.served.storeKey);
+    for (;;) {
+      const made = madeName(generateName, this.#random);
+      if (store.get(keyOfCall(call, made)) === undefined) return made;
+    }
+  }
+
+  #updated({ served, subresource }: ApiCall, old: JsonObject, submitted: JsonObject): Normalized {
+    const isOfStatus = subresource === "status";
+    const merged = isOfStatus
+      ? defined({ ...old, status: submitted["status"] })
+      : defined({ ...submitted, ...(served.hasStatus && { status: old["status"] }) });
+    const { object: next, unknown } = normalize(served, merged);
+    const metadata = keptMetadata(old, isOfStatus ? old : next);
+    const generation = metadata["generation"];
+    if (typeof generation === "number" && !isEqual(specOf(served, old), specOf(served, next)))
+      metadata["generation"] = generation + 1;
+    return { object: { ...next, metadata }, unknown };
+  }
+
+  #owned(old: JsonObject | undefined, object: JsonObject, write: OwnedWrite): JsonObject {
+    const managedFields = managedAfterUpdate(old, object, write);
+    const metadata = defined({ ...metadataOf(object), managedFields });
+    return { ...object, metadata };
+  }
+
+  #store(
+    { storeKey }: ServedResource,
+    key: string,
+    { object, old, options }: { object: JsonObject; old?: JsonObject; options: WriteOptions },
+  ): JsonObject {
+    const version = old === undefined ? undefined : metadataOf(old)["resourceVersion"];
+    const same = withVersion(object, version);
+    if (options.isDryRun || (old !== undefined && isEqual(same, old))) return same;
+    return this.#state.write(storeKey, key, (made) => withVersion(object, made)) as JsonObject;
+  }
+}
+
+/** Whether the last finalizer of a deleted object has gone. */
+function isGone(object: JsonObject): boolean {
+  const { deletionTimestamp, finalizers } = metadataOf(object);
+  return deletionTimestamp !== undefined && stringsOf(finalizers).length === 0;
+}
+
+function withVersion(object: JsonObject, version: unknown): JsonObject {
+  const metadata = orderedMetadata({ ...metadataOf(object), resourceVersion: version });
+  return { ...object, metadata };
+}
+
+/** The part whose changes raise the generation. */
+function specOf({ hasStatus }: ServedResource, object: JsonObject): JsonObject {
+  return without(object, "metadata", ...(hasStatus ? ["status"] : []));
+}
+
+/** @throws Failure for unknown fields, if the writer is strict about them */
+function warningsFor(call: ApiCall, unknown: readonly string[], options: WriteOptions): string[] {
+  const texts = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
+  if (texts.length === 0 || options.fieldValidation === "Ignore") return [];
+  if (options.fieldValidation === "Strict")
+    throw decodeFailure(call, `strict decoding error: ${texts.join(", ")}`);
+  return texts;
+}

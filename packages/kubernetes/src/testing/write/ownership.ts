@@ -1,0 +1,91 @@
+import { applyPatch, type OwnershipOptions, ownUpdate } from "../apply/apply-patch.ts";
+import type { FieldPath } from "../apply/field-set.ts";
+import { type Manager, readManagers, writeManagers } from "../apply/managers.ts";
+import { defined, type JsonObject, metadataOf, without } from "../json.ts";
+import type { ApiCall } from "../request/api-call.ts";
+import type { WriteOptions } from "./write-options.ts";
+
+/** Fields that the server sets, or that name the object: no manager owns them. */
+const SERVERS: ReadonlySet<string> = new Set(
+  [
+    ["f:apiVersion"],
+    ["f:kind"],
+    ["f:metadata"],
+    ...[
+      "name",
+      "namespace",
+      "creationTimestamp",
+      "selfLink",
+      "uid",
+      "generation",
+      "managedFields",
+      "resourceVersion",
+      "deletionTimestamp",
+      "deletionGracePeriodSeconds",
+    ].map((name) => ["f:metadata", `f:${name}`]),
+  ].map((path) => path.join("/")),
+);
+
+/** A call that writes, with its time. */
+export interface OwnedWrite {
+  readonly call: ApiCall;
+  readonly options: WriteOptions;
+  readonly now: string;
+}
+
+/** `metadata.managedFields` of an object that a create or an update makes. */
+export function managedAfterUpdate(
+  old: JsonObject | undefined,
+  next: JsonObject,
+  write: OwnedWrite,
+): JsonObject[] | undefined {
+  const { managers } = write.options;
+  if (managers !== undefined) return writeManagers(managers);
+  const live = { object: plain(old ?? {}), managers: managersOf(old) };
+  const owners = ownUpdate(live, plain(next), ownershipOptions(write, "Update"));
+  if (owners === live.managers) return metadataOf(old ?? {})["managedFields"] as JsonObject[];
+  return writeManagers(owners);
+}
+
+/**
+ * An apply to an object, or to none.
+ *
+ * @returns undefined if it changes nothing
+ */
+export function applied(
+  old: JsonObject | undefined,
+  object: JsonObject,
+  write: OwnedWrite,
+): { readonly object: JsonObject; readonly managers: readonly Manager[] } | undefined {
+  const live = { object: plain(old ?? {}), managers: managersOf(old) };
+  const { force } = write.options;
+  const after = applyPatch(live, object, { ...ownershipOptions(write, "Apply"), force });
+  return after === live ? undefined : after;
+}
+
+function ownershipOptions(
+  { call: { served, subresource }, options, now }: OwnedWrite,
+  operation: Manager["operation"],
+): OwnershipOptions {
+  const { apiVersion, fieldType, hasStatus } = served;
+  const writer = {
+    name: options.manager,
+    operation,
+    apiVersion,
+    subresource: subresource ?? "",
+    time: now,
+  };
+  const isOfStatus = subresource === "status";
+  const isOwnable = (path: FieldPath): boolean =>
+    path[0] === "f:status" ? isOfStatus || !hasStatus : !isOfStatus && !SERVERS.has(path.join("/"));
+  return { type: fieldType, writer, isOwnable };
+}
+
+function managersOf(object: JsonObject | undefined): readonly Manager[] {
+  return readManagers(object && metadataOf(object)["managedFields"]);
+}
+
+function plain(object: JsonObject): JsonObject {
+  const metadata = without(metadataOf(object), "managedFields");
+  return defined({ ...object, metadata: object["metadata"] === undefined ? undefined : metadata });
+}

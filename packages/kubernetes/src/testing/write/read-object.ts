@@ -1,0 +1,62 @@
+import { badRequest, type Failure, invalid, unsupportedMediaType, wrong } from "../failure.ts";
+import { isObject, type JsonObject, metadataOf, parseJson } from "../json.ts";
+import type { ApiCall } from "../request/api-call.ts";
+import type { ServedResource } from "../served-resource.ts";
+import { decode } from "./decode.ts";
+
+/**
+ * The object in the body of a create or an update.
+ *
+ * @throws Failure if the body is no object of the resource, or belongs to another name or namespace
+ */
+export function readObject(call: ApiCall): JsonObject {
+  const type = (call.headers["content-type"] ?? "application/json").split(";")[0]?.trim();
+  if (type !== "application/json") throw unsupportedMediaType(["application/json"]);
+  const object = parseJson(call.body ?? "");
+  if (!isObject(object)) throw badRequest("the body of the request must be an object of JSON");
+  requireType(call, object);
+  return requirePlace(call, decode(call, object));
+}
+
+/** Checks API version and kind. A built-in type may leave them out. */
+export function requireType({ served }: ApiCall, object: JsonObject): void {
+  const { apiVersion, kind } = object;
+  if (served.isBuiltIn && apiVersion === undefined && kind === undefined) return;
+  if (typeof kind !== "string" || kind === "")
+    throw badRequest("Object 'Kind' is missing in the body of the request");
+  if (kind !== served.kind) throw otherKind(served, object);
+  if (apiVersion !== served.apiVersion)
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
+    );
+}
+
+function otherKind(served: ServedResource, object: JsonObject): Failure {
+  const kind = object["kind"] as string;
+  if (served.isBuiltIn || object["apiVersion"] !== served.apiVersion)
+    return badRequest(`${kind} cannot be handled as a ${served.kind}`);
+  const { name } = metadataOf(object);
+  const subject = { group: served.group, plural: kind };
+  const cause = wrong("kind", kind, `must be ${served.kind}`);
+  return invalid(subject, typeof name === "string" ? name : "", [cause]);
+}
+
+/**
+ * Checks name and namespace against the path.
+ *
+ * @returns the object with the namespace of the path
+ */
+export function requirePlace(call: ApiCall, object: JsonObject): JsonObject {
+  const metadata = metadataOf(object);
+  const { name = "", namespace = "" } = metadata;
+  if (call.name !== "" && name !== "" && name !== call.name)
+    throw badRequest(
+      `the name of the object (${name}) does not match the name on the URL (${call.name})`,
+    );
+  if (namespace !== "" && namespace !== (call.namespace ?? ""))
+    throw badRequest(
+      "the namespace of the provided object does not match the namespace sent on the request",
+    );
+  const place = call.namespace === undefined ? {} : { namespace: call.namespace };
+  return { ...object, metadata: { ...metadata, ...place } };
+}

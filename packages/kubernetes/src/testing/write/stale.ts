@@ -1,0 +1,50 @@
+import { conflict, Failure, invalid, wrong } from "../failure.ts";
+import { type JsonObject, metadataOf, without } from "../json.ts";
+import type { ApiCall } from "../request/api-call.ts";
+import { uidChanged } from "./validate.ts";
+
+/**
+ * Checks the uid and the version in a submitted object against the stored one.
+ *
+ * @throws Failure if they name another object or another version
+ */
+export function requireCurrent(call: ApiCall, old: JsonObject, submitted: JsonObject): void {
+  const { name, uid, resourceVersion } = metadataOf(old);
+  const given = metadataOf(submitted);
+  if (given["uid"] && given["uid"] !== uid) throw otherUid(call, old, given["uid"]);
+  if (!given["resourceVersion"] || given["resourceVersion"] === "0") {
+    if (!call.served.canPutBlindly) throw versionRequired(call, name as string);
+  } else if (given["resourceVersion"] !== resourceVersion)
+    throw conflict(call.served, name as string);
+}
+
+function otherUid({ served, verb }: ApiCall, old: JsonObject, given: unknown): Failure {
+  if (verb === "patch") return uidChanged(served, old, given);
+  const { name, uid } = metadataOf(old);
+  const why = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${uid}`;
+  return conflict(served, name as string, why);
+}
+
+function versionRequired({ served }: ApiCall, name: string): Failure {
+  const cause = wrong("metadata.resourceVersion", 0, "must be specified for an update");
+  return invalid(served, name, [cause]);
+}
+
+/**
+ * An object that a PUT creates, whatever version it names.
+ *
+ * @throws Failure if it names a uid: the object that had it is gone
+ */
+export function newByPut({ served, name }: ApiCall, submitted: JsonObject): JsonObject {
+  const { uid } = metadataOf(submitted);
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: `;
+  if (uid) throw conflict(served, name, why);
+  return { ...submitted, metadata: without(metadataOf(submitted), "resourceVersion") };
+}
+
+/** @throws Failure for a new object that has a version */
+export function requireNoVersion(submitted: JsonObject): void {
+  if (!metadataOf(submitted)["resourceVersion"]) return;
+  const message = "resourceVersion should not be set on objects to be created";
+  throw new Failure(500, { message });
+}

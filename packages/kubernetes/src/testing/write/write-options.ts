@@ -1,0 +1,95 @@
+import type { Manager } from "../apply/managers.ts";
+import { type Cause, type Failure, invalid } from "../failure.ts";
+import type { ApiCall } from "../request/api-call.ts";
+import { isTrue } from "../request/route.ts";
+
+/** Parameters that every write understands. */
+export interface WriteOptions {
+  readonly isDryRun: boolean;
+
+  /** Who owns the fields that the write sets. */
+  readonly manager: string;
+
+  /** Whether an apply takes fields over that others own. */
+  readonly force: boolean;
+
+  /** What happens to a write of unknown fields. */
+  readonly fieldValidation: "Strict" | "Warn" | "Ignore";
+
+  /** The owners of all fields after the write. Default: the fields that change get the manager. */
+  readonly managers?: readonly Manager[];
+}
+
+/** The kinds of parameters, as failures name them. */
+export type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions" | "DeleteOptions";
+
+/**
+ * Reads the parameters of a write.
+ *
+ * @param isApply - whether the write is a server-side apply
+ * @throws Failure for values that the server does not know
+ */
+export function writeOptionsOf(
+  { query, headers }: ApiCall,
+  kind: OptionsKind,
+  isApply = false,
+): WriteOptions {
+  const dryRun = query.getAll("dryRun");
+  const manager = query.get("fieldManager");
+  const fieldValidation = query.get("fieldValidation") || "Warn";
+  const causes = [
+    ...dryRun.filter((value) => value !== "All").map((value) => notSupported("dryRun", value)),
+    ...managerCauses(manager, isApply),
+    ...(VALIDATIONS.has(fieldValidation) ? [] : [notSupported("fieldValidation", fieldValidation)]),
+    ...(query.has("force") && !isApply ? [FORBIDDEN_FORCE] : []),
+  ];
+  if (causes.length > 0) throw invalidOptions(kind, causes);
+  return {
+    isDryRun: dryRun.length > 0,
+    manager: manager || managerOf(headers["user-agent"]),
+    force: isTrue(query.get("force")),
+    fieldValidation: fieldValidation as WriteOptions["fieldValidation"],
+  };
+}
+
+const VALIDATIONS: ReadonlySet<string> = new Set(["Strict", "Warn", "Ignore"]);
+
+const FORBIDDEN_FORCE: Cause = {
+  reason: "FieldValueForbidden",
+  message: "Forbidden: may not be specified for non-apply patch",
+  field: "force",
+};
+
+/** Longest name of a manager. */
+const MAX_MANAGER = 128;
+
+function managerCauses(manager: string | null, isApply: boolean): Cause[] {
+  const field = "fieldManager";
+  if (!manager)
+    return isApply
+      ? [
+          {
+            reason: "FieldValueRequired",
+            message: "Required value: is required for apply patch",
+            field,
+          },
+        ]
+      : [];
+  if (manager.length <= MAX_MANAGER) return [];
+  const message = `Too long: may not be more than ${MAX_MANAGER} bytes`;
+  return [{ reason: "FieldValueTooLong", message, field }];
+}
+
+/** A failure about the parameters of a request. */
+export function invalidOptions(kind: string, causes: readonly Cause[]): Failure {
+  return invalid({ group: "meta.k8s.io", plural: kind }, "", causes);
+}
+
+function notSupported(field: string, value: string): Cause {
+  const message = `Unsupported value: ${JSON.stringify(value)}`;
+  return { reason: "FieldValueNotSupported", message, field };
+}
+
+function managerOf(userAgent = ""): string {
+  return (userAgent.split("/")[0] as string).slice(0, 128) || "unknown";
+}

@@ -1,0 +1,90 @@
+const CODE = "ERR_KUBERNETES_CONNECTION";
+
+/** By the code of an error of Node: what to check. The first pattern that matches counts. */
+const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
+  [/^ECONNREFUSED$/, "check that the API server runs, and its port"],
+  [/^(ENOTFOUND|EAI_)/, "its name was not found: check the name, and DNS"],
+  [/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/, "check the network on the way to it"],
+  [/^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/, "the connection broke; it may be restarting"],
+  [
+    /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED/,
+    "its certificate is not signed by the given certificate authority: check the CA",
+  ],
+  [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/, "check the dates of its certificate, and your clock"],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    "its certificate is for other names: check the address, or the server name for TLS",
+  ],
+  [/^(EPROTO$|ERR_SSL_)/, "TLS failed: check the address and whether it is https or http"],
+  [/^ERR_OSSL_/, "the CA, client certificate or key cannot be used: check them"],
+  [/^HPE_/, "the answer is not HTTP: check the address and whether it is https or http"],
+  [/^Z_/, "the answer is not valid gzip: check for a proxy on the way"],
+];
+
+/**
+ * A request got no answer, or only a part of one: there was no connection, or it broke. The message names the
+ * method, the path, the server, the code of Node and a thing to check.
+ *
+ * @example
+ * ```ts
+ * import { atUrl, isConnectionError, KubeClient, builtIn } from "@holdfast/kubernetes";
+ *
+ * const client = new KubeClient({ transport: atUrl("http://127.0.0.1:1") });
+ * const error = await client.find(builtIn("v1", "ConfigMap"), "default/ann").catch((caught) => caught);
+ * console.log(isConnectionError(error)); // => true
+ * console.log(error.message);
+ * // => GET /api/v1/namespaces/default/configmaps/ann: no answer from http://127.0.0.1:1 (ECONNREFUSED): check that the API server runs, and its port
+ * ```
+ */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+
+  /** Stable across versions and copies of this package. */
+  readonly code: typeof CODE = CODE;
+
+  /** Description of the transport: the address of the server. */
+  readonly server: string;
+
+  /**
+   * @param request - method and path of the request; the query is left out
+   * @param server - description of the transport
+   * @param cause - the error of Node
+   */
+  constructor(request: { method: string; path: string }, server: string, cause: unknown) {
+    const { method, path } = request;
+    const { code, advice } = explain(cause);
+    super(`${method} ${path.replace(/\?.*/s, "")}: no answer from ${server} (${code}): ${advice}`, {
+      cause: withoutBytes(cause),
+    });
+    this.server = server;
+  }
+}
+
+/**
+ * Whether a value is a {@link ConnectionError}, of this copy of the package or another.
+ *
+ * @param value - any value
+ * @returns true if it is an `Error` with the code `ERR_KUBERNETES_CONNECTION`
+ */
+export function isConnectionError(value: unknown): value is ConnectionError {
+  return value instanceof Error && (value as Partial<ConnectionError>).code === CODE;
+}
+
+/** The code of an error of Node, or its name. */
+export function codeOf(error: unknown): string {
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  if (typeof code === "string") return code;
+  return typeof name === "string" ? name : typeof error;
+}
+
+function explain(cause: unknown): { code: string; advice: string } {
+  const code = codeOf(cause);
+  const advice = ADVICE.find(([codes]) => codes.test(code))?.[1];
+  return { code, advice: advice ?? "see the cause" };
+}
+
+// An error of Node's HTTP parser carries the bytes it could not read: these may be a Secret.
+function withoutBytes(cause: unknown): unknown {
+  if (typeof cause === "object" && cause !== null && "rawPacket" in cause) delete cause.rawPacket;
+  return cause;
+}

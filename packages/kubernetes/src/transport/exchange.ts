@@ -1,0 +1,118 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { pipeline, type Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { onAbort } from "@holdfast/clock";
+import { ConnectionError, codeOf } from "./connection-error.ts";
+import type { Credentials } from "./credentials.ts";
+import type { KubeRequest, KubeResponse } from "./kube-transport.ts";
+
+/** Where a request goes. */
+export interface Server {
+  /** Address. Its path is put in front of those of requests. */
+  readonly url: URL;
+
+  /** Description for errors. */
+  readonly description: string;
+}
+
+/** A request, its way and its end. */
+interface Exchange {
+  readonly server: Server;
+  readonly request: KubeRequest;
+  readonly credentials: Credentials;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends a request once, or twice: a GET goes again if the server has closed the idle connection that it took.
+ *
+ * @returns the head, whatever its status, and the body
+ * @throws ConnectionError, or `signal.reason`
+ */
+export async function exchange(parts: Exchange): Promise<KubeResponse> {
+  try {
+    return await exchangeOnce(parts);
+  } catch (error) {
+    if (parts.signal.aborted || !(error instanceof StaleSocketError)) throw error;
+    return await exchangeOnce(parts);
+  }
+}
+
+/** The connection was idle before this request, and the server has closed it. */
+class StaleSocketError extends ConnectionError {}
+
+async function exchangeOnce(parts: Exchange): Promise<KubeResponse> {
+  const { server, request, signal } = parts;
+  const sent = open(parts);
+  return await new Promise((resolve, reject) => {
+    const subscription = onAbort(signal, (reason) => {
+      reject(reason);
+      sent.destroy();
+    });
+    const fail = (error: unknown): void => {
+      subscription[Symbol.dispose]();
+      const Failure = isStale(sent, error) ? StaleSocketError : ConnectionError;
+      reject(signal.aborted ? signal.reason : new Failure(request, server.description, error));
+    };
+    sent.on("error", fail); // Also after the head, when the body reports it: a second reject does nothing.
+    sent.on("response", (response) => {
+      response.once("close", () => subscription[Symbol.dispose]());
+      resolve(answerOf(parts, response));
+    });
+    sent.end(request.body);
+  });
+}
+
+function open({ server: { url, description }, request, credentials }: Exchange): ClientRequest {
+  const { method, path, headers, body } = request;
+  const length =
+    body === undefined ? {} : { "content-length": String(Buffer.byteLength(body, "utf8")) };
+  const base = url.pathname.replace(/\/$/, "");
+  const options = {
+    method,
+    path: base + path,
+    headers: credentials.addTo({ ...headers, ...length }),
+    agent: credentials.agent,
+  };
+  try {
+    return (url.protocol === "http:" ? httpRequest : httpsRequest)(url, options);
+  } catch (error) {
+    throw new ConnectionError(request, description, error); // a certificate or a key that is none
+  }
+}
+
+function isStale(sent: ClientRequest, error: unknown): boolean {
+  return (
+    sent.method === "GET" && sent.reusedSocket && ["ECONNRESET", "EPIPE"].includes(codeOf(error))
+  );
+}
+
+function answerOf(parts: Exchange, response: IncomingMessage): KubeResponse {
+  const headers: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(response.headers))
+    headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  const isGzip = headers["content-encoding"] === "gzip";
+  const source = isGzip ? gunzip(response) : response;
+  return { status: response.statusCode ?? 0, headers, body: bodyOf(parts, source) };
+}
+
+// Both streams end together; the reader of the second one hears of an error.
+function gunzip(response: IncomingMessage): Readable {
+  return pipeline(response, createGunzip(), () => {});
+}
+
+async function* bodyOf(
+  { request, server, signal }: Exchange,
+  source: Readable,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const chunk of source as AsyncIterable<Uint8Array>) {
+      if (signal.aborted) break;
+      yield chunk;
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : new ConnectionError(request, server.description, error);
+  }
+  if (signal.aborted) throw signal.reason;
+}

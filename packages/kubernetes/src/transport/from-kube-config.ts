@@ -1,0 +1,131 @@
+import type { Agent } from "node:http";
+import { requireMethods } from "@holdfast/clock/internal";
+import { warn } from "../default-logger.ts";
+import { AgentKeeper, newAgent, type TlsParts } from "./agents.ts";
+import { CredentialCache, Credentials } from "./credentials.ts";
+import { HttpTransport, requireServer } from "./http-transport.ts";
+import type { KubeTransport } from "./kube-transport.ts";
+import { resolveTransport, type TransportOptions } from "./transport-options.ts";
+
+/** Milliseconds after which the options are asked for again. */
+const MAX_AGE = 10_000;
+
+/** Longest text of a plugin's error in a message. */
+const MAX_TEXT = 1_000;
+
+/** The part of `KubeConfig` of `@kubernetes/client-node` 1.x and 2.x that {@link fromKubeConfig} uses. */
+export interface KubeConfigLike {
+  /** The cluster of the current context. */
+  getCurrentCluster(): KubeConfigCluster | null;
+
+  /** Adds CA, certificate, key, headers and agent to options of `node:https`. */
+  applyToHTTPSOptions(options: object): Promise<void>;
+
+  /** Name of the current context. */
+  getCurrentContext?(): string;
+
+  /** A context by its name. */
+  getContextObject?(name: string): { readonly namespace?: string | undefined } | null;
+}
+
+/** A cluster of a {@link KubeConfigLike}. */
+export interface KubeConfigCluster {
+  /** Address. */
+  readonly server: string;
+
+  /** Whether the certificate of the server is not verified. */
+  readonly skipTLSVerify?: boolean | undefined;
+
+  /** Address of a proxy. */
+  readonly proxyUrl?: string | undefined;
+}
+
+/** The options of `node:https` that a `KubeConfig` fills in. */
+interface HttpsOptions {
+  readonly headers?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
+  readonly auth?: string;
+  readonly agent?: Agent;
+  readonly ca?: string | Buffer;
+  readonly cert?: string | Buffer;
+  readonly key?: string | Buffer;
+  readonly servername?: string;
+}
+
+/**
+ * A transport with the kubeconfig of `@kubernetes/client-node`: its certificates, tokens, exec plugins and
+ * proxies.
+ *
+ * The kubeconfig is asked for its options at most every 10 seconds, and again after the server refused the
+ * credentials. Connections stay open as long as CA, certificate, key and server name are the same.
+ *
+ * @param config - a `KubeConfig` of version 1.x or 2.x, loaded, with a current context
+ * @param options - see {@link TransportOptions}
+ * @returns the transport, whose `namespace` is that of the context. Nothing is sent yet. A kubeconfig that
+ * turns verification of TLS off is logged as a warning, once
+ * @throws TypeError if `config` is no `KubeConfig`, RangeError if it has no current context
+ *
+ * @example
+ * ```ts no-run
+ * import { fromKubeConfig, KubeClient } from "@holdfast/kubernetes";
+ * import { KubeConfig } from "@kubernetes/client-node";
+ *
+ * const config = new KubeConfig();
+ * config.loadFromDefault();
+ * const client = new KubeClient({ transport: fromKubeConfig(config) });
+ * ```
+ */
+export function fromKubeConfig(
+  config: KubeConfigLike,
+  options: TransportOptions = {},
+): KubeTransport {
+  requireMethods("config", config, ["getCurrentCluster", "applyToHTTPSOptions"]);
+  const { clock, logger } = resolveTransport(options);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null || cluster === undefined)
+    throw new RangeError(
+      "config must have a current context whose cluster it has, got none: check current-context of the kubeconfig",
+    );
+  const url = requireServer("server of the kubeconfig's cluster", cluster.server);
+  const { name, namespace } = contextOf(config);
+  const description = `${url.origin} (kubeconfig${name})`;
+  const insecure = cluster.skipTLSVerify === true && url.protocol === "https:";
+  if (insecure) warn(logger, { server: url.origin }, "TLS is not verified: the kubeconfig says so");
+  const agents = new AgentKeeper();
+  const load = async (): Promise<Credentials> => {
+    const applied = await optionsOf(config, description);
+    const { ca, cert, key, servername } = applied;
+    const parts: TlsParts = { ca, cert, key, servername, insecure };
+    const agent = agents.agentFor(parts, () => applied.agent ?? newAgent(url, parts));
+    return new Credentials(agent, headersOf(applied));
+  };
+  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock });
+  return new HttpTransport({ url, description, namespace, credentials, agents });
+}
+
+function contextOf(config: KubeConfigLike): { name: string; namespace: string | undefined } {
+  const context = config.getCurrentContext?.() ?? "";
+  const namespace = config.getContextObject?.(context)?.namespace;
+  return { name: context === "" ? "" : ` context ${context}`, namespace };
+}
+
+async function optionsOf(config: KubeConfigLike, description: string): Promise<HttpsOptions> {
+  const options: HttpsOptions = {};
+  try {
+    await config.applyToHTTPSOptions(options);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : typeof error;
+    throw new Error(
+      `the credentials for ${description} cannot be read: ${text.slice(0, MAX_TEXT)}`,
+    );
+  }
+  return options;
+}
+
+function headersOf({ headers = {}, auth }: HttpsOptions): Record<string, string> {
+  const named = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name.toLowerCase(), [value].flat().join(", ")] as const],
+  );
+  const basic =
+    auth === undefined ? {} : { authorization: `Basic ${Buffer.from(auth).toString("base64")}` };
+  return { ...Object.fromEntries(named), ...basic };
+}

@@ -1,0 +1,149 @@
+import { readFile } from "node:fs/promises";
+import { requireText } from "@holdfast/clock/internal";
+import { warn } from "../default-logger.ts";
+import { AgentKeeper, newAgent } from "./agents.ts";
+import { codeOf } from "./connection-error.ts";
+import { bearer, CredentialCache, Credentials } from "./credentials.ts";
+import { HttpTransport } from "./http-transport.ts";
+import type { KubeTransport } from "./kube-transport.ts";
+import { type KubectlView, readView } from "./kubectl-view.ts";
+import { runKubectl, runKubectlSync } from "./run-kubectl.ts";
+import { resolveTransport, type TransportOptions } from "./transport-options.ts";
+
+/** Milliseconds after which a token is read or created again: half of the hour that it is valid. */
+const MAX_AGE = 1_800_000;
+
+/** Options for {@link fromKubectl}. */
+export interface FromKubectlOptions extends TransportOptions {
+  /**
+   * Name of the context.
+   *
+   * @defaultValue the current one
+   */
+  readonly context?: string | undefined;
+
+  /**
+   * Service account, `"namespace/name"`, to act as. Its tokens come from `kubectl create token`. Needed where
+   * a plugin makes the credentials of the context.
+   *
+   * @defaultValue the user of the context
+   */
+  readonly serviceAccount?: string | undefined;
+
+  /**
+   * The program kubectl.
+   *
+   * @defaultValue `"kubectl"`
+   */
+  readonly kubectl?: string | undefined;
+}
+
+/**
+ * A transport with the address and the credentials that kubectl uses, for programs on a laptop.
+ *
+ * Runs `kubectl config view --raw` once, which blocks for some tens of milliseconds, and again after the
+ * server refused the credentials. Tokens of a service account and of a token file are renewed every 30
+ * minutes.
+ *
+ * @param options - see {@link FromKubectlOptions}
+ * @returns the transport, whose `namespace` is that of the context. Nothing is sent yet. A kubeconfig that
+ * turns verification of TLS off is logged as a warning, once
+ * @throws Error if kubectl is missing, the context does not exist, or a plugin makes its credentials and
+ * `serviceAccount` is not given
+ *
+ * @example
+ * ```ts no-run
+ * import { fromKubectl, inCluster, KubeClient } from "@holdfast/kubernetes";
+ *
+ * const isInPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined;
+ * const client = new KubeClient({ transport: isInPod ? inCluster() : fromKubectl() });
+ * ```
+ */
+export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
+  const { clock, logger } = resolveTransport(options);
+  const user = resolveUser(options);
+  const view = checked(readView(runKubectlSync(user.kubectl, viewArgs(user))), user);
+  const { url, context, namespace } = view;
+  const description = `${url.origin} (kubectl context ${context})`;
+  if (view.parts.insecure === true && url.protocol === "https:")
+    warn(logger, { server: url.origin }, "TLS is not verified: the kubeconfig says so");
+
+  const agents = new AgentKeeper();
+  let current: KubectlView | undefined = view;
+  const load = async (): Promise<Credentials> => {
+    current ??= checked(readView(await runKubectl(user.kubectl, viewArgs(user))), user);
+    const token = await tokenOf(current, user);
+    const { cert, key, ...rest } = current.parts;
+    // A server that sees a client certificate does not look at the token.
+    const parts = user.account === undefined ? current.parts : rest;
+    return new Credentials(
+      agents.agentFor(parts, () => newAgent(url, parts)),
+      bearer(token),
+    );
+  };
+  const onRefused = (): void => {
+    current = undefined;
+  };
+  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock, onRefused });
+  return new HttpTransport({ url, description, namespace, credentials, agents });
+}
+
+/** Which context and which account are used. */
+interface User {
+  readonly kubectl: string;
+  readonly contextArgs: readonly string[];
+  readonly account: readonly [namespace: string, name: string] | undefined;
+}
+
+function resolveUser({ context, serviceAccount, kubectl = "kubectl" }: FromKubectlOptions): User {
+  requireText("options.kubectl", kubectl);
+  if (context !== undefined) requireText("options.context", context);
+  const contextArgs = context === undefined ? [] : [`--context=${context}`];
+  if (serviceAccount === undefined) return { kubectl, contextArgs, account: undefined };
+  requireText("options.serviceAccount", serviceAccount);
+  const [, namespace, name] =
+    /^([a-z0-9][-a-z0-9]*)\/([a-z0-9][-.a-z0-9]*)$/.exec(serviceAccount) ?? [];
+  if (namespace === undefined || name === undefined)
+    throw new RangeError(
+      `options.serviceAccount must be "namespace/name", got ${JSON.stringify(serviceAccount)}`,
+    );
+  return { kubectl, contextArgs, account: [namespace, name] };
+}
+
+// `--flatten` puts the content of files in place of their names.
+function viewArgs({ contextArgs }: User): readonly string[] {
+  return ["config", "view", "--raw", "--minify", "--flatten", "-o", "json", ...contextArgs];
+}
+
+function checked(view: KubectlView, { account }: User): KubectlView {
+  if (view.plugin === undefined || account !== undefined) return view;
+  throw new Error(
+    `the plugin "${view.plugin}" makes the credentials of context "${view.context}": pass serviceAccount, or use atUrl() and kubectl proxy, or fromKubeConfig() and @kubernetes/client-node`,
+  );
+}
+
+async function tokenOf(view: KubectlView, user: User): Promise<string | undefined> {
+  const { kubectl, contextArgs, account } = user;
+  if (account !== undefined) {
+    const [namespace, name] = account;
+    const args = [
+      "create",
+      "token",
+      name,
+      `--namespace=${namespace}`,
+      "--duration=1h",
+      ...contextArgs,
+    ];
+    return (await runKubectl(kubectl, args)).trim();
+  }
+  const { token, tokenFile } = view;
+  if (token !== undefined || tokenFile === undefined) return token;
+  return await readFile(tokenFile, "utf8").then(
+    (text) => text.trim(),
+    (error: unknown) => {
+      throw new Error(
+        `${tokenFile} cannot be read (${codeOf(error)}): check tokenFile of the kubeconfig`,
+      );
+    },
+  );
+}

@@ -1,0 +1,51 @@
+/** A request to an API server. */
+export interface KubeRequest {
+  /** HTTP method in capitals. */
+  readonly method: string;
+
+  /** Path with its query, as sent. */
+  readonly path: string;
+
+  /** Headers by name in lower case, without those of authentication. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  /** Body, if there is one. */
+  readonly body?: string | undefined;
+}
+
+/** The head of an answer, and its body as it arrives. */
+export interface KubeResponse {
+  /** HTTP status code. */
+  readonly status: number;
+
+  /** Headers by name in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+
+  /**
+   * Chunks of the body, to be iterated once. Leaving the iteration early closes the connection. After an abort
+   * of the request's signal the iteration rejects with `signal.reason`.
+   */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** The way to an API server: its address, its certificate and the caller's credentials. */
+export interface KubeTransport {
+  /** Address and origin of the credentials, for errors and logs. Without any secret. */
+  readonly description: string;
+
+  /** Namespace of the pod or of the kubeconfig's context, if known. */
+  readonly namespace?: string | undefined;
+
+  /**
+   * Sends a request.
+   *
+   * @param request - see {@link KubeRequest}
+   * @param signal - aborts the request, its body included
+   * @returns resolves when the head has arrived, whatever its status. Rejects with `signal.reason` after an
+   * abort, else with the error of the connection
+   */
+  send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse>;
+
+  /** Closes the connections that no request uses. Later requests open new ones. */
+  closeIdle?(): void;
+}

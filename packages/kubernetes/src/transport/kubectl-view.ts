@@ -1,0 +1,93 @@
+import type { TlsParts } from "./agents.ts";
+import { requireServer } from "./http-transport.ts";
+
+/** The one context in the output of `kubectl config view --minify`. */
+export interface KubectlView {
+  /** Address of the server. */
+  readonly url: URL;
+
+  /** Name of the context. */
+  readonly context: string;
+
+  /** Namespace of the context. */
+  readonly namespace: string | undefined;
+
+  /** CA, client certificate, key and server name. */
+  readonly parts: TlsParts;
+
+  /** Token, if it is in the kubeconfig. */
+  readonly token: string | undefined;
+
+  /** File with the token. */
+  readonly tokenFile: string | undefined;
+
+  /** Name of the plugin that makes credentials. */
+  readonly plugin: string | undefined;
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the output of `kubectl config view --raw --minify --flatten -o json`.
+ *
+ * @throws Error for output that is no kubeconfig with a context, or one that asks for a proxy or a password.
+ * The message has nothing of the output but names
+ */
+export function readView(output: string): KubectlView {
+  const view = parse(output);
+  const context = entry(view, "contexts", "context");
+  const cluster = entry(view, "clusters", "cluster");
+  const user = entry(view, "users", "user");
+  if (context === undefined || cluster === undefined)
+    throw new Error(
+      "the kubeconfig must have a current context with a cluster: run kubectl config use-context",
+    );
+  if (cluster["proxy-url"] !== undefined || user?.["username"] !== undefined)
+    throw new Error(
+      "fromKubectl() takes no proxy and no password from a kubeconfig: use atUrl() and kubectl proxy",
+    );
+  const parts: TlsParts = {
+    ca: data(cluster, "certificate-authority-data"),
+    cert: data(user, "client-certificate-data"),
+    key: data(user, "client-key-data"),
+    servername: text(cluster, "tls-server-name"),
+    insecure: cluster["insecure-skip-tls-verify"] === true,
+  };
+  return {
+    url: requireServer("server of the kubeconfig's cluster", cluster["server"]),
+    context: text(view, "current-context") ?? "",
+    namespace: text(context, "namespace"),
+    parts,
+    token: text(user, "token"),
+    tokenFile: text(user, "tokenFile"),
+    plugin: pluginOf(user),
+  };
+}
+
+function parse(output: string): Entry {
+  try {
+    return (JSON.parse(output) ?? {}) as Entry;
+  } catch {
+    throw new Error("kubectl config view gave no JSON: check the version of kubectl");
+  }
+}
+
+function entry(view: Entry, list: string, member: string): Entry | undefined {
+  const entries = view[list] as readonly (Entry | null)[] | null | undefined;
+  return entries?.[0]?.[member] as Entry | undefined;
+}
+
+function text(from: Entry | undefined, name: string): string | undefined {
+  const value = from?.[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function data(from: Entry | undefined, name: string): string | undefined {
+  const value = text(from, name);
+  return value === undefined ? undefined : Buffer.from(value, "base64").toString("utf8");
+}
+
+function pluginOf(user: Entry | undefined): string | undefined {
+  const { exec, "auth-provider": provider } = user ?? {};
+  return text(exec as Entry | undefined, "command") ?? text(provider as Entry | undefined, "name");
+}

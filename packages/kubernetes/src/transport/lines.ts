@@ -1,0 +1,47 @@
+import { BodyTooLongError } from "./read-body.ts";
+
+/** Longest line of a watch that is read, in bytes. */
+const MAX_LINE: number = 16 * 1024 * 1024;
+
+const NEWLINE = 10;
+
+/**
+ * Cuts a body into lines, each without its newline. Empty lines are left out. Text after the last newline is
+ * a line too.
+ *
+ * A line may share memory with the chunk it came in.
+ *
+ * @param body - the chunks. Leaving the iteration early leaves this one too
+ * @param limit - longest line, in bytes
+ * @throws BodyTooLongError for a line above `limit`, as soon as it is above; the errors of `body`
+ */
+export async function* lines(
+  body: AsyncIterable<Uint8Array>,
+  limit: number = MAX_LINE,
+): AsyncGenerator<Buffer, void, undefined> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  for await (const { buffer, byteOffset, byteLength } of body) {
+    const chunk = Buffer.from(buffer, byteOffset, byteLength);
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      size += end - start;
+      requireFits(size, limit);
+      const last = chunk.subarray(start, end);
+      const line = parts.length === 0 ? last : Buffer.concat([...parts, last], size);
+      parts = [];
+      size = 0;
+      start = end + 1;
+      if (line.length > 0) yield line;
+    }
+    if (start === byteLength) continue;
+    parts.push(chunk.subarray(start));
+    size += byteLength - start;
+    requireFits(size, limit);
+  }
+  if (size > 0) yield Buffer.concat(parts, size);
+}
+
+function requireFits(size: number, limit: number): void {
+  if (size > limit) throw new BodyTooLongError(`a line of the answer has more than ${limit} bytes`);
+}

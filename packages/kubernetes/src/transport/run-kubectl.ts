@@ -1,0 +1,47 @@
+import { execFile, execFileSync } from "node:child_process";
+
+/** Longest output that is read, in bytes. */
+const MAX_OUTPUT = 16 * 1024 * 1024;
+
+/** Milliseconds after which kubectl is stopped. It may run a plugin that asks for a login. */
+const TIMEOUT = 60_000;
+
+/** Longest text of kubectl in a message. */
+const MAX_TEXT = 1_000;
+
+const OPTIONS = { encoding: "utf8", maxBuffer: MAX_OUTPUT, timeout: TIMEOUT } as const;
+
+/** A failure of `node:child_process`. */
+interface Failure {
+  readonly code?: unknown;
+  readonly stderr?: unknown;
+}
+
+/** Runs kubectl and waits for its output, which blocks the process. */
+export function runKubectlSync(program: string, args: readonly string[]): string {
+  try {
+    return execFileSync(program, args, { ...OPTIONS, stdio: ["ignore", "pipe", "pipe"] });
+  } catch (error) {
+    throw failureOf(program, args, error as Failure);
+  }
+}
+
+/** Runs kubectl. Resolves with its output. */
+export async function runKubectl(program: string, args: readonly string[]): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    execFile(program, args, OPTIONS, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(failureOf(program, args, Object.assign(error, { stderr })));
+    });
+  });
+}
+
+// Its output may hold a token: only what kubectl says about the failure is told.
+function failureOf(program: string, args: readonly string[], failure: Failure): Error {
+  const { code, stderr } = failure;
+  const command = [program, ...args].join(" ");
+  if (code === "ENOENT")
+    return new Error(`${program} was not found: install kubectl, or check PATH`);
+  const text = typeof stderr === "string" ? stderr.trim().slice(0, MAX_TEXT) : "";
+  return new Error(`"${command}" failed: ${text || "it gave no message"}`);
+}

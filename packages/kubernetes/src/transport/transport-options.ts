@@ -1,0 +1,31 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import { requireClock, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import type { Logger } from "@holdfast/controller";
+import { defaultLogger, LOGGER } from "../default-logger.ts";
+
+/** Options that all transports share. */
+export interface TransportOptions {
+  /**
+   * Measures the age of the credentials.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+
+  /**
+   * Receives warnings.
+   *
+   * @defaultValue warnings and errors on the console
+   */
+  readonly logger?: Logger | undefined;
+}
+
+/** @throws TypeError that names the option */
+export function resolveTransport(options: TransportOptions): { clock: Clock; logger: Logger } {
+  requireOptions("options", options);
+  const { clock = realClock, logger = defaultLogger } = options;
+  requireMethods("options.clock", clock, ["monotonic"]);
+  requireClock("options.clock", clock);
+  requireMethods("options.logger", logger, LOGGER);
+  return { clock, logger };
+}

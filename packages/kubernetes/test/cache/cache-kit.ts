@@ -1,0 +1,86 @@
+import { customResource, type KubeObject } from "@holdfast/kubernetes";
+import type { CachedObject, Change } from "../../src/cache/change.ts";
+import { ObjectShape, type ObjectShapeOptions } from "../../src/cache/object-shape.ts";
+import { Scope, type ScopeOptions } from "../../src/cache/scope.ts";
+import type { ServerObject } from "../../src/cache/server-object.ts";
+import { type Agreement, type ObjectEvent, Store } from "../../src/cache/store.ts";
+
+const Greeting = customResource<KubeObject>({
+  apiVersion: "example.org/v1",
+  kind: "Greeting",
+  plural: "greetings",
+});
+
+/** An object as a server sends it. */
+export function greeting(
+  name: string,
+  version: number | string,
+  { uid = "u1", ...metadata }: Partial<ServerObject["metadata"]> = {},
+): ServerObject {
+  return {
+    metadata: {
+      ...{ namespace: "default", name, uid, resourceVersion: String(version) },
+      ...{ creationTimestamp: "2000-01-01T00:00:00Z", labels: { app: "a" } },
+      ...metadata,
+    },
+  };
+}
+
+/** A store of greetings, and the changes it told. */
+export function storeOf(
+  scope: Partial<ScopeOptions> = {},
+  shape: Partial<ObjectShapeOptions> = {},
+): Store & { readonly told: Change[] } {
+  const options = {
+    resource: Greeting,
+    metadataOnly: false,
+    transform: (object: KubeObject) => object,
+  };
+  const store = new Store(
+    new ObjectShape({ ...options, ...shape }),
+    new Scope({ namespace: undefined, labels: {}, fields: {}, ...scope }),
+  );
+  const told: Change[] = [];
+  store.table.subscribe((change) => told.push(change));
+  return Object.assign(store, { told });
+}
+
+/** Gives a store a complete list. */
+export function list(store: Store, version: number, ...objects: ServerObject[]): void {
+  store.beginList();
+  finishList(store, version, ...objects);
+}
+
+/** Gives a store the list that it has begun. */
+export function finishList(store: Store, version: number, ...objects: ServerObject[]): void {
+  const items = objects.map((object) => [keyIn(object), store.admit(object)] as const);
+  store.replace(new Map(items), String(version));
+}
+
+export function event(store: Store, type: ObjectEvent["type"], object: ServerObject): Agreement {
+  return store.apply({ type, object });
+}
+
+/** The changes a store told since the last call, as `type name@version`. */
+export function told(store: { readonly told: Change[] }): string[] {
+  return store.told.splice(0).map(({ type, object, isInitial, isGuess }) => {
+    const flags = [isInitial ? "initial" : "", isGuess ? "guess" : ""].filter(Boolean).join(" ");
+    const { name, resourceVersion, uid } = object.metadata;
+    return [`${type} ${name}@${resourceVersion}${uid === "u1" ? "" : `/${uid}`}`, flags]
+      .filter(Boolean)
+      .join(" ");
+  });
+}
+
+/** The objects of a store, as `name@version`. */
+export function shown(store: Store): string[] {
+  return [...store.table.objects.values()].map(nameOf).sort();
+}
+
+function nameOf({ metadata }: CachedObject): string {
+  return `${metadata.name}@${metadata.resourceVersion}`;
+}
+
+function keyIn({ metadata }: ServerObject): string {
+  return metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name;
+}

@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { CachedObject } from "../../src/cache/change.ts";
+import { difference } from "../../src/cache/difference.ts";
+import { greeting } from "./cache-kit.ts";
+
+const entry = fc.record({
+  name: fc.constantFrom("a", "b", "c", "d"),
+  uid: fc.constantFrom("u1", "u2"),
+  version: fc.integer({ min: 1, max: 3 }),
+});
+
+const lists: fc.Arbitrary<Map<string, CachedObject>> = fc
+  .uniqueArray(entry, { selector: ({ name }) => name })
+  .map(
+    (entries) =>
+      new Map(entries.map(({ name, uid, version }) => [name, object(name, uid, version)])),
+  );
+
+function object(name: string, uid: string, version: number): CachedObject {
+  return { ...greeting(name, version, { uid }), apiVersion: "example.org/v1", kind: "Greeting" };
+}
+
+function idOf(value: CachedObject | undefined): string {
+  return value === undefined ? "none" : `${value.metadata.uid}@${value.metadata.resourceVersion}`;
+}
+
+it("leads from one list to the other, with the state before each change, and nothing for the same", () => {
+  fc.assert(
+    fc.property(lists, lists, fc.boolean(), (before, after, isInitial) => {
+      const state = new Map<string, CachedObject>(before);
+      for (const change of difference(before, after, isInitial)) {
+        const { type, key, object: now, old, isGuess } = change;
+        expect(idOf(old)).toBe(idOf(state.get(key)));
+        expect(old === undefined).toBe(type === "added");
+        expect(isGuess).toBe(type === "deleted");
+        expect(change.isInitial).toBe(isInitial && type !== "deleted");
+        if (type === "deleted") state.delete(key);
+        else state.set(key, now);
+        if (type === "updated") expect(now.metadata.uid).toBe(old?.metadata.uid);
+        if (type === "updated") expect(idOf(now)).not.toBe(idOf(old));
+      }
+      expect([...state.values()].map(idOf).sort()).toEqual([...after.values()].map(idOf).sort());
+    }),
+  );
+});

@@ -1,0 +1,381 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import {
+  builtIn,
+  customResource,
+  isApiError,
+  KubeClient,
+  type KubeObject,
+} from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { isConflict } from "@holdfast/wait/go";
+import type {
+  ConfigMap as ConfigMapObject,
+  Secret as SecretObject,
+} from "kubernetes-types/core/v1.js";
+import { describe, expect, it } from "vitest";
+import { errorOf } from "../../../../test/error-of.ts";
+import type { ClientWrite } from "../../src/client/client-write.ts";
+import { SECRET_DATA, safeErrorOf } from "../secrets.ts";
+import { failure, type Step, scriptedTransport } from "./scripted-transport.ts";
+
+interface GreetingObject extends KubeObject {
+  spec?: { name: string };
+  status?: { text: string };
+}
+const Greeting = customResource<GreetingObject>({
+  apiVersion: "example.org/v1",
+  kind: "Greeting",
+  plural: "greetings",
+});
+const ConfigMap = builtIn<ConfigMapObject>("v1", "ConfigMap");
+const Namespace = builtIn<KubeObject>("v1", "Namespace");
+const Secret = builtIn<SecretObject>("v1", "Secret");
+const ANN = { namespace: "default", name: "ann" };
+const LABELS = { labels: { app: "greeter" } };
+
+/** A client on the double, and the order in which writes were told and calls have resolved. */
+function world() {
+  const clock = new FakeClock();
+  const api = new FakeApi({ clock, resources: [Greeting, ConfigMap, Namespace, Secret] });
+  const writes: ClientWrite[] = [];
+  const order: string[] = [];
+  const onWrite = (write: ClientWrite): void => {
+    writes.push(write);
+    order.push("write");
+  };
+  const client = new KubeClient({ transport: api.transport, clock, onWrite });
+  return { api, clock, client, writes, order };
+}
+
+/** A client on a script, which shows what was sent. */
+function scripted(...steps: readonly Step[]) {
+  const clock = new FakeClock();
+  const { transport, requests } = scriptedTransport(...steps);
+  return { clock, requests, client: new KubeClient({ transport, clock }) };
+}
+
+describe("get and find", () => {
+  it("return an object with apiVersion and kind", async () => {
+    const { client } = world();
+    const created = await client.create(ConfigMap, { metadata: ANN, data: { a: "1" } });
+    expect(await client.get(ConfigMap, "default/ann")).toEqual(created);
+    expect(await client.find(ConfigMap, ANN)).toEqual(created);
+    expect(created).toMatchObject({ apiVersion: "v1", kind: "ConfigMap", data: { a: "1" } });
+  });
+
+  it("differ for an object that is not there", async () => {
+    const { client } = world();
+    expect(await client.find(ConfigMap, "default/ann")).toBeUndefined();
+    const error = await safeErrorOf(client.get(ConfigMap, "default/ann"));
+    expect(isApiError(error, "NotFound")).toBe(true);
+  });
+
+  it("reject both for a resource that the server does not know", async () => {
+    const { client } = scripted({ status: 404, body: "404 page not found\n" });
+    expect((await safeErrorOf(client.find(Greeting, "default/ann"))).message).toBe(
+      "GET /apis/example.org/v1/namespaces/default/greetings/ann: 404: 404 page not found",
+    );
+  });
+
+  it("read a subresource, whose kind stays", async () => {
+    const { client, requests } = scripted({
+      body: { kind: "Scale", apiVersion: "autoscaling/v1" },
+    });
+    const scale = await client.get(Greeting, "default/ann", { subresource: "scale" });
+    expect(scale).toMatchObject({ kind: "Scale", apiVersion: "autoscaling/v1" });
+    expect(requests[0]?.path).toMatch(/\/greetings\/ann\/scale$/);
+  });
+});
+
+describe("list", () => {
+  it("sets apiVersion and kind on every object, page by page", async () => {
+    const { client, api } = world();
+    for (const name of ["a", "b", "c", "d", "e"])
+      await client.create(ConfigMap, { metadata: { name, namespace: "default" } });
+    const sent: string[] = [];
+    const counting = new KubeClient({
+      transport: {
+        description: "counted",
+        send: (request, signal) => {
+          sent.push(request.path);
+          return api.transport.send(request, signal);
+        },
+      },
+    });
+    const list = counting.list(ConfigMap, { namespace: "default", pageSize: 2 });
+    const names: string[] = [];
+    for await (const { metadata, kind, apiVersion } of list) {
+      names.push(`${apiVersion} ${kind} ${metadata.name}`);
+      if (names.length === 2) expect(sent).toHaveLength(1);
+    }
+    expect(names).toEqual(["a", "b", "c", "d", "e"].map((name) => `v1 ConfigMap ${name}`));
+    expect(sent).toHaveLength(3);
+  });
+
+  it("selects by labels and fields", async () => {
+    const { client } = world();
+    await client.create(ConfigMap, { metadata: { ...ANN, ...LABELS } });
+    await client.create(ConfigMap, { metadata: { ...ANN, name: "bob", ...LABELS } });
+    await client.create(ConfigMap, { metadata: { ...ANN, name: "eve" } });
+    const names = async (options: Parameters<typeof client.list>[1]) => {
+      const found: string[] = [];
+      for await (const { metadata } of client.list(ConfigMap, options)) found.push(metadata.name);
+      return found;
+    };
+    expect(await names(LABELS)).toEqual(["ann", "bob"]);
+    expect(await names({ ...LABELS, fields: { "metadata.name": "bob" } })).toEqual(["bob"]);
+    expect(await names({ namespace: "other" })).toEqual([]);
+  });
+
+  it("asks for gzip, and for no more than the first page if it is left there", async () => {
+    const { client, requests } = scripted({
+      body: { items: [{ metadata: { name: "a", uid: "1" } }], metadata: { continue: "x" } },
+    });
+    for await (const { kind } of client.list(ConfigMap, LABELS)) {
+      expect(kind).toBe("ConfigMap");
+      break;
+    }
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({
+      path: "/api/v1/configmaps?labelSelector=app%3Dgreeter&limit=500",
+      headers: { "accept-encoding": "gzip" },
+    });
+  });
+});
+
+describe("writes", () => {
+  it("create an object, and name the field manager", async () => {
+    const { client, requests } = scripted({ status: 201 });
+    await client.create(ConfigMap, { metadata: ANN, data: { a: "1" } });
+    await client.create(
+      Namespace,
+      { metadata: { generateName: "x-" } },
+      { dryRun: true, fieldManager: "me" },
+    );
+    expect(requests).toEqual([
+      {
+        method: "POST",
+        path: "/api/v1/namespaces/default/configmaps?fieldManager=holdfast",
+        headers: { accept: "application/json", "content-type": "application/json" },
+        body: '{"metadata":{"namespace":"default","name":"ann"},"data":{"a":"1"},"apiVersion":"v1","kind":"ConfigMap"}',
+      },
+      expect.objectContaining({ path: "/api/v1/namespaces?fieldManager=me&dryRun=All" }),
+    ]);
+  });
+
+  it("reject what is there already with AlreadyExists, which is no conflict", async () => {
+    const { client } = world();
+    await client.create(ConfigMap, { metadata: ANN });
+    const error = await safeErrorOf(client.create(ConfigMap, { metadata: ANN }));
+    expect(isApiError(error, "AlreadyExists")).toBe(true);
+    expect(isConflict(error)).toBe(false);
+  });
+
+  it("update an object in the version it was read with", async () => {
+    const { client } = world();
+    const first = await client.create(ConfigMap, { metadata: ANN, data: { a: "1" } });
+    const second = await client.update(ConfigMap, { ...first, data: { a: "2" } });
+    expect(second.data).toEqual({ a: "2" });
+    const error = await safeErrorOf(client.update(ConfigMap, { ...first, data: { a: "3" } }));
+    expect(isApiError(error, "Conflict")).toBe(true);
+    expect(isConflict(error)).toBe(true);
+  });
+
+  it("patch by merge, and by operations", async () => {
+    const { client } = world();
+    await client.create(ConfigMap, { metadata: ANN, data: { a: "1", b: "1" } });
+    expect((await client.patch(ConfigMap, ANN, { data: { a: null, c: "2" } })).data).toEqual({
+      b: "1",
+      c: "2",
+    });
+    const operations = [
+      { op: "test", path: "/data/b", value: "1" },
+      { op: "remove", path: "/data/b" },
+    ] as const;
+    expect((await client.patch(ConfigMap, ANN, operations)).data).toEqual({ c: "2" });
+    expect(await safeErrorOf(client.patch(ConfigMap, ANN, operations))).toMatchObject({
+      statusCode: 422,
+      reason: "Invalid",
+    });
+  });
+
+  it("apply fields with force unless told otherwise, to a subresource too", async () => {
+    const { client, requests } = scripted({ body: { metadata: { ...ANN, uid: "u" } } });
+    await client.apply(ConfigMap, { metadata: ANN, data: { a: "1" } });
+    const status = { metadata: ANN, status: { text: "x" } };
+    await client.apply(Greeting, status, { force: false, subresource: "status" });
+    expect(requests).toMatchObject([
+      {
+        method: "PATCH",
+        path: "/api/v1/namespaces/default/configmaps/ann?fieldManager=holdfast&force=true",
+        headers: { "content-type": "application/apply-patch+yaml" },
+        body: '{"metadata":{"namespace":"default","name":"ann"},"data":{"a":"1"},"apiVersion":"v1","kind":"ConfigMap"}',
+      },
+      { path: expect.stringMatching(/\/ann\/status\?fieldManager=holdfast&force=false$/) },
+    ]);
+  });
+
+  it("apply fields that another manager owns, unless force is off", async () => {
+    const { client } = world();
+    const other = { fieldManager: "other" };
+    await client.apply(ConfigMap, { metadata: ANN, data: { a: "1" } }, other);
+    const object = { metadata: ANN, data: { a: "2" } };
+    const error = await safeErrorOf(client.apply(ConfigMap, object, { force: false }));
+    expect(isApiError(error, "Conflict")).toBe(true);
+    expect((await client.apply(ConfigMap, object)).data).toEqual({ a: "2" });
+  });
+
+  it("apply the status of an object", async () => {
+    const { client } = world();
+    await client.create(Greeting, { metadata: ANN, spec: { name: "Ann" } });
+    const status = { metadata: ANN, status: { text: "hello" } };
+    const greeting = await client.apply(Greeting, status, { subresource: "status" });
+    expect(greeting).toMatchObject({ spec: { name: "Ann" }, status: { text: "hello" } });
+  });
+
+  it("delete an object, and return false if there is none", async () => {
+    const { client } = world();
+    const { metadata } = await client.create(ConfigMap, { metadata: ANN });
+    const other = await safeErrorOf(client.delete(ConfigMap, ANN, { uid: "other" }));
+    expect(isApiError(other, "Conflict")).toBe(true);
+    expect(await client.delete(ConfigMap, ANN, { dryRun: true })).toBe(true);
+    const { uid, resourceVersion } = metadata;
+    expect(await client.delete(ConfigMap, ANN, { uid, resourceVersion })).toBe(true);
+    expect(await client.delete(ConfigMap, ANN)).toBe(false);
+  });
+
+  it("delete with what shall happen to the objects it owns", async () => {
+    const { client, requests } = scripted({});
+    await client.delete(ConfigMap, ANN, { propagation: "Foreground", uid: "u" });
+    expect(JSON.parse(requests[0]?.body ?? "")).toEqual({
+      apiVersion: "v1",
+      kind: "DeleteOptions",
+      propagationPolicy: "Foreground",
+      preconditions: { uid: "u" },
+    });
+  });
+
+  it("of a Secret show none of its data when they fail", async () => {
+    const { client } = world();
+    const data = { password: SECRET_DATA };
+    const created = await client.create(Secret, { metadata: ANN, data });
+    await safeErrorOf(client.create(Secret, { metadata: ANN, data }));
+    await safeErrorOf(
+      client.update(Secret, {
+        ...created,
+        metadata: { ...created.metadata, resourceVersion: "1" },
+      }),
+    );
+    await safeErrorOf(client.patch(Secret, "default/bob", { data }));
+    await safeErrorOf(
+      client.update(Secret, { ...created, metadata: { ...created.metadata, name: "a/b" } }),
+    );
+    await safeErrorOf(client.create(ConfigMap, { ...created, data } as never));
+  });
+});
+
+describe("modify", () => {
+  it("changes a copy, and reads again after a conflict", async () => {
+    const { client, clock } = world();
+    await client.create(ConfigMap, { metadata: ANN, data: { n: "0" } });
+    let rivals = 2;
+    const modified = await clock.run(() =>
+      client.modify(ConfigMap, ANN, async (object) => {
+        if (rivals-- > 0) await client.patch(ConfigMap, ANN, { data: { rival: String(rivals) } });
+        object.data = { ...object.data, n: "1" };
+      }),
+    );
+    expect(modified.data).toEqual({ n: "1", rival: "0" });
+  });
+
+  it("sends nothing if nothing has changed", async () => {
+    const { client, writes } = world();
+    const created = await client.create(ConfigMap, { metadata: ANN });
+    expect(await client.modify(ConfigMap, ANN, () => "ignored")).toEqual(created);
+    expect(writes).toHaveLength(1);
+  });
+
+  it("gives up after five conflicts, with the last one", async () => {
+    const found = { body: { metadata: { ...ANN, uid: "u", resourceVersion: "7" } } };
+    const conflict = failure(409, "Conflict");
+    const steps = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? found : conflict));
+    const { client, clock, requests } = scripted(...steps);
+    const change = ({ metadata }: { metadata: { labels?: object } }) =>
+      (metadata.labels = { a: "b" });
+    const error = await clock.run(() => errorOf(client.modify(ConfigMap, ANN, change)));
+    expect(isConflict(error)).toBe(true);
+    expect(requests.map(({ method }) => method)).toHaveLength(10);
+  });
+
+  it("reads the object and writes its status", async () => {
+    const found = { body: { metadata: { ...ANN, uid: "u", resourceVersion: "7" } } };
+    const { client, requests } = scripted(found);
+    await client.modify(Greeting, ANN, (object) => (object.status = { text: "x" }), {
+      subresource: "status",
+    });
+    expect(
+      requests.map(({ method, path }) => `${method} ${path.replace(/.*greetings/, "")}`),
+    ).toEqual(["GET /ann", "PUT /ann/status?fieldManager=holdfast"]);
+  });
+
+  it("rejects with the error of the change, and sends nothing", async () => {
+    const { client, writes } = world();
+    await client.create(ConfigMap, { metadata: ANN });
+    const error = new Error("mine");
+    const change = () => {
+      throw error;
+    };
+    expect(await errorOf(client.modify(ConfigMap, ANN, change))).toBe(error);
+    expect(writes).toHaveLength(1);
+  });
+});
+
+describe("onWrite", () => {
+  it("is told each answer before the call resolves", async () => {
+    const { client, clock, writes, order } = world();
+    const told = async <Value>(promise: Promise<Value>): Promise<Value> => {
+      const value = await promise;
+      order.push("resolved");
+      return value;
+    };
+    const created = await told(client.create(ConfigMap, { metadata: ANN, data: { a: "1" } }));
+    const updated = await told(client.update(ConfigMap, { ...created, data: { a: "2" } }));
+    await told(client.patch(ConfigMap, ANN, { data: { a: "3" } }));
+    await told(client.apply(ConfigMap, { metadata: ANN, data: { b: "4" } }, { dryRun: true }));
+    await told(
+      clock.run(() => client.modify(ConfigMap, ANN, (object) => (object.data = { c: "5" }))),
+    );
+    await told(client.delete(ConfigMap, "default/ann"));
+    expect(order).toEqual(writes.flatMap(() => ["write", "resolved"]));
+    const { uid } = created.metadata;
+    const common = { resource: ConfigMap, ref: ANN, subresource: undefined, uid };
+    expect(writes).toMatchObject([
+      { ...common, verb: "create", dryRun: false },
+      { ...common, verb: "update", dryRun: false },
+      { ...common, verb: "patch", dryRun: false },
+      { ...common, verb: "apply", dryRun: true },
+      { ...common, verb: "update", dryRun: false },
+      { ...common, verb: "delete", dryRun: false },
+    ]);
+    expect(writes[0]?.answer).toBe(created);
+    expect(writes[1]?.answer).toBe(updated);
+  });
+
+  it("is told the name that the server has made, and the subresource", async () => {
+    const { client, writes } = world();
+    const made = await client.create(ConfigMap, {
+      metadata: { namespace: "default", generateName: "a-" },
+    });
+    expect(writes[0]?.ref).toEqual({ namespace: "default", name: made.metadata.name });
+    await client.create(Greeting, { metadata: ANN, spec: { name: "Ann" } });
+    await client.patch(Greeting, ANN, { status: { text: "x" } }, { subresource: "status" });
+    expect(writes[2]).toMatchObject({ ref: ANN, subresource: "status" });
+  });
+
+  it("is not told a write that has failed", async () => {
+    const { client, writes } = world();
+    await safeErrorOf(client.patch(ConfigMap, ANN, {}));
+    expect(await client.delete(ConfigMap, ANN)).toBe(false);
+    expect(writes).toEqual([]);
+  });
+});

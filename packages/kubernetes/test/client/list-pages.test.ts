@@ -1,0 +1,134 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { ApiError, builtIn, KubeClient } from "@holdfast/kubernetes";
+import type { ConfigMap as ConfigMapObject } from "kubernetes-types/core/v1.js";
+import { describe, expect, it } from "vitest";
+import { errorOf } from "../../../../test/error-of.ts";
+import type { ApiRequest } from "../../src/client/api-request.ts";
+import { listPages } from "../../src/client/list-pages.ts";
+import { BodyTooLongError } from "../../src/transport/read-body.ts";
+import { failure, scriptedTransport } from "./scripted-transport.ts";
+
+const tooLong = new BodyTooLongError("too long");
+const gone = new ApiError({
+  statusCode: 410,
+  reason: "Expired",
+  message: "",
+  details: {},
+  method: "GET",
+  path: "/x",
+});
+
+const page = (version: string, next: string | undefined, ...uids: string[]) => ({
+  metadata: { resourceVersion: version, continue: next },
+  items: uids.map((uid) => ({ metadata: { uid } })),
+});
+
+/** Reads a list from a script. The last step is repeated. */
+async function read(pageSize: number, ...steps: readonly (object | Error)[]) {
+  const asked: unknown[] = [];
+  const send = ({ query }: ApiRequest): Promise<object> => {
+    const step = steps[Math.min(asked.length, steps.length - 1)] as object | Error;
+    asked.push([query?.["limit"], query?.["continue"]]);
+    return step instanceof Error ? Promise.reject(step) : Promise.resolve(step);
+  };
+  const pages: unknown[] = [];
+  const list = { path: "/x", query: { labelSelector: "a=b" }, pageSize };
+  const error = await errorOf(
+    (async () => {
+      for await (const { items, resourceVersion, isRestart } of listPages(send, list))
+        pages.push([resourceVersion, items.length, isRestart]);
+    })(),
+  );
+  return { asked, pages, error };
+}
+
+describe("listPages", () => {
+  it("reads page after page", async () => {
+    const { asked, pages } = await read(
+      2,
+      page("7", "x", "1", "2"),
+      page("7", "y", "3", "4"),
+      page("7", "", "5"),
+    );
+    expect(asked).toEqual([
+      [2, undefined],
+      [2, "x"],
+      [2, "y"],
+    ]);
+    expect(pages).toEqual([
+      ["7", 2, false],
+      ["7", 2, false],
+      ["7", 1, false],
+    ]);
+  });
+
+  it("begins again without a limit after 410", async () => {
+    const { asked, pages } = await read(
+      1,
+      page("7", "x", "1"),
+      gone,
+      page("9", undefined, "1", "2"),
+    );
+    expect(asked).toEqual([
+      [1, undefined],
+      [1, "x"],
+      [undefined, undefined],
+    ]);
+    expect(pages).toEqual([
+      ["7", 1, false],
+      ["9", 2, true],
+    ]);
+  });
+
+  it("ends with a 410 to the first page, and to a list without a limit", async () => {
+    expect(await read(1, gone)).toMatchObject({ asked: [[1, undefined]], error: gone });
+    const again = await read(1, page("7", "x", "1"), gone, gone);
+    expect(again.asked).toHaveLength(3);
+    expect(again.error).toBe(gone);
+    const paged = await read(1, page("7", "x", "1"), gone, page("9", "y", "1"), gone);
+    expect(paged.asked).toHaveLength(4);
+    expect(paged.error).toBe(gone);
+  });
+
+  it("asks for half of a page that is too long, down to one object", async () => {
+    const { asked, error } = await read(5, page("7", "x", "1"), tooLong);
+    expect(asked).toEqual([
+      [5, undefined],
+      [5, "x"],
+      [3, "x"],
+      [2, "x"],
+      [1, "x"],
+    ]);
+    expect(error).toBe(tooLong);
+  });
+
+  it("keeps the smaller limit for the pages after it", async () => {
+    const { asked } = await read(4, tooLong, page("7", "x", "1"), page("7", undefined, "2"));
+    expect(asked).toEqual([
+      [4, undefined],
+      [2, undefined],
+      [2, "x"],
+    ]);
+  });
+
+  it("takes a list without items for an empty one", async () => {
+    expect((await read(1, { metadata: {}, items: null })).pages).toEqual([["", 0, false]]);
+    expect((await read(1, {})).pages).toEqual([["", 0, false]]);
+  });
+});
+
+describe("client.list", () => {
+  it("hands out each object once when the list begins again", async () => {
+    const clock = new FakeClock();
+    const { transport } = scriptedTransport(
+      { body: page("7", "x", "1", "2") },
+      failure(410, "Expired"),
+      { body: page("9", undefined, "2", "3") },
+    );
+    const client = new KubeClient({ transport, clock });
+    const uids: string[] = [];
+    for await (const { metadata } of client.list(builtIn<ConfigMapObject>("v1", "ConfigMap")))
+      uids.push(metadata.uid);
+    expect(uids).toEqual(["1", "2", "3"]);
+  });
+});

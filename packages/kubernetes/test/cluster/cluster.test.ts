@@ -1,0 +1,436 @@
+import { Cluster, type ClusterOptions, type KubeTransport } from "@holdfast/kubernetes";
+import { describe, expect, inject, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { errorOf } from "../../../../test/error-of.ts";
+import { ConfigMap, follow, Greeting, greeting, lateBy, texts, World } from "./cluster-kit.ts";
+
+describe("a cluster", () => {
+  it("gives the same question the same informer, and another question another one", () => {
+    const { cluster } = new World();
+    const transform = <T>(object: T): T => object;
+    const plain = cluster.watch(Greeting);
+    expect(cluster.watch(Greeting, { labels: {}, fields: {} })).toBe(plain);
+    const one = cluster.watch(Greeting, {
+      namespaces: ["b", "a", "b"],
+      labels: { app: "x", tier: ["b", "a"] },
+      transform,
+    });
+    const same = cluster.watch(Greeting, {
+      transform,
+      labels: { tier: ["a", "b"], app: "x" },
+      namespaces: ["a", "b"],
+    });
+    expect(same).toBe(one);
+    const others = [
+      cluster.watch(ConfigMap),
+      cluster.watch(Greeting, { namespaces: ["a"] }),
+      cluster.watch(Greeting, { labels: { app: "x" } }),
+      cluster.watch(Greeting, { fields: { "metadata.name": "ann" } }),
+      cluster.watch(Greeting, { metadataOnly: true }),
+      cluster.watch(Greeting, { transform }),
+    ];
+    expect(new Set([plain, one, ...others]).size).toBe(8);
+  });
+
+  it("asks for consistent pages, and for a watch with bookmarks of 5 to 10 minutes", async () => {
+    for (const [drawn, seconds] of [
+      [0, "300"],
+      [0.999_999, "599"],
+    ] as const) {
+      const world = new World({ random: () => drawn });
+      await world.run(async () => {
+        world.cluster.watch(Greeting, { labels: { app: "x" }, fields: { "metadata.name": "ann" } });
+        await world.cluster.ready(world.stop.signal);
+        await world.clock.sleep(0);
+      });
+      const [listed, watched] = world.asked().map(({ query }) => Object.fromEntries(query));
+      const selectors = { labelSelector: "app=x", fieldSelector: "metadata.name=ann" };
+      expect(listed).toEqual({ limit: "500", ...selectors });
+      expect(watched).toEqual({
+        ...{ watch: "true", allowWatchBookmarks: "true", timeoutSeconds: seconds },
+        resourceVersion: expect.stringMatching(/^\d+$/) as string,
+        ...selectors,
+      });
+    }
+  });
+
+  it("asks for metadata alone, in list and watch, if it is told to", async () => {
+    const world = new World();
+    await world.run(async () => {
+      const secrets = world.cluster.watch(ConfigMap, { metadataOnly: true });
+      await world.cluster.ready(world.stop.signal);
+      const metadata = { namespace: "default", name: "ann" };
+      await world.others.create(ConfigMap, { metadata, data: { token: "s3cret" } });
+      await world.clock.sleep(0);
+      expect(Object.keys(secrets.get("default/ann") ?? {})).toEqual([
+        ...["apiVersion", "kind", "metadata"],
+      ]);
+      expect(secrets.get("default/ann")?.kind).toBe("ConfigMap");
+      await world.cluster.client.create(ConfigMap, {
+        metadata: { namespace: "default", name: "bob" },
+        data: { token: "s3cret" },
+      });
+      expect(JSON.stringify(secrets.list())).not.toContain("s3cret");
+      expect(secrets.size).toBe(2);
+    });
+    const accepted = world.asked().map(({ headers }) => headers["accept"]);
+    expect(accepted).toEqual([
+      "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+      "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+    ]);
+  });
+
+  it("starts an informer at once that is declared while it runs", async () => {
+    const world = new World();
+    await world.run(async () => {
+      await world.put("ann", "hello");
+      await world.clock.sleep(1_000);
+      const informer = world.cluster.watch(Greeting);
+      await world.cluster.ready(world.stop.signal);
+      expect(texts(informer)).toEqual(["ann: hello"]);
+    });
+  });
+
+  it("runs once at a time, and goes on from its objects in a later run", async () => {
+    const world = new World();
+    const informer = world.cluster.watch(Greeting);
+    await world.run(async () => {
+      await world.put("ann", "hello");
+      await world.cluster.ready(world.stop.signal);
+      const error = await errorOf(world.cluster.run(world.stop.signal));
+      expect(String(error)).toBe("Error: cluster cluster runs already");
+    });
+    const again = new AbortController();
+    await world.clock.run(async () => {
+      await world.put("ann", "good day");
+      const running = world.cluster.run(again.signal);
+      await world.clock.sleep(1);
+      expect(texts(informer)).toEqual(["ann: good day"]);
+      again.abort();
+      await running;
+    });
+    // The second one is the probe.
+    expect(world.asked().map(({ verb, query }) => [verb, query.get("limit")])).toEqual([
+      ...[
+        ["list", "500"],
+        ["watch", null],
+        ["list", "1"],
+        ["watch", null],
+      ],
+    ]);
+  });
+
+  it("lists again after relistEvery", async () => {
+    const world = new World({ relistEvery: 60_000 });
+    await world.run(async () => {
+      world.cluster.watch(Greeting);
+      await world.clock.sleep(200_000);
+    });
+    expect(world.requests("list").map(([, at]) => at)).toEqual([0, 60_000, 120_000, 180_000]);
+  });
+
+  it("rejects run with the error of a back-off that ends, and stops its informers", async () => {
+    const backoff = {
+      delayFunc: () => () => {
+        throw new Error("no more delays");
+      },
+    };
+    const world = new World({ backoff });
+    world.cluster.watch(ConfigMap);
+    await world.clock.run(async () => {
+      const running = world.cluster.run(world.stop.signal);
+      await world.clock.sleep(1_000);
+      world.api.stop();
+      expect(String(await errorOf(running))).toBe("Error: no more delays");
+    });
+    expect([world.clock.waiters(), abortListeners(world.stop.signal)]).toEqual([0, 0]);
+  });
+
+  it("tells its status as plain data", async () => {
+    const world = new World();
+    await world.run(async () => {
+      world.cluster.watch(Greeting, { namespaces: ["default", "other"] });
+      expect(world.cluster.status().informers[0]?.reflectors[0]).toMatchObject({
+        ...{ state: "listing", silentFor: null, lastEventAt: undefined },
+      });
+      await world.cluster.ready(world.stop.signal);
+      await world.put("ann", "hello");
+      await world.clock.sleep(59_000);
+      const [first, second] = world.cluster.status().informers[0]?.reflectors ?? [];
+      expect(first).toEqual({
+        ...{ namespace: "default", state: "watching", hasSynced: true, size: 1, lists: 1 },
+        ...{ watches: 1, lastEventAt: 946_684_800_000, silentFor: 59_000, lastError: undefined },
+      });
+      expect(second).toMatchObject({ namespace: "other", size: 0, lastEventAt: undefined });
+      // A bookmark is a sign of life.
+      await world.clock.sleep(2_000);
+      expect(world.cluster.status().informers[0]?.reflectors[0]?.silentFor).toBe(1_000);
+    });
+    expect(world.cluster.status()).toMatchObject({
+      ...{ name: "cluster", state: "idle" },
+      informers: [
+        { resource: "greetings.example.org", size: 1, reflectors: [{ state: "idle" }, {}] },
+      ],
+    });
+  });
+
+  const bad: [string, object, string][] = [
+    ["transport", { transport: {} }, "options.transport must have a method send()"],
+    ["name", { name: "" }, "options.name must be a string that is not empty"],
+    ["random", { random: 1 }, "options.random must be a function"],
+    ["backoff", { backoff: {} }, "options.backoff must have a method delayFunc()"],
+    ["idleTimeout", { idleTimeout: 0 }, "options.idleTimeout must be a number above 0"],
+    ["pageSize", { pageSize: 0 }, "options.pageSize must be a number from 1 to 10000"],
+    ["pageSize", { pageSize: 1.5 }, "options.pageSize must be a whole number of at least 1"],
+    ["relistEvery", { relistEvery: -1 }, "options.relistEvery must be a number above 0"],
+  ];
+  it.each(bad)("refuses a bad %s %j", (_, option, message) => {
+    const transport: KubeTransport = { description: "none", send: () => Promise.reject() };
+    const options = { transport, ...option } as ClusterOptions;
+    expect(() => new Cluster(options)).toThrow(message);
+  });
+});
+
+describe("an abort ends a cluster at once", () => {
+  const moments: [string, (world: World) => void, number][] = [
+    ["within a list", (world) => world.api.intercept({ fault: { type: "silence" } }), 1_000],
+    ["within a watch", () => {}, 1_000],
+    [
+      "within a page",
+      (world) => world.api.intercept({ fault: { type: "silence", after: { bytes: 5 } } }),
+      1_000,
+    ],
+    ["within a delay", (world) => world.api.stop(), 10_000],
+    [
+      "within a probe",
+      (world) => {
+        world.api.intercept({ fault: { type: "reset", after: { bytes: 0 } }, verbs: ["watch"] });
+        world.api.intercept({
+          fault: { type: "silence" },
+          verbs: ["list"],
+          when: ({ query }) => query.get("limit") === "1",
+        });
+      },
+      10_000,
+    ],
+  ];
+
+  it.each(moments)(
+    "%s, also its waits, and leaves no timer and no listener",
+    async (_, set, at) => {
+      const world = new World();
+      const { clock, cluster, stop } = world;
+      await clock.run(async () => {
+        set(world);
+        cluster.watch(Greeting);
+        const running = cluster.run(stop.signal);
+        await clock.sleep(at);
+        world.api.intercept({ fault: { type: "silence" }, verbs: ["list"] });
+        const waits = [cluster.catchUp(stop.signal).catch((reason: unknown) => reason)];
+        cluster.watch(ConfigMap);
+        waits.push(cluster.ready(stop.signal).catch((reason: unknown) => reason));
+        await clock.sleep(7_000);
+        const before = clock.monotonic();
+        stop.abort("enough");
+        await running;
+        expect(await Promise.all(waits)).toEqual(["enough", "enough"]);
+        expect(clock.monotonic()).toBe(before);
+      });
+      expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+      expect(await errorOf(cluster.ready(stop.signal))).toBe("enough");
+      await cluster.run(stop.signal);
+    },
+  );
+
+  it("1,000 times in a row, with no listener, no timer and no connection left", async () => {
+    const world = new World();
+    let open = 0;
+    const counted: KubeTransport = {
+      description: "counted",
+      async send(request, signal) {
+        open++;
+        const { body, ...head } = await world.api.transport.send(request, signal);
+        async function* counting() {
+          try {
+            yield* body;
+          } finally {
+            open--;
+          }
+        }
+        return { ...head, body: counting() };
+      },
+    };
+    const cluster = new Cluster({ transport: counted, clock: world.clock, random: () => 0 });
+    cluster.watch(Greeting);
+    const always = new AbortController();
+    await world.clock.run(async () => {
+      await world.put("ann", "hello");
+      for (let at = 0; at < 1_000; at++) {
+        const stop = new AbortController();
+        const running = cluster.run(stop.signal);
+        const ready = cluster.ready(always.signal);
+        await world.clock.sleep(at % 50);
+        await ready;
+        stop.abort();
+        await running;
+        expect([abortListeners(stop.signal), open]).toEqual([0, 0]);
+      }
+    });
+    expect([world.clock.waiters(), abortListeners(always.signal)]).toEqual([0, 0]);
+  });
+});
+
+const WRITES = inject("isThorough") ? 5_000 : 500;
+
+describe("own writes", () => {
+  it(`${WRITES} of them, with a watch that is 100 ms late: no read after a write is stale`, async () => {
+    const world: World = new World({ way: lateBy(() => world.clock, 100) });
+    const { cluster, clock } = world;
+    let stale = 0;
+    await world.run(async () => {
+      const informer = cluster.watch(Greeting);
+      await cluster.ready(world.stop.signal);
+      const changes = follow(informer, world.stop.signal);
+      for (let at = 0; at < WRITES; at++) {
+        const name = `g${at % 7}`;
+        const { metadata, spec } = greeting(name, `${at}`);
+        const cached = informer.get(metadata);
+        if (cached === undefined) {
+          const { metadata: written } = await cluster.client.create(Greeting, { metadata, spec });
+          if (informer.get(metadata)?.metadata.resourceVersion !== written.resourceVersion) stale++;
+        } else if (at % 11 === 0) {
+          await cluster.client.delete(Greeting, metadata);
+          if (informer.get(metadata) !== undefined) stale++;
+        } else {
+          await cluster.client.patch(Greeting, metadata, { spec });
+          if (informer.get(metadata)?.spec?.text !== spec.text) stale++;
+        }
+        if (at % 10 === 0) await clock.sleep(50);
+      }
+      expect(stale).toBe(0);
+      expect(changes).toHaveLength(WRITES);
+      await clock.sleep(1_000);
+      expect(changes).toHaveLength(WRITES);
+      const there: string[] = [];
+      for await (const { metadata, spec } of world.others.list(Greeting))
+        there.push(`${metadata.name}: ${spec?.text}`);
+      expect(texts(informer)).toEqual(there.sort());
+    });
+    // None of them made a list necessary.
+    expect(world.requests("list").length).toBe(2);
+  });
+
+  it("are in every informer whose selector has them, and in no other", async () => {
+    const world = new World();
+    await world.run(async () => {
+      const { cluster } = world;
+      const informers = [
+        cluster.watch(Greeting),
+        cluster.watch(Greeting, { namespaces: ["default", "other"] }),
+        cluster.watch(Greeting, { namespaces: ["other"] }),
+        cluster.watch(Greeting, { labels: { app: "x" } }),
+        cluster.watch(Greeting, { fields: { "metadata.name": "bob" } }),
+      ];
+      await cluster.ready(world.stop.signal);
+      await cluster.client.create(Greeting, greeting("ann", "hello"));
+      expect(informers.map(({ size }) => size)).toEqual([1, 1, 0, 0, 0]);
+      await cluster.client.create(Greeting, greeting("bob", "hello"), { dryRun: true });
+      expect(informers.map(({ size }) => size)).toEqual([1, 1, 0, 0, 0]);
+      await cluster.client.delete(Greeting, "default/ann");
+      expect(informers.map(({ size }) => size)).toEqual([0, 0, 0, 0, 0]);
+    });
+  });
+
+  it("of an object with a finalizer show the deletion mark, and then that it is gone", async () => {
+    const world: World = new World({ way: lateBy(() => world.clock, 1_000) });
+    await world.run(async () => {
+      const { client } = world.cluster;
+      const informer = world.cluster.watch(Greeting);
+      await world.cluster.ready(world.stop.signal);
+      const { metadata, spec } = greeting("ann", "hello");
+      const finalizers = ["example.org/cleanup"];
+      await client.create(Greeting, { metadata: { ...metadata, finalizers }, spec });
+      await client.delete(Greeting, metadata);
+      expect(informer.get(metadata)?.metadata.deletionTimestamp).toBeTypeOf("string");
+      await client.patch(Greeting, metadata, { metadata: { finalizers: [] } });
+      expect(informer.get(metadata)).toBeUndefined();
+      await world.clock.sleep(5_000);
+      expect(informer.get(metadata)).toBeUndefined();
+    });
+  });
+
+  it("resolve although a transform fails for them", async () => {
+    const world = new World();
+    await world.run(async () => {
+      world.cluster.watch(Greeting, {
+        transform: (object) => {
+          if (object.metadata.name === "bad") throw new Error("cannot transform");
+          return object;
+        },
+      });
+      await world.cluster.ready(world.stop.signal);
+      await world.cluster.client.create(Greeting, greeting("bad", "hello"));
+      expect(world.logged).toEqual(["own write not cached; its watch shows it later"]);
+      await world.clock.sleep(5_000);
+      const [status] = world.cluster.status().informers[0]?.reflectors ?? [];
+      expect(status?.lastError?.message).toBe("cannot transform");
+    });
+  });
+});
+
+describe("catchUp", () => {
+  it("resolves at once when the caches have everything", async () => {
+    const world = new World();
+    await world.run(async () => {
+      world.cluster.watch(Greeting);
+      await world.put("ann", "hello");
+      await world.cluster.ready(world.stop.signal);
+      await world.clock.sleep(0);
+      const before = world.now;
+      await world.cluster.catchUp(world.stop.signal);
+      expect(world.now).toBe(before);
+    });
+    expect(world.asked("list").map(({ query }) => query.get("limit"))).toEqual(["500", "1"]);
+  });
+
+  it("waits for a watch that is late", async () => {
+    const world: World = new World({ way: lateBy(() => world.clock, 3_000) });
+    await world.run(async () => {
+      const informer = world.cluster.watch(Greeting);
+      await world.cluster.ready(world.stop.signal);
+      await world.put("ann", "hello");
+      await world.cluster.catchUp(world.stop.signal);
+      expect([texts(informer), world.now]).toEqual([["ann: hello"], 3_000]);
+    });
+    expect(world.requests("list")).toHaveLength(2);
+  });
+
+  it("lists after 5 s if the watch has not come to the version, or the version is not to be had", async () => {
+    for (const fault of [undefined, { type: "status", status: 500 }] as const) {
+      const world: World = new World({ way: lateBy(() => world.clock, 60_000) });
+      await world.run(async () => {
+        const informer = world.cluster.watch(Greeting);
+        await world.cluster.ready(world.stop.signal);
+        await world.put("ann", "hello");
+        if (fault !== undefined) world.api.intercept({ fault, verbs: ["list"], times: 1 });
+        await world.cluster.catchUp(world.stop.signal);
+        expect([texts(informer), world.now]).toEqual([["ann: hello"], 5_000]);
+      });
+    }
+  });
+
+  it("needs a list that was begun after the call", async () => {
+    const world: World = new World();
+    await world.run(async () => {
+      // The first list takes 20 s, and the server's version is not to be had.
+      world.api.intercept({ fault: { type: "delay", delay: 20_000 }, verbs: ["list"], times: 1 });
+      const informer = world.cluster.watch(Greeting);
+      await world.clock.sleep(10_000);
+      world.api.intercept({ fault: { type: "status", status: 500 }, verbs: ["list"], times: 1 });
+      await world.cluster.catchUp(world.stop.signal);
+      expect(informer.hasSynced).toBe(true);
+      expect(world.now).toBe(20_000);
+    });
+    expect(world.requests("list").map(([, at]) => at)).toEqual([0, 10_000, 20_000]);
+  });
+});

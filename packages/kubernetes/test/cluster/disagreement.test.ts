@@ -1,0 +1,110 @@
+import type { KubeTransport } from "@holdfast/kubernetes";
+import { describe, expect, it } from "vitest";
+import { Greeting, greeting, lateBy, onWatches, texts, World } from "./cluster-kit.ts";
+
+/** A way on which watches leave out every event that has a text. */
+function without(text: string) {
+  return onWatches((answer) => ({ ...answer, body: withoutLines(answer.body, text) }));
+}
+
+async function* withoutLines(body: AsyncIterable<Uint8Array>, text: string) {
+  for await (const chunk of body) if (!Buffer.from(chunk).includes(text)) yield chunk;
+}
+
+describe("an own write", () => {
+  it("is shown while the first list is under way", async () => {
+    const world = new World();
+    await world.run(async () => {
+      world.api.intercept({ fault: { type: "delay", delay: 5_000 }, verbs: ["list"], times: 1 });
+      const informer = world.cluster.watch(Greeting);
+      await world.clock.sleep(1_000);
+      await world.cluster.client.create(Greeting, greeting("ann", "hello"));
+      expect([texts(informer), informer.hasSynced]).toEqual([["ann: hello"], false]);
+      await world.cluster.ready(world.stop.signal);
+      expect(texts(informer)).toEqual(["ann: hello"]);
+    });
+  });
+
+  it("that a restore has undone is forgotten", async () => {
+    const world: World = new World({ way: lateBy(() => world.clock, 60_000) });
+    await world.run(async () => {
+      const informer = world.cluster.watch(Greeting);
+      await world.put("ann", "hello");
+      await world.cluster.ready(world.stop.signal);
+      await world.clock.sleep(61_000);
+      const snapshot = world.api.snapshot();
+      await world.cluster.client.patch(Greeting, "default/ann", { spec: { text: "lost" } });
+      await world.cluster.client.create(Greeting, greeting("bob", "lost"));
+      expect(texts(informer)).toEqual(["ann: lost", "bob: lost"]);
+      world.api.stop();
+      world.api.restore(snapshot);
+      await world.clock.sleep(1_000);
+      world.api.start();
+      await world.clock.sleep(120_000);
+      expect(texts(informer)).toEqual(["ann: hello"]);
+    });
+  });
+
+  it("whose event never comes is put right by a list when the watch has passed it", async () => {
+    const world = new World({ way: without("good day") });
+    await world.run(async () => {
+      const informer = world.cluster.watch(Greeting);
+      await world.put("ann", "hello");
+      await world.cluster.ready(world.stop.signal);
+      await world.cluster.client.patch(Greeting, "default/ann", { spec: { text: "good day" } });
+      await world.put("bob", "hello");
+      await world.clock.sleep(1);
+      expect(texts(informer)).toEqual(["ann: good day", "bob: hello"]);
+    });
+    expect(world.requests("list")).toHaveLength(2);
+  });
+
+  it("whose answer comes after the watch has passed it without its event is put right by a list", async () => {
+    const slow = ({ description, send }: KubeTransport): KubeTransport => ({
+      description,
+      async send(request, signal) {
+        const answer = await send(request, signal);
+        if (request.method === "PATCH") await world.clock.sleep(1_000);
+        return answer;
+      },
+    });
+    const world: World = new World({ way: (transport) => slow(without("good day")(transport)) });
+    await world.run(async () => {
+      const informer = world.cluster.watch(Greeting);
+      await world.put("ann", "hello");
+      await world.cluster.ready(world.stop.signal);
+      await world.clock.sleep(1);
+      const write = world.cluster.client.patch(Greeting, "default/ann", {
+        spec: { text: "good day" },
+      });
+      await world.clock.sleep(1);
+      await world.put("bob", "hello");
+      await write;
+      await world.clock.sleep(1);
+      expect(texts(informer)).toEqual(["ann: good day", "bob: hello"]);
+    });
+  });
+});
+
+it("a probe that is put off with a time is still due after it", async () => {
+  const world = new World();
+  await world.run(async () => {
+    const informer = world.cluster.watch(Greeting);
+    await world.put("ann", "hello");
+    await world.cluster.ready(world.stop.signal);
+    const snapshot = world.api.snapshot();
+    await world.put("ann", "lost");
+    await world.clock.sleep(1);
+    world.api.stop();
+    world.api.restore(snapshot);
+    await world.clock.sleep(1);
+    world.api.intercept({
+      fault: { type: "status", status: 429, retryAfter: 2 },
+      verbs: ["list"],
+      times: 1,
+    });
+    world.api.start();
+    await world.clock.sleep(20_000);
+    expect(texts(informer)).toEqual(["ann: hello"]);
+  });
+});

@@ -1,0 +1,242 @@
+import { realClock } from "@holdfast/clock";
+import { type EnqueueOptions, mapSource } from "@holdfast/controller";
+import type { Change, Informer, WatchOptions } from "@holdfast/kubernetes";
+import { describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { Greeting, type GreetingObject, World } from "./cluster-kit.ts";
+
+/** An informer of two namespaces and one of all, with three greetings. */
+async function withGreetings(
+  work: (world: World, all: Informer<GreetingObject>, two: Informer<GreetingObject>) => unknown,
+): Promise<void> {
+  const world = new World();
+  const indexes = { text: ({ spec }: { spec?: { text: string } }) => [spec?.text ?? ""] };
+  await world.run(async () => {
+    for (const [namespace, name] of [
+      ["a", "ann"],
+      ["a", "bob"],
+      ["b", "ann"],
+      ["c", "cat"],
+    ] as const)
+      await world.others.create(Greeting, {
+        metadata: { namespace, name },
+        spec: { text: `${name} in ${namespace}` },
+      });
+    const all = world.cluster.watch(Greeting, { indexes });
+    const two = world.cluster.watch(Greeting, { namespaces: ["a", "b"], indexes });
+    await world.cluster.ready(world.stop.signal);
+    await work(world, all, two);
+  });
+}
+
+const names = (
+  objects: readonly { metadata: { namespace?: string | undefined; name: string } }[],
+) => objects.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).sort();
+
+describe("an informer", () => {
+  it("reads by key and by name, lists, and counts, over all its namespaces", () =>
+    withGreetings((_, all, two) => {
+      expect([all.size, two.size]).toEqual([4, 3]);
+      expect(all.get("c/cat")?.spec?.text).toBe("cat in c");
+      expect(two.get({ namespace: "b", name: "ann" })?.spec?.text).toBe("ann in b");
+      expect([two.get("a/cat"), two.get({ namespace: "b", name: "bob" })]).toEqual([
+        ...[undefined, undefined],
+      ]);
+      expect(names(all.list())).toEqual(["a/ann", "a/bob", "b/ann", "c/cat"]);
+      expect(names(two.list("a"))).toEqual(["a/ann", "a/bob"]);
+      expect(names(all.list("nowhere"))).toEqual([]);
+    }));
+
+  it("finds objects by an index, also after they have changed", () =>
+    withGreetings(async ({ others, clock }, all, two) => {
+      expect(names(two.by("text", "ann in b"))).toEqual(["b/ann"]);
+      await others.patch(Greeting, "a/bob", { spec: { text: "ann in b" } });
+      await others.delete(Greeting, "a/ann");
+      await clock.sleep(1);
+      expect(names(two.by("text", "ann in b"))).toEqual(["a/bob", "b/ann"]);
+      expect([all.by("text", "bob in a"), all.by("text", "ann in a")]).toEqual([[], []]);
+    }));
+
+  it("adds indexes to those it has, and refuses another function under a name", () =>
+    withGreetings(({ cluster }, all) => {
+      const length = ({ spec }: GreetingObject) => [String(spec?.text.length)];
+      expect(cluster.watch(Greeting, { indexes: { length } as never })).toBe(all);
+      expect(cluster.watch(Greeting, { indexes: { length } as never })).toBe(all);
+      expect(all.by("length", "8")).toHaveLength(4);
+      expect(() => cluster.watch(Greeting, { indexes: { length: () => [] } })).toThrow(
+        'options.indexes["length"] must be the function that the informer has under this name',
+      );
+      expect(() => all.by("size", "8")).toThrow(
+        'index must be one of the informer (text, length), got "size"',
+      );
+    }));
+
+  it("refuses names that its resource cannot have, and namespaces that it does not watch", () =>
+    withGreetings((_, all, two) => {
+      expect(() => all.get("ann")).toThrow("a Greeting belongs to a namespace");
+      expect(() => all.get({ name: "ann" })).toThrow("a Greeting belongs to a namespace");
+      expect(() => all.get("a/../b")).toThrow("name must be");
+      const message = 'namespace must be one that the informer watches (a, b), got "c"';
+      expect(() => two.get("c/cat")).toThrow(message);
+      expect(() => two.list("c")).toThrow(message);
+    }));
+
+  it("hands out frozen objects with their kind and without managedFields", () =>
+    withGreetings((_, all) => {
+      const ann = all.get("a/ann");
+      expect(ann).toMatchObject({ apiVersion: "example.org/v1", kind: "Greeting" });
+      expect(ann?.metadata.managedFields).toBeUndefined();
+      expect(Object.isFrozen(ann?.spec)).toBe(true);
+      expect(() => Object.assign(ann?.metadata ?? {}, { name: "bob" })).toThrow(TypeError);
+    }));
+
+  it("fails with the error of a transform, and goes on when that works again", async () => {
+    const world = new World();
+    let isBroken = true;
+    await world.run(async () => {
+      await world.put("ann", "hello");
+      const informer = world.cluster.watch(Greeting, {
+        transform(object) {
+          if (isBroken) throw new Error("cannot transform");
+          return { ...object, spec: { text: "short" } };
+        },
+      });
+      await world.clock.sleep(10_000);
+      expect(informer.hasSynced).toBe(false);
+      const [status] = world.cluster.status().informers[0]?.reflectors ?? [];
+      expect(status?.lastError?.message).toBe("cannot transform");
+      isBroken = false;
+      await world.cluster.ready(world.stop.signal);
+      expect(informer.get("default/ann")?.spec?.text).toBe("short");
+    });
+  });
+
+  it("refuses a transform that changes what identifies an object", async () => {
+    const world = new World();
+    await world.run(async () => {
+      await world.put("ann", "hello");
+      world.cluster.watch(Greeting, { transform: ({ spec }) => ({ spec }) as never });
+      await world.clock.sleep(1);
+      expect(JSON.stringify(world.cluster.status())).toContain(
+        "options.transform of a Greeting must return an object with the same name",
+      );
+    });
+  });
+
+  const bad: [string, object, string][] = [
+    ["no namespace", { namespaces: [] }, "options.namespaces must have at least one namespace"],
+    ["namespaces that are no array", { namespaces: "a" }, "options.namespaces must be an array"],
+    ["a bad namespace", { namespaces: ["A/B"] }, "namespace must be"],
+    ["a bad label", { labels: { app: "x,y" } }, 'labels["app"] must be'],
+    ["a field that is no text", { fields: { "metadata.name": 1 } }, 'fields["metadata.name"]'],
+    ["a transform that is no function", { transform: 1 }, "options.transform must be a function"],
+    ["an index that is no function", { indexes: { a: 1 } }, "options.indexes.a must be a function"],
+    ["metadataOnly that is no boolean", { metadataOnly: 1 }, "options.metadataOnly must be true"],
+  ];
+  it.each(bad)("refuses %s", (_, options, message) => {
+    const { cluster } = new World();
+    expect(() => cluster.watch(Greeting, options as WatchOptions<GreetingObject>)).toThrow(message);
+  });
+
+  it("is not made of options that an index function refuses", () =>
+    withGreetings(({ cluster }, all) => {
+      const indexes = { bad: () => "text" as never };
+      expect(() => cluster.watch(Greeting, { indexes })).toThrow(
+        'options.indexes["bad"] must return an array of strings',
+      );
+      expect(() => all.by("bad", "text")).toThrow("index must be one of the informer");
+    }));
+});
+
+/** Keys or changes that a source gave, with their priority, and its errors. */
+function collecting<Event>(format: (event: Event) => string) {
+  const events: string[] = [];
+  const errors: unknown[] = [];
+  const enqueue = (event: Event, options?: EnqueueOptions): void => {
+    events.push(`${format(event)} ${options?.priority ?? 0}`);
+  };
+  return {
+    events,
+    errors,
+    context: { enqueue, failed: (error: unknown) => void errors.push(error), clock: realClock },
+  };
+}
+
+const asText = (key: string): string => key;
+
+describe("a source", () => {
+  it("replays the cached objects with priority -10, then gives live changes, until its signal aborts", () =>
+    withGreetings(async ({ others, clock }, all, two) => {
+      const stop = new AbortController();
+      const keys = collecting(asText);
+      const changes = collecting(
+        ({ type, key, isInitial }: Change<GreetingObject>) => `${type} ${key} ${isInitial}`,
+      );
+      two.source().start(keys.context, stop.signal);
+      all.changes().start(changes.context, stop.signal);
+      expect(two.source().name).toBe("greetings.example.org");
+      expect(keys.events.splice(0).sort()).toEqual(["a/ann -10", "a/bob -10", "b/ann -10"]);
+      expect(changes.events.splice(0)).toHaveLength(4);
+      await others.patch(Greeting, "b/ann", { spec: { text: "good day" } });
+      await others.delete(Greeting, "a/ann");
+      await clock.sleep(1);
+      expect(keys.events).toEqual(["b/ann 0", "a/ann 0"]);
+      expect(changes.events).toEqual(["updated b/ann false 0", "deleted a/ann false 0"]);
+      expect(abortListeners(stop.signal)).toBe(1);
+      stop.abort();
+      await others.delete(Greeting, "a/bob");
+      await clock.sleep(1);
+      expect(keys.events).toHaveLength(2);
+      two.source().start(keys.context, stop.signal);
+      expect(keys.events).toHaveLength(2);
+    }));
+
+  it("asks when, and maps with to; an error of when wakes the key, one of to is reported", () =>
+    withGreetings((_, all) => {
+      const keys = collecting(asText);
+      const source = all.source({
+        when({ object }) {
+          if (object.metadata.namespace === "b") throw new Error("when");
+          return object.metadata.name !== "bob";
+        },
+        to({ object, key }) {
+          if (object.metadata.name === "cat") throw new Error("to");
+          return [key, `owner/${object.metadata.namespace}`];
+        },
+      });
+      source.start(keys.context, new AbortController().signal);
+      expect(keys.events.sort()).toEqual([
+        ...["a/ann -10", "b/ann -10", "owner/a -10", "owner/b -10"],
+      ]);
+      expect(keys.errors.map(String)).toEqual(["Error: when", "Error: to"]);
+    }));
+
+  it("keeps the cache and its other listeners going when one of them fails", () =>
+    withGreetings(async ({ others, clock, stop }, all) => {
+      const broken = collecting(asText);
+      const whole = collecting(asText);
+      const to = (): never => {
+        throw new Error("to");
+      };
+      all.source({ to }).start(broken.context, stop.signal);
+      all.source().start(whole.context, stop.signal);
+      await others.patch(Greeting, "a/ann", { spec: { text: "good day" } });
+      await clock.sleep(1);
+      expect(whole.events.at(-1)).toBe("a/ann 0");
+      expect([all.get("a/ann")?.spec?.text, broken.errors.length]).toEqual(["good day", 5]);
+    }));
+
+  it("can be mapped", () =>
+    withGreetings((_, all) => {
+      const keys = collecting(asText);
+      const source = mapSource(all.changes(), ({ object }) => [object.spec?.text ?? ""]);
+      source.start(keys.context, new AbortController().signal);
+      expect(keys.events).toContain("cat in c -10");
+    }));
+
+  it("refuses when and to that are no functions", () =>
+    withGreetings((_, all) => {
+      expect(() => all.source({ when: 1 } as never)).toThrow("options.when must be a function");
+      expect(() => all.source({ to: 1 } as never)).toThrow("options.to must be a function");
+    }));
+});

@@ -1,0 +1,114 @@
+import {
+  builtIn,
+  type Cached,
+  type Change,
+  customResource,
+  generationChanged,
+  type Informer,
+  type KubeObject,
+  ownerOf,
+  ownerReference,
+} from "@holdfast/kubernetes";
+import type { Pod as PodObject } from "kubernetes-types/core/v1.js";
+import { describe, expect, it } from "vitest";
+
+const Greeting = customResource({
+  apiVersion: "example.org/v2",
+  kind: "Greeting",
+  plural: "greetings",
+});
+const Zone = customResource({
+  apiVersion: "example.org/v1",
+  kind: "Zone",
+  plural: "zones",
+  scope: "Cluster",
+});
+
+type Reference = [apiVersion: string, kind: string, name: string];
+
+function owned(namespace: string | undefined, ...references: Reference[]): Cached<KubeObject> {
+  const ownerReferences = references.map(([apiVersion, kind, name]) => ({
+    apiVersion,
+    kind,
+    name,
+    uid: "1",
+  }));
+  const metadata = { name: "child", uid: "2", resourceVersion: "3", creationTimestamp: "" };
+  return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, namespace, ownerReferences } };
+}
+
+describe("ownerOf", () => {
+  it("matches group and kind whatever the version, and gives each key once", () => {
+    const object = owned(
+      "default",
+      ["example.org/v1", "Greeting", "ann"],
+      ["example.org/v2", "Greeting", "ann"],
+      ["example.com/v2", "Greeting", "bob"],
+      ["example.org/v2", "Zone", "cat"],
+      ["v2", "Greeting", "dan"],
+    );
+    expect(ownerOf(Greeting)({ object, old: undefined })).toEqual(["default/ann"]);
+  });
+
+  it("names the owners before and after a change", () => {
+    const old = owned("default", ["example.org/v2", "Greeting", "ann"]);
+    const object = owned("default", ["example.org/v2", "Greeting", "bob"]);
+    expect(ownerOf(Greeting)({ object, old })).toEqual(["default/bob", "default/ann"]);
+  });
+
+  it("names an owner of cluster scope without a namespace, and none in a namespace for an object without", () => {
+    const reference: Reference = ["example.org/v1", "Zone", "eu"];
+    expect(ownerOf(Zone)({ object: owned("default", reference), old: undefined })).toEqual(["eu"]);
+    const object = owned(undefined, ["example.org/v2", "Greeting", "ann"]);
+    expect(ownerOf(Greeting)({ object, old: undefined })).toEqual([]);
+    expect(ownerOf(builtIn("v1", "Pod"))({ object: owned("a"), old: undefined })).toEqual([]);
+  });
+
+  it("fits informers of types of kubernetes-types", () => {
+    const source = (pods: Informer<PodObject>) =>
+      pods.source({ to: ownerOf(Greeting), when: generationChanged });
+    expect(source).toBeTypeOf("function");
+  });
+});
+
+describe("ownerReference", () => {
+  it("makes the owner the controller, and sets nothing that needs more rights", () => {
+    const owner = owned("default");
+    expect(ownerReference(Greeting, owner)).toEqual({
+      ...{
+        apiVersion: "example.org/v2",
+        kind: "Greeting",
+        name: "child",
+        uid: "2",
+        controller: true,
+      },
+    });
+  });
+
+  it("refuses an object that is not stored", () => {
+    expect(() => ownerReference(Greeting, { metadata: { name: "ann" } })).toThrow(
+      "object must be a stored Greeting, with metadata.name and metadata.uid",
+    );
+  });
+});
+
+describe("generationChanged", () => {
+  const at = (generation: number | undefined): Cached<KubeObject> => {
+    const { metadata, ...rest } = owned("default");
+    return { ...rest, metadata: { ...metadata, generation } };
+  };
+  const rows: [Change["type"], number | undefined, number | undefined, boolean][] = [
+    ["updated", 1, 1, false],
+    ["updated", 1, 2, true],
+    ["updated", undefined, undefined, true],
+    ["updated", undefined, 1, true],
+    ["deleted", 1, 1, true],
+  ];
+  it.each(rows)("of %s from generation %s to %s is %s", (type, before, after, passes) => {
+    expect(generationChanged({ type, old: at(before), object: at(after) })).toBe(passes);
+  });
+
+  it("passes an addition", () => {
+    expect(generationChanged({ type: "added", old: undefined, object: at(1) })).toBe(true);
+  });
+});

@@ -1,0 +1,290 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { type Logger, Manager, silentLogger } from "@holdfast/controller";
+import {
+  builtIn,
+  type Cached,
+  type EventDetails,
+  EventRecorder,
+  type EventRecorderOptions,
+  KubeClient,
+  type KubeObject,
+  type KubeRequest,
+} from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+
+const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
+const Namespace = builtIn<KubeObject>("v1", "Namespace");
+const Event = builtIn<KubeObject>("events.k8s.io/v1", "Event");
+const synced: EventDetails = { reason: "Synced", action: "Sync", note: "all is well" };
+
+let clock: FakeClock;
+let api: FakeApi;
+let sent: [number, string, unknown][];
+let fault: ((request: KubeRequest) => Promise<void>) | undefined;
+let client: KubeClient;
+let lines: [string, string][];
+let stop: AbortController;
+
+const logger: Logger = {
+  ...silentLogger,
+  debug: (_details, message) => void lines.push(["debug", message]),
+  warn: (_details, message) => void lines.push(["warn", message]),
+  error: (_details, message) => void lines.push(["error", message]),
+};
+
+beforeEach(() => {
+  clock = new FakeClock();
+  const start = clock.monotonic();
+  api = new FakeApi({ clock, resources: [ConfigMap, Namespace, Event] });
+  sent = [];
+  lines = [];
+  fault = undefined;
+  const send = async (request: KubeRequest, signal: AbortSignal) => {
+    const { method, path, body = "" } = request;
+    sent.push([clock.monotonic() - start, `${method} ${path}`, JSON.parse(body)]);
+    await fault?.(request);
+    return await api.transport.send(request, signal);
+  };
+  client = new KubeClient({ transport: { ...api.transport, send }, clock });
+  stop = new AbortController();
+});
+
+const recorder = (options: Partial<EventRecorderOptions> = {}): EventRecorder =>
+  new EventRecorder({ client, controller: "greeter", clock, random: () => 0, logger, ...options });
+
+const object = (metadata: object = { namespace: "default", name: "ann", uid: "u1" }) =>
+  ({ apiVersion: "v1", kind: "ConfigMap", metadata }) as Cached<KubeObject>;
+
+const requests = (): unknown[] => sent.map(([at, request]) => [at, request.split("?")[0]]);
+const EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events";
+const FIRST = "ann.dc6acfac00.0000001";
+
+async function ended(running: Promise<void>): Promise<void> {
+  stop.abort("stop");
+  await running;
+  expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+}
+
+describe("EventRecorder", () => {
+  it("creates an event with all that the server requires", async () => {
+    const events = recorder({ instance: "greeter-7f_1" });
+    const running = events.run(stop.signal);
+    await clock.step(1_234);
+    events.record(object(), { ...synced, type: "Warning" });
+    await clock.step(0);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]?.[2]).toMatchObject({
+      apiVersion: "events.k8s.io/v1",
+      kind: "Event",
+      metadata: { namespace: "default", name: "ann.dc6acfb0d2.0000001" },
+      eventTime: "2000-01-01T00:00:01.234000Z",
+      reportingController: "greeter",
+      reportingInstance: "greeter-7f_1",
+      action: "Sync",
+      reason: "Synced",
+      regarding: {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        namespace: "default",
+        name: "ann",
+        uid: "u1",
+      },
+      note: "all is well",
+      type: "Warning",
+    });
+    expect(sent[0]?.[2]).not.toHaveProperty("series");
+    await ended(running);
+  });
+
+  it("patches the count of repetitions, every 10 s at most", async () => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    for (let second = 0; second < 25; second++) {
+      events.record(object(), synced);
+      await clock.step(1_000);
+    }
+    expect(requests()).toEqual([
+      [0, `POST ${EVENTS}`],
+      [10_000, `PATCH ${EVENTS}/${FIRST}`],
+      [20_000, `PATCH ${EVENTS}/${FIRST}`],
+    ]);
+    expect(sent.slice(1).map(([, , body]) => body)).toEqual([
+      { series: { count: 10, lastObservedTime: "2000-01-01T00:00:09.000000Z" } },
+      { series: { count: 20, lastObservedTime: "2000-01-01T00:00:19.000000Z" } },
+    ]);
+    await ended(running);
+    expect(sent[3]?.[2]).toMatchObject({ series: { count: 25 } });
+  });
+
+  it("writes what was recorded before its run, with the count so far", async () => {
+    const events = recorder();
+    for (let i = 0; i < 3; i++) events.record(object(), synced);
+    const running = events.run(stop.signal);
+    await clock.step(0);
+    expect(sent.map(([, , body]) => body)).toMatchObject([{ series: { count: 3 } }]);
+    await ended(running);
+  });
+
+  it("puts events about objects of cluster scope into the namespace default", async () => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    events.record({ apiVersion: "v1", kind: "Namespace", metadata: { name: "jobs" } }, synced);
+    await clock.step(0);
+    const body = sent[0]?.[2] as { regarding: object };
+    expect(requests()).toEqual([[0, `POST ${EVENTS}`]]);
+    expect(body.regarding).toEqual({ apiVersion: "v1", kind: "Namespace", name: "jobs" });
+    await ended(running);
+  });
+
+  it("cuts texts to the limits of the server", async () => {
+    const events = recorder({ instance: "i".repeat(200) });
+    const running = events.run(stop.signal);
+    const long = { reason: "r".repeat(200), action: "a".repeat(200), note: "€".repeat(1_000) };
+    events.record(object(), long);
+    await clock.step(0);
+    expect(sent[0]?.[2]).toMatchObject({
+      reason: "r".repeat(128),
+      action: "a".repeat(128),
+      note: "€".repeat(341),
+      reportingInstance: "i".repeat(128),
+    });
+    await ended(running);
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ["no object", undefined, synced],
+    ["an object without a kind", { metadata: { name: "ann" } }, synced],
+    ["an object without a name", { apiVersion: "v1", kind: "ConfigMap" }, synced],
+    ["no event", object(), undefined],
+    ["another type", object(), { ...synced, type: "Error" }],
+    ["no reason", object(), { ...synced, reason: "" }],
+    ["no action", object(), { ...synced, action: undefined }],
+  ])("logs and drops an event with %s", async (_name, about, event) => {
+    const events = recorder();
+    events.record(about as never, event as never);
+    expect(lines).toEqual([["warn", "event dropped: it is no valid event"]]);
+    const failing = recorder({
+      logger: {
+        ...logger,
+        warn: () => {
+          throw new Error("no log");
+        },
+      },
+    });
+    failing.record(about as never, event as never);
+  });
+
+  it("tells the log what its limits drop", () => {
+    const events = recorder();
+    for (let i = 0; i < 26; i++) events.record(object(), { ...synced, reason: `r${i}` });
+    expect(lines).toEqual([["debug", "event dropped"]]);
+  });
+
+  it("tries a failed write again, under one name", async () => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    let failures = 2;
+    fault = async () => {
+      if (failures-- > 0) throw new Error("reset");
+    };
+    events.record(object(), synced);
+    await clock.step(1_000);
+    const names = sent.map(([, , body]) => (body as KubeObject).metadata?.name);
+    expect(names).toEqual([FIRST, FIRST, FIRST]);
+    await ended(running);
+  });
+
+  it("takes an event that is there for its own: an answer was lost", async () => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    let isFirst = true;
+    fault = async (request) => {
+      if (!isFirst) return;
+      isFirst = false;
+      await api.transport.send(request, new AbortController().signal);
+      throw new Error("reset");
+    };
+    events.record(object(), synced);
+    await clock.step(60_000);
+    expect(requests()).toHaveLength(2);
+    await ended(running);
+  });
+
+  it.each<[string, object, number]>([
+    ["server", { namespace: "default", name: "ann" }, 1],
+    ["client", { namespace: "Not_A_Namespace", name: "ann" }, 0],
+  ])("drops an event that the %s refuses", async (_name, metadata, requestsSent) => {
+    api = new FakeApi({ clock, resources: [ConfigMap] });
+    const events = recorder();
+    const running = events.run(stop.signal);
+    events.record(object(metadata), synced);
+    await clock.step(3_600_000);
+    expect(requests()).toHaveLength(requestsSent);
+    expect(lines.filter(([level]) => level === "error")).toHaveLength(1);
+    // It may be accepted later: a repetition begins anew.
+    events.record(object(metadata), synced);
+    await clock.step(0);
+    expect(requests()).toHaveLength(2 * requestsSent);
+    await ended(running);
+  });
+
+  it("goes on in a new event when the server has removed the old one", async () => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    events.record(object(), synced);
+    await clock.step(0);
+    const admin = new KubeClient({ transport: api.transport, clock });
+    expect(await admin.delete(Event, `default/${FIRST}`)).toBe(true);
+    events.record(object(), synced);
+    await clock.step(20_000);
+    expect(requests()).toEqual([
+      [0, `POST ${EVENTS}`],
+      [10_000, `PATCH ${EVENTS}/${FIRST}`],
+      [10_000, `POST ${EVENTS}`],
+    ]);
+    expect(sent[2]?.[2]).toMatchObject({
+      metadata: { name: "ann.dc6acfac00.0000002" },
+      series: { count: 2 },
+    });
+    await ended(running);
+  });
+
+  it("flushes when it stops, for 2 s at most", async () => {
+    const events = recorder();
+    const manager = new Manager({ clock, logger: silentLogger });
+    manager.add(events);
+    const running = manager.run(stop.signal);
+    events.record(object(), synced);
+    await clock.step(0);
+    fault = (_request) => new Promise(() => {});
+    events.record(object(), synced);
+    await clock.step(1_000);
+    stop.abort("stop");
+    let isEnded = false;
+    void running.then(() => {
+      isEnded = true;
+    });
+    await clock.step(0);
+    expect(requests().at(-1)).toEqual([1_000, `PATCH ${EVENTS}/${FIRST}`]);
+    await clock.step(1_899);
+    expect(isEnded).toBe(false);
+    await clock.step(101);
+    expect(isEnded).toBe(true);
+    events.record(object(), { ...synced, reason: "Late" });
+    await clock.step(60_000);
+    expect([requests().length, clock.waiters()]).toEqual([2, 0]);
+  });
+
+  it.each<[object, string]>([
+    [{ client: {} }, "options.client must have a method create()"],
+    [{ controller: "" }, "options.controller must be a string that is not empty"],
+    [{ controller: "a b" }, 'options.controller must be a name such as "greeter"'],
+    [{ instance: "" }, "options.instance must be a string that is not empty"],
+    [{ name: "" }, "options.name must be a string that is not empty"],
+    [{ clock: {} }, "options.clock must have a method"],
+    [{ random: 1 }, "options.random must be a function"],
+    [{ logger: {} }, "options.logger must have a method"],
+  ])("refuses %o", (options, message) => expect(() => recorder(options)).toThrow(message));
+});

@@ -1,0 +1,60 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { type Condition, type ConditionUpdate, setCondition } from "@holdfast/kubernetes";
+import { describe, expect, it } from "vitest";
+
+const ready: ConditionUpdate = { type: "Ready", status: "True", reason: "Synced" };
+const synced: Condition = {
+  type: "Ready",
+  status: "True",
+  reason: "Synced",
+  message: "",
+  lastTransitionTime: "1999-12-31T23:00:00Z",
+};
+const other: Condition = { ...synced, type: "Healthy" };
+const NOW = "2000-01-01T00:00:00Z";
+
+describe("setCondition", () => {
+  const clock = new FakeClock();
+
+  it.each<[string, readonly Condition[] | undefined, ConditionUpdate, Condition[]]>([
+    ["begins a list", undefined, ready, [{ ...synced, lastTransitionTime: NOW }]],
+    ["adds a type", [other], ready, [other, { ...synced, lastTransitionTime: NOW }]],
+    [
+      "changes the status, and the time with it",
+      [other, synced],
+      { ...ready, status: "False" },
+      [other, { ...synced, status: "False", lastTransitionTime: NOW }],
+    ],
+    [
+      "changes the rest without the time",
+      [synced, other],
+      { ...ready, reason: "Checked", message: "all well", observedGeneration: 2 },
+      [{ ...synced, reason: "Checked", message: "all well", observedGeneration: 2 }, other],
+    ],
+  ])("%s", (_name, conditions, update, expected) => {
+    const before = JSON.stringify(conditions);
+    expect(setCondition(conditions, update, clock)).toEqual(expected);
+    expect(JSON.stringify(conditions)).toBe(before);
+  });
+
+  it("returns the same array if nothing has changed", () => {
+    const conditions = Object.freeze([other, { ...synced, observedGeneration: 3 }]);
+    const update = { ...ready, message: "", observedGeneration: 3 };
+    expect(setCondition(conditions, update, clock)).toBe(conditions);
+  });
+
+  it("tells whole seconds", async () => {
+    const late = new FakeClock({ now: 1_999 });
+    expect(setCondition([], ready, late)[0]?.lastTransitionTime).toBe("1970-01-01T00:00:01Z");
+  });
+
+  it.each<[unknown, object, string]>([
+    [5, ready, "conditions must be an array, got 5"],
+    [[], { ...ready, type: "" }, "condition.type must be a string that is not empty"],
+    [[], { ...ready, status: true }, 'condition.status must be "True", "False" or "Unknown"'],
+    [[], { ...ready, reason: "not ready" }, 'condition.reason must be one word such as "Synced"'],
+    [[], { ...ready, reason: 5 }, "condition.reason must be a string"],
+  ])("refuses %j with %j", (conditions, update, message) =>
+    expect(() => setCondition(conditions as never, update as never, clock)).toThrow(message),
+  );
+});

@@ -1,0 +1,376 @@
+import { EventEmitter } from "node:events";
+import { FakeClock } from "@holdfast/clock/testing";
+import { Controller, type Runnable } from "@holdfast/controller";
+import { type OperatorContext, runOperator } from "@holdfast/kubernetes";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Greeting, Lease, OperatorWorld } from "./operator-world.ts";
+
+let clock: FakeClock;
+let world: OperatorWorld;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  world = new OperatorWorld(clock);
+});
+
+/** How long a new leader of a quiet cluster waits for its watches, before it lists. */
+const BARRIER = 5_000;
+
+const keysOf = (replica: string): string[] =>
+  world.spans.filter((span) => span.replica === replica).map(({ key }) => key);
+
+describe("runOperator", () => {
+  it("syncs, leads and reconciles, with the server's seconds as its token", async () => {
+    await world.greet("ann");
+    world.start("a");
+    await clock.step(10_000);
+    expect(world.spans).toMatchObject([
+      { replica: "a", key: "default/ann", name: "ann", token: 946_684_800, from: BARRIER },
+    ]);
+    await world.greet("bob");
+    await clock.step(1_000);
+    expect(keysOf("a")).toEqual(["default/ann", "default/bob"]);
+    expect(await world.client.get(Lease, "greeter/greeter")).toMatchObject({
+      spec: { holderIdentity: "a", leaseDurationSeconds: 15 },
+    });
+    await world.end();
+  });
+
+  it("works without an election, under token 0", async () => {
+    await world.greet("ann");
+    world.start("a", { leaderElection: false });
+    await clock.step(1_000);
+    expect(world.spans).toMatchObject([{ key: "default/ann", token: 0 }]);
+    expect(await world.client.find(Lease, "greeter/greeter")).toBeUndefined();
+    await world.end();
+  });
+
+  it("hands the setup all that an operator needs, once, and starts work once per term", async () => {
+    const contexts: OperatorContext[] = [];
+    const tokens: number[] = [];
+    const replica = world.start("a", {
+      setup: async (context) => {
+        contexts.push(context);
+        await clock.sleep(10);
+        return ({ token }) => {
+          tokens.push(token);
+          return [];
+        };
+      },
+    });
+    await clock.step(5_000);
+    replica.transport.hangs = () => true;
+    await clock.step(20_000);
+    replica.transport.hangs = () => false;
+    await clock.step(40_000);
+    expect(contexts).toHaveLength(1);
+    expect(Object.keys(contexts[0] as object).sort()).toEqual([
+      ...["client", "clock", "cluster", "events", "identity"],
+      ...["logger", "metrics", "random"],
+    ]);
+    expect(contexts[0]?.identity).toBe("a");
+    expect(contexts[0]?.client).toBe(contexts[0]?.cluster.client);
+    expect(tokens).toEqual([946_684_800, 946_684_801]);
+    await world.end();
+  });
+
+  it("does not reconcile before every informer has synced", async () => {
+    await world.greet("ann");
+    const replica = world.start("a", { leaderElection: false });
+    replica.transport.hangs = ({ path }) => path.includes("/configmaps");
+    await clock.step(600_000);
+    expect([world.spans, replica.isEnded]).toEqual([[], false]);
+    replica.transport.hangs = () => false;
+    await clock.step(120_000);
+    expect(keysOf("a")).toEqual(["default/ann"]);
+    await world.end();
+  });
+
+  it("stops in order at SIGTERM: work, lease, Events, caches", async () => {
+    await world.greet("ann");
+    const signals = Object.assign(new EventEmitter(), { exit: () => {} });
+    const replica = world.start("a", {
+      signals: signals as never,
+      setup: ({ cluster, events, clock: time, logger }) => {
+        const greetings = cluster.watch(Greeting);
+        return () => [
+          new Controller({
+            ...{ name: "greeter", clock: time, logger, sources: [greetings.source()] },
+            async reconcile({ key }) {
+              const greeting = greetings.list()[0] as never;
+              events.record(greeting, { reason: "Done", action: "Greet", note: key });
+              await time.sleep(4_000);
+              events.record(greeting, { reason: "Done", action: "Greet", note: key });
+            },
+          }),
+        ];
+      },
+    });
+    await clock.step(BARRIER + 1_000);
+    signals.emit("SIGTERM");
+    await clock.step(10_000);
+    const stops = world.lines
+      .filter(([, line]) => /group stopped|lease released|controller stopped$/.test(line))
+      .map(([at, line]) => `${at} ${line.replace("a: ", "")}`);
+    expect(stops).toEqual([
+      "9000 controller stopped",
+      "9000 group stopped", // of the term
+      "9000 lease released",
+      "9000 group stopped", // work
+      "9000 controller stopped", // the writer of Events
+      "9000 group stopped", // events
+      "9000 group stopped", // caches
+      "9000 group stopped", // servers
+    ]);
+    // The repetition would have waited for its interval.
+    const last = world.api.requests.slice(-2).map(({ verb, path }) => [verb, path.split("/")[6]]);
+    expect(last).toEqual([
+      ["update", "leases"],
+      ["patch", "events"],
+    ]);
+    expect([replica.error, signals.listenerCount("SIGTERM")]).toEqual([undefined, 0]);
+    await world.end();
+  });
+
+  it("ends with the error of a part, after the lease is released", async () => {
+    const error = new Error("the disk is full");
+    const part: Runnable = {
+      name: "copier",
+      run: async (signal) => {
+        await clock.sleep(5_000, { signal });
+        throw error;
+      },
+    };
+    const ended: string[] = [];
+    const other: Runnable = {
+      name: "other",
+      run: async (signal) => {
+        await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
+        ended.push("other");
+      },
+    };
+    const replica = world.start("a", { setup: () => () => [part, other] });
+    await clock.step(10_000);
+    expect(replica.isEnded).toBe(true);
+    expect(replica.error).toMatchObject({
+      message: '"leader-elector" failed',
+      errors: [{ cause: { message: '"copier" failed', errors: [{ cause: error }] } }],
+    });
+    expect(ended).toEqual(["other"]);
+    const { spec } = (await world.client.get(Lease, "greeter/greeter")) as never as {
+      spec: object;
+    };
+    expect(spec).toMatchObject({ holderIdentity: "" });
+    await world.end();
+  });
+
+  it.each<[string, object, string]>([
+    ["no name", { name: "" }, "options.name must be a string that is not empty"],
+    ["a name that is no label", { name: "My Op" }, "options.name must be a namespace: at most 63"],
+    ["no transport", { transport: {} }, "options.transport must have a method send()"],
+    ["no setup", { setup: 5 }, "options.setup must be a function, got 5"],
+    [
+      "no namespace",
+      { transport: { send: () => {} } },
+      "options.leaderElection.namespace must be set: options.transport names no namespace",
+    ],
+    [
+      "a bad namespace",
+      { leaderElection: { namespace: "a/b" } },
+      "options.leaderElection.namespace must be a namespace",
+    ],
+    ["a bad election", { leaderElection: true }, "options.leaderElection must be an object"],
+    [
+      "a lease below its deadline",
+      { leaderElection: { leaseDuration: 5_000 } },
+      "options.leaseDuration must be above options.renewDeadline (10000), got 5000",
+    ],
+    ["bad health", { health: 5 }, "options.health must be an object, got 5"],
+    ["bad cluster options", { cluster: 5 }, "options.cluster must be an object, got 5"],
+    [
+      "a negative time",
+      { drainTimeout: -1 },
+      "options.drainTimeout must be a number of at least 0",
+    ],
+    ["an empty identity", { identity: "" }, "options.identity must be a string that is not empty"],
+    ["no clock", { clock: {} }, "options.clock must have a method"],
+    ["bad random", { random: 1 }, "options.random must be a function, got 1"],
+    ["no logger", { logger: {} }, "options.logger must have a method"],
+    ["bad metrics", { metrics: {} }, "options.metrics must have a method"],
+    ["a setup without work", { setup: () => 5 }, "the result of options.setup must be a function"],
+    [
+      "a setup that throws",
+      {
+        setup: () => {
+          throw new Error("no CRD");
+        },
+      },
+      "no CRD",
+    ],
+  ])("rejects %s", async (_name, options, message) => {
+    const replica = world.start("a", options as never);
+    await expect(replica.running).rejects.toThrow(message);
+    await world.end();
+  });
+
+  it("rejects a signal that is none", async () => {
+    const options = { name: "a", transport: world.api.transport, setup: () => () => [] };
+    const running = runOperator({ ...options, leaderElection: false }, 5 as never);
+    await expect(running).rejects.toThrow("signal must be an AbortSignal, got 5");
+  });
+
+  it("rejects work that is none", async () => {
+    for (const work of [5, [{ name: "x" }]]) {
+      const setup = (): never => (() => work) as never;
+      const replica = world.start("a", { setup, leaderElection: false });
+      await clock.step(1_000);
+      expect(JSON.stringify(messagesOf(replica.error))).toContain("the work of a term");
+    }
+    await world.end();
+  });
+});
+
+/** Messages of an error and of all below it. */
+function messagesOf(error: unknown): string[] {
+  const { message, errors = [], cause } = error as AggregateError;
+  return [message, ...[...errors, ...(cause === undefined ? [] : [cause])].flatMap(messagesOf)];
+}
+
+describe("replicas of an operator", () => {
+  it("let one work: the next takes over at once after a stop", async () => {
+    for (const name of ["ann", "bob", "cid"]) await world.greet(name);
+    world.workTime = 700;
+    const [a] = [world.start("a"), world.start("b"), world.start("c")];
+    await clock.step(10_000);
+    expect(keysOf("a")).toHaveLength(3);
+    expect([keysOf("b"), keysOf("c")]).toEqual([[], []]);
+    a?.stop.abort("stop");
+    await clock.step(12_000);
+    expect(a).toMatchObject({ isEnded: true, error: undefined });
+    const [, [next, at] = []] = world.terms();
+    expect([next, at]).toEqual(["b", 12_000 + BARRIER]);
+    expect([keysOf("b").length, keysOf("c"), world.overlaps()]).toEqual([3, [], []]);
+    await world.end();
+  });
+
+  it("take over from one that is gone when its lease is over, not before", async () => {
+    await world.greet("ann");
+    const a = world.start("a");
+    world.start("b");
+    await clock.step(5_000);
+    // As after SIGKILL: no request arrives any more.
+    a.transport.hangs = () => true;
+    await clock.step(30_000);
+    const [, [next, at] = []] = world.terms();
+    // The last renewal was at 4 s; b asks every 2 s.
+    expect([next, at]).toEqual(["b", 20_000 + BARRIER]);
+    expect(world.spans.at(-1)?.token).toBe(946_684_801);
+    await world.end();
+  });
+
+  it("lose the lease in the middle of work: it aborts before the next leader begins", async () => {
+    await world.greet("ann");
+    world.workTime = 60_000;
+    const a = world.start("a");
+    const b = world.start("b");
+    await clock.step(5_500);
+    a.transport.hangs = () => true;
+    await clock.step(30_000);
+    expect(world.spans[0]).toMatchObject({ replica: "a", to: 14_000 });
+    expect(world.spans[1]).toMatchObject({ replica: "b", from: 20_000 + BARRIER });
+    expect([a.isEnded, world.overlaps()]).toEqual([false, []]);
+    a.transport.hangs = () => false;
+    b.stop.abort("stop");
+    world.workTime = 0;
+    await clock.step(90_000);
+    expect(world.terms().map(([replica]) => replica)).toEqual(["a", "b", "a"]);
+    await world.end();
+    expect([a.error, b.error, world.overlaps()]).toEqual([undefined, undefined, []]);
+  });
+
+  it("survive an API server that is away for longer than the lease", async () => {
+    await world.greet("ann");
+    world.workTime = 60_000;
+    const a = world.start("a");
+    const b = world.start("b");
+    await clock.step(5_500);
+    world.api.stop();
+    await clock.step(120_000);
+    expect(world.spans).toMatchObject([{ replica: "a", to: 14_000 }]);
+    world.api.start({ history: "lost" });
+    world.workTime = 100;
+    await world.greet("bob");
+    await clock.step(60_000);
+    expect([a.isEnded, b.isEnded, world.overlaps()]).toEqual([false, false, []]);
+    const after = world.spans.slice(1);
+    expect(new Set(after.map(({ key }) => key))).toEqual(new Set(["default/ann", "default/bob"]));
+    expect(new Set(after.map(({ replica }) => replica)).size).toBe(1);
+    await world.end();
+    expect([a.error, b.error]).toEqual([undefined, undefined]);
+  });
+
+  it("take over with warm caches, but not before these have the last writes of the leader", async () => {
+    await world.greet("ann", "first");
+    const a = world.start("a");
+    const b = world.start("b");
+    await clock.step(5_000);
+    b.transport.isDeaf = true;
+    await world.client.patch(Greeting, "default/ann", { spec: { name: "second" } });
+    await clock.step(1_000);
+    a.stop.abort("stop");
+    await clock.step(30_000);
+    const [first] = world.spans.filter(({ replica }) => replica === "b");
+    // b leads at 8 s, waits for its watch, and lists.
+    expect(first).toMatchObject({ name: "second", from: 8_000 + BARRIER });
+    await world.end();
+    expect(world.overlaps()).toEqual([]);
+  });
+
+  it("do not reconcile while the list of the barrier hangs", async () => {
+    await world.greet("ann", "first");
+    const a = world.start("a");
+    const b = world.start("b");
+    await clock.step(5_000);
+    b.transport.isDeaf = true;
+    b.transport.hangs = ({ path }) => /\/greetings(\?|$)/.test(path);
+    await world.client.patch(Greeting, "default/ann", { spec: { name: "second" } });
+    a.stop.abort("stop");
+    await clock.step(60_000);
+    expect(keysOf("b")).toEqual([]);
+    expect(b.isEnded).toBe(false);
+    b.transport.hangs = () => false;
+    b.transport.isDeaf = false;
+    await clock.step(120_000);
+    expect(world.spans.at(-1)).toMatchObject({ replica: "b", name: "second" });
+    await world.end();
+  });
+
+  it("keep the lease while work drains for longer than it", async () => {
+    await world.greet("ann");
+    world.workTime = 18_000;
+    world.controller = { grace: 20_000 };
+    const a = world.start("a", { drainTimeout: 25_000 });
+    world.start("b");
+    await clock.step(BARRIER + 1_000);
+    a.stop.abort("stop");
+    await clock.step(60_000);
+    expect(world.spans).toMatchObject([
+      { replica: "a", from: 5_000, to: 23_000 },
+      { replica: "b", from: 24_000 + BARRIER },
+    ]);
+    expect([a.error, world.overlaps()]).toEqual([undefined, []]);
+    await world.end();
+  });
+
+  it("name the part that does not stop in time", async () => {
+    await world.greet("ann");
+    const stuck: Runnable = { name: "stuck", run: () => new Promise(() => {}) };
+    const a = world.start("a", { setup: () => () => [stuck] });
+    await clock.step(1_000);
+    a.stop.abort("stop");
+    await clock.step(31_999);
+    expect(a.isEnded).toBe(false);
+    await clock.step(1);
+    expect(a.error).toMatchObject({ message: '"leader-elector" not stopped within 32000 ms' });
+  });
+});

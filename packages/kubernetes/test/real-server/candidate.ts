@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { realClock } from "@holdfast/clock";
+import type { ApiServer } from "../../../../services/apiserver.mjs";
+
+const MAIN = fileURLToPath(new URL("./candidate.mjs", import.meta.url));
+
+/** The time in which a process has led, on the wall clock of the machine. */
+export interface Term {
+  readonly identity: string;
+  readonly token: number;
+  /** Highest version of the journal in its caches at the beginning. */
+  readonly known: number;
+  readonly from: number;
+  /** Undefined while it leads. */
+  readonly until: number | undefined;
+}
+
+/** `candidate.mjs` as a process. */
+export class Candidate implements AsyncDisposable {
+  readonly identity: string;
+  /** Exit code. Null after SIGKILL. */
+  readonly exited: Promise<number | null>;
+  readonly #child: ChildProcess;
+  readonly #terms: Term[] = [];
+  #killedAt: number | undefined;
+
+  constructor(identity: string, namespace: string, server: ApiServer) {
+    this.identity = identity;
+    const access = { API_URL: server.url, API_CA: server.ca, API_TOKEN: server.adminToken };
+    this.#child = spawn(process.execPath, [MAIN, identity, namespace], {
+      env: { ...process.env, ...access },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    this.exited = once(this.#child, "close").then(([code]) => code as number | null);
+    let rest = "";
+    this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) this.#hear(line);
+    });
+  }
+
+  /** Its terms. A kill ends the last one. */
+  get terms(): readonly Term[] {
+    return this.#terms.map((term) => ({ ...term, until: term.until ?? this.#killedAt }));
+  }
+
+  get isLeader(): boolean {
+    const last = this.terms.at(-1);
+    return last !== undefined && last.until === undefined;
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    this.#killedAt ??= realClock.now();
+    await this.exited;
+  }
+
+  /** Sends SIGTERM. Resolves with the exit code. */
+  async stop(): Promise<number | null> {
+    this.#child.kill("SIGTERM");
+    return await this.exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  #hear(line: string): void {
+    const [word, token, known, at] = line
+      .split(" ")
+      .map((part, i) => (i === 0 ? part : Number(part)));
+    const term = { identity: this.identity, token: Number(token), known: Number(known) };
+    const last = this.#terms.at(-1);
+    if (word === "leads") this.#terms.push({ ...term, from: Number(at), until: undefined });
+    else if (last !== undefined)
+      this.#terms[this.#terms.length - 1] = { ...last, until: Number(at) };
+  }
+}

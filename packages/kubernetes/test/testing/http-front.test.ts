@@ -1,0 +1,70 @@
+import { request } from "node:http";
+import { realClock } from "@holdfast/clock";
+import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { expect, it } from "vitest";
+import { CONFIG_MAPS, ConfigMap, configMap } from "./api-kit.ts";
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+function ask(url: string, { method = "GET", token = "t", body = "" } = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const sent = request(url, { method, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk) => (text += chunk));
+      response.on("end", () => resolve({ status: response.statusCode as number, text }));
+      response.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+it("serves objects and watches over HTTP to those who have the token", async () => {
+  const api = new FakeApi({ clock: realClock, resources: [ConfigMap] });
+  await using front = await api.listen({ token: "t" });
+  const url = `${front.url}${CONFIG_MAPS}`;
+  expect(await ask(url, { token: "wrong" })).toMatchObject({ status: 401 });
+  expect(api.requests).toHaveLength(0);
+  const body = JSON.stringify(configMap("a", { text: "one" }));
+  expect(await ask(url, { method: "POST", body })).toMatchObject({ status: 201 });
+  const watched = ask(`${url}?watch=1&resourceVersion=1&timeoutSeconds=1`);
+  expect(JSON.parse((await watched).text)).toMatchObject({
+    type: "ADDED",
+    object: { data: { text: "one" } },
+  });
+});
+
+it("refuses and resets connections over HTTP while it is stopped", async () => {
+  const api = new FakeApi({ clock: realClock, resources: [ConfigMap] });
+  await using front = await api.listen();
+  const url = `${front.url}${CONFIG_MAPS}`;
+  const watched = ask(`${url}?watch=1&resourceVersion=1`);
+  await expect.poll(() => api.requests.length).toBe(1);
+  api.stop();
+  await expect(watched).rejects.toMatchObject({ code: "ECONNRESET" });
+  await expect(ask(url)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  api.start();
+  await expect.poll(() => ask(url).catch(() => undefined)).toMatchObject({ status: 200 });
+  api.intercept({ fault: { type: "reset" } });
+  await expect(ask(url)).rejects.toMatchObject({ code: "ECONNRESET" });
+});
+
+it("ends a watch when its client goes", async () => {
+  const clock = new FakeClock();
+  const api = new FakeApi({ clock, resources: [ConfigMap] });
+  await using front = await api.listen();
+  const sent = request(`${front.url}${CONFIG_MAPS}?watch=1&resourceVersion=1`);
+  sent.on("error", () => {});
+  const opened = new Promise((resolve) => sent.on("response", resolve));
+  sent.end();
+  await opened;
+  expect(clock.waiters()).toBe(1);
+  sent.destroy();
+  await expect.poll(() => clock.waiters()).toBe(0);
+});

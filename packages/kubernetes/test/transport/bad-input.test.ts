@@ -1,0 +1,93 @@
+import { atUrl, fromKubeConfig, fromKubectl, inCluster } from "@holdfast/kubernetes";
+import { describe, expect, it } from "vitest";
+import * as kinds from "../../../../test/bad-input.ts";
+import { expectNoSecret, TOKEN } from "../secrets.ts";
+
+const shared = {
+  clock: kinds.methods("monotonic", "newTimer", "afterFunc"),
+  logger: kinds.methods("debug", "info", "warn", "error"),
+};
+const config = {
+  getCurrentCluster: () => ({ server: "https://a" }),
+  applyToHTTPSOptions: () => Promise.resolve(),
+};
+const serviceAccount = kinds.all(
+  kinds.text,
+  ...["a", "a/b/c", "A/b", "-a/b", "a/--all"].map((value) =>
+    kinds.except(
+      value,
+      `RangeError: options.serviceAccount must be "namespace/name", got ${JSON.stringify(value)}`,
+    ),
+  ),
+);
+
+kinds.testBadInput(
+  [
+    kinds.throws(
+      atUrl,
+      ["http://a", {}],
+      ["url", kinds.unchecked],
+      ["options", kinds.object({ ...shared, ca: kinds.text, token: kinds.func })],
+    ),
+    kinds.throws(
+      inCluster,
+      [{ env: { KUBERNETES_SERVICE_HOST: "a" } }],
+      [
+        "options",
+        kinds.object({
+          ...shared,
+          directory: kinds.text,
+          env: kinds.object({}),
+        }),
+      ],
+    ),
+    kinds.throws(
+      fromKubeConfig,
+      [config, {}],
+      ["config", kinds.methods("getCurrentCluster", "applyToHTTPSOptions")],
+      ["options", kinds.object(shared)],
+    ),
+    kinds.throws(
+      fromKubectl,
+      [{ kubectl: "/nowhere/kubectl" }],
+      [
+        "options",
+        kinds.object({ ...shared, context: kinds.text, kubectl: kinds.text, serviceAccount }),
+      ],
+    ),
+  ],
+  () => {},
+);
+
+describe("the address of a server", () => {
+  it.each([
+    [5, "TypeError: url must be an address such as", "got number"],
+    ["", "RangeError: url must be an address such as", "got text that is no URL"],
+    ["127.0.0.1:6443", "RangeError: url must be an address such as", "got text that is no URL"],
+    ["ftp://a", "RangeError: url must be an address such as", 'got the protocol "ftp:"'],
+    [
+      `https://ann:${TOKEN}@a`,
+      "RangeError: url must have no user and no password",
+      "for a: pass a token",
+    ],
+    [`https://a/?token=${TOKEN}`, "RangeError: url must have no query and no fragment", "for a"],
+    [`https://a/#${TOKEN}`, "RangeError: url must have no query and no fragment", "for a"],
+  ])("such as %j is refused, without its secrets", (url, start, end) => {
+    let error: unknown;
+    try {
+      atUrl(url as string);
+    } catch (caught) {
+      error = caught;
+    }
+    expectNoSecret(error);
+    expect(String(error).slice(0, start.length)).toBe(start);
+    expect(String(error)).toContain(end);
+  });
+
+  it("comes from the environment in a pod", () => {
+    const env = { KUBERNETES_SERVICE_HOST: "a", KUBERNETES_SERVICE_PORT: "x" };
+    expect(() => inCluster({ env })).toThrow(
+      "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be an address",
+    );
+  });
+});

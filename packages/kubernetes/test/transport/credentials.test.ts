@@ -1,0 +1,57 @@
+import { Agent } from "node:http";
+import { inspect } from "node:util";
+import { FakeClock } from "@holdfast/clock/testing";
+import { describe, expect, it, vi } from "vitest";
+import { bearer, CredentialCache, Credentials } from "../../src/transport/credentials.ts";
+import { expectNoSecret, TOKEN } from "../secrets.ts";
+
+const agent = new Agent();
+const named = () => new Credentials(agent, bearer(TOKEN));
+
+describe("credentials", () => {
+  it("say [hidden] when they are printed, alone or within other things", () => {
+    const credentials = named();
+    expect(inspect(credentials)).toBe("[hidden]");
+    expect(JSON.stringify({ credentials })).toBe('{"credentials":"[hidden]"}');
+    expectNoSecret({ credentials });
+    expect(credentials.addTo({ accept: "x" })).toEqual({
+      accept: "x",
+      authorization: `Bearer ${TOKEN}`,
+    });
+  });
+
+  it("are read once for all who ask, and again when they are old", async () => {
+    const clock = new FakeClock();
+    const load = vi.fn(() => Promise.resolve(named()));
+    const cache = new CredentialCache({ load, maxAge: 10_000, clock });
+    const [first, second] = await Promise.all([cache.get(), cache.get()]);
+    expect(first).toBe(second);
+    await clock.step(9_999);
+    expect(await cache.get()).toBe(first);
+    await clock.step(1);
+    expect(await cache.get()).not.toBe(first);
+    expect(load).toHaveBeenCalledTimes(2);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("are read again after an error", async () => {
+    const error = new Error("no file");
+    const load = vi.fn(() => Promise.resolve(named())).mockRejectedValueOnce(error);
+    const cache = new CredentialCache({ load, maxAge: 10_000, clock: new FakeClock() });
+    await expect(cache.get()).rejects.toBe(error);
+    expect(await cache.get()).toBeInstanceOf(Credentials);
+  });
+
+  it("that are forgotten late do not take newer ones along", async () => {
+    const onRefused = vi.fn();
+    const load = vi.fn(() => Promise.resolve(named()));
+    const cache = new CredentialCache({ load, maxAge: 10_000, clock: new FakeClock(), onRefused });
+    const old = await cache.get();
+    await cache.forget(old);
+    const fresh = await cache.get();
+    await cache.forget(old);
+    expect(await cache.get()).toBe(fresh);
+    expect(load).toHaveBeenCalledTimes(2);
+    expect(onRefused).toHaveBeenCalledTimes(1);
+  });
+});

@@ -1,0 +1,209 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FakeClock } from "@holdfast/clock/testing";
+import { fromKubectl, type KubeTransport } from "@holdfast/kubernetes";
+import { describe, expect, it } from "vitest";
+import { readBody } from "../../src/transport/read-body.ts";
+import { certificates } from "../certificates/certificates.ts";
+import { expectNoSecret, quietLogger, SECRET, safeErrorOf, TOKEN } from "../secrets.ts";
+import { answer, type TestServer, testServer } from "./test-server.ts";
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** A program in place of kubectl: prints what it is told to, and notes its arguments. */
+function fakeKubectl() {
+  const directory = mkdtempSync(join(tmpdir(), "kubectl-"));
+  const file = (name: string) => join(directory, name);
+  const script = `#!/bin/sh
+cd '${directory}'
+echo "$*" >> calls
+if [ -f stderr ]; then cat view; cat stderr >&2; exit 1; fi
+case "$1" in config) cat view ;; create) cat token ;; esac
+`;
+  writeFileSync(file("kubectl"), script);
+  chmodSync(file("kubectl"), 0o755);
+  return {
+    kubectl: file("kubectl"),
+    say: (name: "view" | "token" | "stderr", text: string) => writeFileSync(file(name), text),
+    calls: () => readFileSync(file("calls"), "utf8").trim().split("\n"),
+    file,
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true }),
+  };
+}
+
+/** The output of `kubectl config view` for a server, in JSON. */
+function view({ url }: Pick<TestServer, "url">, user: object, cluster: object = {}): string {
+  const ca = base64(certificates.ca);
+  return JSON.stringify({
+    kind: "Config",
+    clusters: [
+      { name: "c", cluster: { server: url, "certificate-authority-data": ca, ...cluster } },
+    ],
+    users: [{ name: "u", user }],
+    contexts: [{ name: "dev", context: { cluster: "c", user: "u", namespace: "team-a" } }],
+    "current-context": "dev",
+  });
+}
+
+async function send(transport: KubeTransport): Promise<number> {
+  const request = { method: "GET", path: "/version", headers: {} };
+  const { status, body } = await transport.send(request, new AbortController().signal);
+  await readBody(body, 1_000, "test");
+  return status;
+}
+
+const serve = () => testServer((_, response) => answer(response, 200, {}), certificates.server);
+const VIEW = "config view --raw --minify --flatten -o json";
+
+describe("fromKubectl", () => {
+  it("uses the current context of kubectl", async () => {
+    using program = fakeKubectl();
+    await using server = await serve();
+    program.say("view", view(server, { token: TOKEN }));
+    const transport = fromKubectl({ kubectl: program.kubectl });
+    expect(transport.namespace).toBe("team-a");
+    expect(transport.description).toBe(`${server.url} (kubectl context dev)`);
+    expect([await send(transport), await send(transport)]).toEqual([200, 200]);
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
+    expect(program.calls()).toEqual([VIEW]);
+    expectNoSecret(transport);
+    transport.closeIdle?.();
+  });
+
+  it("uses a context by its name, and its client certificate", async () => {
+    using program = fakeKubectl();
+    const names: unknown[] = [];
+    await using server = await testServer(
+      (_, response) => {
+        const socket = response.socket as import("node:tls").TLSSocket;
+        names.push(socket.getPeerCertificate().subject.CN);
+        answer(response, 200, {});
+      },
+      { ...certificates.server, ca: certificates.ca, requestCert: true },
+    );
+    const { cert, key } = certificates.client;
+    const user = { "client-certificate-data": base64(cert), "client-key-data": base64(key) };
+    program.say("view", view(server, user));
+    expect(await send(fromKubectl({ kubectl: program.kubectl, context: "dev" }))).toBe(200);
+    expect(names).toEqual(["ann"]);
+    expect(program.calls()).toEqual([`${VIEW} --context=dev`]);
+  });
+
+  it("asks kubectl again after a 401", async () => {
+    using program = fakeKubectl();
+    await using server = await testServer(({ headers }, response) => {
+      program.say("view", view(server, { token: TOKEN }));
+      answer(response, headers.authorization === `Bearer ${TOKEN}` ? 200 : 401, {});
+    }, certificates.server);
+    program.say("view", view(server, { token: "old" }));
+    expect(await send(fromKubectl({ kubectl: program.kubectl }))).toBe(200);
+    expect(program.calls()).toEqual([VIEW, VIEW]);
+  });
+
+  it("reads a token file, again after 30 minutes, and names it when it is gone", async () => {
+    using program = fakeKubectl();
+    const clock = new FakeClock();
+    await using server = await serve();
+    const tokenFile = program.file("token");
+    program.say("token", "one\n");
+    program.say("view", view(server, { tokenFile }));
+    const transport = fromKubectl({ kubectl: program.kubectl, clock });
+    await send(transport);
+    program.say("token", "two\n");
+    await clock.step(1_799_999);
+    await send(transport);
+    await clock.step(1);
+    await send(transport);
+    const tokens = server.requests.map(({ headers }) => headers.authorization);
+    expect(tokens).toEqual(["Bearer one", "Bearer one", "Bearer two"]);
+    rmSync(tokenFile);
+    await clock.step(1_800_000);
+    expect((await safeErrorOf(send(transport))).message).toBe(
+      `${tokenFile} cannot be read (ENOENT): check tokenFile of the kubeconfig`,
+    );
+    transport.closeIdle?.();
+  });
+
+  const plugin = { exec: { command: "aws-iam", apiVersion: "client.authentication.k8s.io/v1" } };
+
+  it("creates tokens of a service account where a plugin makes the credentials", async () => {
+    using program = fakeKubectl();
+    await using server = await serve();
+    program.say("view", view(server, plugin));
+    program.say("token", `${TOKEN}\n`);
+    const { kubectl } = program;
+    const transport = fromKubectl({ kubectl, context: "dev", serviceAccount: "team-a/greeter" });
+    expect(await send(transport)).toBe(200);
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
+    expect(program.calls()[1]).toBe(
+      "create token greeter --namespace=team-a --duration=1h --context=dev",
+    );
+  });
+
+  it("says what to do where a plugin makes the credentials", () => {
+    using program = fakeKubectl();
+    program.say("view", view({ url: "https://a" }, plugin));
+    expect(() => fromKubectl({ kubectl: program.kubectl })).toThrow(
+      'the plugin "aws-iam" makes the credentials of context "dev": pass serviceAccount, or use atUrl() and kubectl proxy, or fromKubeConfig() and @kubernetes/client-node',
+    );
+  });
+
+  it("logs once that the kubeconfig turns verification of TLS off", async () => {
+    using program = fakeKubectl();
+    const logger = quietLogger();
+    await using server = await serve();
+    const cluster = {
+      "certificate-authority-data": undefined,
+      "insecure-skip-tls-verify": true,
+      "tls-server-name": "elsewhere.test",
+    };
+    program.say("view", view(server, { token: TOKEN }, cluster));
+    const transport = fromKubectl({ kubectl: program.kubectl, logger });
+    expect([await send(transport), await send(transport)]).toEqual([200, 200]);
+    expect(logger.lines).toEqual([
+      `warn: TLS is not verified: the kubeconfig says so { server: '${server.url}' }`,
+    ]);
+    transport.closeIdle?.();
+  });
+
+  it("says what kubectl says when it fails, and nothing that it has printed", () => {
+    using program = fakeKubectl();
+    program.say("view", SECRET);
+    program.say("stderr", "error: current-context must exist in order to minify\n");
+    const { kubectl } = program;
+    expect(() => fromKubectl({ kubectl })).toThrow(
+      `"${kubectl} ${VIEW}" failed: error: current-context must exist in order to minify`,
+    );
+  });
+
+  it.each([
+    ["no JSON", TOKEN, "kubectl config view gave no JSON: check the version of kubectl"],
+    ["null", "null", "the kubeconfig must have a current context with a cluster"],
+    ["no context", '{"contexts":null,"clusters":[]}', "the kubeconfig must have a current context"],
+    ["a proxy", view({ url: "https://a" }, {}, { "proxy-url": "http://b" }), "takes no proxy"],
+    ["a password", view({ url: "https://a" }, { username: "a", password: TOKEN }), "no password"],
+    [
+      "an address with a password",
+      view({ url: `https://a:${TOKEN}@b` }, {}),
+      "server of the kubeconfig's cluster must have no user and no password, got both for b",
+    ],
+  ])("refuses output with %s", (_, output, message) => {
+    using program = fakeKubectl();
+    program.say("view", output);
+    let error: unknown;
+    try {
+      fromKubectl({ kubectl: program.kubectl });
+    } catch (caught) {
+      error = caught;
+    }
+    expectNoSecret(error);
+    expect(String(error)).toContain(message);
+  });
+
+  it("says that kubectl is missing", () => {
+    expect(() => fromKubectl({ kubectl: "/nowhere/kubectl" })).toThrow(
+      "/nowhere/kubectl was not found: install kubectl, or check PATH",
+    );
+  });
+});

@@ -1,0 +1,383 @@
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { inspect } from "node:util";
+import { gzipSync } from "node:zlib";
+import {
+  atUrl,
+  isConnectionError,
+  type KubeRequest,
+  type KubeTransport,
+} from "@holdfast/kubernetes";
+import { describe, expect, it, vi } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { readBody } from "../../src/transport/read-body.ts";
+import { certificates } from "../certificates/certificates.ts";
+import { expectNoSecret, SECRET, safeErrorOf, TOKEN } from "../secrets.ts";
+import { answer, testServer } from "./test-server.ts";
+
+const GET: KubeRequest = { method: "GET", path: "/api/v1/pods?limit=1", headers: {} };
+const never = new AbortController().signal;
+
+async function textOf(transport: KubeTransport, request = GET, signal = never): Promise<string> {
+  const { body } = await transport.send(request, signal);
+  return (await readBody(body, 1_000_000, "test")).toString();
+}
+
+describe("a request", () => {
+  it("has its method, its path behind that of the server, its headers and its body", async () => {
+    await using server = await testServer((_, response) => answer(response, 201, { ok: true }));
+    const transport = atUrl(`${server.url}/k8s/c-1/`, { token: () => TOKEN });
+    const sent = { method: "DELETE", path: "/api/v1/x?a=b", headers: { accept: "y" }, body: "ü" };
+    const { status, headers, body } = await transport.send(sent, never);
+    expect({ status, type: headers["content-type"] }).toEqual({
+      status: 201,
+      type: "application/json",
+    });
+    expect((await readBody(body, 100, "test")).toString()).toBe('{"ok":true}');
+    expect(server.requests).toMatchObject([
+      {
+        method: "DELETE",
+        path: "/k8s/c-1/api/v1/x?a=b",
+        body: "ü",
+        headers: { accept: "y", authorization: `Bearer ${TOKEN}`, "content-length": "2" },
+      },
+    ]);
+    expectNoSecret(transport);
+  });
+
+  it("uses the connection of the last one, and closeIdle() closes it", async () => {
+    await using server = await testServer((_, response) => answer(response, 200, {}));
+    const transport = atUrl(server.url);
+    for (let i = 0; i < 3; i++) await textOf(transport);
+    expect(server.connections()).toBe(1);
+    transport.closeIdle?.();
+    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+    expect(await textOf(transport)).toBe("{}");
+    transport.closeIdle?.();
+  });
+
+  it("does not follow a redirect", async () => {
+    await using other = await testServer((_, response) => answer(response, 200, {}));
+    await using server = await testServer((_, response) => {
+      response.writeHead(302, { location: other.url }).end("elsewhere");
+    });
+    const { status } = await atUrl(server.url, { token: () => TOKEN }).send(GET, never);
+    expect(status).toBe(302);
+    expect(other.requests).toEqual([]);
+  });
+
+  it("asks for gzip and unpacks it, and does not ask on loopback", async () => {
+    await using server = await testServer(({ headers }, response) => {
+      const isWanted = headers["accept-encoding"] === "gzip";
+      response.writeHead(200, isWanted ? { "content-encoding": "gzip" } : {});
+      response.end(isWanted ? gzipSync("packed") : "plain");
+    });
+    const request = { ...GET, headers: { "accept-encoding": "gzip" } };
+    expect(await textOf(atUrl(server.url), request)).toBe("plain");
+    expect(await textOf(atUrl(server.url.replace("127.0.0.1", "0.0.0.0")), request)).toBe("packed");
+  });
+
+  it("fails when its gzip is none", async () => {
+    await using server = await testServer((_, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(SECRET);
+    });
+    const error = await safeErrorOf(textOf(atUrl(server.url)));
+    expect(error.message).toBe(
+      `GET /api/v1/pods: no answer from ${server.url} (Z_DATA_ERROR): the answer is not valid gzip: check for a proxy on the way`,
+    );
+  });
+});
+
+describe("an abort", () => {
+  const reason = { why: "test" };
+
+  it("before the request rejects with the reason itself, and sends nothing", async () => {
+    await using server = await testServer((_, response) => answer(response, 200, {}));
+    await expect(atUrl(server.url).send(GET, AbortSignal.abort(reason))).rejects.toBe(reason);
+    expect(server.connections()).toBe(0);
+  });
+
+  it("before the head rejects with the reason itself, and closes the connection", async () => {
+    const stop = new AbortController();
+    await using server = await testServer(() => stop.abort(reason));
+    await expect(atUrl(server.url).send(GET, stop.signal)).rejects.toBe(reason);
+    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+    expect(abortListeners(stop.signal)).toBe(0);
+  });
+
+  it("within the body rejects with the reason itself, and closes the connection", async () => {
+    const stop = new AbortController();
+    await using server = await testServer((_, response) => {
+      response.writeHead(200).write("one");
+    });
+    const { body } = await atUrl(server.url).send(GET, stop.signal);
+    const chunks: string[] = [];
+    const read = async () => {
+      for await (const chunk of body) {
+        chunks.push(Buffer.from(chunk).toString());
+        stop.abort(reason);
+      }
+    };
+    await expect(read()).rejects.toBe(reason);
+    expect(chunks).toEqual(["one"]);
+    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+    expect(abortListeners(stop.signal)).toBe(0);
+  });
+
+  it("within a compressed body rejects with the reason itself, without another chunk", async () => {
+    const stop = new AbortController();
+    await using server = await testServer((_, response) => {
+      response
+        .writeHead(200, { "content-encoding": "gzip" })
+        .end(gzipSync(Buffer.alloc(1_000_000)));
+    });
+    const transport = atUrl(server.url);
+    const { body } = await transport.send(GET, stop.signal);
+    let chunks = 0;
+    const read = async () => {
+      for await (const chunk of body) {
+        chunks += Math.min(chunk.length, 1);
+        stop.abort(reason);
+      }
+    };
+    await expect(read()).rejects.toBe(reason);
+    expect(chunks).toBe(1);
+    transport.closeIdle?.();
+    expect(abortListeners(stop.signal)).toBe(0);
+  });
+
+  it("while the token is asked for rejects with the reason itself", async () => {
+    const stop = new AbortController();
+    const token = () => {
+      stop.abort(reason);
+      return new Promise<string>(() => {});
+    };
+    await expect(atUrl("http://127.0.0.1:1", { token }).send(GET, stop.signal)).rejects.toBe(
+      reason,
+    );
+    expect(abortListeners(stop.signal)).toBe(0);
+  });
+
+  it("has no listener left after a body was read", async () => {
+    const stop = new AbortController();
+    await using server = await testServer((_, response) => answer(response, 200, {}));
+    await textOf(atUrl(server.url), GET, stop.signal);
+    await vi.waitFor(() => expect(abortListeners(stop.signal)).toBe(0));
+  });
+});
+
+describe("a body", () => {
+  it("that is left early closes its connection", async () => {
+    const stop = new AbortController();
+    await using server = await testServer((_, response) => {
+      response.writeHead(200).write("one");
+    });
+    const { body } = await atUrl(server.url).send(GET, stop.signal);
+    for await (const chunk of body) {
+      expect(Buffer.from(chunk).toString()).toBe("one");
+      break;
+    }
+    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+    expect(abortListeners(stop.signal)).toBe(0);
+  });
+
+  it("that is cut off rejects with an error that names the server", async () => {
+    await using server = await testServer((_, response) => {
+      response.writeHead(200).write("one", () => response.destroy());
+    });
+    const { body } = await atUrl(server.url).send(GET, never);
+    const error = await safeErrorOf(readBody(body, 100, "test"));
+    expect(isConnectionError(error)).toBe(true);
+    expect(error.message).toBe(
+      `GET /api/v1/pods: no answer from ${server.url} (ECONNRESET): the connection broke; it may be restarting`,
+    );
+  });
+});
+
+describe("a connection that the server has closed while it was idle", () => {
+  /** Answers the first request of a connection, and closes it at the second. */
+  function closingServer() {
+    const known = new WeakSet<object>();
+    return testServer((_, response) => {
+      const { socket } = response;
+      if (socket === null || known.has(socket)) return response.destroy();
+      known.add(socket);
+      answer(response, 200, {});
+      return undefined;
+    });
+  }
+
+  it("does not fail a GET", async () => {
+    await using server = await closingServer();
+    const transport = atUrl(server.url);
+    for (let i = 0; i < 3; i++) expect(await textOf(transport)).toBe("{}");
+    expect(server.requests).toHaveLength(5);
+    transport.closeIdle?.();
+  });
+
+  it("fails a POST, which may have been carried out", async () => {
+    await using server = await closingServer();
+    const transport = atUrl(server.url);
+    await textOf(transport);
+    const error = await safeErrorOf(textOf(transport, { ...GET, method: "POST", body: "{}" }));
+    expect(error.message).toContain("(ECONNRESET)");
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("fails a GET on a new connection at once", async () => {
+    await using server = await testServer((_, response) => response.destroy());
+    await safeErrorOf(textOf(atUrl(server.url)));
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe("a 401", () => {
+  it("asks for the token again, and sends the request once more", async () => {
+    const tokens = ["old", TOKEN];
+    await using server = await testServer(({ headers }, response) =>
+      answer(response, headers.authorization === `Bearer ${TOKEN}` ? 200 : 401, {}),
+    );
+    const transport = atUrl(server.url, { token: () => tokens.shift() ?? "none" });
+    expect((await transport.send(GET, never)).status).toBe(200);
+    expect((await transport.send(GET, never)).status).toBe(200);
+    expect(server.requests).toHaveLength(3);
+    expect(tokens).toEqual([]);
+  });
+
+  it("that comes again is the answer", async () => {
+    await using server = await testServer((_, response) => answer(response, 401, {}));
+    const token = vi.fn(() => TOKEN);
+    const { status } = await atUrl(server.url, { token }).send(GET, never);
+    expect(status).toBe(401);
+    expect(server.requests).toHaveLength(2);
+    expect(token).toHaveBeenCalledTimes(2);
+  });
+
+  it("without a token is the answer", async () => {
+    await using server = await testServer((_, response) => answer(response, 401, {}));
+    expect((await atUrl(server.url).send(GET, never)).status).toBe(401);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it("to many requests at once asks for the token once", async () => {
+    let right = "first";
+    await using server = await testServer(({ headers }, response) =>
+      answer(response, headers.authorization === `Bearer ${right}` ? 200 : 401, {}),
+    );
+    const token = vi.fn(() => Promise.resolve(right));
+    const transport = atUrl(server.url, { token });
+    const all = () => Promise.all(Array.from({ length: 5 }, () => transport.send(GET, never)));
+    expect((await all()).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(token).toHaveBeenCalledTimes(1);
+    right = "second";
+    expect((await all()).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(token).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe("without an answer, the error names the server and what to check", () => {
+  const fails = (url: string, ca?: string) =>
+    safeErrorOf(textOf(atUrl(url, { ca, token: () => TOKEN })));
+
+  it("when no server is there", async () => {
+    const error = await fails("http://127.0.0.1:1");
+    expect(error.message).toBe(
+      "GET /api/v1/pods: no answer from http://127.0.0.1:1 (ECONNREFUSED): check that the API server runs, and its port",
+    );
+  });
+
+  it("when its name is unknown", async () => {
+    const error = await fails("http://nowhere.invalid");
+    expect(error.message).toMatch(
+      /^GET \/api\/v1\/pods: no answer from http:\/\/nowhere\.invalid \((ENOTFOUND|EAI_AGAIN)\): its name was not found: check the name, and DNS$/,
+    );
+  });
+
+  it.each([
+    ["nobody known has signed", "server", undefined, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
+    [
+      "another authority has signed",
+      "server",
+      certificates.otherCa,
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    ],
+  ] as const)("when its certificate is one that %s", async (_, name, ca, code) => {
+    await using server = await testServer((__, response) => response.end(), certificates[name]);
+    const error = await fails(server.url, ca);
+    expect(error.message).toBe(
+      `GET /api/v1/pods: no answer from ${server.url} (${code}): its certificate is not signed by the given certificate authority: check the CA`,
+    );
+    expect(server.requests).toEqual([]);
+  });
+
+  it("when its certificate is for another name", async () => {
+    await using server = await testServer((_, response) => response.end(), certificates.elsewhere);
+    const error = await fails(server.url, certificates.ca);
+    expect(error.message).toBe(
+      `GET /api/v1/pods: no answer from ${server.url} (ERR_TLS_CERT_ALTNAME_INVALID): its certificate is for other names: check the address, or the server name for TLS`,
+    );
+  });
+
+  it("when a variable of the environment turns verification off", async () => {
+    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+    using _ = vi.spyOn(process, "emitWarning").mockReturnValue(); // Node's, about the variable
+    await using server = await testServer((__, response) => response.end(), certificates.server);
+    expect((await fails(server.url)).message).toContain("is not signed by");
+    vi.unstubAllEnvs();
+  });
+
+  it("when it speaks http, not https", async () => {
+    await using server = await testServer((_, response) => response.end());
+    const error = await fails(server.url.replace("http", "https"));
+    expect(error.message).toMatch(
+      /: TLS failed: check the address and whether it is https or http$/,
+    );
+  });
+
+  it("when it speaks no HTTP, without its bytes", async () => {
+    const server = createTcpServer((socket) => socket.resume().end(`${SECRET}\r\n\r\n`));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const error = await fails(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    expect(error.message).toMatch(/\(HPE_INVALID_CONSTANT\): the answer is not HTTP: check/);
+    expect(error.cause).not.toHaveProperty("rawPacket");
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it("when the token is no header, without its value", async () => {
+    const token = () => `${TOKEN}\n`;
+    const error = await safeErrorOf(textOf(atUrl("http://127.0.0.1:1", { token })));
+    expect(error.message).toBe(
+      'the credentials for the header "authorization" must be of printable ASCII characters: check the token',
+    );
+  });
+
+  it("when the function for the token throws, and asks again at the next request", async () => {
+    await using server = await testServer((_, response) => answer(response, 200, {}));
+    let isBroken = true;
+    const token = () => {
+      if (isBroken) throw new Error("no vault");
+      return TOKEN;
+    };
+    const transport = atUrl(server.url, { token });
+    await expect(textOf(transport)).rejects.toThrow("no vault");
+    isBroken = false;
+    expect(await textOf(transport)).toBe("{}");
+  });
+});
+
+describe("a transport", () => {
+  it("over TLS reaches a server that its CA has signed", async () => {
+    await using server = await testServer(
+      (_, response) => answer(response, 200, {}),
+      certificates.server,
+    );
+    expect(await textOf(atUrl(server.url, { ca: certificates.ca }))).toBe("{}");
+  });
+
+  it("shows its address and no token when it is printed", async () => {
+    await using server = await testServer((_, response) => answer(response, 200, {}));
+    const transport = atUrl(server.url, { token: () => TOKEN });
+    await textOf(transport);
+    expectNoSecret(transport);
+    expect(inspect(transport)).toContain(server.url);
+  });
+});

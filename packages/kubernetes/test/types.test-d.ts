@@ -1,0 +1,144 @@
+// Compiled, never run: the types of kubernetes-types and of client-node fit.
+import {
+  builtIn,
+  type Cached,
+  customResource,
+  type Json,
+  type KubeClient,
+  type KubeConfigLike,
+  type KubeObject,
+  type Stored,
+} from "@holdfast/kubernetes";
+import type {
+  KubeConfig,
+  V1ConfigMap,
+  V1Deployment,
+  V1Lease,
+  V1Pod,
+} from "@kubernetes/client-node";
+import type { Deployment as DeploymentObject } from "kubernetes-types/apps/v1.js";
+import type { Lease as LeaseObject } from "kubernetes-types/coordination/v1.js";
+import type { ConfigMap as ConfigMapObject, Pod as PodObject } from "kubernetes-types/core/v1.js";
+import { expectTypeOf } from "vitest";
+
+interface GreetingObject extends KubeObject {
+  spec: { name: string; times?: number };
+  status?: { text: string };
+}
+
+declare const client: KubeClient;
+declare const text: string | undefined;
+const Greeting = customResource<GreetingObject>({
+  apiVersion: "example.org/v1",
+  kind: "Greeting",
+  plural: "greetings",
+});
+const ConfigMap = builtIn<ConfigMapObject>("v1", "ConfigMap");
+const Deployment = builtIn<DeploymentObject>("apps/v1", "Deployment");
+const Lease = builtIn<LeaseObject>("coordination.k8s.io/v1", "Lease");
+const Pod = builtIn<PodObject>("v1", "Pod");
+
+export async function withOwnTypes(): Promise<void> {
+  const greeting = await client.get(Greeting, "default/ann");
+  expectTypeOf(greeting).toEqualTypeOf<Stored<GreetingObject>>();
+  expectTypeOf(greeting.metadata.name).toEqualTypeOf<string>();
+  expectTypeOf(greeting.metadata.resourceVersion).toEqualTypeOf<string>();
+  expectTypeOf(greeting.spec.name).toEqualTypeOf<string>();
+  expectTypeOf(greeting.status?.text).toEqualTypeOf<string | undefined>();
+  expectTypeOf(await client.find(Greeting, "default/ann")).toEqualTypeOf<
+    Stored<GreetingObject> | undefined
+  >();
+
+  const { name, namespace } = greeting.metadata;
+  await client.create(Greeting, {
+    metadata: { name, namespace },
+    spec: { name: "x", times: undefined },
+  });
+  // @ts-expect-error a spec must be whole
+  await client.create(Greeting, { metadata: { name }, spec: {} });
+  // @ts-expect-error a Greeting has no data
+  await client.create(Greeting, { metadata: { name }, spec: { name: "x" }, data: {} });
+  await client.update(Greeting, { ...greeting, spec: { ...greeting.spec, times: 2 } });
+  // @ts-expect-error without a version
+  await client.update(Greeting, { metadata: { name }, spec: { name: "x" } });
+  await client.apply(Greeting, { metadata: { name, namespace }, status: { text: "x" } });
+  // @ts-expect-error without a name
+  await client.apply(Greeting, { status: { text: "x" } });
+  await client.patch(Greeting, { name, namespace }, { spec: { times: null } });
+  // @ts-expect-error a number of times
+  await client.patch(Greeting, { name, namespace }, { spec: { times: "two" } });
+  await client.patch(Greeting, "default/ann", [{ op: "remove", path: "/spec/times" }]);
+  // @ts-expect-error not an operation
+  await client.patch(Greeting, "default/ann", [{ op: "rename", path: "/spec/times" }]);
+  await client.modify(Greeting, "default/ann", (object) => {
+    expectTypeOf(object).toEqualTypeOf<Stored<GreetingObject>>();
+    object.spec.times = 3;
+  });
+  for await (const object of client.list(Greeting))
+    expectTypeOf(object).toEqualTypeOf<Stored<GreetingObject>>();
+}
+
+export async function withCachedObjects(cached: Cached<GreetingObject>): Promise<void> {
+  expectTypeOf(cached.spec).toEqualTypeOf<{ readonly name: string; readonly times?: number }>();
+  // @ts-expect-error a cached object is frozen
+  cached.spec.name = "x";
+  await client.update(Greeting, cached);
+  await client.update(Greeting, { ...cached, spec: { ...cached.spec, times: 1 } });
+  await client.apply(Greeting, cached);
+  await client.create(Greeting, cached);
+}
+
+export async function withKubernetesTypes(): Promise<void> {
+  const map = await client.get(ConfigMap, "default/ann");
+  expectTypeOf(map.kind).toEqualTypeOf<"ConfigMap">();
+  expectTypeOf(map.data).toEqualTypeOf<{ [name: string]: string } | undefined>();
+  await client.create(ConfigMap, {
+    metadata: { name: "ann", namespace: text, labels: undefined, finalizers: ["a/b"] },
+    data: { a: "1" },
+    immutable: undefined,
+  });
+  await client.update(ConfigMap, map);
+  await client.update(ConfigMap, { ...map, data: { ...map.data, b: "2" } });
+  await client.patch(ConfigMap, "default/ann", {
+    data: { a: null },
+    metadata: { labels: { x: null } },
+  });
+  const owner = { apiVersion: "v1", kind: "A", name: "a", uid: "u", controller: true };
+  await client.apply(ConfigMap, {
+    metadata: { name: "x", ownerReferences: [owner] },
+    data: { text: "x" },
+  });
+  await client.apply(Deployment, {
+    metadata: { name: "web", namespace: text },
+    spec: {
+      replicas: 2,
+      template: { spec: { containers: [{ name: "web", image: text }] } },
+    },
+  });
+  const lease = await client.get(Lease, "default/x");
+  expectTypeOf(lease.spec?.renewTime).toEqualTypeOf<string | undefined>();
+  await client.modify(Pod, "default/x", (pod) => {
+    if (pod.spec !== undefined) pod.spec.activeDeadlineSeconds = 1;
+  });
+}
+
+const NodeConfigMap = builtIn<Json<V1ConfigMap>>("v1", "ConfigMap");
+const NodeDeployment = builtIn<Json<V1Deployment>>("apps/v1", "Deployment");
+const NodeLease = builtIn<Json<V1Lease>>("coordination.k8s.io/v1", "Lease");
+const NodePod = builtIn<Json<V1Pod>>("v1", "Pod");
+
+export async function withClientNode(config: KubeConfig): Promise<void> {
+  expectTypeOf(config).toExtend<KubeConfigLike>();
+  const map = await client.get(NodeConfigMap, "default/ann");
+  expectTypeOf(map.metadata.creationTimestamp).toEqualTypeOf<string>();
+  await client.create(NodeConfigMap, { metadata: { name: "ann" }, data: { a: "1" } });
+  await client.update(NodeConfigMap, { ...map, data: { ...map.data, b: "2" } });
+  await client.apply(NodeDeployment, {
+    metadata: { name: "web", namespace: text },
+    spec: { template: { spec: { containers: [{ name: "web", image: text }] } } },
+  });
+  const lease = await client.get(NodeLease, "default/x");
+  expectTypeOf(lease.metadata.deletionTimestamp).toEqualTypeOf<string | undefined>();
+  for await (const pod of client.list(NodePod, { fields: { "spec.nodeName": "a" } }))
+    expectTypeOf(pod.status?.startTime).toEqualTypeOf<string | undefined>();
+}

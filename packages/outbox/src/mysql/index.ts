@@ -1,0 +1,12 @@
+export { type MigrateOptions, migrate, type SessionDatabase } from "./migrate.ts";
+export {
+  type MySqlConnection,
+  MySqlDatabase,
+  type MySqlErrors,
+  type MySqlPool,
+  type MySqlRunner,
+  type MySqlStatement,
+} from "./mysql-database.ts";
+export { MySqlLock, type MySqlLockOptions } from "./mysql-lock.ts";
+export { MySqlStore, type MySqlStoreOptions } from "./mysql-store.ts";
+export type { ReadCommittedDatabase } from "./read-committed.ts";

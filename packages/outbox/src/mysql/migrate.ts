@@ -1,0 +1,85 @@
+import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type Queryable, requirePrefix } from "../store/database.ts";
+import { type Migration, migrationsOf } from "./migrations.ts";
+
+/** How long one process waits for the migrations of another, in seconds. */
+const PATIENCE = 600;
+
+/** The name of a lock is at most 64 characters long, and the server has one set of names. */
+const LOCK = "CONCAT('holdfast-', SHA1(CONCAT_WS('/', DATABASE(), ?)))";
+
+/** Options for {@link migrate}. */
+export interface MigrateOptions {
+  /**
+   * The first part of the names of the tables: 1 to 30 lower case letters and underscores.
+   *
+   * @defaultValue `"outbox_"`
+   */
+  readonly prefix?: string | undefined;
+}
+
+/** A database whose connections can be used one at a time. */
+export interface SessionDatabase {
+  /**
+   * Runs a function on one connection, outside transactions.
+   *
+   * @returns the value of `work`. If the promise rejects, the connection was closed
+   */
+  session<Value>(work: (session: Queryable) => Promise<Value>): Promise<Value>;
+}
+
+/**
+ * Brings the tables of an outbox up to date. Processes that start together wait for one another, at most
+ * 10 minutes. Each migration is applied once; if one fails halfway, the next call completes it.
+ *
+ * @param database - the database, with the right to create tables
+ * @returns the numbers of the migrations it applied
+ *
+ * @example
+ * ```ts no-run
+ * import { MySqlDatabase, migrate } from "@holdfast/outbox/mysql";
+ * import { retry } from "@holdfast/wait";
+ * import { createPool } from "mysql2/promise";
+ *
+ * const database = new MySqlDatabase(createPool("mysql://shop@127.0.0.1/shop"));
+ * await retry(() => migrate(database)); // the server may not be up yet
+ * ```
+ */
+export async function migrate(
+  database: SessionDatabase,
+  options: MigrateOptions = {},
+): Promise<readonly number[]> {
+  requireMethods("database", database, ["session"]);
+  requireOptions("options", options);
+  const { prefix = "outbox_" } = options;
+  requirePrefix("options.prefix", prefix);
+  return await database.session(async (session) => {
+    // A statement that changes the schema commits, so a transaction would not keep others away.
+    const [row] = await session.query(`SELECT GET_LOCK(${LOCK}, ${PATIENCE}) AS locked`, [prefix]);
+    if (Number(row?.["locked"]) !== 1)
+      throw new Error(`migrate: another process migrates ${prefix}* for ${PATIENCE} s; try again`);
+    const applied = await appliedNumbers(session, prefix);
+    const missing = migrationsOf(prefix).filter(({ number }) => !applied.has(number));
+    for (const migration of missing) await apply(migration, session, prefix);
+    await session.query(`SELECT RELEASE_LOCK(${LOCK})`, [prefix]);
+    return missing.map(({ number }) => number);
+  });
+}
+
+async function appliedNumbers(session: Queryable, prefix: string): Promise<ReadonlySet<unknown>> {
+  await session.query(
+    `CREATE TABLE IF NOT EXISTS ${prefix}migration (number INT PRIMARY KEY, name VARCHAR(255) NOT NULL)
+      ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin`,
+  );
+  const rows = await session.query(`SELECT number FROM ${prefix}migration`);
+  return new Set(rows.map(({ number }) => number));
+}
+
+async function apply(migration: Migration, session: Queryable, prefix: string): Promise<void> {
+  const { number, name, statements } = migration;
+  for (const statement of statements) await session.query(statement);
+  await session.query(`INSERT INTO ${prefix}migration (number, name) VALUES (?, ?)`, [
+    number,
+    name,
+  ]);
+}

@@ -1,0 +1,213 @@
+import type { Queryable, Row } from "../store/database.ts";
+import type { SessionDatabase } from "./migrate.ts";
+import type { ReadCommittedDatabase } from "./read-committed.ts";
+
+/** A statement with the options of `mysql2`. */
+export interface MySqlStatement {
+  /** The text. */
+  sql: string;
+
+  /** The values of a prepared statement. */
+  values?: unknown[];
+}
+
+/** The part of a pool and of a connection of `mysql2/promise` that runs statements. */
+export interface MySqlRunner {
+  /** Runs a text. */
+  query(statement: MySqlStatement): Promise<[unknown, unknown]>;
+
+  /** Prepares a statement, and runs it. */
+  execute(statement: MySqlStatement): Promise<[unknown, unknown]>;
+}
+
+/** The part of a connection of `mysql2/promise` that {@link MySqlDatabase} uses. */
+export interface MySqlConnection extends MySqlRunner {
+  /** Gives it back to the pool. */
+  release(): void;
+
+  /** Closes it: the pool does not use it again. */
+  destroy(): void;
+}
+
+/** The part of a pool of `mysql2/promise` that {@link MySqlDatabase} uses. */
+export interface MySqlPool extends MySqlRunner {
+  /** Lends a connection. */
+  getConnection(): Promise<MySqlConnection>;
+
+  /** Closes all connections. */
+  end(): Promise<void>;
+
+  /** Reports each new connection. */
+  on(event: "connection", listener: (connection: MySqlErrors) => void): unknown;
+}
+
+/** The errors of a connection. */
+export interface MySqlErrors {
+  /** Adds a listener. */
+  on(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** Rows are objects, with values of the driver's own types, whatever the options of the pool say. */
+const READING = {
+  rowsAsArray: false,
+  nestTables: false,
+  namedPlaceholders: false,
+  typeCast: true,
+};
+
+/** The bit of the server's status that says that a transaction is open. */
+const IN_TRANSACTION = 1;
+
+/**
+ * A MySQL or MariaDB server, through a pool of `mysql2/promise`.
+ *
+ * Its settings are those of the pool. Leave `charset` at the driver's default, `utf8mb4`. Statements with
+ * parameters are prepared, so that no `sql_mode` changes the meaning of a text.
+ *
+ * @example
+ * ```ts no-run
+ * import { MySqlDatabase } from "@holdfast/outbox/mysql";
+ * import { createPool } from "mysql2/promise";
+ *
+ * await using database = new MySqlDatabase(createPool("mysql://shop@127.0.0.1/shop"));
+ * ```
+ */
+export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
+  readonly #pool: MySqlPool;
+
+  /**
+   * @param pool - a new pool of `mysql2/promise`; ends with this object
+   * @param onError - receives errors of connections that break, which the pool replaces
+   */
+  constructor(pool: MySqlPool, onError: (error: Error) => void = () => {}) {
+    this.#pool = pool;
+    // The pool listens for one error of each. A second one without a listener ends the process.
+    pool.on("connection", (connection) => connection.on("error", onError));
+  }
+
+  async query(text: string, params: readonly unknown[] = []): Promise<readonly Row[]> {
+    return await rowsOf(this.#pool, text, params);
+  }
+
+  async transaction<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
+    return await this.#run(work, ["START TRANSACTION"]);
+  }
+
+  async readCommitted<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
+    const level = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"; // of the next one alone
+    return await this.#run(work, [level, "START TRANSACTION"]);
+  }
+
+  async session<Value>(work: (session: Queryable) => Promise<Value>): Promise<Value> {
+    const connection = await this.#pool.getConnection();
+    try {
+      return await work({ query: (text, params = []) => rowsOf(connection, text, params) });
+    } catch (error) {
+      connection.destroy(); // It may hold a lock.
+      throw error;
+    } finally {
+      connection.release();
+    }
+  }
+
+  /** Ends the pool. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #run<Value>(
+    work: (tx: Queryable) => Promise<Value>,
+    start: readonly string[],
+  ): Promise<Value> {
+    const connection = await this.#pool.getConnection();
+    try {
+      for (const sql of start) await connection.query({ sql });
+      const transaction = new MySqlTransaction(connection);
+      const value = await transaction.run(work);
+      await connection.query({ sql: "COMMIT" });
+      return value;
+    } catch (error) {
+      // Without its answer, the connection is not used again.
+      await connection.query({ sql: "ROLLBACK" }).catch(() => connection.destroy());
+      throw error;
+    } finally {
+      connection.release();
+    }
+  }
+}
+
+/** A transaction that is open. Its statements run one after another. */
+class MySqlTransaction implements Queryable {
+  readonly #connection: MySqlConnection;
+  #state: "open" | "undone" | "over" = "open";
+  #cause: unknown;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(connection: MySqlConnection) {
+    this.#connection = connection;
+  }
+
+  async run<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
+    try {
+      const value = await work({ query: (text, params) => this.query(text, params) });
+      await this.#last;
+      this.#requireOpen();
+      return value;
+    } finally {
+      this.#state = "over";
+    }
+  }
+
+  async query(text: string, params: readonly unknown[] = []): Promise<readonly Row[]> {
+    const answer = this.#last.then(() => this.#send(text, params));
+    this.#last = answer.catch(() => undefined);
+    return await answer;
+  }
+
+  async #send(text: string, params: readonly unknown[]): Promise<readonly Row[]> {
+    this.#requireOpen();
+    try {
+      return await rowsOf(this.#connection, text, params);
+    } catch (error) {
+      if (!(await this.#goesOn())) {
+        this.#state = "undone";
+        this.#cause = error;
+      }
+      throw error;
+    }
+  }
+
+  /** After some errors, a deadlock for one, the server would commit each further statement by itself. */
+  async #goesOn(): Promise<boolean> {
+    try {
+      const [result] = await this.#connection.query({ sql: "DO 0" });
+      const { serverStatus = 0 } = result as { readonly serverStatus?: number };
+      return (serverStatus & IN_TRANSACTION) !== 0;
+    } catch {
+      return false;
+    }
+  }
+
+  #requireOpen(): void {
+    // The connection may be in another transaction by now.
+    if (this.#state === "over") throw new Error("the transaction has ended");
+    if (this.#state === "undone")
+      throw new Error("the transaction was rolled back: a statement failed", {
+        cause: this.#cause,
+      });
+  }
+}
+
+async function rowsOf(
+  connection: MySqlRunner,
+  text: string,
+  params: readonly unknown[],
+): Promise<readonly Row[]> {
+  const statement = { ...READING, sql: text };
+  // Prepared statements stay on the server, so one that is new each time must not become one.
+  const [result] =
+    params.length === 0
+      ? await connection.query(statement)
+      : await connection.execute({ ...statement, values: [...params] });
+  return Array.isArray(result) ? (result as readonly Row[]) : [];
+}

@@ -1,0 +1,54 @@
+import type { Clock } from "@holdfast/clock";
+import { retry } from "@holdfast/wait";
+import type { Database, Queryable } from "../store/database.ts";
+
+/** A database of MySQL or MariaDB. */
+export interface ReadCommittedDatabase extends Database {
+  /**
+   * Like `transaction`, at the isolation level `READ COMMITTED`: it locks rows, and no gaps between them,
+   * so that a `save` does not wait for a claim.
+   */
+  readCommitted<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value>;
+}
+
+/** The server has ended a transaction, or a statement, for others to go on. */
+const LOCK_WAIT_TIMEOUT = 1205;
+const DEADLOCK = 1213;
+
+export const DUPLICATE_ENTRY = 1062;
+
+/**
+ * How often, and after which waits in milliseconds, a transaction is tried again. Without jitter: of those
+ * in a deadlock the server ends one, and the others go on.
+ */
+const RETRIES = 5;
+const BACKOFF = { duration: 5, factor: 2 };
+
+/** When to stop trying, and the clock of the waits. */
+interface Limits {
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Runs a transaction of the outbox itself, again if the server has ended it for others to go on. */
+export async function ownTransaction<Value>(
+  database: ReadCommittedDatabase,
+  work: (tx: Queryable) => Promise<Value>,
+  limits: Limits,
+): Promise<Value> {
+  return await retry(() => database.readCommitted(work), {
+    ...limits,
+    backoff: BACKOFF,
+    retries: RETRIES,
+    shouldRetry: ({ error }) => hasNumber(error, DEADLOCK) || hasNumber(error, LOCK_WAIT_TIMEOUT),
+  });
+}
+
+/** Whether an error is the server's of this number, or is caused by it: query layers wrap errors. */
+export function hasNumber(error: unknown, number: number): boolean {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; depth++) {
+    if ("errno" in cause && cause.errno === number) return true;
+    cause = cause.cause;
+  }
+  return false;
+}

@@ -1,0 +1,1 @@
+export { PGliteDatabase, type PGliteLike, type PGliteTransaction } from "./pglite-database.ts";

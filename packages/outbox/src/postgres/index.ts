@@ -1,0 +1,11 @@
+export { type MigrateOptions, migrate } from "./migrate.ts";
+export {
+  type PgClient,
+  PgDatabase,
+  type PgNotification,
+  type PgPool,
+  type PgResult,
+} from "./pg-database.ts";
+export type { PostgresDatabase } from "./postgres-database.ts";
+export { PostgresLock, type PostgresLockOptions } from "./postgres-lock.ts";
+export { PostgresStore, type PostgresStoreOptions } from "./postgres-store.ts";

@@ -1,0 +1,64 @@
+import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type Database, type Queryable, requirePrefix } from "../store/database.ts";
+import { type Migration, migrationsOf } from "./migrations.ts";
+
+/** Any number that no other program locks in the same database. */
+const LOCK = 7_305_120_553;
+
+/** Options for {@link migrate}. */
+export interface MigrateOptions {
+  /**
+   * The first part of the names of the tables: 1 to 30 lower case letters and underscores.
+   *
+   * @defaultValue `"outbox_"`
+   */
+  readonly prefix?: string | undefined;
+}
+
+/**
+ * Brings the tables of an outbox up to date. Processes that start together wait for one another; each
+ * migration is applied once, and all that are missing in one transaction.
+ *
+ * @param database - the database, with the right to create tables
+ * @returns the numbers of the migrations it applied
+ *
+ * @example
+ * ```ts no-run
+ * import { migrate, PgDatabase } from "@holdfast/outbox/postgres";
+ * import { retry } from "@holdfast/wait";
+ * import pg from "pg";
+ *
+ * const database = new PgDatabase(new pg.Pool());
+ * await retry(() => migrate(database)); // the server may not be up yet
+ * ```
+ */
+export async function migrate(
+  database: Database,
+  options: MigrateOptions = {},
+): Promise<readonly number[]> {
+  requireMethods("database", database, ["transaction"]);
+  requireOptions("options", options);
+  const { prefix = "outbox_" } = options;
+  requirePrefix("options.prefix", prefix);
+  return await database.transaction(async (tx) => {
+    await tx.query("SELECT pg_advisory_xact_lock($1::bigint)", [LOCK]);
+    const applied = await appliedNumbers(tx, prefix);
+    const missing = migrationsOf(prefix).filter(({ number }) => !applied.has(number));
+    for (const migration of missing) await apply(migration, tx, prefix);
+    return missing.map(({ number }) => number);
+  });
+}
+
+async function appliedNumbers(tx: Queryable, prefix: string): Promise<ReadonlySet<unknown>> {
+  await tx.query(
+    `CREATE TABLE IF NOT EXISTS ${prefix}migration (number integer PRIMARY KEY, name text NOT NULL)`,
+  );
+  const rows = await tx.query(`SELECT number FROM ${prefix}migration`);
+  return new Set(rows.map(({ number }) => number));
+}
+
+async function apply(migration: Migration, tx: Queryable, prefix: string): Promise<void> {
+  const { number, name, statements } = migration;
+  for (const statement of statements) await tx.query(statement);
+  await tx.query(`INSERT INTO ${prefix}migration (number, name) VALUES ($1, $2)`, [number, name]);
+}

@@ -1,0 +1,207 @@
+import { requireFunction, requireMethods } from "@holdfast/clock/internal";
+import { withTimeout } from "@holdfast/wait";
+import type { Queryable, Row } from "../store/database.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
+
+/** The part of a `pg.Pool` that {@link PgDatabase} uses. */
+export interface PgPool {
+  /** Runs a statement on a connection that is free. */
+  query(text: string, values?: unknown[]): Promise<PgResult>;
+
+  /** Lends a connection. */
+  connect(): Promise<PgClient>;
+
+  /** Closes all connections. */
+  end(): Promise<void>;
+
+  /** Listens for errors of idle connections. */
+  on(event: "error", listener: (error: Error) => void): unknown;
+
+  /** Its settings. */
+  readonly options?: {
+    /** The number of connections it may have. Without it, the pool has one to spare for listening. */
+    readonly max?: number | undefined;
+  };
+}
+
+/** The part of a `pg.PgClient` that {@link PgDatabase} uses. */
+export interface PgClient {
+  /** Runs a statement. */
+  query(text: string, values?: unknown[]): Promise<PgResult>;
+
+  /** Gives the connection back; with an argument that is true, it is closed. */
+  release(broken?: Error | boolean): void;
+
+  /** Adds a listener. `end` gives no error. */
+  on(event: "error" | "end", listener: (error?: Error) => void): unknown;
+
+  /** Adds a listener for notifications. */
+  on(event: "notification", listener: (notification: PgNotification) => void): unknown;
+
+  /** Removes a listener. */
+  off(event: "error" | "end", listener: (error?: Error) => void): unknown;
+
+  /** Removes a listener for notifications. */
+  off(event: "notification", listener: (notification: PgNotification) => void): unknown;
+}
+
+/** The part of a `pg.Notification` that {@link PgDatabase} uses. */
+export interface PgNotification {
+  /** The text given to `NOTIFY`. */
+  readonly payload?: string | undefined;
+}
+
+/** The part of a `pg.QueryResult` that {@link PgDatabase} uses. */
+export interface PgResult {
+  /** The rows. */
+  readonly rows: readonly Row[];
+
+  /** The command that the server has run: `COMMIT` or `ROLLBACK`, for example. */
+  readonly command: string;
+}
+
+/**
+ * A PostgreSQL server, through a pool of `pg`.
+ *
+ * Its settings are those of the pool. Three are worth setting: `connectionTimeoutMillis`, so that a server
+ * that hangs is an error; `idle_in_transaction_session_timeout`, so that a process that stands still in a
+ * transaction does not keep its rows locked; and `keepAlive`, so that a connection that listens and was cut
+ * is noticed. A relay that listens keeps one connection of the pool, never the last.
+ *
+ * @example
+ * ```ts no-run
+ * import { PgDatabase } from "@holdfast/outbox/postgres";
+ * import pg from "pg";
+ *
+ * await using database = new PgDatabase(new pg.Pool({ connectionTimeoutMillis: 5_000 }));
+ * ```
+ */
+export class PgDatabase implements PostgresDatabase {
+  readonly #pool: PgPool;
+  /** The number of connections that listen. */
+  #listening = 0;
+
+  /**
+   * @param pool - a pool of `pg`; ends with this object
+   * @param onError - receives errors of idle connections, which the pool replaces
+   * @throws TypeError that names the argument
+   */
+  constructor(pool: PgPool, onError: (error: Error) => void = () => {}) {
+    requireMethods("pool", pool, ["connect", "query", "on", "end"]);
+    requireFunction("onError", onError);
+    this.#pool = pool;
+    pool.on("error", onError); // An error event without a listener ends the process.
+  }
+
+  async query(text: string, params: readonly unknown[] = []): Promise<readonly Row[]> {
+    const { rows } = await this.#pool.query(text, [...params]);
+    return rows;
+  }
+
+  async transaction<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
+    const client = await this.#pool.connect();
+    let broken: Error | undefined;
+    const onBreak = (error?: Error): void => {
+      broken = error;
+    };
+    client.on("error", onBreak); // The pool does not listen while a connection is lent.
+    try {
+      return await inTransaction(client, work);
+    } catch (error) {
+      await client.query("ROLLBACK").catch((failure: Error) => {
+        broken = failure;
+      });
+      throw error;
+    } finally {
+      client.off("error", onBreak);
+      client.release(broken); // With an error, the connection is not used again.
+    }
+  }
+
+  async listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (signal.aborted) return;
+    this.#requireSpare();
+    this.#listening++;
+    try {
+      const connect = (): Promise<PgClient> => this.#pool.connect();
+      const onLate = (client: PgClient): void => client.release();
+      const client = await withTimeout(connect, Number.POSITIVE_INFINITY, { signal, onLate });
+      await listenUntilLost(client, { channel, onNotify, signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#listening--;
+    }
+  }
+
+  /** Ends the pool, when the connections that are lent have come back. Stop relays first. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.end();
+  }
+
+  /** Without another connection nothing that is heard of could be claimed. */
+  #requireSpare(): void {
+    const max = this.#pool.options?.max ?? Number.POSITIVE_INFINITY;
+    if (this.#listening + 1 < max) return;
+    throw new Error(
+      `listening would take the last of ${max} connections of the pool: raise its max, or set the option listen of the relay to false`,
+    );
+  }
+}
+
+async function inTransaction<Value>(
+  client: PgClient,
+  work: (tx: Queryable) => Promise<Value>,
+): Promise<Value> {
+  await client.query("BEGIN");
+  let state: "open" | "over" = "open";
+  const query: Queryable["query"] = async (text, params = []) => {
+    // The connection may be in another transaction by now.
+    if (state === "over") throw new Error("the transaction has ended");
+    return (await client.query(text, [...params])).rows;
+  };
+  let value: Value;
+  try {
+    value = await work({ query });
+  } finally {
+    state = "over";
+  }
+  const { command } = await client.query("COMMIT");
+  // PostgreSQL says so, and no more, if a statement had failed and nobody took notice.
+  if (command !== "COMMIT") throw new Error("the transaction was rolled back: a statement failed");
+  return value;
+}
+
+interface Listening {
+  readonly channel: string;
+  readonly onNotify: (payload: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Rejects on abort, or when the connection is lost, and ends it: it still listens. */
+async function listenUntilLost(
+  client: PgClient,
+  { channel, onNotify, signal }: Listening,
+): Promise<void> {
+  const listener = ({ payload = "" }: PgNotification): void => onNotify(payload);
+  let lose: (error?: Error) => void = () => {};
+  const lost = new Promise<never>((_, reject) => {
+    lose = (error = new Error("the connection that listens was closed")) => reject(error);
+  });
+  client.on("notification", listener);
+  client.on("error", lose);
+  client.on("end", lose);
+  try {
+    client.query(`LISTEN "${channel.replaceAll('"', '""')}"`).catch(lose);
+    await withTimeout(() => lost, Number.POSITIVE_INFINITY, { signal });
+  } finally {
+    client.release(true); // From here on the pool listens for its errors.
+    client.off("notification", listener);
+    client.off("error", lose);
+    client.off("end", lose);
+  }
+}

@@ -1,0 +1,14 @@
+import type { Database } from "../store/database.ts";
+
+/** A PostgreSQL, on a server or inside the process. */
+export interface PostgresDatabase extends Database {
+  /**
+   * Listens on a channel of `NOTIFY`. Optional.
+   *
+   * @param channel - a lower case identifier
+   * @param onNotify - receives the payload of each notification
+   * @param signal - ends it, and leaves no listener
+   * @returns a promise that resolves on abort, and rejects if the connection is lost
+   */
+  listen?(channel: string, onNotify: (payload: string) => void, signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,87 @@
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { OutboxEvent } from "../task/outbox-event.ts";
+
+/** From 1 ms to 10 s. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The values of the label `outcome`: the types of the events that end a claim. */
+const OUTCOMES = [
+  "published",
+  "failed",
+  "dead",
+  "orphan",
+  "lost",
+  "unwritten",
+  "released",
+] as const satisfies readonly OutboxEvent["type"][];
+
+/** The metrics that events drive. */
+export class EventFamilies {
+  readonly #attempts: Counter<"outcome">;
+  readonly #claimed: Counter;
+  readonly #claimDuration: Histogram;
+  readonly #broken: Counter;
+  readonly #removed: Counter;
+  readonly #errors: Counter;
+
+  constructor(register: Registry) {
+    const registers = [register];
+    this.#attempts = new Counter({
+      registers,
+      labelNames: ["outcome"],
+      name: "outbox_attempts_total",
+      help: "Number of attempts that have ended, by outcome",
+    });
+    for (const outcome of OUTCOMES) this.#attempts.inc({ outcome }, 0);
+    this.#claimed = new Counter({
+      registers,
+      name: "outbox_claimed_total",
+      help: "Number of messages that were claimed",
+    });
+    this.#claimDuration = new Histogram({
+      registers,
+      buckets: BUCKETS,
+      name: "outbox_claim_duration_seconds",
+      help: "Seconds that a request for messages took",
+    });
+    this.#broken = new Counter({
+      registers,
+      name: "outbox_broken_rows_total",
+      help: "Number of rows that are no message",
+    });
+    this.#removed = new Counter({
+      registers,
+      name: "outbox_removed_total",
+      help: "Number of confirmed messages that were removed",
+    });
+    this.#errors = new Counter({
+      registers,
+      name: "outbox_store_errors_total",
+      help: "Number of requests to the store that have failed",
+    });
+  }
+
+  count(event: OutboxEvent): void {
+    switch (event.type) {
+      case "claimed":
+        this.#claimed.inc(event.count);
+        this.#claimDuration.observe(event.duration / 1_000);
+        break;
+      case "broken":
+        this.#broken.inc();
+        break;
+      case "removed":
+        this.#removed.inc(event.count);
+        break;
+      case "error":
+        this.#errors.inc();
+        break;
+      case "orphan":
+        // The last lost attempt is reported as `dead` too.
+        if (event.failure.nextScheduleTime !== undefined) this.#attempts.inc({ outcome: "orphan" });
+        break;
+      default:
+        this.#attempts.inc({ outcome: event.type });
+    }
+  }
+}

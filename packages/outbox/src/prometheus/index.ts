@@ -1,0 +1,1 @@
+export { OutboxMetrics, type OutboxMetricsOptions } from "./outbox-metrics.ts";

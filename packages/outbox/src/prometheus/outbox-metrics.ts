@@ -1,0 +1,103 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import {
+  requireClock,
+  requireMethods,
+  requireOptions,
+  requirePositive,
+} from "@holdfast/clock/internal";
+import { register as globalRegister, type Registry } from "prom-client";
+import type { OutboxStore } from "../store/outbox-store.ts";
+import type { OutboxEvent } from "../task/outbox-event.ts";
+import { EventFamilies } from "./event-families.ts";
+import { storeGauges } from "./store-gauges.ts";
+
+/** Options for {@link OutboxMetrics}. */
+export interface OutboxMetricsOptions {
+  /** The store that each scrape asks. */
+  readonly store: Pick<OutboxStore<never>, "backlog" | "nextDue">;
+
+  /**
+   * The registry that is scraped.
+   *
+   * @defaultValue `register` of prom-client
+   */
+  readonly register?: Registry | undefined;
+
+  /**
+   * How long the store may take to answer a scrape, in milliseconds. Above 0, finite. Keep it below the
+   * timeout of the scrape, which is 10 s in Prometheus by default.
+   *
+   * @defaultValue `5_000`
+   */
+  readonly storeTimeout?: number | undefined;
+
+  /**
+   * Measures the timeout, and the age of messages.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * The metrics of an outbox in a registry of prom-client.
+ *
+ * Make one for a registry; prom-client refuses a second. Pass its `onEvent` to the relay, the compensation
+ * and the retention of the process.
+ *
+ * | Metric | Type | Labels | |
+ * | --- | --- | --- | --- |
+ * | `outbox_messages` | gauge | `status` | messages that are `pending`, `failed` or `dead` |
+ * | `outbox_oldest_due_age_seconds` | gauge | | how long the oldest due message has waited; 0 if none is due |
+ * | `outbox_store_up` | gauge | | 1 if the store answered this scrape, else 0 |
+ * | `outbox_attempts_total` | counter | `outcome` | attempts that have ended |
+ * | `outbox_claimed_total` | counter | | messages that were claimed |
+ * | `outbox_claim_duration_seconds` | histogram | | how long a request for messages took |
+ * | `outbox_broken_rows_total` | counter | | rows that are no message |
+ * | `outbox_removed_total` | counter | | confirmed messages that the retention removed |
+ * | `outbox_store_errors_total` | counter | | requests to the store that have failed |
+ *
+ * `outcome` is the type of the {@link OutboxEvent}, each attempt under one of them: `published`, `failed`,
+ * `dead`, `orphan` (its relay died), `lost`, `unwritten`, or `released` (not begun in time, or cut short by
+ * a stop). Ids, keys and routes are never labels.
+ *
+ * The first three gauges are read from the store at each scrape, in one reading, and are the same in every
+ * process: aggregate them with `max`, the counters with `sum`. When the store fails or takes longer than
+ * `storeTimeout`, `outbox_store_up` is 0, the other two have no sample, and all other metrics are scraped
+ * as usual.
+ *
+ * @example
+ * ```ts
+ * import { OutboxMetrics } from "@holdfast/outbox/prometheus";
+ * import { MemoryStore } from "@holdfast/outbox/testing";
+ * import { Registry } from "prom-client";
+ *
+ * const register = new Registry();
+ * const metrics = new OutboxMetrics({ store: new MemoryStore(), register });
+ * metrics.onEvent({ type: "removed", count: 250 }); // new Retention({ onEvent: metrics.onEvent, ... })
+ * console.log(await register.getSingleMetricAsString("outbox_removed_total"));
+ * // => # HELP outbox_removed_total Number of confirmed messages that were removed
+ * // => # TYPE outbox_removed_total counter
+ * // => outbox_removed_total 250
+ * ```
+ */
+export class OutboxMetrics {
+  /** Counts an event: the option `onEvent` of relays, compensations and retentions. */
+  readonly onEvent: (event: OutboxEvent) => void;
+
+  /**
+   * @param options - see {@link OutboxMetricsOptions}
+   * @throws RangeError or TypeError that names the option, Error if the registry has metrics of these names
+   */
+  constructor(options: OutboxMetricsOptions) {
+    requireOptions("options", options);
+    const { store, register = globalRegister, storeTimeout = 5_000, clock = realClock } = options;
+    requireMethods("options.store", store, ["backlog", "nextDue"]);
+    requireMethods("options.register", register, ["registerMetric", "metrics"]);
+    requirePositive("options.storeTimeout", storeTimeout);
+    requireClock("options.clock", clock);
+    storeGauges({ store, register, storeTimeout, clock });
+    const families = new EventFamilies(register);
+    this.onEvent = (event) => families.count(event);
+  }
+}

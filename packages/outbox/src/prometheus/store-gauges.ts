@@ -1,0 +1,75 @@
+import type { Clock } from "@holdfast/clock";
+import { withTimeout } from "@holdfast/wait";
+import { Gauge, type Registry } from "prom-client";
+import type { Backlog, OutboxStore } from "../store/outbox-store.ts";
+
+/** Options for {@link storeGauges}. */
+export interface StoreGaugesOptions {
+  readonly store: Pick<OutboxStore<never>, "backlog" | "nextDue">;
+  readonly register: Registry;
+  readonly storeTimeout: number;
+  readonly clock: Clock;
+}
+
+/** The values of one scrape. */
+interface Reading {
+  readonly backlog: Backlog;
+  /** In seconds. */
+  readonly age: number;
+}
+
+/** Registers the gauges that each scrape reads from the store, all from one reading. */
+export function storeGauges({ register, ...options }: StoreGaugesOptions): void {
+  const registers = [register];
+  let reading: Promise<Reading | undefined> | undefined;
+  const read = async (): Promise<Reading | undefined> => {
+    reading ??= readingOf(options).finally(() => {
+      reading = undefined;
+    });
+    return await reading;
+  };
+  new Gauge({
+    registers,
+    labelNames: ["status"],
+    name: "outbox_messages",
+    help: "Messages that are not finished well, by status",
+    async collect() {
+      const found = await read();
+      this.reset();
+      for (const [status, count] of Object.entries(found?.backlog ?? {}))
+        this.set({ status }, count);
+    },
+  });
+  new Gauge({
+    registers,
+    name: "outbox_oldest_due_age_seconds",
+    help: "Seconds since the message that waits for longest was due, 0 if none is due",
+    async collect() {
+      const found = await read();
+      if (found === undefined) this.remove();
+      else this.set(found.age);
+    },
+  });
+  new Gauge({
+    registers,
+    name: "outbox_store_up",
+    help: "Whether the store answered this scrape: 1 or 0",
+    async collect() {
+      this.set((await read()) === undefined ? 0 : 1);
+    },
+  });
+}
+
+/** Undefined if the store fails, or does not answer in time. */
+async function readingOf({
+  store,
+  storeTimeout,
+  clock,
+}: Omit<StoreGaugesOptions, "register">): Promise<Reading | undefined> {
+  const ask = async (): Promise<Reading> => {
+    const [{ pending, failed, dead }, due] = await Promise.all([store.backlog(), store.nextDue()]);
+    const age = due === undefined ? 0 : Math.max(0, clock.now() - due) / 1_000;
+    return { backlog: { pending, failed, dead }, age };
+  };
+  return await withTimeout(ask, storeTimeout, { clock, label: "scrape" }).catch(() => undefined);
+}

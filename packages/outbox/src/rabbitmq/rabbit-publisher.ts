@@ -1,0 +1,232 @@
+import { type Clock, onAbort, realClock } from "@holdfast/clock";
+import {
+  requireBetween,
+  requireClock,
+  requireHooks,
+  requireMethods,
+  requireOptions,
+  requireString,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import {
+  Backoff,
+  type BackoffOptions,
+  type BackoffStrategy,
+  keepConnected,
+  withTimeout,
+} from "@holdfast/wait";
+import type { Message } from "../message/message.ts";
+import { bodyOf } from "../relay/message-body.ts";
+import { Publications } from "../relay/publications.ts";
+import type { Publisher } from "../relay/publisher.ts";
+import type { RabbitChannel } from "./rabbit-channel.ts";
+import { RabbitSession } from "./rabbit-session.ts";
+
+/** In seconds, as AMQP has it: a connection that is silent for twice as long is lost. */
+const HEARTBEAT = "10";
+
+/** The most channels that RabbitMQ allows by default. */
+const MOST_CHANNELS = 2_047;
+
+/** Options for {@link RabbitPublisher}. */
+export interface RabbitPublisherOptions {
+  /** An amqp or amqps URL. Its query may set `heartbeat`, in seconds; 10 if it does not. */
+  readonly url: string;
+
+  /**
+   * The maximum number of channels, and so of messages in flight. Further messages wait for a channel.
+   * Whole, from 1 to 2,047. At least the number of workers of the relay. If the broker allows fewer, the
+   * publisher makes do with those.
+   *
+   * @defaultValue `128`
+   */
+  readonly channels?: number | undefined;
+
+  /**
+   * The delays between attempts to connect, from one start to the next.
+   *
+   * @defaultValue gRPC's: 1 s, growing by 1.6 up to 120 s, and up to 20 % more or less
+   */
+  readonly backoff?: BackoffStrategy | BackoffOptions | undefined;
+
+  /**
+   * Receives the error that ended a connection, and that of each failed attempt to connect. The publisher
+   * goes on, unless this function throws: then `publish` and the disposal reject with that error.
+   *
+   * @defaultValue none
+   */
+  readonly onError?: ((error: unknown) => void) | undefined;
+
+  /**
+   * Measures the delays.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Publishes to RabbitMQ, or another broker of AMQP 0-9-1 that confirms. The property `messageId` holds
+ * the id of the message: by it the consumer recognizes a message that comes twice.
+ *
+ * It connects when it is made, and again whenever the connection is lost, until it is disposed of.
+ *
+ * | Event | `publish` |
+ * | --- | --- |
+ * | the broker confirms | resolves: a durable queue has the message on its disk |
+ * | there is no such exchange, or no queue is bound for the routing key | rejects with an {@link UnroutableError}: either may still be declared |
+ * | the broker refuses with a channel error: 403, no right to write there, or 406, too large | rejects with a {@link RefusedError}; the broker does not have the message |
+ * | the broker rejects the message (`basic.nack`: a queue is full), or the connection ends before the confirmation | rejects with an {@link UnconfirmedError}; the message may have arrived |
+ * | the message cannot be encoded | rejects with a `TerminalError`; nothing was sent |
+ * | there is no connection, or no channel is free | waits for one |
+ * | the broker blocks publishers: an alarm of memory or disk | waits until it is over, and sends nothing meanwhile; messages already in flight wait for their confirmations |
+ * | `signal` aborts | rejects at once with `signal.reason`; a message that still waits is not sent |
+ * | the publisher is disposed of | rejects at once; a message in flight may have arrived |
+ *
+ * Each message in flight has a channel to itself. A broker answers a message it refuses by closing the
+ * channel, so such a message neither fails, delays nor duplicates another.
+ *
+ * A wait counts towards the `publishTimeout` of a relay, and its end counts as a failed attempt: an alarm
+ * that outlasts all attempts of a message makes it dead. Replay dead messages afterwards.
+ *
+ * It declares nothing: exchanges and queues belong to their consumers.
+ *
+ * @example
+ * ```ts no-run
+ * import { RabbitPublisher } from "@holdfast/outbox/rabbitmq";
+ *
+ * await using publisher = new RabbitPublisher({
+ *   url: "amqp://127.0.0.1",
+ *   onError: (error) => console.error("RabbitMQ:", error),
+ * });
+ * ```
+ */
+export class RabbitPublisher implements Publisher {
+  readonly #publications = new Publications();
+  readonly #kept: Promise<void>;
+  /** Publications that wait for a channel, the earliest first. */
+  readonly #waiting = new Set<(channel: Promise<RabbitChannel | undefined>) => void>();
+  #session: RabbitSession | undefined;
+
+  /** @throws RangeError or TypeError that names the option */
+  constructor(options: RabbitPublisherOptions) {
+    requireOptions("options", options);
+    const { url, channels = 128, backoff, onError, clock = realClock } = options;
+    const address = addressOf(url);
+    requireWhole(
+      "options.channels",
+      requireBetween("options.channels", channels, 1, MOST_CHANNELS),
+      1,
+    );
+    requireHooks("options", { onError });
+    requireClock("options.clock", clock);
+    const parts = { url: address, clock, channels, onAvailable: () => this.#serve() };
+    this.#kept = keepConnected(
+      ({ signal }) => RabbitSession.open({ ...parts, signal }),
+      async (session, signal) => {
+        const lost = await this.#use(session, signal);
+        if (lost !== undefined) onError?.(lost);
+      },
+      {
+        signal: this.#publications.signal,
+        backoff: strategyOf(backoff),
+        clock,
+        onRetry: ({ error }) => onError?.(error),
+        onLate: (session) => session.close(),
+      },
+    );
+    this.#kept.catch((error: unknown) => this.#publications.end(error));
+  }
+
+  async publish(message: Message, signal: AbortSignal): Promise<void> {
+    await this.#publications.run((own) => this.#deliver(message, own), signal);
+  }
+
+  /** Closes the connection. Publications that have not ended are rejected. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#publications.end();
+    await this.#kept;
+  }
+
+  /** Serves until the session ends. Returns the reason, or undefined if it was closed. */
+  async #use(session: RabbitSession, signal: AbortSignal): Promise<Error | undefined> {
+    this.#session = session;
+    this.#serve();
+    try {
+      return await withTimeout(() => session.ended, Number.POSITIVE_INFINITY, { signal });
+    } catch {
+      return undefined;
+    } finally {
+      this.#session = undefined;
+      await session.close();
+    }
+  }
+
+  async #deliver(message: Message, signal: AbortSignal): Promise<void> {
+    const body = Buffer.from(bodyOf(message));
+    for (;;) {
+      const channel = await this.#channel(signal);
+      if (channel === undefined) continue; // Nothing was sent.
+      if (!signal.aborted) return await channel.publish(message, body, signal);
+      channel.giveBack();
+      return;
+    }
+  }
+
+  /** Waits for a channel; undefined if it closed before it could be used. */
+  async #channel(signal: AbortSignal): Promise<RabbitChannel | undefined> {
+    signal.throwIfAborted();
+    const lent = new Promise<RabbitChannel | undefined>((resolve, reject) => {
+      const take = (channel: Promise<RabbitChannel | undefined>): void => {
+        leave();
+        resolve(channel);
+      };
+      const subscription = onAbort(signal, (reason) => {
+        leave();
+        reject(reason);
+      });
+      const leave = (): void => {
+        this.#waiting.delete(take);
+        subscription[Symbol.dispose]();
+      };
+      this.#waiting.add(take);
+      this.#serve();
+    });
+    const channel = await lent;
+    return channel?.isOpen ? channel : undefined;
+  }
+
+  /** Lends channels to those that wait, as long as there are any. */
+  #serve(): void {
+    for (const take of this.#waiting) {
+      if (this.#session?.isAvailable !== true) return;
+      take(this.#session.lend());
+    }
+  }
+}
+
+function addressOf(url: string): string {
+  requireString("options.url", url);
+  if (!URL.canParse(url) || !/^amqps?:$/.test(new URL(url).protocol))
+    throw new RangeError("options.url must be an amqp or amqps URL");
+  const address = new URL(url);
+  if (!address.searchParams.has("heartbeat")) address.searchParams.set("heartbeat", HEARTBEAT);
+  return address.href;
+}
+
+/** Checks the option at the door; `keepConnected` would reject later. */
+function strategyOf(backoff: RabbitPublisherOptions["backoff"]): BackoffStrategy | undefined {
+  if (backoff === undefined) return undefined;
+  requireOptions("options.backoff", backoff);
+  if ("delayFunc" in backoff) {
+    requireMethods("options.backoff", backoff, ["delayFunc"]);
+    return backoff;
+  }
+  try {
+    return new Backoff(backoff);
+  } catch (error) {
+    const ErrorClass = error instanceof TypeError ? TypeError : RangeError;
+    const message = (error as Error).message.replace("options", "options.backoff");
+    throw new ErrorClass(message, { cause: error });
+  }
+}

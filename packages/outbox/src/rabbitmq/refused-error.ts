@@ -1,0 +1,30 @@
+const CODE = "ERR_OUTBOX_REFUSED";
+
+/** Options for a {@link RefusedError}. */
+export interface RefusedErrorOptions {
+  /** The error of the channel. */
+  readonly cause?: unknown;
+}
+
+/**
+ * A broker refused a message with a channel error, and does not keep it: its user may not write to the
+ * exchange (403), or the message is above the broker's limit of size (406), for example.
+ */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+  /** Stable across versions and copies of this package. */
+  readonly code: typeof CODE = CODE;
+  /** The reply code of AMQP, `403` for example. */
+  readonly replyCode: number;
+
+  /** @param replyCode - the reply code of AMQP */
+  constructor(replyCode: number, options?: RefusedErrorOptions) {
+    super(`the broker refused the message with code ${replyCode}`, options);
+    this.replyCode = replyCode;
+  }
+}
+
+/** Whether a value is a {@link RefusedError}, of this copy of the package or another. */
+export function isRefusedError(value: unknown): value is RefusedError {
+  return value instanceof Error && (value as Partial<RefusedError>).code === CODE;
+}

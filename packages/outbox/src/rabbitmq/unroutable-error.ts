@@ -1,0 +1,34 @@
+import type { ResolvedRoute } from "../message/message.ts";
+
+const CODE = "ERR_OUTBOX_UNROUTABLE";
+
+/** What a broker lacks for a message. */
+export type Missing = "exchange" | "queue";
+
+/** A broker has no place for a message, and does not keep it. */
+export class UnroutableError extends Error {
+  override readonly name = "UnroutableError";
+  /** Stable across versions and copies of this package. */
+  readonly code: typeof CODE = CODE;
+
+  /** Where the message was to go. */
+  readonly route: ResolvedRoute;
+
+  /**
+   * @param route - where the message was to go
+   * @param missing - what does not exist
+   */
+  constructor(route: ResolvedRoute, missing: Missing) {
+    super(
+      missing === "exchange"
+        ? `there is no exchange "${route.exchange}"`
+        : `no queue is bound to the exchange "${route.exchange}" for the routing key "${route.routingKey}"`,
+    );
+    this.route = route;
+  }
+}
+
+/** Whether a value is an {@link UnroutableError}, of this copy of the package or another. */
+export function isUnroutableError(value: unknown): value is UnroutableError {
+  return value instanceof Error && (value as Partial<UnroutableError>).code === CODE;
+}

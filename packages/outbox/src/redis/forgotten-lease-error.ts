@@ -1,0 +1,23 @@
+const CODE = "ERR_OUTBOX_FORGOTTEN_LEASE";
+
+/** A lock does not give a lease, because it may have forgotten one that still lasts. */
+export class ForgottenLeaseError extends Error {
+  override readonly name = "ForgottenLeaseError";
+  /** Stable across versions and copies of this package. */
+  readonly code: typeof CODE = CODE;
+  /** How long until it gives one, in milliseconds. */
+  readonly remaining: number;
+
+  /** @param lock - the description of the lock */
+  constructor(lock: string, remaining: number) {
+    super(
+      `${lock} may have forgotten a lease when Redis started: it gives none for ${remaining} ms`,
+    );
+    this.remaining = remaining;
+  }
+}
+
+/** Whether a value is a {@link ForgottenLeaseError}, of this copy of the package or another. */
+export function isForgottenLeaseError(value: unknown): value is ForgottenLeaseError {
+  return value instanceof Error && (value as Partial<ForgottenLeaseError>).code === CODE;
+}

@@ -1,0 +1,2 @@
+export { ForgottenLeaseError, isForgottenLeaseError } from "./forgotten-lease-error.ts";
+export { type RedisClient, RedisLock, type RedisLockOptions } from "./redis-lock.ts";

@@ -1,0 +1,142 @@
+import { requireFunction, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import {
+  type LeaseRecord,
+  LockConflictError,
+  type ResourceLock,
+  type Versioned,
+} from "@holdfast/controller";
+import { withTimeout } from "@holdfast/wait";
+import { requireStoredName } from "../message/stored-text.ts";
+import { ForgottenLeaseError } from "./forgotten-lease-error.ts";
+import { READ, WRITE } from "./redis-scripts.ts";
+
+/** The answer of the script for reading: the version, the record if there is one, the server's time. */
+type Found = readonly [version: string, record: string | null, now: number];
+
+/** The answer of the script for writing: the outcome, and for how long the server is too young. */
+type Outcome = readonly [outcome: "written" | "conflict" | "young", remaining: number];
+
+/** A client of Redis, such as one of ioredis. */
+export interface RedisClient {
+  /** Runs a script with some keys and arguments. */
+  eval(script: string, keys: number, ...keysAndValues: string[]): Promise<unknown>;
+}
+
+/** Options for {@link RedisLock}. */
+export interface RedisLockOptions {
+  /** The key. No other program may write or delete it, and Redis may not evict it. */
+  readonly key: string;
+
+  /**
+   * The first token after Redis has forgotten everything, from its time in milliseconds since the
+   * epoch. It must be above every token of before. Below 1 means that there is nothing before.
+   *
+   * @defaultValue that time: tokens stay above those of before as long as fewer than a thousand terms
+   * begin in a second, and the clock of Redis is not set back by more than it was away
+   */
+  readonly firstToken?: ((now: number) => number) | undefined;
+}
+
+/**
+ * A lock in one Redis server, that stays safe when the server forgets.
+ *
+ * | Redis | The lock |
+ * | --- | --- |
+ * | starts, with or without its data | no lease is held; none is given before the server has been up for the lease duration that is asked for: until then `create` and `update` reject with a {@link ForgottenLeaseError} |
+ * | has no record | gives a free one, with a token above all earlier ones |
+ * | is away | rejects as the client does |
+ *
+ * So after a restart the holder steps down, and there is no other until a whole lease has passed. All
+ * electors of a key must use the same lease duration. The wall clock of the server must not be set
+ * forward while it is younger than that.
+ *
+ * For one server, not for replicas that take over from one another. After a fail-over the new primary has
+ * been up for long, knows no lease, and gives one at once, while the old holder still works. Its token is
+ * above the old one, so the fence of the store refuses the old holder. Nothing else protects.
+ *
+ * @example
+ * ```ts no-run
+ * import { RedisLock } from "@holdfast/outbox/redis";
+ * import { Redis } from "ioredis";
+ *
+ * const lock = new RedisLock(new Redis("redis://127.0.0.1"), { key: "outbox-compensation" });
+ * ```
+ */
+export class RedisLock implements ResourceLock {
+  readonly description: string;
+  readonly #client: RedisClient;
+  readonly #key: string;
+  readonly #firstToken: (now: number) => number;
+
+  /** @throws RangeError or TypeError that names the option */
+  constructor(client: RedisClient, options: RedisLockOptions) {
+    requireMethods("client", client, ["eval"]);
+    requireOptions("options", options);
+    const { key, firstToken = (now) => now } = options;
+    requireStoredName("options.key", key);
+    requireFunction("options.firstToken", firstToken);
+    this.#client = client;
+    this.#key = key;
+    this.#firstToken = firstToken;
+    this.description = `key ${key} of Redis`;
+  }
+
+  async get(signal: AbortSignal): Promise<Versioned | undefined> {
+    const [version, text, now] = await this.#read(signal);
+    if (text !== null) return { record: this.#recordOf(text), version };
+    const transitions = this.#firstToken(now) - 1;
+    if (transitions < 0) return undefined;
+    const free = { holder: "", leaseDuration: 0, acquiredAt: 0, renewedAt: 0, transitions };
+    return { record: free, version };
+  }
+
+  async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
+    const [version, text, now] = await this.#read(signal);
+    if (text !== null || record.transitions < this.#firstToken(now))
+      throw new LockConflictError(this.description);
+    return await this.update(record, version, signal);
+  }
+
+  async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
+    const next = globalThis.crypto.randomUUID();
+    const values = [version, next, JSON.stringify(record), `${record.leaseDuration}`];
+    const [outcome, remaining] = (await this.#eval(WRITE, values, signal)) as Outcome;
+    if (outcome === "conflict") throw new LockConflictError(this.description);
+    if (outcome === "young") throw new ForgottenLeaseError(this.description, remaining);
+    return { record, version: next };
+  }
+
+  async #eval(script: string, values: readonly string[], signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted();
+    const request = (): Promise<unknown> => this.#client.eval(script, 1, this.#key, ...values);
+    return await withTimeout(request, Number.POSITIVE_INFINITY, { signal });
+  }
+
+  async #read(signal: AbortSignal): Promise<Found> {
+    return (await this.#eval(READ, [], signal)) as Found;
+  }
+
+  /** To take anything else for a free record could make two holders. */
+  #recordOf(text: string): LeaseRecord {
+    const record = parsed(text);
+    if (!isLeaseRecord(record)) throw new Error(`${this.description} holds no lease record`);
+    return record;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isLeaseRecord(value: unknown): value is LeaseRecord {
+  const { holder, ...numbers } = { ...(value as Partial<LeaseRecord> | null) };
+  const { leaseDuration, acquiredAt, renewedAt, transitions } = numbers;
+  return (
+    typeof holder === "string" &&
+    [leaseDuration, acquiredAt, renewedAt, transitions].every(Number.isFinite)
+  );
+}

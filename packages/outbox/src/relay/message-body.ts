@@ -1,0 +1,17 @@
+import { TerminalError } from "@holdfast/wait";
+import type { Message } from "../message/message.ts";
+
+/**
+ * The content of a message as JSON.
+ *
+ * @throws TerminalError if there is none: the same message would fail again
+ */
+export function bodyOf({ content }: Message): string {
+  try {
+    const body = JSON.stringify(content) as string | undefined;
+    if (body === undefined) throw new TypeError("the content is no JSON value");
+    return body;
+  } catch (error) {
+    throw new TerminalError("the message cannot be encoded", { cause: error });
+  }
+}

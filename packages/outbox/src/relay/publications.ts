@@ -1,0 +1,34 @@
+import { onAbort } from "@holdfast/clock";
+import { withTimeout } from "@holdfast/wait";
+
+/** The publications of a publisher. Each ends with its own signal, and all when the publisher ends. */
+export class Publications {
+  readonly #end = new AbortController();
+
+  /** Aborts when the publisher ends. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /**
+   * Runs a publication until it settles or is aborted, and rejects at once with the reason.
+   *
+   * @param publish - receives a signal that aborts with either
+   */
+  async run(publish: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const own = new AbortController();
+    const abort = (reason: unknown): void => own.abort(reason);
+    const subscriptions = [onAbort(signal, abort), onAbort(this.#end.signal, abort)];
+    try {
+      const options = { signal: own.signal };
+      await withTimeout(() => publish(own.signal), Number.POSITIVE_INFINITY, options);
+    } finally {
+      for (const subscription of subscriptions) subscription[Symbol.dispose]();
+    }
+  }
+
+  /** Rejects publications that have not settled, and those that come later. */
+  end(reason: unknown = new Error("the publisher is closed")): void {
+    this.#end.abort(reason);
+  }
+}

@@ -1,0 +1,103 @@
+import {
+  requireAtLeast,
+  requireBoolean,
+  requireFinite,
+  requireMethods,
+  requireNotNegative,
+  requirePositive,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import type { OutboxStore } from "../store/outbox-store.ts";
+import { type Resolved, resolveTask, type TaskOptions } from "../task/task-options.ts";
+import type { Publisher } from "./publisher.ts";
+
+/** Options for `Relay`. Durations are in milliseconds. */
+export interface RelayOptions extends TaskOptions {
+  /** Where the messages are. */
+  readonly store: Omit<OutboxStore<never>, "save">;
+
+  /** Sends them. The relay does not dispose of it. */
+  readonly publisher: Publisher;
+
+  /**
+   * The number of messages sent at a time. Whole, at least 1. At most twice as many are claimed.
+   *
+   * @defaultValue `10`
+   */
+  readonly workers?: number | undefined;
+
+  /**
+   * How long an attempt may take. Above 0.
+   *
+   * @defaultValue `15_000`
+   */
+  readonly publishTimeout?: number | undefined;
+
+  /**
+   * How long a claim lasts. Above `publishTimeout` plus `clockSkew`; the rest is the time a message may
+   * wait for a worker, and the time its outcome may be written late. The messages of a relay that died
+   * rest for this long.
+   *
+   * @defaultValue `60_000`
+   */
+  readonly claimLength?: number | undefined;
+
+  /**
+   * How much the wall clocks of two hosts may differ. At least 0. An attempt begins only if its claim
+   * lasts longer than the attempt by this much, so that no other host takes it for dead.
+   *
+   * @defaultValue `5_000`
+   */
+  readonly clockSkew?: number | undefined;
+
+  /**
+   * How often the relay looks for messages that other processes have made due. Above 0. Messages it
+   * knows of are sent when they are due.
+   *
+   * @defaultValue `5_000`
+   */
+  readonly pollPeriod?: number | undefined;
+
+  /**
+   * Whether it listens for messages of processes that have no relay, where the store can: on
+   * PostgreSQL. That keeps one connection of the pool; behind a pooler that shares connections between
+   * transactions, switch it off.
+   *
+   * @defaultValue `true`
+   */
+  readonly listen?: boolean | undefined;
+
+  /**
+   * How long attempts may go on after the abort. At least 0, `Infinity` for as long as they take.
+   *
+   * @defaultValue `20_000`
+   */
+  readonly grace?: number | undefined;
+}
+
+/** The options with their defaults. */
+export type ResolvedRelayOptions = Resolved<RelayOptions>;
+
+const STORE_METHODS = ["claimSaved", "claimDue", "nextDue", "markSuccess", "markFail", "release"];
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
+  const task = resolveTask(options);
+  const { store, publisher, workers = 10, publishTimeout = 15_000, clockSkew = 5_000 } = options;
+  const { claimLength = 60_000, pollPeriod = 5_000, grace = 20_000, listen = true } = options;
+  requireMethods("options.store", store, STORE_METHODS);
+  requireMethods("options.publisher", publisher, ["publish"]);
+  requireWhole("options.workers", requireFinite("options.workers", workers), 1);
+  requirePositive("options.publishTimeout", publishTimeout);
+  requireAtLeast("options.clockSkew", clockSkew, 0);
+  requirePositive("options.claimLength", claimLength);
+  if (!(claimLength > publishTimeout + clockSkew))
+    throw new RangeError(
+      `options.claimLength must be above publishTimeout plus clockSkew, ${publishTimeout + clockSkew}, got ${claimLength}`,
+    );
+  requirePositive("options.pollPeriod", pollPeriod);
+  requireNotNegative("options.grace", grace);
+  requireBoolean("options.listen", listen);
+  const durations = { publishTimeout, clockSkew, claimLength, pollPeriod, grace };
+  return { ...task, store, publisher, workers, listen, ...durations };
+}

@@ -1,0 +1,126 @@
+import {
+  requireFinite,
+  requireMethods,
+  requireOptions,
+  requirePositive,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import type { Leadership } from "@holdfast/controller";
+import { withTimeout } from "@holdfast/wait";
+import type { OutboxStore } from "../store/outbox-store.ts";
+import { LockedRounds, type LockedTaskOptions, resolveLockedTask } from "../task/locked-rounds.ts";
+import { report } from "../task/outbox-event.ts";
+import type { Resolved } from "../task/task-options.ts";
+
+/** The rest between two batches, in milliseconds: others want the database too. */
+const BREATH = 50;
+
+/** Options for {@link Retention}. Durations are in milliseconds. */
+export interface RetentionOptions extends LockedTaskOptions {
+  /** Where the messages are. */
+  readonly store: Pick<OutboxStore<never>, "removeConfirmed">;
+
+  /**
+   * From the end of one round to the start of the next. Above 0.
+   *
+   * @defaultValue `60_000`
+   */
+  readonly period?: number | undefined;
+
+  /**
+   * How long a confirmed message is kept, from its confirmation. Above 0. Keep it longer than consumers
+   * remember ids, if you look messages up to answer their questions.
+   *
+   * @defaultValue `604_800_000`, a week
+   */
+  readonly olderThan?: number | undefined;
+
+  /**
+   * The number of messages removed by one request. Whole, at least 1.
+   *
+   * @defaultValue `1_000`
+   */
+  readonly batch?: number | undefined;
+}
+
+/**
+ * Removes messages that were confirmed long ago, with their contents, in small batches. Dead ones stay
+ * until they are replayed.
+ *
+ * It runs in every process, and works in one at a time: the holder of a lock. The lock may be that of
+ * `Compensation`; then the two take turns. Each round that removed messages reports how many, as an
+ * event of type `removed`.
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { MemoryLock } from "@holdfast/controller";
+ * import { Retention } from "@holdfast/outbox";
+ * import { MemoryStore } from "@holdfast/outbox/testing";
+ *
+ * const clock = new FakeClock();
+ * const retention = new Retention({
+ *   name: "shop-1",
+ *   store: new MemoryStore(),
+ *   lock: new MemoryLock(),
+ *   olderThan: 30 * 86_400_000,
+ *   onEvent: (event) => event.type === "removed" && console.log(event.count),
+ *   clock,
+ * });
+ * const stop = new AbortController();
+ * const running = retention.run(stop.signal);
+ * await clock.step(60_000);
+ * stop.abort();
+ * await clock.run(() => running);
+ * ```
+ */
+export class Retention {
+  /** Its name. */
+  readonly name: string;
+  readonly #options: Resolved<RetentionOptions>;
+  readonly #rounds: LockedRounds;
+
+  /** @throws RangeError or TypeError that names the option */
+  constructor(options: RetentionOptions) {
+    this.#options = resolveRetention(options);
+    this.name = this.#options.name;
+    // A lock shared with the compensation of this process: two electors need two names.
+    const rounds = { ...this.#options, name: `${this.name}/retention` };
+    this.#rounds = new LockedRounds(rounds, (leadership) => this.#remove(leadership));
+  }
+
+  /** Runs until the signal aborts, and releases the lock. Then it resolves. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#rounds.run(signal);
+  }
+
+  /** Removes batch by batch, until one is not full. */
+  async #remove({ signal, lost }: Leadership): Promise<void> {
+    const { store, clock, olderThan, batch, storeTimeout } = this.#options;
+    const before = Math.floor(clock.now() - olderThan);
+    const request = (): Promise<number> => store.removeConfirmed(before, batch);
+    let count = 0;
+    try {
+      while (!signal.aborted) {
+        const options = { clock, signal: lost, label: "store" };
+        const removed = await withTimeout(request, storeTimeout, options);
+        count += removed;
+        if (removed < batch) return;
+        await clock.sleep(BREATH, { signal });
+      }
+    } finally {
+      if (count > 0) report({ type: "removed", count }, this.#options);
+    }
+  }
+}
+
+function resolveRetention(options: RetentionOptions): Resolved<RetentionOptions> {
+  requireOptions("options", options);
+  const { period = 60_000 } = options;
+  const task = resolveLockedTask({ ...options, period });
+  const { store, olderThan = 7 * 86_400_000, batch = 1_000 } = options;
+  requireMethods("options.store", store, ["removeConfirmed"]);
+  requirePositive("options.olderThan", olderThan);
+  requireWhole("options.batch", requireFinite("options.batch", batch), 1);
+  return { ...task, store, olderThan, batch };
+}

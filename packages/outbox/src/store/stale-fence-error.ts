@@ -1,0 +1,25 @@
+import type { Fence } from "./outbox-store.ts";
+
+const CODE = "ERR_OUTBOX_STALE_FENCE";
+
+/** Another holder has written with a newer token: this one must stop. */
+export class StaleFenceError extends Error {
+  override readonly name = "StaleFenceError";
+
+  /** Stable across versions and copies of this package. */
+  readonly code: typeof CODE = CODE;
+
+  /** The fence that refused the write, with the old token. */
+  readonly fence: Fence;
+
+  /** @param fence - the fence, with the token that is too old */
+  constructor(fence: Fence) {
+    super(`token ${fence.token} of the fence "${fence.name}" is not the newest`);
+    this.fence = fence;
+  }
+}
+
+/** Whether a value is a {@link StaleFenceError}, of this copy of the package or another. */
+export function isStaleFenceError(value: unknown): value is StaleFenceError {
+  return value instanceof Error && (value as Partial<StaleFenceError>).code === CODE;
+}

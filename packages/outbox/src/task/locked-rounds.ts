@@ -1,0 +1,88 @@
+import { onAbort } from "@holdfast/clock";
+import { requireMethods, requirePositive } from "@holdfast/clock/internal";
+import { LeaderElector, type Leadership, type ResourceLock } from "@holdfast/controller";
+import { until } from "@holdfast/wait/go";
+import { report } from "./outbox-event.ts";
+import { type Resolved, resolveTask, type TaskOptions } from "./task-options.ts";
+
+/** Options for tasks that run in every process, and work in one at a time. Durations are in milliseconds. */
+export interface LockedTaskOptions extends TaskOptions {
+  /** The lock that decides which process works. */
+  readonly lock: ResourceLock;
+
+  /**
+   * From the end of one round to the start of the next. Above 0.
+   *
+   * @defaultValue `10_000`
+   */
+  readonly period?: number | undefined;
+
+  /**
+   * How long a round waits for the lock. Above 0.
+   *
+   * @defaultValue `5_000`
+   */
+  readonly patience?: number | undefined;
+
+  /**
+   * How long the others leave the lock alone if its holder dies. Above 0. It is renewed while a round
+   * lasts.
+   *
+   * @defaultValue `300_000`
+   */
+  readonly lease?: number | undefined;
+}
+
+/** The options with their defaults. */
+export type ResolvedLockedTask = Resolved<LockedTaskOptions>;
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveLockedTask(options: LockedTaskOptions): ResolvedLockedTask {
+  const task = resolveTask(options);
+  const { lock, period = 10_000, patience = 5_000, lease = 300_000 } = options;
+  requireMethods("options.lock", lock, ["get", "create", "update"]);
+  for (const [name, value] of Object.entries({ period, patience, lease }))
+    requirePositive(`options.${name}`, value);
+  return { ...task, lock, period, patience, lease };
+}
+
+/** Rounds of work, each under the lock: one process at a time. */
+export class LockedRounds {
+  readonly #options: ResolvedLockedTask;
+  /** The same for all rounds: it measures for how long a dead holder has not renewed. */
+  readonly #elector: LeaderElector;
+  /** Called when the lock was got. */
+  #onLead: () => void = () => {};
+
+  /** @param work - one round; may end the request in hand after `signal` aborts, must end when `lost` does */
+  constructor(options: ResolvedLockedTask, work: (leadership: Leadership) => Promise<void>) {
+    const { name, lock, lease, patience, clock, random, logger } = options;
+    this.#options = options;
+    this.#elector = new LeaderElector({
+      ...{ lock, identity: name, clock, random, logger, once: true },
+      leaseDuration: lease,
+      renewDeadline: (lease * 2) / 3,
+      retryPeriod: Math.min(patience / 5, lease / 10),
+      lead: async (leadership) => {
+        this.#onLead();
+        await work(leadership);
+      },
+      onError: (error) => report({ type: "error", error }, options),
+    });
+  }
+
+  /** Runs until the signal aborts, and releases the lock. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { period, clock } = this.#options;
+    await until(() => this.#round(signal), period, signal, { clock });
+  }
+
+  async #round(signal: AbortSignal): Promise<void> {
+    const { clock, patience } = this.#options;
+    const end = new AbortController();
+    using _ = onAbort(signal, (reason) => end.abort(reason));
+    using timer = clock.afterFunc(patience, () => end.abort(), { label: "patience" });
+    this.#onLead = () => timer.stop();
+    await this.#elector.run(end.signal);
+  }
+}

@@ -1,0 +1,90 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import {
+  requireClock,
+  requireHooks,
+  requireMethods,
+  requireNotNegative,
+  requireOptions,
+  requirePositive,
+} from "@holdfast/clock/internal";
+import { consoleLogger, type Logger, silentLogger } from "@holdfast/controller";
+import type { Random } from "@holdfast/wait";
+import { requireStoredName } from "../message/stored-text.ts";
+import type { OutboxEvent } from "./outbox-event.ts";
+
+/** Options that all tasks on an outbox share. Durations are in milliseconds. */
+export interface TaskOptions {
+  /**
+   * A name that no other task has at the same time: host and process, for example. Not empty, at most
+   * 255 bytes of UTF-8.
+   */
+  readonly name: string;
+
+  /**
+   * How long one request to the store may take. Above 0, finite.
+   *
+   * @defaultValue `10_000`
+   */
+  readonly storeTimeout?: number | undefined;
+
+  /**
+   * The largest share of a wait that is added to it at random, so that messages that failed together do
+   * not come back together. At least 0.
+   *
+   * @defaultValue `0.1`
+   */
+  readonly jitter?: number | undefined;
+
+  /**
+   * Receives what happens. An error it throws is logged.
+   *
+   * @defaultValue none
+   */
+  readonly onEvent?: ((event: OutboxEvent) => void) | undefined;
+
+  /**
+   * Receives what happens, in words.
+   *
+   * @defaultValue warnings and errors on the console
+   */
+  readonly logger?: Logger | undefined;
+
+  /**
+   * Measures everything, and says when messages are due and claims end.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+
+  /**
+   * Draws the jitter.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+}
+
+/** Options with their defaults. */
+export type Resolved<Options extends TaskOptions> = {
+  readonly [Name in Exclude<keyof Options, "random">]-?: NonNullable<Options[Name]>;
+} & Pick<Options, "random">;
+
+const defaultLogger: Logger = {
+  ...silentLogger,
+  warn: consoleLogger.warn,
+  error: consoleLogger.error,
+};
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {
+  requireOptions("options", options);
+  const { name, storeTimeout = 10_000, jitter = 0.1, onEvent = () => {} } = options;
+  const { logger = defaultLogger, clock = realClock, random } = options;
+  requireStoredName("options.name", name);
+  requirePositive("options.storeTimeout", storeTimeout);
+  requireNotNegative("options.jitter", jitter);
+  requireHooks("options", { onEvent, random });
+  requireMethods("options.logger", logger, Object.keys(defaultLogger));
+  requireClock("options.clock", clock);
+  return { name, storeTimeout, jitter, onEvent, logger, clock, random };
+}

@@ -1,0 +1,41 @@
+import type { Message } from "../message/message.ts";
+import type { Claim } from "../store/claim.ts";
+
+/** A message with its claim. */
+export interface Entry {
+  /** Its place in the order of saving. */
+  readonly sequence: number;
+  message: Message;
+  claim: { readonly worker: string; readonly until: number } | undefined;
+  /** The number of its claims so far. */
+  claims: number;
+}
+
+/** A copy: a change of the caller's object must not change the stored one, nor the reverse. */
+export function copy(message: Message): Message {
+  return { ...message, content: JSON.parse(JSON.stringify(message.content)) };
+}
+
+export function keyOf({ message }: Entry): string {
+  return JSON.stringify([message.businessModule, message.businessKey]);
+}
+
+export function isWaiting({ message, claim }: Entry): boolean {
+  return claim === undefined && message.nextScheduleTime !== undefined;
+}
+
+export function dueTimeOf({ message }: Entry): number {
+  return message.nextScheduleTime ?? Number.POSITIVE_INFINITY;
+}
+
+export function bySequence(a: Entry, b: Entry): number {
+  return a.sequence - b.sequence;
+}
+
+export function byDueTime(a: Entry, b: Entry): number {
+  return dueTimeOf(a) - dueTimeOf(b);
+}
+
+export function claimOf({ message, claim, claims }: Entry): Claim | undefined {
+  return claim === undefined ? undefined : { message: copy(message), ...claim, number: claims };
+}

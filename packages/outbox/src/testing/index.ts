@@ -1,0 +1,7 @@
+export { faultyStore, type StoreFaults } from "./faulty-store.ts";
+export { MemoryStore, type MemoryStoreOptions, MemoryTransaction } from "./memory-store.ts";
+export {
+  type RecordedAttempt,
+  RecordingPublisher,
+  type RecordingPublisherOptions,
+} from "./recording-publisher.ts";

@@ -1,0 +1,145 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import {
+  requireAtLeast,
+  requireClock,
+  requireHooks,
+  requireOptions,
+} from "@holdfast/clock/internal";
+import type { Message } from "../message/message.ts";
+import { bodyOf } from "../relay/message-body.ts";
+import { Publications } from "../relay/publications.ts";
+import type { Publisher } from "../relay/publisher.ts";
+
+/** Options for {@link RecordingPublisher}. */
+export interface RecordingPublisherOptions {
+  /**
+   * The answer to an attempt: it confirms the message when it returns or its promise resolves, and fails
+   * the attempt when it throws or rejects.
+   *
+   * @defaultValue confirms
+   */
+  readonly answer?: ((message: Message, signal: AbortSignal) => Promise<void> | void) | undefined;
+
+  /**
+   * How long each attempt takes before its answer, in milliseconds. Finite, at least 0.
+   *
+   * @defaultValue `0`
+   */
+  readonly delay?: number | undefined;
+
+  /**
+   * Measures the delay and the instants of the record.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+}
+
+/** One attempt in the record of a {@link RecordingPublisher}. */
+export interface RecordedAttempt {
+  /** The message, as the relay handed it over. */
+  readonly message: Message;
+
+  /** The start of the attempt, in milliseconds since the publisher was made. */
+  readonly at: number;
+}
+
+/**
+ * A publisher for tests. It sends nothing, records each attempt, and answers as told.
+ *
+ * | Event | `publish` |
+ * | --- | --- |
+ * | `answer` returns or resolves | resolves; the message is in `confirmed` |
+ * | `answer` throws or rejects | rejects with that error |
+ * | `signal` aborts | rejects at once with `signal.reason`, even if `answer` never settles |
+ * | the content is no JSON | rejects with a `TerminalError`; nothing is recorded |
+ * | `signal` is already aborted | rejects with `signal.reason`; nothing is recorded |
+ * | the publisher is disposed of | rejects at once, as does every later call |
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { silentLogger } from "@holdfast/controller";
+ * import { Relay } from "@holdfast/outbox";
+ * import { MemoryStore, RecordingPublisher } from "@holdfast/outbox/testing";
+ *
+ * const clock = new FakeClock();
+ * const store = new MemoryStore();
+ * const publisher = new RecordingPublisher({
+ *   clock,
+ *   answer: ({ currentRetryTimes }) => {
+ *     if (currentRetryTimes < 2) throw new Error("unreachable");
+ *   },
+ * });
+ * const order = { creator: "shop", businessModule: "orders", businessKey: "4711" };
+ * const route = { exchange: "shop", queue: "paid", routingKey: "orders.paid" };
+ * await store.transaction((tx) => store.save(tx, { ...order, route, content: {} }, clock.now()));
+ *
+ * const stop = new AbortController();
+ * const relay = new Relay({ name: "r", store, publisher, clock, jitter: 0, logger: silentLogger });
+ * const running = relay.run(stop.signal);
+ * await clock.step(120_000);
+ * stop.abort();
+ * await clock.run(() => running);
+ * console.log(publisher.attempts.map(({ at }) => at)); // => [ 10000, 30000, 70000 ]
+ * console.log(publisher.confirmed.length); // => 1
+ * ```
+ */
+export class RecordingPublisher implements Publisher {
+  /** All attempts, in the order of their starts. */
+  readonly attempts: RecordedAttempt[] = [];
+
+  /** The messages of confirmed attempts, in the order of their confirmations. */
+  readonly confirmed: Message[] = [];
+  readonly #answer: (message: Message, signal: AbortSignal) => Promise<void> | void;
+  readonly #delay: number;
+  readonly #clock: Clock;
+  readonly #start: number;
+  readonly #publications = new Publications();
+  #inFlight = 0;
+  #maxInFlight = 0;
+
+  /** @throws RangeError or TypeError that names the option */
+  constructor(options: RecordingPublisherOptions = {}) {
+    requireOptions("options", options);
+    const { answer = () => {}, delay = 0, clock = realClock } = options;
+    requireHooks("options", { answer });
+    requireClock("options.clock", clock);
+    this.#answer = answer;
+    this.#delay = requireAtLeast("options.delay", delay, 0);
+    this.#clock = clock;
+    this.#start = clock.monotonic();
+  }
+
+  /** The number of attempts under way. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** The largest number of attempts that were under way at the same time. */
+  get maxInFlight(): number {
+    return this.#maxInFlight;
+  }
+
+  async publish(message: Message, signal: AbortSignal): Promise<void> {
+    await this.#publications.run((own) => this.#attempt(message, own), signal);
+  }
+
+  /** Rejects attempts under way, and all later ones. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#publications.end();
+  }
+
+  async #attempt(message: Message, signal: AbortSignal): Promise<void> {
+    bodyOf(message);
+    this.attempts.push({ message, at: this.#clock.monotonic() - this.#start });
+    this.#maxInFlight = Math.max(this.#maxInFlight, ++this.#inFlight);
+    try {
+      if (this.#delay > 0) await this.#clock.sleep(this.#delay, { signal });
+      await this.#answer(message, signal);
+      if (!signal.aborted) this.confirmed.push(message);
+    } finally {
+      this.#inFlight--;
+    }
+  }
+}

@@ -1,0 +1,2 @@
+export { isWebhookError, WebhookError, type WebhookErrorOptions } from "./webhook-error.ts";
+export { WebhookPublisher, type WebhookPublisherOptions } from "./webhook-publisher.ts";

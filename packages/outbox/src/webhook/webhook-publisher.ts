@@ -1,0 +1,157 @@
+import { type PassiveClock, realClock } from "@holdfast/clock";
+import { requireMethods, requireOptions, requireString } from "@holdfast/clock/internal";
+import { RetryAfterError, TerminalError } from "@holdfast/controller";
+import { parseRetryAfter } from "@holdfast/wait";
+import type { Message } from "../message/message.ts";
+import { bodyOf } from "../relay/message-body.ts";
+import { Publications } from "../relay/publications.ts";
+import type { Publisher } from "../relay/publisher.ts";
+import { WebhookError } from "./webhook-error.ts";
+import { requireHeaders } from "./webhook-headers.ts";
+
+/** Statuses from 400 to 499 that say "not now" and not "never". */
+const NOT_NOW = new Set([408, 425, 429]);
+
+/** The longest reason phrase of a receiver that an error repeats, in characters. */
+const LONGEST_REASON = 200;
+
+/** Options for {@link WebhookPublisher}. */
+export interface WebhookPublisherOptions {
+  /**
+   * An http or https URL; the routing key becomes the last part of its path. Its query is sent along and
+   * kept out of errors. A user and a password belong in `headers`.
+   */
+  readonly url: string;
+
+  /**
+   * Headers of every request, to authenticate for example. Names and values as HTTP allows them; each
+   * name once, in whatever case. `Content-Type` replaces `application/json`. `Idempotency-Key` is always
+   * the id of the message, whatever stands here.
+   *
+   * @defaultValue none
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+
+  /**
+   * Tells the time that a date in `Retry-After` is compared with.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: PassiveClock | undefined;
+}
+
+/**
+ * Posts messages as JSON. The header `Idempotency-Key` holds the id of the message: by it the receiver
+ * recognizes a message that comes twice.
+ *
+ * | The receiver answers | `publish` |
+ * | --- | --- |
+ * | 200 to 299 | resolves: this confirms the message |
+ * | 429 or 503 with `Retry-After` | rejects with a `RetryAfterError` |
+ * | 408, 425, 429 or 500 to 599 | rejects with a {@link WebhookError} |
+ * | any other 400 to 499 | rejects with a `TerminalError`: the same message would fail again |
+ * | a redirection | rejects with a {@link WebhookError}: to follow it could turn the POST into a GET |
+ * | nothing, or resets the connection | rejects with a {@link WebhookError}; the message may have arrived |
+ *
+ * When `signal` aborts, `publish` rejects at once with `signal.reason`; when the publisher is disposed of,
+ * with an error that says so. The message may have arrived. A message that is no JSON rejects with a
+ * `TerminalError`. The time an answer may take is limited by the signal alone.
+ *
+ * @example
+ * ```ts no-run
+ * import { WebhookPublisher } from "@holdfast/outbox/webhook";
+ *
+ * await using publisher = new WebhookPublisher({
+ *   url: "https://receiver.example/hooks",
+ *   headers: { Authorization: `Bearer ${process.env["TOKEN"]}` },
+ * });
+ * ```
+ */
+export class WebhookPublisher implements Publisher {
+  readonly #base: URL;
+  readonly #headers: Headers;
+  readonly #clock: PassiveClock;
+  readonly #publications = new Publications();
+
+  /** @throws RangeError or TypeError that names the option, and repeats no part of it */
+  constructor(options: WebhookPublisherOptions) {
+    requireOptions("options", options);
+    const { url, headers = {}, clock = realClock } = options;
+    this.#base = baseOf(url);
+    this.#headers = requireHeaders(headers);
+    requireMethods("options.clock", clock, ["now"]);
+    this.#clock = clock;
+  }
+
+  async publish(message: Message, signal: AbortSignal): Promise<void> {
+    await this.#publications.run(async (own) => {
+      const url = this.#urlOf(message);
+      this.#judge(url, await this.#post(url, message, own));
+    }, signal);
+  }
+
+  /** Ends requests that have no answer. `fetch` closes idle connections of its pool by itself. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#publications.end();
+  }
+
+  async #post(url: URL, message: Message, signal: AbortSignal): Promise<Response> {
+    const headers = new Headers(this.#headers);
+    const body = bodyOf(message);
+    try {
+      headers.set("idempotency-key", message.id);
+      const request = { method: "POST", headers, body, signal, redirect: "manual" } as const;
+      const response = await fetch(url, request);
+      // The status says it all; a body that nobody reads would hold the connection.
+      void response.body?.cancel().catch(() => undefined);
+      return response;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw new WebhookError(`${describe(url)}: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+
+  #judge(url: URL, { ok, status, statusText, headers }: Response): void {
+    if (ok) return;
+    const said = `${status} ${statusText.slice(0, LONGEST_REASON)}`.trimEnd();
+    const error = new WebhookError(`${describe(url)}: ${said}`, { status });
+    if (status === 429 || status === 503) {
+      const delay = parseRetryAfter(headers.get("retry-after"), this.#clock);
+      if (delay !== undefined) throw new RetryAfterError(delay, { cause: error });
+    }
+    if (status >= 400 && status < 500 && !NOT_NOW.has(status))
+      throw new TerminalError(error.message, { cause: error });
+    throw error;
+  }
+
+  /** A routing key cannot lead out of the base: `.` and `..` are the only names that no escape hides. */
+  #urlOf({ route: { routingKey } }: Message): URL {
+    if (routingKey === "." || routingKey === "..")
+      throw new TerminalError(`the routing key "${routingKey}" is no name in a URL`);
+    const url = new URL(this.#base);
+    url.pathname += encodeURIComponent(routingKey);
+    return url;
+  }
+}
+
+/** The URL that a routing key is added to. What is wrong is not repeated: it may hold a secret. */
+function baseOf(text: string): URL {
+  requireString("options.url", text);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username || url.password)
+    throw new RangeError("options.url must be an http or https URL without a user and a password");
+  if (!url.pathname.endsWith("/")) url.pathname += "/";
+  return url;
+}
+
+/** A request in words, without the query: errors are kept and logged. */
+function describe({ origin, pathname }: URL): string {
+  return `POST ${origin}${pathname}`;
+}
+
+/** `fetch` hides what happened in the cause. */
+function reasonOf(error: unknown): string {
+  const { cause = error } = error as Error;
+  const { message, code } = cause as NodeJS.ErrnoException;
+  return message || code || `${cause}`;
+}

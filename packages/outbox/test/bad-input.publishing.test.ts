@@ -1,0 +1,176 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import * as prometheus from "@holdfast/outbox/prometheus";
+import { OutboxMetrics, type OutboxMetricsOptions } from "@holdfast/outbox/prometheus";
+import * as rabbitmq from "@holdfast/outbox/rabbitmq";
+import {
+  isRefusedError,
+  isUnconfirmedError,
+  isUnroutableError,
+  RabbitPublisher,
+  type RabbitPublisherOptions,
+  RefusedError,
+  UnconfirmedError,
+  UnroutableError,
+} from "@holdfast/outbox/rabbitmq";
+import * as redis from "@holdfast/outbox/redis";
+import {
+  ForgottenLeaseError,
+  isForgottenLeaseError,
+  RedisLock,
+  type RedisLockOptions,
+} from "@holdfast/outbox/redis";
+import { MemoryStore } from "@holdfast/outbox/testing";
+import * as webhook from "@holdfast/outbox/webhook";
+import {
+  isWebhookError,
+  WebhookError,
+  WebhookPublisher,
+  type WebhookPublisherOptions,
+} from "@holdfast/outbox/webhook";
+import type { BackoffOptions } from "@holdfast/wait";
+import { Registry } from "prom-client";
+import { expect } from "vitest";
+import {
+  above,
+  all,
+  between,
+  constructs,
+  except,
+  finiteFrom,
+  flag,
+  func,
+  type Kind,
+  methods,
+  object,
+  outside,
+  positive,
+  required,
+  string,
+  testBadInput,
+  testEveryExport,
+  text,
+  unchecked,
+  whole,
+} from "../../../test/bad-input.ts";
+
+const clock = new FakeClock();
+const register = new Registry();
+const store = new MemoryStore();
+const LONG = "x".repeat(256);
+
+const clockKind: Kind = methods("monotonic", "newTimer", "afterFunc");
+
+const backoff: Kind = object<BackoffOptions>({
+  duration: required(finiteFrom(0)),
+  factor: positive,
+  jitter: unchecked,
+  steps: whole(0),
+  cap: above(0),
+  capAfterJitter: flag,
+  random: func,
+});
+
+const amqpUrl = "RangeError: options.url must be an amqp or amqps URL";
+const httpUrl =
+  "RangeError: options.url must be an http or https URL without a user and a password";
+
+const doors = [
+  constructs(
+    RedisLock,
+    [{ eval: async () => undefined }, { key: "key" }],
+    ["client", required(methods("eval"))],
+    [
+      "options",
+      required(
+        object<RedisLockOptions>({
+          key: required(
+            all(
+              text,
+              except("a\0b", "RangeError: options.key must not contain NUL"),
+              except(
+                "\ud800",
+                "RangeError: options.key must be well-formed Unicode, got a lone surrogate",
+              ),
+              except(LONG, "RangeError: options.key must be at most 255 bytes of UTF-8, got 256"),
+            ),
+          ),
+          firstToken: func,
+        }),
+      ),
+    ],
+  ),
+  constructs(
+    RabbitPublisher,
+    [{ url: "amqp://127.0.0.1:9", clock, backoff: { duration: 10 } }],
+    [
+      "options",
+      required(
+        object<RabbitPublisherOptions>({
+          url: required(
+            all(
+              string,
+              ...["", "localhost", "http://s3cret@localhost"].map((url) => except(url, amqpUrl)),
+            ),
+          ),
+          channels: all(between(1, 2_047), outside("a whole number of at least 1", 1.5)),
+          backoff: all(
+            backoff,
+            except(
+              { delayFunc: 1 },
+              "TypeError: options.backoff must have a method delayFunc(), got [object Object]",
+            ),
+          ),
+          onError: func,
+          clock: clockKind,
+        }),
+      ),
+    ],
+  ),
+  constructs(
+    WebhookPublisher,
+    [{ url: "http://127.0.0.1:9" }],
+    [
+      "options",
+      required(
+        object<WebhookPublisherOptions>({
+          url: required(
+            all(
+              string,
+              ...["", "hooks", "ftp://receiver/", "http://shop:s3cret@receiver/"].map((url) =>
+                except(url, httpUrl),
+              ),
+            ),
+          ),
+          headers: object({}),
+          clock: methods("now"),
+        }),
+      ),
+    ],
+  ),
+  constructs(
+    OutboxMetrics,
+    [{ store, register }],
+    [
+      "options",
+      required(
+        object<OutboxMetricsOptions>({
+          store: required(methods("backlog", "nextDue")),
+          register: methods("registerMetric", "metrics"),
+          storeTimeout: positive,
+          clock: clockKind,
+        }),
+      ),
+    ],
+  ),
+];
+
+testBadInput(doors, () => {
+  expect(clock.waiters()).toBe(0);
+  expect(register.getMetricsAsArray()).toEqual([]);
+});
+
+testEveryExport([prometheus, rabbitmq, redis, webhook], doors, [
+  // The guards answer for every value; the errors take what the classes above make.
+  ...[isRefusedError, isUnconfirmedError, isUnroutableError, isForgottenLeaseError, isWebhookError],
+  ...[RefusedError, UnconfirmedError, UnroutableError, ForgottenLeaseError, WebhookError],
+]);

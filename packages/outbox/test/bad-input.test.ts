@@ -1,0 +1,402 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { MemoryLock } from "@holdfast/controller";
+import * as root from "@holdfast/outbox";
+import {
+  Compensation,
+  type CompensationOptions,
+  isStaleFenceError,
+  type NewMessage,
+  Outbox,
+  type OutboxOptions,
+  Relay,
+  type RelayOptions,
+  Retention,
+  type RetentionOptions,
+  type Route,
+  type Schedule,
+  StaleFenceError,
+  type TaskOptions,
+  waitAfter,
+} from "@holdfast/outbox";
+import * as pglite from "@holdfast/outbox/pglite";
+import { PGliteDatabase } from "@holdfast/outbox/pglite";
+import * as postgres from "@holdfast/outbox/postgres";
+import {
+  type MigrateOptions,
+  migrate,
+  PgDatabase,
+  PostgresLock,
+  type PostgresLockOptions,
+  PostgresStore,
+  type PostgresStoreOptions,
+} from "@holdfast/outbox/postgres";
+import * as testing from "@holdfast/outbox/testing";
+import {
+  faultyStore,
+  MemoryStore,
+  type MemoryStoreOptions,
+  MemoryTransaction,
+  RecordingPublisher,
+  type RecordingPublisherOptions,
+  type StoreFaults,
+} from "@holdfast/outbox/testing";
+import { expect, it } from "vitest";
+import { abortListeners } from "../../../test/abort-listeners.ts";
+import {
+  all,
+  arrayOf,
+  constructs,
+  type Door,
+  except,
+  finite,
+  finiteFrom,
+  flag,
+  func,
+  type Kind,
+  method,
+  methods,
+  notNegative,
+  object,
+  outside,
+  positive,
+  rejects,
+  required,
+  signal,
+  string,
+  testBadInput,
+  testEveryExport,
+  text,
+  throws,
+  whole,
+} from "../../../test/bad-input.ts";
+import { idOf, sample } from "./sample.ts";
+
+const clock = new FakeClock();
+const { signal: live } = new AbortController();
+const f = (): never => {
+  throw new Error("a call with bad arguments must not get this far");
+};
+
+/** A text that a database and a broker store as it is. */
+const stored: Kind = (path, valid) => [
+  ...string(path, valid),
+  ...except("a\0b", `RangeError: ${path} must not contain NUL`)(path, valid),
+  ...except("a\ud800b", `RangeError: ${path} must be well-formed Unicode, got a lone surrogate`)(
+    path,
+    valid,
+  ),
+  ...except("ü".repeat(128), `RangeError: ${path} must be at most 255 bytes of UTF-8, got 256`)(
+    path,
+    valid,
+  ),
+];
+const storedName = all(text, stored);
+
+const prefixError = (path: string, got: string): string =>
+  `RangeError: ${path} must be 1 to 30 lower case letters and underscores, got ${got}`;
+
+/** A part of SQL that is never quoted. */
+const prefix: Kind = (path, valid) => [
+  ...string(path, valid),
+  ...["", "Outbox", "a1", "a-b", 'a"; DROP TABLE orders; --', "x".repeat(31), "ü"].map((value) => ({
+    path,
+    value,
+    error: prefixError(path, JSON.stringify(value)),
+  })),
+];
+
+const order: Kind = (path) =>
+  [null, 5, "random", "BUSINESSKEY"].map((value) => ({
+    path,
+    value,
+    error: `RangeError: ${path} must be "none" or "businessKey"`,
+  }));
+
+const aWhole = all(finite, outside("a whole number of at least 1", 0, 1.5));
+
+const memory = new MemoryStore();
+const taskKinds = {
+  name: required(storedName),
+  storeTimeout: positive,
+  jitter: notNegative,
+  onEvent: func,
+  logger: methods("debug", "info", "warn", "error"),
+  clock: methods("monotonic", "newTimer", "afterFunc"),
+  random: func,
+} satisfies { readonly [Key in keyof Required<TaskOptions>]: Kind };
+const lockedKinds = {
+  ...taskKinds,
+  lock: required(methods("get", "create", "update")),
+  period: positive,
+  patience: positive,
+  lease: positive,
+};
+
+const task = { name: "a", clock };
+const locked = { ...task, store: memory, lock: new MemoryLock() };
+const publisher = { publish: f, async [Symbol.asyncDispose]() {} };
+const relaying = { ...task, store: memory, publisher };
+const relay = new Relay(relaying);
+const compensation = new Compensation(locked);
+const retention = new Retention(locked);
+const outbox = new Outbox<MemoryTransaction>({
+  store: memory,
+  transaction: (work) => memory.transaction(work),
+  clock,
+});
+const database = { query: f, transaction: f, async [Symbol.asyncDispose]() {} };
+const sql = new PostgresStore(database);
+const sqlOutbox = new Outbox({ store: sql, clock });
+const pool = { query: f, connect: f, end: f, on: () => undefined };
+
+const uuid: Kind = all(string, (path) =>
+  ["", "1", `${idOf(1)}0`].map((value) => ({
+    path,
+    value,
+    error: `RangeError: ${path} must be a UUID`,
+  })),
+);
+
+const JSON_ONLY = "a value that JSON can hold";
+const route = object<Route>({
+  exchange: required(stored),
+  exchangeType: storedName,
+  queue: required(stored),
+  routingKey: required(stored),
+});
+const newMessage = object<NewMessage>({
+  id: uuid,
+  creator: required(storedName),
+  businessModule: required(storedName),
+  businessKey: required(storedName),
+  route: required(route),
+  content: all(
+    ...[undefined, f, Symbol("s"), 1n].map((value) =>
+      except(value, `RangeError: message.content must be ${JSON_ONLY}`),
+    ),
+    except(
+      "x".repeat(9_000_000),
+      "RangeError: message.content must be at most 8388608 bytes of UTF-8, got 9000002",
+    ),
+  ),
+  maxRetryTimes: all(
+    outside("a whole number of at least 1", 0, 1.5, Number.NaN),
+    outside("a number from 1 to 1000000", 1_000_001, Number.POSITIVE_INFINITY),
+  ),
+  initBackoff: outside("a number from 0 to 3153600000000", -1, Number.NaN, 3.2e12),
+  backoffFactor: outside("a finite number of at least 1", 0.5, Number.NaN),
+});
+const message = sample(1, { maxRetryTimes: 5, initBackoff: 10, backoffFactor: 2 });
+
+const transaction: Kind = (path) =>
+  [undefined, null, 5, "a"].map((value) => ({
+    path,
+    value,
+    error: `TypeError: ${path} must be the object of a transaction, got ${value}`,
+  }));
+
+const outboxDoors: Door[] = [
+  constructs(
+    Outbox,
+    [{ store: memory }],
+    [
+      "options",
+      required(
+        object<OutboxOptions<object>>({
+          store: required(methods("save")),
+          transaction: func,
+          onCommitted: func,
+          clock: methods("monotonic", "newTimer", "afterFunc"),
+        }),
+      ),
+    ],
+  ),
+  method(outbox, "transaction", "rejects", [f], ["work", required(func)]),
+  method(
+    outbox,
+    "save",
+    "rejects",
+    [new MemoryTransaction(), message],
+    ["tx", transaction],
+    ["message", required(newMessage)],
+  ),
+  method(outbox, "committed", "throws", [{}], ["tx", transaction]),
+  method(
+    sqlOutbox,
+    "statements",
+    "throws",
+    [{}, message],
+    ["tx", transaction],
+    ["message", required(newMessage)],
+  ),
+];
+
+const taskDoors: Door[] = [
+  constructs(
+    Relay,
+    [relaying],
+    [
+      "options",
+      required(
+        object<RelayOptions>({
+          ...taskKinds,
+          store: required(
+            methods("claimSaved", "claimDue", "nextDue", "markSuccess", "markFail", "release"),
+          ),
+          publisher: required(methods("publish")),
+          workers: aWhole,
+          publishTimeout: all(
+            positive,
+            except(
+              55_000,
+              "RangeError: options.claimLength must be above publishTimeout plus clockSkew, 60000, got 60000",
+            ),
+          ),
+          claimLength: all(
+            positive,
+            except(
+              20_000,
+              "RangeError: options.claimLength must be above publishTimeout plus clockSkew, 20000, got 20000",
+            ),
+          ),
+          clockSkew: finiteFrom(0),
+          pollPeriod: positive,
+          listen: flag,
+          grace: notNegative,
+        }),
+      ),
+    ],
+  ),
+  constructs(
+    Compensation,
+    [locked],
+    [
+      "options",
+      required(
+        object<CompensationOptions>({
+          ...lockedKinds,
+          store: required(methods("orphans", "releaseOrphan")),
+          fence: storedName,
+          hold: finiteFrom(0),
+          batch: aWhole,
+        }),
+      ),
+    ],
+  ),
+  constructs(
+    Retention,
+    [locked],
+    [
+      "options",
+      required(
+        object<RetentionOptions>({
+          ...lockedKinds,
+          store: required(methods("removeConfirmed")),
+          olderThan: positive,
+          batch: aWhole,
+        }),
+      ),
+    ],
+  ),
+  method(relay, "saved", "throws", [[idOf(1)]], ["ids", required(arrayOf(uuid))]),
+  ...[relay, compensation, retention].map((each) =>
+    method(each, "run", "rejects", [live], ["signal", required(signal)]),
+  ),
+  throws(
+    waitAfter,
+    [0, message],
+    ["failures", required(whole(0))],
+    [
+      "schedule",
+      required(
+        object<Schedule>({
+          initBackoff: required(notNegative),
+          backoffFactor: required(finiteFrom(1)),
+        }),
+      ),
+    ],
+  ),
+];
+
+const postgresDoors: Door[] = [
+  constructs(
+    PgDatabase,
+    [pool as never],
+    ["pool", required(methods("connect", "query", "on", "end"))],
+    ["onError", func],
+  ),
+  constructs(
+    PGliteDatabase,
+    [{ query: f, transaction: f, listen: f, close: f } as never],
+    ["pglite", required(methods("query", "transaction", "listen", "close"))],
+  ),
+  rejects(
+    migrate,
+    [database],
+    ["database", required(methods("transaction"))],
+    ["options", object<MigrateOptions>({ prefix })],
+  ),
+  constructs(
+    PostgresStore,
+    [database],
+    ["database", required(methods("query", "transaction"))],
+    ["options", object<PostgresStoreOptions>({ prefix, order })],
+  ),
+  constructs(
+    PostgresLock,
+    [database, "a"],
+    ["database", required(methods("query"))],
+    ["name", required(storedName)],
+    ["options", object<PostgresLockOptions>({ prefix })],
+  ),
+];
+
+const testingDoors: Door[] = [
+  constructs(MemoryStore, [], ["options", object<MemoryStoreOptions>({ order })]),
+  constructs(
+    RecordingPublisher,
+    [{}],
+    [
+      "options",
+      object<RecordingPublisherOptions>({
+        answer: func,
+        delay: finiteFrom(0),
+        clock: taskKinds.clock,
+      }),
+    ],
+  ),
+  throws(
+    faultyStore<MemoryStore>,
+    [memory, {}],
+    ["store", required(methods("save", "claimDue"))],
+    ["faults", required(object<StoreFaults>({ before: func, after: func, failed: func }))],
+  ),
+];
+
+const doors = [...outboxDoors, ...taskDoors, ...postgresDoors, ...testingDoors];
+
+testBadInput(doors, () => {
+  expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
+  expect(relay.status()).toMatchObject({ held: 0, saved: 0, controller: { state: "idle" } });
+});
+
+testEveryExport([root, testing, postgres, pglite], doors, [
+  // The guard answers for every value; the error takes what a store makes.
+  isStaleFenceError,
+  StaleFenceError,
+  // Made by a MemoryStore.
+  MemoryTransaction,
+]);
+
+it("takes an explicit undefined for a missing option", () => {
+  const undef = undefined;
+  expect(() => {
+    new Outbox({ store: memory, transaction: undef, onCommitted: undef, clock: undef });
+    new Relay({ ...relaying, workers: undef, listen: undef, logger: undef, random: undef });
+    new Compensation({ ...locked, fence: undef, hold: undef, batch: undef, period: undef });
+    new Retention({ ...locked, olderThan: undef, batch: undef, lease: undef });
+    new PostgresStore(database, { prefix: undef, order: undef });
+    new PostgresLock(database, "a", { prefix: undef });
+    new MemoryStore({ order: undef });
+  }).not.toThrow();
+});

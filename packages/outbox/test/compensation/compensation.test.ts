@@ -1,0 +1,317 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import {
+  type LeaseRecord,
+  MemoryLock,
+  type ResourceLock,
+  silentLogger,
+} from "@holdfast/controller";
+import { describe, expect, it } from "vitest";
+import type { CompensationOptions } from "../../src/compensation/compensation.ts";
+import { Compensation } from "../../src/compensation/compensation.ts";
+import type { Claim } from "../../src/store/claim.ts";
+import type { OutboxEvent } from "../../src/task/outbox-event.ts";
+import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
+import { MemoryStore } from "../../src/testing/memory-store.ts";
+import { idOf, numberOf, sample } from "../sample.ts";
+
+const SECOND = 1_000;
+const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+
+/** Messages, workers that have claimed them and died, and processes that compensate for it. */
+function setUp() {
+  const clock = new FakeClock();
+  const start = clock.monotonic();
+  const memory = new MemoryStore();
+  const lock = new MemoryLock();
+  const looks: [number, string][] = [];
+  const events: OutboxEvent[] = [];
+  const stop = new AbortController();
+  const running: Promise<void>[] = [];
+
+  const orphan = async (numbers: readonly number[], lasts = 0, facts = {}): Promise<void> => {
+    await memory.transaction(async (tx) => {
+      for (const number of numbers) await memory.save(tx, sample(number, facts), clock.now());
+    });
+    const request = { worker: "relay-9", now: clock.now(), until: clock.now() + lasts };
+    await memory.claimSaved(numbers.map(idOf), request);
+  };
+  const begin = (
+    name: string,
+    options: Partial<CompensationOptions> & { faults?: StoreFaults } = {},
+  ) => {
+    const { faults = {}, ...others } = options;
+    const store = faultyStore(memory, {
+      ...faults,
+      before: (request) => {
+        if (request === "orphans") looks.push([clock.monotonic() - start, name]);
+        return faults.before?.(request);
+      },
+    });
+    const onEvent = (event: OutboxEvent): unknown => events.push(event);
+    const task = new Compensation({
+      ...{ name, store, lock, clock, jitter: 0, onEvent, logger: silentLogger },
+      ...others,
+    });
+    running.push(task.run(stop.signal));
+  };
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await clock.run(() => Promise.all(running));
+    expect(clock.waiters()).toBe(0);
+    expect((await lock.get(new AbortController().signal))?.record.holder).toBe("");
+  };
+  return { clock, memory, lock, looks, events, orphan, begin, end };
+}
+
+describe("the compensation task", () => {
+  it("counts the attempt of a relay that has died as lost, not as failed", async () => {
+    const { clock, memory, events, orphan, begin, end } = setUp();
+    await orphan([1], 12 * SECOND);
+    begin("a");
+    await clock.step(14 * SECOND);
+    expect(events).toEqual([]);
+    await clock.step(2 * SECOND); // The second round is after the first hold, 5 s, and a period, 10 s.
+    expect(events).toMatchObject([{ type: "orphan", claim: { worker: "relay-9" } }]);
+    expect(await memory.find(idOf(1))).toMatchObject({
+      ...{ status: "pending", currentRetryTimes: 0, lostAttempts: 1, editor: "compensation" },
+      lastError: "relay-9 died, or could not write the outcome of its attempt",
+      nextScheduleTime: clock.now() - SECOND + 20 * SECOND,
+    });
+    await end();
+  });
+
+  it("makes a message dead at its fourth lost attempt, not before, whatever its retries", async () => {
+    const { clock, memory, events, orphan, begin, end } = setUp();
+    await orphan([1], 0, { maxRetryTimes: 1, initBackoff: 0 });
+    begin("a");
+    for (let lost = 1; lost < 4; lost++) {
+      await clock.step(20 * SECOND);
+      expect(await memory.find(idOf(1))).toMatchObject({ status: "pending", lostAttempts: lost });
+      const request = { worker: "relay-9", now: clock.now(), until: clock.now() };
+      expect((await memory.claimDue(request, 1)).claims).toHaveLength(1);
+    }
+    await clock.step(20 * SECOND);
+    expect(events.map(({ type }) => type)).toEqual([...Array(4).fill("orphan"), "dead"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "dead", lostAttempts: 4 });
+    await end();
+  });
+
+  it("does not let a message die whose last attempt was confirmed while the store was away", async () => {
+    const { clock, memory, orphan, begin, end } = setUp();
+    await orphan([1], 0, { maxRetryTimes: 2 });
+    const [claim] = (await memory.orphans(clock.now(), 1)).claims;
+    const failure = { now: clock.now(), error: "unreachable", nextScheduleTime: clock.now() };
+    await memory.markFail(claim as Claim, failure);
+    // The second and last attempt: confirmed, and never written.
+    await memory.claimDue({ worker: "relay-9", now: clock.now(), until: clock.now() }, 1);
+    begin("a");
+    await clock.step(SECOND);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "failed", currentRetryTimes: 1 });
+    await end();
+  });
+
+  it("takes at most a batch in a round, those whose claims ended first", async () => {
+    const { clock, events, orphan, begin, end } = setUp();
+    for (const number of range(250)) await orphan([number], 251 - number);
+    await clock.step(SECOND);
+    begin("a");
+    const numbers = (): number[] =>
+      events.map((event) => ("claim" in event ? numberOf(event.claim.message.id) : 0));
+    await clock.step(SECOND);
+    expect(numbers()).toEqual(range(250).reverse().slice(0, 100));
+    await clock.step(15 * SECOND);
+    expect(numbers()).toHaveLength(200);
+    await clock.step(15 * SECOND);
+    expect(numbers()).toHaveLength(250);
+    await end();
+  });
+
+  it("looks every 10 s, and keeps the lock for 5 s", async () => {
+    const { clock, looks, begin, end } = setUp();
+    begin("a");
+    await clock.step(45 * SECOND);
+    expect(looks).toEqual([0, 15, 30, 45].map((second) => [second * SECOND, "a"]));
+    await end();
+  });
+
+  it("waits for the lock for 5 s at most, and so is not done twice at once by two processes", async () => {
+    const { clock, looks, begin, end } = setUp();
+    begin("a", { random: () => 0 });
+    await clock.step(2 * SECOND);
+    begin("b", { random: () => 0 });
+    await clock.step(120 * SECOND);
+    const distances = looks.slice(1).map(([at], i) => at - (looks[i]?.[0] ?? 0));
+    for (const distance of distances) expect(distance).toBeGreaterThanOrEqual(5 * SECOND);
+    expect(new Set(looks.map(([, name]) => name))).toEqual(new Set(["a", "b"]));
+    await end();
+  });
+
+  it("waits out the lease of a holder that has died, over many rounds, and no longer", async () => {
+    const { clock, lock, looks, begin, end } = setUp();
+    const record: LeaseRecord = {
+      ...{ holder: "dead", leaseDuration: 300_000, acquiredAt: 0, renewedAt: 0, transitions: 7 },
+    };
+    await lock.create(record, new AbortController().signal);
+    begin("b");
+    await clock.step(300 * SECOND - 1);
+    expect(looks).toEqual([]);
+    // Its next round begins within a period, and asks within a retry.
+    await clock.step(18 * SECOND);
+    expect(looks.length).toBeGreaterThan(0);
+    await end();
+  });
+
+  it("renews the lock while a round lasts", async () => {
+    const { clock, looks, begin, end } = setUp();
+    let takes = 100 * SECOND;
+    const faults = {
+      before: async () => {
+        await clock.sleep(takes);
+        takes = 0;
+      },
+    };
+    begin("a", { lease: 30_000, storeTimeout: 1e6, faults });
+    await clock.step(1);
+    begin("b", { lease: 30_000 });
+    await clock.step(95 * SECOND);
+    expect(looks).toEqual([[0, "a"]]);
+    await clock.step(60 * SECOND);
+    expect(looks.map(([, name]) => name)).toContain("b");
+    await end();
+  });
+
+  it("cannot write when it was paused for longer than its lease, and another one has", async () => {
+    const { clock, memory, lock, events, orphan, begin, end } = setUp();
+    await orphan([1, 2]);
+    // It stands still right before its first write, and so do all its requests to the lock.
+    const pause = new AbortController();
+    const goOn = (): Promise<unknown> => clock.sleep(1e9, { signal: pause.signal }).catch(() => {});
+    const late: unknown[] = [];
+    const faults: StoreFaults = {
+      before: async (request) => {
+        if (request === "releaseOrphan") await goOn();
+      },
+      failed: (_, error) => late.push(error),
+    };
+    begin("a", { lock: stoppedAfter(2, lock, goOn), lease: 30_000, storeTimeout: 1e8, faults });
+    await clock.step(SECOND);
+    begin("b", { lease: 30_000, batch: 1 });
+    await clock.step(45 * SECOND);
+    expect(events.map(({ type }) => type)).toContain("orphan");
+    const [first, second] = [await memory.find(idOf(1)), await memory.find(idOf(2))];
+    pause.abort();
+    await clock.step(1);
+    expect(late).toMatchObject([{ code: "ERR_OUTBOX_STALE_FENCE" }]);
+    expect([await memory.find(idOf(1)), await memory.find(idOf(2))]).toEqual([first, second]);
+    await clock.step(60 * SECOND);
+    expect(await memory.find(idOf(2))).toMatchObject({ status: "pending", lostAttempts: 1 });
+    await end();
+  });
+
+  it("finishes the write in hand when it is stopped, and begins no other", async () => {
+    const { clock, memory, lock, orphan, begin, end } = setUp();
+    await orphan([1, 2]);
+    const holders: (string | undefined)[] = [];
+    const before: StoreFaults["before"] = async (request) => {
+      if (request !== "releaseOrphan") return;
+      await clock.sleep(2 * SECOND);
+      holders.push((await lock.get(new AbortController().signal))?.record.holder);
+    };
+    begin("a", { faults: { before } });
+    await clock.step(SECOND);
+    await end();
+    const lost = [await memory.find(idOf(1)), await memory.find(idOf(2))];
+    expect(lost.map((message) => message?.lostAttempts)).toEqual([1, 0]);
+    expect(holders).toEqual(["a"]);
+  });
+
+  it("reports a store that is away, and comes back to what it could not do", async () => {
+    const { clock, memory, events, orphan, begin, end } = setUp();
+    await orphan([1]);
+    let isAway = true;
+    begin("a", {
+      faults: {
+        before: () => {
+          if (isAway) throw new Error("connection refused");
+        },
+      },
+    });
+    await clock.step(25 * SECOND);
+    expect(events).toMatchObject(range(3).map(() => ({ type: "error" })));
+    isAway = false;
+    await clock.step(10 * SECOND);
+    expect(await memory.find(idOf(1))).toMatchObject({ lostAttempts: 1 });
+    await end();
+  });
+
+  it("goes on with the others when one cannot be written", async () => {
+    const { clock, memory, events, orphan, begin, end } = setUp();
+    await orphan([1, 2, 3]);
+    let requests = 0;
+    begin("a", {
+      faults: {
+        before: (request) => {
+          if (request === "releaseOrphan" && ++requests % 3 === 1) throw new Error("out of range");
+        },
+      },
+    });
+    await clock.step(SECOND);
+    expect(events.map(({ type }) => type)).toEqual(["error", "orphan", "orphan"]);
+    expect((await memory.orphans(clock.now() + 1e9, 9)).claims).toHaveLength(1);
+    await end();
+  });
+
+  it("is not held up by a store that never answers", async () => {
+    const { clock, memory, orphan, begin, end } = setUp();
+    await orphan([1]);
+    let hangs = true;
+    begin("a", {
+      faults: {
+        before: () => (hangs ? new Promise<void>(() => {}) : undefined),
+      },
+    });
+    await clock.step(25 * SECOND);
+    hangs = false;
+    await clock.step(25 * SECOND);
+    expect(await memory.find(idOf(1))).toMatchObject({ lostAttempts: 1 });
+    await end();
+  });
+
+  it.each<[string, Partial<CompensationOptions>, RegExp]>([
+    ["no name", { name: "" }, /options\.name/],
+    ["no period", { period: 0 }, /options\.period/],
+    ["a batch of nothing", { batch: 0 }, /options\.batch/],
+    ["a hold below 0", { hold: -1 }, /options\.hold/],
+    ["a lease of NaN", { lease: Number.NaN }, /options\.lease/],
+  ])("refuses %s", (_, options, problem) => {
+    const [store, lock] = [new MemoryStore(), new MemoryLock()];
+    expect(() => new Compensation({ name: "a", store, lock, ...options })).toThrow(problem);
+  });
+});
+
+/** A lock as a process sees it that is paused after so many requests. */
+function stoppedAfter(
+  count: number,
+  lock: ResourceLock,
+  goOn: () => Promise<unknown>,
+): ResourceLock {
+  let requests = 0;
+  const wait = async (): Promise<void> => {
+    if (++requests > count) await goOn();
+  };
+  return {
+    description: "paused",
+    get: async (signal) => {
+      await wait();
+      return await lock.get(signal);
+    },
+    create: async (record, signal) => {
+      await wait();
+      return await lock.create(record, signal);
+    },
+    update: async (record, version, signal) => {
+      await wait();
+      return await lock.update(record, version, signal);
+    },
+  };
+}

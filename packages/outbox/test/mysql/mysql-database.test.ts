@@ -1,0 +1,120 @@
+import { EventEmitter } from "node:events";
+import type { Pool, QueryOptions } from "mysql2/promise";
+import { expect, it } from "vitest";
+import { MySqlDatabase } from "../../src/mysql/mysql-database.ts";
+
+/** Says that a transaction is open. */
+const OPEN = { serverStatus: 3 };
+
+/** A pool with one connection that answers as a test says. What a real server does is tested on one. */
+function setUp(answers: Readonly<Record<string, unknown>> = {}) {
+  const log: string[] = [];
+  const options: QueryOptions[] = [];
+  const run = (way: string) => async (given: string | QueryOptions) => {
+    const { sql, values = [] } = typeof given === "string" ? { sql: given } : given;
+    if (typeof given !== "string") options.push(given);
+    log.push([way, sql, ...(values as unknown[])].join(" "));
+    const answer = answers[sql];
+    if (answer instanceof Error) throw answer;
+    return [answer ?? [{ sql }], []];
+  };
+  const statements = { query: run("query"), execute: run("execute") };
+  const connection = Object.assign(new EventEmitter(), statements, {
+    release: () => log.push("release"),
+    destroy: () => log.push("destroy"),
+  });
+  const pool = Object.assign(new EventEmitter(), statements, {
+    getConnection: async () => connection,
+    end: async () => void log.push("end"),
+  });
+  const errors: Error[] = [];
+  const database = new MySqlDatabase(pool as unknown as Pool, (error) => errors.push(error));
+  return { log, options, connection, pool, errors, database };
+}
+
+it("commits what the work has done, on one connection, and gives that back", async () => {
+  const { log, database } = setUp();
+  const rows = await database.transaction((tx) => tx.query("INSERT", [1, "a"]));
+  expect(rows).toEqual([{ sql: "INSERT" }]);
+  expect(log).toEqual(["query START TRANSACTION", "execute INSERT 1 a", "query COMMIT", "release"]);
+});
+
+it("asks for READ COMMITTED for one transaction alone", async () => {
+  const { log, database } = setUp();
+  await database.readCommitted(async () => {});
+  expect(log.slice(0, 2)).toEqual([
+    "query SET TRANSACTION ISOLATION LEVEL READ COMMITTED",
+    "query START TRANSACTION",
+  ]);
+});
+
+it("prepares statements with values, and no others", async () => {
+  const { log, options, database } = setUp({ UPDATE: { affectedRows: 1 } });
+  expect(await database.query("SELECT", [1])).toEqual([{ sql: "SELECT" }]);
+  expect(await database.query("UPDATE")).toEqual([]);
+  expect(log).toEqual(["execute SELECT 1", "query UPDATE"]);
+  for (const each of options) expect(each).toMatchObject({ rowsAsArray: false, typeCast: true });
+});
+
+it("rolls back what the work could not finish, and rejects with its error", async () => {
+  const { log, database } = setUp();
+  const error = new Error("no stock");
+  await expect(database.transaction(() => Promise.reject(error))).rejects.toBe(error);
+  expect(log).toEqual(["query START TRANSACTION", "query ROLLBACK", "release"]);
+});
+
+it("does not use a connection again that does not roll back, and rejects with the first error", async () => {
+  const lost = new Error("connection reset");
+  const { log, database } = setUp({ INSERT: lost, "DO 0": lost, ROLLBACK: new Error("closed") });
+  await expect(database.transaction((tx) => tx.query("INSERT"))).rejects.toBe(lost);
+  expect(log.slice(-3)).toEqual(["query ROLLBACK", "destroy", "release"]);
+});
+
+it("rejects if the server does not commit", async () => {
+  const lost = new Error("connection reset");
+  const { log, database } = setUp({ COMMIT: lost });
+  await expect(database.transaction(async () => 1)).rejects.toBe(lost);
+  expect(log.slice(-2)).toEqual(["query ROLLBACK", "release"]);
+});
+
+it("commits after a statement that failed, if the server says that the transaction is open", async () => {
+  const { log, database } = setUp({ INSERT: new Error("duplicate"), "DO 0": OPEN });
+  await database.transaction((tx) => tx.query("INSERT").catch(() => []));
+  expect(log.slice(-2)).toEqual(["query COMMIT", "release"]);
+});
+
+it("sends nothing after a statement that ended the transaction, also what was asked before", async () => {
+  const deadlock = new Error("deadlock");
+  const { log, database } = setUp({ INSERT: deadlock, "DO 0": { serverStatus: 2 } });
+  const failed = database.transaction(async (tx) => {
+    await Promise.allSettled([tx.query("INSERT"), tx.query("UPDATE")]);
+  });
+  await expect(failed).rejects.toThrow("the transaction was rolled back: a statement failed");
+  expect(log).toEqual([
+    ...["query START TRANSACTION", "query INSERT", "query DO 0"],
+    ...["query ROLLBACK", "release"],
+  ]);
+});
+
+it("finishes statements that the work did not wait for, and then commits", async () => {
+  const { log, database } = setUp();
+  await database.transaction(async (tx) => {
+    void tx.query("INSERT");
+    void tx.query("UPDATE");
+  });
+  expect(log.slice(1, 4)).toEqual(["query INSERT", "query UPDATE", "query COMMIT"]);
+});
+
+it("survives a connection that reports more than one error, and says so", () => {
+  const { pool, connection, errors } = setUp();
+  pool.emit("connection", connection);
+  connection.emit("error", new Error("shutting down"));
+  connection.emit("error", new Error("connection lost"));
+  expect(errors.map(({ message }) => message)).toEqual(["shutting down", "connection lost"]);
+});
+
+it("ends the pool", async () => {
+  const { log, database } = setUp();
+  await database[Symbol.asyncDispose]();
+  expect(log).toEqual(["end"]);
+});

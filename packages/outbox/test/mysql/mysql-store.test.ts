@@ -1,0 +1,157 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { describe, expect, it } from "vitest";
+import { listsOf } from "../../src/mysql/lists.ts";
+import { migrate, type SessionDatabase } from "../../src/mysql/migrate.ts";
+import { MySqlLock } from "../../src/mysql/mysql-lock.ts";
+import { MySqlStore, type MySqlStoreOptions } from "../../src/mysql/mysql-store.ts";
+import type { ReadCommittedDatabase } from "../../src/mysql/read-committed.ts";
+import type { Queryable, Row } from "../../src/store/database.ts";
+import { idOf, sample } from "../sample.ts";
+
+const T = 1_700_000_000_000;
+
+/** A database whose transactions fail as a test says, and then do as they are told. */
+function failing(errors: Error[], query: Queryable["query"] = async () => []) {
+  let transactions = 0;
+  const readCommitted = async <Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> => {
+    transactions++;
+    const error = errors.shift();
+    if (error !== undefined) throw error;
+    return await work({ query });
+  };
+  const database: ReadCommittedDatabase = {
+    query,
+    readCommitted,
+    transaction: readCommitted,
+    async [Symbol.asyncDispose]() {},
+  };
+  return { database, transactions: () => transactions };
+}
+
+const serverError = (errno: number): Error =>
+  Object.assign(new Error(`number ${errno}`), { errno });
+const deadlocks = (count: number): Error[] =>
+  Array.from({ length: count }, () => serverError(1213));
+const request = { worker: "a", now: T, until: T + 1 };
+
+describe("a transaction of the store", () => {
+  it("runs again after a deadlock and a lock wait timeout, a query layer's too", async () => {
+    const clock = new FakeClock();
+    const wrapped = new Error("Failed query", { cause: serverError(1205) });
+    const { database, transactions } = failing([...deadlocks(1), wrapped]);
+    const store = new MySqlStore(database, { clock });
+    expect(await clock.run(() => store.claimDue(request, 1))).toEqual({ claims: [], broken: [] });
+    expect(transactions()).toBe(3);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("gives up after five more, with the error of the last one", async () => {
+    const clock = new FakeClock({ now: T });
+    const { database, transactions } = failing(deadlocks(10));
+    const store = new MySqlStore(database, { clock });
+    const failed = clock.run(() => store.removeConfirmed(T, 1));
+    await expect(failed).rejects.toMatchObject({ errno: 1213 });
+    expect(transactions()).toBe(6);
+    expect(clock.now()).toBe(T + 5 + 10 + 20 + 40 + 80);
+  });
+
+  it("does not run again after any other error", async () => {
+    const lost = serverError(2013);
+    const { database, transactions } = failing([lost]);
+    await expect(new MySqlStore(database).claimDue(request, 1)).rejects.toBe(lost);
+    expect(transactions()).toBe(1);
+  });
+
+  it("of the lock waits no longer than its signal", async () => {
+    const clock = new FakeClock();
+    const { database } = failing(deadlocks(10));
+    const lock = new MySqlLock(database, "x", { clock });
+    const stop = new AbortController();
+    const record = { holder: "a", leaseDuration: 1, acquiredAt: T, renewedAt: T, transitions: 0 };
+    const failed = lock.create(record, stop.signal);
+    const reason = new Error("stop");
+    stop.abort(reason);
+    await expect(failed).rejects.toBe(reason);
+    expect(clock.waiters()).toBe(0);
+  });
+});
+
+describe("save", () => {
+  it("refuses an id that a query layer reports as a duplicate", async () => {
+    const { database } = failing([]);
+    const tx: Queryable = {
+      query: () => Promise.reject(new Error("Failed query", { cause: serverError(1062) })),
+    };
+    await expect(new MySqlStore(database).save(tx, sample(1), T)).rejects.toThrow(
+      new RangeError(`message.id must be new, got ${idOf(1)}`),
+    );
+  });
+
+  it("rejects with any other error of the transaction as it is", async () => {
+    const { database } = failing([]);
+    const error = serverError(1366);
+    const tx: Queryable = { query: () => Promise.reject(error) };
+    await expect(new MySqlStore(database).save(tx, sample(1), T)).rejects.toBe(error);
+  });
+});
+
+it("makes lists of few lengths", () => {
+  const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+  expect(listsOf([])).toEqual([]);
+  expect(listsOf([1])).toEqual([[1]]);
+  expect(listsOf([1, 2, 3])).toEqual([[1, 2, 3, 3]]);
+  expect(listsOf(numbers(8))).toEqual([numbers(8)]);
+  expect(listsOf(numbers(1_025)).map(({ length }) => length)).toEqual([1_024, 1]);
+});
+
+describe("bad input", () => {
+  const { database } = failing([]);
+  const PREFIX = /^options\.prefix must be 1 to 30 lower case letters and underscores, got /;
+
+  it.each(["", "Outbox_", "a b", "x; DROP TABLE y", "`", "a".repeat(31), "outbox1"])(
+    "refuses the prefix %j",
+    async (prefix) => {
+      expect(() => new MySqlStore(database, { prefix })).toThrow(PREFIX);
+      expect(() => new MySqlLock(database, "x", { prefix })).toThrow(PREFIX);
+      const session: SessionDatabase["session"] = () => Promise.reject(new Error("was asked"));
+      await expect(migrate({ session }, { prefix })).rejects.toThrow(PREFIX);
+    },
+  );
+
+  it.each([
+    [{ prefix: 7 }, /^options\.prefix must be a string/],
+    [{ order: "fifo" }, /^options\.order must be "none" or "businessKey"/],
+    [{ clock: {} }, /^options\.clock/],
+    [null, /^options must be an object/],
+  ])("refuses the options %j", (options, problem) => {
+    expect(() => new MySqlStore(database, options as unknown as MySqlStoreOptions)).toThrow(
+      problem,
+    );
+  });
+
+  it.each([undefined, {}, { query() {} }])("refuses the database %j", (given) => {
+    const bad = given as unknown as ReadCommittedDatabase;
+    expect(() => new MySqlStore(bad)).toThrow(/^database/);
+    expect(() => new MySqlLock(bad, "x")).toThrow(/^database/);
+  });
+
+  it.each(["", "x".repeat(256), "a\0b", 7 as unknown as string])("refuses the name %j", (name) => {
+    expect(() => new MySqlLock(database, name)).toThrow(/^name must/);
+  });
+
+  it("refuses an instant that is no number", async () => {
+    const store = new MySqlStore(database);
+    const now = Number.NaN;
+    await expect(store.claimDue({ ...request, now }, 1)).rejects.toThrow(/^now must be/);
+    await expect(store.orphans(now, 1)).rejects.toThrow(/^now must be/);
+    await expect(store.removeConfirmed(now, 1)).rejects.toThrow(/^before must be/);
+  });
+});
+
+it("reports a process that migrates for too long", async () => {
+  const session: SessionDatabase["session"] = (work) =>
+    work({ query: async (): Promise<readonly Row[]> => [{ locked: 0 }] });
+  await expect(migrate({ session })).rejects.toThrow(
+    "migrate: another process migrates outbox_* for 600 s; try again",
+  );
+});

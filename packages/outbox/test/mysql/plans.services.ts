@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
+import { requiredUrl } from "../../../../test/required-url.ts";
+import { migrate } from "../../src/mysql/migrate.ts";
+import type { MySqlDatabase } from "../../src/mysql/mysql-database.ts";
+import { statementsOf } from "../../src/mysql/statements.ts";
+import { idOf } from "../sample.ts";
+import { connectToMySql } from "./connect-to-mysql.ts";
+
+const T = 1_700_000_000_000;
+const IDS = Array.from({ length: 8 }, (_, i) => idOf(i));
+const SEQUENCES = IDS.map((_, i) => i + 1);
+const sql = statementsOf("outbox_", "none");
+const ordered = statementsOf("outbox_", "businessKey");
+
+/** Each reads a part of one index, its own; in order, also the first message of each key. */
+const DUE = ["m range message_due"];
+const IN_ORDER = ["m range message_due", "b ref message_business"];
+const PRIMARY = ["outbox_message range PRIMARY"];
+const queries: [string, string, unknown[], string[]][] = [
+  ["due", sql.lockDue(T, 100), [], DUE],
+  ["next due", sql.nextDue, [], DUE],
+  ["due in order", ordered.lockDue(T, 100), [], IN_ORDER],
+  ["next due in order", ordered.nextDue, [], IN_ORDER],
+  ["just saved", sql.lockSaved(8), IDS, ["m range message_id"]],
+  [
+    "just saved in order",
+    ordered.lockSaved(8),
+    IDS,
+    ["m range message_id", "b ref message_business"],
+  ],
+  [
+    "claims that have ended",
+    sql.orphans(T, 100),
+    [],
+    ["m range message_claimed", "c eq_ref PRIMARY"],
+  ],
+  ["the outcome of a claim", sql.lockClaim, [idOf(1)], ["outbox_message const message_id"]],
+  ["outcomes of claims", sql.lockClaims(8), IDS, ["outbox_message range message_id"]],
+  ["confirmed", sql.markSuccess(8), ["a", T, ...SEQUENCES], PRIMARY],
+  ["the next of a key", sql.followers(8), SEQUENCES, ["m range PRIMARY", "n ref message_business"]],
+  ["confirmed long ago", sql.lockConfirmed(T, 10), [], ["outbox_message range message_status"]],
+  ["dead", sql.lockDead(undefined), [], ["outbox_message ref message_status"]],
+  ["some of the dead", sql.lockDead(8), IDS, ["outbox_message range message_id"]],
+  ["removed", sql.remove(8), SEQUENCES, PRIMARY],
+  ["backlog", sql.backlog, [], ["outbox_message range message_status"]],
+];
+
+let database: MySqlDatabase;
+
+/** How a statement gets to the rows of each table, and that it sorts none. */
+async function accessOf(text: string, params: readonly unknown[]): Promise<string[]> {
+  const lines = await database.query(`EXPLAIN ${text}`, params);
+  return lines.map(({ table, type, key, Extra }) => {
+    const sorts = String(Extra).includes("filesort") ? " filesort" : "";
+    return `${table} ${type} ${key}${sorts}`;
+  });
+}
+
+/** Ten thousand numbers, from 0. */
+const DIGITS = `(${Array.from({ length: 10 }, (_, i) => `SELECT ${i} AS d`).join(" UNION ALL ")})`;
+const NUMBERS = `
+  (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS seq
+   FROM ${DIGITS} a, ${DIGITS} b, ${DIGITS} c, ${DIGITS} e)`;
+
+async function fill(): Promise<void> {
+  await database.query(`
+    INSERT INTO outbox_message (id, create_time, edit_time, creator, editor, message_status,
+      next_schedule_time, queue_name, exchange_name, routing_key, business_module, business_key,
+      claimed_by, claimed_until)
+    SELECT CASE seq WHEN 1 THEN '${idOf(1)}' ELSE UUID() END, ${T}, ${T} + seq, 'shop', 'shop',
+      CASE WHEN seq % 100 < 2 THEN 'pending' WHEN seq % 100 = 2 THEN 'dead' ELSE 'success' END,
+      CASE WHEN seq % 100 < 2 THEN ${T} + seq END, '', '', '', 'orders', seq % 50,
+      CASE WHEN seq % 100 = 1 THEN 'a' END, CASE WHEN seq % 100 = 1 THEN ${T} + seq END
+    FROM ${NUMBERS} AS numbers`);
+}
+
+beforeAll(async () => {
+  database = connectToMySql(await makeMySqlDatabase(requiredUrl("MYSQL_URL")));
+  await migrate(database);
+  // Confirmed ones are most of the table, as they are in one that is some weeks old.
+  await fill();
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+describe.each(["as it is", "after ANALYZE TABLE"])("plans of a table %s", (state) => {
+  beforeAll(async () => {
+    if (state !== "as it is") await database.query("ANALYZE TABLE outbox_message");
+  });
+
+  it.each(queries)("%s: reads the index that is for the query", async (_, text, params, access) => {
+    expect(await accessOf(text, params)).toEqual(access);
+  });
+});

@@ -1,0 +1,362 @@
+import { onAbort } from "@holdfast/clock";
+import { FakeClock } from "@holdfast/clock/testing";
+import { MemoryLock, type ResourceLock, RetryAfterError, silentLogger } from "@holdfast/controller";
+import { type Random, seededRandom } from "@holdfast/wait";
+import { SkewedClock } from "../../../test/skewed-clock.ts";
+import { Compensation } from "../src/compensation/compensation.ts";
+import type { Message, NewMessage } from "../src/message/message.ts";
+import { waitAfter } from "../src/message/schedule.ts";
+import { Outbox } from "../src/outbox.ts";
+import type { Publisher } from "../src/relay/publisher.ts";
+import { Relay } from "../src/relay/relay.ts";
+import type { OutboxStore } from "../src/store/outbox-store.ts";
+import type { OutboxEvent } from "../src/task/outbox-event.ts";
+import { MemoryStore, MemoryTransaction } from "../src/testing/memory-store.ts";
+import { idOf, sample } from "./sample.ts";
+
+/** What may go wrong, each with its probability per request. */
+interface Weather {
+  /** The process dies just before it sends a request, or while it waits for the answer. */
+  readonly death: number;
+  /** The request or its answer is lost. */
+  readonly lost: number;
+  /** The receiver fails, hangs, or asks for patience. */
+  readonly refusal: number;
+}
+
+const STORM: Weather = { death: 0.01, lost: 0.03, refusal: 0.3 };
+const CALM: Weather = { death: 0, lost: 0, refusal: 0 };
+
+const SECOND = 1_000;
+/** Wall clocks differ by at most that much, and the relays know it. */
+const CLOCK_SKEW = 2 * SECOND;
+const JITTER = 0.1;
+const SCHEDULE = { initBackoff: 250, backoffFactor: 3 };
+
+/** Few, so that messages of a key wait for one another. */
+const KEYS = 5;
+
+/** One attempt that is under way. */
+interface Attempt {
+  readonly process: Process;
+  /** The process stood still meanwhile: what it does then is not its fault. */
+  wasPaused: boolean;
+}
+
+/** One process: it saves messages, sends them, and compensates for the death of others. */
+class Process {
+  readonly clock: SkewedClock;
+  readonly relay: Relay;
+  readonly ended: Promise<unknown>;
+  readonly stop = new AbortController();
+  readonly name: string;
+  readonly #world: OutboxWorld;
+  readonly #outbox: Outbox<MemoryTransaction>;
+
+  constructor(name: string, world: OutboxWorld) {
+    const { real, random, memory } = world;
+    this.name = name;
+    this.#world = world;
+    this.clock = new SkewedClock(real, { rate: 1, offset: (random() - 0.5) * CLOCK_SKEW });
+    const { clock } = this;
+    const store = this.#remote<OutboxStore<never>>(memory, "store");
+    const onEvent = (event: OutboxEvent): void => world.saw(event);
+    const common = { name, store, clock, random, jitter: JITTER, onEvent, logger: silentLogger };
+    this.relay = new Relay({
+      ...common,
+      ...{ publisher: this.#publisher(), workers: 2, publishTimeout: 3 * SECOND },
+      ...{ claimLength: 8 * SECOND, clockSkew: CLOCK_SKEW, pollPeriod: 2 * SECOND },
+      ...{ storeTimeout: 4 * SECOND, grace: 5 * SECOND },
+    });
+    const compensation = new Compensation({
+      ...common,
+      ...{ lock: this.#remote<ResourceLock>(world.lock, "lock"), lease: 20 * SECOND },
+      ...{ period: 2 * SECOND, hold: SECOND, patience: 2 * SECOND },
+      storeTimeout: 4 * SECOND,
+    });
+    this.#outbox = new Outbox<MemoryTransaction>({
+      store: memory,
+      transaction: (work) => this.#transaction(work),
+      onCommitted: (ids) => this.relay.saved(ids),
+      clock,
+    });
+    const { signal } = this.stop;
+    this.ended = Promise.all([this.relay.run(signal), compensation.run(signal), this.#trade()]);
+  }
+
+  get isDead(): boolean {
+    return this.#world.isDead(this);
+  }
+
+  /** Sells things, each with a message, until it is told to stop. */
+  async #trade(): Promise<void> {
+    const { random } = this.#world;
+    while (!this.stop.signal.aborted) {
+      await this.clock.sleep(random() * 2 * SECOND);
+      const numbers = Array.from({ length: Math.ceil(random() * 3) }, () => this.#world.number());
+      const isRolledBack = random() < 0.2;
+      if (!this.#world.isOpen) continue;
+      const sold = this.#outbox.transaction(async (tx) => {
+        for (const number of numbers) await this.#outbox.save(tx, this.#message(number));
+        if (isRolledBack) throw new Error("no stock");
+      });
+      void sold.catch(() => {}); // Nobody may ever hear of it.
+    }
+  }
+
+  #message(number: number): NewMessage {
+    const maxRetryTimes = 1 + Math.floor(this.#world.random() * 6);
+    return sample(number, { ...SCHEDULE, maxRetryTimes, businessKey: `${number % KEYS}` });
+  }
+
+  async #transaction<Value>(work: (tx: MemoryTransaction) => Promise<Value>): Promise<Value> {
+    const { memory } = this.#world;
+    const tx = new MemoryTransaction();
+    const value = await work(tx);
+    await this.send("commit", async () => {
+      await memory.transaction(async ({ saved }) => {
+        saved.push(...tx.saved);
+      });
+      for (const { id } of tx.saved) this.#world.committed(id);
+    });
+    return value;
+  }
+
+  /** What is on the other side of a network. */
+  #remote<Target extends object>(target: Target, kind: string): Target {
+    return new Proxy(target, {
+      get: (_, name) => {
+        const member = Reflect.get(target, name);
+        if (typeof member !== "function") return member;
+        return (...args: unknown[]) =>
+          this.send(`${kind}.${String(name)}`, () => member.apply(target, args));
+      },
+    });
+  }
+
+  #publisher(): Publisher {
+    return {
+      publish: async (message, signal) => {
+        const attempt = this.#world.begins(this, message);
+        try {
+          await new Promise<void>((resolve, reject) => {
+            onAbort(signal, reject);
+            this.send("publish", () => this.#world.receive(message)).then(resolve, reject);
+          });
+        } finally {
+          this.#world.ends(message, attempt);
+        }
+      },
+      [Symbol.asyncDispose]: async () => {},
+    };
+  }
+
+  /** Sends a request and waits for its answer. Both take time, and this process may die meanwhile. */
+  async send<Value>(request: string, call: () => Promise<Value>): Promise<Value> {
+    const world = this.#world;
+    if (world.strikes(this, `before ${request}`)) return await new Promise(() => {});
+    await world.travel();
+    const answer = call();
+    await answer.catch(() => {});
+    world.strikes(this, `after ${request}`);
+    await world.travel();
+    await new Promise<void>((resolve) => this.clock.deliver(resolve));
+    return await answer;
+  }
+}
+
+/** What a run came to. */
+export interface Verdict {
+  readonly committed: number;
+  readonly duplicates: number;
+  readonly deaths: ReadonlyMap<string, number>;
+  readonly events: ReadonlyMap<string, number>;
+  readonly faults: readonly string[];
+}
+
+/** Some processes, their network, a database, a receiver, and a judge who sees everything. */
+export class OutboxWorld {
+  readonly real = new FakeClock();
+  readonly memory: MemoryStore;
+  readonly lock: MemoryLock = new MemoryLock();
+  readonly random: Random;
+  readonly #processes: Process[] = [];
+  /** In the order of their commits. */
+  readonly #committed = new Set<string>();
+  #isReplayed = false;
+  readonly #effects = new Set<string>();
+  readonly #attempts = new Map<string, Set<Attempt>>();
+  readonly #deaths = new Map<string, number>();
+  readonly #events = new Map<string, number>();
+  readonly #faults: string[] = [];
+  #duplicates = 0;
+  #weather = STORM;
+  #born = 0;
+  #numbers = 0;
+  isOpen = true;
+
+  constructor(seed: number) {
+    this.random = seededRandom(seed);
+    this.memory = new MemoryStore({ order: seed % 2 === 0 ? "none" : "businessKey" });
+  }
+
+  async run(): Promise<Verdict> {
+    return await this.real.run(
+      async () => {
+        const count = 2 + Math.floor(this.random() * 4);
+        for (let i = 0; i < count; i++) this.#add();
+        await this.#storm();
+        this.#weather = CALM;
+        this.isOpen = false;
+        await this.real.sleep(150 * SECOND);
+        this.#isReplayed = true; // What is sent now may come after what was saved later.
+        await this.memory.replay({ editor: "judge", now: this.real.now() });
+        await this.real.sleep(30 * SECOND);
+        for (const { stop } of this.#processes) stop.abort();
+        await Promise.all(this.#processes.map(({ ended }) => ended));
+        await this.#judge();
+        return {
+          ...{ committed: this.#committed.size, duplicates: this.#duplicates },
+          ...{ deaths: this.#deaths, events: this.#events, faults: this.#faults },
+        };
+      },
+      { turns: 0 },
+    );
+  }
+
+  isDead(process: Process): boolean {
+    return !this.#processes.includes(process);
+  }
+
+  number(): number {
+    return ++this.#numbers;
+  }
+
+  committed(id: string): void {
+    this.#committed.add(id);
+  }
+
+  /** A request or an answer on its way. One that is lost never comes. */
+  async travel(): Promise<void> {
+    if (this.random() < this.#weather.lost / 2) await new Promise(() => {});
+    await this.real.sleep(this.random() ** 4 * 500);
+  }
+
+  /** @returns whether the process is dead now */
+  strikes(process: Process, point: string): boolean {
+    if (!process.isDead && this.random() < this.#weather.death) {
+      count(this.#deaths, point);
+      this.#kill(process);
+    }
+    return process.isDead;
+  }
+
+  /** What the receiver does with a message: it knows by the id what it has seen. */
+  async receive({ id }: Message): Promise<void> {
+    const chance = this.random() / this.#weather.refusal;
+    if (chance < 0.4) throw new Error("500");
+    if (chance < 0.6) throw new RetryAfterError(this.random() * 20 * SECOND);
+    if (chance < 0.8) await new Promise(() => {});
+    if (!this.#committed.has(id)) this.#fault(`${id} came, and was never committed`);
+    if (this.#effects.has(id)) this.#duplicates++;
+    this.#effects.add(id);
+    if (chance < 1) await new Promise(() => {}); // It worked, and nobody hears of it.
+  }
+
+  begins(process: Process, message: Message): Attempt {
+    const attempt = { process, wasPaused: false };
+    const attempts = this.#attempts.get(message.id) ?? new Set();
+    for (const other of attempts)
+      if (!other.process.isDead && !other.wasPaused)
+        this.#fault(`${message.id} is worked on by ${other.process.name} and ${process.name}`);
+    const { nextScheduleTime = 0, currentRetryTimes } = message;
+    if (currentRetryTimes > 0 && process.clock.now() < nextScheduleTime)
+      this.#fault(`${message.id} is tried before it is due`);
+    this.#attempts.set(message.id, attempts.add(attempt));
+    if (this.memory.order === "businessKey" && !this.#isReplayed) void this.#checkOrder(message);
+    return attempt;
+  }
+
+  /** Those of its key that were committed before are confirmed or dead. */
+  async #checkOrder({ id, businessKey }: Message): Promise<void> {
+    const ids = [...this.#committed];
+    const earlier = ids.slice(0, ids.indexOf(id)).map((other) => this.memory.find(other));
+    for (const other of await Promise.all(earlier))
+      if (other?.businessKey === businessKey && other.nextScheduleTime !== undefined)
+        this.#fault(`${id} is sent before ${other.id}, which is ${other.status}`);
+  }
+
+  ends({ id }: Message, attempt: Attempt): void {
+    this.#attempts.get(id)?.delete(attempt);
+  }
+
+  /** Every wait is as the schedule says. */
+  saw(event: OutboxEvent): void {
+    count(this.#events, event.type);
+    if (event.type !== "failed" && event.type !== "orphan") return;
+    const { claim, failure } = event;
+    if (failure.nextScheduleTime === undefined) return;
+    const wait = failure.nextScheduleTime - failure.now;
+    const { currentRetryTimes, lostAttempts } = claim.message;
+    const lost = event.type === "orphan" ? lostAttempts : 0;
+    const planned = waitAfter(currentRetryTimes + lost + 1, claim.message);
+    const isAsked = failure.error.startsWith("RetryAfterError");
+    const longest = Math.max(planned * (1 + JITTER), isAsked ? 20 * SECOND : 0) + 2;
+    if (wait < planned || wait > longest)
+      this.#fault(`${claim.message.id} waits ${wait} ms instead of ${planned}`);
+  }
+
+  /** Everything goes wrong: deaths, pauses, lost requests, a receiver that refuses. */
+  async #storm(): Promise<void> {
+    for (let i = 0; i < 12; i++) {
+      await this.real.sleep(this.random() * 10 * SECOND);
+      const victim = this.#processes[Math.floor(this.random() * this.#processes.length)];
+      if (victim !== undefined && this.random() < 0.5) this.#pause(victim);
+    }
+  }
+
+  #pause(process: Process): void {
+    if (process.clock.isPaused) return;
+    process.clock.pause();
+    for (const attempts of this.#attempts.values())
+      for (const attempt of attempts) if (attempt.process === process) attempt.wasPaused = true;
+    this.real.afterFunc(this.random() * 40 * SECOND, () =>
+      process.clock.resume((items) => items.sort(() => this.random() - 0.5)),
+    );
+  }
+
+  /** It never goes on; another one takes its place. */
+  #kill(process: Process): void {
+    process.clock.die();
+    this.#processes.splice(this.#processes.indexOf(process), 1);
+    this.real.afterFunc(this.random() * 3 * SECOND, () => this.#add());
+  }
+
+  #add(): void {
+    this.#processes.push(new Process(`${++this.#born}`, this));
+  }
+
+  async #judge(): Promise<void> {
+    for (const id of this.#committed)
+      if (!this.#effects.has(id))
+        this.#fault(`${id} is lost: ${JSON.stringify(await this.memory.find(id))}`);
+    const { pending, failed, dead } = await this.memory.counts();
+    if (pending + failed + dead > 0) this.#fault(`stuck: ${pending} + ${failed} + ${dead}`);
+    for (const { clock, name } of this.#processes)
+      if (clock.armed > 0) this.#fault(`${name} has left ${clock.armed} timers`);
+    for (let number = 1; number <= this.#numbers; number++)
+      if (
+        !this.#committed.has(idOf(number)) &&
+        (await this.memory.find(idOf(number))) !== undefined
+      )
+        this.#fault(`${number} is there, and was never committed`);
+  }
+
+  #fault(text: string): void {
+    this.#faults.push(`${this.real.monotonic()}: ${text}`);
+  }
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { emptyPGlite } from "../../../../test/empty-pglite.ts";
+import { PGliteDatabase } from "../../src/pglite/pglite-database.ts";
+import { PostgresStore } from "../../src/postgres/postgres-store.ts";
+import { testListening, until } from "../postgres/listening.contract.ts";
+import { idOf } from "../sample.ts";
+
+/** Relays that listen on a PGlite, and the end of listening. */
+export function testPGliteListening(): void {
+  testListening("PGlite", async () => {
+    const database = new PGliteDatabase(await emptyPGlite());
+    return { shop: database, sender: database };
+  });
+
+  it("PGlite stops listening on abort, and leaves no listener", async () => {
+    const pglite = await emptyPGlite();
+    await using database = new PGliteDatabase(pglite);
+    const store = new PostgresStore(database);
+    const heard: (readonly string[])[] = [];
+    const stop = new AbortController();
+    const listening = store.listen?.((ids) => heard.push(ids), stop.signal);
+    const channels = async (): Promise<unknown[]> => {
+      const { rows } = await pglite.query<{ channel: string }>(
+        "SELECT pg_listening_channels() AS channel",
+      );
+      return rows.map(({ channel }) => channel);
+    };
+    await until(async () => (await channels()).includes("outbox_saved"));
+    stop.abort();
+    await listening;
+    await pglite.query("SELECT pg_notify('outbox_saved', $1)", [idOf(1)]);
+    expect([await channels(), heard, abortListeners(stop.signal)]).toEqual([[], [], 0]);
+    await store.listen?.((ids) => heard.push(ids), stop.signal);
+    expect(await channels()).toEqual([]);
+  });
+}

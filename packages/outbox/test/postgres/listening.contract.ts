@@ -1,0 +1,172 @@
+import { realClock } from "@holdfast/clock";
+import { silentLogger } from "@holdfast/controller";
+import { poll } from "@holdfast/wait";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { NewMessage } from "../../src/message/message.ts";
+import { Outbox } from "../../src/outbox.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import type { PostgresDatabase } from "../../src/postgres/postgres-database.ts";
+import { PostgresStore } from "../../src/postgres/postgres-store.ts";
+import { Relay } from "../../src/relay/relay.ts";
+import type { RelayOptions } from "../../src/relay/relay-options.ts";
+import type { Queryable } from "../../src/store/database.ts";
+import type { OutboxEvent } from "../../src/task/outbox-event.ts";
+import { FakePublisher } from "../fake-publisher.ts";
+import { idOf, sample } from "../sample.ts";
+
+/** The databases of two processes: the same one, each through a connection of its own if it can. */
+export interface TwoProcesses {
+  /** Saves messages, and has no relay. */
+  readonly shop: PostgresDatabase;
+  /** Has a relay, and saves nothing. */
+  readonly sender: PostgresDatabase;
+}
+
+const HOUR = 3_600_000;
+
+/** A relay that would find messages of others an hour later, if nothing wakes it. */
+export class ListeningRelay implements AsyncDisposable {
+  readonly publisher = new FakePublisher(realClock);
+  readonly errors: unknown[] = [];
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  #asked = 0;
+
+  constructor(database: PostgresDatabase, options: Partial<RelayOptions> = {}) {
+    const onEvent = (event: OutboxEvent): void => {
+      if (event.type === "error") this.errors.push(event.error);
+    };
+    const relay = new Relay({
+      ...{ name: "relay", store: new PostgresStore(database), publisher: this.publisher },
+      ...{ pollPeriod: HOUR, logger: silentLogger, onEvent, ...options },
+    });
+    this.#running = relay.run(this.#stop.signal);
+  }
+
+  /** The numbers of the messages it has sent. Those up to 100 only ask whether it listens. */
+  get sent(): number[] {
+    return this.publisher.sent.map(([, number]) => number).filter((number) => number > 100);
+  }
+
+  /** Waits until it listens, by messages that it is to send at once. */
+  async listens(shop: PostgresDatabase): Promise<void> {
+    const before = this.publisher.sent.length;
+    await until(async () => {
+      await saveIn(shop, ++this.#asked);
+      await realClock.sleep(20);
+      return this.publisher.sent.length > before;
+    });
+  }
+
+  /** Waits until so many messages were sent. */
+  async hasSent(count: number): Promise<void> {
+    await until(() => this.sent.length >= count);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+}
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  await poll(condition, { backoff: { duration: 5 }, timeout: 20_000 });
+}
+
+/** Saves a message whose first wait is an hour, in a process without a relay. */
+export async function saveIn(
+  database: PostgresDatabase,
+  number: number,
+  facts: Partial<NewMessage> = {},
+): Promise<void> {
+  const outbox = new Outbox<Queryable>({
+    store: new PostgresStore(database),
+    transaction: (work) => database.transaction(work),
+  });
+  const message = sample(number, { initBackoff: HOUR, ...facts });
+  await outbox.transaction((tx) => outbox.save(tx, message));
+}
+
+/** Expects that a message of another process is sent when its first wait is over, and not earlier. */
+export async function sendsAfterFirstWait(
+  relay: ListeningRelay,
+  { shop, number }: { readonly shop: PostgresDatabase; readonly number: number },
+): Promise<void> {
+  const store = new PostgresStore(shop);
+  await saveIn(shop, number, { initBackoff: 800 });
+  await until(async () => (await store.find(idOf(number)))?.status === "success");
+  const { createTime = 0, editTime = 0 } = (await store.find(idOf(number))) ?? {};
+  expect(editTime - createTime).toBeGreaterThanOrEqual(800);
+  expect(relay.sent.at(-1)).toBe(number);
+}
+
+/** What holds for a relay that listens, on every PostgreSQL. */
+export function testListening(name: string, open: () => Promise<TwoProcesses>): void {
+  describe(`a relay that listens on ${name}`, () => {
+    let shop: PostgresDatabase;
+    let sender: PostgresDatabase;
+
+    beforeAll(async () => {
+      ({ shop, sender } = await open());
+      await migrate(shop);
+    }, 120_000);
+
+    beforeEach(() => shop.query("TRUNCATE outbox_message, outbox_content"));
+
+    afterAll(async () => {
+      await shop[Symbol.asyncDispose]();
+      if (sender !== shop) await sender[Symbol.asyncDispose]();
+    });
+
+    it("sends at once what another process saves, and once", async () => {
+      await using relay = new ListeningRelay(sender);
+      await relay.listens(shop);
+      await Promise.all([101, 102, 103].map((number) => saveIn(shop, number)));
+      await relay.hasSent(3);
+      expect(relay.sent.toSorted()).toEqual([101, 102, 103]);
+      expect(relay.errors).toEqual([]);
+    });
+
+    it("sends nothing of a transaction that was rolled back", async () => {
+      await using relay = new ListeningRelay(sender);
+      await relay.listens(shop);
+      const store = new PostgresStore(shop);
+      const work = shop.transaction(async (tx) => {
+        await store.save(tx, sample(101), realClock.now(), { notify: true });
+        throw new Error("no stock");
+      });
+      await expect(work).rejects.toThrow("no stock");
+      await saveIn(shop, 102);
+      await relay.hasSent(1);
+      expect(relay.sent).toEqual([102]);
+    });
+
+    it("ignores a notification without an id", async () => {
+      await using relay = new ListeningRelay(sender);
+      await relay.listens(shop);
+      await shop.query("SELECT pg_notify('outbox_saved', 'x; DROP TABLE outbox_message')");
+      await shop.query("NOTIFY outbox_saved");
+      await shop.query("SELECT pg_notify('outbox_saved', $1)", [idOf(999)]);
+      await saveIn(shop, 101);
+      await relay.hasSent(1);
+      expect([relay.sent, relay.errors]).toEqual([[101], []]);
+    });
+
+    it("sends after the first wait with listen: false", async () => {
+      await using relay = new ListeningRelay(sender, { listen: false, pollPeriod: 20 });
+      for (const number of [101, 102]) await sendsAfterFirstWait(relay, { shop, number });
+    });
+
+    it("does not hear tables of another prefix", async () => {
+      await using relay = new ListeningRelay(sender);
+      await relay.listens(shop);
+      await shop.query("SELECT pg_notify('other_saved', $1)", [idOf(101)]);
+      await shop.transaction((tx) =>
+        new PostgresStore(shop).save(tx, sample(101), realClock.now()),
+      );
+      await saveIn(shop, 102);
+      await relay.hasSent(1);
+      expect(relay.sent).toEqual([102]);
+    });
+  });
+}

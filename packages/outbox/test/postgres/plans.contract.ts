@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { statementsOf } from "../../src/postgres/statements.ts";
+import type { Database } from "../../src/store/database.ts";
+import { idOf } from "../sample.ts";
+
+const T = 1_700_000_000_000;
+const IDS = Array.from({ length: 10 }, (_, i) => idOf(i));
+const sql = statementsOf("outbox_", "none");
+const ordered = statementsOf("outbox_", "businessKey");
+
+const PRIMARY = ["outbox_message_pkey"];
+const DUE = ["outbox_message_due", "outbox_message_pkey"];
+const REMOVED = ["outbox_message_confirmed", "outbox_message_pkey"];
+const IN_ORDER = ["outbox_message_due", "outbox_message_business", "outbox_message_pkey"];
+const NEXT_IN_ORDER = ["outbox_message_due", "outbox_message_business"];
+const OUTCOMES = [IDS, IDS.map(() => 1), IDS.map(() => "a"), IDS.map(() => T)];
+
+/** A name, a statement, its parameters, and the indexes that it reads. */
+const queries: [string, string, unknown[], string[]][] = [
+  ["due", sql.claimDue, ["a", T, T, 100], DUE],
+  ["next due", sql.nextDue, [], ["outbox_message_due"]],
+  ["claims that have ended", sql.orphans, [T, 100], ["outbox_message_claimed"]],
+  ["just saved", sql.claimSaved, ["a", T, IDS], PRIMARY],
+  ["confirmed", sql.markSuccess, OUTCOMES, PRIMARY],
+  ["dead", sql.replay, [null, "ann", T], ["outbox_message_dead"]],
+  ["confirmed long ago", sql.removeConfirmed, [T, 10], REMOVED],
+  ["due in order", ordered.claimDue, ["a", T, T, 100], IN_ORDER],
+  ["next due in order", ordered.nextDue, [], NEXT_IN_ORDER],
+];
+
+/**
+ * The plans of the statements on a PostgreSQL.
+ *
+ * @param open - gives an empty database
+ */
+export function testPlans(name: string, open: () => Promise<Database>): void {
+  describe(`plans on ${name}`, () => {
+    let database: Database;
+
+    beforeAll(async () => {
+      database = await open();
+      await migrate(database);
+    }, 120_000);
+
+    afterAll(() => database[Symbol.asyncDispose]());
+
+    /** Confirmed messages are most of the table, as in one that is some weeks old. */
+    beforeEach(async () => {
+      await database.query("TRUNCATE outbox_message, outbox_content");
+      await database.query(`
+        INSERT INTO outbox_message (id, create_time, edit_time, creator, editor, message_status,
+          next_schedule_time, queue_name, exchange_name, routing_key, business_module, business_key)
+        SELECT gen_random_uuid(), now(), now(), 'shop', 'shop',
+          CASE WHEN n % 100 = 0 THEN 'pending' WHEN n % 100 = 1 THEN 'dead' ELSE 'success' END,
+          CASE WHEN n % 100 = 0 THEN now() + n * interval '1 second' END, '', '', '', '', ''
+        FROM generate_series(1, 10000) n`);
+    });
+
+    /** The indexes of the messages that a statement reads, or that it reads all of them. */
+    const scansOf = async (text: string, params: unknown[]): Promise<string[]> => {
+      const lines = await database.query(`EXPLAIN ${text}`, params);
+      const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
+      const found = plan.match(
+        /Seq Scan on outbox_message|(?<=(using|Scan on) )outbox_message_\w+/g,
+      );
+      return [...new Set(found)];
+    };
+
+    const expectScans = async (asked: typeof queries): Promise<void> => {
+      const scans = asked.map(async ([query, text, params]) => [
+        query,
+        await scansOf(text, params),
+      ]);
+      expect(await Promise.all(scans)).toEqual(asked.map(([query, , , scan]) => [query, scan]));
+    };
+
+    it("read the index that is for the query, and nothing else of the table", async () => {
+      await database.query("ANALYZE outbox_message");
+      await expectScans(queries);
+    });
+
+    it("do not read all that wait to find a few, though the table has never been analyzed", async () => {
+      const seen = ["due", "just saved", "confirmed"];
+      await expectScans(queries.filter(([query]) => seen.includes(query)));
+    });
+  });
+}

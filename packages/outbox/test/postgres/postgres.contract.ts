@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
+import { Outbox } from "../../src/outbox.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { PostgresLock } from "../../src/postgres/postgres-lock.ts";
+import { PostgresStore } from "../../src/postgres/postgres-store.ts";
+import { statementsOf } from "../../src/postgres/statements.ts";
+import type { Publisher } from "../../src/relay/publisher.ts";
+import { Relay } from "../../src/relay/relay.ts";
+import type { Database, Queryable } from "../../src/store/database.ts";
+import { idOf, sample } from "../sample.ts";
+import { testBrokenRows } from "../store/broken-row.contract.ts";
+import { testStore } from "../store/outbox-store.contract.ts";
+
+const T = 1_700_000_000_000;
+const sql = statementsOf("outbox_", "none");
+
+/**
+ * What holds on every PostgreSQL.
+ *
+ * @param open - gives an empty database: one for all, because to make one may take seconds
+ */
+export function testPostgres(name: string, open: () => Promise<Database>): void {
+  describe(name, () => {
+    let database: Database;
+    let store: PostgresStore;
+
+    beforeAll(async () => {
+      database = await open();
+      store = new PostgresStore(database);
+      expect(await migrate(database)).toEqual([1, 2, 3]);
+    }, 120_000);
+
+    afterAll(() => database[Symbol.asyncDispose]());
+
+    beforeEach(() =>
+      database.query("TRUNCATE outbox_message, outbox_content, outbox_fence, outbox_lock"),
+    );
+
+    testStore("PostgresStore", async ({ order }) => ({
+      store: new PostgresStore(database, { order }),
+      transaction: (work) => database.transaction(work),
+    }));
+
+    let locks = 0;
+    testResourceLock("PostgresLock", () => new PostgresLock(database, `lock-${++locks}`));
+
+    async function save(...numbers: number[]): Promise<void> {
+      await database.transaction(async (tx) => {
+        for (const number of numbers) await store.save(tx, sample(number), T);
+      });
+    }
+
+    it("writes what is confirmed at once in one statement, each on condition of its own claim", async () => {
+      const statements: string[] = [];
+      const watched = new PostgresStore({
+        query: (text, params) => {
+          statements.push(text);
+          return database.query(text, params);
+        },
+        transaction: (work) => database.transaction(work),
+        async [Symbol.asyncDispose]() {},
+      });
+      await save(1, 2, 3);
+      const request = { worker: "a", now: T, until: T + 60_000 };
+      const { claims } = await store.claimSaved([1, 2, 3].map(idOf), request);
+      const [first, second, third] = claims.toSorted((a, b) =>
+        a.message.id < b.message.id ? -1 : 1,
+      );
+      if (first === undefined || second === undefined || third === undefined)
+        throw new Error("lost");
+      const marks = [
+        watched.markSuccess(first, T + 1),
+        watched.markSuccess({ ...second, number: second.number - 1 }, T + 2),
+        watched.markSuccess({ ...third, worker: "b" }, T + 3),
+      ];
+      expect(await Promise.all(marks)).toEqual([true, false, true]);
+      expect(statements).toEqual([sql.markSuccess]);
+      const found = await Promise.all([1, 2, 3].map((number) => store.find(idOf(number))));
+      expect(found.map((message) => [message?.status, message?.editor, message?.editTime])).toEqual(
+        [
+          ["success", "a", T + 1],
+          ["pending", "shop", T],
+          ["success", "b", T + 3],
+        ],
+      );
+    });
+
+    describe("PostgresLock", () => {
+      it("does not give a version of before to a record that is made anew", async () => {
+        const { signal } = new AbortController();
+        const record = {
+          holder: "a",
+          leaseDuration: 1,
+          acquiredAt: T,
+          renewedAt: T,
+          transitions: 0,
+        };
+        const lock = new PostgresLock(database, "x");
+        const versions: string[] = [];
+        for (let round = 0; round < 3; round++) {
+          const first = await lock.create(record, signal);
+          const second = await lock.update(record, first.version, signal);
+          versions.push(first.version, second.version);
+          await database.query("DELETE FROM outbox_lock");
+        }
+        expect(new Set(versions).size).toBe(6);
+      });
+    });
+
+    describe("migrate", () => {
+      it("applies nothing twice, also when many start at once", async () => {
+        expect(await Promise.all([migrate(database), migrate(database)])).toEqual([[], []]);
+      });
+    });
+
+    testBrokenRows({
+      ...{ database: () => database, store: () => store, save },
+      badFactor: "'NaN'",
+    });
+
+    it("does not pass for committed what a statement that failed has undone", async () => {
+      const work = database.transaction(async (tx) => {
+        await store.save(tx, sample(1), T);
+        await tx.query("SELECT no_such_column").catch(() => {});
+      });
+      await expect(work).rejects.toThrow(/transaction (is aborted|was rolled back)/);
+      expect(await store.find(idOf(1))).toBeUndefined();
+    });
+
+    it("leaves a message alone that a person has taken out of use", async () => {
+      await save(1);
+      await database.query("UPDATE outbox_message SET deleted = true");
+      expect(
+        (await store.claimDue({ worker: "a", now: T + 1e6, until: T + 2e6 }, 10)).claims,
+      ).toEqual([]);
+      expect(await store.nextDue()).toBeUndefined();
+      expect(await store.find(idOf(1))).toMatchObject({ deleted: true });
+    });
+
+    it("carries a message from the business change to the receiver, through a real database", async () => {
+      await database.query("CREATE TABLE orders (number integer)");
+      const failures: string[] = [];
+      const sent: string[] = [];
+      const stop = new AbortController();
+      const publisher: Publisher = {
+        publish: async ({ id, currentRetryTimes }) => {
+          if (currentRetryTimes === 0) throw new Error("unreachable");
+          sent.push(id);
+        },
+        [Symbol.asyncDispose]: async () => {},
+      };
+      const done = new Set<string>();
+      const relay = new Relay({
+        ...{ name: "relay", store, publisher },
+        onEvent: (event) => {
+          if (event.type === "failed") failures.push(event.claim.message.id);
+          if (event.type === "published") done.add(event.claim.message.id);
+          if (done.size === 3) stop.abort();
+        },
+      });
+      const outbox = new Outbox<Queryable>({
+        store,
+        transaction: (work) => database.transaction(work),
+        onCommitted: (ids) => relay.saved(ids),
+      });
+      const sell = (number: number, inStock: boolean): Promise<void> =>
+        outbox.transaction(async (tx) => {
+          await tx.query("INSERT INTO orders (number) VALUES ($1)", [number]);
+          await outbox.save(tx, sample(number, { initBackoff: 10 }));
+          if (!inStock) throw new Error("no stock");
+        });
+      const sold = [sell(1, true), sell(2, true), sell(3, false), sell(4, true)];
+      const results = await Promise.allSettled(sold);
+      await relay.run(stop.signal);
+
+      const ids = [1, 2, 4].map(idOf);
+      expect(results.map(({ status }) => status).sort()).toEqual([
+        ...ids.map(() => "fulfilled"),
+        "rejected",
+      ]);
+      expect([failures.sort(), sent.sort()]).toEqual([ids, ids]);
+      expect(await store.counts()).toEqual({ pending: 0, failed: 0, success: 3, dead: 0 });
+      const orders = await database.query("SELECT number FROM orders ORDER BY number");
+      expect(orders.map(({ number }) => number)).toEqual([1, 2, 4]);
+    });
+  });
+}

@@ -1,0 +1,282 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { MemoryLock, silentLogger } from "@holdfast/controller";
+import { OutboxMetrics, type OutboxMetricsOptions } from "@holdfast/outbox/prometheus";
+import { Counter, register as globalRegister, Registry } from "prom-client";
+import { describe, expect, it } from "vitest";
+import { Compensation } from "../../src/compensation/compensation.ts";
+import { Relay } from "../../src/relay/relay.ts";
+import { Retention } from "../../src/retention/retention.ts";
+import type { Claim } from "../../src/store/claim.ts";
+import type { OutboxEvent } from "../../src/task/outbox-event.ts";
+import { MemoryStore } from "../../src/testing/memory-store.ts";
+import { RecordingPublisher } from "../../src/testing/recording-publisher.ts";
+import { numberOf, sample } from "../sample.ts";
+import { sampleMessage } from "../sample-message.ts";
+
+const UNTOUCHED = `# HELP outbox_messages Messages that are not finished well, by status
+# TYPE outbox_messages gauge
+outbox_messages{status="pending"} 0
+outbox_messages{status="failed"} 0
+outbox_messages{status="dead"} 0
+
+# HELP outbox_oldest_due_age_seconds Seconds since the message that waits for longest was due, 0 if none is due
+# TYPE outbox_oldest_due_age_seconds gauge
+outbox_oldest_due_age_seconds 0
+
+# HELP outbox_store_up Whether the store answered this scrape: 1 or 0
+# TYPE outbox_store_up gauge
+outbox_store_up 1
+
+# HELP outbox_attempts_total Number of attempts that have ended, by outcome
+# TYPE outbox_attempts_total counter
+outbox_attempts_total{outcome="published"} 0
+outbox_attempts_total{outcome="failed"} 0
+outbox_attempts_total{outcome="dead"} 0
+outbox_attempts_total{outcome="orphan"} 0
+outbox_attempts_total{outcome="lost"} 0
+outbox_attempts_total{outcome="unwritten"} 0
+outbox_attempts_total{outcome="released"} 0
+
+# HELP outbox_claimed_total Number of messages that were claimed
+# TYPE outbox_claimed_total counter
+outbox_claimed_total 0
+
+# HELP outbox_claim_duration_seconds Seconds that a request for messages took
+# TYPE outbox_claim_duration_seconds histogram
+outbox_claim_duration_seconds_bucket{le="0.001"} 0
+outbox_claim_duration_seconds_bucket{le="0.0025"} 0
+outbox_claim_duration_seconds_bucket{le="0.005"} 0
+outbox_claim_duration_seconds_bucket{le="0.01"} 0
+outbox_claim_duration_seconds_bucket{le="0.025"} 0
+outbox_claim_duration_seconds_bucket{le="0.05"} 0
+outbox_claim_duration_seconds_bucket{le="0.1"} 0
+outbox_claim_duration_seconds_bucket{le="0.25"} 0
+outbox_claim_duration_seconds_bucket{le="0.5"} 0
+outbox_claim_duration_seconds_bucket{le="1"} 0
+outbox_claim_duration_seconds_bucket{le="2.5"} 0
+outbox_claim_duration_seconds_bucket{le="5"} 0
+outbox_claim_duration_seconds_bucket{le="10"} 0
+outbox_claim_duration_seconds_bucket{le="+Inf"} 0
+outbox_claim_duration_seconds_sum 0
+outbox_claim_duration_seconds_count 0
+
+# HELP outbox_broken_rows_total Number of rows that are no message
+# TYPE outbox_broken_rows_total counter
+outbox_broken_rows_total 0
+
+# HELP outbox_removed_total Number of confirmed messages that were removed
+# TYPE outbox_removed_total counter
+outbox_removed_total 0
+
+# HELP outbox_store_errors_total Number of requests to the store that have failed
+# TYPE outbox_store_errors_total counter
+outbox_store_errors_total 0
+`;
+
+const claim: Claim = { message: sampleMessage(), worker: "relay", number: 1, until: 0 };
+const failure = { now: 0, error: "503", nextScheduleTime: 10_000 };
+const final = { ...failure, nextScheduleTime: undefined };
+
+function metricsOf(options: Partial<OutboxMetricsOptions> = {}) {
+  const register = new Registry();
+  const metrics = new OutboxMetrics({ store: new MemoryStore(), register, ...options });
+  /** The samples that are not 0, without buckets. */
+  const samples = async (): Promise<readonly string[]> => {
+    const lines = (await register.metrics()).split("\n");
+    return lines.filter((line) => line !== "" && !/^#|_bucket\{| 0$/.test(line));
+  };
+  return { register, metrics, samples };
+}
+
+describe("OutboxMetrics", () => {
+  it("are there before anything has happened, with zeros", async () => {
+    const { register } = metricsOf();
+    expect(await register.metrics()).toBe(UNTOUCHED);
+  });
+
+  it("count each event under its outcome, and nothing twice", async () => {
+    const { metrics, samples } = metricsOf();
+    const events: OutboxEvent[] = [
+      { type: "claimed", count: 3, duration: 20 },
+      { type: "claimed", count: 0, duration: 5 },
+      { type: "published", claim },
+      { type: "published", claim },
+      { type: "failed", claim, failure },
+      { type: "dead", claim, failure: final },
+      { type: "orphan", claim, failure },
+      { type: "orphan", claim, failure: final },
+      { type: "dead", claim, failure: final },
+      { type: "lost", claim },
+      { type: "unwritten", claim, error: new Error("away") },
+      { type: "released", claim },
+      { type: "broken", broken: { id: "1", problem: "no JSON" } },
+      { type: "removed", count: 250 },
+      { type: "error", error: new Error("away") },
+    ];
+    for (const event of events) metrics.onEvent(event);
+    expect(await samples()).toEqual([
+      "outbox_store_up 1",
+      'outbox_attempts_total{outcome="published"} 2',
+      'outbox_attempts_total{outcome="failed"} 1',
+      'outbox_attempts_total{outcome="dead"} 2',
+      'outbox_attempts_total{outcome="orphan"} 1',
+      'outbox_attempts_total{outcome="lost"} 1',
+      'outbox_attempts_total{outcome="unwritten"} 1',
+      'outbox_attempts_total{outcome="released"} 1',
+      "outbox_claimed_total 3",
+      "outbox_claim_duration_seconds_sum 0.025",
+      "outbox_claim_duration_seconds_count 2",
+      "outbox_broken_rows_total 1",
+      "outbox_removed_total 250",
+      "outbox_store_errors_total 1",
+    ]);
+  });
+
+  it("follow a relay, a compensation and a retention", async () => {
+    const clock = new FakeClock();
+    const store = new MemoryStore();
+    const { metrics, samples } = metricsOf({ store, clock });
+    const schedule = { initBackoff: 10_000, backoffFactor: 1, maxRetryTimes: 2 };
+    await store.transaction(async (tx) => {
+      for (const number of [1, 2, 3]) await store.save(tx, sample(number, schedule), clock.now());
+    });
+    const publisher = new RecordingPublisher({
+      clock,
+      answer: ({ id }) => {
+        if (numberOf(id) === 3) throw new Error("refused");
+      },
+    });
+    const { onEvent } = metrics;
+    const common = { store, onEvent, clock, jitter: 0, logger: silentLogger };
+    const lock = new MemoryLock();
+    const stop = new AbortController();
+    const runs = [
+      new Relay({ name: "relay", publisher, ...common }).run(stop.signal),
+      new Compensation({ name: "compensation", lock, ...common }).run(stop.signal),
+      new Retention({ name: "retention", lock, olderThan: 60_000, ...common }).run(stop.signal),
+    ];
+    await clock.step(180_000);
+    stop.abort();
+    await clock.run(() => Promise.all(runs));
+    expect(await samples()).toEqual([
+      'outbox_messages{status="dead"} 1',
+      "outbox_store_up 1",
+      'outbox_attempts_total{outcome="published"} 2',
+      'outbox_attempts_total{outcome="failed"} 1',
+      'outbox_attempts_total{outcome="dead"} 1',
+      "outbox_claimed_total 4",
+      expect.stringMatching(/^outbox_claim_duration_seconds_count \d+$/),
+      "outbox_removed_total 2",
+    ]);
+  });
+
+  it("show the age of the oldest message that is due, in seconds", async () => {
+    const clock = new FakeClock();
+    const store = new MemoryStore();
+    const { samples } = metricsOf({ store, clock });
+    await store.transaction(async (tx) => {
+      for (const number of [1, 2])
+        await store.save(tx, sample(number, { initBackoff: number * 10_000 }), clock.now());
+    });
+    const pending = 'outbox_messages{status="pending"} 2';
+    const ages: (readonly string[])[] = [];
+    for (const step of [9_999, 1_501, 60_000]) {
+      await clock.step(step);
+      ages.push(await samples());
+    }
+    expect(ages).toEqual([
+      [pending, "outbox_store_up 1"],
+      [pending, "outbox_oldest_due_age_seconds 1.5", "outbox_store_up 1"],
+      [pending, "outbox_oldest_due_age_seconds 61.5", "outbox_store_up 1"],
+    ]);
+  });
+
+  it.each(["backlog", "nextDue"] as const)(
+    "show that %s failed, without samples of the store, and all others",
+    async (request) => {
+      const clock = new FakeClock();
+      const store = new MemoryStore();
+      await store.transaction((tx) => store.save(tx, sample(1), clock.now()));
+      await clock.step(15_000);
+      let isAway = false;
+      const faulty = {
+        backlog: () => store.backlog(),
+        nextDue: () => store.nextDue(),
+        [request]: async () => {
+          if (isAway) throw new Error("away");
+          return await store[request]();
+        },
+      };
+      const { register, samples } = metricsOf({ store: faulty, clock });
+      const orders = new Counter({ name: "orders_total", help: "Orders", registers: [register] });
+      orders.inc();
+      const there = [
+        'outbox_messages{status="pending"} 1',
+        "outbox_oldest_due_age_seconds 5",
+        "outbox_store_up 1",
+        "orders_total 1",
+      ];
+      expect(await samples()).toEqual(there);
+      isAway = true;
+      const text = await register.metrics();
+      expect(
+        text.split("\n").filter((line) => /^(outbox_(messages|old|store_up)|orders)/.test(line)),
+      ).toEqual(["outbox_store_up 0", "orders_total 1"]);
+      isAway = false;
+      expect(await samples()).toEqual(there);
+    },
+  );
+
+  it.each([
+    [2_000, 2_000],
+    [undefined, 5_000],
+  ])(
+    "wait for the store no longer than storeTimeout %s, %i ms, and leave no timer",
+    async (storeTimeout, most) => {
+      const clock = new FakeClock();
+      const store = { backlog: () => new Promise<never>(() => {}), nextDue: async () => undefined };
+      const { register } = metricsOf({ store, clock, storeTimeout });
+      let text: string | undefined;
+      const scrape = register.metrics().then((found) => {
+        text = found;
+      });
+      await clock.step(most - 1);
+      expect(text).toBeUndefined();
+      await clock.step(1);
+      await scrape;
+      expect(text).toContain("\noutbox_store_up 0\n");
+      expect(clock.waiters()).toBe(0);
+    },
+  );
+
+  it("ask the store once for each scrape, and once for two at the same time", async () => {
+    const requests: string[] = [];
+    const memory = new MemoryStore();
+    const store = {
+      backlog: () => {
+        requests.push("backlog");
+        return memory.backlog();
+      },
+      nextDue: () => {
+        requests.push("nextDue");
+        return memory.nextDue();
+      },
+    };
+    const { register } = metricsOf({ store });
+    await register.metrics();
+    expect(requests).toEqual(["backlog", "nextDue"]);
+    await Promise.all([register.metrics(), register.metrics()]);
+    expect(requests).toEqual(["backlog", "nextDue", "backlog", "nextDue"]);
+  });
+
+  it("go to the registry of prom-client unless told otherwise, and are made once for each", async () => {
+    const store = new MemoryStore();
+    new OutboxMetrics({ store });
+    try {
+      expect(await globalRegister.metrics()).toBe(UNTOUCHED);
+      expect(() => new OutboxMetrics({ store })).toThrow("already been registered");
+    } finally {
+      globalRegister.clear();
+    }
+  });
+});

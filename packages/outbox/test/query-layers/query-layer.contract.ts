@@ -1,0 +1,182 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { silentLogger } from "@holdfast/controller";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { NewMessage } from "../../src/message/message.ts";
+import { Outbox } from "../../src/outbox.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { PostgresStore } from "../../src/postgres/postgres-store.ts";
+import { Relay } from "../../src/relay/relay.ts";
+import type { Database, Queryable, Statement } from "../../src/store/database.ts";
+import { idOf, numberOf, sample } from "../sample.ts";
+
+/** A query layer over a database, in its own words. */
+export interface QueryLayer<Tx extends object> {
+  readonly database: Database;
+  transaction<Value>(work: (tx: Tx) => Promise<Value>): Promise<Value>;
+  /** Runs a function in a savepoint. */
+  nested(tx: Tx, work: (tx: Tx) => Promise<void>): Promise<void>;
+  /** Runs a statement through the tag of the layer. */
+  run(tx: Tx, statement: Statement): Promise<unknown>;
+  /** The business change: a row of the table `orders`. */
+  order(tx: Tx, number: number): Promise<unknown>;
+}
+
+const HOUR = 3_600_000;
+
+/** What holds for messages saved in a transaction of every query layer. */
+export function testQueryLayer<Tx extends object>(
+  name: string,
+  open: () => Promise<QueryLayer<Tx>>,
+): void {
+  describe(name, () => {
+    let layer: QueryLayer<Tx>;
+    let store: PostgresStore;
+    let told: string[];
+    let clock: FakeClock;
+    let outbox: Outbox<Queryable>;
+
+    beforeAll(async () => {
+      layer = await open();
+      await migrate(layer.database);
+      await layer.database.query("CREATE TABLE orders (number integer)");
+      store = new PostgresStore(layer.database);
+    }, 120_000);
+
+    beforeEach(async () => {
+      await layer.database.query("TRUNCATE outbox_message, outbox_content, orders");
+      told = [];
+      clock = new FakeClock();
+      outbox = new Outbox({ store, clock, onCommitted: (ids) => told.push(...ids) });
+    });
+
+    afterAll(() => layer.database[Symbol.asyncDispose]());
+
+    const save = async (tx: Tx, message: NewMessage): Promise<void> => {
+      for (const statement of outbox.statements(tx, message)) await layer.run(tx, statement);
+    };
+
+    const sell = async (tx: Tx, number: number): Promise<void> => {
+      await layer.order(tx, number);
+      await save(tx, sample(number, { initBackoff: HOUR }));
+    };
+
+    /** The numbers of the orders, and those of the messages that relays would find an hour later. */
+    const stored = async (): Promise<[unknown[], number[]]> => {
+      const orders = await layer.database.query("SELECT number FROM orders ORDER BY number");
+      const later = clock.now() + HOUR;
+      const early = await store.claimDue({ worker: "a", now: later - 1, until: later }, 10);
+      expect(early.claims).toEqual([]);
+      const { claims } = await store.claimDue({ worker: "a", now: later, until: later }, 10);
+      const messages = claims.map(({ message }) => numberOf(message.id)).sort();
+      return [orders.map(({ number }) => number), messages];
+    };
+
+    it("stores the message that save() would store", async () => {
+      const message = sample(1, {
+        content: { text: "it's 100 % \\ $1 ? ü 😀" },
+        backoffFactor: 1.5,
+      });
+      await layer.transaction((tx) => save(tx, message));
+      const written = await store.find(idOf(1));
+      await layer.database.query("TRUNCATE outbox_message, outbox_content");
+      const saved = await layer.database.transaction((tx) => store.save(tx, message, clock.now()));
+      expect(written).toEqual(saved);
+    });
+
+    it("commits the change and the message together", async () => {
+      await layer.transaction((tx) => sell(tx, 1));
+      expect(await stored()).toEqual([[1], [1]]);
+    });
+
+    it("rolls both back together", async () => {
+      const noStock = new Error("no stock");
+      const sold = layer.transaction(async (tx) => {
+        await sell(tx, 1);
+        throw noStock;
+      });
+      await expect(sold).rejects.toBe(noStock);
+      expect(await stored()).toEqual([[], []]);
+    });
+
+    it("goes on with the transaction after a message was refused", async () => {
+      await layer.transaction(async (tx) => {
+        await expect(save(tx, sample(1, { creator: "" }))).rejects.toThrow("message.creator");
+        await sell(tx, 2);
+      });
+      expect(await stored()).toEqual([[2], [2]]);
+    });
+
+    it("sends at once after committed(tx)", async () => {
+      const stop = new AbortController();
+      const relay = new Relay({
+        ...{ name: "relay", store, logger: silentLogger },
+        publisher: { publish: async () => stop.abort(), async [Symbol.asyncDispose]() {} },
+      });
+      const sending = new Outbox({ store, onCommitted: (ids) => relay.saved(ids) });
+      const running = relay.run(stop.signal);
+      await layer
+        .transaction(async (tx) => {
+          for (const statement of sending.statements(tx, sample(1, { initBackoff: HOUR })))
+            await layer.run(tx, statement);
+          return () => sending.committed(tx);
+        })
+        .then((committed) => committed());
+      await running;
+      expect(await store.find(idOf(1))).toMatchObject({ status: "success" });
+    });
+
+    it("sends after the first wait without committed(tx)", async () => {
+      await layer.transaction((tx) => sell(tx, 1));
+      expect(told).toEqual([]);
+      expect(await stored()).toEqual([[1], [1]]);
+    });
+
+    it("sends messages of a savepoint after their first wait, after committed(savepoint) at once", async () => {
+      const { outer, inner } = await layer.transaction(async (tx) => {
+        await sell(tx, 1);
+        let savepoint: Tx | undefined;
+        await layer.nested(tx, async (nested) => {
+          savepoint = nested;
+          await sell(nested, 2);
+        });
+        return { outer: tx, inner: savepoint as Tx };
+      });
+      outbox.committed(outer);
+      expect(told).toEqual([idOf(1)]);
+      outbox.committed(inner);
+      expect(told).toEqual([idOf(1), idOf(2)]);
+      expect(await stored()).toEqual([
+        [1, 2],
+        [1, 2],
+      ]);
+    });
+
+    it("saves nothing of a savepoint that was rolled back", async () => {
+      await layer.transaction(async (tx) => {
+        await sell(tx, 1);
+        const work = layer.nested(tx, async (nested) => {
+          await sell(nested, 2);
+          throw new Error("no stock");
+        });
+        await expect(work).rejects.toThrow("no stock");
+      });
+      expect(await stored()).toEqual([[1], [1]]);
+    });
+
+    it("notifies relays of other processes of the commit if it has no relay", async () => {
+      const stop = new AbortController();
+      const heard: (readonly string[])[] = [];
+      const listening = store.listen?.((ids) => heard.push(ids), stop.signal);
+      await layer.database.query("SELECT 1"); // PGlite listens by now.
+      const other = new Outbox({ store, clock });
+      await layer.transaction(async (tx) => {
+        for (const statement of other.statements(tx, sample(1))) await layer.run(tx, statement);
+        expect(heard).toEqual([]);
+      });
+      await layer.database.query("SELECT 1");
+      expect(heard).toEqual([[idOf(1)]]);
+      stop.abort();
+      await listening;
+    });
+  });
+}

@@ -1,0 +1,38 @@
+import type { Transaction } from "@electric-sql/pglite";
+import { expect, it } from "vitest";
+import { emptyPGlite } from "../../../../test/empty-pglite.ts";
+import { Outbox } from "../../src/outbox.ts";
+import { PGliteDatabase } from "../../src/pglite/pglite-database.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { PostgresStore } from "../../src/postgres/postgres-store.ts";
+import { idOf, sample } from "../sample.ts";
+
+/** The values that postgres.js takes without a helper of its own. */
+type Serializable = null | boolean | number | string | Date | Uint8Array;
+
+/** A tag as that of postgres.js: it takes a call for a template if `strings.raw` is an array. */
+function tagOf(tx: Transaction) {
+  return async (strings: TemplateStringsArray, ...args: readonly Serializable[]) => {
+    if (!Array.isArray(strings.raw)) throw new Error("a helper, and no template");
+    let text = strings[0] ?? "";
+    for (let i = 1; i < strings.length; i++) text += `$${i}${strings[i]}`;
+    return (await tx.query(text, [...args])).rows;
+  };
+}
+
+/** Statements run through a tag as that of postgres.js. */
+export function testPostgresJs(): void {
+  it("runs in a tag that tells templates by parts.raw, as postgres.js does", async () => {
+    const pglite = await emptyPGlite();
+    await using database = new PGliteDatabase(pglite);
+    await migrate(database);
+    const store = new PostgresStore(database);
+    const outbox = new Outbox({ store });
+    await pglite.transaction(async (tx) => {
+      const sql = tagOf(tx);
+      for (const { parts, params } of outbox.statements(sql, sample(1)))
+        await sql(parts, ...params);
+    });
+    expect(await store.find(idOf(1))).toMatchObject({ status: "pending", content: { order: 1 } });
+  });
+}

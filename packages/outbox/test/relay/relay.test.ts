@@ -1,0 +1,779 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { RetryAfterError, silentLogger, TerminalError } from "@holdfast/controller";
+import { describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import type { Message, NewMessage } from "../../src/message/message.ts";
+import { Outbox } from "../../src/outbox.ts";
+import { Relay } from "../../src/relay/relay.ts";
+import type { RelayOptions } from "../../src/relay/relay-options.ts";
+import type { OutboxEvent } from "../../src/task/outbox-event.ts";
+import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
+import { MemoryStore } from "../../src/testing/memory-store.ts";
+import { type Answer, FakePublisher } from "../fake-publisher.ts";
+import { idOf, numberOf, sample } from "../sample.ts";
+
+interface Set extends Partial<RelayOptions> {
+  readonly answer?: Answer;
+  readonly faults?: StoreFaults;
+}
+
+/** A relay over a store in memory, and a program that saves messages. */
+function setUp({ answer, faults = {}, ...options }: Set = {}) {
+  const clock = new FakeClock();
+  const memory = new MemoryStore();
+  const store = faultyStore(memory, faults);
+  const publisher = new FakePublisher(clock, answer);
+  const events: OutboxEvent[] = [];
+  const relay = new Relay({
+    ...{ name: "relay", store, publisher, clock, jitter: 0, logger: silentLogger },
+    onEvent: (event) => {
+      if (event.type !== "claimed") events.push(event);
+    },
+    ...options,
+  });
+  const outbox = new Outbox({
+    store: memory,
+    transaction: (work) => memory.transaction(work),
+    onCommitted: (ids) => relay.saved(ids),
+    clock,
+  });
+  const stop = new AbortController();
+  const save = async (numbers: readonly number[], facts: Partial<NewMessage> = {}) =>
+    await outbox.transaction(async (tx) => {
+      for (const number of numbers) await outbox.save(tx, sample(number, facts));
+    });
+  const end = async (run: Promise<void>): Promise<void> => {
+    stop.abort();
+    await clock.run(() => run);
+    expect(clock.waiters()).toBe(0);
+  };
+  const types = (): string[] => events.map(({ type }) => type);
+  const runs = (): Promise<void> => relay.run(stop.signal);
+  return { clock, memory, publisher, relay, outbox, save, stop, end, events, types, runs };
+}
+
+const SECOND = 1_000;
+const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+
+describe("a relay", () => {
+  it("sends a message right after its transaction has committed, and once", async () => {
+    const { clock, publisher, outbox, memory, end, types, runs } = setUp();
+    const run = runs();
+    await clock.step(SECOND);
+    await outbox.transaction(async (tx) => {
+      await outbox.save(tx, sample(1));
+      await clock.step(3 * SECOND);
+      expect(publisher.sent).toEqual([]);
+    });
+    await clock.step(600 * SECOND);
+    expect(publisher.sent).toEqual([[4 * SECOND, 1]]);
+    expect(types()).toEqual(["published"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "success", editor: "relay" });
+    await end(run);
+  });
+
+  it("finds what it was not told of when the first wait is over, and not a moment before", async () => {
+    const { clock, publisher, memory, end, runs } = setUp();
+    await memory.transaction((tx) => memory.save(tx, sample(1), clock.now()));
+    const run = runs();
+    await clock.step(9_999);
+    expect(publisher.sent).toEqual([]);
+    await clock.step(1);
+    expect(publisher.sent).toEqual([[10_000, 1]]);
+    await end(run);
+  });
+
+  it("is on time for what comes due a moment later", async () => {
+    const { clock, publisher, memory, end, runs } = setUp();
+    for (const number of [1, 2])
+      await memory.transaction((tx) => memory.save(tx, sample(number), clock.now() + number * 30));
+    const run = runs();
+    await clock.step(20 * SECOND);
+    expect(publisher.sent).toEqual([
+      [10_030, 1],
+      [10_060, 2],
+    ]);
+    await end(run);
+  });
+
+  it("does not forget what comes due while it asks what is due next", async () => {
+    const answer: Answer = async () => {
+      await clock.sleep(300);
+      if (publisher.sent.length < 3) throw new Error("unreachable");
+    };
+    const { clock, publisher, save, end, runs } = setUp({
+      ...{ answer, pollPeriod: 3_600 * SECOND },
+      faults: {
+        after: async (request) => {
+          if (request === "nextDue") await clock.sleep(2 * SECOND);
+        },
+      },
+    });
+    await save([1], { initBackoff: 500, backoffFactor: 1 });
+    const run = runs();
+    await clock.step(600 * SECOND);
+    expect(publisher.sent.map(([instant]) => instant)).toEqual([2, 4, 6].map((at) => at * SECOND));
+    await end(run);
+  });
+
+  it.each<[string, Partial<NewMessage>, Answer, number[], string]>([
+    ["keeps to init × factor^failures", {}, fail, [0, 20, 60, 140, 300], "dead"],
+    [
+      "waits longer each time by the factor",
+      { backoffFactor: 3 },
+      fail,
+      [0, 30, 120, 390, 1_200],
+      "dead",
+    ],
+    [
+      "waits the same each time with factor 1",
+      { backoffFactor: 1 },
+      fail,
+      [0, 10, 20, 30, 40],
+      "dead",
+    ],
+    ["tries as often as the message says", { maxRetryTimes: 2 }, fail, [0, 20], "dead"],
+    ["tries once if it may fail once", { maxRetryTimes: 1 }, fail, [0], "dead"],
+    ["waits as long as it is asked to", {}, asks(90), [0, 90, 180, 270, 430], "dead"],
+    ["waits its own time if that is longer", {}, asks(1), [0, 20, 60, 140, 300], "dead"],
+    ["is not put off for years", { maxRetryTimes: 2 }, asks(1e9), [0, 86_400], "dead"],
+    ["does not repeat what can never succeed", {}, never, [0], "dead"],
+    ["stops at the first success", {}, failsTwice(), [0, 20, 60], "success"],
+  ])("%s", async (_, facts, answer, instants, status) => {
+    const { clock, publisher, memory, save, end, runs } = setUp({ answer, pollPeriod: 1e6 });
+    const run = runs();
+    await save([1], facts);
+    await clock.step(((instants.at(-1) ?? 0) + 600) * SECOND, { turns: 0 });
+    expect(publisher.sent).toEqual(instants.map((instant) => [instant * SECOND, 1]));
+    const failures = status === "dead" ? instants.length : instants.length - 1;
+    expect(await memory.find(idOf(1))).toMatchObject({ status, currentRetryTimes: failures });
+    await end(run);
+  });
+
+  it("counts its waits from the failure, not from when it was due", async () => {
+    const answer: Answer = async () => {
+      await clock.sleep(7 * SECOND);
+      throw new Error("slow and broken");
+    };
+    const { clock, publisher, save, end, runs } = setUp({ answer });
+    const run = runs();
+    await save([1], { maxRetryTimes: 3 });
+    await clock.step(200 * SECOND);
+    expect(publisher.sent).toEqual([
+      [0, 1],
+      [27 * SECOND, 1],
+      [74 * SECOND, 1],
+    ]);
+    await end(run);
+  });
+
+  it("spreads waits by the jitter, and never shortens them", async () => {
+    const { clock, publisher, save, end, runs } = setUp({
+      ...{ answer: fail, jitter: 0.5, random: () => 0.5 },
+    });
+    const run = runs();
+    await save([1], { maxRetryTimes: 3 });
+    await clock.step(200 * SECOND);
+    expect(publisher.sent.map(([instant]) => instant)).toEqual([0, 25 * SECOND, 75 * SECOND]);
+    await end(run);
+  });
+
+  it.each<[string, Partial<Message>]>([
+    ["no end", { backoffFactor: 1e9, maxRetryTimes: 100, currentRetryTimes: 50 }],
+    ["no number", { initBackoff: 0, backoffFactor: 1e9, currentRetryTimes: 50 }],
+    ["no date", { initBackoff: 1e200 }],
+  ])(
+    "waits no longer than a message may where somebody wrote one whose wait has %s",
+    async (_, row) => {
+      const store = new MemoryStore();
+      const claimDue = store.claimDue.bind(store);
+      let written: Partial<Message> = { maxRetryTimes: 100, ...row };
+      store.claimDue = async (request, limit) => {
+        const { claims, broken } = await claimDue(request, limit);
+        const changed = claims.map((each) => ({
+          ...each,
+          message: { ...each.message, ...written },
+        }));
+        written = {};
+        return { claims: changed, broken };
+      };
+      const { clock, end, events, runs } = setUp({ store, answer: fail, jitter: 0.5 });
+      await store.transaction((tx) => store.save(tx, sample(1), clock.now() - 1e6));
+      const run = runs();
+      await clock.step(1);
+      const [first] = events;
+      const { nextScheduleTime = Number.NaN } = first?.type === "failed" ? first.failure : {};
+      expect(new Date(nextScheduleTime).getUTCFullYear()).toBeLessThan(2_200);
+      await end(run);
+    },
+  );
+
+  it("keeps what the last attempt said, with its causes, as text that a database takes", async () => {
+    const answer: Answer = () => {
+      throw new TerminalError("refused\0", { cause: new Error("no such order", { cause: 404 }) });
+    };
+    const { clock, memory, save, end, runs } = setUp({ answer });
+    const run = runs();
+    await save([1]);
+    await clock.step(1);
+    const { lastError } = (await memory.find(idOf(1))) ?? {};
+    expect(lastError).toBe(
+      "TerminalError: refused\uFFFD, because of Error: no such order, because of 404",
+    );
+    await end(run);
+  });
+
+  it("counts a failure that has no words", async () => {
+    const answer: Answer = () => Promise.reject(Object.create(null));
+    const { clock, publisher, memory, save, end, runs } = setUp({ answer });
+    const run = runs();
+    await save([1], { maxRetryTimes: 1 });
+    await clock.step(30 * SECOND);
+    expect(publisher.sent).toHaveLength(1);
+    expect(await memory.find(idOf(1))).toMatchObject({
+      ...{ status: "dead", lastError: "an error that cannot be put into words" },
+    });
+    await end(run);
+  });
+
+  it("gives up an attempt that takes too long, whether or not that obeys its signal", async () => {
+    let reason: unknown;
+    const answer: Answer = (_, signal) => {
+      signal.addEventListener("abort", () => {
+        reason = signal.reason;
+      });
+      return new Promise(() => {});
+    };
+    const { clock, publisher, memory, save, end, runs } = setUp({ answer });
+    const run = runs();
+    await save([1]);
+    await clock.step(15 * SECOND);
+    expect(reason).toMatchObject({ name: "TimeoutError" });
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "failed", currentRetryTimes: 1 });
+    await clock.step(20 * SECOND);
+    expect(publisher.sent.map(([instant]) => instant)).toEqual([0, 35 * SECOND]);
+    await end(run);
+  });
+
+  it("works on as many messages as it has workers, and claims at most twice as many", async () => {
+    const { clock, publisher, memory, relay, save, end, runs } = setUp({
+      ...{ workers: 3, answer: () => clock.sleep(SECOND) },
+    });
+    const run = runs();
+    await save(range(50));
+    await clock.step(500);
+    expect(relay.status().held).toBe(6);
+    await clock.step(60 * SECOND);
+    expect(publisher.maxInFlight).toBe(3);
+    expect(publisher.sent.map(([, number]) => number).sort((a, b) => a - b)).toEqual(range(50));
+    expect(await memory.counts()).toMatchObject({ success: 50 });
+    expect(publisher.sent.at(-1)?.[0]).toBe(16 * SECOND);
+    await end(run);
+  });
+
+  it("does not begin what is nearly not its own any more, and gives it back", async () => {
+    const { clock, publisher, memory, save, end, types, runs } = setUp({
+      ...{ workers: 1, claimLength: 25 * SECOND, answer: () => clock.sleep(14 * SECOND) },
+    });
+    const run = runs();
+    await save([1, 2]);
+    await clock.step(14 * SECOND);
+    expect(types()).toEqual(["published", "released"]);
+    await clock.step(60 * SECOND);
+    expect(publisher.sent.map(([, number]) => number)).toEqual([1, 2]);
+    expect(await memory.find(idOf(2))).toMatchObject({ status: "success", currentRetryTimes: 0 });
+    await end(run);
+  });
+
+  it("lets neither new messages nor due ones keep the others waiting", async () => {
+    const { clock, publisher, memory, save, end, runs } = setUp({
+      ...{ workers: 2, answer: () => clock.sleep(SECOND) },
+    });
+    await memory.transaction(async (tx) => {
+      for (const number of range(20)) await memory.save(tx, sample(number), clock.now() - 1e6);
+    });
+    await save(range(20).map((number) => 100 + number));
+    const run = runs();
+    await clock.step(4_500);
+    const due = publisher.sent.filter(([, number]) => number < 100).length;
+    expect([due, publisher.sent.length - due]).toEqual([5, 5]);
+    await clock.step(60 * SECOND);
+    expect(await memory.counts()).toMatchObject({ success: 40 });
+    await end(run);
+  });
+
+  it("remembers no more than 10,000 messages that were just saved; the others come due", () => {
+    const { relay } = setUp();
+    relay.saved(range(12_000).map(idOf));
+    expect(relay.status()).toMatchObject({ saved: 10_000, held: 0 });
+  });
+
+  it("reports a row that is no message, and goes on with the others", async () => {
+    const store = new MemoryStore();
+    const broken = { id: idOf(9), problem: "content: is no JSON" };
+    const claimDue = store.claimDue.bind(store);
+    let isBroken = true;
+    store.claimDue = async (request, limit) => {
+      const { claims } = await claimDue(request, limit);
+      const found = isBroken ? [broken] : [];
+      isBroken = false;
+      return { claims, broken: found };
+    };
+    const errors: [object, string][] = [];
+    const { clock, publisher, end, events, runs } = setUp({
+      store,
+      logger: { ...silentLogger, error: (...entry) => errors.push(entry) },
+    });
+    await store.transaction((tx) => store.save(tx, sample(1), clock.now() - 1e6));
+    const run = runs();
+    await clock.step(1);
+    expect(events).toMatchObject([{ type: "broken", broken }, { type: "published" }]);
+    expect(errors).toEqual([[broken, "row is no message"]]);
+    expect(publisher.sent).toEqual([[0, 1]]);
+    await end(run);
+  });
+
+  it("goes on when the hook throws, and logs it", async () => {
+    const errors: string[] = [];
+    const { clock, memory, save, end, runs } = setUp({
+      onEvent: ({ type }) => {
+        if (type === "published") throw new Error("my mistake");
+      },
+      logger: { ...silentLogger, error: (_, message) => errors.push(message) },
+    });
+    const run = runs();
+    await save([1, 2]);
+    await clock.step(SECOND);
+    expect(await memory.counts()).toMatchObject({ success: 2 });
+    expect(errors).toEqual(["onEvent threw", "onEvent threw"]);
+    await end(run);
+  });
+});
+
+it("sends what is confirmed no second time because a logger throws", async () => {
+  const { clock, publisher, save, end, types, runs } = setUp({
+    logger: {
+      ...silentLogger,
+      debug: () => {
+        throw new Error("disk full");
+      },
+    },
+  });
+  const run = runs();
+  await save([1]);
+  await clock.step(30 * SECOND);
+  expect(publisher.sent).toHaveLength(1);
+  expect(types()).toEqual(["published"]);
+  await end(run);
+});
+
+describe("a relay that stops", () => {
+  it("finishes what runs, gives back what waits, and leaves no timer", async () => {
+    const { clock, publisher, memory, save, stop, types, runs } = setUp({
+      ...{ workers: 2, grace: 1_500, answer: () => clock.sleep(SECOND) },
+    });
+    const run = runs();
+    await save(range(9));
+    await clock.step(100);
+    stop.abort();
+    await clock.step(1_500);
+    await run;
+    // In the grace, two were finished that ran, and two begun that waited: these were cut short.
+    expect(publisher.sent).toHaveLength(4);
+    expect(types().sort()).toEqual(["published", "published", "released", "released"]);
+    expect(await memory.counts()).toMatchObject({ success: 2, pending: 7 });
+    expect((await memory.orphans(clock.now() + 1e9, 99)).claims).toEqual([]);
+    await clock.step(SECOND); // The sleeps of the publisher.
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("gives back what it was just claiming", async () => {
+    const { clock, publisher, memory, save, stop, types, runs } = setUp({
+      grace: 0,
+      faults: {
+        after: async (request) => {
+          if (request === "claimSaved") await clock.sleep(3 * SECOND);
+        },
+      },
+    });
+    const run = runs();
+    await save([1, 2]);
+    await clock.step(SECOND);
+    stop.abort();
+    await clock.run(() => run);
+    expect(types()).toEqual(["released", "released"]);
+    expect(publisher.sent).toEqual([]);
+    expect((await memory.orphans(clock.now() + 1e9, 99)).claims).toEqual([]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("leaves an outcome that cannot be written, and no timer", async () => {
+    const { clock, save, stop, types, runs } = setUp({
+      ...{ grace: 2 * SECOND, storeTimeout: SECOND },
+      faults: {
+        before: (request) => {
+          if (request === "markSuccess") throw new Error("connection refused");
+        },
+      },
+    });
+    const run = runs();
+    await save([1]);
+    await clock.step(SECOND);
+    stop.abort();
+    await clock.step(2 * SECOND);
+    await clock.step(2 * SECOND); // Two requests.
+    await run;
+    expect(types().filter((type) => type !== "error")).toEqual(["unwritten"]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("sends what was given back when it is started again", async () => {
+    const first = setUp({ workers: 1, grace: 0, answer: () => new Promise(() => {}) });
+    const { clock, memory } = first;
+    const run = first.runs();
+    await first.save([1, 2]);
+    await clock.step(1);
+    first.stop.abort();
+    await run;
+    const publisher = new FakePublisher(clock);
+    const again = new Relay({ name: "again", store: memory, publisher, clock });
+    const stop = new AbortController();
+    const runAgain = again.run(stop.signal);
+    await clock.step(20 * SECOND);
+    expect(publisher.sent.map(([, number]) => number)).toEqual([1, 2]);
+    expect((await memory.find(idOf(1)))?.currentRetryTimes).toBe(0);
+    stop.abort();
+    await clock.run(() => runAgain);
+    expect(clock.waiters()).toBe(0);
+  });
+});
+
+describe("a store that does not answer", () => {
+  it("at the start: everything is sent when it comes back", async () => {
+    let isAway = true;
+    const { clock, publisher, memory, save, end, events, runs } = setUp({
+      faults: {
+        before: () => {
+          if (isAway) throw new Error("connection refused");
+        },
+      },
+    });
+    const run = runs();
+    await save([1, 2, 3]);
+    await clock.step(60 * SECOND);
+    expect(publisher.sent).toEqual([]);
+    expect(events.length).toBeGreaterThan(5);
+    for (const event of events)
+      expect(event).toEqual({ type: "error", error: new Error("connection refused") });
+    isAway = false;
+    await clock.step(10 * SECOND);
+    expect(publisher.sent.map(([, number]) => number).sort()).toEqual([1, 2, 3]);
+    expect(await memory.counts()).toMatchObject({ success: 3 });
+    await end(run);
+  });
+
+  it("in time: what it has claimed is not lost, and no attempt is counted", async () => {
+    let slow = 1;
+    const { clock, publisher, memory, save, end, types, runs } = setUp({
+      ...{ storeTimeout: SECOND },
+      faults: {
+        after: async (request) => {
+          if (request === "claimSaved" && slow-- > 0) await clock.sleep(3 * SECOND);
+        },
+      },
+    });
+    const run = runs();
+    await save([1]);
+    await clock.step(10 * SECOND);
+    expect(publisher.sent).toHaveLength(1);
+    expect(types().filter((type) => type !== "error")).toEqual(["published"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "success" });
+    await end(run);
+  });
+
+  it("when an outcome is written: it is written when the store comes back", async () => {
+    let isAway = true;
+    const { clock, publisher, memory, save, end, types, runs } = setUp({
+      faults: {
+        before: (request) => {
+          if (isAway && request === "markSuccess") throw new Error("connection reset");
+        },
+      },
+    });
+    const run = runs();
+    await save([1]);
+    await clock.step(8 * SECOND);
+    isAway = false;
+    await clock.step(10 * SECOND); // The longest wait between two writes, and its jitter.
+    expect(publisher.sent).toHaveLength(1);
+    expect(types().filter((type) => type !== "error")).toEqual(["published"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "success" });
+    await end(run);
+  });
+
+  it("whose answers are lost: an outcome counts once", async () => {
+    let lost = 2;
+    const { clock, publisher, memory, save, end, types, runs } = setUp({
+      answer: fail,
+      faults: {
+        after: (request) => {
+          if (request === "markFail" && lost-- > 0) throw new Error("connection reset");
+        },
+      },
+    });
+    const run = runs();
+    await save([1], { maxRetryTimes: 2 });
+    await clock.step(15 * SECOND);
+    expect(types()).toEqual(["error", "error", "lost"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "failed", currentRetryTimes: 1 });
+    await clock.step(10 * SECOND);
+    // The writes come at odd moments; what is due is looked for less than 1 ms late.
+    expect(publisher.sent.map(([at]) => Math.floor(at))).toEqual([0, 20 * SECOND]);
+    await end(run);
+  });
+
+  it("for as long as a claim: that is said, and nobody waits any more", async () => {
+    const { clock, save, end, types, runs } = setUp({
+      faults: {
+        before: async (request) => {
+          if (request === "markSuccess") await new Promise(() => {});
+        },
+      },
+    });
+    const run = runs();
+    await save([1]);
+    await clock.step(70 * SECOND);
+    expect(types().filter((type) => type !== "error")).toEqual(["unwritten"]);
+    await end(run);
+  });
+});
+
+describe("several relays", () => {
+  it("share the work, and no message is worked on by two of them", async () => {
+    const clock = new FakeClock();
+    const store = new MemoryStore();
+    const busy = new Set<number>();
+    const publishers = range(3).map(
+      () =>
+        new FakePublisher(clock, async ({ id }) => {
+          expect(busy.has(numberOf(id))).toBe(false);
+          busy.add(numberOf(id));
+          await clock.sleep(100);
+          busy.delete(numberOf(id));
+        }),
+    );
+    await store.transaction(async (tx) => {
+      for (const number of range(300)) await store.save(tx, sample(number), clock.now() - 1e6);
+    });
+    const stop = new AbortController();
+    const running = publishers.map((publisher, i) =>
+      new Relay({ name: `relay-${i}`, store, publisher, clock }).run(stop.signal),
+    );
+    await clock.step(60_000);
+    const sent = publishers.flatMap((publisher) => publisher.sent.map(([, number]) => number));
+    expect(sent.sort((a, b) => a - b)).toEqual(range(300));
+    for (const publisher of publishers) expect(publisher.sent.length).toBeGreaterThan(50);
+    stop.abort();
+    await clock.run(() => Promise.all(running));
+    expect(clock.waiters()).toBe(0);
+  });
+});
+
+describe("a relay of a store in order", () => {
+  it("sends messages of one key one after the other, the next one at once", async () => {
+    const store = new MemoryStore({ order: "businessKey" });
+    const { clock, publisher, end, runs, relay } = setUp({
+      store,
+      answer: async (_, signal) => await clock.sleep(100, { signal }),
+    });
+    const run = runs();
+    await clock.step(SECOND);
+    await store.transaction(async (tx) => {
+      for (const number of range(4))
+        await store.save(tx, sample(number, { businessKey: number < 4 ? "a" : "b" }), clock.now());
+    });
+    relay.saved(range(4).map(idOf));
+    await clock.step(SECOND);
+    expect(publisher.sent).toEqual([
+      [1_000, 1],
+      [1_000, 4],
+      [1_100, 2],
+      [1_200, 3],
+    ]);
+    await end(run);
+  });
+
+  it("sends the next one when the one before is dead", async () => {
+    const store = new MemoryStore({ order: "businessKey" });
+    const answer: Answer = ({ id }) => {
+      if (id === idOf(1)) throw new TerminalError("no such address");
+    };
+    const { clock, publisher, end, runs, relay } = setUp({ store, answer });
+    const run = runs();
+    await clock.step(SECOND);
+    await store.transaction(async (tx) => {
+      for (const number of range(2))
+        await store.save(tx, sample(number, { businessKey: "a" }), clock.now());
+    });
+    relay.saved([idOf(2), idOf(1)]);
+    await clock.step(SECOND);
+    expect(publisher.sent.map(([, number]) => number)).toEqual([1, 2]);
+    await end(run);
+  });
+});
+
+describe("a relay that listens", () => {
+  it("sends at once what a process without a relay saves, and stops listening at its end", async () => {
+    const { clock, memory, publisher, end, runs } = setUp();
+    const elsewhere = new Outbox({
+      store: memory,
+      transaction: (work) => memory.transaction(work),
+      clock,
+    });
+    const run = runs();
+    await clock.step(SECOND);
+    await elsewhere.transaction((tx) => elsewhere.save(tx, sample(1)));
+    await clock.step(1);
+    expect(publisher.sent).toEqual([[SECOND, 1]]);
+    await end(run);
+  });
+
+  it("listens again when the connection was lost, and reports it", async () => {
+    let listens = 0;
+    const faults: StoreFaults = {
+      before: (request) => {
+        if (request === "listen" && ++listens <= 3) throw new Error("connection lost");
+      },
+    };
+    const { clock, end, runs, types } = setUp({ faults, random: () => 0 });
+    const run = runs();
+    await clock.step(0);
+    expect(listens).toBe(1);
+    await clock.step(7 * SECOND);
+    expect([listens, types()]).toEqual([4, ["error", "error", "error"]]);
+    await end(run);
+  });
+
+  it("leaves a store behind that does not stop listening, when its time for a request is over", async () => {
+    const faults: StoreFaults = {
+      before: (request) => (request === "listen" ? new Promise(() => {}) : undefined),
+    };
+    const { clock, stop, runs, types } = setUp({ faults, storeTimeout: 4 * SECOND });
+    const run = runs();
+    await clock.step(SECOND);
+    stop.abort();
+    const ended = run.then(() => clock.monotonic());
+    const start = clock.monotonic();
+    await clock.step(10 * SECOND);
+    expect((await ended) - start).toBe(4 * SECOND);
+    expect(types()).toEqual(["error"]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("does not listen where that is switched off", async () => {
+    const requests: string[] = [];
+    const faults: StoreFaults = { before: (request) => void requests.push(request) };
+    const { clock, end, runs } = setUp({ faults, listen: false });
+    const run = runs();
+    await clock.step(SECOND);
+    expect(requests).not.toContain("listen");
+    await end(run);
+  });
+});
+
+describe("a store that answers late", () => {
+  it("never makes a relay hold more than twice its workers; the rest is given back", async () => {
+    const held: number[] = [];
+    let late = true;
+    const { clock, memory, relay, save, end, runs, types } = setUp({
+      workers: 2,
+      storeTimeout: SECOND,
+      answer: async (_, signal) => await clock.sleep(3 * SECOND, { signal }),
+      faults: {
+        after: async (request) => {
+          if (late && request === "claimDue") await clock.sleep(5 * SECOND);
+        },
+      },
+    });
+    await memory.transaction(async (tx) => {
+      for (const number of range(40)) await memory.save(tx, sample(number), clock.now() - 1e6);
+    });
+    const run = runs();
+    for (let i = 0; i < 200; i++) {
+      if (i === 100) late = false;
+      await clock.step(100);
+      held.push(relay.status().held);
+    }
+    expect(Math.max(...held)).toBe(4);
+    expect(types()).toContain("released");
+    await save([41]);
+    await clock.step(300 * SECOND);
+    expect(await memory.counts()).toEqual({ pending: 0, failed: 0, success: 41, dead: 0 });
+    await end(run);
+  });
+
+  it("after the end of the relay gets back what it then gives", async () => {
+    const { clock, memory, stop, runs } = setUp({
+      storeTimeout: SECOND,
+      faults: {
+        after: async (request) => {
+          if (request === "claimDue") await clock.sleep(60 * SECOND);
+        },
+      },
+    });
+    await memory.transaction((tx) => memory.save(tx, sample(1), clock.now() - 1e6));
+    const run = runs();
+    await clock.step(SECOND / 2);
+    stop.abort();
+    await clock.step(10 * SECOND);
+    await run;
+    await clock.step(100 * SECOND);
+    expect((await memory.orphans(clock.now() + 1e9, 10)).claims).toEqual([]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "pending", lostAttempts: 0 });
+  });
+});
+
+it.each<[string, Partial<RelayOptions>, RegExp]>([
+  ["no name", { name: "" }, /options\.name/],
+  ["no workers", { workers: 0 }, /options\.workers/],
+  ["half a worker", { workers: 1.5 }, /options\.workers/],
+  ["no time for an attempt", { publishTimeout: 0 }, /options\.publishTimeout/],
+  ["a jitter below 0", { jitter: -0.1 }, /options\.jitter/],
+  ["a poll that never comes", { pollPeriod: Number.POSITIVE_INFINITY }, /options\.pollPeriod/],
+  ["a grace of NaN", { grace: Number.NaN }, /options\.grace/],
+  ["claims that are too short", { claimLength: 20_000 }, /options\.claimLength must be above/],
+])("refuses %s", (_, options, problem) => {
+  expect(() => setUp(options)).toThrow(RangeError);
+  expect(() => setUp(options)).toThrow(problem);
+});
+
+function fail(): never {
+  throw new Error("unreachable");
+}
+
+function never(): never {
+  throw new TerminalError("no such address");
+}
+
+function asks(seconds: number): Answer {
+  return () => {
+    throw new RetryAfterError(seconds * SECOND);
+  };
+}
+
+function failsTwice(): Answer {
+  let failures = 2;
+  return () => {
+    if (failures-- > 0) throw new Error("unreachable");
+  };
+}
+
+it("refuses a second run, and listens no longer than the first", async () => {
+  const { clock, relay, stop, end, runs } = setUp();
+  const run = runs();
+  await clock.step(1);
+  const listeners = abortListeners(stop.signal);
+  await expect(relay.run(stop.signal)).rejects.toThrow("once");
+  expect(abortListeners(stop.signal)).toBe(listeners);
+  await end(run);
+});

@@ -1,0 +1,24 @@
+import type { NewMessage } from "../src/message/message.ts";
+
+/** A UUID that is easy to read in a report. */
+export function idOf(number: number): string {
+  return `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+}
+
+/** A message that somebody might save. */
+export function sample(number: number, facts: Partial<NewMessage> = {}): NewMessage {
+  return {
+    id: idOf(number),
+    creator: "shop",
+    businessModule: "orders",
+    businessKey: `order-${number}`,
+    route: { exchange: "shop", queue: "paid", routingKey: "orders.paid" },
+    content: { order: number },
+    ...facts,
+  };
+}
+
+/** The number of an id that {@link idOf} has made. */
+export function numberOf(id: string): number {
+  return Number(id.slice(-12));
+}

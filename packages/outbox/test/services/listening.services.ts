@@ -1,0 +1,104 @@
+import pg from "pg";
+import { describe, expect, it } from "vitest";
+import { makeDatabase } from "../../../../test/make-database.ts";
+import { requiredUrl } from "../../../../test/required-url.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { PgDatabase } from "../../src/postgres/pg-database.ts";
+import type { PostgresDatabase } from "../../src/postgres/postgres-database.ts";
+import {
+  ListeningRelay,
+  saveIn,
+  sendsAfterFirstWait,
+  testListening,
+  until,
+} from "../postgres/listening.contract.ts";
+import { connectTo } from "./test-database.ts";
+
+testListening("PostgreSQL", async () => {
+  const url = await makeDatabase(requiredUrl("DATABASE_URL"));
+  return { shop: connectTo(url), sender: connectTo(url) };
+});
+
+/** The tables of an outbox in a new database, and pools of some sizes for them. */
+async function setUp(...sizes: readonly number[]) {
+  const url = await makeDatabase(requiredUrl("DATABASE_URL"));
+  const shop = connectTo(url);
+  await migrate(shop);
+  const pools = sizes.map(
+    (max) => new pg.Pool({ connectionString: url, max, idleTimeoutMillis: 0 }),
+  );
+  return { shop, pools };
+}
+
+const LISTENERS = "pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'";
+
+async function listeners(database: PostgresDatabase): Promise<number> {
+  return (await database.query(`SELECT pid FROM ${LISTENERS}`)).length;
+}
+
+describe("the connection that listens", () => {
+  it("is made anew after it was killed, and the timer covers the gap", async () => {
+    const { shop, pools } = await setUp(5);
+    await using _ = shop;
+    await using sender = new PgDatabase(pools[0] as pg.Pool);
+    await using relay = new ListeningRelay(sender, { pollPeriod: 50 });
+    await relay.listens(shop);
+
+    await shop.query(`SELECT pg_terminate_backend(pid) FROM ${LISTENERS}`);
+    await until(() => relay.errors.length > 0);
+    expect(await listeners(shop)).toBe(0);
+    await sendsAfterFirstWait(relay, { shop, number: 101 });
+
+    await until(async () => (await listeners(shop)) === 1);
+    await saveIn(shop, 102);
+    await relay.hasSent(2);
+    expect(relay.sent).toEqual([101, 102]);
+    expect(relay.errors.map(String)).toEqual([expect.stringMatching(/terminat/)]);
+  });
+
+  it("is gone after the abort", async () => {
+    const { shop, pools } = await setUp(5);
+    await using _ = shop;
+    const pool = pools[0] as pg.Pool;
+    await using sender = new PgDatabase(pool);
+    {
+      await using relay = new ListeningRelay(sender);
+      await relay.listens(shop);
+      expect(await listeners(shop)).toBe(1);
+    }
+    expect(pool.totalCount).toBe(pool.idleCount);
+    await until(async () => (await listeners(shop)) === 0);
+  });
+
+  it("is not made with listen: false", async () => {
+    const { shop, pools } = await setUp(5);
+    await using _ = shop;
+    await using sender = new PgDatabase(pools[0] as pg.Pool);
+    await using relay = new ListeningRelay(sender, { listen: false, pollPeriod: 20 });
+    await saveIn(shop, 101, { initBackoff: 100 });
+    await relay.hasSent(1);
+    expect(await listeners(shop)).toBe(0);
+  });
+
+  it.each([
+    [1, 1],
+    [2, 2],
+  ])("is not the last of a pool of %i with %i relays", async (max, relays) => {
+    const { shop, pools } = await setUp(max);
+    await using _ = shop;
+    await using sender = new PgDatabase(pools[0] as pg.Pool);
+    const all = Array.from(
+      { length: relays },
+      () => new ListeningRelay(sender, { pollPeriod: 50 }),
+    );
+    await saveIn(shop, 101, { initBackoff: 300 });
+    const errors = (): unknown[] => all.flatMap((relay) => relay.errors);
+    await until(() => all.some(({ sent }) => sent.length > 0) && errors().length > 0);
+    expect(await listeners(shop)).toBe(max - 1);
+    for (const error of errors())
+      expect(String(error)).toBe(
+        `Error: listening would take the last of ${max} connections of the pool: raise its max, or set the option listen of the relay to false`,
+      );
+    for (const relay of all) await relay[Symbol.asyncDispose]();
+  });
+});

@@ -1,0 +1,97 @@
+import { poll, retry } from "@holdfast/wait";
+import { Compensation } from "../../src/compensation/compensation.ts";
+import { Outbox } from "../../src/outbox.ts";
+import type { PgDatabase } from "../../src/postgres/pg-database.ts";
+import { PostgresLock } from "../../src/postgres/postgres-lock.ts";
+import { PostgresStore } from "../../src/postgres/postgres-store.ts";
+import type { Publisher } from "../../src/relay/publisher.ts";
+import { Relay } from "../../src/relay/relay.ts";
+import type { Queryable } from "../../src/store/database.ts";
+import type { OutboxEvent } from "../../src/task/outbox-event.ts";
+import { sample } from "../sample.ts";
+import { connectTo } from "./test-database.ts";
+
+const UNIQUE_VIOLATION = "23505";
+
+/** All that one program has: what saves, two relays and the compensation task, with short waits. */
+export class Program implements AsyncDisposable {
+  /** How often each kind of event came. */
+  readonly events: Partial<Record<OutboxEvent["type"], number>> = {};
+  readonly #database: PgDatabase;
+  readonly #store: PostgresStore;
+  readonly #outbox: Outbox<Queryable>;
+  readonly #stop = new AbortController();
+  readonly #runs: Promise<unknown>[];
+
+  constructor(url: string, publisher: Publisher) {
+    const database = connectTo(url);
+    const store = new PostgresStore(database);
+    const onEvent = ({ type }: OutboxEvent): void => {
+      this.events[type] = (this.events[type] ?? 0) + 1;
+    };
+    const relays = ["relay-1", "relay-2"].map(
+      (name) =>
+        new Relay({
+          ...{ name, store, publisher, onEvent, pollPeriod: 100, jitter: 0 },
+          ...{ publishTimeout: 2_000, storeTimeout: 2_000, claimLength: 5_000, clockSkew: 0 },
+        }),
+    );
+    const compensation = new Compensation({
+      ...{ name: "compensation", store, onEvent, period: 200, hold: 0, jitter: 0 },
+      ...{ patience: 1_000, lease: 3_000, storeTimeout: 2_000 },
+      lock: new PostgresLock(database, "compensation"),
+    });
+    this.#database = database;
+    this.#store = store;
+    this.#outbox = new Outbox({
+      store,
+      transaction: (work) => database.transaction(work),
+      onCommitted: (ids) => relays[0]?.saved(ids),
+    });
+    this.#runs = [...relays, compensation].map((part) => part.run(this.#stop.signal));
+  }
+
+  /** Saves a message as often as it takes, and says how often it failed. */
+  async save(number: number, route = sample(number).route): Promise<number> {
+    const facts = { route, initBackoff: 200, backoffFactor: 1, maxRetryTimes: 1_000 };
+    let failures = 0;
+    await retry(
+      () => this.#outbox.transaction((tx) => this.#outbox.save(tx, sample(number, facts))),
+      {
+        retries: Number.POSITIVE_INFINITY,
+        backoff: { duration: 50 },
+        shouldRetry: ({ error }) => !isDuplicate(error),
+        onRetry: () => failures++,
+      },
+    ).catch((error: unknown) => {
+      // The connection broke in the moment of the commit, which had come through.
+      if (!isDuplicate(error)) throw error;
+    });
+    return failures;
+  }
+
+  /** Waits until so many outcomes of the kind are written. */
+  async seen(type: OutboxEvent["type"], count: number): Promise<void> {
+    const isDone = (): boolean => (this.events[type] ?? 0) >= count;
+    await poll(isDone, { backoff: { duration: 5 }, timeout: 120_000 });
+  }
+
+  /** Waits until so many messages are confirmed, and none is anything else. */
+  async confirmed(count: number): Promise<void> {
+    const all = { pending: 0, failed: 0, success: count, dead: 0 };
+    const isDone = async (): Promise<boolean> =>
+      JSON.stringify(await this.#store.counts()) === JSON.stringify(all);
+    const onError = (): void => undefined; // the database is away
+    await poll(isDone, { backoff: { duration: 100 }, timeout: 120_000, onError });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#runs);
+    await this.#database[Symbol.asyncDispose]();
+  }
+}
+
+function isDuplicate(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === UNIQUE_VIOLATION;
+}

@@ -1,0 +1,83 @@
+import { realClock } from "@holdfast/clock";
+import { silentLogger } from "@holdfast/controller";
+import { poll } from "@holdfast/wait";
+import { describe, expect, it } from "vitest";
+import type { Message } from "../../src/message/message.ts";
+import type { Publisher } from "../../src/relay/publisher.ts";
+import { Relay } from "../../src/relay/relay.ts";
+import { sample } from "../sample.ts";
+import type { ConnectedStore } from "./connected-store.ts";
+
+const MESSAGES = 300;
+
+/** A receiver that fails every third attempt, and sees when two attempts of a message overlap. */
+class Receiver implements Publisher {
+  readonly delivered: string[] = [];
+  readonly #busy = new Set<string>();
+  overlaps = 0;
+  attempts = 0;
+
+  async publish({ id }: Message, signal: AbortSignal): Promise<void> {
+    if (this.#busy.has(id)) this.overlaps++;
+    this.#busy.add(id);
+    const attempt = ++this.attempts;
+    try {
+      await realClock.sleep(attempt % 7, { signal });
+    } finally {
+      this.#busy.delete(id);
+    }
+    if (attempt % 3 === 0) throw new Error("busy");
+    this.delivered.push(id);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+/**
+ * What relays on one table do, each with connections of its own.
+ *
+ * @param open - makes a database with the tables of the outbox, and gives what connects to it
+ */
+export function testRelays<Tx>(name: string, open: () => Promise<() => ConnectedStore<Tx>>): void {
+  describe(`relays on ${name}`, () => {
+    it.each([2, 5])(
+      "%i at once deliver each message once, and none by two at a time",
+      async (count) => {
+        const connect = await open();
+        await using own = connect();
+        const { store } = own;
+        const now = Date.now() - 60_000; // due already
+        const saved = await own.transaction(async (tx) => {
+          const messages: Message[] = [];
+          for (let number = 1; number <= MESSAGES; number++) {
+            const facts = { initBackoff: 20, backoffFactor: 1, maxRetryTimes: 100 };
+            messages.push(await store.save(tx, sample(number, facts), now));
+          }
+          return messages;
+        });
+
+        const receiver = new Receiver();
+        const stop = new AbortController();
+        const connections = Array.from({ length: count }, connect);
+        const runs = connections.map((connection, index) =>
+          new Relay({
+            name: `relay-${index}`,
+            store: connection.store,
+            publisher: receiver,
+            pollPeriod: 50,
+            logger: silentLogger,
+            clockSkew: 0,
+          }).run(stop.signal),
+        );
+        const isDone = async (): Promise<boolean> => (await store.counts()).success === MESSAGES;
+        await poll(isDone, { backoff: { duration: 50 }, timeout: 120_000 });
+        stop.abort();
+        await Promise.all(runs);
+        for (const connection of connections) await connection[Symbol.asyncDispose]();
+
+        expect(receiver.overlaps).toBe(0);
+        expect(receiver.delivered.toSorted()).toEqual(saved.map(({ id }) => id).toSorted());
+      },
+    );
+  });
+}

@@ -1,0 +1,25 @@
+import pg from "pg";
+import { makeDatabase } from "../../../../test/make-database.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { PgDatabase } from "../../src/postgres/pg-database.ts";
+import { PostgresStore } from "../../src/postgres/postgres-store.ts";
+import type { Queryable } from "../../src/store/database.ts";
+import { type ConnectedStore, connectedStore } from "./connected-store.ts";
+
+/** A pool of connections to a database. A server that hangs is no reason to hang, too. */
+export function connectTo(url: string): PgDatabase {
+  return new PgDatabase(
+    new pg.Pool({ connectionString: url, max: 20, connectionTimeoutMillis: 5_000 }),
+  );
+}
+
+/** A new database with the tables of an outbox, and stores that are connected to it. */
+export async function makeOutbox(server: string): Promise<() => ConnectedStore<Queryable>> {
+  const url = await makeDatabase(server);
+  await using database = connectTo(url);
+  await migrate(database);
+  return () => {
+    const own = connectTo(url);
+    return connectedStore(own, new PostgresStore(own));
+  };
+}

@@ -1,0 +1,339 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { FakeClock } from "@holdfast/clock/testing";
+import { isRetryAfterError, isTerminalError } from "@holdfast/controller";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { errorOf } from "../../../../test/error-of.ts";
+import { isWebhookError } from "../../src/webhook/webhook-error.ts";
+import { WebhookPublisher } from "../../src/webhook/webhook-publisher.ts";
+import { type Delivery, testPublisher } from "../publisher.contract.ts";
+import { sampleMessage } from "../sample-message.ts";
+
+interface Received extends Delivery {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+}
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+const { signal } = new AbortController();
+const ok: Answer = (response) => response.writeHead(204).end();
+
+let answer: Answer;
+let received: Received[];
+let url: string;
+
+const server = createServer(async (request, response) => {
+  const { method, url: path, headers } = request;
+  const id = headers["idempotency-key"];
+  received.push({ method, path, id, content: method === "POST" ? await json(request) : undefined });
+  answer(response, request);
+});
+
+beforeAll(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+});
+
+beforeEach(() => {
+  answer = ok;
+  received = [];
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+function answering(status: number, headers: Record<string, string> = {}): Answer {
+  return (response) => response.writeHead(status, headers).end();
+}
+
+testPublisher("WebhookPublisher", async () => {
+  const publisher = new WebhookPublisher({ url });
+  const { route } = sampleMessage();
+  received = [];
+  answer = (response, request) =>
+    response.writeHead(request.url === "/hooks/refused" ? 500 : 204).end();
+  return {
+    publisher,
+    route,
+    refused: { ...route, routingKey: "refused" },
+    deliveries: async () =>
+      received
+        .filter(({ path }) => path !== "/hooks/refused")
+        .map(({ id, content }) => ({ id, content })),
+    hang: () => {
+      answer = () => undefined;
+    },
+    [Symbol.asyncDispose]: () => publisher[Symbol.asyncDispose](),
+  };
+});
+
+describe("WebhookPublisher", () => {
+  it("posts the content to the routing key, with the id as the key of idempotency", async () => {
+    await using publisher = new WebhookPublisher({ url, headers: { authorization: "Bearer x" } });
+    let authorization: string | undefined;
+    answer = (response, request) => {
+      ({ authorization } = request.headers);
+      ok(response, request);
+    };
+    const message = sampleMessage();
+    await publisher.publish(message, signal);
+    const { id, content } = message;
+    expect(received).toEqual([{ method: "POST", path: "/hooks/orders.paid", id, content }]);
+    expect(authorization).toBe("Bearer x");
+  });
+
+  it("replaces its own Content-Type by yours, and your Idempotency-Key by the id", async () => {
+    const headers = { "CONTENT-TYPE": "application/vnd.shop+json", "idempotency-KEY": "mine" };
+    const publisher = new WebhookPublisher({ url, headers });
+    let raw: readonly string[] = [];
+    answer = (response, request) => {
+      raw = request.rawHeaders.map((text) => text.toLowerCase());
+      ok(response, request);
+    };
+    const message = sampleMessage();
+    await publisher.publish(message, signal);
+    const valuesOf = (name: string): readonly string[] =>
+      raw.filter((_, index) => index % 2 === 1 && raw[index - 1] === name);
+    expect(valuesOf("content-type")).toEqual(["application/vnd.shop+json"]);
+    expect(valuesOf("idempotency-key")).toEqual([message.id]);
+  });
+
+  it("says application/json unless you say otherwise, and reads your headers once", async () => {
+    const headers: Record<string, string> = { "X-Token": "one" };
+    const publisher = new WebhookPublisher({ url, headers });
+    headers["X-Token"] = "two";
+    headers["Content-Type"] = "text/plain";
+    let sent: IncomingMessage["headers"] = {};
+    answer = (response, request) => {
+      sent = request.headers;
+      ok(response, request);
+    };
+    await publisher.publish(sampleMessage(), signal);
+    expect(sent).toMatchObject({ "content-type": "application/json", "x-token": "one" });
+  });
+
+  it.each<[Record<string, unknown>, string]>([
+    [{ "": "s3cret" }, 'RangeError: options.headers[""] is no name of a header'],
+    [{ "X Token": "s3cret" }, 'RangeError: options.headers["X…"] is no name of a header'],
+    [{ "A: s3cret": "1" }, 'RangeError: options.headers["A…"] is no name of a header'],
+    [{ "Tökén-s3cret": "1" }, 'RangeError: options.headers["T…"] is no name of a header'],
+    [
+      { [`${"x".repeat(70)} `]: "s3cret" },
+      `RangeError: options.headers["${"x".repeat(64)}…"] is no name of a header`,
+    ],
+    [{ "X-Token": 53 }, 'TypeError: options.headers["X-Token"] must be a string'],
+    [{ "X-Token": undefined }, 'TypeError: options.headers["X-Token"] must be a string'],
+    [{ "X-Token": ["s3cret"] }, 'TypeError: options.headers["X-Token"] must be a string'],
+    ...[
+      "s3cret\n",
+      "s3cret\r\nX-Other: 1",
+      "s3cret\0",
+      "s3cret\u0001",
+      "s3cret\u007f",
+      "s3cret€",
+    ].map((value): [Record<string, unknown>, string] => [
+      { "X-Token": value },
+      'RangeError: options.headers["X-Token"] must have no control characters and only those of Latin-1',
+    ]),
+    [
+      { "x-token": "s3cret", "X-Token": "s3cret" },
+      'RangeError: options.headers["X-Token"] is there twice, in upper and lower case',
+    ],
+    ...["Connection", "content-length", "Expect", "Keep-Alive", "Transfer-Encoding", "upgrade"].map(
+      (name): [Record<string, unknown>, string] => [
+        { [name]: "1" },
+        `RangeError: options.headers["${name}"] is set by fetch`,
+      ],
+    ),
+  ])("refuses the headers %j, and does not repeat what may be a secret", (headers, error) => {
+    const wrong = headers as Record<string, string>;
+    let refusal: unknown;
+    try {
+      new WebhookPublisher({ url, headers: wrong });
+    } catch (caught) {
+      refusal = caught;
+    }
+    expect(String(refusal)).toBe(error);
+    expect(String((refusal as Error).stack)).not.toContain("s3cret");
+  });
+
+  it.each([
+    ["an instance of Headers", new Headers({ "X-Token": "1" })],
+    ["a list of pairs", [["X-Token", "1"]]],
+    ["a Map", new Map([["X-Token", "1"]])],
+  ])("refuses %s", (_, wrong) => {
+    const headers = wrong as unknown as Record<string, string>;
+    const error = new TypeError("options.headers must be a plain object of names and values");
+    expect(() => new WebhookPublisher({ url, headers })).toThrow(error);
+  });
+
+  it("keeps of a reason phrase 200 characters", async () => {
+    answer = (response) => response.writeHead(500, "x".repeat(10_000)).end();
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
+    expect((error as Error).message).toBe(`POST ${url}/orders.paid: 500 ${"x".repeat(200)}`);
+  });
+
+  it.each([200, 201, 202, 204, 299])("takes %i for a confirmation", async (status) => {
+    answer = answering(status);
+    await new WebhookPublisher({ url }).publish(sampleMessage(), signal);
+  });
+
+  it.each([408, 425, 429, 500, 502, 503, 504, 599])("says of %i: again", async (status) => {
+    answer = answering(status);
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
+    expect(error).toSatisfy(isWebhookError);
+    expect(error).toMatchObject({ status, message: expect.stringContaining(`${status}`) });
+  });
+
+  it.each([400, 401, 403, 404, 409, 410, 413, 422])("says of %i: never again", async (status) => {
+    answer = answering(status);
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
+    expect(error).toSatisfy(isTerminalError);
+    expect(error).toMatchObject({ cause: { status } });
+  });
+
+  it.each<[number, string, number]>([
+    [429, "120", 120_000],
+    [503, "0", 0],
+    [429, "Sat, 21 Nov 2026 00:01:30 GMT", 90_000],
+    [503, "Fri, 20 Nov 2026 00:00:00 GMT", 0],
+  ])("says of %i with Retry-After %s: in %i ms", async (status, header, after) => {
+    const clock = new FakeClock({ now: Date.UTC(2026, 10, 21) });
+    answer = answering(status, { "retry-after": header });
+    const publisher = new WebhookPublisher({ url, clock });
+    const error = await errorOf(publisher.publish(sampleMessage(), signal));
+    expect(error).toSatisfy(isRetryAfterError);
+    expect(error).toMatchObject({ after, cause: { status } });
+  });
+
+  it.each<[number, string]>([
+    [429, "soon"],
+    [500, "120"],
+  ])("does not go by Retry-After of %i with %s", async (status, header) => {
+    answer = answering(status, { "retry-after": header });
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
+    expect(error).toSatisfy(isWebhookError);
+  });
+
+  it.each([301, 302, 303, 307, 308])("does not follow a %i", async (status) => {
+    answer = answering(status, { location: "/elsewhere" });
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
+    expect(error).toMatchObject({ name: "WebhookError", status });
+    expect(received).toHaveLength(1);
+  });
+
+  it("says that nobody knows when the connection is reset", async () => {
+    answer = (_, { socket }) => socket.resetAndDestroy();
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
+    expect(error).toMatchObject({
+      name: "WebhookError",
+      status: undefined,
+      message: expect.stringMatching(/^POST http:.*: .*(ECONNRESET|closed)/),
+    });
+  });
+
+  it("says that nobody knows when the reply is lost, though the message has arrived", async () => {
+    answer = (response) => response.destroy();
+    const message = sampleMessage();
+    const error = await errorOf(new WebhookPublisher({ url }).publish(message, signal));
+    expect(error).toMatchObject({ name: "WebhookError", status: undefined });
+    expect(received.map(({ id }) => id)).toEqual([message.id]);
+  });
+
+  it("says so when nobody listens", async () => {
+    const closed = createServer().listen(0, "127.0.0.1");
+    await once(closed, "listening");
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    await once(closed, "close");
+    const publisher = new WebhookPublisher({ url: `http://127.0.0.1:${port}` });
+    const error = await errorOf(publisher.publish(sampleMessage(), signal));
+    expect(error).toMatchObject({ message: expect.stringContaining("ECONNREFUSED") });
+  });
+
+  it("ends with the signal at once while the receiver hangs, and leaves no listener", async () => {
+    const stop = new AbortController();
+    const reason = new Error("enough");
+    const closed = new Promise((resolve) => {
+      answer = (response) => {
+        response.once("close", resolve);
+        stop.abort(reason);
+      };
+    });
+    const error = await errorOf(
+      new WebhookPublisher({ url }).publish(sampleMessage(), stop.signal),
+    );
+    expect(error).toBe(reason);
+    expect(abortListeners(stop.signal)).toBe(0);
+    await closed; // the request does not go on behind our back
+  });
+
+  it("leaves no listener after an answer", async () => {
+    const stop = new AbortController();
+    const publisher = new WebhookPublisher({ url });
+    await publisher.publish(sampleMessage(), stop.signal);
+    answer = answering(500);
+    await errorOf(publisher.publish(sampleMessage(), stop.signal));
+    expect(abortListeners(stop.signal)).toBe(0);
+  });
+
+  it("does not send for an aborted signal", async () => {
+    const reason = new Error("stop");
+    const aborted = AbortSignal.abort(reason);
+    const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), aborted));
+    expect(error).toBe(reason);
+    expect(received).toEqual([]);
+  });
+
+  it("does not wait for the body of an answer", async () => {
+    answer = (response) => response.writeHead(200).write("and then");
+    await new WebhookPublisher({ url }).publish(sampleMessage(), signal);
+  });
+
+  it.each([
+    ["", "/hooks/"],
+    ["../admin", "/hooks/..%2Fadmin"],
+    ["http://elsewhere/", "/hooks/http%3A%2F%2Felsewhere%2F"],
+    ["%2e%2e", "/hooks/%252e%252e"],
+    ["?a#b", "/hooks/%3Fa%23b"],
+  ])("keeps the routing key %j inside of its URL", async (routingKey, path) => {
+    const route = { ...sampleMessage().route, routingKey };
+    await new WebhookPublisher({ url }).publish(sampleMessage({ route }), signal);
+    expect(received.map((request) => request.path)).toEqual([path]);
+  });
+
+  it("keeps the query of its URL, and tells nobody of it", async () => {
+    const publisher = new WebhookPublisher({ url: `${url}?key=secret` });
+    answer = answering(500);
+    const error = await errorOf(publisher.publish(sampleMessage(), signal));
+    expect(received.map(({ path }) => path)).toEqual(["/hooks/orders.paid?key=secret"]);
+    expect(error).toMatchObject({ message: `POST ${url}/orders.paid: 500 Internal Server Error` });
+  });
+
+  it.each([".", ".."])("refuses the routing key %j for ever", async (routingKey) => {
+    const route = { ...sampleMessage().route, routingKey };
+    const publisher = new WebhookPublisher({ url });
+    const error = await errorOf(publisher.publish(sampleMessage({ route }), signal));
+    expect(error).toSatisfy(isTerminalError);
+    expect(received).toEqual([]);
+  });
+
+  it.each([
+    "",
+    "hooks",
+    "ftp://receiver/",
+    "http://shop:secret@receiver/",
+    "http://secret@receiver/",
+  ])("refuses the URL %j, and does not repeat what may be a secret", (wrong) => {
+    expect(() => new WebhookPublisher({ url: wrong })).toThrow(
+      new RangeError("options.url must be an http or https URL without a user and a password"),
+    );
+  });
+});

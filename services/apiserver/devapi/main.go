@@ -1,0 +1,76 @@
+// devapi serves the API of Kubernetes on loopback, for tests. Storage, watch cache, versions, patches and
+// custom resources are those of k8s.io/apiserver and k8s.io/apiextensions-apiserver. This program adds the
+// flags, a few built-in types (builtin.go), callers (access.go) and plain discovery (discovery.go).
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+
+	"github.com/spf13/pflag"
+	"go.opentelemetry.io/otel/trace/noop"
+	extserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
+	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/util/openapi"
+	"k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/component-base/cli/flag"
+)
+
+func main() {
+	stop := genericapiserver.SetupSignalContext()
+	extension := options.NewCustomResourceDefinitionsServerOptions(os.Stdout, os.Stderr)
+	flags := pflag.NewFlagSet("devapi", pflag.ExitOnError)
+	flags.SetNormalizeFunc(flag.WordSepNormalizeFunc)
+	tokens := flags.String("token-file", "", "file with a line `token,user[,group]` for each caller")
+	extension.AddFlags(flags)
+	recommended := extension.RecommendedOptions
+	// These ask a surrounding cluster, and there is none.
+	recommended.Authentication, recommended.Authorization = nil, nil
+	recommended.CoreAPI, recommended.Admission = nil, nil
+	recommended.Features.EnablePriorityAndFairness = false
+	must(flags.Parse(os.Args[1:]))
+	must(extension.Complete())
+	must(recommended.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}))
+
+	config := genericapiserver.NewRecommendedConfig(extserver.Codecs)
+	must(extension.ServerRunOptions.ApplyTo(&config.Config))
+	must(recommended.ApplyTo(config))
+	must(extension.APIEnablement.ApplyTo(&config.Config, extserver.DefaultAPIResourceConfigSource(), extserver.Scheme))
+	schemas := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(definitions)
+	namer := openapinamer.NewDefinitionNamer(extserver.Scheme, scheme.Scheme)
+	config.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(schemas, namer)
+	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(schemas, namer)
+	config.Authentication.Authenticator = callersOf(*tokens)
+	config.Authorization.Authorizer = viewersOnlyRead
+
+	completed := (&extserver.Config{GenericConfig: config, ExtraConfig: extserver.ExtraConfig{
+		CRDRESTOptionsGetter: options.NewCRDRESTOptionsGetter(*recommended.Etcd, config.ResourceTransformers, config.StorageObjectCountTracker),
+		ServiceResolver:      noServices{},
+		AuthResolverWrapper:  webhook.NewDefaultAuthenticationInfoResolverWrapper(nil, nil, config.LoopbackClientConfig, noop.NewTracerProvider()),
+	}}).Complete()
+	completed.GenericConfig.EnableDiscovery = true // in a cluster the aggregator in front has it
+	server, err := completed.New(genericapiserver.NewEmptyDelegate())
+	must(err)
+	must(installBuiltIns(server.GenericAPIServer, recommended.Etcd, config.ResourceTransformers))
+	must(listCustomGroups(server))
+	must(server.GenericAPIServer.PrepareRun().RunWithContext(stop))
+}
+
+// noServices is a cluster without services, so without conversion webhooks.
+type noServices struct{}
+
+func (noServices) ResolveEndpoint(namespace, name string, _ int32) (*url.URL, error) {
+	return nil, fmt.Errorf("service %s/%s: this server has no services", namespace, name)
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,23 @@
+// `npm run apiserver`: builds the API server for `npm run test:cluster`, or says why it cannot. With
+// `-- --client-go` also the operator on client-go for `npm run bench -- --only k`.
+import { apiServerPrograms, clientGoOperator } from "./build.mjs";
+import { UnavailableError } from "./run-program.mjs";
+
+const stop = new AbortController();
+for (const signal of /** @type {const} */ (["SIGHUP", "SIGINT", "SIGTERM"]))
+  process.on(signal, () => stop.abort(new Error(`${signal}: the build was stopped`)));
+try {
+  const { devapi, version } = await apiServerPrograms(stop.signal);
+  console.log(`${version}: ${devapi}`);
+  if (process.argv.includes("--client-go")) {
+    const operator = await clientGoOperator(stop.signal);
+    console.log(`${operator.version}: ${operator.path}`);
+  }
+} catch (error) {
+  if (error instanceof UnavailableError) {
+    console.log(`NOT RUN: ${error.message}`);
+  } else {
+    console.error(/** @type {Error} */ (error).message);
+    process.exitCode = 1;
+  }
+}
