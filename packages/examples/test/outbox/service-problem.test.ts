@@ -85,7 +85,7 @@ it.each([
   const problem = await serviceProblem(servicesOf({}, database));
   expect(problem).toMatch(
     new RegExp(
-      `^--database ${database} needs ${variable}: start a server and set ${variable}=\\S+, or use --database pglite\\.$`,
+      `^--database ${database} needs ${variable}\\. Start a server and set ${variable}=\\S+, or use --database pglite\\.$`,
     ),
   );
 });

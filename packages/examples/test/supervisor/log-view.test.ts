@@ -94,7 +94,7 @@ it("tells what else happens to a supervisor", () => {
     "00:00.000  supervisor  its page: http://127.0.0.1:8080/",
     "00:00.000  supervisor  replica-1 leads, token 3",
     "00:00.000  supervisor  replica-2 leads",
-    "00:00.000  supervisor  nobody leads",
+    "00:00.000  supervisor  no leader",
     "00:00.000  supervisor  Error: no port is free; trying again",
   ]);
 });

@@ -53,7 +53,9 @@ it("rolls back what the work could not finish, and rejects with its error", asyn
 
 it("rejects a transaction that the server rolled back at COMMIT", async () => {
   const { texts, database } = setUp({ COMMIT: { command: "ROLLBACK" } });
-  await expect(database.transaction(async () => {})).rejects.toThrow("rolled back because a statement failed");
+  await expect(database.transaction(async () => {})).rejects.toThrow(
+    "rolled back because a statement failed",
+  );
   expect(texts).toEqual(["BEGIN", "COMMIT", "ROLLBACK"]);
 });
 

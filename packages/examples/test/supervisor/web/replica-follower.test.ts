@@ -74,7 +74,7 @@ describe("a follower of replicas", () => {
     });
   });
 
-  it("shows a hand-over: leader, nobody, another leader", async () => {
+  it("shows a change of leader, and the time without one", async () => {
     const { clock, at, own, follower, says, leads, roles, changes } = world();
     await clock.step(0);
     leads("r1", 1, { processes: [processNamed("web", 21)] });

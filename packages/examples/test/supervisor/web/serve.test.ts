@@ -220,7 +220,7 @@ describe("a stream of events", () => {
     expect(told).toEqual(["0 a", "1000 a", "1500 b", "2500 b"]);
   });
 
-  it("tells all who listen, and nobody costs a timer", async () => {
+  it("sends to all clients, and arms no timer without a client", async () => {
     const { clock, status, start } = world();
     await using server = await start();
     status.show({ file: "a" });
