@@ -58,7 +58,7 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
   "own-instant": {
     go: "fires due timers in the order of their creation, all at the end of the step",
     here: "timers fire in the order of their deadlines, each at its own instant, as on Go's real clock",
-    reason: "a test on a fake clock must see what would happen on a real one",
+    reason: "a test on a fake clock must show the behaviour of a real one",
   },
   "time-goes-forward": {
     go: "moves the fake clock backwards on request",
