@@ -45,7 +45,7 @@ const outcome: Outcome = {
   },
 };
 
-it("shows what there is, one thing a line", () => {
+it("shows the progress, one figure per line", () => {
   expect(progressLines(progress, colours)).toEqual([
     "outbox    12s · Ctrl-C stops",
     "",
@@ -120,7 +120,7 @@ it.each([
   expect(summaryLines(summary, colours).at(-1)).toBe(fault);
 });
 
-it("counts as lost after a stop only what was committed and is gone", () => {
+it("counts only committed and missing messages as lost after a stop", () => {
   const audit = { ...outcome.audit, unplaced: 700, waiting: 90 };
   const linesOf = (changes: Partial<typeof audit>) =>
     summaryLines(

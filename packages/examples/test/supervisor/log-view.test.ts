@@ -65,7 +65,7 @@ it("tells one line per change", async () => {
   ]);
 });
 
-it("says what is wrong with an edit, and that nothing changes", () => {
+it("reports a mistake in an edit, and that nothing changes", () => {
   const fake = new FakeSupervisor(programs);
   const at = fake.clock.monotonic();
   const source = "grace: 3";
@@ -80,7 +80,7 @@ it("says what is wrong with an edit, and that nothing changes", () => {
   ]);
 });
 
-it("tells what else happens to a supervisor", () => {
+it("reports the other events of a supervisor", () => {
   const fake = new FakeSupervisor(programs);
   const at = fake.clock.monotonic();
   fake.events.push(
