@@ -1,15 +1,15 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { Cluster, type KubeResponse, type KubeTransport } from "@holdfast/kubernetes";
-import { expect, it } from "vitest";
+import { expect, inject, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import { heapUsed } from "../../../test/collect-garbage.ts";
 import { greeting as cachedGreeting, event, list, storeOf } from "./cache/cache-kit.ts";
 import { Greeting, greeting, World } from "./cluster/cluster-kit.ts";
 
-const isSim = Boolean(process.env["SIM_SEED"]);
-const OBJECTS = isSim ? 1_000_000 : 10_000;
-const RESTARTS = isSim ? 1_000 : 40;
+const isThorough = inject("isThorough");
+const OBJECTS = isThorough ? 1_000_000 : 10_000;
+const RESTARTS = isThorough ? 1_000 : 40;
 const SAMPLES = 5;
 const CHUNK = 100;
 
