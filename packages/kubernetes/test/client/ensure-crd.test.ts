@@ -122,6 +122,21 @@ describe("ensureCrd", () => {
     ]);
   });
 
+  it.each([
+    ["the first look", [unknown, stored(), stored(), stored(), established, {}]],
+    ["the creation", [missing, unknown, missing, stored(), established, {}]],
+    [
+      "the read before a change",
+      [stored(), unknown, stored(), stored(), established, established, {}],
+    ],
+    ["the wait", [missing, stored(), unknown, established, {}]],
+  ])("goes on after a plain 404 to %s", async (_name, steps) => {
+    const { clock, client, timeline } = world(...steps);
+    const definition = await clock.run(() => ensureCrd(client, manifest));
+    expect(definition).toMatchObject({ metadata: { uid: "u" } });
+    expect(timeline.elapsed()).toBe(100);
+  });
+
   it("rejects at once when its names are taken", async () => {
     const refused = stored([
       { type: "NamesAccepted", status: "False", message: '"greetings" is already in use' },
