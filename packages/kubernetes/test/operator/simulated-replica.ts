@@ -182,7 +182,8 @@ export class SimulatedReplica {
   }
 
   async #apply(vault: Cached<VaultObject>, signal: AbortSignal): Promise<undefined> {
-    const { client } = this.#context;
+    const { client, events } = this.#context;
+    events.record(vault, { reason: "Applied", action: "Apply", note: "applied" });
     const { name, namespace } = vault.metadata;
     const ownerReferences = [ownerReference(Vault, vault)];
     const metadata = { name, namespace, labels: { app: "vaults" }, ownerReferences };
