@@ -8,8 +8,9 @@ import { heapUsed } from "../../../test/collect-garbage.ts";
 import { greeting as cachedGreeting, event, list, storeOf } from "./cache/cache-kit.ts";
 import { Greeting, greeting, World } from "./cluster/cluster-kit.ts";
 
-const OBJECTS = inject("isThorough") ? 1_000_000 : 10_000;
-const RESTARTS = inject("isThorough") ? 1_000 : 40;
+const isThorough = inject("isThorough");
+const OBJECTS = isThorough ? 1_000_000 : 10_000;
+const RESTARTS = isThorough ? 1_000 : 40;
 const SAMPLES = 5;
 const CHUNK = 100;
 
