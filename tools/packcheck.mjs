@@ -1,9 +1,11 @@
 // Packs every public package as it would be published and looks at the tarballs from outside:
-// publint, attw, and a consumer beyond the workspace that imports, requires and type-checks each entry.
+// publint, attw, a consumer beyond the workspace that imports, requires and type-checks each entry, and a newcomer who
+// follows the guide of the first operator.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { checkFirstOperator } from "./first-operator.mjs";
 import { bin, installInto, packInto, publicPackages, run, tarballOf } from "./tarballs.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
@@ -18,6 +20,7 @@ try {
   for (const { manifest } of packages) checkTarball(manifest);
   checkConsumer(packages);
   checkAlone(packages);
+  await checkFirstOperator(packages, consumer);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

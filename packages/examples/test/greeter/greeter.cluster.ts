@@ -98,7 +98,7 @@ describe("the greeter on a real server", () => {
     expect(await waitFor("ann", "Hello, Ann!")).toMatchObject({ code: 0 });
     const { lines } = await kubectl(["get", "greetings"]);
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
-      ["NAME", "NAME", "TEXT"],
+      ["NAME", "PERSON", "TEXT"],
       ["ann", "Ann", "Hello, Ann!"],
     ]);
     const refused = await kubectl(["apply", "-f", "-"], greeting("nobody", ""));
