@@ -21,7 +21,9 @@ export function problemsOfFiles(files, { exports }, read) {
   );
   // An entry point that only passes on what others share has nothing to map.
   const unmapped = scripts.filter(
-    (file) => !files.includes(`${file}.map`) && !/^((import|export) [{*"].*\n*|\/\/.*\n*)*$/.test(read(file)),
+    (file) =>
+      !files.includes(`${file}.map`) &&
+      !/^((import|export) [{*"].*\n*|\/\/.*\n*)*$/.test(read(file)),
   );
   const lost = files
     .filter((file) => file.endsWith(".js.map"))
