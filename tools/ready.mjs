@@ -68,8 +68,8 @@ function fingerprint() {
 /** What is there, and its fingerprint if it is there whole. */
 function installed() {
   const [kind = "", found] = existsSync(stamp) ? readFileSync(stamp, "utf8").split(" ") : [];
-  const folders = kind === "all" ? packages : ["packages/examples"];
-  const isWhole = folders
+  const isWhole = packages
+    .filter((folder) => kind !== "programs" || folder === "packages/examples")
     .filter((folder) =>
       /"(devD|d)ependencies"/.test(readFileSync(`${folder}/package.json`, "utf8")),
     )
