@@ -1,7 +1,8 @@
 // Packs the public packages as they would be published, and installs the tarballs into a folder beyond
-// the workspace.
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+// the workspace. `node tools/tarballs.mjs FOLDER` leaves them there.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { publicPackages, readJson, run } from "./packages.mjs";
 
 /** Builds and packs: `pnpm pack` runs `prepack`, and packs `publishConfig.directory`. */
@@ -34,4 +35,12 @@ export function installInto(folder, packages = publicPackages(), others = {}, ta
 
 export function tarballOf(folder, { name, version }) {
   return join(folder, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const folder = resolve(process.argv[2] ?? "tarballs");
+  process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+  mkdirSync(folder, { recursive: true });
+  packInto(folder);
+  for (const { manifest } of publicPackages()) console.log(tarballOf(folder, manifest));
 }

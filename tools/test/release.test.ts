@@ -144,3 +144,23 @@ describe("the files of a tarball", () => {
     ]);
   });
 });
+
+describe("the reference", () => {
+  it.each(publicPackages())(
+    "of $folder has every entry point but /internal",
+    ({ folder, manifest }) => {
+      const { entryPoints } = JSON.parse(readFileSync(`${root}${folder}/typedoc.json`, "utf8"));
+      const sources = Object.entries<Record<string, string>>(manifest.exports)
+        .filter(([entry]) => entry !== "./internal" && !entry.endsWith(".json"))
+        .map(([, target]) => target["@holdfast/source"]?.slice(2));
+      expect(entryPoints).toEqual(sources);
+    },
+  );
+
+  it("is not where /internal is, which says so itself", () => {
+    const text = readFileSync(`${root}packages/clock/src/internal/index.ts`, "utf8");
+    expect(text.replace(/\s+\* /g, " ")).toMatch(
+      /not public, not in the reference, and may change/,
+    );
+  });
+});
