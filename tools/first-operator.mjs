@@ -6,7 +6,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { run, tarballOf } from "./tarballs.mjs";
+import { run } from "./packages.mjs";
+import { tarballOf } from "./tarballs.mjs";
 
 /**
  * @param {{ manifest: any }[]} packages
