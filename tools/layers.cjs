@@ -93,6 +93,7 @@ module.exports = {
     terminal: [],
     web: ["terminal"],
     picture: [],
+    "getting-started": [],
     recipes: ["@holdfast/wait/rxjs", "@holdfast/controller/file-lock"],
     supervisor: [
       "terminal",
