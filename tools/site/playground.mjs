@@ -1,0 +1,1 @@
+export async function buildPlayground(_folder) {}

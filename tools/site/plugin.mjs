@@ -1,0 +1,42 @@
+// Makes the site of TypeDoc: packages by their import paths, guides in reading order, and its theme.
+import { Application, Converter, Renderer } from "typedoc";
+import { checkLinks } from "./check-links.mjs";
+import { contents, PLAYGROUND, titles } from "./contents.mjs";
+import { buildPlayground } from "./playground.mjs";
+import { nameByImportPath } from "./import-paths.mjs";
+import { HoldfastTheme } from "./theme.mjs";
+
+/** @param {Application} app */
+export function load(app) {
+  app.renderer.defineTheme("holdfast", HoldfastTheme);
+
+  app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_context, document) => {
+    const path = pathOf(document.name);
+    const text = document.content.map((part) => part.text).join("");
+    document.frontmatter["path"] = path;
+    document.frontmatter["group"] = path.startsWith("docs/adr/") ? "Decisions" : "Guides";
+    document.name = titles.get(path) ?? /^# (.+)$/m.exec(text)?.[1] ?? document.name;
+  });
+
+  // After links are resolved, before groups are made.
+  app.on(Application.EVENT_PROJECT_REVIVE, (project) => nameByImportPath(project), -50);
+
+  app.renderer.on(Renderer.EVENT_BEGIN, ({ project }) => {
+    const pages = [PLAYGROUND, ...contents.flatMap((section) => section.pages)];
+    const paths = (project.documents ?? []).map(({ frontmatter }) => `${frontmatter["path"]}`);
+    for (const path of paths.filter((one) => !pages.includes(one)))
+      app.logger.error(/** @type {any} */ (`${path}: list it in tools/site/contents.mjs`));
+    for (const path of pages.filter((one) => !paths.includes(one)))
+      app.logger.error(/** @type {any} */ (`tools/site/contents.mjs lists ${path}, which is no page`));
+  });
+
+  app.renderer.on(Renderer.EVENT_END, ({ outputDirectory }) => {
+    for (const fault of checkLinks(outputDirectory))
+      app.logger.error(/** @type {any} */ (fault));
+  });
+}
+
+/** TypeDoc names a document by its path, without the extension. */
+function pathOf(name) {
+  return name.endsWith(".md") ? name : `${name}.md`;
+}

@@ -1,0 +1,2 @@
+import { DefaultTheme } from "typedoc";
+export class HoldfastTheme extends DefaultTheme {}
