@@ -61,6 +61,8 @@ export default {
     Constructors: 0.1,
   },
   searchInDocuments: true,
+  lightHighlightTheme: "github-light-high-contrast",
+  darkHighlightTheme: "github-dark-high-contrast",
   githubPages: false,
   hideGenerator: true,
   includeVersion: false,

@@ -1,5 +1,5 @@
 // Makes the site of TypeDoc: packages by their import paths, guides in reading order, and its theme.
-import { Application, Converter, Renderer } from "typedoc";
+import { Application, Converter, PageEvent, Renderer } from "typedoc";
 import { checkLinks } from "./check-links.mjs";
 import { contents, PLAYGROUND, titles } from "./contents.mjs";
 import { buildPlayground } from "./playground.mjs";
@@ -30,6 +30,10 @@ export function load(app) {
       app.logger.error(/** @type {any} */ (`tools/site/contents.mjs lists ${path}, which is no page`));
   });
 
+  app.renderer.on(PageEvent.END, (page) => {
+    page.contents = finished(page.contents ?? "");
+  });
+
   app.renderer.on(Renderer.EVENT_END, ({ outputDirectory }) => {
     for (const fault of checkLinks(outputDirectory))
       app.logger.error(/** @type {any} */ (fault));
@@ -39,4 +43,13 @@ export function load(app) {
 /** TypeDoc names a document by its path, without the extension. */
 function pathOf(name) {
   return name.endsWith(".md") ? name : `${name}.md`;
+}
+
+/** What no template of TypeDoc lets a theme say. */
+function finished(html) {
+  return html
+    .replaceAll(/href="[^"]*assets\/icons\.svg#/g, 'href="#') // the symbols are in each page; a file may not load them
+    .replace('<div class="col-content">', '<main class="col-content" id="content" tabindex="-1">')
+    .replace('<div class="col-sidebar">', '</main><div class="col-sidebar" id="sidebar">')
+    .replace('</div></main>', "</main>");
 }
