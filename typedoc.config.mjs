@@ -20,8 +20,8 @@ export default {
   name: "Holdfast",
   entryPointStrategy: "packages",
   entryPoints: [
-    "packages/clock",
     "packages/wait",
+    "packages/clock",
     "packages/controller",
     "packages/outbox",
     "packages/kubernetes",
@@ -60,6 +60,7 @@ export default {
     Accessors: 0.4,
     Constructors: 0.1,
   },
+  sortEntryPoints: false,
   searchInDocuments: true,
   lightHighlightTheme: "github-light-high-contrast",
   darkHighlightTheme: "github-dark-high-contrast",

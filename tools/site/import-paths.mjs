@@ -7,7 +7,7 @@ import { ReflectionKind } from "typedoc";
  * @param {import("typedoc").ProjectReflection} project
  */
 export function nameByImportPath(project) {
-  for (const pack of project.children ?? []) {
+  for (const pack of [...(project.children ?? [])]) {
     for (const entry of (pack.children ?? []).filter(({ kind }) => kind === ReflectionKind.Module)) {
       if (entry.name === "index") {
         pack.comment = entry.comment;
@@ -20,7 +20,8 @@ export function nameByImportPath(project) {
       project.addChild(entry);
     }
     delete pack.groups;
+    const [first] = pack.readme ?? [];
+    if (first?.kind === "text") first.text = first.text.replace(/^# .+\n/, ""); // the page has that title
   }
-  project.children?.sort((a, b) => a.name.localeCompare(b.name));
   delete project.groups;
 }

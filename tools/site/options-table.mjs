@@ -16,7 +16,7 @@ const h = JSX.createElement;
 export function optionsTable(context, parameter, type) {
   const options = isOptions(parameter, type) ? propertiesOf(type) : [];
   if (options.length === 0) return undefined;
-  const sorted = [...options].sort((a, b) => optional(a) - optional(b) || a.id - b.id);
+  const sorted = [...options].sort((a, b) => optional(a) - optional(b) || a.name.localeCompare(b.name));
   return h(
     "div",
     { class: "options" },
@@ -95,7 +95,8 @@ function typeOf(context, option) {
   return context.type(rest.length === 1 ? rest[0] : new UnionType(rest));
 }
 
-/** Markdown as text that goes into a line. */
+/** Markdown as text that goes into a line. TypeDoc makes a block of code of a default without marks. */
 function inline(context, content) {
-  return context.markdown(content).trim().replace(/^<p>([\s\S]*)<\/p>$/, "$1");
+  const parts = content.map((part) => ({ ...part, text: part.text.replace(/^```ts\n([\s\S]*)\n```$/, "$1") }));
+  return context.markdown(parts).trim().replace(/^<p>([\s\S]*)<\/p>$/, "$1");
 }

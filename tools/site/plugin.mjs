@@ -50,6 +50,5 @@ function finished(html) {
   return html
     .replaceAll(/href="[^"]*assets\/icons\.svg#/g, 'href="#') // the symbols are in each page; a file may not load them
     .replace('<div class="col-content">', '<main class="col-content" id="content" tabindex="-1">')
-    .replace('<div class="col-sidebar">', '</main><div class="col-sidebar" id="sidebar">')
-    .replace('</div></main>', "</main>");
+    .replace(/<\/div>\s*<div class="col-sidebar">/, '</main><div class="col-sidebar" id="sidebar">');
 }

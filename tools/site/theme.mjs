@@ -103,7 +103,12 @@ class HoldfastContext extends DefaultThemeRenderContext {
     this.toolbar = (event) => this.#toolbar(event);
     this.header = (event) => this.#header(event);
     this.breadcrumbs = (model) => this.#breadcrumbs(model);
-    this.pageSidebar = (event) => this.pageNavigation(event);
+    this.pageSidebar = (event) => {
+      // The title stands above the page already.
+      for (const section of event.pageSections)
+        section.headings = section.headings.filter(({ level }) => level !== 1);
+      return this.pageNavigation(event);
+    };
     this.sidebar = (event) =>
       h(JSX.Fragment, null, this.#menuLinks(), this.navigation(event), this.settings());
     this.navigation = () =>
