@@ -1,1 +1,3 @@
-export function checkLinks(_folder) { return []; }
+export function checkLinks(_folder) {
+  return [];
+}

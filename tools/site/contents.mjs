@@ -32,7 +32,11 @@ export const contents = [
   },
   {
     title: "Operators",
-    pages: ["docs/first-operator.md", "docs/testing-an-operator.md", "docs/operating-an-operator.md"],
+    pages: [
+      "docs/first-operator.md",
+      "docs/testing-an-operator.md",
+      "docs/operating-an-operator.md",
+    ],
   },
   { title: "Outbox", pages: ["docs/outbox.md"] },
   {

@@ -8,7 +8,9 @@ import { ReflectionKind } from "typedoc";
  */
 export function nameByImportPath(project) {
   for (const pack of [...(project.children ?? [])]) {
-    for (const entry of (pack.children ?? []).filter(({ kind }) => kind === ReflectionKind.Module)) {
+    for (const entry of (pack.children ?? []).filter(
+      ({ kind }) => kind === ReflectionKind.Module,
+    )) {
       if (entry.name === "index") {
         pack.comment = entry.comment;
         project.mergeReflections(entry, pack);

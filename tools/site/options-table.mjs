@@ -16,15 +16,31 @@ const h = JSX.createElement;
 export function optionsTable(context, parameter, type) {
   const options = isOptions(parameter, type) ? propertiesOf(type) : [];
   if (options.length === 0) return undefined;
-  const sorted = [...options].sort((a, b) => optional(a) - optional(b) || a.name.localeCompare(b.name));
+  const sorted = [...options].sort(
+    (a, b) => optional(a) - optional(b) || a.name.localeCompare(b.name),
+  );
   return h(
     "div",
     { class: "options" },
     h(
       "table",
       null,
-      h("thead", null, h("tr", null, ["Option", "Type", "Default", "Description"].map((title) => h("th", { scope: "col" }, title)))),
-      h("tbody", null, sorted.map((option) => row(context, option))),
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          ["Option", "Type", "Default", "Description"].map((title) =>
+            h("th", { scope: "col" }, title),
+          ),
+        ),
+      ),
+      h(
+        "tbody",
+        null,
+        sorted.map((option) => row(context, option)),
+      ),
     ),
   );
 }
@@ -77,8 +93,16 @@ function row(context, option) {
       optional(option) === 0 && h("small", null, "required"),
     ),
     h("td", { class: "type", "data-label": "Type" }, h("code", null, typeOf(context, option))),
-    h("td", { "data-label": "Default" }, fallback ? h(JSX.Raw, { html: inline(context, fallback.content) }) : ""),
-    h("td", { class: "tsd-typography" }, h(JSX.Raw, { html: context.markdown(commentOf(option)?.summary ?? []) })),
+    h(
+      "td",
+      { "data-label": "Default" },
+      fallback ? h(JSX.Raw, { html: inline(context, fallback.content) }) : "",
+    ),
+    h(
+      "td",
+      { class: "tsd-typography" },
+      h(JSX.Raw, { html: context.markdown(commentOf(option)?.summary ?? []) }),
+    ),
   );
 }
 
@@ -97,6 +121,12 @@ function typeOf(context, option) {
 
 /** Markdown as text that goes into a line. TypeDoc makes a block of code of a default without marks. */
 function inline(context, content) {
-  const parts = content.map((part) => ({ ...part, text: part.text.replace(/^```ts\n([\s\S]*)\n```$/, "$1") }));
-  return context.markdown(parts).trim().replace(/^<p>([\s\S]*)<\/p>$/, "$1");
+  const parts = content.map((part) => ({
+    ...part,
+    text: part.text.replace(/^```ts\n([\s\S]*)\n```$/, "$1"),
+  }));
+  return context
+    .markdown(parts)
+    .trim()
+    .replace(/^<p>([\s\S]*)<\/p>$/, "$1");
 }

@@ -2,8 +2,8 @@
 import { Application, Converter, PageEvent, Renderer } from "typedoc";
 import { checkLinks } from "./check-links.mjs";
 import { contents, PLAYGROUND, titles } from "./contents.mjs";
-import { buildPlayground } from "./playground.mjs";
 import { nameByImportPath } from "./import-paths.mjs";
+import { buildPlayground } from "./playground.mjs";
 import { HoldfastTheme } from "./theme.mjs";
 
 /** @param {Application} app */
@@ -21,13 +21,16 @@ export function load(app) {
   // After links are resolved, before groups are made.
   app.on(Application.EVENT_PROJECT_REVIVE, (project) => nameByImportPath(project), -50);
 
-  app.renderer.on(Renderer.EVENT_BEGIN, ({ project }) => {
+  app.renderer.on(Renderer.EVENT_BEGIN, ({ project, outputDirectory }) => {
+    app.renderer.postRenderAsyncJobs.push(() => buildPlayground(outputDirectory));
     const pages = [PLAYGROUND, ...contents.flatMap((section) => section.pages)];
     const paths = (project.documents ?? []).map(({ frontmatter }) => `${frontmatter["path"]}`);
     for (const path of paths.filter((one) => !pages.includes(one)))
       app.logger.error(/** @type {any} */ (`${path}: list it in tools/site/contents.mjs`));
     for (const path of pages.filter((one) => !paths.includes(one)))
-      app.logger.error(/** @type {any} */ (`tools/site/contents.mjs lists ${path}, which is no page`));
+      app.logger.error(
+        /** @type {any} */ (`tools/site/contents.mjs lists ${path}, which is no page`),
+      );
   });
 
   app.renderer.on(PageEvent.END, (page) => {
@@ -35,8 +38,7 @@ export function load(app) {
   });
 
   app.renderer.on(Renderer.EVENT_END, ({ outputDirectory }) => {
-    for (const fault of checkLinks(outputDirectory))
-      app.logger.error(/** @type {any} */ (fault));
+    for (const fault of checkLinks(outputDirectory)) app.logger.error(/** @type {any} */ (fault));
   });
 }
 
@@ -50,5 +52,8 @@ function finished(html) {
   return html
     .replaceAll(/href="[^"]*assets\/icons\.svg#/g, 'href="#') // the symbols are in each page; a file may not load them
     .replace('<div class="col-content">', '<main class="col-content" id="content" tabindex="-1">')
-    .replace(/<\/div>\s*<div class="col-sidebar">/, '</main><div class="col-sidebar" id="sidebar">');
+    .replace(
+      /<\/div>\s*<div class="col-sidebar">/,
+      '</main><div class="col-sidebar" id="sidebar">',
+    );
 }

@@ -91,7 +91,13 @@ class HoldfastContext extends DefaultThemeRenderContext {
     };
 
     this.documentTemplate = (event) =>
-      h(JSX.Fragment, null, documentTemplate(event), this.#pager(event));
+      h(
+        JSX.Fragment,
+        null,
+        documentTemplate(event),
+        this.#pager(event),
+        pathOf(event.model) === PLAYGROUND && this.#script("assets/playground.js"),
+      );
 
     // What TypeDoc writes below a parameter: its options as a table.
     this.typeDetailsIfUseful = (reflection, type) => {
@@ -115,9 +121,17 @@ class HoldfastContext extends DefaultThemeRenderContext {
       h(
         "nav",
         { class: "tsd-navigation", "aria-label": "Site" },
-        h("ul", { class: "tsd-small-nested-navigation", id: "tsd-nav-container" }, h("li", null, "Loading…")),
+        h(
+          "ul",
+          { class: "tsd-small-nested-navigation", id: "tsd-nav-container" },
+          h("li", null, "Loading…"),
+        ),
       );
     this.footer = () => h("footer", null, h("p", null, `Holdfast ${this.#version}. Apache-2.0.`));
+  }
+
+  #script(path) {
+    return h("script", { defer: true, src: this.relativeURL(path) });
   }
 
   get #project() {
@@ -183,7 +197,14 @@ class HoldfastContext extends DefaultThemeRenderContext {
         this.#search(),
         h(
           "button",
-          { id: "menu", type: "button", class: "tsd-widget", "aria-label": "Menu", "aria-expanded": "false", "aria-controls": "sidebar" },
+          {
+            id: "menu",
+            type: "button",
+            class: "tsd-widget",
+            "aria-label": "Menu",
+            "aria-expanded": "false",
+            "aria-controls": "sidebar",
+          },
           this.icons.menu(),
         ),
       ),
@@ -209,7 +230,11 @@ class HoldfastContext extends DefaultThemeRenderContext {
         maxLength: 100,
       }),
       h("ul", { role: "listbox", id: "tsd-search-results", "aria-label": "Results" }),
-      h("div", { id: "tsd-search-status", "aria-live": "polite", "aria-atomic": "true" }, h("div", null, "Loading…")),
+      h(
+        "div",
+        { id: "tsd-search-status", "aria-live": "polite", "aria-atomic": "true" },
+        h("div", null, "Loading…"),
+      ),
     );
   }
 
@@ -241,13 +266,24 @@ class HoldfastContext extends DefaultThemeRenderContext {
       "ul",
       { class: "tsd-breadcrumb", "aria-label": "Breadcrumb" },
       above.map((one) =>
-        h("li", null, h("a", { href: one.isProject() ? this.relativeURL("modules.html") : this.urlTo(one) }, one.isProject() ? "API" : one.name)),
+        h(
+          "li",
+          null,
+          h(
+            "a",
+            { href: one.isProject() ? this.relativeURL("modules.html") : this.urlTo(one) },
+            one.isProject() ? "API" : one.name,
+          ),
+        ),
       ),
     );
   }
 
   #pager({ model }) {
-    const guides = documentsOf(this.#project, contents.flatMap(({ pages }) => pages));
+    const guides = documentsOf(
+      this.#project,
+      contents.flatMap(({ pages }) => pages),
+    );
     const at = guides.indexOf(model);
     if (at < 0) return h(JSX.Fragment, null);
     const link = (guide, rel, words) =>
