@@ -10,17 +10,25 @@ const decisions = readdirSync(new URL("../../docs/adr/", import.meta.url))
 
 /** @type {Section[]} paths from the root of the repository */
 export const contents = [
-  { title: "Start here", pages: ["README.md", "docs/runtimes.md"] },
+  {
+    title: "Start here",
+    pages: ["README.md", "docs/getting-started.md", "docs/runtimes.md", "docs/comparison.md"],
+  },
   {
     title: "Retrying and polling",
     pages: [
       "docs/retrying-and-polling.md",
+      "docs/http-with-fetch.md",
+      "docs/choosing-a-delay.md",
       "docs/backing-off.md",
       "docs/choosing-jitter.md",
       "docs/with-rxjs.md",
     ],
   },
-  { title: "Testing", pages: ["docs/testing-with-the-fake-clock.md"] },
+  {
+    title: "Testing",
+    pages: ["docs/testing-with-the-fake-clock.md", "docs/test-runners.md"],
+  },
   {
     title: "Controllers",
     pages: [
@@ -40,8 +48,8 @@ export const contents = [
   },
   { title: "Outbox", pages: ["docs/outbox.md"] },
   {
-    title: "Background",
-    pages: ["docs/coming-from-go.md", "docs/ethernet.md"],
+    title: "Coming from",
+    pages: ["docs/coming-from-p-retry.md", "docs/coming-from-go.md"],
   },
   {
     title: "Examples",
@@ -52,6 +60,7 @@ export const contents = [
       "packages/examples/src/grpc-connect/README.md",
       "packages/examples/src/herd/README.md",
       "packages/examples/src/ethernet/README.md",
+      "docs/ethernet.md",
     ],
   },
   {

@@ -27,10 +27,6 @@ export function load(app) {
     const paths = (project.documents ?? []).map(({ frontmatter }) => `${frontmatter["path"]}`);
     for (const path of paths.filter((one) => !pages.includes(one)))
       app.logger.error(/** @type {any} */ (`${path}: list it in tools/site/contents.mjs`));
-    for (const path of pages.filter((one) => !paths.includes(one)))
-      app.logger.error(
-        /** @type {any} */ (`tools/site/contents.mjs lists ${path}, which is no page`),
-      );
   });
 
   app.renderer.on(PageEvent.END, (page) => {

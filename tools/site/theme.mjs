@@ -147,9 +147,8 @@ class HoldfastContext extends DefaultThemeRenderContext {
   /** The links of the header; the last one only if there is a repository. */
   #links() {
     const to = (path) => documentsOf(this.#project, [path]).map((one) => this.urlTo(one))[0];
-    const first = contents[0]?.pages.find((path) => to(path) !== undefined) ?? "README.md";
     return [
-      { label: "Guides", href: to(first) },
+      { label: "Guides", href: to("README.md") },
       { label: "API", href: this.relativeURL("modules.html") },
       { label: "Playground", href: to(PLAYGROUND) },
       { label: "Changelog", href: to("CHANGELOG.md") },

@@ -86,7 +86,7 @@ export function programOf(shape: Shape): string {
     ...(isRoot ? [] : [`import { ${shape.name} } from "@holdfast/wait/strategies";`]),
     "",
     `const backoff = ${isRoot ? literalOf(shape.options) : expressionOf(shape)};`,
-    `await retry(({ signal }) => fetch("https://example.org", { signal }), { backoff });`,
+    "await retry(call, { backoff });",
   ].join("\n");
 }
 

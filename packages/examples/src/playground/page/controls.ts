@@ -92,7 +92,7 @@ export function shapeControls(model: ControlsModel): TemplateResult {
     <legend>Delays</legend>
     <div class="field">
       <label for="preset">Preset</label>
-      <select id="preset" @change=${(event: Event) => model.preset(valueOf(event))}>
+      <select id="preset" @change=${(event: Event) => model.preset(numberIn(event))}>
         <option value="" selected>choose…</option>
         ${PRESETS.map(({ title }, index) => html`<option value=${index}>${title}</option>`)}
       </select>
@@ -149,7 +149,7 @@ function slider(field: Field, { draft, problems, change }: ControlsModel): Templ
   return html`<div class="field">
     <label for=${field}>${spec.label}</label>
     <input type="range" min="0" max=${POSITIONS} step="1" .value=${`${position}`} aria-label="${spec.label}, slider" aria-valuetext=${text}
-      @input=${(event: Event) => change({ [field]: valueAt(spec, valueOf(event)) })} />
+      @input=${(event: Event) => change({ [field]: valueAt(spec, numberIn(event)) })} />
     <input id=${field} type="text" inputmode="decimal" .value=${text} aria-invalid=${problems[field] ? "true" : "false"} aria-describedby="${field}-note"
       @input=${(event: Event) => change({ [field]: textOf(event) })} />
     ${note(field, spec.hint, problems)}
@@ -187,7 +187,7 @@ function textOf(event: Event): string {
   return (event.target as HTMLInputElement | HTMLSelectElement).value;
 }
 
-function valueOf(event: Event): number {
+function numberIn(event: Event): number {
   return Number(textOf(event));
 }
 

@@ -85,17 +85,26 @@ function complaints(): TemplateResult | typeof nothing {
 function results(current: Settings): TemplateResult {
   const { rungs, svg } = drawLadder(current);
   const program = programOf(current.shape);
+  const isRunning = herdState?.state === "running";
   return html`<section aria-labelledby="ladder-title">
-      <h2 id="ladder-title">The ladder</h2>
-      ${image(svg)} ${code(program, (text) => copy(text, "Code"))} ${numbers(rungs)}
+      <h2 id="ladder-title">The ladder of one client</h2>
+      ${image(svg)}
     </section>
-    <section aria-labelledby="herd-title" aria-busy=${herdState?.state === "running" ? "true" : "false"}>
-      <h2 id="herd-title">The herd</h2>
+    <section aria-labelledby="herd-title" aria-busy=${isRunning ? "true" : "false"}>
+      <h2 id="herd-title">The herd of all clients</h2>
       <p>
-        All clients lose the server at the same instant and call until they are served. The server then serves 10
-        calls at a time, 100 ms each.
+        All clients lose the server at the same instant and call until they are served. The server
+        comes back after the outage and serves 10 calls at a time, 100 ms each.
       </p>
       ${herd(herdState)}
+    </section>
+    <section aria-labelledby="code-title">
+      <h2 id="code-title">Code</h2>
+      ${code(program, (text) => copy(text, "Code"))}
+    </section>
+    <section aria-labelledby="numbers-title">
+      <h2 id="numbers-title">Numbers</h2>
+      ${numbers(rungs)}
     </section>`;
 }
 
@@ -123,7 +132,7 @@ function draw(): void {
   );
 }
 
-const mount = document.getElementById("playground") as HTMLElement;
+const mount = document.getElementById("lab") as HTMLElement;
 mount.replaceChildren();
 addEventListener("hashchange", () => {
   ({ draft, unknown } = draftOf(location.hash));

@@ -8,15 +8,14 @@ import type { HerdState } from "./herd-runner.ts";
 export function image(svg: string): TemplateResult {
   const title = /<title[^>]*>([^<]*)<\/title>/.exec(svg)?.[1] ?? "";
   const text = new DOMParser().parseFromString(title, "text/html").body.textContent ?? "";
-  return html`<img src="data:image/svg+xml,${encodeURIComponent(svg)}" alt=${text} />`;
+  return html`<div class="picture" tabindex="0" role="group" aria-label="Picture">
+    <img src="data:image/svg+xml,${encodeURIComponent(svg)}" alt=${text} />
+  </div>`;
 }
 
 export function numbers(rungs: readonly Rung[]): TemplateResult {
   let at = 0;
-  return html`<table>
-    <caption>
-      Delays in numbers
-    </caption>
+  return html`<table aria-labelledby="numbers-title">
     <thead>
       <tr>
         <th scope="col">Delay</th>
