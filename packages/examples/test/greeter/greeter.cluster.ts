@@ -7,7 +7,10 @@ import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
 import { Program } from "../program.ts";
 
-const MANIFESTS = fileURLToPath(new URL("../../src/greeter/deploy/greeter.yaml", import.meta.url));
+const MANIFESTS = ["crd.yaml", "greeter.yaml"].flatMap((name) => [
+  "-f",
+  fileURLToPath(new URL(`../../src/greeter/deploy/${name}`, import.meta.url)),
+]);
 
 let server: ApiServer;
 const programs: Program[] = [];
@@ -65,7 +68,7 @@ const waitFor = async (name: string, text: string) =>
 
 describe("the greeter on a real server", () => {
   ownServerTest("has manifests that the server takes, and takes again", async () => {
-    const apply = () => kubectl(["apply", "--server-side", "-f", MANIFESTS]);
+    const apply = () => kubectl(["apply", "--server-side", ...MANIFESTS]);
     const first = await apply();
     const served = [
       "customresourcedefinition.apiextensions.k8s.io/greetings.example.org serverside-applied",
