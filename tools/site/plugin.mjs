@@ -1,4 +1,6 @@
 // Makes the site of TypeDoc: packages by their import paths, guides in reading order, and its theme.
+import { readdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
 import { Application, Converter, PageEvent, Renderer } from "typedoc";
 import { checkLinks } from "./check-links.mjs";
 import { contents, PLAYGROUND, titles } from "./contents.mjs";
@@ -34,9 +36,14 @@ export function load(app) {
   });
 
   app.renderer.on(Renderer.EVENT_END, ({ outputDirectory }) => {
+    for (const name of readdirSync(join(outputDirectory, "media")).filter((one) => CODE.test(one)))
+      renameSync(join(outputDirectory, "media", name), join(outputDirectory, "media", `${name}.txt`));
     for (const fault of checkLinks(outputDirectory)) app.logger.error(/** @type {any} */ (fault));
   });
 }
+
+/** Files that a browser would save rather than show. */
+const CODE = /\.([cm]?[jt]s|ya?ml|md)$/;
 
 /** TypeDoc names a document by its path, without the extension. */
 function pathOf(name) {
@@ -47,6 +54,7 @@ function pathOf(name) {
 function finished(html) {
   return html
     .replaceAll(/href="[^"]*assets\/icons\.svg#/g, 'href="#') // the symbols are in each page; a file may not load them
+    .replaceAll(/(href="[^"]*media\/[^"]+\.(?:[cm]?[jt]s|ya?ml|md))"/g, '$1.txt"')
     .replace('<div class="col-content">', '<main class="col-content" id="content" tabindex="-1">')
     .replace(
       /<\/div>\s*<div class="col-sidebar">/,
