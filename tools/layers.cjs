@@ -106,6 +106,8 @@ module.exports = {
     greeter: ["@holdfast/kubernetes"],
     ethernet: ["terminal", "picture"],
     herd: ["terminal", "picture"],
+    ladder: ["terminal", "picture"],
+    playground: ["terminal", "herd", "ladder"],
   },
   "conformance/kubernetes": { "*": [] },
   "conformance/src": { "*": [...users, ...waits] },
