@@ -32,6 +32,17 @@ const LATENCY = { least: 4, more: 8 };
 /** How much longer a slow request takes, in milliseconds. */
 const SLOW = 1_000;
 
+export interface DnsProviderOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /**
+   * The bad days.
+   *
+   * @defaultValue its own
+   */
+  readonly faults?: ProviderFaults;
+}
+
 /** A write that was kept back on its way. */
 export interface HeldWrite {
   /** Resolves when a write is held, with its token. */
@@ -55,11 +66,16 @@ export class DnsProvider {
   #overQuota = 0;
   #refused = 0;
 
-  constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
+  constructor({ clock, random, faults = new ProviderFaults(random) }: DnsProviderOptions) {
     this.#clock = clock;
     this.#random = random;
     this.quota = new Quota(clock);
-    this.faults = new ProviderFaults(random);
+    this.faults = faults;
+  }
+
+  /** The highest token of a request. */
+  get newestToken(): number {
+    return this.#newestToken;
   }
 
   get requests(): number {
