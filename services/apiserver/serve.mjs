@@ -1,5 +1,6 @@
 // A real API server for another process, which forks this one: tells where the server is, does what messages
 // ask for (`{ id, method }`, answered by `{ id, problem }`), and ends with its parent.
+import { once } from "node:events";
 import { ApiServer } from "../apiserver.mjs";
 
 const METHODS = ["kill", "startApi", "compact"];
@@ -9,9 +10,9 @@ process.once("disconnect", () => stop.abort(new Error("the parent is gone")));
 for (const name of ["SIGINT", "SIGTERM"]) process.on(name, () => stop.abort(new Error(name)));
 
 try {
-  await using server = await ApiServer.start(stop.signal);
-  const { url, ca, adminToken: token, kubeconfig, version } = server;
-  process.on("message", async ({ id, method }) => {
+  const server = await ApiServer.start(stop.signal);
+  const { url, ca, adminToken: token, kubeconfig, kubectlPath, version } = server;
+  process.on("message", async (/** @type {{ id: number, method: string }} */ { id, method }) => {
     try {
       if (!METHODS.includes(method)) throw new Error(`no method ${method}`);
       await server[method]();
@@ -20,11 +21,9 @@ try {
       process.send?.({ id, problem: String(error) });
     }
   });
-  process.send?.({ url, ca, token, kubeconfig, version });
-  await new Promise((resolve) => {
-    if (stop.signal.aborted) resolve(undefined);
-    stop.signal.addEventListener("abort", resolve, { once: true });
-  });
+  process.send?.({ url, ca, token, kubeconfig, kubectlPath, version });
+  if (!stop.signal.aborted) await once(stop.signal, "abort");
+  await server[Symbol.asyncDispose]();
 } catch (error) {
   if (!stop.signal.aborted) console.error(String(error));
   process.exitCode = 1;

@@ -12,7 +12,8 @@ import { NaiveLane } from "./stage/naive/naive-lane.ts";
 import { play } from "./stage/play.ts";
 import { Soak } from "./stage/soak.ts";
 import { Stage } from "./stage/stage.ts";
-import { problemsOf, summaryLines, summaryOf } from "./summary.ts";
+import { naiveText, problemsOf, summaryLines, summaryOf } from "./summary.ts";
+import { openPage } from "./web/open-page.ts";
 
 const USAGE_ERROR = 2;
 
@@ -40,7 +41,13 @@ export async function run(settings: Settings, host: Host): Promise<number> {
   const random = seededRandom(settings.seed);
   await using stage = await Stage.open({ api, clock, random });
   kill = () => stage.crew.killAll();
-  return await runOn(stage, settings, { host, end });
+  try {
+    return await runOn(stage, settings, { host, end });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    stderr.write(`port ${settings.port} is taken: choose another with --port\n`);
+    return USAGE_ERROR;
+  }
 }
 
 async function openApi(kind: Settings["api"], { clock }: Host): Promise<StageApi> {
@@ -64,15 +71,18 @@ async function runOn(
   const faults = new Faults(stage, { signal: end.signal, spared });
   await stage.start(records);
   await using naive = await NaiveLane.open(stage);
+  await using page = await openPage({ stage, faults, naive, port: settings.port });
+  print([`the page: ${page.url}`, `kubectl ${stage.api.kubectl} get dnsrecords`]);
   const soak = new Soak(stage, SPARED);
   try {
     await play({ stage, faults, soak, settings });
   } catch (error) {
     if (!end.signal.aborted) throw error;
   }
+  const fate = naiveText(naive);
   if (mode !== "page" || stage.api.control === undefined) await stage.clear();
   await stage.stopCrew();
-  const summary = summaryOf({ seed, begin, stage, faults, naive });
+  const summary = summaryOf({ seed, begin, stage, faults, fate });
   print(["", ...summaryLines(summary), ...(mode === "soak" ? ["", ...soak.lines()] : [])]);
   if (mode !== "page" && end.signal.aborted) return (await end.request).code;
   const problems = mode === "page" ? [] : [...problemsOf(summary), ...soak.problems()];

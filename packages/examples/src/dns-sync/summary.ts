@@ -28,10 +28,11 @@ export interface Outcome {
   readonly begin: number;
   readonly stage: Stage;
   readonly faults: Faults;
-  readonly naive: NaiveLane;
+  /** That of the naive lane. */
+  readonly fate: string;
 }
 
-export function summaryOf({ seed, begin, stage, faults, naive }: Outcome): Summary {
+export function summaryOf({ seed, begin, stage, faults, fate }: Outcome): Summary {
   const { clock, api, population, drift, provider, invariants } = stage;
   return {
     ...{ seed, api: api.name, elapsed: clock.monotonic() - begin },
@@ -40,16 +41,16 @@ export function summaryOf({ seed, begin, stage, faults, naive }: Outcome): Summa
     ...{ longestDrift: drift.longest, longestStop: stage.longestStop },
     ...{ requests: provider.requests, refused: provider.refused },
     invariants: invariants.list,
-    naive: naiveText(naive),
+    naive: fate,
   };
 }
 
 /** How the naive lane fared. */
-export function naiveText({ death, provider: { audit } }: NaiveLane): string {
-  const overlaps = `${audit.overlaps} overlapping writes`;
+export function naiveText({ death, drift, provider: { audit } }: NaiveLane): string {
+  const rest = `${audit.overlaps} overlapping writes, ${drift} records wrong`;
   return death === undefined
-    ? `alive, ${overlaps}`
-    : `dead after ${formatDuration(death.after)}, ${overlaps}: ${death.reason}`;
+    ? `alive, ${rest}`
+    : `dead after ${formatDuration(death.after)}, ${rest}: ${death.reason}`;
 }
 
 /** The reasons why a run that checks has failed. */

@@ -4,7 +4,7 @@ import { deferred } from "../deferred.ts";
 import type { Remote } from "../operator/provider.ts";
 import { ProviderFaults } from "./provider-faults.ts";
 import { Quota } from "./quota.ts";
-import { keyOf, RemoteRecords, type WriteAnswer } from "./remote-records.ts";
+import { RemoteRecords, type WriteAnswer } from "./remote-records.ts";
 import { WriteAudit } from "./write-audit.ts";
 
 /** A request, as a provider reads it. */
@@ -175,20 +175,25 @@ export class DnsProvider {
     record: Remote,
     { token, gone }: { readonly token: number; readonly gone: AbortSignal },
   ): Promise<ProviderAnswer | undefined> {
-    const write = this.audit.begin({ key: keyOf(record), token, gone });
+    // Now, so that it does not look like a write; and again when the write would be carried out.
+    if (token < this.#newestToken) return this.#refuse(token);
+    const write = this.audit.begin({ owner: record.owner, token, gone });
     const latency = LATENCY.least + this.#random() * LATENCY.more;
     await this.#clock.sleep(latency, { label: "provider writes" });
     const answer = gone.aborted ? undefined : this.#commit(method, record, token);
     this.audit.end(write, answer?.status === 200);
     if (answer === undefined) throw new BrokenConnection();
+    if (answer.status === 412) return this.#refuse(token);
     return answer.status === 200 ? undefined : text(answer.status, answer.reason ?? "");
   }
 
+  #refuse(token: number): ProviderAnswer {
+    this.#refused += 1;
+    return text(412, `token ${token} is older than ${this.#newestToken}`);
+  }
+
   #commit(method: "PUT" | "DELETE", record: Remote, token: number): WriteAnswer {
-    if (token < this.#newestToken) {
-      this.#refused += 1;
-      return { status: 412, reason: `token ${token} is older than ${this.#newestToken}` };
-    }
+    if (token < this.#newestToken) return { status: 412 };
     return method === "PUT" ? this.records.put(record) : this.records.delete(record);
   }
 }

@@ -1,6 +1,7 @@
 /** A write under way. */
 export interface OpenWrite {
-  readonly key: string;
+  /** UID of the DnsRecord. */
+  readonly owner: string;
   readonly token: number;
   /** Aborts when its sender has given it up. */
   readonly gone: AbortSignal;
@@ -14,6 +15,7 @@ export class WriteAudit {
   #newestToken = 0;
   #overlaps = 0;
   #stale = 0;
+  #overlapped: string | undefined;
 
   /** Writes that were carried out. */
   get accepted(): number {
@@ -23,6 +25,11 @@ export class WriteAudit {
   /** Must be 0: writes of a record that began while another sender's write of it was under way. */
   get overlaps(): number {
     return this.#overlaps;
+  }
+
+  /** The first overlap. */
+  get overlapped(): string | undefined {
+    return this.#overlapped;
   }
 
   /** Must be 0: writes carried out although a later leader had asked before. */
@@ -38,7 +45,7 @@ export class WriteAudit {
   begin(write: Omit<OpenWrite, "beside">): OpenWrite {
     const open: OpenWrite = { ...write, beside: new Set() };
     for (const other of this.#open) {
-      if (other.key !== open.key) continue;
+      if (other.owner !== open.owner) continue;
       other.beside.add(open);
       open.beside.add(other);
     }
@@ -51,7 +58,9 @@ export class WriteAudit {
     this.#open.delete(write);
     for (const other of write.beside) {
       other.beside.delete(write);
-      if (isCarriedOut && !write.gone.aborted && !other.gone.aborted) this.#overlaps += 1;
+      if (!isCarriedOut || write.gone.aborted || other.gone.aborted) continue;
+      this.#overlaps += 1;
+      this.#overlapped ??= `${write.owner} with tokens ${write.token} and ${other.token}`;
     }
     if (!isCarriedOut) return;
     this.#accepted += 1;

@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import { backoffUntil, ExponentialBackoffManager } from "@holdfast/wait";
-import { Replica, type ReplicaExit } from "./replica/replica.ts";
+import { Replica, type ReplicaExit, type ReplicaListeners } from "./replica/replica.ts";
 import type { ReplicaOptions } from "./replica/report.ts";
 
 /** How long the place of a replica that has ended stays empty, in milliseconds. */
@@ -9,11 +9,10 @@ const RESTART = { duration: 500, factor: 2, cap: 10_000, jitter: 0.2, resetAfter
 /** How long a replica may take to stop before it is killed, in milliseconds. */
 const PATIENCE = 60_000;
 
-export interface CrewOptions {
+export interface CrewOptions extends ReplicaListeners {
   readonly size: number;
   readonly clock: Clock;
   readonly replica: Omit<ReplicaOptions, "name">;
-  readonly onReport: () => void;
   readonly onExit: (replica: Replica, exit: ReplicaExit) => void;
 }
 
@@ -54,9 +53,9 @@ export class Crew {
   }
 
   async #employ(place: number, signal: AbortSignal): Promise<void> {
-    const { clock, replica: options, onReport, onExit } = this.#options;
+    const { clock, replica: options, onExit } = this.#options;
     const name = `replica-${place}.${++this.#started}`;
-    const replica = new Replica({ ...options, name }, clock, onReport);
+    const replica = new Replica({ ...options, name }, clock, this.#options);
     this.#replicas.add(replica);
     const stop = (): void => {
       replica.resume();

@@ -71,6 +71,7 @@ export class Stage implements AsyncDisposable {
     this.crew = new Crew({
       ...{ size: REPLICAS, clock, onReport: () => this.#changed() },
       replica: { access, namespace, providerUrl: server.url },
+      onNote: ({ name }, text) => this.chronicle.log(name, text),
       onExit: (replica, exit) => this.#onExit(replica, exit),
     });
   }
@@ -183,8 +184,8 @@ export class Stage implements AsyncDisposable {
   #countAudit(): void {
     const { provider, invariants } = this;
     const { audit, requests, overQuota, refused } = provider;
-    const { accepted, overlaps, stale } = audit;
-    invariants.count("overlap", accepted, overlaps, `${overlaps} writes overlapped`);
+    const { accepted, overlaps, overlapped, stale } = audit;
+    invariants.count("overlap", accepted, overlaps, `${overlaps} writes overlapped: ${overlapped}`);
     invariants.count("quota", requests, overQuota, `${overQuota} requests were too many`);
     invariants.count("fencing", refused, stale, `${stale} writes of former leaders were accepted`);
   }

@@ -1,9 +1,13 @@
-// What one writes without a controller: the official client's informer, a handler with a retry loop, and the
-// restart that its README shows.
+// What one writes without a controller: the official client's informer, and a handler with a retry loop.
 
 import { realClock } from "@holdfast/clock";
 import { every } from "@holdfast/wait";
-import { CustomObjectsApi, KubeConfig, type KubernetesObject, makeInformer } from "@kubernetes/client-node";
+import {
+  CustomObjectsApi,
+  KubeConfig,
+  type KubernetesObject,
+  makeInformer,
+} from "@kubernetes/client-node";
 import type { Item, Zone } from "../../operator/resources.ts";
 import type { NaiveOptions, NaiveReport } from "./naive-report.ts";
 
@@ -12,7 +16,6 @@ type Watched = KubernetesObject & Pick<Item, "spec">;
 const GROUP = { group: "dns.example.org", version: "v1" };
 const ATTEMPTS = 3;
 const PAUSE = 1_000;
-const RESTART = 5_000;
 const PERIOD = 250;
 
 const options = JSON.parse(process.argv[2] ?? "{}") as NaiveOptions;
@@ -69,7 +72,6 @@ informer.on("delete", (record) => void handle("DELETE", record));
 informer.on("error", (error: unknown) => {
   report.errors += 1;
   report.lastError = String(error);
-  realClock.afterFunc(RESTART, () => void informer.start());
 });
 
 process.once("disconnect", () => process.exit(0));

@@ -5,12 +5,16 @@ import type { Clock } from "@holdfast/clock";
 import { DnsProvider } from "../../provider/dns-provider.ts";
 import { type ProviderServer, serveProvider } from "../../provider/serve-provider.ts";
 import type { Stage } from "../stage.ts";
+import type { Truth } from "../truth.ts";
 import type { NaiveOptions, NaiveReport } from "./naive-report.ts";
 
 const MAIN = fileURLToPath(new URL("./main.js", import.meta.url));
 
 /** How long it may know less than the server before it counts as dead, in milliseconds. */
-const SILENCE = 20_000;
+const SILENCE = 15_000;
+
+/** Between two looks, in milliseconds. */
+const PERIOD = 1_000;
 
 /** The end of the naive lane. */
 export interface Death {
@@ -36,6 +40,8 @@ export class NaiveLane implements AsyncDisposable {
   #report: NaiveReport | undefined;
   #behindSince: number | undefined;
   #death: Death | undefined;
+  #drift = 0;
+  #comparedAt = Number.NEGATIVE_INFINITY;
   #lastWords = "";
   #isStopping = false;
 
@@ -82,7 +88,7 @@ export class NaiveLane implements AsyncDisposable {
     const options = { access, namespace, providerUrl: server.url };
     const onDeath = ({ reason }: Death): void => chronicle.log("naive lane", `is dead: ${reason}`);
     const lane = new NaiveLane({ clock, provider, server }, options, onDeath);
-    stage.onChange(() => lane.compareWith(stage.truth.version));
+    stage.onChange(() => lane.compareWith(stage.truth));
     return lane;
   }
 
@@ -94,16 +100,26 @@ export class NaiveLane implements AsyncDisposable {
     return this.#death;
   }
 
-  /** @param version - the highest version of a record that the server has */
-  compareWith(version: number): void {
+  /** Records that its provider does not have as they should be. */
+  get drift(): number {
+    return this.#drift;
+  }
+
+  /** Looks how it fares beside the server. */
+  compareWith(truth: Truth): void {
     const now = this.#clock.monotonic();
+    if (now - this.#comparedAt < PERIOD) return;
+    this.#comparedAt = now;
+    this.#drift = truth.differences(this.provider).length;
+    const { version } = truth;
     if (this.#death !== undefined) return;
     if (this.#report === undefined || this.#report.version >= version)
       this.#behindSince = undefined;
     else this.#behindSince ??= now;
     if (this.#behindSince === undefined || now - this.#behindSince < SILENCE) return;
-    const { lastError } = this.#report ?? {};
-    this.#die(`its informer has been silent for 20 s; last error: ${lastError || "none"}`);
+    const { lastError = "" } = this.#report ?? {};
+    const error = lastError === "" ? "it reported no error" : `its last word was ${lastError}`;
+    this.#die(`its informer hears nothing of the server any more; ${error}`, this.#behindSince);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -113,9 +129,9 @@ export class NaiveLane implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
   }
 
-  #die(reason: string): void {
+  #die(reason: string, at: number = this.#clock.monotonic()): void {
     if (this.#death !== undefined) return;
-    this.#death = { after: this.#clock.monotonic() - this.#begin, reason };
+    this.#death = { after: at - this.#begin, reason };
     this.#onDeath(this.#death);
   }
 }

@@ -17,7 +17,8 @@ export interface NaiveReport {
   readonly failures: number;
   /** Handlers under way. */
   readonly running: number;
-  /** Errors of the informer, after each of which it was started again. */
+  /** Errors of the informer. */
   readonly errors: number;
-  readonly lastError: string | undefined;
+  /** Empty if there was none. */
+  readonly lastError: string;
 }

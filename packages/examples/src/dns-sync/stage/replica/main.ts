@@ -5,16 +5,16 @@ import { dnsSync } from "../../operator/dns-sync.ts";
 import type { ApiAccess } from "../api/stage-api.ts";
 import { LEASE } from "../lease.ts";
 import { Observer } from "./observer.ts";
-import type { CacheQuestion, CacheReport, ReplicaOptions, ReplicaReport } from "./report.ts";
+import type { CacheQuestion, CacheReport, Note, ReplicaOptions, ReplicaReport } from "./report.ts";
 
 const PERIOD = 250;
 
 const options = JSON.parse(process.argv[2] ?? "{}") as ReplicaOptions;
 const { name, access, namespace, providerUrl } = options;
-const observer = new Observer(realClock);
-const tell = (message: ReplicaReport | CacheReport): void => {
+const tell = (message: ReplicaReport | CacheReport | Note): void => {
   if (process.connected) process.send?.(message, () => undefined);
 };
+const observer = new Observer(realClock, (text) => tell({ type: "note", text }));
 
 const stop = new AbortController();
 // Whoever started this is gone; maybe since before this line.

@@ -23,8 +23,12 @@ export class Observer {
   #usage: ReplicaReport["usage"];
   #measuredAt = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: PassiveClock) {
+  readonly #note: (text: string) => void;
+
+  /** @param note - gets what the operator logs beside failures of keys */
+  constructor(clock: PassiveClock, note: (text: string) => void) {
     this.#clock = clock;
+    this.#note = note;
   }
 
   /** The operator's setup, observed. */
@@ -42,16 +46,20 @@ export class Observer {
     };
   }
 
-  /** Remembers the failures that a controller logs. */
+  /** Remembers the failures that a controller logs, and passes other warnings on. */
   get logger(): Logger {
-    const fail = (details: object): void => {
+    const fail = (details: object, message: string): void => {
       const { key, attempt, delay, err } = details as Record<string, unknown>;
-      if (typeof key !== "string") return;
+      const subject = typeof key === "string" ? `${key}: ` : "";
+      if (typeof key !== "string" || typeof attempt !== "number") {
+        this.#note(`${subject}${message}`);
+        return;
+      }
       const due = this.#clock.now() + Number(delay ?? 0);
       const error = err instanceof Error ? err.message : String(err);
-      this.#failing.set(key, { key, attempt: Number(attempt), error, due });
+      this.#failing.set(key, { key, attempt, error, due });
     };
-    return { ...silentLogger, warn: fail };
+    return { ...silentLogger, warn: fail, error: fail };
   }
 
   get metrics(): OperatorMetrics {

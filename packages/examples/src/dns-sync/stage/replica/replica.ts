@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { PassiveClock } from "@holdfast/clock";
-import type { CacheReport, CacheVersions, ReplicaOptions, ReplicaReport } from "./report.ts";
+import type { CacheReport, CacheVersions, Note, ReplicaOptions, ReplicaReport } from "./report.ts";
 
 const MAIN = fileURLToPath(new URL("./main.js", import.meta.url));
 
@@ -13,6 +13,12 @@ export interface ReplicaExit {
   readonly text: string;
   /** Milliseconds from the request to stop in order; undefined without one. */
   readonly stopTook: number | undefined;
+}
+
+export interface ReplicaListeners {
+  readonly onReport: () => void;
+  /** Gets the warnings of the operator. */
+  readonly onNote: (replica: Replica, text: string) => void;
 }
 
 /** A process that runs the operator, as its parent knows it. */
@@ -27,7 +33,7 @@ export class Replica {
   #asked = 0;
   #stopAt: number | undefined;
 
-  constructor(options: ReplicaOptions, clock: PassiveClock, onReport: () => void) {
+  constructor(options: ReplicaOptions, clock: PassiveClock, tell: ReplicaListeners) {
     this.name = options.name;
     this.#clock = clock;
     this.#child = fork(MAIN, [JSON.stringify(options)], {
@@ -36,11 +42,12 @@ export class Replica {
       detached: true,
     });
     this.#child.on("error", () => undefined); // A message to one that is gone: its exit says so.
-    this.#child.on("message", (message: ReplicaReport | CacheReport) => {
+    this.#child.on("message", (message: ReplicaReport | CacheReport | Note) => {
       if (message.type === "report") {
         this.#report = message;
-        onReport();
-      } else this.#answer(message.id, message.versions);
+        tell.onReport();
+      } else if (message.type === "note") tell.onNote(this, message.text);
+      else this.#answer(message.id, message.versions);
     });
     this.exited = this.#watchExit();
   }

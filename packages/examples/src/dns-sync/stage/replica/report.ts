@@ -60,6 +60,12 @@ export interface CacheReport {
   readonly versions: CacheVersions;
 }
 
+/** Something that happened, for people. */
+export interface Note {
+  readonly type: "note";
+  readonly text: string;
+}
+
 /** Question of the parent: what is in the caches? */
 export interface CacheQuestion {
   readonly id: number;
