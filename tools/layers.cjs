@@ -104,6 +104,7 @@ module.exports = {
     "grpc-connect": ["terminal"],
     outbox: ["terminal", "web", ...outbox],
     greeter: ["@holdfast/kubernetes"],
+    "dns-sync": ["terminal", "web", "@holdfast/kubernetes", "@holdfast/kubernetes/testing"],
     ethernet: ["terminal", "picture"],
     herd: ["terminal", "picture"],
     ladder: ["terminal", "picture"],
