@@ -93,6 +93,7 @@ module.exports = {
     terminal: [],
     web: ["terminal"],
     picture: [],
+    "getting-started": [],
     recipes: ["@holdfast/wait/rxjs", "@holdfast/controller/file-lock"],
     supervisor: [
       "terminal",
@@ -106,6 +107,8 @@ module.exports = {
     "dns-sync": ["terminal", "web", "@holdfast/kubernetes", "@holdfast/kubernetes/testing"],
     ethernet: ["terminal", "picture"],
     herd: ["terminal", "picture"],
+    ladder: ["terminal", "picture"],
+    playground: ["terminal", "herd", "ladder"],
   },
   "conformance/kubernetes": { "*": [] },
   "conformance/src": { "*": [...users, ...waits] },

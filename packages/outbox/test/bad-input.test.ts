@@ -157,7 +157,7 @@ const uuid: Kind = all(string, (path) =>
   })),
 );
 
-const JSON_ONLY = "a value that JSON can hold";
+const JSON_ONLY = "a JSON value";
 const route = object<Route>({
   exchange: required(stored),
   exchangeType: storedName,

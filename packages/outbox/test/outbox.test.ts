@@ -95,7 +95,7 @@ it("needs no transaction of its own, and says what to do if it is asked for one"
 it("has no statements for a store that is no SQL database", () => {
   const outbox = new Outbox({ store: new MemoryStore() });
   expect(() => outbox.statements({}, sample(1))).toThrow(
-    new TypeError("options.store has no statements: it is no SQL database"),
+    new TypeError("options.store must be a SQL store to use statements()"),
   );
 });
 

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { roundToNanosecond } from "@holdfast/clock/internal";
+import { instantAfter } from "@holdfast/clock/internal";
 import { DelayedItems } from "./delayed-items.ts";
 import type { DelayedKey } from "./drain-report.ts";
 import { InFlight } from "./in-flight.ts";
@@ -111,7 +111,7 @@ export class Backlog<Item> {
   postpone(key: string, item: Item, delay: number, priority: number): void {
     if (priority !== 0) this.#rank();
     // Rounded, so that the order among equals does not depend on the last digits of a sum.
-    const deadline = roundToNanosecond(this.#clock.monotonic() + delay);
+    const deadline = instantAfter(this.#clock.monotonic(), delay);
     const record = this.#recordOf(key, item);
     const { state } = record;
     record.state = whenPostponed(state);

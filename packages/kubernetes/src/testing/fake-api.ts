@@ -13,6 +13,7 @@ import { requireResource } from "../client/written-object.ts";
 import type { Resource } from "../object/resource.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import { ApiServer } from "./api-server.ts";
+import { DESCRIPTION } from "./connection-error.ts";
 import { Connections } from "./connections.ts";
 import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
@@ -130,7 +131,7 @@ export class FakeApi {
     const server = new ApiServer({ state: this.#state, clock, random, served });
     this.#connections = new Connections({ clock, server });
     const send = this.#connections.send.bind(this.#connections);
-    this.transport = { description: "FakeApi", send };
+    this.transport = { description: DESCRIPTION, send };
     this.client = new KubeClient({ transport: this.transport, fieldManager: "fake-api", clock });
   }
 

@@ -72,7 +72,7 @@ it("commits, and rolls back with the error of the work", async () => {
 
 it("sends nothing more once a transaction has ended", async () => {
   const tx = await database.transaction(async (each) => each);
-  await expect(add(tx, 1)).rejects.toThrow("the transaction has ended");
+  await expect(add(tx, 1)).rejects.toThrow("transaction has already ended");
   expect(await amounts()).toEqual([0, 0]);
 });
 
@@ -103,7 +103,7 @@ it("does not pass for committed what a deadlock has undone", async () => {
     });
   const outcomes = await deadlock(careless, careless);
   const [failed] = outcomes.filter((outcome) => outcome.status === "rejected");
-  expect(failed?.reason).toEqual(new Error("the transaction was rolled back: a statement failed"));
+  expect(failed?.reason).toEqual(new Error("transaction rolled back because a statement failed"));
   expect(failed?.reason.cause).toMatchObject({ errno: 1213 });
   expect(await amounts()).toEqual([2, 2]);
 });

@@ -89,7 +89,7 @@ it("sends nothing after a statement that ended the transaction, also what was as
   const failed = database.transaction(async (tx) => {
     await Promise.allSettled([tx.query("INSERT"), tx.query("UPDATE")]);
   });
-  await expect(failed).rejects.toThrow("the transaction was rolled back: a statement failed");
+  await expect(failed).rejects.toThrow("transaction rolled back because a statement failed");
   expect(log).toEqual([
     ...["query START TRANSACTION", "query INSERT", "query DO 0"],
     ...["query ROLLBACK", "release"],

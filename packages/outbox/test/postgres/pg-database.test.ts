@@ -39,7 +39,7 @@ it("commits what the work has done, on one connection, and gives that back", asy
 it("runs nothing more once it has ended: the connection is in another transaction then", async () => {
   const { texts, database } = setUp();
   const tx = await database.transaction(async (each) => each);
-  await expect(tx.query("INSERT")).rejects.toThrow("the transaction has ended");
+  await expect(tx.query("INSERT")).rejects.toThrow("transaction has already ended");
   expect(texts).toEqual(["BEGIN", "COMMIT"]);
 });
 
@@ -51,9 +51,9 @@ it("rolls back what the work could not finish, and rejects with its error", asyn
   expect(released).toEqual([undefined]);
 });
 
-it("does not pass for committed what the server has rolled back", async () => {
+it("rejects a transaction that the server rolled back at COMMIT", async () => {
   const { texts, database } = setUp({ COMMIT: { command: "ROLLBACK" } });
-  await expect(database.transaction(async () => {})).rejects.toThrow("was rolled back");
+  await expect(database.transaction(async () => {})).rejects.toThrow("rolled back because a statement failed");
   expect(texts).toEqual(["BEGIN", "COMMIT", "ROLLBACK"]);
 });
 

@@ -328,7 +328,7 @@ describe("a relay", () => {
     const run = runs();
     await clock.step(1);
     expect(events).toMatchObject([{ type: "broken", broken }, { type: "published" }]);
-    expect(errors).toEqual([[broken, "row is no message"]]);
+    expect(errors).toEqual([[broken, "row is not a valid message; marked dead"]]);
     expect(publisher.sent).toEqual([[0, 1]]);
     await end(run);
   });
@@ -345,7 +345,7 @@ describe("a relay", () => {
     await save([1, 2]);
     await clock.step(SECOND);
     expect(await memory.counts()).toMatchObject({ success: 2 });
-    expect(errors).toEqual(["onEvent threw", "onEvent threw"]);
+    expect(errors).toEqual(["hook threw; ignored", "hook threw; ignored"]);
     await end(run);
   });
 });

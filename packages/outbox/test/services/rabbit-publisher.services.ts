@@ -112,7 +112,7 @@ describe("RabbitPublisher", () => {
       ...messages.map((message) => publisher.publish(message, signal)),
     ]);
     expect(error).toSatisfy(isUnroutableError);
-    expect(error).toMatchObject({ message: `there is no exchange "${queue.route.queue}-x"` });
+    expect(error).toMatchObject({ message: `exchange "${queue.route.queue}-x" does not exist` });
     expect(losses).toEqual([]);
     expect(idsOf(await queue.take()).toSorted()).toEqual(idsOf(messages).toSorted());
   });
@@ -148,7 +148,7 @@ describe("RabbitPublisher", () => {
         bad.map((message) => errorOf(publisher.publish(message, signal))),
       )) {
         expect(error).toSatisfy(isTerminalError);
-        expect(error).toMatchObject({ message: "the message cannot be encoded" });
+        expect(error).toMatchObject({ message: "message cannot be encoded" });
       }
     }
     const circular: unknown[] = [];
@@ -329,7 +329,7 @@ describe("RabbitPublisher", () => {
     const publisher = new RabbitPublisher({ url: `amqp://127.0.0.1:${proxy.port}`, backoff });
     const waits = errorOf(publisher.publish(sampleMessage(), signal));
     await publisher[Symbol.asyncDispose]();
-    const closed = new Error("the publisher is closed");
+    const closed = new Error("publisher is closed");
     expect(await waits).toEqual(closed);
     expect(await errorOf(publisher.publish(sampleMessage(), signal))).toEqual(closed);
   });

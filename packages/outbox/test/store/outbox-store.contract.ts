@@ -129,7 +129,7 @@ const BAD_MESSAGES: readonly BadMessage[] = [
       ({
         problem: `content that JSON cannot hold: ${typeof content}`,
         facts: { content },
-        error: ["RangeError", "message.content must be a value that JSON can hold"],
+        error: ["RangeError", "message.content must be a JSON value"],
       }) satisfies BadMessage,
   ),
   {
