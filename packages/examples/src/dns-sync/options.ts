@@ -21,11 +21,43 @@ export type ParsedOptions =
 const LAST_PORT = 65_535;
 const ONE_DAY = 24 * 60;
 
+interface Flags extends Pick<Settings, "seed" | "records" | "port"> {
+  readonly real: boolean;
+  readonly cluster: boolean;
+  readonly check: boolean;
+  readonly minutes?: number;
+}
+
 /** Reads the arguments of the command line, without those of Node. */
 export function parseOptions(args: readonly string[]): ParsedOptions {
   const printed: string[] = [];
-  const print = (text: string): void => void printed.push(text);
-  const command = new Command("npm run dns-sync --")
+  const command = createCommand((text) => void printed.push(text));
+  try {
+    command.parse(args, { from: "user" });
+    const flags = command.opts<Flags>();
+    if (flags.real && flags.cluster)
+      command.error("error: --real and --cluster are two API servers");
+    if (flags.check && flags.minutes !== undefined)
+      command.error("error: --check and --minutes are two runs");
+    return { kind: "run", settings: settingsOf(flags) };
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return { kind: "print", text: printed.join(""), code: error.exitCode === 0 ? 0 : 2 };
+  }
+}
+
+function settingsOf({ real, cluster, check, minutes, seed, records, port }: Flags): Settings {
+  const remote = real ? "real" : "cluster";
+  const timed = check ? "check" : "soak";
+  return {
+    api: real || cluster ? remote : "double",
+    mode: check || minutes !== undefined ? timed : "page",
+    ...{ minutes: minutes ?? 0, seed, records, port },
+  };
+}
+
+function createCommand(print: (text: string) => void): Command {
+  return new Command("npm run dns-sync --")
     .description(
       "Keeps a flaky DNS provider equal to DnsRecord objects, in three replicas, while everything fails.",
     )
@@ -41,17 +73,4 @@ export function parseOptions(args: readonly string[]): ParsedOptions {
     .allowExcessArguments(false)
     .configureOutput({ writeOut: print, writeErr: print })
     .exitOverride();
-  try {
-    command.parse(args, { from: "user" });
-    const { real, cluster, check, minutes, ...numbers } = command.opts();
-    if (real && cluster) command.error("error: --real and --cluster are two API servers");
-    if (check && minutes !== undefined) command.error("error: --check and --minutes are two runs");
-    const api = real ? "real" : cluster ? "cluster" : "double";
-    const mode = check ? "check" : minutes === undefined ? "page" : "soak";
-    const { seed, records, port } = numbers as Pick<Settings, "seed" | "records" | "port">;
-    return { kind: "run", settings: { api, mode, minutes: minutes ?? 0, seed, records, port } };
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return { kind: "print", text: printed.join(""), code: error.exitCode === 0 ? 0 : 2 };
-  }
 }

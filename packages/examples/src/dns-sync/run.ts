@@ -40,10 +40,11 @@ export async function run(settings: Settings, host: Host): Promise<number> {
   await using _ = api;
   const random = seededRandom(settings.seed);
   await using stage = await Stage.open({ api, clock, random });
-  kill = () => stage.crew.killAll();
+  kill = () => stage.kill();
   try {
-    return await runOn(stage, settings, { host, end });
+    return await runOn(stage, { settings, host, end });
   } catch (error) {
+    if (end.signal.aborted) return (await end.request).code;
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     stderr.write(`port ${settings.port} is taken: choose another with --port\n`);
     return USAGE_ERROR;
@@ -55,13 +56,15 @@ async function openApi(kind: Settings["api"], { clock }: Host): Promise<StageApi
   return kind === "cluster" ? await openCluster() : await startDouble(clock);
 }
 
-async function runOn(
-  stage: Stage,
-  settings: Settings,
-  { host, end }: { readonly host: Host; readonly end: Ending },
-): Promise<number> {
-  const { clock, chronicle } = stage;
-  const { mode, seed, records } = settings;
+interface RunOnOptions {
+  readonly settings: Settings;
+  readonly host: Host;
+  readonly end: Ending;
+}
+
+async function runOn(stage: Stage, { settings, host, end }: RunOnOptions): Promise<number> {
+  const { clock, chronicle, api } = stage;
+  const { mode, seed, records, port } = settings;
   const begin = clock.monotonic();
   const print = (lines: readonly string[]): void => void host.stdout.write(`${lines.join("\n")}\n`);
   chronicle.onEntry(({ name, text }) =>
@@ -71,20 +74,29 @@ async function runOn(
   const faults = new Faults(stage, { signal: end.signal, spared });
   await stage.start(records);
   await using naive = await NaiveLane.open(stage);
-  await using page = await openPage({ stage, faults, naive, port: settings.port });
-  print([`the page: ${page.url}`, `kubectl ${stage.api.kubectl} get dnsrecords`]);
+  await using page = await openPage({ stage, faults, naive, port });
+  print([`the page: ${page.url}`, `kubectl ${api.kubectl} get dnsrecords`]);
   const soak = new Soak(stage, SPARED);
-  try {
-    await play({ stage, faults, soak, settings });
-  } catch (error) {
-    if (!end.signal.aborted) throw error;
-  }
+  const trouble = await troubleOf(play({ stage, faults, soak, settings }), end.signal);
   const fate = naiveText(naive);
-  if (mode !== "page" || stage.api.control === undefined) await stage.clear();
+  const isInterrupted = mode === "page" || end.signal.aborted;
+  // A cluster of others is left as it was found.
+  if (!isInterrupted || api.control === undefined) await stage.clear();
   await stage.stopCrew();
   const summary = summaryOf({ seed, begin, stage, faults, fate });
-  print(["", ...summaryLines(summary), ...(mode === "soak" ? ["", ...soak.lines()] : [])]);
-  if (mode !== "page" && end.signal.aborted) return (await end.request).code;
-  const problems = mode === "page" ? [] : [...problemsOf(summary), ...soak.problems()];
-  return problems.length === 0 && stage.invariants.areKept ? 0 : 1;
+  print(["", ...summaryLines(summary), ...trouble]);
+  if (mode === "soak") print(["", ...soak.lines(), ...soak.problems()]);
+  if (mode === "page") return stage.invariants.areKept ? 0 : 1;
+  if (end.signal.aborted) return (await end.request).code;
+  return problemsOf(summary).length + soak.problems().length + trouble.length === 0 ? 0 : 1;
+}
+
+/** Why a run could not take its course; nothing if it did, or was stopped. */
+async function troubleOf(course: Promise<void>, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    await course;
+    return [];
+  } catch (error) {
+    return signal.aborted ? [] : [`the run broke off: ${String(error)}`];
+  }
 }

@@ -2,7 +2,7 @@ import { type Clock, onAbort } from "@holdfast/clock";
 import type { Random } from "@holdfast/wait";
 import { deferred } from "../deferred.ts";
 import type { Remote } from "../operator/provider.ts";
-import { ProviderFaults } from "./provider-faults.ts";
+import { type ProviderFault, ProviderFaults } from "./provider-faults.ts";
 import { Quota } from "./quota.ts";
 import { RemoteRecords, type WriteAnswer } from "./remote-records.ts";
 import { WriteAudit } from "./write-audit.ts";
@@ -136,9 +136,13 @@ export class DnsProvider {
       return { ...text(429, "quota exceeded"), retryAfter: 1 };
     }
     const fault = this.faults.draw();
-    if (fault === "outage") return text(503, "out of order");
-    if (fault === "throttle") return { ...text(429, "too many requests"), retryAfter: 1 };
-    if (fault === "html") return { status: 200, type: "text/html", body: "<h1>Welcome</h1>" };
+    return (fault && ANSWERS[fault]) ?? (await this.#tryToAnswer(request, { token, gone, fault }));
+  }
+
+  async #tryToAnswer(
+    request: ProviderRequest,
+    { token, gone, fault }: Sent & { readonly fault: ProviderFault | undefined },
+  ): Promise<ProviderAnswer> {
     if (fault === "hang") await aborted(gone);
     if (fault === "reset") throw new BrokenConnection();
     if (fault === "slow") await this.#clock.sleep(SLOW, { label: "slow provider" });
@@ -173,7 +177,7 @@ export class DnsProvider {
   async #write(
     method: "PUT" | "DELETE",
     record: Remote,
-    { token, gone }: { readonly token: number; readonly gone: AbortSignal },
+    { token, gone }: Sent,
   ): Promise<ProviderAnswer | undefined> {
     // Now, so that it does not look like a write; and again when the write would be carried out.
     if (token < this.#newestToken) return this.#refuse(token);
@@ -197,6 +201,18 @@ export class DnsProvider {
     return method === "PUT" ? this.records.put(record) : this.records.delete(record);
   }
 }
+
+interface Sent {
+  readonly token: number;
+  readonly gone: AbortSignal;
+}
+
+/** The answers of faults that answer at once. */
+const ANSWERS: Readonly<Partial<Record<ProviderFault, ProviderAnswer>>> = {
+  outage: text(503, "out of order"),
+  throttle: { ...text(429, "too many requests"), retryAfter: 1 },
+  html: { status: 200, type: "text/html", body: "<h1>Welcome</h1>" },
+};
 
 /** The sender of a held write may be gone, and the write arrives all the same. */
 const NEVER = new AbortController().signal;

@@ -3,6 +3,14 @@ import type { PassiveClock } from "@holdfast/clock";
 /** How long the history is, in samples. */
 const LENGTH = 240;
 
+/** A time in which something differed. */
+export interface Episode {
+  /** Milliseconds. */
+  readonly duration: number;
+  /** The most that differed at once. */
+  readonly most: number;
+}
+
 /** The number of differences over time. */
 export class Drift {
   readonly #clock: PassiveClock;
@@ -10,7 +18,7 @@ export class Drift {
   readonly #since = new Map<string, number>();
   #history: readonly number[] = [];
   #longest = 0;
-  #zeroSince: number | undefined;
+  #episode: { readonly since: number; most: number } | undefined;
 
   constructor(clock: PassiveClock) {
     this.#clock = clock;
@@ -30,12 +38,8 @@ export class Drift {
     return this.#longest;
   }
 
-  /** How long there has been no difference, in milliseconds; undefined if there is one. */
-  get zeroFor(): number | undefined {
-    return this.#zeroSince && this.#clock.monotonic() - this.#zeroSince;
-  }
-
-  sample(differences: readonly string[]): void {
+  /** @returns the episode that this sample ends */
+  sample(differences: readonly string[]): Episode | undefined {
     const now = this.#clock.monotonic();
     const current = new Set(differences);
     for (const key of current) if (!this.#since.has(key)) this.#since.set(key, now);
@@ -43,8 +47,19 @@ export class Drift {
       this.#longest = Math.max(this.#longest, now - since);
       if (!current.has(key)) this.#since.delete(key);
     }
-    if (this.#since.size > 0) this.#zeroSince = undefined;
-    else this.#zeroSince ??= now;
-    this.#history = [...this.#history, this.#since.size].slice(-LENGTH);
+    const count = this.#since.size;
+    this.#history = [...this.#history, count].slice(-LENGTH);
+    return this.#follow(count, now);
+  }
+
+  #follow(count: number, now: number): Episode | undefined {
+    if (count > 0) {
+      this.#episode ??= { since: now, most: 0 };
+      this.#episode.most = Math.max(this.#episode.most, count);
+      return undefined;
+    }
+    const ended = this.#episode;
+    this.#episode = undefined;
+    return ended && { duration: now - ended.since, most: ended.most };
   }
 }

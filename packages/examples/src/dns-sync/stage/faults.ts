@@ -4,7 +4,7 @@ import type { Replica } from "./replica/replica.ts";
 import type { Stage } from "./stage.ts";
 
 /** How long the stage waits for a leader, in milliseconds. */
-const PATIENCE = 60_000;
+const PATIENCE = 300_000;
 
 export interface FaultsOptions {
   /** Ends all faults. */

@@ -8,7 +8,7 @@ import type { CacheVersions } from "./replica/report.ts";
 import type { ServerState, Truth } from "./truth.ts";
 
 /** How long it may take until all is equal after the last fault, in milliseconds. */
-const PATIENCE = 90_000;
+const PATIENCE = 120_000;
 const PERIOD = 500;
 
 export interface QuietOptions {

@@ -1,5 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import { every, type Random } from "@holdfast/wait";
+import { formatDuration } from "../../terminal/duration.ts";
 import { DnsProvider } from "../provider/dns-provider.ts";
 import { type ProviderServer, serveProvider } from "../provider/serve-provider.ts";
 import type { StageApi } from "./api/stage-api.ts";
@@ -159,6 +160,13 @@ export class Stage implements AsyncDisposable {
     await this.#crewRunning;
   }
 
+  /** For somebody who does not want to wait. */
+  kill(): void {
+    this.#crewEnd.abort();
+    this.crew.killAll();
+    this.#end.abort(new Error("killed"));
+  }
+
   /** Stops what is left, in the opposite order of the start. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stopCrew();
@@ -173,7 +181,14 @@ export class Stage implements AsyncDisposable {
 
   async #sample(): Promise<void> {
     for await (const _ of every(PERIOD, { clock: this.clock, signal: this.signal })) {
-      this.drift.sample(this.truth.differences(this.provider));
+      const episode = this.drift.sample(this.truth.differences(this.provider));
+      if (episode !== undefined) {
+        const { most, duration } = episode;
+        this.chronicle.log(
+          "drift",
+          `0 again, after ${formatDuration(duration)} of at most ${most}`,
+        );
+      }
       this.#countAudit();
       const { lease } = this.truth;
       if (lease !== undefined) this.#seeTerm(lease.token, lease.holder);

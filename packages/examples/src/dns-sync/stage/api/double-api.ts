@@ -17,16 +17,14 @@ const EVENT_LIFE = 300_000;
 const EVENT_PERIOD = 30_000;
 
 async function expireEvents(client: KubeClient, clock: Clock, signal: AbortSignal): Promise<void> {
-  for await (const _ of every(EVENT_PERIOD, { clock, signal })) {
-    const before = clock.now() - EVENT_LIFE;
-    try {
-      for await (const { metadata } of client.list(Event, { signal }))
-        if (Date.parse(metadata.creationTimestamp) < before)
-          await client.delete(Event, metadata, { signal });
-    } catch {
-      // The server is away: next time.
-    }
-  }
+  for await (const _ of every(EVENT_PERIOD, { clock, signal }))
+    // If the server is away: next time.
+    await expireBefore(clock.now() - EVENT_LIFE, client, signal).catch(() => undefined);
+}
+
+async function expireBefore(time: number, client: KubeClient, signal: AbortSignal): Promise<void> {
+  for await (const { metadata } of client.list(Event, { signal }))
+    if (Date.parse(metadata.creationTimestamp) < time) await client.delete(Event, metadata, { signal });
 }
 
 /** The API double inside this process. The children reach it over HTTP. */

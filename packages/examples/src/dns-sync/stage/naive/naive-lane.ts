@@ -111,13 +111,13 @@ export class NaiveLane implements AsyncDisposable {
     if (now - this.#comparedAt < PERIOD) return;
     this.#comparedAt = now;
     this.#drift = truth.differences(this.provider).length;
-    const { version } = truth;
-    if (this.#death !== undefined) return;
-    if (this.#report === undefined || this.#report.version >= version)
-      this.#behindSince = undefined;
+    if (this.#report !== undefined) this.#judge(this.#report, truth.version, now);
+  }
+
+  #judge({ version, lastError }: NaiveReport, latest: number, now: number): void {
+    if (version >= latest) this.#behindSince = undefined;
     else this.#behindSince ??= now;
     if (this.#behindSince === undefined || now - this.#behindSince < SILENCE) return;
-    const { lastError = "" } = this.#report ?? {};
     const error = lastError === "" ? "it reported no error" : `its last word was ${lastError}`;
     this.#die(`its informer hears nothing of the server any more; ${error}`, this.#behindSince);
   }

@@ -11,6 +11,9 @@ const USAGE_PERIOD = 10_000;
 /** How long a key counts as failing after its retry was due, in milliseconds. */
 const AFTERGLOW = 1_000;
 
+/** The queue of a standby. */
+const EMPTY = { size: 0, delayed: 0 };
+
 /** Sees what an operator does from outside: by its setup, its log and its metrics. */
 export class Observer {
   readonly #clock: PassiveClock;
@@ -46,13 +49,13 @@ export class Observer {
     };
   }
 
-  /** Remembers the failures that a controller logs, and passes other warnings on. */
+  /** Remembers the failures that a controller logs, and passes on what else deserves attention. */
   get logger(): Logger {
     const fail = (details: object, message: string): void => {
       const { key, attempt, delay, err } = details as Record<string, unknown>;
-      const subject = typeof key === "string" ? `${key}: ` : "";
       if (typeof key !== "string" || typeof attempt !== "number") {
-        this.#note(`${subject}${message}`);
+        // Watches and requests to the lock fail all the time here, and come back.
+        if (!/^(watch|list|request to the lock) failed/.test(message)) this.#note(message);
         return;
       }
       const due = this.#clock.now() + Number(delay ?? 0);
@@ -85,20 +88,13 @@ export class Observer {
   }
 
   report(): ReplicaReport {
-    const status = this.#controller?.status();
-    const informers = this.#cluster?.status().informers ?? [];
-    const { size = 0, delayed = 0 } = status?.queue ?? {};
-    const inFlight = (status?.inFlight ?? []).map(({ key, age, attempt }) => ({
-      key,
-      age,
-      attempt,
-    }));
+    const { queue, inFlight } = this.#controller?.status() ?? { queue: EMPTY, inFlight: [] };
     return {
       type: "report",
-      hasSynced: informers.length > 0 && informers.every(({ hasSynced }) => hasSynced),
+      hasSynced: this.#hasSynced,
       token: this.#token,
-      queue: { size, delayed },
-      inFlight,
+      queue: { size: queue.size, delayed: queue.delayed },
+      inFlight: inFlight.map(({ key, age, attempt }) => ({ key, age, attempt })),
       failing: this.#stillFailing(),
       reconciles: this.#reconciles,
       failures: this.#failures,
@@ -117,6 +113,11 @@ export class Observer {
         resourceVersion,
       ]),
     );
+  }
+
+  get #hasSynced(): boolean {
+    const informers = this.#cluster?.status().informers ?? [];
+    return informers.length > 0 && informers.every(({ hasSynced }) => hasSynced);
   }
 
   #end(token: number): void {
