@@ -12,7 +12,7 @@ export function nameByImportPath(project) {
       ({ kind }) => kind === ReflectionKind.Module,
     )) {
       if (entry.name === "index") {
-        pack.comment = entry.comment;
+        if (entry.comment) pack.comment = entry.comment;
         project.mergeReflections(entry, pack);
         continue;
       }

@@ -37,7 +37,10 @@ export function load(app) {
 
   app.renderer.on(Renderer.EVENT_END, ({ outputDirectory }) => {
     for (const name of readdirSync(join(outputDirectory, "media")).filter((one) => CODE.test(one)))
-      renameSync(join(outputDirectory, "media", name), join(outputDirectory, "media", `${name}.txt`));
+      renameSync(
+        join(outputDirectory, "media", name),
+        join(outputDirectory, "media", `${name}.txt`),
+      );
     for (const fault of checkLinks(outputDirectory)) app.logger.error(/** @type {any} */ (fault));
   });
 }

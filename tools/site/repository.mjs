@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 
 /**
- * @param {{ repository?: string | { url?: string } }} manifest a package.json
+ * @param {{ repository?: string | { url?: string } | undefined }} manifest a package.json
  * @returns {string | undefined} its web address, without a slash at the end; undefined if there is none
  */
 export function repositoryOf({ repository: field }) {

@@ -19,11 +19,13 @@ const ORDER = [
 ];
 
 export class HoldfastTheme extends DefaultTheme {
+  /** @override */
   ContextClass = HoldfastContext;
 
   /**
    * Guides by section, then each package with its names and its further entry points.
    *
+   * @override
    * @param {Project} project
    */
   buildNavigation(project) {
@@ -106,7 +108,7 @@ class HoldfastContext extends DefaultThemeRenderContext {
       return table || typeDetailsIfUseful(reflection, type);
     };
 
-    this.toolbar = (event) => this.#toolbar(event);
+    this.toolbar = () => this.#toolbar();
     this.header = (event) => this.#header(event);
     this.breadcrumbs = (model) => this.#breadcrumbs(model);
     this.pageSidebar = (event) => {
@@ -115,8 +117,8 @@ class HoldfastContext extends DefaultThemeRenderContext {
         section.headings = section.headings.filter(({ level }) => level !== 1);
       return this.pageNavigation(event);
     };
-    this.sidebar = (event) =>
-      h(JSX.Fragment, null, this.#menuLinks(), this.navigation(event), this.settings());
+    this.sidebar = () =>
+      h(JSX.Fragment, null, this.#menuLinks(), this.navigation(), this.settings());
     this.navigation = () =>
       h(
         "nav",

@@ -1,4 +1,4 @@
-import { Backoff, type Random, seededRandom } from "@holdfast/wait";
+import { Backoff, type BackoffStrategy, type Random, seededRandom } from "@holdfast/wait";
 import * as strategies from "@holdfast/wait/strategies";
 import { describe, expect, it } from "vitest";
 import {
@@ -29,7 +29,7 @@ function delaysOfCode(program: string, random: Random): number[] {
   const classes = Object.entries(strategies)
     .filter(([name]) => name.endsWith("Backoff"))
     .map(([name, Class]) => {
-      const Original = Class as new (options: object) => Backoff;
+      const Original = Class as unknown as new (options: object) => BackoffStrategy;
       const Seeded = class extends Original {
         constructor(options: object) {
           super({ ...options, random });

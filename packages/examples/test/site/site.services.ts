@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isBrowserMissing, PATIENCE, useBrowser, visit } from "../web/browser.ts";
+import { PATIENCE, useBrowser, visit } from "../web/browser.ts";
 import { buildSite, type Site } from "./build-site.ts";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -12,9 +12,9 @@ let site: Site;
 
 useBrowser();
 beforeAll(async () => {
-  if (!isBrowserMissing) site = await buildSite();
+  site = await buildSite();
 }, 600_000);
-afterAll(() => site?.[Symbol.dispose]());
+afterAll(() => site[Symbol.dispose]());
 
 const PAGES = [
   "index.html",
@@ -66,7 +66,7 @@ async function objections(page: Page): Promise<string[]> {
   );
 }
 
-describe.skipIf(isBrowserMissing)("the site", { timeout: 4 * PATIENCE }, () => {
+describe("the site", { timeout: 4 * PATIENCE }, () => {
   describe.each(PAGES)("%s", (path) => {
     it.each(LOOKS)(
       "at $width px, $colorScheme: no error, no request, no horizontal scroll, WCAG AA",
@@ -248,7 +248,7 @@ const MARK_REACHABLE = `
     .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled);
 `;
 
-describe.skipIf(isBrowserMissing)("the playground", { timeout: 4 * PATIENCE }, () => {
+describe("the playground", { timeout: 4 * PATIENCE }, () => {
   const pictures = (page: Page) =>
     page.locator("#lab img").evaluateAll((all) => all.map((one) => (one as { src: string }).src));
 
