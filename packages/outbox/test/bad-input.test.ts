@@ -192,7 +192,7 @@ const transaction: Kind = (path) =>
   [undefined, null, 5, "a"].map((value) => ({
     path,
     value,
-    error: `TypeError: ${path} must be the object of a transaction, got ${value}`,
+    error: `TypeError: ${path} must be a transaction object, got ${value}`,
   }));
 
 const outboxDoors: Door[] = [

@@ -93,7 +93,7 @@ it("retries no transaction of the caller", async () => {
   expect(await amounts()).toEqual([1, 1]);
 });
 
-it("does not pass for committed what a deadlock has undone", async () => {
+it("rejects a transaction that a deadlock rolled back", async () => {
   const careless = (work: (tx: Queryable) => Promise<void>): Promise<void> =>
     database.transaction(async (tx) => {
       await work(tx).catch(() => {});
@@ -208,7 +208,7 @@ it("gives up a claim whose connection is ended, and the message can be claimed",
   expect(claims.map(({ number }) => number)).toEqual([1]);
 });
 
-it("closes a connection whose session failed, with what it holds", async () => {
+it("closes a connection with a failed session, and releases its locks", async () => {
   const error = new Error("no schema");
   const failed = database.session(async (session) => {
     await session.query("SELECT GET_LOCK('mine', 0)");

@@ -235,7 +235,7 @@ describe("WebhookPublisher", () => {
     expect(received).toHaveLength(1);
   });
 
-  it("says that nobody knows when the connection is reset", async () => {
+  it("reports an unknown outcome after a reset connection", async () => {
     answer = (_, { socket }) => socket.resetAndDestroy();
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
     expect(error).toMatchObject({
@@ -245,7 +245,7 @@ describe("WebhookPublisher", () => {
     });
   });
 
-  it("says that nobody knows when the reply is lost, though the message has arrived", async () => {
+  it("reports an unknown outcome after a lost reply, although the message arrived", async () => {
     answer = (response) => response.destroy();
     const message = sampleMessage();
     const error = await errorOf(new WebhookPublisher({ url }).publish(message, signal));
@@ -253,7 +253,7 @@ describe("WebhookPublisher", () => {
     expect(received.map(({ id }) => id)).toEqual([message.id]);
   });
 
-  it("says so when nobody listens", async () => {
+  it("reports a refused connection", async () => {
     const closed = createServer().listen(0, "127.0.0.1");
     await once(closed, "listening");
     const { port } = closed.address() as AddressInfo;
@@ -315,7 +315,7 @@ describe("WebhookPublisher", () => {
     expect(received.map((request) => request.path)).toEqual([path]);
   });
 
-  it("keeps the query of its URL, and tells nobody of it", async () => {
+  it("keeps the query of its URL, and repeats it in no error", async () => {
     const publisher = new WebhookPublisher({ url: `${url}?key=secret` });
     answer = answering(500);
     const error = await errorOf(publisher.publish(sampleMessage(), signal));

@@ -60,6 +60,6 @@ export function workerTable(
         ${workers.map((worker) => row(worker, now, send))}
       </tbody>
     </table>
-    ${workers.length === 0 ? html`<p class="empty">No worker runs.</p>` : nothing}
+    ${workers.length === 0 ? html`<p class="empty">No running workers.</p>` : nothing}
   </section>`;
 }
