@@ -38,7 +38,7 @@ describe.each(guides)("%s", (guide) => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
     const unknown = codeWordsOf(read(guide)).filter(({ target }) => {
       const law = /^law\/([\w-]+)$/.exec(target)?.[1];
-      const command = /^npm run ([\w-]+)/.exec(target)?.[1];
+      const command = /^npm run ([\w:-]+)/.exec(target)?.[1];
       if (law !== undefined) return !Object.hasOwn(laws, law);
       if (command !== undefined) return !Object.hasOwn(scripts, command);
       return FILE.test(target) && !existsSync(join(root, target));

@@ -1,6 +1,6 @@
 /**
- * Code shared by the packages of this repository. Not part of the public surface: it may change with
- * any minor version.
+ * Code shared by the Holdfast packages. It is not public, not in the reference, and may change with any
+ * minor version.
  *
  * @internal
  * @packageDocumentation
@@ -30,5 +30,5 @@ export {
 export { deferred } from "./deferred.ts";
 export { holdOpen, yieldTurn } from "./event-loop.ts";
 export { Grid } from "./grid.ts";
-export { roundToNanosecond } from "./rounding.ts";
+export { instantAfter, roundToNanosecond } from "./rounding.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";

@@ -74,6 +74,24 @@ describe("shutting down", () => {
     expect([(await drained).finished, keys]).toEqual([true, ["a", "a"]]);
   });
 
+  it("ignores an add with a delay for a key that is queued, or added again while in flight", () => {
+    const queue = new WorkQueue<{ id: string; version: number }>({ keyOf: ({ id }) => id });
+    queue.add({ id: "dirty", version: 1 }, { priority: 1 });
+    const work = taken(queue);
+    queue.add({ id: "dirty", version: 2 });
+    queue.add({ id: "queued", version: 3 });
+    queue.shutDown();
+    for (const id of ["dirty", "queued"])
+      queue.add({ id, version: 4 }, { after: 1_000, priority: 5 });
+    work.done();
+    const rest = [taken(queue), taken(queue)];
+    expect(rest.map(({ item, priority }) => [item.version, priority])).toEqual([
+      [2, 0],
+      [3, 0],
+    ]);
+    expect(queue.delayed).toBe(0);
+  });
+
   it("leaves no timer, and nothing becomes due", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });

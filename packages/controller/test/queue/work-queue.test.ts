@@ -418,6 +418,18 @@ describe("adding with a delay", () => {
     await clock.step(1);
     expect(takeAll(queue)).toEqual(["a", "b"]);
   });
+
+  it("lets time pass for any delay above 0, so that a key which asks for a remainder gets there", async () => {
+    const clock = new FakeClock();
+    const queue = new WorkQueue({ clock });
+    await clock.step(1_055_180.534144);
+    const start = clock.monotonic();
+    queue.add("a", { after: 2.4e-10 });
+    const { signal } = new AbortController();
+    const taken = queue.get(signal).then(() => clock.monotonic());
+    await clock.step(1);
+    expect((await taken) - start).toBeCloseTo(1e-6, 9);
+  });
 });
 
 describe("retrying", () => {

@@ -62,6 +62,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
     name: "greeter",
     transport: process.env["KUBERNETES_SERVICE_HOST"] ? inCluster() : fromKubectl(),
     setup: greeter,
+    health: { port: Number(process.env["PORT"] ?? 8_080) },
     signals: process,
     logger: consoleLogger,
   });

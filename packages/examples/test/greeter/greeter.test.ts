@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { silentLogger } from "@holdfast/controller";
 import { runOperator } from "@holdfast/kubernetes";
 import { FakeApi } from "@holdfast/kubernetes/testing";
 import { expect, test } from "vitest";
@@ -9,7 +10,8 @@ test("greets, repairs foreign changes, and survives a restart of the API server"
   const api = new FakeApi({ clock, resources: [Greeting, ConfigMap] });
   const stop = new AbortController();
   await clock.run(async () => {
-    const options = { name: "greeter", transport: api.transport, setup: greeter, clock };
+    const logger = silentLogger; // the outage below would fill the screen
+    const options = { name: "greeter", transport: api.transport, setup: greeter, clock, logger };
     const running = runOperator({ ...options, leaderElection: false, health: false }, stop.signal);
     const ann = { namespace: "default", name: "ann" };
     await api.client.create(Greeting, { metadata: ann, spec: { name: "Ann" } });

@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { FakeClock } from "@holdfast/clock/testing";
 import { isRetryAfterError, isTerminalError } from "@holdfast/controller";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
 import { isWebhookError } from "../../src/webhook/webhook-error.ts";
@@ -26,25 +26,29 @@ let answer: Answer;
 let received: Received[];
 let url: string;
 
-const server = createServer(async (request, response) => {
-  const { method, url: path, headers } = request;
-  const id = headers["idempotency-key"];
-  received.push({ method, path, id, content: method === "POST" ? await json(request) : undefined });
-  answer(response, request);
-});
+// A server for each test: a request that an aborted test has left behind reaches no other.
+let server: Server;
 
-beforeAll(async () => {
+beforeEach(async () => {
+  answer = ok;
+  received = [];
+  server = createServer(async (request, response) => {
+    const { method, url: path, headers } = request;
+    const id = headers["idempotency-key"];
+    received.push({
+      method,
+      path,
+      id,
+      content: method === "POST" ? await json(request) : undefined,
+    });
+    answer(response, request);
+  });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
 });
 
-beforeEach(() => {
-  answer = ok;
-  received = [];
-});
-
-afterAll(() => {
+afterEach(() => {
   server.closeAllConnections();
   server.close();
 });

@@ -4,7 +4,7 @@ import { Registry } from "prom-client";
 import { describe, it } from "vitest";
 import { serve } from "../../../src/supervisor/web/serve.ts";
 import type { ProcessSnapshot, Snapshot } from "../../../src/supervisor/web/snapshot.ts";
-import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "../../web/browser.ts";
+import { PATIENCE, PATIENT, rowOf, visit } from "../../web/browser.ts";
 import { ScriptedStatus } from "./scripted-status.ts";
 
 function processNamed(name: string, change: Partial<ProcessSnapshot> = {}): ProcessSnapshot {
@@ -59,7 +59,7 @@ const COUNT_FRAMES = `
  * condition, however long it takes.
  */
 export function testPage(): void {
-  describe.skipIf(isBrowserMissing)("the page", PATIENT, () => {
+  describe("the page", PATIENT, () => {
     async function world(state: Partial<Snapshot>, clock: Clock = realClock) {
       const leader = { identity: "supervisor", token: 1, since: realClock.now() };
       const status = new ScriptedStatus(realClock, { leader, ...state });

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { formatDuration } from "../../../terminal/duration.ts";
+import type { Commands } from "../../../web/page/commands.ts";
 import type { LockSnapshot, ServiceSnapshot, Snapshot } from "../snapshot.ts";
-import type { Commands } from "./commands.ts";
 
 function service({ name, state }: ServiceSnapshot, send: Commands["send"]): TemplateResult {
   const isAway = state === "away";

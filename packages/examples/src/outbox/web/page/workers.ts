@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { formatDuration } from "../../../terminal/duration.ts";
+import type { Commands } from "../../../web/page/commands.ts";
 import type { Snapshot, WorkerSnapshot } from "../snapshot.ts";
-import type { Commands } from "./commands.ts";
 
 const TONES: Record<WorkerSnapshot["state"], string> = {
   starting: "info",
