@@ -73,7 +73,7 @@ describe("RedisLock", () => {
       await redis.hset(key, "record", text);
       const error = await errorOf(lock.get(signal));
       expect(error).toMatchObject({
-        message: `key ${key} of Redis does not contain a lease record`,
+        message: `key ${key} of Redis does not contain a lease record; another program may use the key`,
       });
     }
     await redis.set(key, "somebody else's");
