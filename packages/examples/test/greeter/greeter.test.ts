@@ -23,7 +23,7 @@ test("greets, mends what others change, and survives a restart of the API server
 
     api.stop();
     await clock.sleep(60_000);
-    api.start({ history: "lost" });
+    await api.start({ history: "lost" });
     await api.client.patch(Greeting, ann, { spec: { name: "Bob" } });
     await clock.sleep(60_000);
     expect(await text()).toBe("Hello, Bob!");
