@@ -214,6 +214,29 @@ test("clientGoOperator builds from the same packages, without etcd and kubectl",
   expect(built()).toEqual({ apiServer: false, operator: true });
 });
 
+test.each([
+  ["no download", { "apt-get": "exit 100" }, "apt-get indextargets failed"],
+  [
+    "sources that do not compile",
+    {
+      "apt-get": APT_GET,
+      "dpkg-deb": DPKG_DEB.replace("echo one;", "echo cannot find package >&2; exit 1;"),
+    },
+    "go list failed:\ncannot find package",
+  ],
+])("clientGoOperator says what failed and what to do next: %s", async (_, programs, reason) => {
+  install(programs as Record<string, string>);
+  const error = await clientGoOperator(undefined, (line) => lines.push(line)).catch(
+    (caught: unknown) => caught,
+  );
+  expect(error).toBeInstanceOf(UnavailableError);
+  const { message } = error as Error;
+  expect(message).toContain(`an operator on client-go cannot be built here: ${reason}`);
+  expect(message).toContain("Next: if a download failed, name a mirror in DEBIAN_MIRROR; ");
+  expect(message).toContain("then run npm run apiserver -- --client-go again.");
+  expect(message).toContain("npm run bench -- --only k runs without it.");
+});
+
 test("npm run apiserver ends with NOT RUN, the reason and exit code 0 where it cannot build", async () => {
   const child = spawn(process.execPath, [MAIN], { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
