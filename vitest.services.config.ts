@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import tests from "./vitest.config.ts";
 
-// What needs real servers: `npm run test:services` starts them and says where they are.
+// What needs real servers or a browser: `npm run test:services` starts them and says where they are.
 export default defineConfig({
   ...tests,
   test: {

@@ -10,7 +10,7 @@ import { RABBITMQ_PROGRAM } from "./rabbitmq.mjs";
 const POLICY = "/usr/sbin/policy-rc.d";
 
 /**
- * @typedef {"postgresql" | "mariadb-server" | "redis-server" | "rabbitmq-server"} Package
+ * @typedef {"postgresql" | "mariadb-server" | "redis-server" | "rabbitmq-server" | "chromium"} Package
  * @type {Record<Package, () => boolean>}
  */
 const isInstalled = {
@@ -18,6 +18,9 @@ const isInstalled = {
   "mariadb-server": () => existsSync(MARIADB_PROGRAM) && inPath("mariadb-install-db"),
   "redis-server": () => inPath("redis-server"),
   "rabbitmq-server": () => existsSync(RABBITMQ_PROGRAM) && inPath("epmd"),
+  chromium: () =>
+    Boolean(process.env["CHROMIUM_PATH"]) ||
+    ["chromium", "chromium-browser", "google-chrome"].some(inPath),
 };
 
 /**
@@ -30,7 +33,7 @@ export async function requirePackages(packages, signal) {
   const missing = packages.filter((name) => !isInstalled[name]());
   if (missing.length === 0) return;
   const install = ["apt-get", "install", "--yes", "--no-install-recommends", ...missing];
-  const byHand = `Install them, with: ${install.join(" ")}\nOr name servers that you have: DATABASE_URL, MYSQL_URL, REDIS_URL, AMQP_URL.`;
+  const byHand = `Install them, with: ${install.join(" ")}\nOr name what you have: DATABASE_URL, MYSQL_URL, REDIS_URL, AMQP_URL, CHROMIUM_PATH.`;
   const names = missing.join(", ");
   if (!inPath("apt-get"))
     throw new Error(`${names}: not installed, and there is no apt-get here.\n${byHand}`);

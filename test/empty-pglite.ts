@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
 
-// `initdb` takes most of the CPU of these tests. Its result is kept on disk under the version of PGlite,
-// except on a build machine, which makes it anew.
+// `initdb` takes most of the CPU of these tests. Its result is kept on disk under the version of PGlite.
 
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const FOLDER = pathOf("../node_modules/.cache/");
@@ -15,7 +14,6 @@ function kept(): string {
 }
 
 async function startPGlite(): Promise<PGlite> {
-  if (process.env["CI"]) return await PGlite.create();
   const file = kept();
   if (existsSync(file)) return await PGlite.create({ loadDataDir: new Blob([readFileSync(file)]) });
   const pglite = await PGlite.create();

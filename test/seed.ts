@@ -5,7 +5,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** What every property test of this run draws its values from. */
     seed: number;
-    /** Whether all runs and worlds take place, as on a build machine and by `npm run sim`, or a part. */
+    /** Whether all runs and worlds take place, as by `npm run sim`, or a part. */
     isThorough: boolean;
   }
 }
@@ -19,10 +19,9 @@ export default function announceSeed(project: TestProject): () => void {
   project.provide("seed", seed);
   console.log(`Property tests draw from SEED=${seed}.`);
 
-  const isThorough = Boolean(process.env["CI"] || process.env["SIM_SEED"]);
+  const isThorough = Boolean(process.env["SIM_SEED"]);
   project.provide("isThorough", isThorough);
-  if (!isThorough)
-    console.log("Properties, simulations and benches run a part of what CI=true runs.");
+  if (!isThorough) console.log("Properties and simulations run a part of what `npm run sim` runs.");
 
   return () => {
     const failed = project.vitest.state

@@ -33,6 +33,24 @@ afterAll(() => {
   hasReset = false;
 });
 
+/** Where the `fetch` of Node keeps the connections that it may use again. */
+const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
+
+/**
+ * Connections that a file leaves open end with it: their timers would come from the globals, and so from the fakes
+ * of a file after this one.
+ */
+afterAll(async () => {
+  const dispatcher: unknown = Reflect.get(globalThis, DISPATCHER);
+  if (!isDispatcher(dispatcher)) return;
+  Reflect.set(globalThis, DISPATCHER, Reflect.construct(dispatcher.constructor, []));
+  await dispatcher.destroy();
+});
+
+function isDispatcher(value: unknown): value is { destroy(): Promise<void> } {
+  return typeof value === "object" && value !== null && "destroy" in value;
+}
+
 function refuse(): never {
   throw new Error(
     "A mocked module would stay for the files after this one, and is not seen where it was loaded " +

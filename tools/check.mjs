@@ -38,6 +38,11 @@ const steps = [
     remedy: "describe the export, or mend the link, where the message points",
   },
   {
+    name: "words",
+    command: "node tools/clauses.mjs",
+    remedy: "name the thing instead of writing a clause: a key, an attempt, the caller, the holder",
+  },
+  {
     name: "unused",
     command: "knip",
     remedy: "delete what nothing uses, or list what is used unseen in knip.json",

@@ -1,10 +1,12 @@
 // Packs every public package as it would be published and looks at the tarballs from outside:
-// publint, attw, and a consumer beyond the workspace that imports, requires and type-checks each entry.
+// publint, attw, a consumer beyond the workspace that imports, requires and type-checks each entry, and a newcomer who
+// follows the guide of the first operator.
 import { deepEqual } from "node:assert/strict";
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { checkFirstOperator } from "./first-operator.mjs";
 import { bin, publicPackages, run } from "./packages.mjs";
 import { problemsOfFiles, problemsOfManifest, problemsOfReadme } from "./packed.mjs";
 import { installInto, packInto, tarballOf } from "./tarballs.mjs";
@@ -21,6 +23,7 @@ try {
   for (const { manifest } of packages) checkTarball(manifest);
   checkConsumer(packages);
   checkAlone(packages);
+  await checkFirstOperator(packages, consumer);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -5,14 +5,13 @@ import { pictures as ethernet } from "../../packages/examples/dist/ethernet/pict
 import { compareForms } from "../../packages/examples/dist/herd/compare-forms.js";
 import { pictures as herd } from "../../packages/examples/dist/herd/pictures.js";
 import { scenario } from "../../packages/examples/dist/herd/scenario.js";
+import { samplePicture } from "../../packages/examples/dist/ladder/sample.js";
 import { writePictures } from "../../packages/examples/dist/picture/write-pictures.js";
-import * as wait from "../../packages/wait/dist/index.js";
-import { ladder } from "./ladder.mjs";
 
 const SEED = 1;
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
-writePictures(folder, new Map([["ladder.svg", ladder(wait)]]));
+writePictures(folder, new Map([["ladder.svg", samplePicture()]]));
 writePictures(folder, await ethernet(SEED));
 const outage = scenario(SEED);
 writePictures(folder, herd(await compareForms(outage), outage));

@@ -26,7 +26,7 @@ function faultOf(guide: string, target: string): string | undefined {
 const FILE = /^(?:\.ci|bench|conformance|docs|packages|services|test|tools)\/[\w./-]*\w$/;
 
 describe.each(guides)("%s", (guide) => {
-  it("links to what exists", () => {
+  it("links to existing files and headings", () => {
     const broken = linksOf(read(guide)).flatMap(({ line, target }) => {
       const fault = faultOf(guide, target);
       return fault === undefined ? [] : [`${guide}:${line}: ${target} ${fault}`];

@@ -1,15 +1,16 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { Cluster, type KubeResponse, type KubeTransport } from "@holdfast/kubernetes";
-import { expect, it } from "vitest";
+import { expect, inject, it } from "vitest";
+import { AbortCallbacks } from "../../../test/abort-callbacks.ts";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import { heapUsed } from "../../../test/collect-garbage.ts";
 import { greeting as cachedGreeting, event, list, storeOf } from "./cache/cache-kit.ts";
 import { Greeting, greeting, World } from "./cluster/cluster-kit.ts";
 
-const isSim = Boolean(process.env["SIM_SEED"]);
-const OBJECTS = isSim ? 1_000_000 : 10_000;
-const RESTARTS = isSim ? 1_000 : 40;
+const isThorough = inject("isThorough");
+const OBJECTS = isThorough ? 1_000_000 : 10_000;
+const RESTARTS = isThorough ? 1_000 : 40;
 const SAMPLES = 5;
 const CHUNK = 100;
 
@@ -103,6 +104,7 @@ it(`a store keeps nothing of ${OBJECTS} own writes and deletions that the watch 
 it(`${RESTARTS} runs of a cluster leave no listener and no timer`, {
   timeout: 600_000,
 }, async () => {
+  using callbacks = new AbortCallbacks();
   const { clock, cluster, others } = new World();
   const informer = cluster.watch(Greeting);
   const process = new AbortController();
@@ -116,8 +118,8 @@ it(`${RESTARTS} runs of a cluster leave no listener and no timer`, {
       expect(informer.size).toBe(run);
       stop.abort();
       await running;
-      const left = [clock.waiters(), abortListeners(stop.signal), abortListeners(process.signal)];
-      expect(left).toEqual([0, 0, 0]);
+      const listeners = [abortListeners(stop.signal), abortListeners(process.signal)];
+      expect([clock.waiters(), ...listeners, callbacks.count]).toEqual([0, 0, 0, 0]);
     }
   });
 });
@@ -125,6 +127,7 @@ it(`${RESTARTS} runs of a cluster leave no listener and no timer`, {
 it(`${RESTARTS} restarts of a server leave as many listeners and timers as one`, {
   timeout: 600_000,
 }, async () => {
+  using callbacks = new AbortCallbacks();
   const { clock, api, cluster, stop, others } = new World();
   const informer = cluster.watch(Greeting);
   await clock.run(async () => {
@@ -138,11 +141,13 @@ it(`${RESTARTS} restarts of a server leave as many listeners and timers as one`,
       await others.create(Greeting, greeting(`g${restart}`, "a"));
       await clock.sleep(60_000);
       expect(informer.size).toBe(restart);
-      seen.add(`${clock.waiters()} timers, ${abortListeners(stop.signal)} listeners`);
+      seen.add(
+        `${clock.waiters()} timers, ${abortListeners(stop.signal)} listeners, ${callbacks.count} callbacks`,
+      );
     }
     expect([...seen]).toHaveLength(1);
     stop.abort();
     await running;
   });
-  expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  expect([clock.waiters(), abortListeners(stop.signal), callbacks.count]).toEqual([0, 0, 0]);
 });

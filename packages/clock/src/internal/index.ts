@@ -30,5 +30,5 @@ export {
 export { deferred } from "./deferred.ts";
 export { holdOpen, yieldTurn } from "./event-loop.ts";
 export { Grid } from "./grid.ts";
-export { roundToNanosecond } from "./rounding.ts";
+export { instantAfter, roundToNanosecond } from "./rounding.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";

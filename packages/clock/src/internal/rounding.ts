@@ -10,3 +10,14 @@ export function roundToNanosecond(instant: number): number {
     ? Math.round(instant * NANOSECONDS) / NANOSECONDS
     : instant;
 }
+
+/**
+ * The instant at which a duration of at least 0 ends, to the nanosecond. One above 0 ends after `now`, so
+ * repeated short waits for a remainder terminate.
+ */
+export function instantAfter(now: number, duration: number): number {
+  const instant = roundToNanosecond(now + duration);
+  if (duration === 0 || instant > now) return instant;
+  // Beyond 104 days a nanosecond is less than the distance of two doubles.
+  return Math.max(roundToNanosecond(now + 1 / NANOSECONDS), now * (1 + Number.EPSILON));
+}

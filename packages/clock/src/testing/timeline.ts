@@ -1,10 +1,7 @@
-import { roundToNanosecond } from "../internal/rounding.ts";
+import { instantAfter } from "../internal/rounding.ts";
 import { type HeapEntry, TimerHeap } from "../internal/timer-heap.ts";
 import type { PendingTimer } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
-
-/** Milliseconds. */
-const NANOSECOND = 1e-6;
 
 /** A timer as a {@link Timeline} sees it. */
 export interface TimelineEntry extends HeapEntry, PendingTimer {
@@ -39,13 +36,8 @@ export class Timeline implements VirtualTime {
     return this.#heap.size;
   }
 
-  /** A duration above 0 ends after now, so repeated short waits for a remainder terminate. */
   after(duration: number): number {
-    const instant = roundToNanosecond(this.#now + duration);
-    if (duration === 0 || instant > this.#now) return instant;
-    // Beyond 104 days a nanosecond is less than the distance of two doubles.
-    const next = this.#now * (1 + Number.EPSILON);
-    return Math.max(roundToNanosecond(this.#now + NANOSECOND), next);
+    return instantAfter(this.#now, duration);
   }
 
   add(entry: TimelineEntry, deadline: number): void {

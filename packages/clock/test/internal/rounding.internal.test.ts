@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { roundToNanosecond } from "../../src/internal/rounding.ts";
+import { instantAfter, roundToNanosecond } from "../../src/internal/rounding.ts";
 
 const DAYS_104 = 2 ** 53 / 1e6;
 
@@ -29,6 +29,18 @@ it("never rounds the deadline of a timer armed now to before now", () => {
       const now = roundToNanosecond(instant);
       expect(roundToNanosecond(now)).toBe(now);
       expect(roundToNanosecond(now + delay)).toBeGreaterThanOrEqual(now);
+    }),
+  );
+});
+
+it("ends every duration above 0 after now", () => {
+  const durations = fc.double({ min: Number.MIN_VALUE, max: 2 * DAYS_104, noNaN: true });
+  const instants = fc.double({ min: 0, max: 2 * DAYS_104, noNaN: true });
+  fc.assert(
+    fc.property(instants, durations, (instant, duration) => {
+      const now = roundToNanosecond(instant);
+      expect(instantAfter(now, 0)).toBe(now);
+      expect(instantAfter(now, duration)).toBeGreaterThan(now);
     }),
   );
 });

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { roundToNanosecond } from "@holdfast/clock/internal";
+import { instantAfter } from "@holdfast/clock/internal";
 import { DelayedItems } from "./delayed-items.ts";
 import type { DelayedKey } from "./drain-report.ts";
 import { InFlight } from "./in-flight.ts";
@@ -109,9 +109,10 @@ export class Backlog<Item> {
 
   /** Queues a key in `delay` milliseconds, more than 0. */
   postpone(key: string, item: Item, delay: number, priority: number): void {
+    if (this.#isClosed && this.#isWaiting(key)) return;
     if (priority !== 0) this.#rank();
     // Rounded, so that the order among equals does not depend on the last digits of a sum.
-    const deadline = roundToNanosecond(this.#clock.monotonic() + delay);
+    const deadline = instantAfter(this.#clock.monotonic(), delay);
     const record = this.#recordOf(key, item);
     const { state } = record;
     record.state = whenPostponed(state);
@@ -210,6 +211,11 @@ export class Backlog<Item> {
     this.#isRanked = true;
     this.#isTimed = true;
     this.#ready.startTimes(this.#clock.monotonic());
+  }
+
+  #isWaiting(key: string): boolean {
+    const state = this.#records.get(key)?.state;
+    return state === "queued" || state === "processing+dirty";
   }
 
   #now(): number {

@@ -12,7 +12,7 @@ const WIDTH = 760;
 export function pictures(runs: readonly Run[], outage: Scenario): Map<string, string> {
   return new Map([
     ["herd.svg", overview(runs, outage)],
-    ...runs.map((run) => [`herd-${run.form.name}.svg`, single(run, outage)] as const),
+    ...runs.map((run) => [`herd-${run.form.name}.svg`, pictureOf(run, outage)] as const),
   ]);
 }
 
@@ -80,7 +80,8 @@ function overviewRow({ form, load }: Run, frame: Frame, outage: Scenario): strin
   ];
 }
 
-function single({ form, load }: Run, outage: Scenario): string {
+/** Draws one form of jitter. */
+export function pictureOf({ form, load }: Run, outage: Scenario): string {
   const frame = { left: 52, right: 736, top: 116, bottom: 276 };
   const [peak, calls, lastServed] = figures(load);
   return picture({

@@ -3,7 +3,7 @@ import { seededRandom } from "@holdfast/wait";
 import { client } from "./client.ts";
 import type { Form } from "./forms.ts";
 import { type Interval, Load } from "./load.ts";
-import { Server } from "./server.ts";
+import { type Answer, Server } from "./server.ts";
 
 /** An outage and its clients. Durations are in milliseconds. */
 export interface Scenario {
@@ -35,19 +35,28 @@ export interface Measurement {
   readonly intervals: readonly Interval[];
 }
 
-/** Lets the clients come back with delays of one form. */
-export async function simulate(form: Form, scenario: Scenario): Promise<Measurement> {
+/**
+ * Lets the clients come back with delays of one form.
+ *
+ * @param mostCalls - rejects with a RangeError when there are more
+ */
+export async function simulate(
+  form: Form,
+  scenario: Scenario,
+  mostCalls: number = Number.POSITIVE_INFINITY,
+): Promise<Measurement> {
   const { clients, interval, seed, ...server } = scenario;
   const clock = new FakeClock();
   const start = clock.monotonic();
   const load = new Load(interval);
+  let total = 0;
+  const report = (answer: Answer): void => {
+    if (++total > mostCalls) throw new RangeError(`more than ${mostCalls} calls`);
+    load.count(clock.monotonic() - start, answer);
+  };
   const connection = {
     clock,
-    server: new Server({
-      ...server,
-      clock,
-      report: (answer) => load.count(clock.monotonic() - start, answer),
-    }),
+    server: new Server({ ...server, clock, report }),
     backoff: form.backoff(seededRandom(seed)),
   };
   await clock.run(() => Promise.all(Array.from({ length: clients }, () => client(connection))), {

@@ -12,6 +12,7 @@ const STYLE = `
   .card { fill: #ffffff; stroke: #d0d7de }
   text { fill: #1f2328; font: 13px system-ui, -apple-system, "Segoe UI", sans-serif }
   .quiet { fill: #59636e }
+  .code { font: 12.5px ui-monospace, "SF Mono", Menlo, Consolas, monospace; white-space: pre }
   .name { font-weight: 600 }
   .plain { font-weight: 400 }
   .end { text-anchor: end }
@@ -20,6 +21,7 @@ const STYLE = `
   .blue { fill: #0969da }
   .orange { fill: #b35900 }
   .grey { fill: #b6bec7 }
+  .band { fill-opacity: 0.24 }
   .line { fill: none; stroke-width: 2.5 }
   .blue.line { stroke: #0969da }
   .orange.line { stroke: #b35900 }

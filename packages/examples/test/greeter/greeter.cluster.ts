@@ -5,9 +5,13 @@ import { poll } from "@holdfast/wait";
 import { afterAll, afterEach, beforeAll, describe, expect, vi } from "vitest";
 import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
+import { freePort } from "../../../../test/free-port.ts";
 import { Program } from "../program.ts";
 
-const MANIFESTS = fileURLToPath(new URL("../../src/greeter/deploy/greeter.yaml", import.meta.url));
+const MANIFESTS = ["crd.yaml", "greeter.yaml"].flatMap((name) => [
+  "-f",
+  fileURLToPath(new URL(`../../src/greeter/deploy/${name}`, import.meta.url)),
+]);
 
 let server: ApiServer;
 const programs: Program[] = [];
@@ -38,8 +42,9 @@ function kubectl(args: readonly string[], input = "") {
   });
 }
 
-/** The built greeter as a process, with a kubectl as on a laptop. Its probes take port 8080. */
-function startGreeter(): Program {
+/** The built greeter as a process, with a kubectl as on a laptop. */
+async function startGreeter(): Promise<Program> {
+  vi.stubEnv("PORT", String(await freePort()));
   vi.stubEnv("KUBECONFIG", server.kubeconfig);
   vi.stubEnv("PATH", `${dirname(server.kubectlPath)}${delimiter}${process.env["PATH"]}`);
   const program = new Program("greeter/greeter.js", []);
@@ -65,7 +70,7 @@ const waitFor = async (name: string, text: string) =>
 
 describe("the greeter on a real server", () => {
   ownServerTest("has manifests that the server takes, and takes again", async () => {
-    const apply = () => kubectl(["apply", "--server-side", "-f", MANIFESTS]);
+    const apply = () => kubectl(["apply", "--server-side", ...MANIFESTS]);
     const first = await apply();
     const served = [
       "customresourcedefinition.apiextensions.k8s.io/greetings.example.org serverside-applied",
@@ -88,12 +93,12 @@ describe("the greeter on a real server", () => {
   });
 
   ownServerTest("greets as a process, until it is killed and another one takes over", async () => {
-    const one = startGreeter();
+    const one = await startGreeter();
     await kubectl(["apply", "-f", "-"], greeting("ann", "Ann"));
     expect(await waitFor("ann", "Hello, Ann!")).toMatchObject({ code: 0 });
     const { lines } = await kubectl(["get", "greetings"]);
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
-      ["NAME", "NAME", "TEXT"],
+      ["NAME", "PERSON", "TEXT"],
       ["ann", "Ann", "Hello, Ann!"],
     ]);
     const refused = await kubectl(["apply", "-f", "-"], greeting("nobody", ""));
@@ -120,7 +125,7 @@ describe("the greeter on a real server", () => {
 
     one.child.kill("SIGKILL");
     await one.exited;
-    const two = startGreeter();
+    const two = await startGreeter();
     await kubectl(["apply", "-f", "-"], greeting("cleo", "Cleo"));
     expect(await waitFor("cleo", "Hello, Cleo!")).toMatchObject({ code: 0 });
     two.child.kill("SIGTERM");

@@ -1,15 +1,17 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { silentLogger } from "@holdfast/controller";
 import { runOperator } from "@holdfast/kubernetes";
 import { FakeApi } from "@holdfast/kubernetes/testing";
 import { expect, test } from "vitest";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
 
-test("greets, mends what others change, and survives a restart of the API server", async () => {
+test("greets, repairs foreign changes, and survives a restart of the API server", async () => {
   const clock = new FakeClock();
   const api = new FakeApi({ clock, resources: [Greeting, ConfigMap] });
   const stop = new AbortController();
   await clock.run(async () => {
-    const options = { name: "greeter", transport: api.transport, setup: greeter, clock };
+    const logger = silentLogger; // the outage below would fill the screen
+    const options = { name: "greeter", transport: api.transport, setup: greeter, clock, logger };
     const running = runOperator({ ...options, leaderElection: false, health: false }, stop.signal);
     const ann = { namespace: "default", name: "ann" };
     await api.client.create(Greeting, { metadata: ann, spec: { name: "Ann" } });

@@ -15,18 +15,22 @@ afterEach(() => vi.unstubAllEnvs());
 /** Replicas need Linux. */
 const ROLES = process.platform === "linux" ? [[[]], [["--replicas", "2"]]] : [[[]]];
 
-/** What a run that cannot begin prints, and its exit code. */
-async function refusal(...args: readonly string[]): Promise<{ code: number; text: string }> {
+/** What a run that cannot begin prints, and its exit code. Spells the file as the caller does. */
+async function refusal(
+  file: string,
+  ...more: readonly string[]
+): Promise<{ code: number; text: string }> {
   let text = "";
   const write = (chunk: string): void => {
     text += chunk;
   };
   const stderr = { write, on: () => stderr } as unknown as NodeJS.WriteStream;
   const host = { clock: new FakeClock(), stdout: stderr, stderr };
-  const parsed = parseOptions(["--file", ...args]);
+  const parsed = parseOptions(["--file", file, ...more]);
   if (parsed.kind === "print") throw new Error(parsed.text);
   const { options } = parsed;
-  return { code: await run(options, host), text };
+  const code = await run(options, host);
+  return { code, text: text.replaceAll(options.file, file) };
 }
 
 it("shows the lines of a broken manifest and starts nothing", async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, it } from "vitest";
 import { isAlive, survivors } from "../../../../test/processes.ts";
 import type { Snapshot } from "../../src/supervisor/web/snapshot.ts";
-import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "../web/browser.ts";
+import { PATIENCE, PATIENT, rowOf, visit } from "../web/browser.ts";
 import { SupervisorProgram } from "./supervisor-program.ts";
 import { type Leader, leaderOf, Team } from "./team.ts";
 
@@ -42,7 +42,7 @@ export function testProgram(): void {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-page-"));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  describe.skipIf(isBrowserMissing)("the page of the program", PATIENT, () => {
+  describe("the page of the program", PATIENT, () => {
     it("shows a crash loop as it happens, its end, an edit, and the end of the program", async ({
       expect,
     }) => {
@@ -94,7 +94,6 @@ export function testProgram(): void {
     });
   });
 
-  // Where there is a browser, what its page shows is looked at, too.
   describe.skipIf(process.platform !== "linux")("three replicas", PATIENT, () => {
     // A busy machine may take the lease from any leader at any time. So nothing here depends on which
     // replica leads, or on how often that changes: each start is judged by the token of its term.
@@ -107,31 +106,31 @@ export function testProgram(): void {
         crasher: { life: 0.3 },
       });
       await team.shows(isLedAfter(-1));
-      await using visitor = isBrowserMissing ? undefined : await visit(await team.url);
-      const page = visitor?.page;
+      await using visitor = await visit(await team.url);
+      const { page } = visitor;
       /** The page names the leader of this moment. */
       const isNamed = async () => {
         const { identity, token } = leaderOf(await team.state()) ?? {};
-        return await page?.getByText(`${identity} leads token ${token}`).count();
+        return await page.getByText(`${identity} leads token ${token}`).count();
       };
-      const standbys = page?.getByRole("listitem", { name: /, standby$/ });
-      if (standbys) await expect.poll(() => standbys.count(), { timeout: PATIENCE }).toBe(2);
-      if (page) await expect.poll(isNamed, { timeout: PATIENCE }).toBe(1);
+      const standbys = page.getByRole("listitem", { name: /, standby$/ });
+      await expect.poll(() => standbys.count(), { timeout: PATIENCE }).toBe(2);
+      await expect.poll(isNamed, { timeout: PATIENCE }).toBe(1);
 
       await team.startedAfter(-1, NAMES);
       const killed = await team.strike("SIGKILL", isLedAfter(-1));
       await team.startedAfter(killed.token, NAMES);
       const orphans = team.starts().filter(({ token }) => token <= killed.token);
       expect(orphans.filter(({ pid }) => isAlive(pid))).toEqual([]);
-      if (page) await expect.poll(isNamed, { timeout: PATIENCE }).toBe(1);
-      if (page) await rowOf(page, "polite").getByText("Running", { exact: true }).waitFor();
+      await expect.poll(isNamed, { timeout: PATIENCE }).toBe(1);
+      await rowOf(page, "polite").getByText("Running", { exact: true }).waitFor();
 
       // So the first thing that it finds when it wakes up is a start that is due.
       const asleep = await team.strike("SIGSTOP", ({ processes }) =>
         processes.some(({ phase }) => phase === "CrashLoopBackOff"),
       );
       await team.startedAfter(asleep.token, NAMES);
-      if (page) await expect.poll(isNamed, { timeout: PATIENCE }).toBe(1);
+      await expect.poll(isNamed, { timeout: PATIENCE }).toBe(1);
       process.kill(asleep.pid, "SIGCONT");
       await team.shows(isBackAfter(asleep));
       const { token: latest = 0 } = team.starts().at(-1) ?? {};
@@ -141,13 +140,13 @@ export function testProgram(): void {
       await team.shows(isBackAfter(killed));
       const name = new RegExp(`^${killed.identity}, `);
       await page
-        ?.getByRole("listitem", { name })
+        .getByRole("listitem", { name })
         .getByText(/restarts [1-9]/)
         .waitFor();
 
-      expect(visitor?.problems ?? []).toEqual([]);
+      expect(visitor.problems).toEqual([]);
       expect(await team.stop()).toBe(0);
-      await page?.getByRole("status").filter({ hasText: "disconnected" }).waitFor();
+      await page.getByRole("status").filter({ hasText: "disconnected" }).waitFor();
       expect(team.overlaps()).toEqual([]);
       const tokens = team.starts().map(({ token }) => token);
       expect(tokens).toEqual(tokens.toSorted((a, b) => a - b));

@@ -1,15 +1,12 @@
-import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
-import { CHROMIUM_FLAGS, findChromium, HOW_TO_INSTALL } from "./chromium.ts";
-
-const executablePath = findChromium();
-
-/** Whether these tests cannot run; on a build machine that is an error. */
-export const isBrowserMissing = executablePath === undefined;
-if (isBrowserMissing) {
-  if (process.env["CI"] === "true") throw new Error(HOW_TO_INSTALL);
-  console.warn(HOW_TO_INSTALL);
-}
+import { CHROMIUM_FLAGS, chromiumProgram } from "./chromium.ts";
 
 /** How long a condition may take, in milliseconds, on a machine that is busy. */
 export const PATIENCE = 120_000;
@@ -20,8 +17,7 @@ let browser: Browser;
 /** Keeps one browser for the tests of the file that calls this. */
 export function useBrowser(): void {
   beforeAll(async () => {
-    if (executablePath === undefined) return;
-    const { chromium } = await import("playwright-core"); // slow to load, and of no use alone
+    const executablePath = chromiumProgram();
     const args = [...CHROMIUM_FLAGS];
     browser = await chromium.launch({ executablePath, args, timeout: PATIENCE });
   }, 2 * PATIENCE);

@@ -7,15 +7,17 @@ const PLACES = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-/** What to do where there is no browser. */
-export const HOW_TO_INSTALL =
-  "The page is not tested: there is no Chromium. Install one (Debian: apt-get install chromium), " +
-  "or say in CHROMIUM_PATH where it is.";
-
-/** @returns the program of a browser for tests, or undefined if there is none */
-export function findChromium(): string | undefined {
-  const { CHROMIUM_PATH: told } = process.env;
-  return told ?? PLACES.find((place) => existsSync(place));
+/**
+ * The program of a browser for tests.
+ *
+ * @throws `Error` if there is none; it says how to get one
+ */
+export function chromiumProgram(): string {
+  const path = process.env["CHROMIUM_PATH"] ?? PLACES.find((place) => existsSync(place));
+  if (path !== undefined) return path;
+  throw new Error(
+    "There is no Chromium. Install one (Debian: apt-get install chromium), or name it in CHROMIUM_PATH.",
+  );
 }
 
 /** Headless, by itself, and in a container as well. */

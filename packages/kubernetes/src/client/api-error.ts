@@ -133,3 +133,18 @@ export function isApiError(value: unknown, reason?: string): value is ApiError {
   if (!(value instanceof Error) || (value as Partial<ApiError>).code !== CODE) return false;
   return reason === undefined || (value as ApiError).reason === reason;
 }
+
+/**
+ * Whether a server says that there is no such object.
+ *
+ * A 404 without this reason is no such answer: a server that has just started does not serve custom resources
+ * yet, and answers `404 page not found` to each of their paths. It says nothing about the object.
+ */
+export function isNotFound(value: unknown): value is ApiError {
+  return isApiError(value, "NotFound");
+}
+
+/** Whether a server says that it does not serve a path, or not yet: a 404 that is not {@link isNotFound}. */
+export function isNotServed(value: unknown): value is ApiError {
+  return isApiError(value) && value.statusCode === 404 && !isNotFound(value);
+}

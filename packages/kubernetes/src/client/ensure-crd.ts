@@ -3,7 +3,7 @@ import { poll } from "@holdfast/wait";
 import { builtIn } from "../object/built-in.ts";
 import type { KubeObject, Stored } from "../object/kube-object.ts";
 import { fromCrd, type Resource } from "../object/resource.ts";
-import { isApiError } from "./api-error.ts";
+import { isApiError, isNotServed } from "./api-error.ts";
 import { limited } from "./call.ts";
 import { type CallOptions, resolveLimits } from "./call-options.ts";
 import type { KubeClient } from "./kube-client.ts";
@@ -78,10 +78,10 @@ export async function ensureCrd(
     cause: () => new Error(missing),
   };
   return await limited(call, async (signal) => {
-    await write(client, { crd, name, signal });
     const waiting = { signal, clock, backoff: { duration: PERIOD } };
+    await poll(() => ifServed(() => write(client, { crd, name, signal })), waiting);
     missing = "it is not established";
-    const stored = await poll(() => findEstablished(client, name, signal), waiting);
+    const stored = await poll(() => ifServed(() => findEstablished(client, name, signal)), waiting);
     for (const resource of resources) {
       missing = `${resource.apiVersion} is not served`;
       await poll(() => isListed(client, resource, signal), waiting);
@@ -104,12 +104,22 @@ interface Definition {
   readonly signal: AbortSignal;
 }
 
-async function write(client: KubeClient, definition: Definition): Promise<void> {
+/** Undefined while the server does not serve the path, as for a moment after its start. */
+async function ifServed<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isNotServed(error)) return undefined;
+    throw error;
+  }
+}
+
+async function write(client: KubeClient, definition: Definition): Promise<true> {
   const { crd, name, signal } = definition;
   if ((await client.find(Crd, name, { signal })) === undefined)
     try {
       await client.create(Crd, crd, { signal });
-      return;
+      return true;
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error; // another replica was faster
     }
@@ -125,6 +135,7 @@ async function write(client: KubeClient, definition: Definition): Promise<void> 
     },
     { signal },
   );
+  return true;
 }
 
 async function findEstablished(

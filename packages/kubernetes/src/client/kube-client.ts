@@ -15,7 +15,7 @@ import type { ObjectRef } from "../object/object-ref.ts";
 import type { Resource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
 import { formatFields, formatLabels } from "../object/selector.ts";
-import { isApiError } from "./api-error.ts";
+import { isNotFound } from "./api-error.ts";
 import { call, type Send } from "./call.ts";
 import {
   type ApplyOptions,
@@ -129,7 +129,7 @@ export class KubeClient {
     try {
       return await this.get(resource, ref, options);
     } catch (error) {
-      if (isApiError(error, "NotFound")) return undefined;
+      if (isNotFound(error)) return undefined;
       throw error;
     }
   }
@@ -306,7 +306,7 @@ export class KubeClient {
       await this.#write(write);
       return true;
     } catch (error) {
-      if (isApiError(error, "NotFound")) return false;
+      if (isNotFound(error)) return false;
       throw error;
     }
   }

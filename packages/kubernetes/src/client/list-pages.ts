@@ -22,7 +22,7 @@ export interface ListPage {
   /** The objects, as they came. */
   readonly items: readonly object[];
 
-  /** Version of the list. */
+  /** Version of the list. Empty if it has none, as lists of metrics. */
   readonly resourceVersion: string;
 
   /**
@@ -50,16 +50,15 @@ export async function* listPages(
   for (;;) {
     const { limit, token, isRestart } = question;
     const page = { ...query, limit, continue: token };
-    let answer: ListAnswer;
+    let answer: object;
     try {
       answer = await send({ method: "GET", path, query: page, accept, gzip: true });
     } catch (error) {
       question = otherQuestion(question, error);
       continue;
     }
-    const { items, metadata = {} } = answer;
-    const { resourceVersion = "", continue: next = "" } = metadata;
-    yield { items: items ?? [], resourceVersion, isRestart };
+    const { next, ...rest } = readPage(answer, path);
+    yield { ...rest, isRestart };
     if (next === "") return;
     question = { limit, token: next, isRestart: false };
   }
@@ -86,9 +85,27 @@ function otherQuestion(question: Question, error: unknown): Question {
   throw error;
 }
 
-interface ListAnswer {
-  readonly items?: readonly object[] | null;
-  readonly metadata?: { readonly continue?: string; readonly resourceVersion?: string };
+/**
+ * Reads the answer to a list. An empty list of a built-in resource may have `null`.
+ *
+ * @returns the page, with the token of the next one: empty on the last page
+ * @throws TypeError if the answer is no list, which must not pass for an empty one
+ */
+export function readPage(
+  answer: object,
+  path: string,
+): Omit<ListPage, "isRestart"> & { readonly next: string } {
+  const { items, metadata } = answer as { items?: unknown; metadata?: ListMeta | null };
+  const { resourceVersion = "", continue: next = "" } = metadata ?? {};
+  const isList = items === null || Array.isArray(items);
+  if (!isList || typeof resourceVersion !== "string" || typeof next !== "string")
+    throw new TypeError(`the answer to GET ${path} must be a list, got none`);
+  return { items: (items ?? []) as object[], resourceVersion, next };
+}
+
+interface ListMeta {
+  readonly resourceVersion?: unknown;
+  readonly continue?: unknown;
 }
 
 function isGone(error: unknown): boolean {

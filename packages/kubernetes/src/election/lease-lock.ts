@@ -11,7 +11,7 @@ import {
   type ResourceLock,
   type Versioned,
 } from "@holdfast/controller";
-import { isApiError } from "../client/api-error.ts";
+import { isApiError, isNotFound } from "../client/api-error.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { Stored } from "../object/kube-object.ts";
@@ -52,9 +52,9 @@ export interface LeaseLockOptions {
  *
  * | The server answers | The lock |
  * | --- | --- |
- * | 404 to a read | has no record; the first token is the server's time in seconds |
- * | 409 to a write, or 404 to an update | rejects with a `LockConflictError` |
- * | anything else but success | rejects with the `ApiError` |
+ * | `NotFound` to a read | has no record; the first token is the server's time in seconds |
+ * | 409 to a write, or `NotFound` to an update | rejects with a `LockConflictError` |
+ * | anything else but success, also a 404 without that reason | rejects with the `ApiError` |
  *
  * The token of a term is in the annotation `holdfast/token`. Tokens grow although the Lease is deleted, as long
  * as there is at most one term a second. `leaseTransitions` counts terms as in client-go. Other fields,
@@ -124,7 +124,7 @@ export class LeaseLock implements ResourceLock {
     try {
       return this.#see(await this.#client.get(Lease, this.#name, { signal }));
     } catch (error) {
-      if (!isApiError(error) || error.statusCode !== 404) throw error;
+      if (!isNotFound(error)) throw error;
       this.#firstToken = Math.floor((error.date ?? this.#clock.now()) / 1_000);
       return undefined;
     }
@@ -139,7 +139,7 @@ export class LeaseLock implements ResourceLock {
    */
   async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
     const lease = newLease(record, this.#name);
-    return await this.#write([409], signal, () => this.#client.create(Lease, lease, { signal }));
+    return await this.#write(isTaken, signal, () => this.#client.create(Lease, lease, { signal }));
   }
 
   /**
@@ -157,13 +157,12 @@ export class LeaseLock implements ResourceLock {
     const latest = this.#latest;
     if (latest?.metadata.resourceVersion !== version) throw new LockConflictError(this.description);
     const lease = withRecord(latest, record);
-    return await this.#write([404, 409], signal, () =>
-      this.#client.update(Lease, lease, { signal }),
-    );
+    const isLost = (error: unknown): boolean => isTaken(error) || isNotFound(error);
+    return await this.#write(isLost, signal, () => this.#client.update(Lease, lease, { signal }));
   }
 
   async #write(
-    conflicts: readonly number[],
+    isConflict: (error: unknown) => boolean,
     signal: AbortSignal,
     request: () => Promise<Stored<LeaseObject>>,
   ): Promise<Versioned> {
@@ -171,7 +170,7 @@ export class LeaseLock implements ResourceLock {
     try {
       return this.#see(await request());
     } catch (error) {
-      if (!isApiError(error) || !conflicts.includes(error.statusCode)) throw error;
+      if (!isConflict(error)) throw error;
       throw new LockConflictError(this.description);
     }
   }
@@ -181,4 +180,9 @@ export class LeaseLock implements ResourceLock {
     const version = lease.metadata.resourceVersion;
     return { record: recordOf(lease, this.#leaseDuration), version };
   }
+}
+
+/** Whether somebody else has written first. */
+function isTaken(error: unknown): boolean {
+  return isApiError(error) && error.statusCode === 409;
 }

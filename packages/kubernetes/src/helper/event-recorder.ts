@@ -9,7 +9,7 @@ import {
   TerminalError,
 } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
-import { isApiError } from "../client/api-error.ts";
+import { isApiError, isNotFound, isNotServed } from "../client/api-error.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
 import {
@@ -173,7 +173,7 @@ export class EventRecorder implements Runnable {
       if (step.type === "create") await this.#create(series, signal);
       else await this.#patch(series, signal);
     } catch (error) {
-      if (step.type === "patch" && isApiError(error) && error.statusCode === 404) {
+      if (step.type === "patch" && isNotFound(error)) {
         this.#series.restart(key, series);
         return { requeueAfter: 0 };
       }
@@ -260,6 +260,7 @@ function subjectOf({ apiVersion, kind, metadata }: DeepReadonly<KubeObject>): Ev
 function isRefused(error: unknown): boolean {
   // The client refuses a name or a namespace that is none.
   if (!isApiError(error)) return error instanceof RangeError;
+  if (isNotServed(error)) return false;
   const { statusCode } = error;
   return statusCode >= 400 && statusCode < 500 && ![401, 408, 409, 429].includes(statusCode);
 }

@@ -1,6 +1,6 @@
 import { requireMethods, requireOptions, requireText } from "@holdfast/clock/internal";
 import type { ReconcileResult } from "@holdfast/controller";
-import { isApiError } from "../client/api-error.ts";
+import { isApiError, isNotFound } from "../client/api-error.ts";
 import type { WriteOptions } from "../client/call-options.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import { requireResource } from "../client/written-object.ts";
@@ -61,7 +61,8 @@ export type FinalizeClient = Pick<KubeClient, "find" | "patch">;
  *
  * An error of `apply` or `cleanup` rejects, and the finalizer stays. Finalizers of others are never written:
  * each patch names the UID of the object and the place of the finalizer, and is refused if either has changed.
- * Then the object is read again, at most 5 times. An object that is gone meanwhile counts as done.
+ * Then the object is read again, at most 5 times. An object that is gone meanwhile counts as done; a 404
+ * without the reason `NotFound`, of a server that starts, rejects.
  *
  * @param client - see {@link FinalizeClient}; a `KubeClient` is one
  * @param resource - the resource of the object
@@ -171,7 +172,7 @@ class FinalizerWriter<T extends KubeObject> {
       const patched = await this.#client.patch(this.#resource, ref, patch, this.#options);
       return patched as Cached<T>;
     } catch (error) {
-      if (isApiError(error) && error.statusCode === 404) return undefined;
+      if (isNotFound(error)) return undefined;
       throw error;
     }
   }

@@ -39,6 +39,9 @@ const SPREAD = 0.2;
 /** Time in which a watch should catch up before a list is asked for, in milliseconds. */
 const CATCH_UP_TIMEOUT = 5_000;
 
+/** A watch that has not moved for this time has nothing to bring; it may never come to the server's version. */
+const QUIET_PERIOD = 1_000;
+
 const FIRST: NextPass = { begin: "list", probe: false, delay: "none", startsOver: true, barren: 0 };
 
 /** Keeps a store equal to the server: lists, then watches, again and again until its signal aborts. */
@@ -99,27 +102,45 @@ export class Reflector implements PassObserver {
 
   /**
    * Resolves when the store has everything that the server has now: the watch has come to the server's version,
-   * or, if it has not within 5 s, a list that was begun later is complete. Rejects with `signal.reason`.
+   * or a list that was begun later is complete. It is asked for when the watch has not moved for 1 s, after
+   * 5 s, and if the version is not to be had. Rejects with `signal.reason`.
    */
   async catchUp(signal: AbortSignal): Promise<void> {
-    const { target, progress } = this.#settings;
     const begun = this.#lists;
-    let goal: string | undefined;
-    const isThere = (): boolean => this.#listed > begun || this.#hasReached(goal);
-    const attempt = async (stop: AbortSignal): Promise<void> => {
-      goal = await currentVersion(this.question, target, stop).catch(() => undefined);
-      await progress.until(isThere, stop);
-    };
+    const isListed = (): boolean => this.#listed > begun;
+    const watched = (stop: AbortSignal): Promise<boolean> => this.#catchUpByWatch(isListed, stop);
+    if (await this.#within(CATCH_UP_TIMEOUT, watched, signal)) return;
+    this.relist();
+    await this.#settings.progress.until(isListed, signal);
+  }
+
+  /** Returns false when the watch does not move, or has no version to come to. */
+  async #catchUpByWatch(isListed: () => boolean, signal: AbortSignal): Promise<boolean> {
+    const { target, progress } = this.#settings;
+    const goal = await currentVersion(this.question, target, signal).catch(() => undefined);
+    if (goal === undefined) return false;
+    const isThere = (): boolean => isListed() || this.#hasReached(goal);
+    const arrived = (stop: AbortSignal): Promise<boolean> =>
+      progress.until(isThere, stop).then(() => true);
+    let seen: string | undefined;
+    do {
+      seen = this.store.version;
+      if (await this.#within(QUIET_PERIOD, arrived, signal)) return true;
+    } while (this.store.version !== seen);
+    return false;
+  }
+
+  /** The result of the work, or false after the timeout. Rejects with `signal.reason`. */
+  async #within(
+    timeout: number,
+    work: (stop: AbortSignal) => Promise<boolean>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     try {
-      await withTimeout(attempt, CATCH_UP_TIMEOUT, {
-        signal,
-        clock: target.clock,
-        label: "catch up",
-      });
+      return await withTimeout(work, timeout, { signal, clock: this.#clock, label: "catch up" });
     } catch (error) {
       if (signal.aborted || !isTimeoutError(error)) throw error;
-      this.relist();
-      await progress.until(isThere, signal);
+      return false;
     }
   }
 
@@ -159,10 +180,10 @@ export class Reflector implements PassObserver {
     if (this.#wantsList) this.#pass?.relist();
   }
 
-  heard(what: "answer" | "event" | "bookmark"): void {
+  heard(what: "open" | "event" | "bookmark"): void {
     this.#heardAt = this.#clock.monotonic();
     if (what === "event") this.#lastEventAt = this.#clock.now();
-    if (what !== "answer") this.#settings.progress.notify();
+    if (what !== "open") this.#settings.progress.notify();
   }
 
   get #clock(): Clock {
@@ -216,7 +237,7 @@ export class Reflector implements PassObserver {
     this.#failures++;
     const err = end.kind === "failed" ? end.error : undefined;
     const message = end.kind === "busy" ? `the server is busy for ${end.after} ms` : messageOf(err);
-    this.#lastError = { message, at: this.#clock.now() };
+    this.#lastError = { message, at: this.#clock.now(), phase };
     const level = this.#failures > 1 ? "warn" : "debug";
     hooks.log(
       level,
@@ -225,9 +246,9 @@ export class Reflector implements PassObserver {
     );
   }
 
-  #hasReached(goal: string | undefined): boolean {
+  #hasReached(goal: string): boolean {
     const { version } = this.store;
-    if (goal === undefined || version === undefined) return false;
+    if (version === undefined) return false;
     return compareVersions(version, goal) !== undefined && !isOlder(version, goal);
   }
 }

@@ -1,4 +1,5 @@
 import { onAbort } from "@holdfast/clock";
+import { connectionError, type NamedRequest } from "./connection-error.ts";
 
 /** How far a body has come. */
 export interface Progress {
@@ -25,11 +26,16 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
   #mark: Mark | undefined;
   #wake: (() => void) | undefined;
   readonly #whenClosed: (() => void)[] = [];
+  readonly #request: NamedRequest;
   readonly #signal: AbortSignal;
   readonly #abort: Disposable;
 
-  /** @param signal - its abort fails the body with `signal.reason` */
-  constructor(signal: AbortSignal) {
+  /**
+   * @param request - the request that is answered, for errors
+   * @param signal - its abort fails the body with `signal.reason`
+   */
+  constructor(request: NamedRequest, signal: AbortSignal) {
+    this.#request = request;
     this.#signal = signal;
     this.#abort = onAbort(signal, (reason) => this.fail(reason));
   }
@@ -54,6 +60,11 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     if (!this.#isConnected()) return;
     this.#failure = error;
     this.#close("failed");
+  }
+
+  /** Breaks the connection. The reader gets what is written, then the error of a reset. */
+  reset(): void {
+    this.fail(connectionError("ECONNRESET", this.#request));
   }
 
   /** Never carries a byte again, nor an end: only its reader or a failure closes it. */

@@ -1,5 +1,18 @@
-/** The error of a socket, as Node has it. */
-export function connectionError(code: "ECONNREFUSED" | "ECONNRESET"): Error {
+import { ConnectionError } from "../transport/connection-error.ts";
+import type { KubeRequest } from "../transport/kube-transport.ts";
+
+/** Description of the transport of a `FakeApi`. */
+export const DESCRIPTION = "FakeApi";
+
+/** The parts of a request that its errors name. */
+export type NamedRequest = Pick<KubeRequest, "method" | "path">;
+
+/** The error of a broken connection, as a transport over HTTP has it, with that of Node as its cause. */
+export function connectionError(
+  code: "ECONNREFUSED" | "ECONNRESET",
+  request: NamedRequest,
+): ConnectionError {
   const message = code === "ECONNRESET" ? "read ECONNRESET" : "connect ECONNREFUSED";
-  return Object.assign(new Error(`${message} (FakeApi)`), { code });
+  const cause = Object.assign(new Error(message), { code });
+  return new ConnectionError(request, DESCRIPTION, cause);
 }

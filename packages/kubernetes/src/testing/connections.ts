@@ -36,22 +36,22 @@ export class Connections {
 
   /** Resets all connections. */
   cut(): void {
-    for (const body of [...this.#bodies]) body.fail(connectionError("ECONNRESET"));
+    for (const body of [...this.#bodies]) body.reset();
   }
 
   /** `send` of a `KubeTransport`. */
   async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
     signal.throwIfAborted();
-    if (!this.isAccepting) throw connectionError("ECONNREFUSED");
+    if (!this.isAccepting) throw connectionError("ECONNREFUSED", request);
     const { call, query, answer } = this.#server.read(request);
     const entry = this.#log.add(this.#clock.now(), request, query, call);
-    const body = this.#open(signal);
+    const body = this.#open(request, signal);
     try {
       const fault = this.faults.find(entry);
-      await this.#meet(fault, body);
+      await this.#meet(fault, request, body);
       const given = answerOf(fault) ?? answer();
       if (given.delay !== undefined) await this.#pause(body, given.delay);
-      if (fault?.type === "lose") throw connectionError("ECONNRESET");
+      if (fault?.type === "lose") throw connectionError("ECONNRESET", request);
       return this.#respond(given, { body, fault, entry });
     } catch (error) {
       body.fail(error);
@@ -59,20 +59,20 @@ export class Connections {
     }
   }
 
-  #open(signal: AbortSignal): AnswerBody {
-    const body = new AnswerBody(signal);
+  #open(request: KubeRequest, signal: AbortSignal): AnswerBody {
+    const body = new AnswerBody(request, signal);
     this.#bodies.add(body);
     body.onClose(() => this.#bodies.delete(body));
     return body;
   }
 
   /** What a fault does before the request is carried out. */
-  async #meet(fault: Fault | undefined, body: AnswerBody): Promise<void> {
+  async #meet(fault: Fault | undefined, request: KubeRequest, body: AnswerBody): Promise<void> {
     switch (fault?.type) {
       case "refuse":
-        throw connectionError("ECONNREFUSED");
+        throw connectionError("ECONNREFUSED", request);
       case "reset":
-        if (fault.after === undefined) throw connectionError("ECONNRESET");
+        if (fault.after === undefined) throw connectionError("ECONNRESET", request);
         break;
       case "silence":
         if (fault.after === undefined) await this.#pause(body, Number.POSITIVE_INFINITY);

@@ -13,6 +13,7 @@ import { requireResource } from "../client/written-object.ts";
 import type { Resource } from "../object/resource.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import { ApiServer } from "./api-server.ts";
+import { DESCRIPTION } from "./connection-error.ts";
 import { Connections } from "./connections.ts";
 import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
@@ -84,6 +85,9 @@ export interface FakeApiSnapshot {
  * server-side apply, schemas of custom resources, discovery. It has no admission, no rights, no defaults and
  * no validation of built-in types, no controllers, and no strategic merge patches: those get 415.
  *
+ * `kubectl get` prints the columns of the manifests. Their paths may have names, indexes, `[*]` and one comparison,
+ * as in `[?(@.type=="Ready")]`; columns with other paths are empty.
+ *
  * An apply to a list of a built-in type of which it does not know how Kubernetes merges it is answered
  * with 501 `NotImplemented`.
  *
@@ -130,7 +134,7 @@ export class FakeApi {
     const server = new ApiServer({ state: this.#state, clock, random, served });
     this.#connections = new Connections({ clock, server });
     const send = this.#connections.send.bind(this.#connections);
-    this.transport = { description: "FakeApi", send };
+    this.transport = { description: DESCRIPTION, send };
     this.client = new KubeClient({ transport: this.transport, fieldManager: "fake-api", clock });
   }
 

@@ -8,7 +8,6 @@ import {
 import type { Resource } from "../object/resource.ts";
 import type { AnswerBody, Progress } from "./answer-body.ts";
 import type { ApiAnswer } from "./api-answer.ts";
-import { connectionError } from "./connection-error.ts";
 import { Failure, qualified } from "./failure.ts";
 import type { FakeVerb } from "./request/api-call.ts";
 
@@ -55,9 +54,9 @@ export interface FakeRequest {
  * | --- | --- |
  * | `"status"` | this status, with the `Status` that an API server sends, and `Retry-After` if `retryAfter` is set |
  * | `"text"` | an answer that is no JSON, as a proxy sends it. Status 200 and `text/html` by default |
- * | `"refuse"` | `ECONNREFUSED` |
- * | `"reset"` | `ECONNRESET`: at once, or after a part of the body |
- * | `"lose"` | `ECONNRESET`, although the request is carried out |
+ * | `"refuse"` | a `ConnectionError`: `ECONNREFUSED`; over HTTP `ECONNRESET` |
+ * | `"reset"` | a `ConnectionError`: `ECONNRESET`, at once or after a part of the body |
+ * | `"lose"` | a `ConnectionError`: `ECONNRESET`, although the request is carried out |
  * | `"close"` | a clean end of the body, by default before its first byte |
  * | `"silence"` | nothing ever again: no answer, or no further byte after a part of the body |
  * | `"line"` | this text in the body as well, before the first byte or after a part. For watches |
@@ -192,7 +191,7 @@ export function breakBody(body: AnswerBody, fault: Fault | undefined): void {
   const after = (fault as { after?: Progress } | undefined)?.after ?? {};
   switch (fault?.type) {
     case "reset":
-      body.whenReached(after, () => body.fail(connectionError("ECONNRESET")));
+      body.whenReached(after, () => body.reset());
       break;
     case "close":
       body.whenReached(after, () => body.end());

@@ -60,8 +60,8 @@ interface HttpsOptions {
  *
  * @param config - a `KubeConfig` of version 1.x or 2.x, loaded, with a current context
  * @param options - see {@link TransportOptions}
- * @returns the transport, whose `namespace` is that of the context. Nothing is sent yet. A kubeconfig that
- * turns verification of TLS off is logged as a warning, once
+ * @returns the transport, whose `namespace` is that of the context, or `default`. Nothing is sent yet. A
+ * kubeconfig that turns verification of TLS off is logged as a warning, once
  * @throws TypeError if `config` is no `KubeConfig`, RangeError if it has no current context
  *
  * @example
@@ -102,9 +102,10 @@ export function fromKubeConfig(
   return new HttpTransport({ url, description, namespace, credentials, agents });
 }
 
-function contextOf(config: KubeConfigLike): { name: string; namespace: string | undefined } {
+/** A context that names no namespace means `default`, as in kubectl. */
+function contextOf(config: KubeConfigLike): { name: string; namespace: string } {
   const context = config.getCurrentContext?.() ?? "";
-  const namespace = config.getContextObject?.(context)?.namespace;
+  const namespace = config.getContextObject?.(context)?.namespace || "default";
   return { name: context === "" ? "" : ` context ${context}`, namespace };
 }
 

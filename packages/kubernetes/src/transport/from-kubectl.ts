@@ -46,8 +46,8 @@ export interface FromKubectlOptions extends TransportOptions {
  * minutes.
  *
  * @param options - see {@link FromKubectlOptions}
- * @returns the transport, whose `namespace` is that of the context. Nothing is sent yet. A kubeconfig that
- * turns verification of TLS off is logged as a warning, once
+ * @returns the transport, whose `namespace` is that of the context, or `default`. Nothing is sent yet. A
+ * kubeconfig that turns verification of TLS off is logged as a warning, once
  * @throws Error if kubectl is missing, the context does not exist, or a plugin makes its credentials and
  * `serviceAccount` is not given
  *

@@ -33,7 +33,7 @@ export interface KubeTransport {
   /** Address and origin of the credentials, for errors and logs. Without any secret. */
   readonly description: string;
 
-  /** Namespace of the pod or of the kubeconfig's context, if known. */
+  /** Namespace of the pod or of the kubeconfig's context, if known. A context without one has `default`. */
   readonly namespace?: string | undefined;
 
   /**

@@ -9,8 +9,8 @@ export interface KubectlView {
   /** Name of the context. */
   readonly context: string;
 
-  /** Namespace of the context. */
-  readonly namespace: string | undefined;
+  /** Namespace of the context. Where it names none, kubectl uses `default`. */
+  readonly namespace: string;
 
   /** CA, client certificate, key and server name. */
   readonly parts: TlsParts;
@@ -56,7 +56,7 @@ export function readView(output: string): KubectlView {
   return {
     url: requireServer("server of the kubeconfig's cluster", cluster["server"]),
     context: text(view, "current-context") ?? "",
-    namespace: text(context, "namespace"),
+    namespace: text(context, "namespace") ?? "default",
     parts,
     token: text(user, "token"),
     tokenFile: text(user, "tokenFile"),

@@ -9,6 +9,9 @@ const TIMEOUT = 60_000;
 /** Longest text of kubectl in a message. */
 const MAX_TEXT = 1_000;
 
+/** The next step where the kubeconfig has no such context. */
+const CHOOSE = 'see "kubectl config get-contexts", and choose with "kubectl config use-context"';
+
 const OPTIONS = { encoding: "utf8", maxBuffer: MAX_OUTPUT, timeout: TIMEOUT } as const;
 
 /** A failure of `node:child_process`. */
@@ -43,5 +46,6 @@ function failureOf(program: string, args: readonly string[], failure: Failure): 
   if (code === "ENOENT")
     return new Error(`${program} was not found: install kubectl, or check PATH`);
   const text = typeof stderr === "string" ? stderr.trim().slice(0, MAX_TEXT) : "";
-  return new Error(`"${command}" failed: ${text || "it gave no message"}`);
+  const hint = /\bcontext\b/.test(text) ? `; ${CHOOSE}` : "";
+  return new Error(`"${command}" failed: ${text || "it gave no message"}${hint}`);
 }

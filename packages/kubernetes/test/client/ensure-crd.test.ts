@@ -24,6 +24,7 @@ const manifest = {
 };
 
 const missing = failure(404, "NotFound");
+const list: Answer = { body: { items: [] } };
 const unknown: Answer = { status: 404, body: "404 page not found\n" };
 
 /** The definition as the server has it. */
@@ -68,7 +69,7 @@ describe("ensureCrd", () => {
         stored([{ type: "Established", status: "False" }]),
         established,
       ],
-      ...[unknown, missing, {}, unknown, {}],
+      ...[unknown, missing, list, unknown, list],
     );
     const definition = await clock.run(() => ensureCrd(client, manifest));
     expect(definition).toMatchObject({ metadata: { uid: "u" } });
@@ -92,7 +93,7 @@ describe("ensureCrd", () => {
     const others = { labels: { theirs: "2", mine: "0" }, finalizers: ["x"] };
     const old = stored([], { ...others });
     (old.body as { spec: unknown }).spec = { group: "example.org" };
-    const { clock, client, requests } = world(old, old, established, established, {});
+    const { clock, client, requests } = world(old, old, established, established, list);
     await clock.run(() => ensureCrd(client, manifest));
     expect(requests[2]).toMatchObject({ method: "PUT" });
     expect(JSON.parse(requests[2]?.body ?? "")).toMatchObject({
@@ -108,7 +109,7 @@ describe("ensureCrd", () => {
 
   it("replaces one that another replica has created meanwhile", async () => {
     const { clock, client, timeline } = world(
-      ...[missing, failure(409, "AlreadyExists"), stored(), established, established, {}],
+      ...[missing, failure(409, "AlreadyExists"), stored(), established, established, list],
     );
     await clock.run(() => ensureCrd(client, manifest));
     expect(timeline.events.map(([, event]) => event)).toEqual([
@@ -120,6 +121,21 @@ describe("ensureCrd", () => {
       "GET v1alpha1/greetings",
       "GET v1/greetings",
     ]);
+  });
+
+  it.each([
+    ["the first look", [unknown, stored(), stored(), stored(), established, list]],
+    ["the creation", [missing, unknown, missing, stored(), established, list]],
+    [
+      "the read before a change",
+      [stored(), unknown, stored(), stored(), established, established, list],
+    ],
+    ["the wait", [missing, stored(), unknown, established, list]],
+  ])("goes on after a plain 404 to %s", async (_name, steps) => {
+    const { clock, client, timeline } = world(...steps);
+    const definition = await clock.run(() => ensureCrd(client, manifest));
+    expect(definition).toMatchObject({ metadata: { uid: "u" } });
+    expect(timeline.elapsed()).toBe(100);
   });
 
   it("rejects at once when its names are taken", async () => {

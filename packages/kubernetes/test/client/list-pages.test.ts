@@ -111,9 +111,20 @@ describe("listPages", () => {
     ]);
   });
 
-  it("takes a list without items for an empty one", async () => {
+  it("takes a list of null for an empty one, with a version or without", async () => {
     expect((await read(1, { metadata: {}, items: null })).pages).toEqual([["", 0, false]]);
-    expect((await read(1, {})).pages).toEqual([["", 0, false]]);
+    expect((await read(1, { ...page("7", ""), items: null })).pages).toEqual([["7", 0, false]]);
+  });
+
+  it.each([
+    ["no items", { metadata: { resourceVersion: "7" } }],
+    ["items that are no array", { ...page("7", ""), items: {} }],
+    ["a version that is no string", { items: [], metadata: { resourceVersion: 7 } }],
+    ["a token that is no string", { items: [], metadata: { continue: 7 } }],
+  ])("rejects an answer with %s: it is no empty list", async (_name, answer) => {
+    const { pages, error } = await read(1, answer);
+    expect(pages).toEqual([]);
+    expect(error).toEqual(new TypeError("the answer to GET /x must be a list, got none"));
   });
 });
 

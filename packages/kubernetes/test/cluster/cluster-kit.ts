@@ -202,3 +202,23 @@ async function* late(
     }
   }
 }
+
+/** A way on which a watch brings one event at a time, each `period` milliseconds after the one before. */
+export function slowedTo(clock: () => FakeClock, period: number) {
+  return onWatches((answer, signal) => ({
+    ...answer,
+    body: slowed(answer.body, clock(), period, signal),
+  }));
+}
+
+async function* slowed(
+  body: AsyncIterable<Uint8Array>,
+  clock: FakeClock,
+  period: number,
+  signal: AbortSignal,
+) {
+  for await (const chunk of body) {
+    await clock.sleep(period, { signal, label: "slow event" });
+    yield chunk;
+  }
+}

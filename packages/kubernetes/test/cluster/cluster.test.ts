@@ -2,7 +2,16 @@ import { Cluster, type ClusterOptions, type KubeTransport } from "@holdfast/kube
 import { describe, expect, inject, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
-import { ConfigMap, follow, Greeting, greeting, lateBy, texts, World } from "./cluster-kit.ts";
+import {
+  ConfigMap,
+  follow,
+  Greeting,
+  greeting,
+  lateBy,
+  slowedTo,
+  texts,
+  World,
+} from "./cluster-kit.ts";
 
 describe("a cluster", () => {
   it("gives the same question the same informer, and another question another one", () => {
@@ -394,27 +403,60 @@ describe("catchUp", () => {
   });
 
   it("waits for a watch that is late", async () => {
-    const world: World = new World({ way: lateBy(() => world.clock, 3_000) });
+    const world: World = new World({ way: lateBy(() => world.clock, 700) });
     await world.run(async () => {
       const informer = world.cluster.watch(Greeting);
       await world.cluster.ready(world.stop.signal);
       await world.put("ann", "hello");
       await world.cluster.catchUp(world.stop.signal);
-      expect([texts(informer), world.now]).toEqual([["ann: hello"], 3_000]);
+      expect([texts(informer), world.now]).toEqual([["ann: hello"], 700]);
     });
     expect(world.requests("list")).toHaveLength(2);
   });
 
-  it("lists after 5 s if the watch has not come to the version, or the version is not to be had", async () => {
-    for (const fault of [undefined, { type: "status", status: 500 }] as const) {
+  it("lists after 1 s without an event: a kind that is quiet cannot reach the server's version", async () => {
+    const world: World = new World();
+    await world.run(async () => {
+      const informer = world.cluster.watch(Greeting);
+      await world.put("ann", "hello");
+      await world.cluster.ready(world.stop.signal);
+      await world.others.create(ConfigMap, { metadata: { namespace: "default", name: "other" } });
+      await world.cluster.catchUp(world.stop.signal);
+      expect([texts(informer), world.now]).toEqual([["ann: hello"], 1_000]);
+    });
+    expect(world.requests("list").map(([, at]) => at)).toEqual([0, 0, 1_000]);
+  });
+
+  it("waits on while events arrive, for 5 s at most", async () => {
+    for (const [events, expected] of [
+      [4, 2_800],
+      [20, 5_000],
+    ] as const) {
+      const world: World = new World({ way: slowedTo(() => world.clock, 700) });
+      await world.run(async () => {
+        const informer = world.cluster.watch(Greeting);
+        await world.cluster.ready(world.stop.signal);
+        for (let i = 1; i <= events; i++) await world.put("ann", String(i));
+        await world.cluster.catchUp(world.stop.signal);
+        expect([texts(informer), world.now]).toEqual([[`ann: ${events}`], expected]);
+      });
+      expect(world.requests("list")).toHaveLength(expected === 5_000 ? 3 : 2);
+    }
+  });
+
+  it("lists at once if the server's version is not to be had, and after 5 s if it does not come", async () => {
+    for (const [fault, expected] of [
+      [{ type: "status", status: 500 }, 0],
+      [{ type: "silence" }, 5_000],
+    ] as const) {
       const world: World = new World({ way: lateBy(() => world.clock, 60_000) });
       await world.run(async () => {
         const informer = world.cluster.watch(Greeting);
         await world.cluster.ready(world.stop.signal);
         await world.put("ann", "hello");
-        if (fault !== undefined) world.api.intercept({ fault, verbs: ["list"], times: 1 });
+        world.api.intercept({ fault, verbs: ["list"], times: 1 });
         await world.cluster.catchUp(world.stop.signal);
-        expect([texts(informer), world.now]).toEqual([["ann: hello"], 5_000]);
+        expect([texts(informer), world.now]).toEqual([["ann: hello"], expected]);
       });
     }
   });

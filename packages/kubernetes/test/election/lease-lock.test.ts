@@ -5,6 +5,7 @@ import { FakeApi } from "@holdfast/kubernetes/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
 import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
+import { plain404 } from "../plain-404.ts";
 
 interface LeaseObject extends KubeObject {
   spec?: {
@@ -119,6 +120,18 @@ describe("LeaseLock", () => {
     api.stop();
     await expect(lock.get(signal)).rejects.toThrow("ECONNREFUSED");
     await expect(lock.create(record, signal)).rejects.toThrow("ECONNREFUSED");
+  });
+
+  it("rejects with a plain 404: the server starts, and the Lease may be there", async () => {
+    await lock.create(record, signal);
+    api.intercept({ fault: plain404, times: 1 });
+    await expect(lock.get(signal)).rejects.toMatchObject({ statusCode: 404 });
+    const found = await lock.get(signal);
+    api.intercept({ fault: plain404, times: 1 });
+    const update = lock.update(record, found?.version ?? "", signal);
+    await expect(update).rejects.toMatchObject({ statusCode: 404 });
+    api.intercept({ fault: plain404, times: 1 });
+    await expect(lock.create(record, signal)).rejects.toMatchObject({ statusCode: 404 });
   });
 
   it.each<[object, string]>([

@@ -13,10 +13,11 @@ import {
 import { FakeApi } from "@holdfast/kubernetes/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { plain404 } from "../plain-404.ts";
 
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
 const Namespace = builtIn<KubeObject>("v1", "Namespace");
-const Event = builtIn<KubeObject>("events.k8s.io/v1", "Event");
+const Event = builtIn<KubeObject & { series?: { count: number } }>("events.k8s.io/v1", "Event");
 const synced: EventDetails = { reason: "Synced", action: "Sync", note: "all is well" };
 
 let clock: FakeClock;
@@ -216,7 +217,7 @@ describe("EventRecorder", () => {
     ["server", { namespace: "default", name: "ann" }, 1],
     ["client", { namespace: "Not_A_Namespace", name: "ann" }, 0],
   ])("drops an event that the %s refuses", async (_name, metadata, requestsSent) => {
-    api = new FakeApi({ clock, resources: [ConfigMap] });
+    api.intercept({ fault: { type: "status", status: 403 }, verbs: ["create"] });
     const events = recorder();
     const running = events.run(stop.signal);
     events.record(object(metadata), synced);
@@ -248,6 +249,26 @@ describe("EventRecorder", () => {
       metadata: { name: "ann.dc6acfac00.0000002" },
       series: { count: 2 },
     });
+    await ended(running);
+  });
+
+  it.each<["create" | "patch", string]>([
+    ["create", `POST ${EVENTS}`],
+    ["patch", `PATCH ${EVENTS}/${FIRST}`],
+  ])("sends a %s again after the plain 404 of a server that starts", async (verb, request) => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    api.intercept({ fault: plain404, verbs: [verb], times: 1 });
+    events.record(object(), synced);
+    await clock.step(0);
+    events.record(object(), synced);
+    await clock.step(60_000);
+    expect(sent.filter(([, line]) => line.startsWith(request))).toHaveLength(2);
+    const admin = new KubeClient({ transport: api.transport, clock });
+    const stored = [];
+    for await (const { metadata, series } of admin.list(Event))
+      stored.push([metadata.name, series?.count]);
+    expect(stored).toEqual([[FIRST, 2]]);
     await ended(running);
   });
 

@@ -10,6 +10,7 @@ import {
 } from "@holdfast/kubernetes";
 import { FakeApi } from "@holdfast/kubernetes/testing";
 import { beforeEach, describe, expect, it } from "vitest";
+import { plain404 } from "../plain-404.ts";
 
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
 const NAME = "example.org/cleanup";
@@ -182,6 +183,19 @@ describe("finalize", () => {
     await after();
     await run(object);
     expect([calls, await finalizers()]).toEqual([[], undefined]);
+  });
+
+  it.each<[string, () => Promise<Cached<KubeObject>>]>([
+    ["lives", () => stored()],
+    ["is being deleted", () => deleted(NAME)],
+  ])("rejects with a plain 404 while an object %s: the server starts", async (_name, given) => {
+    const object = await given();
+    const before404 = await finalizers();
+    api.intercept({ fault: plain404, verbs: ["patch"], times: 1 });
+    await expect(run(object)).rejects.toMatchObject({ statusCode: 404, reason: "" });
+    expect(await finalizers()).toEqual(before404);
+    await run(object);
+    expect(await finalizers()).toEqual(before404 === undefined ? [NAME] : undefined);
   });
 
   it("counts an object that goes during its cleanup as done", async () => {

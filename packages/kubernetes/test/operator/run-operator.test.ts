@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 /** How long a new leader of a quiet cluster waits for its watches, before it lists. */
-const BARRIER = 5_000;
+const BARRIER = 1_000;
 
 const keysOf = (replica: string): string[] =>
   world.spans.filter((span) => span.replica === replica).map(({ key }) => key);
@@ -113,14 +113,14 @@ describe("runOperator", () => {
       .filter(([, line]) => /group stopped|lease released|controller stopped$/.test(line))
       .map(([at, line]) => `${at} ${line.replace("a: ", "")}`);
     expect(stops).toEqual([
-      "9000 controller stopped",
-      "9000 group stopped", // of the term
-      "9000 lease released",
-      "9000 group stopped", // work
-      "9000 controller stopped", // the writer of Events
-      "9000 group stopped", // events
-      "9000 group stopped", // caches
-      "9000 group stopped", // servers
+      "5000 controller stopped",
+      "5000 group stopped", // of the term
+      "5000 lease released",
+      "5000 group stopped", // work
+      "5000 controller stopped", // the writer of Events
+      "5000 group stopped", // events
+      "5000 group stopped", // caches
+      "5000 group stopped", // servers
     ]);
     // The repetition would have waited for its interval.
     const last = world.api.requests.slice(-2).map(({ verb, path }) => [verb, path.split("/")[6]]);
@@ -355,8 +355,8 @@ describe("replicas of an operator", () => {
     a.stop.abort("stop");
     await clock.step(60_000);
     expect(world.spans).toMatchObject([
-      { replica: "a", from: 5_000, to: 23_000 },
-      { replica: "b", from: 24_000 + BARRIER },
+      { replica: "a", from: BARRIER, to: BARRIER + 18_000 },
+      { replica: "b", from: 20_000 + BARRIER },
     ]);
     expect([a.error, world.overlaps()]).toEqual([undefined, []]);
     await world.end();

@@ -26,6 +26,7 @@ import type { FakeApi } from "@holdfast/kubernetes/testing";
 import type { Random } from "@holdfast/wait";
 import { quietLogger, SECRET_DATA, searchForSecrets, TOKEN } from "../secrets.ts";
 import { ReplicaTransport } from "./operator-world.ts";
+import { pick } from "./simulated-faults.ts";
 
 export interface VaultObject extends KubeObject {
   spec: { name: string };
@@ -70,6 +71,8 @@ export class SimulatedReplica {
   readonly running: Promise<void>;
   readonly #world: ReplicaWorld;
   readonly #logger = quietLogger();
+  /** By how much events of watches are late, in milliseconds. */
+  readonly #lag: number;
   readonly #metrics = new TextMetrics();
   readonly #context: OperatorContext;
   readonly vaults: Informer<VaultObject>;
@@ -79,6 +82,7 @@ export class SimulatedReplica {
     const { clock, random } = world;
     this.identity = identity;
     this.#world = world;
+    this.#lag = pick(random, 0, 20, 500);
     this.transport = new ReplicaTransport(world.api);
     const contexts: OperatorContext[] = [];
     this.running = runOperator(
@@ -108,17 +112,30 @@ export class SimulatedReplica {
     searchForSecrets([...this.#metrics.texts, this.#context.cluster.status()]);
   }
 
-  /** The way to the server, with a token. */
+  /** The way to the server, with a token, and watches that are late. */
   #transport(): KubeTransport {
     const { transport } = this;
     return {
       description: transport.description,
       namespace: transport.namespace,
-      send: ({ headers, ...request }, signal) => {
+      send: async ({ headers, ...request }, signal) => {
         const authorization = `Bearer ${TOKEN}`;
-        return transport.send({ ...request, headers: { ...headers, authorization } }, signal);
+        const own = { ...request, headers: { ...headers, authorization } };
+        const response = await transport.send(own, signal);
+        if (!request.path.includes("watch=true")) return response;
+        return { ...response, body: this.#late(response.body, signal) };
       },
     };
+  }
+
+  async *#late(
+    body: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void> {
+    for await (const chunk of body) {
+      if (this.#lag > 0) await this.#world.clock.sleep(this.#lag, { signal });
+      yield chunk;
+    }
   }
 
   readonly #work: StartWork = ({ token }) => {
@@ -165,7 +182,8 @@ export class SimulatedReplica {
   }
 
   async #apply(vault: Cached<VaultObject>, signal: AbortSignal): Promise<undefined> {
-    const { client } = this.#context;
+    const { client, events } = this.#context;
+    events.record(vault, { reason: "Applied", action: "Apply", note: "applied" });
     const { name, namespace } = vault.metadata;
     const ownerReferences = [ownerReference(Vault, vault)];
     const metadata = { name, namespace, labels: { app: "vaults" }, ownerReferences };

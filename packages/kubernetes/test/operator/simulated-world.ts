@@ -7,6 +7,7 @@ import {
   type Fault,
 } from "@holdfast/kubernetes/testing";
 import { seededRandom } from "@holdfast/wait";
+import { AbortCallbacks } from "../../../../test/abort-callbacks.ts";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { pick, randomFault } from "./simulated-faults.ts";
 import { collect, differences, undesired } from "./simulated-outcome.ts";
@@ -64,6 +65,8 @@ export class SimulatedWorld {
   #isUp = true;
   #isQuiet = false;
   #token = 0;
+  /** The replica of that token. */
+  #leader = "";
   #terms = 0;
   #reconciles = 0;
   #broken = 0;
@@ -79,9 +82,11 @@ export class SimulatedWorld {
   }
 
   async run(): Promise<SimulationReport> {
+    using callbacks = new AbortCallbacks();
     await this.#clock.run(() => this.#live(), { turns: 0 });
     const left = this.#clock.waiters();
     if (left > 0) this.#fault(`${left} timers are left`);
+    if (callbacks.count > 0) this.#fault(`${callbacks.count} callbacks wait for an abort`);
     for (const { identity, stop } of this.#ended)
       if (abortListeners(stop.signal) > 0) this.#fault(`${identity} left a listener`);
     return {
@@ -246,10 +251,15 @@ export class SimulatedWorld {
   /** A reconcile begins. Returns the function that ends it. */
   #enter(replica: string, token: number, key: string): () => void {
     this.#reconciles++;
-    if (token > this.#token) this.#terms++;
+    if (token > this.#token) {
+      this.#terms++;
+      this.#token = token;
+      this.#leader = replica;
+    }
     if (token < this.#token)
       this.#fault(`${replica} works on ${key} with the token of an earlier term`);
-    this.#token = Math.max(token, this.#token);
+    else if (replica !== this.#leader)
+      this.#fault(`${replica} works on ${key} with the token of ${this.#leader}`);
     for (const [other, of] of this.#working)
       if (of !== replica || other === key)
         this.#fault(`${replica} and ${of} work on ${key}, ${other}`);

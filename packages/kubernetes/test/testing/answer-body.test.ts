@@ -7,6 +7,8 @@ async function textOf(body: AnswerBody): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
+const request = { method: "GET", path: "/" };
+
 describe("a body", () => {
   it.each<[Progress, string]>([
     [{ bytes: 0 }, ""],
@@ -16,7 +18,7 @@ describe("a body", () => {
     [{ lines: 2 }, "abc\ndef\n"],
     [{ lines: 3 }, "abc\ndef\ng"],
   ])("is cut after %j", async (after, text) => {
-    const body = new AnswerBody(new AbortController().signal);
+    const body = new AnswerBody(request, new AbortController().signal);
     body.whenReached(after, () => body.end());
     for (const part of ["abc\n", "def\ng"]) body.write(part);
     body.end();
@@ -25,7 +27,7 @@ describe("a body", () => {
 
   it("rejects with the reason of an abort, also when it is complete", async () => {
     const stop = new AbortController();
-    const body = new AnswerBody(stop.signal);
+    const body = new AnswerBody(request, stop.signal);
     body.write("abc");
     body.end();
     stop.abort("stop");

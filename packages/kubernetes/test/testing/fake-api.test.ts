@@ -169,8 +169,10 @@ describe("watches", () => {
     const watch = await kit.watch(WIDGETS, "resourceVersion=1");
     kit.api.stop();
     await watch.reading;
-    expect(watch.end()).toMatchObject({ code: "ECONNRESET" });
-    await expect(kit.send("GET", WIDGETS)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    expect(watch.end()).toMatchObject({ cause: { code: "ECONNRESET" } });
+    await expect(kit.send("GET", WIDGETS)).rejects.toMatchObject({
+      cause: { code: "ECONNREFUSED" },
+    });
     kit.api.start();
     expect((await kit.send("GET", WIDGETS)).status).toBe(200);
     expect(kit.clock.waiters()).toBe(0);
@@ -198,7 +200,7 @@ describe("watches", () => {
       served: [servedResource(Widget)],
     });
     const answer = server.read({ method: "GET", path: `${WIDGETS}?watch=1`, headers: {} }).answer();
-    const body = new AnswerBody(new AbortController().signal);
+    const body = new AnswerBody({ method: "GET", path: "/" }, new AbortController().signal);
     if ("watch" in answer) answer.watch(body);
     expect([listeners, clock.waiters()]).toEqual([1, 1]);
     body.end();

@@ -1,5 +1,7 @@
-import type { Fault } from "@holdfast/kubernetes/testing";
+import { atUrl, isConnectionError, KubeClient } from "@holdfast/kubernetes";
+import type { FakeApi, Fault } from "@holdfast/kubernetes/testing";
 import { describe, expect, it } from "vitest";
+import { errorOf } from "../../../../test/error-of.ts";
 import {
   ApiKit,
   brief,
@@ -85,8 +87,33 @@ describe("intercept", () => {
     const kit = new ApiKit();
     kit.api.intercept({ fault: { type }, verbs: ["create"] });
     const made = kit.send("POST", WIDGETS, { body: widget("a") });
-    await expect(made).rejects.toMatchObject({ code });
+    await expect(made).rejects.toMatchObject({ cause: { code } });
     expect((await kit.send("GET", `${WIDGETS}/a`)).status).toBe(status);
+  });
+
+  it.each<[string, (api: FakeApi) => unknown, string]>([
+    ["a reset", (api) => api.intercept({ fault: { type: "reset" } }), "ECONNRESET"],
+    ["a lost answer", (api) => api.intercept({ fault: { type: "lose" } }), "ECONNRESET"],
+    [
+      "a reset in the body",
+      (api) => api.intercept({ fault: { type: "reset", after: { bytes: 5 } } }),
+      "ECONNRESET",
+    ],
+    ["a stopped server", (api) => api.stop(), "ECONNREFUSED"],
+  ])("rejects with the error of a transport over HTTP: %s", async (_name, arrange, code) => {
+    const { api } = new ApiKit();
+    await using listener = await api.listen();
+    arrange(api);
+    for (const transport of [api.transport, atUrl(listener.url)]) {
+      const client = new KubeClient({ transport });
+      const error = await errorOf(client.find(ConfigMap, "default/ann"));
+      const server = transport.description;
+      expect(isConnectionError(error)).toBe(true);
+      expect(error).toMatchObject({ name: "ConnectionError", server, cause: { code } });
+      expect((error as Error).message).toContain(
+        `GET ${CONFIG_MAPS}/ann: no answer from ${server} (${code}): `,
+      );
+    }
   });
 
   it("delays the right answer, and stops waiting on abort", async () => {
@@ -113,15 +140,15 @@ describe("intercept", () => {
     stop.abort("stop");
     await expect(sent).rejects.toBe("stop");
     kit.api.stop();
-    await expect(other).rejects.toMatchObject({ code: "ECONNRESET" });
+    await expect(other).rejects.toMatchObject({ cause: { code: "ECONNRESET" } });
     expect(kit.clock.waiters()).toBe(0);
   });
 
   it.each([
     [{ type: "close", after: { lines: 1 } }, ["ADDED a 2"], "closed"],
     [{ type: "close" }, [], "closed"],
-    [{ type: "reset", after: { lines: 1 } }, ["ADDED a 2"], { code: "ECONNRESET" }],
-    [{ type: "reset", after: { bytes: 5 } }, [], { code: "ECONNRESET" }],
+    [{ type: "reset", after: { lines: 1 } }, ["ADDED a 2"], { cause: { code: "ECONNRESET" } }],
+    [{ type: "reset", after: { bytes: 5 } }, [], { cause: { code: "ECONNRESET" } }],
     [{ type: "silence", after: { lines: 1 } }, ["ADDED a 2"], "open"],
   ] as const)("breaks a watch: %j", async (fault, events, end) => {
     const kit = new ApiKit();

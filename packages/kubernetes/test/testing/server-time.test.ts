@@ -81,7 +81,7 @@ describe("restore", () => {
     kit.api.restore(snapshot);
     await watch.reading;
     expect(brief(watch.events)).toEqual(["ADDED b 3", "MODIFIED a 4"]);
-    expect(watch.end()).toMatchObject({ code: "ECONNRESET" });
+    expect(watch.end()).toMatchObject({ cause: { code: "ECONNRESET" } });
     const { body } = await kit.send("GET", WIDGETS);
     expect(body.metadata["resourceVersion"]).toBe("2");
     expect(body.items).toMatchObject([{ metadata: { name: "a" }, spec: { color: "red" } }]);

@@ -11,6 +11,7 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 interface Parts {
   readonly cluster?: object;
+  readonly namespace?: string | undefined;
   readonly user?: object;
   readonly context?: string;
 }
@@ -18,13 +19,14 @@ interface Parts {
 /** A kubeconfig for the server, with its CA, a token, and the namespace "team-a". */
 function kubeConfig(
   server: TestServer,
-  { cluster, user, context = "test" }: Parts = {},
+  { cluster, user, context = "test", ...parts }: Parts = {},
 ): KubeConfig {
+  const { namespace } = { namespace: "team-a", ...parts };
   const config = new KubeConfig();
   config.loadFromOptions({
     clusters: [{ name: "c", server: server.url, caData: base64(certificates.ca), ...cluster }],
     users: [{ name: "u", token: TOKEN, ...user }],
-    contexts: [{ name: "test", cluster: "c", user: "u", namespace: "team-a" }],
+    contexts: [{ name: "test", cluster: "c", user: "u", ...(namespace && { namespace }) }],
     currentContext: context,
   });
   return config;
@@ -68,6 +70,11 @@ describe("fromKubeConfig", () => {
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
     expectNoSecret(transport);
     transport.closeIdle?.();
+  });
+
+  it("takes the namespace default where the context names none, as kubectl does", async () => {
+    await using server = await serve();
+    expect(fromKubeConfig(kubeConfig(server, { namespace: undefined })).namespace).toBe("default");
   });
 
   it("keeps its connection, and asks for options at most every 10 s", async () => {

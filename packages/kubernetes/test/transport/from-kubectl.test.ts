@@ -71,6 +71,12 @@ describe("fromKubectl", () => {
     transport.closeIdle?.();
   });
 
+  it("takes the namespace default where the context names none, as kubectl does", () => {
+    using program = fakeKubectl();
+    program.say("view", view({ url: "https://a" }, {}).replace(/,"namespace":"team-a"/, ""));
+    expect(fromKubectl({ kubectl: program.kubectl }).namespace).toBe("default");
+  });
+
   it("uses a context by its name, and its client certificate", async () => {
     using program = fakeKubectl();
     const names: unknown[] = [];
@@ -173,7 +179,11 @@ describe("fromKubectl", () => {
     program.say("stderr", "error: current-context must exist in order to minify\n");
     const { kubectl } = program;
     expect(() => fromKubectl({ kubectl })).toThrow(
-      `"${kubectl} ${VIEW}" failed: error: current-context must exist in order to minify`,
+      `"${kubectl} ${VIEW}" failed: error: current-context must exist in order to minify; see "kubectl config get-contexts", and choose with "kubectl config use-context"`,
+    );
+    program.say("stderr", "Unable to connect to the server\n");
+    expect(() => fromKubectl({ kubectl })).toThrow(
+      new Error(`"${kubectl} ${VIEW}" failed: Unable to connect to the server`),
     );
   });
 

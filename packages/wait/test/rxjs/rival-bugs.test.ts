@@ -32,8 +32,11 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
   });
 
   afterEach(() => {
-    expect(harness.waiters()).toBe(0);
-    harness.close();
+    try {
+      expect(harness.waiters()).toBe(0);
+    } finally {
+      harness.close();
+    }
   });
 
   const failing = (): Observable<never> =>

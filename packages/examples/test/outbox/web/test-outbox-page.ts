@@ -1,7 +1,7 @@
 import { realClock } from "@holdfast/clock";
 import type { Locator, Page } from "playwright-core";
 import { describe, it } from "vitest";
-import { isBrowserMissing, PATIENCE, PATIENT, rowOf, visit } from "../../web/browser.ts";
+import { PATIENCE, PATIENT, rowOf, visit } from "../../web/browser.ts";
 import { outboxPage } from "./outbox-page.ts";
 
 const service = (page: Page, name: string): Locator =>
@@ -14,7 +14,7 @@ const answered = (page: Page, text: string): Promise<void> =>
  * The page of a run in a real browser, in real time. The tests wait for conditions only, however long they take.
  */
 export function testOutboxPage(): void {
-  describe.skipIf(isBrowserMissing)("the page of a run", PATIENT, () => {
+  describe("the page of a run", PATIENT, () => {
     it("shows the messages, the ladder, the workers and the lock", async ({ expect }) => {
       const now = realClock.now();
       await using world = await outboxPage({
@@ -131,7 +131,7 @@ export function testOutboxPage(): void {
       const { page } = visitor;
       world.ended.add("worker-2"); // The page has not heard of it.
       await page.getByRole("button", { name: "Kill worker-2" }).click();
-      await answered(page, 'There is no worker "worker-2" to kill.');
+      await answered(page, 'Worker "worker-2" does not run.');
       expect(await page.locator(".answer").getAttribute("data-state")).toBe("refused");
       await world[Symbol.asyncDispose]();
       await page.getByRole("status").filter({ hasText: "disconnected" }).waitFor();

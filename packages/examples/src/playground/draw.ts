@@ -1,0 +1,36 @@
+import { pictureOf } from "../herd/pictures.ts";
+import { type Measurement, simulate } from "../herd/simulate.ts";
+import { ladderPicture } from "../ladder/picture.ts";
+import { type Rung, rungsOf } from "../ladder/rungs.ts";
+import type { Settings } from "./settings.ts";
+import { expressionOf, JITTERS, STRATEGIES, strategyOf } from "./shape.ts";
+
+/** The delays that are shown. */
+const COUNT = 10;
+/** About two seconds of a machine; more would teach nothing new. */
+const MOST_CALLS = 150_000;
+
+/** The first delays, as numbers and as a picture. */
+export function drawLadder({ shape, cap, scenario: { seed } }: Settings): {
+  rungs: Rung[];
+  svg: string;
+} {
+  const rungs = rungsOf((random) => strategyOf(shape, random), COUNT, seed);
+  return { rungs, svg: ladderPicture({ code: expressionOf(shape), rungs, cap, seed }) };
+}
+
+/** The load on a server that comes back, as a measurement and as a picture. */
+export async function drawHerd(settings: Settings): Promise<{ load: Measurement; svg: string }> {
+  const { shape, strategy, jitter, scenario } = settings;
+  const isDecorrelated = strategy === "decorrelated";
+  const form = {
+    name: "playground",
+    title: isDecorrelated
+      ? "decorrelated jitter"
+      : `${STRATEGIES[strategy].title}, jitter: ${JITTERS[jitter].title}`,
+    range: isDecorrelated ? "up to factor × the last one" : JITTERS[jitter].range,
+    backoff: (random: () => number) => strategyOf(shape, random),
+  };
+  const load = await simulate(form, scenario, MOST_CALLS);
+  return { load, svg: pictureOf({ form, load }, scenario) };
+}

@@ -1,0 +1,141 @@
+import { realClock } from "@holdfast/clock";
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import { applyPreset, type Draft, draftOf, fragmentOf, PRESETS } from "../draft.ts";
+import { drawLadder } from "../draw.ts";
+import { type Problems, type Settings, settingsOf } from "../settings.ts";
+import { programOf } from "../shape.ts";
+import { type ControlsModel, herdControls, shapeControls } from "./controls.ts";
+import { HerdRunner, type HerdState } from "./herd-runner.ts";
+import { code, herd, image, numbers } from "./results.ts";
+
+/** How long the settings rest before a simulation starts, in milliseconds. */
+const REST = 250;
+
+let { draft, unknown } = draftOf(location.hash);
+let problems: Problems = {};
+/** The latest settings that were valid. */
+let settings: Settings | undefined;
+let herdState: HerdState | undefined;
+let said = "";
+let changed = new AbortController();
+
+const runner = new HerdRunner((state) => {
+  herdState = state;
+  if (state.state === "done") said = "Simulation done";
+  draw();
+});
+
+function change(part: Partial<Draft>): void {
+  draft = { ...draft, ...part };
+  unknown = [];
+  history.replaceState(null, "", `#${fragmentOf(draft)}`);
+  check(REST);
+}
+
+function check(rest: number): void {
+  const checked = settingsOf(draft);
+  runner.stop();
+  changed.abort();
+  said = "";
+  problems = "problems" in checked ? checked.problems : {};
+  if ("settings" in checked) {
+    settings = checked.settings;
+    void simulate(settings, rest);
+  }
+  draw();
+}
+
+async function simulate(latest: Settings, rest: number): Promise<void> {
+  changed = new AbortController();
+  const { signal } = changed;
+  try {
+    await realClock.sleep(rest, { signal });
+    runner.run(latest);
+  } catch (reason) {
+    if (!signal.aborted) throw reason;
+  }
+}
+
+function copy(text: string, what: string): void {
+  navigator.clipboard.writeText(text).then(
+    () => say(`${what} copied`),
+    () => say("The browser does not allow this page to copy"),
+  );
+}
+
+function say(words: string): void {
+  said = words;
+  draw();
+}
+
+function complaints(): TemplateResult | typeof nothing {
+  const messages = [
+    ...unknown.map((name) => `The link has an unknown setting: ${name.slice(0, 40)}`),
+    ...Object.values(problems),
+  ];
+  if (messages.length === 0) return nothing;
+  return html`<div class="complaints" role="alert">
+    <p>${settings === undefined ? "Nothing is drawn:" : "The pictures show the last valid settings:"}</p>
+    <ul>
+      ${messages.map((message) => html`<li>${message}</li>`)}
+    </ul>
+  </div>`;
+}
+
+function results(current: Settings): TemplateResult {
+  const { rungs, svg } = drawLadder(current);
+  const program = programOf(current.shape);
+  const isRunning = herdState?.state === "running";
+  return html`<section aria-labelledby="ladder-title">
+      <h2 id="ladder-title">The ladder of one client</h2>
+      ${image(svg)}
+    </section>
+    <section aria-labelledby="herd-title" aria-busy=${isRunning ? "true" : "false"}>
+      <h2 id="herd-title">The herd of all clients</h2>
+      <p>
+        All clients lose the server at the same instant and call until they are served. The server
+        comes back after the outage and serves 10 calls at a time, 100 ms each.
+      </p>
+      ${herd(herdState)}
+    </section>
+    <section aria-labelledby="code-title">
+      <h2 id="code-title">Code</h2>
+      ${code(program, (text) => copy(text, "Code"))}
+    </section>
+    <section aria-labelledby="numbers-title">
+      <h2 id="numbers-title">Numbers</h2>
+      ${numbers(rungs)}
+    </section>`;
+}
+
+function draw(): void {
+  const model: ControlsModel = {
+    draft,
+    problems,
+    change,
+    preset: (index) => {
+      const preset = PRESETS[index];
+      if (preset !== undefined) change(applyPreset(draft, preset));
+    },
+  };
+  const isStale = Object.keys(problems).length > 0;
+  render(
+    html`<form @submit=${(event: Event) => event.preventDefault()}>
+        ${shapeControls(model)} ${herdControls(model)}
+        <button type="button" @click=${() => copy(location.href, "Link")}>Copy link</button>
+      </form>
+      <div class=${isStale ? "results stale" : "results"}>
+        <p class="unseen" role="status">${said}</p>
+        ${complaints()} ${settings === undefined ? nothing : results(settings)}
+      </div>`,
+    mount,
+  );
+}
+
+const mount = document.getElementById("lab") as HTMLElement;
+mount.replaceChildren();
+addEventListener("hashchange", () => {
+  ({ draft, unknown } = draftOf(location.hash));
+  check(0);
+});
+check(0);

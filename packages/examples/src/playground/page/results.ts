@@ -1,0 +1,65 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import { count, seconds } from "../../herd/columns.ts";
+import type { Rung } from "../../ladder/rungs.ts";
+import { formatDuration } from "../../terminal/duration.ts";
+import type { HerdState } from "./herd-runner.ts";
+
+/** A drawing as an image: what it says, a screen reader reads. */
+export function image(svg: string): TemplateResult {
+  const title = /<title[^>]*>([^<]*)<\/title>/.exec(svg)?.[1] ?? "";
+  const text = new DOMParser().parseFromString(title, "text/html").body.textContent ?? "";
+  return html`<div class="picture" tabindex="0" role="group" aria-label="Picture">
+    <img src="data:image/svg+xml,${encodeURIComponent(svg)}" alt=${text} />
+  </div>`;
+}
+
+export function numbers(rungs: readonly Rung[]): TemplateResult {
+  let at = 0;
+  return html`<table aria-labelledby="numbers-title">
+    <thead>
+      <tr>
+        <th scope="col">Delay</th>
+        <th scope="col">Shortest</th>
+        <th scope="col">Longest</th>
+        <th scope="col">This run</th>
+        <th scope="col">Next call at</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rungs.map(({ low, high, drawn }, index) => {
+        at += drawn;
+        return html`<tr>
+          <th scope="row">${index + 1}</th>
+          ${[low, high, drawn, at].map((value) => html`<td>${formatDuration(value)}</td>`)}
+        </tr>`;
+      })}
+    </tbody>
+  </table>`;
+}
+
+export function code(program: string, copy: (text: string) => void): TemplateResult {
+  return html`<div class="code">
+    <pre tabindex="0" aria-label="Code"><code>${program}</code></pre>
+    <button type="button" class="copy-code" @click=${() => copy(program)}>Copy code</button>
+  </div>`;
+}
+
+export function herd(state: HerdState | undefined): TemplateResult | typeof nothing {
+  if (state === undefined) return nothing;
+  if (state.state === "running") return html`<p class="pending">Simulating…</p>`;
+  if (state.state === "failed")
+    return html`<p class="problem">
+      Not simulated: ${state.problem}. Use longer delays, fewer clients or a shorter outage.
+    </p>`;
+  const { inVain, calls, peak, lastServed } = state.load;
+  const facts: [string, string][] = [
+    ["Calls while the server was down", count(inVain)],
+    ["Calls afterwards, until all were served", count(calls)],
+    ["Most calls within 250 ms", count(peak)],
+    ["Last client served after", seconds(lastServed)],
+  ];
+  return html`${image(state.svg)}
+    <dl>
+      ${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+    </dl>`;
+}

@@ -1,0 +1,355 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PATIENCE, useBrowser, visit } from "../web/browser.ts";
+import { buildSite, type Site } from "./build-site.ts";
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+let site: Site;
+
+useBrowser();
+beforeAll(async () => {
+  site = await buildSite();
+}, 600_000);
+afterAll(() => site[Symbol.dispose]());
+
+const PAGES = [
+  "index.html",
+  "modules.html",
+  "modules/_holdfast_wait.html",
+  "functions/_holdfast_wait.retry.html",
+  "classes/_holdfast_controller.Controller.html",
+  "interfaces/_holdfast_wait.RetryOptions.html",
+  "documents/Coming_from_Go.html",
+  "documents/Backing_off.html",
+  "documents/Playground.html",
+];
+
+const LOOKS = [
+  { width: 1_280, colorScheme: "light" },
+  { width: 1_280, colorScheme: "dark" },
+  { width: 390, colorScheme: "light" },
+  { width: 390, colorScheme: "dark" },
+] as const;
+
+/** Opens a page, and waits until its script has filled the sidebar. */
+async function open(path: string, look: (typeof LOOKS)[number] = LOOKS[0]) {
+  const { width, colorScheme } = look;
+  const visitor = await visit(site.url(path), { colorScheme, viewport: { width, height: 900 } });
+  await visitor.page.locator("#tsd-nav-container a").first().waitFor({ state: "attached" });
+  if (path.includes("Playground")) await herdDrawn(visitor.page);
+  return visitor;
+}
+
+async function herdDrawn(page: Page): Promise<void> {
+  await page.getByText("Last client served after").waitFor();
+}
+
+interface AxeResult {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** What WCAG 2.2 AA objects to, as far as a program can tell. */
+async function objections(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: AXE });
+  const violations = await page.evaluate<AxeResult[]>(
+    `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }).then((found) => found.violations)`,
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes
+      .slice(0, 5)
+      .map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+  );
+}
+
+describe("the site", { timeout: 4 * PATIENCE }, () => {
+  describe.each(PAGES)("%s", (path) => {
+    it.each(LOOKS)(
+      "at $width px, $colorScheme: no error, no request, no horizontal scroll, WCAG AA",
+      async (look) => {
+        await using visitor = await open(path, look);
+        const { page, problems } = visitor;
+        const loaded = await page.evaluate<string[]>(
+          `performance.getEntriesByType("resource").map(({ name }) => name)`,
+        );
+        expect(loaded.filter((url) => !/^(file|data|blob):/.test(url))).toEqual([]);
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);
+        expect(await objections(page)).toEqual([]);
+        expect(problems).toEqual([]);
+      },
+    );
+  });
+
+  it.each(["index.html", "documents/Backing_off.html", "documents/Playground.html"])(
+    "Tab reaches everything in %s",
+    async (path) => {
+      await using visitor = await open(path);
+      const { page } = visitor;
+      await page.evaluate(MARK_REACHABLE);
+      const wanted = await page.evaluate<number>("reachable.length");
+      for (let tabs = 0; tabs < wanted + 5; tabs++) {
+        await page.keyboard.press("Tab");
+        await page.evaluate("reached.add(document.activeElement)");
+      }
+      const missed = await page.evaluate<string[]>(
+        "reachable.filter((one) => !reached.has(one)).map((one) => one.outerHTML.slice(0, 120))",
+      );
+      expect(wanted).toBeGreaterThan(10);
+      expect(missed).toEqual([]);
+    },
+  );
+
+  it("opens and closes its menu with the keyboard in a narrow window", async () => {
+    await using visitor = await open("documents/Backing_off.html", LOOKS[2]);
+    const { page } = visitor;
+    const menu = page.getByRole("button", { name: "Menu" });
+    const link = page.locator("#sidebar").getByRole("link", { name: "Playground" }).first();
+    expect(await link.isVisible()).toBe(false);
+    await menu.focus();
+    await page.keyboard.press("Enter");
+    await link.waitFor();
+    expect(await menu.getAttribute("aria-expanded")).toBe("true");
+    expect(
+      await page.evaluate("document.getElementById('sidebar').contains(document.activeElement)"),
+    ).toBe(true);
+    await page.keyboard.press("Escape");
+    await link.waitFor({ state: "hidden" });
+    expect(await page.evaluate("document.activeElement.id")).toBe("menu");
+  });
+
+  it("shows the first screen: sentence, install, ladder, snippets, doors", async () => {
+    await using visitor = await open("index.html");
+    const { page } = visitor;
+    expect(await page.locator("h1").textContent()).toBe("Holdfast");
+    expect(await page.locator("pre").first().textContent()).toContain("npm install @holdfast/");
+    expect(await page.locator(".hero img").evaluate("(image) => image.naturalWidth")).toBe(760);
+    expect(await page.locator(".snippets h2").allInnerTexts()).toHaveLength(2);
+    expect(await page.locator(".doors h2").allInnerTexts()).toEqual([
+      "Retry and poll",
+      "Controllers and operators",
+      "Testing",
+    ]);
+    const links = page.locator("#tsd-toolbar-links a");
+    expect(await links.allInnerTexts()).toEqual(["Guides", "API", "Playground", "Changelog"]);
+  });
+
+  it("shows the options of a function as a table on its page", async () => {
+    await using visitor = await open("functions/_holdfast_wait.retry.html");
+    const table = visitor.page.locator(".options table");
+    expect(await table.locator("thead th").allInnerTexts()).toEqual([
+      "Option",
+      "Type",
+      "Default",
+      "Description",
+    ]);
+    const row = (name: string) =>
+      table
+        .getByRole("row")
+        .filter({ has: visitor.page.getByRole("rowheader", { name, exact: true }) });
+    expect(await row("attemptTimeout").getByRole("cell").allInnerTexts()).toEqual([
+      "number",
+      "Infinity",
+      expect.stringMatching(/^Time limit of each attempt, in milliseconds\./),
+    ]);
+    expect(await table.getByRole("rowheader").allInnerTexts()).toEqual([
+      "attemptTimeout",
+      "backoff",
+      "clock",
+      "delay",
+      "maxElapsed",
+      "onRetry",
+      "retries",
+      "shouldRetry",
+      "signal",
+    ]);
+  });
+
+  it("has a sidebar of guides in reading order, then packages, at most three levels deep", async () => {
+    await using visitor = await open("documents/Backing_off.html");
+    const { page } = visitor;
+    const top = await page.locator("#tsd-nav-container > li > details > summary").allInnerTexts();
+    expect(top.slice(0, 3)).toEqual(["Start here", "Retrying and polling", "Testing"]);
+    expect(top.slice(-5)).toEqual([
+      "@holdfast/wait",
+      "@holdfast/clock",
+      "@holdfast/controller",
+      "@holdfast/outbox",
+      "@holdfast/kubernetes",
+    ]);
+    expect(await page.locator("#tsd-nav-container li li li").count()).toBeGreaterThan(100);
+    expect(await page.locator("#tsd-nav-container li li li li").count()).toBe(0);
+  });
+
+  it("has room for the longest name in the sidebar", async () => {
+    await using visitor = await open("functions/_holdfast_wait.retry.html");
+    await visitor.page.evaluate(
+      "for (const one of document.querySelectorAll('#tsd-nav-container details')) one.open = true",
+    );
+    const wrapped = await visitor.page.evaluate<string[]>(
+      `[...document.querySelectorAll("#tsd-nav-container a:has(.tsd-kind-icon)")]
+        .filter((link) => link.querySelector("span")?.getClientRects().length > 1 || link.offsetHeight > 34)
+        .map((link) => link.textContent)`,
+    );
+    expect(wrapped).toEqual([]);
+  });
+
+  it("links each guide to the previous and the next", async () => {
+    await using visitor = await open("documents/Retrying_and_polling.html");
+    const { page } = visitor;
+    const pager = page.getByRole("navigation", { name: "Previous and next" });
+    await pager.getByRole("link", { name: /^Next/ }).click();
+    await page.waitForURL(/documents\/(?!Retrying_and_polling)/);
+    await pager.getByRole("link", { name: "Previous Retrying and polling" }).click();
+    await page.waitForURL(/Retrying_and_polling/);
+  });
+
+  it.each([
+    { query: "retry", first: "@holdfast/wait.retry" },
+    { query: "backoff", first: "@holdfast/wait.Backoff" },
+    { query: "controller", first: "@holdfast/controller.Controller" },
+    { query: "withTimeout", first: "@holdfast/wait.withTimeout" },
+    { query: "SIGTERM", first: /^(?!@holdfast)/ },
+  ])("finds $first for $query", async ({ query, first }) => {
+    await using visitor = await open("index.html");
+    const { page } = visitor;
+    await page.waitForFunction("window.searchData !== undefined");
+    await page.keyboard.press("/");
+    await page.getByRole("combobox", { name: "Search guides and API" }).fill(query);
+    await page.getByRole("option").first().waitFor();
+    const [best = ""] = await page
+      .getByRole("option")
+      .evaluateAll((found) =>
+        found.map((one) => (one as { textContent: string }).textContent.replaceAll(/\s/g, "")),
+      );
+    if (typeof first === "string") expect(best).toBe(first);
+    else expect(best).toMatch(first);
+  });
+
+  it("names no repository that is not configured", () => {
+    const pages = readdirSync(site.folder, { recursive: true, encoding: "utf8" }).filter((path) =>
+      path.endsWith(".html"),
+    );
+    const naming = pages.filter((path) =>
+      /github\.com\/holdfast|Defined in/.test(readFileSync(join(site.folder, path), "utf8")),
+    );
+    expect(pages.length).toBeGreaterThan(400);
+    expect(naming).toEqual([]);
+  });
+});
+
+/** Collects what Tab has to reach: one radio button or one part of the page is like another. */
+const MARK_REACHABLE = `
+  globalThis.reached = new Set();
+  globalThis.reachable = [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled);
+`;
+
+describe("the playground", { timeout: 4 * PATIENCE }, () => {
+  const pictures = (page: Page) =>
+    page.locator("#lab img").evaluateAll((all) => all.map((one) => (one as { src: string }).src));
+
+  it("draws the same pictures from its address", async () => {
+    await using first = await open("documents/Playground.html");
+    await first.page.getByLabel("Jitter").selectOption("full");
+    await first.page.getByLabel("First delay", { exact: true }).fill("250");
+    await first.page.getByLabel("Seed").fill("42");
+    await first.page.getByLabel("Clients", { exact: true }).fill("300");
+    await herdDrawn(first.page);
+    const drawn = await pictures(first.page);
+    const address = first.page.url();
+    expect(address).toContain("jitter=full");
+    await using second = await visit(address);
+    await herdDrawn(second.page);
+    expect(drawn).toHaveLength(2);
+    expect(await pictures(second.page)).toEqual(drawn);
+    await using other = await visit(address.replace("seed=42", "seed=43"));
+    await herdDrawn(other.page);
+    const others = await pictures(other.page);
+    expect(others[0]).not.toBe(drawn[0]);
+    expect(others[1]).not.toBe(drawn[1]);
+  });
+
+  it("follows its sliders from the keyboard", async () => {
+    await using visitor = await open("documents/Playground.html");
+    const { page } = visitor;
+    const before = await pictures(page);
+    await page.getByLabel("First delay, slider").focus();
+    await page.keyboard.press("ArrowRight");
+    await expect
+      .poll(() => page.getByLabel("First delay", { exact: true }).inputValue())
+      .not.toBe("100");
+    expect((await pictures(page))[0]).not.toBe(before[0]);
+    await page.getByLabel("Longest delay, slider").focus();
+    await page.keyboard.press("End");
+    await expect
+      .poll(() => page.getByLabel("Longest delay", { exact: true }).inputValue())
+      .toBe("Infinity");
+    expect(await page.locator("#lab pre").textContent()).not.toContain("cap");
+  });
+
+  it("shows a preset as code, as numbers and in its fields", async () => {
+    await using visitor = await open("documents/Playground.html");
+    const { page } = visitor;
+    await page.getByLabel("Preset").selectOption("CrashLoopBackOff of Kubernetes");
+    expect(await page.locator("#lab pre").textContent()).toBe(
+      'import { retry } from "@holdfast/wait";\n\nconst backoff = { duration: 10_000, factor: 2, cap: 300_000 };\nawait retry(call, { backoff });',
+    );
+    const row = page
+      .getByRole("row")
+      .filter({ has: page.getByRole("rowheader", { name: "6", exact: true }) });
+    expect(await row.getByRole("cell").allInnerTexts()).toEqual([
+      "5m00s",
+      "5m00s",
+      "5m00s",
+      "10m10s",
+    ]);
+    expect(await page.getByLabel("First delay", { exact: true }).inputValue()).toBe("10000");
+  });
+
+  it("says what is wrong with a field, and keeps the last pictures", async () => {
+    await using visitor = await open("documents/Playground.html");
+    const { page, problems } = visitor;
+    const before = await pictures(page);
+    const field = page.getByLabel("Growth", { exact: true });
+    await field.fill("fast");
+    const message = 'factor must be a number, not "fast"';
+    await page.getByRole("alert").getByText(message).waitFor();
+    expect(await field.getAttribute("aria-invalid")).toBe("true");
+    expect(await page.locator("#factor-note").textContent()).toBe(message);
+    expect((await pictures(page))[0]).toBe(before[0]);
+    await field.fill("3");
+    await page.getByRole("alert").waitFor({ state: "hidden" });
+    expect(problems).toEqual([]);
+  });
+
+  it("says what is wrong with a link", async () => {
+    await using visitor = await visit(
+      site.url(
+        "documents/Playground.html#strategy=magic&duration=-5&size=3&outage=<img onerror=alert(1)>",
+      ),
+    );
+    const { page, problems } = visitor;
+    const alert = page.getByRole("alert");
+    await alert.waitFor();
+    const text = await alert.textContent();
+    expect(text).toContain("The link has an unknown setting: size");
+    expect(text).toContain(
+      "strategy must be one of exponential, fibonacci, linear, constant, decorrelated",
+    );
+    expect(text).toContain('outage must be a number, not "<img onerror=alert(1)>"');
+    expect(await page.locator("#lab img").count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  it("says so when there are too many calls to simulate", async () => {
+    await using visitor = await visit(
+      site.url("documents/Playground.html#strategy=constant&duration=1&jitter=none&outage=60"),
+    );
+    await visitor.page.getByText("Not simulated: more than 150000 calls").waitFor();
+    expect(visitor.problems).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+// The guides in reading order, by section. A guide that is not listed fails the build.
+import { readdirSync } from "node:fs";
+
+const decisions = readdirSync(new URL("../../docs/adr/", import.meta.url))
+  .filter((name) => /^\d.*\.md$/.test(name))
+  .sort()
+  .map((name) => `docs/adr/${name}`);
+
+/** @typedef {{ title: string, pages: string[] }} Section */
+
+/** @type {Section[]} paths from the root of the repository */
+export const contents = [
+  {
+    title: "Start here",
+    pages: ["README.md", "docs/getting-started.md", "docs/runtimes.md", "docs/comparison.md"],
+  },
+  {
+    title: "Retrying and polling",
+    pages: [
+      "docs/retrying-and-polling.md",
+      "docs/http-with-fetch.md",
+      "docs/choosing-a-delay.md",
+      "docs/backing-off.md",
+      "docs/choosing-jitter.md",
+      "docs/with-rxjs.md",
+    ],
+  },
+  {
+    title: "Testing",
+    pages: ["docs/testing-with-the-fake-clock.md", "docs/test-runners.md"],
+  },
+  {
+    title: "Controllers",
+    pages: [
+      "docs/work-queue.md",
+      "docs/controller.md",
+      "docs/leader-election.md",
+      "docs/running-in-production.md",
+    ],
+  },
+  {
+    title: "Operators",
+    pages: [
+      "docs/first-operator.md",
+      "docs/testing-an-operator.md",
+      "docs/operating-an-operator.md",
+    ],
+  },
+  { title: "Outbox", pages: ["docs/outbox.md"] },
+  {
+    title: "Coming from",
+    pages: ["docs/coming-from-p-retry.md", "docs/coming-from-go.md"],
+  },
+  {
+    title: "Examples",
+    pages: [
+      "packages/examples/README.md",
+      "packages/examples/src/supervisor/README.md",
+      "packages/examples/src/outbox/README.md",
+      "packages/examples/src/grpc-connect/README.md",
+      "packages/examples/src/herd/README.md",
+      "packages/examples/src/ethernet/README.md",
+      "docs/ethernet.md",
+    ],
+  },
+  {
+    title: "Project",
+    pages: ["CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/mutation.md"],
+  },
+  { title: "Decisions", pages: ["docs/adr/README.md", ...decisions] },
+];
+
+/** Pages with a place of their own in the header and the sidebar. */
+export const PLAYGROUND = "docs/site/playground.md";
+
+/** Titles that differ from the first heading. */
+export const titles = new Map([["README.md", "Overview"]]);
