@@ -7,7 +7,16 @@ const libraries = "packages/{clock,wait,controller}/src/**/*.ts";
 const sources = "packages/*/src/**/*.ts";
 
 export default defineConfig(
-  { ignores: ["**/dist/", "**/coverage/", "**/reports/", "**/.stryker-tmp/", "docs/api/"] },
+  {
+    ignores: [
+      "**/dist/",
+      "**/release/",
+      "**/coverage/",
+      "**/reports/",
+      "**/.stryker-tmp/",
+      "docs/api/",
+    ],
+  },
 
   {
     files: ["**/*.ts"],

@@ -1,13 +1,16 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { releasedEntries } from "./tools/packages.mjs";
 
-// By default tests run on the sources of every workspace package, without a build.
-// TEST_DIST=1 runs the same tests on what would be published: dist, through `exports`.
+// By default tests run on the sources of every workspace package, without a build. TEST_DIST=1 builds,
+// and runs the same tests on the bundles that would be published.
+const isReleased = Boolean(process.env["TEST_DIST"]);
 // "node" and not Vite's "module", which is for bundlers: dependencies resolve as they do for users.
-const conditions = process.env["TEST_DIST"] ? ["node"] : ["@holdfast/source", "node"];
+const conditions = isReleased ? ["node"] : ["@holdfast/source", "node"];
+const alias = isReleased ? releasedEntries() : [];
 
 export default defineConfig({
-  resolve: { conditions },
+  resolve: { conditions, alias },
   ssr: { resolve: { conditions } },
   test: {
     include: [
@@ -24,7 +27,7 @@ export default defineConfig({
     testTimeout: 120_000,
     // Two more than the cores: some tests wait for processes and for real time.
     maxWorkers: availableParallelism() + 2,
-    globalSetup: ["test/seed.ts"],
+    globalSetup: ["test/seed.ts", ...(isReleased ? ["test/release.ts"] : [])],
     setupFiles: [
       "test/seed.setup.ts",
       "test/shared-worker.setup.ts",

@@ -38,12 +38,12 @@ export function testResourceLock(name: string, make: () => ResourceLock): void {
       expect(await lock.get(signal)).toEqual(second);
     });
 
-    it("refuses to replace what is not there", async () => {
+    it("rejects the replacement of a missing record", async () => {
       const lock = make();
       expect(await errorOf(lock.update(record, "1", signal))).toSatisfy(isLockConflictError);
     });
 
-    it("lets one of many win who write at once, again and again", async () => {
+    it("lets one of many simultaneous writers win, every time", async () => {
       const lock = make();
       let { version } = await lock.create(record, signal);
       for (let round = 0; round < 20; round++) {

@@ -28,9 +28,19 @@ const steps = [
     remedy: "packages/examples/doctest/FILE/L12.ts is the example at line 12 of FILE",
   },
   {
+    name: "api",
+    command: "node tools/api-report.mjs --check",
+    remedy: "npm run api, read the difference, and name it in CHANGELOG.md",
+  },
+  {
     name: "docs",
     command: "typedoc --emit none",
     remedy: "describe the export, or mend the link, where the message points",
+  },
+  {
+    name: "words",
+    command: "node tools/clauses.mjs",
+    remedy: "name the thing instead of writing a clause: a key, an attempt, the caller, the holder",
   },
   {
     name: "unused",

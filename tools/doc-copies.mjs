@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const COPY = /^<!-- copy of (\S+) -->(?:\n\n```[\s\S]*?\n```(?=\n|$))?/gm;
 const LANGUAGES = { ".ts": "ts", ".yaml": "yaml", ".json": "json" };
 
-const SKIPPED = /(^|\/)(node_modules|dist|coverage|reports|doctest|\.[^/]+)$|^docs\/api$/;
+const SKIPPED = /(^|\/)(node_modules|dist|release|coverage|reports|doctest|\.[^/]+)$|^docs\/api$/;
 
 /**
  * @param {string} root

@@ -93,6 +93,7 @@ module.exports = {
     terminal: [],
     web: ["terminal"],
     picture: [],
+    "getting-started": [],
     recipes: ["@holdfast/wait/rxjs", "@holdfast/controller/file-lock"],
     supervisor: [
       "terminal",
@@ -103,6 +104,7 @@ module.exports = {
     "grpc-connect": ["terminal"],
     outbox: ["terminal", "web", ...outbox],
     greeter: ["@holdfast/kubernetes"],
+    "dns-sync": ["terminal", "web", "@holdfast/kubernetes", "@holdfast/kubernetes/testing"],
     ethernet: ["terminal", "picture"],
     herd: ["terminal", "picture"],
     ladder: ["terminal", "picture"],

@@ -1,10 +1,15 @@
 // Packs every public package as it would be published and looks at the tarballs from outside:
-// publint, attw, and a consumer beyond the workspace that imports, requires and type-checks each entry.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// publint, attw, a consumer beyond the workspace that imports, requires and type-checks each entry, and a newcomer who
+// follows the guide of the first operator.
+import { deepEqual } from "node:assert/strict";
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { bin, installInto, packInto, publicPackages, run, tarballOf } from "./tarballs.mjs";
+import { join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { checkFirstOperator } from "./first-operator.mjs";
+import { bin, publicPackages, run } from "./packages.mjs";
+import { problemsOfFiles, problemsOfManifest, problemsOfReadme } from "./packed.mjs";
+import { installInto, packInto, tarballOf } from "./tarballs.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
@@ -18,6 +23,7 @@ try {
   for (const { manifest } of packages) checkTarball(manifest);
   checkConsumer(packages);
   checkAlone(packages);
+  await checkFirstOperator(packages, consumer);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -29,10 +35,19 @@ function checkTarball(manifest) {
   const tarball = tarballOf(consumer, manifest);
   run(bin("publint"), ["--strict", tarball]);
   run(bin("attw"), ["--profile", "esm-only", tarball]);
-  const files = run("tar", ["-tzf", tarball]).split("\n");
-  for (const file of ["README.md", "LICENSE", "dist/index.js", "dist/index.d.ts", "src/index.ts"])
-    if (!files.includes(`package/${file}`))
-      throw new Error(`${manifest.name} is packed without ${file}`);
+  const read = (file) => run("tar", ["-xzOf", tarball, `package/${file}`]);
+  const files = run("tar", ["-tzf", tarball])
+    .split("\n")
+    .filter(Boolean)
+    .map((file) => file.replace("package/", ""));
+  const packed = JSON.parse(read("package.json"));
+  const problems = [
+    ...problemsOfFiles(files, packed, read),
+    ...problemsOfManifest(packed),
+    ...problemsOfReadme(read("README.md")),
+  ];
+  if (problems.length > 0)
+    throw new Error(problems.map((problem) => `${manifest.name}: ${problem}`).join("\n"));
 }
 
 function checkConsumer(packages) {
@@ -53,6 +68,7 @@ function checkConsumer(packages) {
   installInto(consumer, packages, oldest);
   run("node", ["import.mjs"], consumer);
   run("node", ["require.cjs"], consumer);
+  checkBundles(packages);
   const strict = ["--noEmit", "--strict", "--target", "es2022", "--types", ""];
   const lib = ["--lib", "es2023,dom,esnext.disposable"];
   run(bin("tsc"), [...strict, ...lib, "--module", "nodenext", "types.mts"], consumer);
@@ -61,6 +77,25 @@ function checkConsumer(packages) {
   console.log(
     `${entries.length} entries of ${packages.length} packages can be imported and required`,
   );
+}
+
+/** The bundles export what the unbundled build exports: as many classes, under the same names. */
+function checkBundles(packages) {
+  const entries = packages.flatMap(({ folder, manifest: { name, exports } }) =>
+    Object.entries(exports)
+      .filter(([, { default: file }]) => file !== undefined)
+      .map(([entry, { default: file }]) => ({ entry: name + entry.slice(1), folder, file })),
+  );
+  const script = resolve("tools/exports-of.mjs");
+  cpSync(script, join(consumer, "exports-of.mjs"));
+  const bundled = entries.map(({ entry }) => [entry, entry]);
+  const built = entries.map(({ entry, folder, file }) => [
+    entry,
+    pathToFileURL(resolve(folder, file)).href,
+  ]);
+  const exportsOf = (program, modules, cwd) =>
+    JSON.parse(run("node", [program, JSON.stringify(modules)], cwd));
+  deepEqual(exportsOf("exports-of.mjs", bundled, consumer), exportsOf(script, built, "."));
 }
 
 /** An outbox on PostgreSQL needs `pg` and our packages, and loads nothing else: nothing else is there. */

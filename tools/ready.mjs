@@ -1,5 +1,8 @@
 // Makes a fresh clone ready: installs what pnpm-lock.yaml says with the pnpm that package.json pins.
 // Needs only Node and npm. Does nothing when node_modules already matches.
+//
+// `node tools/ready.mjs` installs everything. `node tools/ready.mjs programs` installs what the examples need
+// to be built and run: the `dependencies`, and no `devDependencies`, which are for tests and checks.
 // This file and its imports keep to old syntax, so that an old Node gets as far as its refusal.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -16,7 +19,15 @@ if (isBelow(process.versions.node, engines.node)) {
   process.exit(1);
 }
 
+const PROGRAMS = [
+  "--prod",
+  "--filter=holdfast",
+  "--filter=@holdfast/examples...",
+  "--filter=@holdfast/conformance...",
+];
+
 const stamp = "node_modules/.ready";
+const asked = process.argv[2] === "programs" ? "programs" : "all";
 const packages = [
   "bench",
   "conformance",
@@ -25,9 +36,12 @@ const packages = [
   ...readdirSync("packages").map((name) => `packages/${name}`),
 ].filter((folder) => existsSync(`${folder}/package.json`));
 const wanted = fingerprint();
-if (installed() !== wanted) {
-  await install();
-  writeFileSync(stamp, wanted);
+const present = installed();
+if (present.fingerprint !== wanted || (present.kind !== "all" && present.kind !== asked)) {
+  // Where everything was once installed, everything is brought up to date: a program takes no tool away.
+  const kind = present.kind === "all" ? "all" : asked;
+  await install(kind);
+  writeFileSync(stamp, `${kind} ${wanted}`);
 }
 
 /**
@@ -51,17 +65,19 @@ function fingerprint() {
   return hash.digest("hex");
 }
 
-/** The fingerprint of what is there, if it is there whole. */
+/** What is there, and its fingerprint if it is there whole. */
 function installed() {
-  const complete = packages
+  const [kind = "", found] = existsSync(stamp) ? readFileSync(stamp, "utf8").split(" ") : [];
+  const isWhole = packages
+    .filter((folder) => kind !== "programs" || folder === "packages/examples")
     .filter((folder) =>
       /"(devD|d)ependencies"/.test(readFileSync(`${folder}/package.json`, "utf8")),
     )
     .every((folder) => existsSync(`${folder}/node_modules`));
-  return complete && existsSync(stamp) ? readFileSync(stamp, "utf8") : "nothing";
+  return { kind, fingerprint: isWhole ? found : undefined };
 }
 
-async function install() {
+async function install(kind) {
   rmSync(stamp, { force: true });
   console.log(`Installing dependencies with ${packageManager}, once until the lockfile changes…`);
   const problem = await registryProblem();
@@ -79,6 +95,7 @@ async function install() {
       "install",
       "--frozen-lockfile",
       "--trust-lockfile",
+      ...(kind === "programs" ? PROGRAMS : []),
       ...pnpmFlags,
     ],
     {

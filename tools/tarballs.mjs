@@ -1,23 +1,12 @@
-// Builds the public packages, packs them as they would be published, and installs the tarballs into a
-// folder beyond the workspace.
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// Packs the public packages as they would be published, and installs the tarballs into a folder beyond
+// the workspace. `node tools/tarballs.mjs FOLDER` leaves them there.
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { registryEnv } from "./registry-env.mjs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { publicPackages, readJson, run } from "./packages.mjs";
 
-/** @returns {{ folder: string, manifest: any }[]} the packages that are published */
-export function publicPackages() {
-  return readdirSync("packages")
-    .map((name) => `packages/${name}`)
-    .filter((folder) => existsSync(`${folder}/package.json`))
-    .map((folder) => ({ folder, manifest: readJson(`${folder}/package.json`) }))
-    .filter(({ manifest }) => !manifest.private);
-}
-
-/** Builds and packs. From nothing: `tsc -b` leaves the output of deleted sources behind. */
+/** Builds and packs: `pnpm pack` runs `prepack`, and packs `publishConfig.directory`. */
 export function packInto(destination, packages = publicPackages()) {
-  for (const { folder } of packages) rmSync(`${folder}/dist`, { recursive: true, force: true });
-  run(bin("tsc"), ["-b", ...packages.map(({ folder }) => folder)]);
   const { packageManager } = readJson("package.json");
   for (const { folder } of packages)
     run("npx", ["--yes", packageManager, "pack", "--pack-destination", destination], folder);
@@ -48,21 +37,10 @@ export function tarballOf(folder, { name, version }) {
   return join(folder, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
 }
 
-export function bin(name) {
-  return resolve("node_modules/.bin", name);
-}
-
-/** Runs quietly; a command that fails says why. */
-export function run(command, args, cwd = ".") {
-  const { status, stdout, stderr } = spawnSync(command, args, {
-    cwd,
-    env: registryEnv(),
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(`${stdout}${stderr}\nfailed: ${command} ${args.join(" ")}`);
-  return stdout;
-}
-
-function readJson(path) {
-  return JSON.parse(readFileSync(path, "utf8"));
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const folder = resolve(process.argv[2] ?? "tarballs");
+  process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+  mkdirSync(folder, { recursive: true });
+  packInto(folder);
+  for (const { manifest } of publicPackages()) console.log(tarballOf(folder, manifest));
 }

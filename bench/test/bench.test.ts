@@ -29,7 +29,7 @@ describe("npm run bench", () => {
     );
   });
 
-  it("says what it leaves out where there is no database or no client-go, and why", () => {
+  it("names skipped cases with the reason if there is no database or client-go", () => {
     const options = { only: ["i"], quick: true, rounds: 1 };
     const { jobs, skipped } = planOf(suites, options, {
       PostgreSQL: "none here",

@@ -10,8 +10,8 @@ import pRetry from "p-retry";
 import { defer, firstValueFrom, retry as retryOperator } from "rxjs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-// The table of rivals in the README, row by row. A row that turns red because a rival got better is
-// good news: change the README.
+// The table of rivals in docs/comparison.md, row by row. A row that turns red because a rival got better is
+// good news: change the page.
 
 type Fail = () => Promise<never>;
 type Wait = (f: Fail, delay: number, signal: AbortSignal) => Promise<unknown>;

@@ -36,8 +36,8 @@ export interface Rule {
  */
 export const rules: Readonly<Record<RuleId, Rule>> = {
   "rejected-at-the-door": {
-    go: "takes an argument that is negative, NaN, infinite or otherwise beyond its sense for none, for 0, or computes with it; a ticker with such a period fires once or never",
-    here: "a RangeError that names the argument; what Go takes for none is then compared with the option left out",
+    go: "takes an argument that is negative, NaN, infinite or otherwise out of range for none, for 0, or computes with it; a ticker with such a period fires once or never",
+    here: "a RangeError that names the argument; for values that Go ignores, the comparison leaves the option out",
     reason: "it is a mistake in the caller's code, and a delay below 0 turns a loop hot",
   },
   "no-overflow": {
@@ -58,10 +58,10 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
   "own-instant": {
     go: "fires due timers in the order of their creation, all at the end of the step",
     here: "timers fire in the order of their deadlines, each at its own instant, as on Go's real clock",
-    reason: "a test on a fake clock must see what would happen on a real one",
+    reason: "a test on a fake clock must show the behaviour of a real one",
   },
   "time-goes-forward": {
-    go: "moves the fake clock backwards when told to",
+    go: "moves the fake clock backwards on request",
     here: "a RangeError; only the wall clock can be set back, with setSystemTime",
     reason: "monotonic time never goes back, and timers live on monotonic time",
   },
@@ -71,9 +71,9 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
     reason: "a deadline is an instant at which the timer can fire",
   },
   "nothing-stale": {
-    go: "keeps a firing that nobody received through a reset, and blocks the clock for ever when the timer fires again",
+    go: "keeps an unreceived firing through a reset, and blocks the clock for ever when the timer fires again",
     here: "reset forgets it, as Go's real timers do since Go 1.23",
-    reason: "who waits after a reset waits for the next firing",
+    reason: "a wait after a reset is for the next firing",
   },
   "ticker-stops": {
     go: "the ticker of the fake clock goes on after Stop",
@@ -83,17 +83,17 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
   "sleep-waits": {
     go: "Sleep on the fake clock moves the time itself and returns",
     here: "sleep waits, as on any clock; the replay starts it and then steps the clock by as much",
-    reason: "code under test must not move the time of everybody else",
+    reason: "code under test must not move the time of other code",
   },
   "limits-of-the-loop": {
-    go: "a back-off counts retries and time itself, and says Stop",
-    here: "delays have no end; who takes them counts, and the replay does",
-    reason: "one limit in one place, which can say what was lost",
+    go: "a back-off counts retries and time itself, and returns Stop",
+    here: "delays have no end; the caller counts, and so does the replay",
+    reason: "one limit in one place, which can report the last error",
   },
   "fired-is-fired": {
-    go: "Stop and Reset of a real timer that has fired return true as long as nobody has received",
+    go: "Stop and Reset of a fired real timer return true until the firing is received",
     here: "stop and reset return false once the timer has fired; stop leaves the firing to be seen",
-    reason: "the answer must not depend on who has looked",
+    reason: "the answer must not depend on earlier reads",
   },
   "sliding-slides": {
     go: "the loop behind the polls ignores sliding where the interval is fixed, because its timer is a ticker",
@@ -103,17 +103,17 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
   "deprecated-polls": {
     go: "the deprecated polls ask once more when their time is up, and tell an abort as a timeout",
     here: "pollUntil, which replaces them, ends at once, with a TimeoutError or with the reason of the abort",
-    reason: "it is what replaces them in Go, too, and an end is told as what it is",
+    reason: "its counterpart in Go does so too, and the error tells both ends apart",
   },
   "counts-when-over": {
     go: "counts a failure, and takes a token, each time a rate limiter is asked",
-    here: "a key that still backs off gets what is left of its delay; nothing is counted or taken",
+    here: "a key that still backs off gets the rest of its delay; nothing is counted or taken",
     reason: "events that run a failing key early would push it to the longest delay within seconds",
   },
   "bounded-debt": {
     go: "takes a token from a bucket even if the delay is then cut off",
-    here: "who would wait longer than the cap waits that long and takes no token",
-    reason: "a burst of failures would delay everybody for ever after",
+    here: "a key that would wait longer than the cap waits for the cap and takes no token",
+    reason: "a burst of failures would delay all keys for ever",
   },
   "every-limiter-counts": {
     go: "a token bucket counts no failures: NumRequeues is always 0",
@@ -121,8 +121,8 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
     reason: "a controller takes attempts and the limit of retries from the limiter",
   },
   "delayed-runs-once": {
-    go: "a delayed key that is added without a delay, or is queued already, is handed out now and once more when its time comes",
-    here: "it is handed out once, now",
+    go: "a delayed key that is added without a delay, or is queued already, runs now and once more when its time comes",
+    here: "it runs once, now",
     reason: "a queue that de-duplicates has one entry per key",
   },
   "first-come-first-due": {
@@ -136,18 +136,18 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
     reason: "slow work would put its key behind keys that were added later",
   },
   "done-is-of-a-hand-out": {
-    go: "Done of a key that is not handed out queues it a second time if it is queued",
-    here: "done belongs to a hand-out, and the second call does nothing",
-    reason: "a key could be worked on twice at once",
+    go: "Done of a key that is not in flight queues it a second time if it is queued",
+    here: "done belongs to a work item, and a second call does nothing",
+    reason: "a key could be processed twice at once",
   },
   "drained-is-done": {
     go: "ShutDownWithDrain waits for the keys in flight at that moment; of several callers one returns; ShutDown ends it",
     here: "drain waits until everything queued and in flight is done, for every caller",
-    reason: "who waits for the end of the work must not be told before",
+    reason: "a caller that waits for the end of the work must not continue earlier",
   },
   "ends-with-the-last-key": {
     go: "Get returns shutdown as soon as the queue is empty, though a key in flight was added again and comes back",
-    here: "get waits for the keys in flight that were added again, and then says that the queue has ended",
+    here: "get waits for the keys in flight that were added again, and then reports the end of the queue",
     reason: "a loop that does not wait for its work would end and leave that key behind",
   },
 };

@@ -15,7 +15,7 @@ function golden(name: string): GoldenFile {
 }
 
 describe("the golden data", () => {
-  it("is what was recorded", () => {
+  it("equals its recording", () => {
     expect(alteredFiles(shipped)).toEqual([]);
   });
 });

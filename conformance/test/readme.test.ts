@@ -25,7 +25,7 @@ it("lists the rules as they are", () => {
   );
 });
 
-it("lists what is not compared, and why", () => {
+it("lists uncompared values with the reasons", () => {
   expect(tableOf("Uncompared")).toEqual(
     sections.flatMap(({ file, unseen }) =>
       Object.entries(unseen).map(([field, why]) => [field, `\`${file}\``, why]),

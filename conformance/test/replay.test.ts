@@ -39,7 +39,7 @@ describe("a directory of other data", () => {
     );
   });
 
-  it("may hold what explains them, too", async () => {
+  it("may contain explanations", async () => {
     directory.copy("jitter.json").write("README.md", "How they were recorded.");
     expect(await problems()).toEqual([]);
   });
@@ -54,7 +54,7 @@ describe("a directory of other data", () => {
   });
 });
 
-describe("a replay fails on what it does not know", () => {
+describe("a replay fails on unknown input", () => {
   it("a file", async () => {
     directory.copy("jitter.json").write("jittre.json", "{}");
     expect(await problems()).toEqual(["jittre.json: unknown file"]);
@@ -326,7 +326,7 @@ describe("a rule that is no longer needed fails the run", () => {
     return found;
   }
 
-  it("if Holdfast does what Go does after all", async () => {
+  it("if Holdfast equals Go despite a rule", async () => {
     const section = sectionOf("jitter.json");
     const wrapping = readGolden("jitter.json").cases.find(
       ({ overflow, maxFactor }: { overflow?: boolean; maxFactor: number }) =>
@@ -342,7 +342,7 @@ describe("a rule that is no longer needed fails the run", () => {
     ]);
   });
 
-  it("if Go does what Holdfast does after all", async () => {
+  it("if Go equals Holdfast despite a rule", async () => {
     const leaking = readGolden("backoff-until.json").cases.find(
       ({ out }: { out: { waitersLeft: number } }) => out.waitersLeft === 1,
     );
@@ -405,7 +405,7 @@ describe("a rule that is no longer needed fails the run", () => {
   });
 });
 
-describe("what Holdfast gives where a rule applies", () => {
+describe("the results of Holdfast where a rule applies", () => {
   it("is held to the rule", async () => {
     const section = sections.find(({ name }) => name === "jittered");
     const negative = readGolden("exponential-manager.json").jittered[3];

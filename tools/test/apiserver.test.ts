@@ -92,7 +92,7 @@ function cached(): string[] {
 }
 
 describe("apiServerPrograms", () => {
-  test("builds the programs, says how far it is, and removes what it needed for that", async () => {
+  test("builds the programs, reports progress, and removes its temporary files", async () => {
     install({ "apt-get": APT_GET, "dpkg-deb": DPKG_DEB });
     const programs = await build();
     expect(programs.version).toBe("golang-k8s-apiserver-dev 1:0.36-1");

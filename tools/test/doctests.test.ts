@@ -36,7 +36,7 @@ export function add() {}
 `;
 
 describe("examplesOf", () => {
-  it("finds the TypeScript blocks of Markdown, with what they claim to print", () => {
+  it("finds the TypeScript blocks of Markdown, with their expected output", () => {
     expect(examplesOf("docs/guide.md", guide)).toEqual([
       {
         line: 2,
@@ -91,7 +91,7 @@ describe("expectPrinted", () => {
     { line: 4, text: "[ 2 ]" },
   ];
 
-  it("accepts what was claimed", async () => {
+  it("accepts the claimed output", async () => {
     await expectPrinted(async () => {
       console.log(1);
       console.log([2]);

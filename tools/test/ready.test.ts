@@ -1,16 +1,25 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { freePort } from "../../test/free-port.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A repository without packages, and with an `npx` that prints its arguments and fails. */
+/** A repository without packages, and with an `npx` that prints its arguments and fails, or does `NPX`. */
 const clone = mkdtempSync(join(tmpdir(), "holdfast-ready-"));
 beforeAll(() => {
   for (const file of ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml"])
@@ -18,7 +27,13 @@ beforeAll(() => {
   for (const file of ["ready", "registry-env", "registry-problem"])
     cpSync(join(root, `tools/${file}.mjs`), join(clone, `tools/${file}.mjs`));
   mkdirSync(join(clone, "packages"));
-  writeFileSync(join(clone, "npx"), '#!/bin/sh\necho "npx $*" >&2; exit 1\n', { mode: 0o755 });
+  writeFileSync(
+    join(clone, "npx"),
+    '#!/bin/sh\necho "npx $*" >&2; echo "$*" > "${0%/*}/asked"; exit "$NPX"\n',
+    {
+      mode: 0o755,
+    },
+  );
 });
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
@@ -26,18 +41,40 @@ const WITHOUT_PROXY = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/proxy$/i.test(name)),
 );
 
+interface Start {
+  readonly node?: string;
+  readonly registry?: string;
+  /** Of the repository. */
+  readonly folder?: string;
+  /** Of `ready.mjs`. */
+  readonly args?: readonly string[];
+  /** With which `npx` exits. */
+  readonly npx?: string;
+}
+
 /** Exit code and errors of `ready.mjs` in a Node of a version, with a registry. */
-async function ready({ node = "20.19.0", registry = "http://127.0.0.1:1/" }) {
+async function ready({
+  node = "20.19.0",
+  registry = "http://127.0.0.1:1/",
+  folder = clone,
+  args = [],
+  npx = "1",
+}: Start) {
   const versions = `{ value: { ...process.versions, node: "${node}" } }`;
   const disguise = `data:text/javascript,Object.defineProperty(process, "versions", ${versions})`;
-  const child = spawn(process.execPath, ["--import", disguise, join(clone, "tools/ready.mjs")], {
-    env: {
-      ...WITHOUT_PROXY,
-      npm_config_registry: registry,
-      PATH: `${clone}:${process.env["PATH"]}`,
+  const child = spawn(
+    process.execPath,
+    ["--import", disguise, join(folder, "tools/ready.mjs"), ...args],
+    {
+      env: {
+        ...WITHOUT_PROXY,
+        npm_config_registry: registry,
+        NPX: npx,
+        PATH: `${folder}:${process.env["PATH"]}`,
+      },
+      stdio: ["ignore", "ignore", "pipe"],
     },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  );
   let text = "";
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
@@ -100,3 +137,115 @@ describe.concurrent("ready.mjs", () => {
     expect(await ready(answering)).toEqual(failure());
   });
 });
+
+describe("ready.mjs programs", () => {
+  /** A clone with one example, in which each installation says what it was for. */
+  function freshClone() {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-ready-programs-"));
+    cpSync(clone, folder, { recursive: true });
+    mkdirSync(join(folder, "packages/examples/node_modules"), { recursive: true });
+    writeFileSync(join(folder, "packages/examples/package.json"), '{ "dependencies": {} }');
+    const asked = join(folder, "asked");
+    const install = async (...args: string[]) => {
+      rmSync(asked, { force: true });
+      expect(await ready({ folder, args, npx: "0" })).toMatchObject({ code: 0 });
+      if (!existsSync(asked)) return "nothing";
+      return readFileSync(asked, "utf8").includes("--prod --filter") ? "programs" : "all";
+    };
+    const remove = (): void => rmSync(folder, { recursive: true, force: true });
+    return { folder, install, [Symbol.dispose]: remove };
+  }
+
+  it("installs no development dependencies, and everything once a test needs them", async () => {
+    using fresh = freshClone();
+    expect(await fresh.install("programs")).toBe("programs");
+    expect(await fresh.install("programs")).toBe("nothing");
+    expect(await fresh.install()).toBe("all");
+    expect(await fresh.install("programs")).toBe("nothing");
+    expect(await fresh.install()).toBe("nothing");
+  });
+
+  it("takes no tool away when the lockfile changes", async () => {
+    using fresh = freshClone();
+    expect(await fresh.install()).toBe("all");
+    writeFileSync(join(fresh.folder, "pnpm-lock.yaml"), "changed");
+    expect(await fresh.install("programs")).toBe("all");
+  });
+
+  it("installs again when node_modules of the examples is gone", async () => {
+    using fresh = freshClone();
+    expect(await fresh.install("programs")).toBe("programs");
+    rmSync(join(fresh.folder, "packages/examples/node_modules"), { recursive: true });
+    expect(await fresh.install("programs")).toBe("programs");
+  });
+});
+
+describe("what a program needs", () => {
+  const { scripts, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const programs = Object.entries<string>(scripts).filter(([, script]) =>
+    script.startsWith("node tools/ready.mjs programs && "),
+  );
+
+  it("is Node and the compiler, for each of the programs", () => {
+    const names = programs.map(([name]) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(["start", "herd", "ethernet", "outbox", "recipe"]),
+    );
+    for (const [, script] of programs)
+      expect(script.split(" && ").slice(1)).toEqual([
+        expect.stringMatching(/^tsc -b --noCheck \S+$/),
+        expect.stringMatching(/^node \S+\/dist\/\S+\.js$/),
+      ]);
+  });
+
+  it("is installed without a tool for tests or checks", () => {
+    const { importers, snapshots } = parse(readFileSync(join(root, "pnpm-lock.yaml"), "utf8"));
+    const needed = closure(importers, snapshots, [".", "packages/examples", "conformance"]);
+    const ofPrograms = Object.keys(importers["packages/examples"].dependencies);
+    const tools = Object.keys(devDependencies).filter((name) => !ofPrograms.includes(name));
+    expect(tools).toEqual(expect.arrayContaining(["vitest", "typedoc", "eslint", "rolldown"]));
+    expect(tools.filter((name) => needed.has(name))).toEqual([]);
+    expect(needed.has("rxjs")).toBe(true); // reached through a catalog
+    expect(needed.has("has-flag")).toBe(true); // reached through three others
+  });
+});
+
+type Dependencies = Record<string, { version: string }>;
+interface Importer {
+  readonly dependencies?: Dependencies;
+}
+interface Snapshot {
+  readonly dependencies?: Record<string, string>;
+  readonly optionalDependencies?: Record<string, string>;
+}
+
+/** The names that `pnpm install --prod` brings for workspaces, as the lockfile has them. */
+function closure(
+  importers: Record<string, Importer>,
+  snapshots: Record<string, Snapshot>,
+  workspaces: readonly string[],
+): Set<string> {
+  const names = new Set<string>();
+  const seen = new Set<string>();
+  const visit = (name: string, version: string, from: string): void => {
+    names.add(name);
+    const isLink = version.startsWith("link:");
+    const key = isLink ? join(from, version.slice("link:".length)) : `${name}@${version}`;
+    if (seen.has(key)) return;
+    seen.add(key);
+    if (isLink) {
+      visitWorkspace(key);
+      return;
+    }
+    const { dependencies = {}, optionalDependencies = {} } =
+      snapshots[key] ?? snapshots[version] ?? {};
+    for (const [next, range] of Object.entries({ ...dependencies, ...optionalDependencies }))
+      visit(next, range, from);
+  };
+  const visitWorkspace = (path: string): void => {
+    for (const [name, { version }] of Object.entries(importers[path]?.dependencies ?? {}))
+      visit(name, version, path);
+  };
+  workspaces.forEach(visitWorkspace);
+  return names;
+}

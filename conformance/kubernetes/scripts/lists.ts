@@ -1,6 +1,6 @@
 import { paths } from "../resources.ts";
 import type { Script } from "../script.ts";
-import { configMap, get, post, put, remove, typed, widget } from "../steps.ts";
+import { configMap, get, mergePatch, post, put, remove, typed, widget } from "../steps.ts";
 
 const { configMaps, widgets, pods } = paths;
 
@@ -181,7 +181,37 @@ export const lists: readonly Script[] = [
       post(widgets, widget("a", { color: "blue", size: 7 })),
       get(widgets, { accept: TABLE }),
     ],
-    uncompared: [{ path: "1.body.columnDefinitions.*.description", reason: "texts for people" }],
+    uncompared: [
+      { path: "1.body.columnDefinitions.*.description", reason: "texts for people" },
+      { path: "1.body.rows.*.cells.14", reason: "an age" },
+    ],
+  },
+  {
+    name: "a table has the cells that the paths of the definition choose",
+    steps: [
+      post(
+        widgets,
+        widget(
+          "a",
+          { color: "blue", tags: ["x", "y"], isOn: false },
+          { labels: { "example.org/app": "web", "example.org/tier": "front" } },
+        ),
+      ),
+      mergePatch(`${widgets}/a/status`, {
+        status: {
+          phase: "On",
+          conditions: [
+            { type: "Synced", status: "False" },
+            { type: "Ready", status: "True", lastTransitionTime: "2999-01-01T00:00:00Z" },
+          ],
+        },
+      }),
+      get(widgets, { accept: TABLE }),
+    ],
+    uncompared: [
+      { path: "2.body.columnDefinitions", reason: "compared elsewhere" },
+      { path: "2.body.rows.*.cells.14", reason: "an age" },
+    ],
   },
   {
     name: "an unacceptable form is 406",

@@ -26,7 +26,7 @@ test.each([
   expect(differences(recorded, given)).toEqual(expected);
 });
 
-test("differences leaves out what is not compared, with all below it", () => {
+test("differences leaves out uncompared fields with all below them", () => {
   const recorded = [{ body: { spec: { x: 1 }, name: "a" } }, { body: { spec: { x: 1 } } }];
   const given = [{ body: { name: "b" } }, { body: { spec: { x: 2 } } }];
   const everywhere = [{ path: "*.body.spec", reason: "test", on: "double" as const }];

@@ -122,7 +122,7 @@ describe("normalForm", () => {
     ]);
   });
 
-  test("leaves out what the script compares on no server, and keeps what the double alone lacks", () => {
+  test("leaves out fields compared on no server, and keeps those that only the double lacks", () => {
     const uncompared = [
       { path: "*.body.age", reason: "it passes" },
       { path: "*.body.items.*.age", reason: "it passes" },

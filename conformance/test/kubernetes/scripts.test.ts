@@ -35,7 +35,7 @@ describe("the scripts for Kubernetes", () => {
       }
   });
 
-  test("say what they need beside a server", () => {
+  test("name their needs beside a server", () => {
     expect(all.filter(needsForgetting).map(({ name }) => name)).toEqual([
       "a token of a compacted version is 410 Expired with a token that goes on",
       "a list at an exact version shows that version, and 410 once it is compacted",

@@ -27,7 +27,7 @@ it("the root imports our packages only, so that it loads in a browser or a worke
   ]);
 });
 
-it("finds what the lock on files imports", () => {
+it("finds the imports of the lock on files", () => {
   const fileLock = new URL("../src/file-lock/index.ts", import.meta.url);
   expect([...importsOf(fileLock)]).toContain("node:fs/promises");
 });

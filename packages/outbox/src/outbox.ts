@@ -134,7 +134,7 @@ export class Outbox<Tx extends object> {
   statements(tx: object, message: NewMessage): readonly Statement[] {
     requireTransaction(tx);
     if (this.#store.statements === undefined)
-      throw new TypeError("options.store has no statements: it is no SQL database");
+      throw new TypeError("options.store must be a SQL store to use statements()");
     const saved = this.#store.statements(message, this.#clock.now(), this.#saving);
     this.#remember(tx, saved.message.id);
     return saved.statements;
@@ -164,5 +164,5 @@ export class Outbox<Tx extends object> {
 /** The `sql` of postgres.js, which is its transaction, is a function. */
 function requireTransaction(tx: unknown): void {
   if ((typeof tx !== "object" || tx === null) && typeof tx !== "function")
-    throw new TypeError(`tx must be the object of a transaction, got ${String(tx)}`);
+    throw new TypeError(`tx must be a transaction object, got ${String(tx)}`);
 }

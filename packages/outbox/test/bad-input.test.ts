@@ -157,7 +157,7 @@ const uuid: Kind = all(string, (path) =>
   })),
 );
 
-const JSON_ONLY = "a value that JSON can hold";
+const JSON_ONLY = "a JSON value";
 const route = object<Route>({
   exchange: required(stored),
   exchangeType: storedName,
@@ -192,7 +192,7 @@ const transaction: Kind = (path) =>
   [undefined, null, 5, "a"].map((value) => ({
     path,
     value,
-    error: `TypeError: ${path} must be the object of a transaction, got ${value}`,
+    error: `TypeError: ${path} must be a transaction object, got ${value}`,
   }));
 
 const outboxDoors: Door[] = [

@@ -17,7 +17,7 @@ function setUp() {
   return { clock, store, told, outbox };
 }
 
-it("tells of what was saved after the commit, in its order, and returns what the work returned", async () => {
+it("reports saved messages after the commit, in order, and returns the result of the work", async () => {
   const { store, told, outbox } = setUp();
   const value = await outbox.transaction(async (tx) => {
     await outbox.save(tx, sample(2));
@@ -68,7 +68,7 @@ it("keeps transactions apart that run at once", async () => {
   expect(told).toEqual([[idOf(3)], [idOf(1)]]);
 });
 
-it("is told of the commit by who has a transaction of their own, and counts it once", async () => {
+it("accepts the commit of a caller's transaction, and counts it once", async () => {
   const { told, outbox } = setUp();
   const tx = new MemoryTransaction();
   await outbox.save(tx, sample(1));
@@ -85,7 +85,7 @@ it("takes the time of a message from its clock", async () => {
   expect([createTime, nextScheduleTime]).toEqual([clock.now(), clock.now() + 10_000]);
 });
 
-it("needs no transaction of its own, and says what to do if it is asked for one", async () => {
+it("needs no transaction of its own, and names the alternative when asked for one", async () => {
   const outbox = new Outbox({ store: new MemoryStore() });
   await expect(outbox.transaction(async () => {})).rejects.toThrow(
     new TypeError("options.transaction is missing: save in your own, and call committed(tx)"),
@@ -95,7 +95,7 @@ it("needs no transaction of its own, and says what to do if it is asked for one"
 it("has no statements for a store that is no SQL database", () => {
   const outbox = new Outbox({ store: new MemoryStore() });
   expect(() => outbox.statements({}, sample(1))).toThrow(
-    new TypeError("options.store has no statements: it is no SQL database"),
+    new TypeError("options.store must be a SQL store to use statements()"),
   );
 });
 

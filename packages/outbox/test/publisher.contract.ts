@@ -134,7 +134,7 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
       const pending = errorOf(publisher.publish(second, stop.signal));
       await realClock.sleep(20);
       await publisher[Symbol.asyncDispose]();
-      const closed = new Error("the publisher is closed");
+      const closed = new Error("publisher is closed");
       expect(await pending).toEqual(closed);
       expect(await errorOf(publisher.publish(second, stop.signal))).toEqual(closed);
       expect(abortListeners(stop.signal)).toBe(0);
@@ -150,7 +150,7 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
         const error = await errorOf(world.publisher.publish(message, signal));
         expect(error).toMatchObject({
           name: "TerminalError",
-          message: "the message cannot be encoded",
+          message: "message cannot be encoded",
           cause: expect.any(TypeError),
         });
       }

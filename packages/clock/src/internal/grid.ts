@@ -1,6 +1,7 @@
 import { type LoopClock, type machineLoop, measuresTimers } from "./event-loop.ts";
 
 const HALF_NANOSECOND = 0.5e-6;
+const MICROSECOND = 1e-3;
 
 type GridClock = Pick<LoopClock, "monotonic" | typeof machineLoop>;
 
@@ -42,10 +43,17 @@ export class Grid {
     const early = this.#timeTo(this.#point, now);
     const passed = Math.floor((now - this.#start) / this.period);
     this.#point = Math.max(this.#point, passed) + 1;
-    // A clock that rounds to nanoseconds, or is as coarse as a double, reaches a point that much early.
-    const rounding = Math.max(HALF_NANOSECOND, now * Number.EPSILON);
-    if (this.#timeTo(this.#point, now) <= rounding) this.#point++;
+    if (this.#timeTo(this.#point, now) <= this.#rounding(now)) this.#point++;
     return early > 1 ? this.period : this.#timeTo(this.#point, now);
+  }
+
+  /**
+   * How early a point counts as reached. A clock that rounds to nanoseconds is half of one early, or as much
+   * as a double is coarse. Work that is as long as some periods adds a rounding for each of its sleeps.
+   */
+  #rounding(now: number): number {
+    const ofWork = Math.min(MICROSECOND, this.period / 1_000);
+    return Math.max(HALF_NANOSECOND, ofWork, now * Number.EPSILON);
   }
 
   #timeTo(point: number, now: number): number {

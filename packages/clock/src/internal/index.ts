@@ -1,6 +1,6 @@
 /**
- * Code shared by the packages of this repository. Not part of the public surface: it may change with
- * any minor version.
+ * Code shared by the Holdfast packages. It is not public, not in the reference, and may change with any
+ * minor version.
  *
  * @internal
  * @packageDocumentation

@@ -52,6 +52,14 @@ it("counts a point as reached that a rounding to nanoseconds has put after now",
   }
 });
 
+it("counts a point as reached that is less than a microsecond ahead, or a thousandth of a short period", () => {
+  const left = (period: number, now: number) => gridFrom(0, period).next(now);
+  expect(left(100, 299.9995)).toBeCloseTo(100.0005, 9);
+  expect(left(100, 299.998)).toBeCloseTo(0.002, 9);
+  expect(left(0.1, 0.29995)).toBeCloseTo(0.10005, 9);
+  expect(left(0.1, 0.2998)).toBeCloseTo(0.0002, 9);
+});
+
 it("moves to the next point, not to the one that was missed", () => {
   const grid = gridFrom(0, 10);
   expect([10, 25, 30, 30, 40].map((now) => grid.next(now))).toEqual([10, 5, 10, 10, 10]);

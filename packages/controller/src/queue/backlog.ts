@@ -109,6 +109,7 @@ export class Backlog<Item> {
 
   /** Queues a key in `delay` milliseconds, more than 0. */
   postpone(key: string, item: Item, delay: number, priority: number): void {
+    if (this.#isClosed && this.#isWaiting(key)) return;
     if (priority !== 0) this.#rank();
     // Rounded, so that the order among equals does not depend on the last digits of a sum.
     const deadline = instantAfter(this.#clock.monotonic(), delay);
@@ -210,6 +211,11 @@ export class Backlog<Item> {
     this.#isRanked = true;
     this.#isTimed = true;
     this.#ready.startTimes(this.#clock.monotonic());
+  }
+
+  #isWaiting(key: string): boolean {
+    const state = this.#records.get(key)?.state;
+    return state === "queued" || state === "processing+dirty";
   }
 
   #now(): number {

@@ -131,8 +131,8 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    * A delayed key that is added without a delay runs once, now. The priority of a key only rises until
    * it is taken, so adding a key of priority -1 without one makes it 0.
    *
-   * After {@link WorkQueue.shutDown} an item without a delay is ignored, and one with a delay appears
-   * only in the report of {@link WorkQueue.drain}.
+   * After {@link WorkQueue.shutDown} an item without a delay is ignored. One with a delay appears only in
+   * the report of {@link WorkQueue.drain}; it is ignored if its key is still handed out.
    *
    * @param item - the item to hand out
    * @param options - see {@link AddOptions}

@@ -465,7 +465,7 @@ describe("a timeout", () => {
 });
 
 describe("stopping", () => {
-  it("finishes what is queued and in flight, and reports what was delayed", async () => {
+  it("finishes keys queued and in flight, and reports delayed keys", async () => {
     const { clock, stop, controller, run, since } = setUp({
       workers: 2,
       reconcile: () => clock.sleep(100),
@@ -493,7 +493,7 @@ describe("stopping", () => {
     expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
   });
 
-  it("tells what is in flight to stop when the grace is over, and names what does not", async () => {
+  it("aborts keys in flight after the grace, and reports those that continue", async () => {
     const { logger, lines } = recorder();
     const { clock, stop, controller, run, since } = setUp({
       ...{ workers: 2, grace: 100, abortGrace: 20, logger },
@@ -571,7 +571,7 @@ describe("stopping", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("is what disposal does, before a run too, and a run comes once", async () => {
+  it("happens at disposal, also before a run, and a run comes once", async () => {
     const { clock, controller, run } = setUp();
     const running = run();
     await expect(run()).rejects.toThrow("controller test runs only once");
@@ -589,7 +589,7 @@ describe("stopping", () => {
 });
 
 describe("pausing", () => {
-  it("begins nothing until it is resumed, also what was handed out in that moment", async () => {
+  it("starts no key until it is resumed, also no key handed out at that moment", async () => {
     const { clock, stop, controller, run, since } = setUp();
     const running = run();
     await clock.step(0);
@@ -612,7 +612,7 @@ describe("pausing", () => {
     await end({ clock, stop, running });
   });
 
-  it("keeps nobody from stopping: what is in flight is finished, and the report has the rest", async () => {
+  it("does not prevent a stop: keys in flight finish, and the report names the rest", async () => {
     const { clock, stop, controller, run, since } = setUp({
       grace: Number.POSITIVE_INFINITY,
       reconcile: () => clock.sleep(5),
@@ -634,7 +634,7 @@ describe("pausing", () => {
     expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
   });
 
-  it("gives back the latest of what was handed out in that moment", async () => {
+  it("gives back the latest item of a key handed out at that moment", async () => {
     const { clock, stop, controller } = setUpVersions({ reconcile: () => undefined });
     const running = controller.run(stop.signal);
     await clock.step(0);
@@ -648,7 +648,7 @@ describe("pausing", () => {
     expect(controller.status().drain?.delayed.map(({ item }) => item.version)).toEqual([2]);
   });
 
-  it("leaves what is queued when it stops, and the report has it", async () => {
+  it("leaves queued keys when it stops, and reports them", async () => {
     const { clock, stop, controller, run, since } = setUp();
     const running = run();
     await clock.step(0);
@@ -665,7 +665,7 @@ describe("pausing", () => {
   });
 });
 
-describe("what others throw", () => {
+describe("errors of user code", () => {
   it("ends nothing: hooks, logger, metrics, limiter", async () => {
     const boom = (): never => {
       throw new Error("boom");
@@ -783,7 +783,7 @@ describe("what others throw", () => {
     },
   );
 
-  it("is told to onError and in the status, whatever it is", async () => {
+  it("reaches onError and the status, whatever value is thrown", async () => {
     const errors: unknown[] = [];
     const hostile = Object.create(null) as object;
     const { clock, stop, controller, run } = setUp({

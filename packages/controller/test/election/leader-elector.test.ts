@@ -125,7 +125,7 @@ describe("becoming leader (TestTryAcquireOrRenewLeases)", () => {
     await stopped(run);
   });
 
-  it("waits anew each time the record changes, whatever times stand in it", async () => {
+  it("restarts its wait at each change of the record, independent of the times in it", async () => {
     await write("bing", 0);
     const run = elector().run(stop.signal);
     for (let i = 0; i < 10; i++) {
@@ -162,7 +162,7 @@ describe("becoming leader (TestTryAcquireOrRenewLeases)", () => {
     await stopped(run);
   });
 
-  it("goes on when somebody else was faster", async () => {
+  it("continues when another elector was faster", async () => {
     lock.failNext(serve, async () => {
       await write("bing", 0, 1_000);
       throw new LockConflictError("recording");
@@ -456,7 +456,7 @@ describe("giving the lease back", () => {
     },
   );
 
-  it("leaves a lease alone that somebody else has taken", async () => {
+  it("keeps a lease that another elector has taken", async () => {
     const run = elector({ lead: () => clock.sleep(20_000) }).run(stop.signal);
     await clock.step(1_000);
     stop.abort("stop");
@@ -717,7 +717,7 @@ describe("errors", () => {
     await stopped(run);
   });
 
-  it("of hooks that are async end the run if nobody takes them", async () => {
+  it("of async hooks end the run unless they are handled", async () => {
     const error = new Error("hook");
     const fail = (): Promise<never> => Promise.reject(error);
     await expect(elector({ onNewLeader: fail }).run(stop.signal)).rejects.toBe(error);
@@ -872,7 +872,7 @@ describe("a lock that resolves to something else than a record", () => {
   });
 });
 
-describe("what is seen from outside", () => {
+describe("the observed leader", () => {
   it("tells each new leader, in order", async () => {
     const leaders: unknown[] = [];
     await write("bing", 0);

@@ -14,7 +14,7 @@ interface Case {
 
 const never = undefined;
 
-describe("what baz does at a record", () => {
+describe("the decision of baz for a record", () => {
   it.each<Case>([
     { name: "acquires where none ever was", holder: never, decision: "acquire" },
     { name: "acquires at once what nobody holds", holder: "", age: 0, decision: "acquire" },

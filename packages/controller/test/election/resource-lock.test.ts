@@ -25,7 +25,7 @@ testResourceLock("MemoryLock", () => new MemoryLock());
 testResourceLock("FileLock", () => new FileLock(join(directory, "made", "on", "demand")));
 
 describe("FileLock", () => {
-  it("keeps two versions and removes what the dead left, but not what may still be published", async () => {
+  it("keeps two versions and removes files of dead processes, but none that may still be published", async () => {
     const lock = new FileLock(directory);
     let { version } = await lock.create(record, signal);
     const live = `9.${randomUUID()}.draft`;
@@ -34,7 +34,7 @@ describe("FileLock", () => {
     expect(readdirSync(directory).sort()).toEqual(["4.json", "5.json", live]);
   });
 
-  it("leaves alone in its directory what it has not written", async () => {
+  it("keeps foreign files in its directory", async () => {
     const lock = new FileLock(directory);
     let { version } = await lock.create(record, signal);
     const others = ["0.d", "1-notes.txt", "1.notes.draft", "1.json.bak", "notes"];
@@ -105,7 +105,7 @@ describe("FileLock", () => {
     },
   );
 
-  it("passes on what the file system says", async () => {
+  it("passes on errors of the file system", async () => {
     const file = join(directory, "file");
     writeFileSync(file, "");
     const errors = await Promise.all([

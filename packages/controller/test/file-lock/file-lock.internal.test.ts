@@ -40,7 +40,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-describe("what happens between two steps of a file lock", () => {
+describe("events between two steps of a file lock", () => {
   it.each([
     ["somebody else has that version", "EEXIST", true],
     ["the draft was removed as too old", "ENOENT", true],
@@ -91,7 +91,7 @@ describe("what happens between two steps of a file lock", () => {
     expect(readdirSync(directory)).toEqual(["1.json"]);
   });
 
-  it("what is old cannot be removed: what was written counts, and who writes later removes it", async () => {
+  it("old files cannot be removed: the write counts, and a later writer removes them", async () => {
     const lock = new FileLock(directory);
     let { version } = await lock.create(record, signal);
     ({ version } = await lock.update(record, version, signal));

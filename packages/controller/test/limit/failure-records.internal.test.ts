@@ -2,7 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { expect, it } from "vitest";
 import { FailureRecords } from "../../src/limit/failure-records.ts";
 
-it("keeps at most twice as many records as count, whatever fails and is never forgotten", async () => {
+it("keeps at most twice as many records as count, also for keys that are never forgotten", async () => {
   const clock = new FakeClock();
   const records = new FailureRecords(clock, 1_000);
   let largest = 0;

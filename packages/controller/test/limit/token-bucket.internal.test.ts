@@ -62,7 +62,7 @@ it("gives nothing back for a token that a later reservation builds on", () => {
   expect(delays(bucket, 1)).toEqual([3_000]);
 });
 
-it("gives back what the nanosecond cut off where a later reservation builds on the token", () => {
+it("gives back the truncated part of a nanosecond if a later reservation builds on the token", () => {
   const bucket = new TokenBucket(new FakeClock(), 3, 1);
   bucket.reserve();
   const second = bucket.reserve();

@@ -114,7 +114,7 @@ describe("a manager", () => {
     expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
   });
 
-  it("puts what is added without a group into the last, and has one group if none is named", async () => {
+  it("puts a runnable without a group into the last one, and has one group if none is named", async () => {
     const add = (manager: Manager) => {
       manager.add(part("a", new FakeClock(), []));
       return manager.status().runnables;
@@ -225,7 +225,7 @@ describe("a manager", () => {
     await run;
   });
 
-  it("tells its logger what happens", async () => {
+  it("logs every event", async () => {
     const lines: unknown[] = [];
     const note =
       (level: string) =>
@@ -351,7 +351,7 @@ describe("when a runnable of a manager", () => {
     );
   });
 
-  it("is ready only after it was told to stop, it still is what has to stop", async () => {
+  it("stops a runnable that became ready during shutdown", async () => {
     const { clock, manager, since, stop } = managerOf([]);
     const late = part("late", clock, [], { endsAfter: 500 });
     manager.add({ ...late, ready: () => clock.sleep(100) });
@@ -579,7 +579,7 @@ describe("a manager does not have the known defects:", () => {
     expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
   });
 
-  it("what needs leadership starts during a shutdown (controller-runtime#2719)", async () => {
+  it("starts a part that needs leadership during a shutdown (controller-runtime#2719)", async () => {
     const { clock, manager, since, stop } = managerOf([
       ["caches", "elector", { readyAfter: 1_000, endsAfter: 5_000 }],
       ["workers", "leader's work"],

@@ -21,7 +21,7 @@ describe("a traced reconcile", () => {
   beforeAll(() => void context.setGlobalContextManager(new AsyncLocalStorageContextManager()));
   afterAll(() => context.disable());
 
-  it("is a span with what was asked and what came of it", async () => {
+  it("is a span with the request and the outcome", async () => {
     const { tracer, spans } = tracing();
     const result = { requeueAfter: 1_500 };
     const seen: unknown[] = [];

@@ -334,7 +334,7 @@ describe("the metrics of controllers in a registry of prom-client", () => {
 });
 
 describe("a registry of prom-client", () => {
-  it("shows who leads, at the moment somebody looks", async () => {
+  it("shows the current leader at each scrape", async () => {
     const { metrics, samples } = metricsOf();
     const elector = { isLeader: false };
     metrics.leadership("jobs", elector);

@@ -38,7 +38,7 @@ export class NaiveQueue {
   }
 
   add(key: string, item: number, after: number, priority: number): void {
-    if (after <= 0 && this.isShutDown) return;
+    if (this.isShutDown && (after <= 0 || this.#isWaiting(key))) return;
     if (priority !== 0 && this.#timedSince === undefined) {
       this.#timedSince = this.now;
       for (const waiting of this.plain) waiting.since = this.now;
@@ -100,6 +100,11 @@ export class NaiveQueue {
     this.delayed = this.delayed.filter((entry) => entry.due > this.now);
     for (const { key, item, priority, due: since } of due)
       this.#queue({ key, item, priority, since, arrival: this.#arrivals++ });
+  }
+
+  #isWaiting(key: string): boolean {
+    const isQueued = [...this.plain, ...this.ranked].some((entry) => entry.key === key);
+    return isQueued || this.inFlight.get(key)?.again !== undefined;
   }
 
   #queue(waiting: Waiting): void {

@@ -16,7 +16,7 @@ function watched<Value>(promise: Promise<Value>): { value: Value | undefined } {
 }
 
 describe("shutting down", () => {
-  it("hands out what is queued and what was added again, and then nothing", async () => {
+  it("hands out queued keys and keys added again, then nothing", async () => {
     const queue = new WorkQueue();
     queue.add("a");
     queue.add("b");
@@ -36,14 +36,14 @@ describe("shutting down", () => {
     ]);
   });
 
-  it("lets everybody go who waits", async () => {
+  it("resolves every pending get", async () => {
     const queue = new WorkQueue();
     const waits = [queue.get(), queue.get(), queue.get()];
     queue.shutDown();
     expect(await Promise.all(waits)).toEqual([undefined, undefined, undefined]);
   });
 
-  it("gives what is queued to who comes while others still wait, in turn", async () => {
+  it("gives queued keys to a later get while others are pending, in order", async () => {
     const queue = new WorkQueue();
     const first = queue.get();
     queue.add("a");
@@ -74,6 +74,24 @@ describe("shutting down", () => {
     expect([(await drained).finished, keys]).toEqual([true, ["a", "a"]]);
   });
 
+  it("ignores an add with a delay for a key that is queued, or added again while in flight", () => {
+    const queue = new WorkQueue<{ id: string; version: number }>({ keyOf: ({ id }) => id });
+    queue.add({ id: "dirty", version: 1 }, { priority: 1 });
+    const work = taken(queue);
+    queue.add({ id: "dirty", version: 2 });
+    queue.add({ id: "queued", version: 3 });
+    queue.shutDown();
+    for (const id of ["dirty", "queued"])
+      queue.add({ id, version: 4 }, { after: 1_000, priority: 5 });
+    work.done();
+    const rest = [taken(queue), taken(queue)];
+    expect(rest.map(({ item, priority }) => [item.version, priority])).toEqual([
+      [2, 0],
+      [3, 0],
+    ]);
+    expect(queue.delayed).toBe(0);
+  });
+
   it("leaves no timer, and nothing becomes due", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
@@ -90,7 +108,7 @@ describe("draining", () => {
     expect(await new WorkQueue().drain()).toEqual(nothing);
   });
 
-  it("waits for what is queued, too (kubernetes/kubernetes#141079)", async () => {
+  it("waits for queued keys, too (kubernetes/kubernetes#141079)", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.add("a");
@@ -117,7 +135,7 @@ describe("draining", () => {
     expect(drained.value).toEqual(nothing);
   });
 
-  it("ends for everybody who waits for it (kubernetes/kubernetes#141079)", async () => {
+  it("resolves for every caller (kubernetes/kubernetes#141079)", async () => {
     const queue = new WorkQueue();
     queue.add("a");
     const drains = [queue.drain(), queue.drain(), queue.drain()];
@@ -125,7 +143,7 @@ describe("draining", () => {
     expect(await Promise.all(drains)).toEqual([nothing, nothing, nothing]);
   });
 
-  it("reports what was delayed, what is retried meanwhile, and how long each would have waited", async () => {
+  it("reports delayed and retried keys with the rest of their delays", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.add("later", { after: 1_000 });
@@ -151,7 +169,7 @@ describe("draining", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("reports at its timeout which keys still run and which nobody took (kubernetes-sigs/controller-runtime#3239)", async () => {
+  it("reports running and queued keys at its timeout (kubernetes-sigs/controller-runtime#3239)", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     for (const key of ["a", "b", "c", "d"]) queue.add(key);
@@ -205,7 +223,7 @@ describe("draining", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("is what `await using` does", async () => {
+  it("happens at the end of `await using`", async () => {
     const clock = new FakeClock();
     const seen: string[] = [];
     {

@@ -38,7 +38,7 @@ describe("priorities", () => {
     expect(taken(queue).priority).toBe(0);
   });
 
-  it("add up the highest of what is asked for while a key is in flight", () => {
+  it("keep the highest priority requested while a key is in flight", () => {
     const queue = new WorkQueue();
     queue.add("a");
     const first = taken(queue);
@@ -49,7 +49,7 @@ describe("priorities", () => {
     expect(taken(queue).priority).toBe(3);
   });
 
-  it("of a delayed key merge with what it is added with", async () => {
+  it("of a delayed key merge with the priority of an add", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.add("a", { after: 10, priority: 1 });
@@ -71,7 +71,7 @@ describe("priorities", () => {
     expect(takeAll(queue)).toEqual(["due", "ready"]);
   });
 
-  it("keep the order of what was raised out of a long line", () => {
+  it("keep the order of keys raised out of a long queue", () => {
     const queue = new WorkQueue();
     const keys = Array.from({ length: 100 }, (_, i) => `${i}`);
     for (const key of keys) queue.add(key);
@@ -122,7 +122,7 @@ describe("a key that is added again while in flight", () => {
 });
 
 describe("aging", () => {
-  it("lets a low priority through in time, whatever keeps coming (kubernetes-sigs/controller-runtime#3496)", async () => {
+  it("hands out a low priority in time while higher ones keep coming (kubernetes-sigs/controller-runtime#3496)", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock, aging: 1_000 });
     queue.add("low", { priority: -100 });
@@ -151,7 +151,7 @@ describe("aging", () => {
     expect(taken(queue).key).toBe(first);
   });
 
-  it("does not send a key back that has aged beyond what it is raised to", async () => {
+  it("does not move a key back that has aged beyond its new priority", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.add("low", { priority: -1 });

@@ -329,7 +329,7 @@ const commands = fc.commands(
   { maxCommands: 120, size: "max" },
 );
 
-it("does what a naive queue does", async () => {
+it("behaves like a naive queue", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(1, 10, Number.POSITIVE_INFINITY),

@@ -124,7 +124,7 @@ describe("adding and taking", () => {
     expect(queue.size).toBe(0);
   });
 
-  it("does not grow while keys are raised behind one that nobody takes", async () => {
+  it("does not grow while keys are raised behind a key that is never taken", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock, aging: Number.POSITIVE_INFINITY });
     queue.add("first");
@@ -153,7 +153,7 @@ async function expectHeldWithin(bytes: number): Promise<void> {
 }
 
 describe("waiting for work", () => {
-  it("serves who waits in the order in which they came", async () => {
+  it("resolves pending gets in the order of their calls", async () => {
     const queue = new WorkQueue();
     const both = Promise.all([queue.get(), queue.get()]);
     queue.add("a");
@@ -161,7 +161,7 @@ describe("waiting for work", () => {
     expect((await both).map((work) => work?.key)).toEqual(["a", "b"]);
   });
 
-  it("gives a key to who waits already, before who comes next", async () => {
+  it("gives a key to a pending get before a later one", async () => {
     const queue = new WorkQueue();
     const first = queue.get();
     queue.add("a");
@@ -170,7 +170,7 @@ describe("waiting for work", () => {
     expect([(await first)?.key, (await second)?.key]).toEqual(["a", "b"]);
   });
 
-  it("gives out what comes first, not what was added first (kubernetes-sigs/controller-runtime#3363)", async () => {
+  it("gives out the first key of the order, not the first added (kubernetes-sigs/controller-runtime#3363)", async () => {
     const queue = new WorkQueue();
     const next = queue.get();
     queue.add("low");
@@ -469,7 +469,7 @@ describe("retrying", () => {
     expect(queue.delayed).toBe(1);
   });
 
-  it("leaves what was added since the hand-out, whatever object is retried", async () => {
+  it("keeps an item added in flight when another object of its key is retried", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue<{ id: string; version: number }>({ clock, keyOf: ({ id }) => id });
     const versions: number[] = [];

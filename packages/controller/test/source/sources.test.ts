@@ -66,7 +66,7 @@ describe("a source of a callback", () => {
     expect([emitter.listenerCount("changed"), state()]).toEqual([0, ["ended"]]);
   });
 
-  it("calls what it returned at once when it ends", async () => {
+  it("calls the returned function at once when it ends", async () => {
     const emitter = new EventEmitter();
     const { end } = feed([
       fromCallback<string>("orders", (enqueue) => {
@@ -123,7 +123,7 @@ describe("a source of a callback", () => {
     expect(errors).toEqual([["Error: no connection", { kind: "source", name: "flaky" }]]);
   });
 
-  it("calls at the end what a promise resolved to, and tells what that rejects with", async () => {
+  it("calls the function that a promise resolved to at the end, and reports its rejection", async () => {
     const { clock, errors, state, end } = feed([
       fromCallback("late", async () => async () => fail("cannot close")),
     ]);
@@ -133,7 +133,7 @@ describe("a source of a callback", () => {
     expect(errors).toEqual([["Error: cannot close", { kind: "source", name: "late" }]]);
   });
 
-  it("stops while it subscribes, and does not forget what comes of that", async () => {
+  it("unsubscribes when a pending subscription resolves after the stop", async () => {
     let connect = (): void => {};
     const connected = new Promise<void>((resolve) => {
       connect = resolve;
@@ -167,7 +167,7 @@ describe("a source of a callback", () => {
     expect(state()).toEqual(["ended"]);
   });
 
-  it("can tell later, before others and why; what is no item is an error", async () => {
+  it("passes delay, priority and reason on, and reports an invalid item as an error", async () => {
     const { clock, seen, errors, end } = feed([
       fromCallback("several", (enqueue) => {
         enqueue("later", { after: 5 });
@@ -395,12 +395,12 @@ describe("a resync", () => {
   });
 });
 
-describe("what stands between a source and its controller", () => {
+describe("filterSource and mapSource", () => {
   const words = fromIterable("words", async function* () {
     yield* ["a", "bb", "ccc"];
   });
 
-  it("passes on what is wanted, and what is made of it", async () => {
+  it("pass on wanted events, and the keys made of them", async () => {
     const longer = filterSource(words, (word) => word.length > 1);
     const { clock, seen, end } = feed([mapSource(longer, (word) => [`${word}.1`, `${word}.2`])]);
     await clock.step(0);
@@ -441,7 +441,7 @@ describe("a source whose start returns nothing", () => {
   });
 });
 
-it("tells what a source rejects with when it was told to stop", async () => {
+it("reports the rejection of a source that was aborted", async () => {
   const clumsy: Source = {
     name: "clumsy",
     start: (_, signal) => new Promise((_resolve, reject) => onAbort(signal, () => reject("late"))),

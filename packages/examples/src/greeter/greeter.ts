@@ -43,7 +43,7 @@ export function greeter({ cluster, client, clock, logger }: OperatorContext): ()
       ],
       async reconcile({ key, signal }) {
         const greeting = greetings.get(key);
-        // The server collects what a deleted object owned.
+        // The server deletes the ConfigMap of a deleted object.
         if (greeting === undefined || greeting.metadata.deletionTimestamp !== undefined) return;
         const { name, namespace } = greeting.metadata;
         const text = `Hello, ${greeting.spec.name}!`;
@@ -62,6 +62,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
     name: "greeter",
     transport: process.env["KUBERNETES_SERVICE_HOST"] ? inCluster() : fromKubectl(),
     setup: greeter,
+    health: { port: Number(process.env["PORT"] ?? 8_080) },
     signals: process,
     logger: consoleLogger,
   });

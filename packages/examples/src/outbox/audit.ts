@@ -38,7 +38,7 @@ export interface Audited {
   readonly seen: readonly string[];
 }
 
-/** A message whose attempts were lost four times is dead: it may be what kills its relays. */
+/** A message whose attempts were lost four times is dead: the message itself may crash its relays. */
 const READ = `
   SELECT o.number, o.message_id AS id, m.message_status AS status, m.claim_number AS claims,
     CASE WHEN m.current_retry_times >= m.max_retry_times OR m.lost_attempts >= 4
@@ -53,11 +53,11 @@ const rows = z.array(
     status: z.string().nullable(),
     claims: z.int().nullable(),
     exhausted: z.int(),
-    effects: z.coerce.number(), // Some drivers give a text for what could be too large.
+    effects: z.coerce.number(), // Some drivers return a string for large numbers.
   }),
 );
 
-/** Compares what was committed with what took place. */
+/** Compares the committed orders with the effects at the receiver. */
 export async function audit(
   { orders, placed, seen }: Audited,
   database: Queryable,

@@ -3,7 +3,7 @@ import type { z } from "zod";
 /**
  * A value that fits a schema, with the defaults of that.
  *
- * @param name - what the value is called in the error
+ * @param name - name of the value in the error
  * @throws RangeError that names each part that does not fit, and why
  */
 export function checked<Schema extends z.ZodType>(

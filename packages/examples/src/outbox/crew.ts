@@ -17,7 +17,7 @@ export interface Member {
  * | Departure | Meaning |
  * | --- | --- |
  * | `stopped` | it was asked to, even if it was killed because it took too long |
- * | `killed` | somebody killed it while it was to go on |
+ * | `killed` | it was killed while it should continue |
  * | `failed` | it ended by itself, or of another signal |
  */
 export type Departure = "stopped" | "killed" | "failed";
@@ -61,7 +61,7 @@ export class Crew {
   readonly #workers = new Map<Worker, Set<number>>();
   /** All processes that have not ended. */
   readonly #processes = new Set<Worker>();
-  /** Orders that nobody was given. */
+  /** Orders without a worker. */
   readonly #orders: number[] = [];
   #started = 0;
 
@@ -111,7 +111,7 @@ export class Crew {
     return worker !== undefined;
   }
 
-  /** For somebody who does not want to wait. */
+  /** Kills all workers at once. */
   killAll(): void {
     for (const worker of this.#processes) worker.kill();
   }

@@ -20,7 +20,7 @@ const PERIOD = 200;
 /** When so many workers have ended by themselves, the others will, too. */
 const MOST_FAILED = 5;
 
-/** How long the receiver may take for what was sent to it before the end, in milliseconds. */
+/** Time for the receiver to handle the last messages, in milliseconds. */
 const PATIENCE = 60_000;
 
 /** Options for {@link Delivery}. */
@@ -36,7 +36,7 @@ export interface DeliveryOptions {
   readonly onProgress: (progress: Progress) => void;
   /** Called before the workers are asked to stop. */
   readonly onStop: () => void;
-  /** Receives what happens to a worker, or to the whole run. */
+  /** Called with every event of a worker, or of the run. */
   readonly onNews: (text: string, worker?: string) => void;
 }
 
@@ -50,7 +50,7 @@ export interface Outcome {
   readonly isIdle: boolean;
   /** Messages that were in the hands of two at once. */
   readonly overlapping: readonly Overlap[];
-  /** Workers that ended by themselves, or of a signal that nobody here sent. */
+  /** Workers that ended by themselves, or by a foreign signal. */
   readonly failed: number;
 }
 
@@ -88,7 +88,7 @@ export class Delivery {
   /**
    * Runs until all is settled, or the signal aborts. Nothing of it runs afterwards.
    *
-   * @param kill - aborts for somebody who does not want to wait for the workers
+   * @param kill - its abort kills the workers at once
    * @returns the figures. It rejects if the database does not answer at the end
    */
   async run(signal: AbortSignal, kill: AbortSignal): Promise<Outcome> {
@@ -181,7 +181,7 @@ export class Delivery {
     return pending + failed === 0 && (await this.#options.inbox.isIdle());
   }
 
-  /** Waits for what was sent and not handled: without it, it would count as lost. */
+  /** Waits for messages sent but not handled, which would count as lost otherwise. */
   async #drained(): Promise<boolean> {
     const { inbox, clock } = this.#options;
     try {

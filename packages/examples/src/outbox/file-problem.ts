@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 
-/** What keeps a file from being written at the end, found out at the start. It is made if it is not there. */
+/** The reason why a file cannot be written, checked at the start. Creates a missing file. */
 export function fileProblem(file: string): string | undefined {
   try {
     closeSync(openSync(file, "a"));

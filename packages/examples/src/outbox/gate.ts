@@ -70,7 +70,7 @@ export class Gate implements Switch, AsyncDisposable {
     const host = hostname.replace(/^\[|\]$/g, ""); // of an IPv6 address
     const server = connect({ host, port: Number(port) || (PORTS[protocol] ?? 0), noDelay: true });
     this.#keep(server);
-    // Each ends with the other, in whatever way.
+    // Each closes with the other.
     socket.once("close", () => server.destroy());
     server.once("close", () => socket.destroy());
     socket.pipe(server).pipe(socket);

@@ -6,10 +6,10 @@ import type { Crew } from "./crew.ts";
 /** How often to look whether it is time, in milliseconds. */
 const PERIOD = 20;
 
-/** The last kill comes when this share of all messages has arrived: what follows it is seen, too. */
+/** The last kill comes when this share of all messages has arrived, so that its effects show before the end. */
 const LAST = 0.75;
 
-/** What {@link killSome} depends on. */
+/** Options for {@link killSome}. */
 export interface KillingOptions {
   readonly kills: number;
   readonly messages: number;
@@ -41,7 +41,7 @@ export async function killSome(
   await until(look, PERIOD, done.signal, { clock });
 }
 
-/** @returns false if there is nobody to kill: all are just starting */
+/** @returns false if no worker can be killed: all are starting */
 function strike({ workers }: Pick<Crew, "workers">, random: Random): boolean {
   const victim = workers[Math.floor(random() * workers.length)];
   victim?.kill();

@@ -9,7 +9,7 @@ interface Wanted {
   readonly database: DatabaseName | undefined;
 }
 
-/** What the command line asks for, or a text to print and the exit code to end with. */
+/** Options of the command line, or a text to print with the exit code. */
 export type ParsedOptions =
   | ({ readonly kind: "run"; readonly settings: Settings } & Wanted)
   /** All dead messages if no ids are given. */
@@ -18,29 +18,34 @@ export type ParsedOptions =
 
 const LAST_PORT = 65_535;
 
-const ENVIRONMENT = `${DATABASE_HELP}  AMQP_URL      a RabbitMQ to send to, instead of a webhook
-  REDIS_URL     a Redis for the lock of the compensation task, instead of a row in the database
+const ENVIRONMENT = `${DATABASE_HELP}  AMQP_URL      the RabbitMQ server to send to, instead of a webhook
+  REDIS_URL     the Redis server with the lock of the compensation task, instead of a row in the database
 
-The program ends when every message has arrived or is dead. With --keep it goes on, for the page, until
-Ctrl-C. A second Ctrl-C kills the workers at once.
+The program ends when every message has arrived or is dead. With --keep it serves the page until Ctrl-C.
+A second Ctrl-C kills the workers at once.
 `;
 
-/** @param found - gets what the command line asks for */
+/** @param found - receives the parsed options */
 function createCommand(found: (parsed: ParsedOptions) => void): Command {
   const command = new Command("npm run outbox --")
     .description(
-      "Sends orders through an outbox, in worker processes that are killed, to a receiver that fails.",
+      "Sends orders through an outbox to a receiver that fails, and kills worker processes meanwhile.",
     )
-    .option("--messages <number>", "how many orders are placed", wholeNumber(1, 1_000_000), 1_000)
-    .option("--workers <number>", "how many processes share the outbox", wholeNumber(1, 20), 3)
-    .option("--kills <number>", "how many are killed along the way", wholeNumber(0, 1_000), 5)
-    .option("--seed <number>", "which attempts fail, which are killed", wholeNumber(0, 2 ** 31), 1)
+    .option("--messages <number>", "number of orders", wholeNumber(1, 1_000_000), 1_000)
+    .option("--workers <number>", "number of worker processes", wholeNumber(1, 20), 3)
+    .option("--kills <number>", "number of workers to kill", wholeNumber(0, 1_000), 5)
+    .option(
+      "--seed <number>",
+      "seed of the failures and kills; equal seeds give equal choices",
+      wholeNumber(0, 2 ** 31),
+      1,
+    )
     .option("--json <file>", 'write the figures as JSON; "-" prints nothing else')
     .addOption(databaseOption())
     .option("--port <number>", "port of the page", wholeNumber(0, LAST_PORT), 0)
     .option("--no-page", "serve no page")
-    .option("--keep", "go on when all is settled, until Ctrl-C", false)
-    .helpOption("--help", "show this")
+    .option("--keep", "serve the page until Ctrl-C, also after the last message", false)
+    .helpOption("--help", "show this help")
     .addHelpText("after", ENVIRONMENT)
     .showHelpAfterError()
     .allowExcessArguments(false)
@@ -51,12 +56,10 @@ function createCommand(found: (parsed: ParsedOptions) => void): Command {
     });
   command
     .command("replay")
-    .description(
-      "Sends dead messages of the last run on a server again, to a receiver that has been repaired.",
-    )
-    .option("--ids <id...>", "these; all that are dead if not given")
+    .description("Sends the dead messages of the last run again, to a repaired receiver.")
+    .option("--ids <id...>", "ids of the messages; default: all dead messages")
     .addOption(databaseOption())
-    .helpOption("--help", "show this")
+    .helpOption("--help", "show this help")
     .action(({ ids, database }) => found({ kind: "replay", ids, database }));
   return command;
 }

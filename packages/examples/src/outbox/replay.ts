@@ -2,7 +2,7 @@ import { ProgramDatabase } from "./database/program-database.ts";
 import { deliver, endOf, type RunOptions } from "./run.ts";
 import { serviceProblem } from "./service-problem.ts";
 
-/** What {@link replay} works with. */
+/** Options for {@link replay}. */
 export interface ReplayOptions extends Pick<RunOptions, "services" | "host"> {
   /** All dead messages if undefined. */
   readonly ids: readonly string[] | undefined;

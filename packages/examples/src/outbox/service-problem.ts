@@ -28,7 +28,7 @@ async function visitRedis(url: string): Promise<void> {
   }
 }
 
-/** A URL without who logs in and how. */
+/** A URL without user and password. */
 function placeOf(url: string): string {
   if (!URL.canParse(url)) return url.slice(url.lastIndexOf("@") + 1);
   const { protocol, host, pathname } = new URL(url);
@@ -37,21 +37,21 @@ function placeOf(url: string): string {
     : `${protocol}//${host}${pathname}`;
 }
 
-/** Messages of the operating system repeat what they were given, so that it is left out. */
+/** Messages of the operating system repeat their arguments, which may be secret, so they are left out. */
 function reasonOf(error: unknown): string {
   const { syscall, code, message } = error as NodeJS.ErrnoException;
   if (syscall !== undefined) return `${syscall} ${code}`;
   return message === "" ? `${code}` : message.replace(/\.$/, "");
 }
 
-/** An example of a URL, for somebody who has set none. */
+/** Example URLs for the message about a missing one. */
 const EXAMPLES = {
   postgres: "postgres://postgres@127.0.0.1/postgres",
   mysql: "mysql://root@127.0.0.1/",
 } as const;
 
 /**
- * The first service that cannot be used, and what to do about it.
+ * The first service that cannot be used, with the next step.
  *
  * Asked at the start: later a server that is away is waited for, whether it was ever there or not.
  */
@@ -59,7 +59,7 @@ export async function serviceProblem(services: Services): Promise<string | undef
   const { database, databaseUrl, amqpUrl, redisUrl } = services;
   const variable = DATABASE_VARIABLES[database];
   if (variable !== undefined && databaseUrl === undefined && database !== "pglite")
-    return `--database ${database} needs ${variable}: start a server and set ${variable}=${EXAMPLES[database]}, or use --database pglite.`;
+    return `--database ${database} needs ${variable}. Start a server and set ${variable}=${EXAMPLES[database]}, or use --database pglite.`;
   const { visit } = await loadDialect(database);
   const visits = [
     [variable, databaseUrl, (url: string) => visit(url, PATIENCE)],

@@ -21,7 +21,7 @@ export interface Summary extends Audit {
   readonly killed: number;
   /** Attempts of killed workers that were counted as failed. */
   readonly orphans: number;
-  /** What is wrong; nothing if all is as it must be. */
+  /** Failed checks; empty after a correct run. */
   readonly faults: readonly string[];
 }
 
@@ -52,31 +52,31 @@ type Row = readonly [name: string, count: number, meaning: string];
 function leftOver({ waiting, unplaced }: Summary): readonly Row[] {
   if (waiting + unplaced === 0) return [];
   return [
-    ["waiting", waiting, "messages that are kept: a relay would send them next"],
-    ["not placed", unplaced, "orders that had not had their turn"],
+    ["waiting", waiting, "messages in the outbox: a relay would send them next"],
+    ["not placed", unplaced, "orders that the run did not reach"],
   ];
 }
 
-/** The figures with what they mean, and the verdict. */
+/** The figures with their meaning, and the verdict. */
 export function summaryLines(summary: Summary, { bold, dim, green, red }: Colours): string[] {
   const rows: readonly Row[] = [
-    ["sent", summary.sent, "orders that were committed, each with its message"],
-    ["delivered", summary.delivered, "messages whose effect took place"],
+    ["sent", summary.sent, "committed orders, each with its message"],
+    ["delivered", summary.delivered, "messages with an effect at the receiver"],
     ["retried", summary.retried, "messages that took more than one attempt"],
-    ["dead", summary.dead, "messages that were refused, or failed as often as they may"],
+    ["dead", summary.dead, "messages that were rejected, or ran out of attempts"],
     ["rolled back", summary.takenBack, `orders; the receiver saw ${summary.phantoms} of them`],
-    ["duplicates", summary.duplicates, "attempts that the receiver knew by their key"],
+    ["duplicates", summary.duplicates, "attempts that the receiver recognized by their key"],
     ["killed", summary.killed, `workers; ${summary.orphans} of their messages taken over`],
-    ["overlaps", summary.overlaps, "messages in the hands of two at once"],
+    ["overlaps", summary.overlaps, "messages with two attempts at once"],
     ...leftOver(summary),
-    ["lost", summary.lost + summary.missing, "messages that were committed and are gone"],
+    ["lost", summary.lost + summary.missing, "committed messages that are gone"],
   ];
   const table = rows.map(
     ([name, count, meaning]) => `${name.padEnd(11)}  ${`${count}`.padStart(7)}  ${dim(meaning)}`,
   );
   const { faults, overlapping, elapsed, seed } = summary;
   const told = overlapping.slice(0, MOST_TOLD).map((each) => dim(`  ${describeOverlap(each)}`));
-  const verdict = faults.length === 0 ? [green("All is as it must be.")] : faults.map(red);
+  const verdict = faults.length === 0 ? [green("All checks passed.")] : faults.map(red);
   const title = bold(`After ${formatDuration(elapsed)}, seed ${seed}`);
   return [title, "", ...table, "", ...verdict, ...told];
 }

@@ -19,7 +19,7 @@ export interface NextAttempt {
   readonly failures: number;
   /** When it is due: milliseconds since the epoch. */
   readonly at: number;
-  /** What the last failed attempt said. */
+  /** Error of the last failed attempt. */
   readonly error: string | undefined;
 }
 
@@ -54,7 +54,7 @@ const claimRows = z.array(z.object({ worker: z.string(), count: number, until: n
 
 const OPEN = "NOT deleted AND message_status IN ('pending', 'failed')";
 
-/** Reads what waits, at an instant in milliseconds since the epoch. */
+/** Reads the waiting messages, at an instant in milliseconds since the epoch. */
 export async function readWaiting(
   { database, dialect }: Pick<ProgramDatabase, "database" | "dialect">,
   now: number,

@@ -17,7 +17,7 @@ import type { Options } from "./options.ts";
 import { Board } from "./view/board.ts";
 import type { View } from "./view/view.ts";
 
-/** What a {@link Program} is given. */
+/** Options for a {@link Program}. */
 export interface ProgramOptions {
   readonly options: Options;
   /** As it is at the start. */
@@ -26,7 +26,7 @@ export interface ProgramOptions {
   readonly view: View;
 }
 
-/** What to supervise, where that is not as the command line says. */
+/** Overrides of the command line for a role. */
 export interface Assignment {
   readonly manifests?: Source<ReadManifest>;
   readonly table?: ProcessTable;
@@ -36,7 +36,7 @@ export interface Assignment {
   readonly lost?: AbortSignal;
 }
 
-/** What all roles of the program share: processes, who watches, and how to supervise. */
+/** Parts that all roles of the program share: processes, views and the supervisor. */
 export class Program {
   readonly options: Options;
   readonly manifest: Manifest;
@@ -59,7 +59,7 @@ export class Program {
     this.#view = view;
   }
 
-  /** What became of everything, as far as it was told. */
+  /** The latest reported statuses. */
   get statuses(): Statuses {
     return this.#statuses;
   }

@@ -25,7 +25,7 @@ function firstManifestProblem(read: ReadManifest & { ok: false }): string {
   return `${what}\nNothing was started.\n`;
 }
 
-/** What is wrong with a directory of the command line, which is made if it is not there. */
+/** The reason why a directory of the command line cannot be used. Creates missing directories. */
 function firstDirectoryProblem({ logs, lock }: Options): string | undefined {
   for (const [option, directory] of Object.entries({ logs, lock })) {
     const problem = directory === undefined ? undefined : directoryProblem(directory);

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "@holdfast/clock";
 import type { StatusSource } from "./status-source.ts";
 
-/** What an {@link EventStream} needs. */
+/** Options for an {@link EventStream}. */
 export interface EventStreamOptions {
   readonly clock: Clock;
   readonly status: StatusSource;
@@ -10,7 +10,7 @@ export interface EventStreamOptions {
 
 /** The least time between two snapshots, in milliseconds: ten a second are enough for an eye. */
 const GAP = 100;
-/** The most. Who hears nothing for longer knows that the server is stuck, and not only quiet. */
+/** Maximum time between two events. A client that gets none for longer knows that the server is stuck. */
 const BEAT = 1_000;
 
 /** Server-sent events: a snapshot at once, then one after each change and each second. */
@@ -18,10 +18,10 @@ export class EventStream implements Disposable {
   readonly #clock: Clock;
   readonly #status: StatusSource;
   readonly #clients = new Set<ServerResponse>();
-  /** Those who have not yet read what they were sent. They get the latest when they have. */
+  /** Clients with unread data. They get the latest snapshot after they have read it. */
   readonly #behind = new Set<ServerResponse>();
   readonly #subscription: Disposable;
-  /** Runs until the next snapshot, while there is somebody to get it. */
+  /** Runs until the next snapshot, while there are clients. */
   readonly #timer: Timer;
   /** The monotonic instant before which no further snapshot is sent. */
   #earliest = Number.NEGATIVE_INFINITY;
@@ -34,9 +34,9 @@ export class EventStream implements Disposable {
     this.#subscription = status.onChange(() => this.#change());
   }
 
-  /** Starts to tell somebody, until the connection closes. */
+  /** Sends snapshots to a client until the connection closes. */
   add(client: ServerResponse): void {
-    // Nothing follows on this connection: who stops may close it at once.
+    // No further request comes on this connection, so a stop may close it at once.
     client.writeHead(200, { "content-type": "text/event-stream", connection: "close" });
     if (client.req.method === "HEAD") {
       client.end();
@@ -44,7 +44,7 @@ export class EventStream implements Disposable {
     }
     client.on("drain", () => this.#caughtUp(client));
     client.on("close", () => this.#remove(client));
-    // What a client that has gone away makes of a write is no concern of the others.
+    // A failed write to a disconnected client must not affect the others.
     client.on("error", () => {});
     client.write(`retry: ${BEAT}\n\n${this.#snapshot()}`);
     this.#clients.add(client);

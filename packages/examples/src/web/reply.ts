@@ -12,7 +12,7 @@ export function textReply(status: number, text: string): Reply {
   return { status, type: "text/plain; charset=utf-8", body: `${text}\n` };
 }
 
-/** @returns data as an answer, indented for whoever asks with `curl` */
+/** @returns data as an answer, indented for `curl` */
 export function jsonReply(status: number, data: unknown): Reply {
   return { status, type: "application/json", body: `${JSON.stringify(data, undefined, 2)}\n` };
 }

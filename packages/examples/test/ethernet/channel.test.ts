@@ -83,7 +83,7 @@ it("is heard after the propagation delay, until it is silent", async () => {
   ]);
 });
 
-it("tells all who listen of the silence at its first instant", async () => {
+it("reports the silence to all listeners at its first instant", async () => {
   const clock = new FakeClock();
   const channel = new Channel(clock, medium, new AbortController().signal);
   const start = clock.monotonic();

@@ -5,6 +5,7 @@ import { poll } from "@holdfast/wait";
 import { afterAll, afterEach, beforeAll, describe, expect, vi } from "vitest";
 import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
+import { freePort } from "../../../../test/free-port.ts";
 import { Program } from "../program.ts";
 
 const MANIFESTS = ["crd.yaml", "greeter.yaml"].flatMap((name) => [
@@ -41,8 +42,9 @@ function kubectl(args: readonly string[], input = "") {
   });
 }
 
-/** The built greeter as a process, with a kubectl as on a laptop. Its probes take port 8080. */
-function startGreeter(): Program {
+/** The built greeter as a process, with a kubectl as on a laptop. */
+async function startGreeter(): Promise<Program> {
+  vi.stubEnv("PORT", String(await freePort()));
   vi.stubEnv("KUBECONFIG", server.kubeconfig);
   vi.stubEnv("PATH", `${dirname(server.kubectlPath)}${delimiter}${process.env["PATH"]}`);
   const program = new Program("greeter/greeter.js", []);
@@ -91,12 +93,12 @@ describe("the greeter on a real server", () => {
   });
 
   ownServerTest("greets as a process, until it is killed and another one takes over", async () => {
-    const one = startGreeter();
+    const one = await startGreeter();
     await kubectl(["apply", "-f", "-"], greeting("ann", "Ann"));
     expect(await waitFor("ann", "Hello, Ann!")).toMatchObject({ code: 0 });
     const { lines } = await kubectl(["get", "greetings"]);
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
-      ["NAME", "NAME", "TEXT"],
+      ["NAME", "PERSON", "TEXT"],
       ["ann", "Ann", "Hello, Ann!"],
     ]);
     const refused = await kubectl(["apply", "-f", "-"], greeting("nobody", ""));
@@ -123,7 +125,7 @@ describe("the greeter on a real server", () => {
 
     one.child.kill("SIGKILL");
     await one.exited;
-    const two = startGreeter();
+    const two = await startGreeter();
     await kubectl(["apply", "-f", "-"], greeting("cleo", "Cleo"));
     expect(await waitFor("cleo", "Hello, Cleo!")).toMatchObject({ code: 0 });
     two.child.kill("SIGTERM");

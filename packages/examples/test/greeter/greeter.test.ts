@@ -5,7 +5,7 @@ import { FakeApi } from "@holdfast/kubernetes/testing";
 import { expect, test } from "vitest";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
 
-test("greets, mends what others change, and survives a restart of the API server", async () => {
+test("greets, repairs foreign changes, and survives a restart of the API server", async () => {
   const clock = new FakeClock();
   const api = new FakeApi({ clock, resources: [Greeting, ConfigMap] });
   const stop = new AbortController();

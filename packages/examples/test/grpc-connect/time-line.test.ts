@@ -9,7 +9,7 @@ function drawn(events: number, now: number, span = 5_000): string[] {
   return timeLine(attemptsAfter(events), { colours, room: 62, start: 0, span, now });
 }
 
-it("draws who connected, failed, held and waited, and for how long", () => {
+it("draws connections, failures, holds and delays with their lengths", () => {
   expect(drawn(8, 4_200)).toEqual([
     "PEER        0s        1s        2s        3s        4s",
     "refuse   1  ×────",
@@ -19,7 +19,7 @@ it("draws who connected, failed, held and waited, and for how long", () => {
   ]);
 });
 
-it("draws what is still to come of a delay", () => {
+it("draws the rest of a delay", () => {
   expect(drawn(2, 200).at(-1)).toBe("refuse   1  ×──··");
 });
 

@@ -13,7 +13,7 @@ function form(backoff: BackoffStrategy) {
   return { name: "x", title: "x", range: "x", backoff: () => backoff };
 }
 
-it("counts what three clients do that know no chance", async () => {
+it("counts the calls of three clients without jitter", async () => {
   const everySecond = form(new Backoff({ duration: 1_000 }));
   const crowd = { clients: 3, outage: 1_500, workers: 1, service: 100, interval: 500, seed: 1 };
   const { down, idle, busy } = {

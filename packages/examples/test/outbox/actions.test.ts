@@ -30,10 +30,10 @@ function world() {
 }
 
 it.each([
-  { path: "/kill?worker=worker-9", text: 'There is no worker "worker-9" to kill.' },
-  { path: "/kill", text: 'There is no worker "" to kill.' },
-  { path: "/take-away?service=database", text: 'The service "database" cannot be taken away.' },
-  { path: "/bring-back", text: 'The service "" cannot be taken away.' },
+  { path: "/kill?worker=worker-9", text: 'Worker "worker-9" does not run.' },
+  { path: "/kill", text: 'Worker "" does not run.' },
+  { path: "/take-away?service=database", text: 'Service "database" cannot be taken away.' },
+  { path: "/bring-back", text: 'Service "" cannot be taken away.' },
   { path: "/bring-back?service=receiver", text: "The receiver is there already." },
 ])("refuses $path and changes nothing", async ({ path, text }) => {
   const { said, receiver, post } = world();
@@ -42,7 +42,7 @@ it.each([
   expect(receiver.state).toBe("there");
 });
 
-it("says what it has done, in the answer and in the log", async () => {
+it("reports its effect in the answer and in the log", async () => {
   const { said, receiver, post } = world();
   expect(await post("/take-away?service=receiver")).toEqual([
     ...[200, "The receiver was taken away from the workers."],

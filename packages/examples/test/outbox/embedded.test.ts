@@ -168,7 +168,7 @@ describe("the messages that wait", () => {
     await tables.database.query(`UPDATE outbox_message SET ${changes} WHERE id = $1`, [id]);
   }
 
-  it("are counted by failures, with the next attempts, what is due, and who has claimed", async () => {
+  it("are counted by failures, with next attempts, due messages and claims", async () => {
     const at = (offset: number): string => `to_timestamp(${(NOW + offset) / 1_000})`;
     await waiting(1, `next_schedule_time = ${at(-1)}`);
     await waiting(2, `next_schedule_time = ${at(300)}`);

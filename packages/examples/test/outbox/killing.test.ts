@@ -31,7 +31,7 @@ it("kills so many, none before its moment and the last at three quarters", async
   expect(clock.pending()).toEqual([]);
 });
 
-it("waits for somebody to kill", async () => {
+it("waits for a worker to kill", async () => {
   const { crew, killed, workers } = fakeCrew();
   const all = workers.splice(0);
   const options = { ...facts, kills: 1, arrived: () => 100, random: () => 0 };

@@ -16,7 +16,7 @@ function open(sender: string, id = "m"): Handling {
   return ledger.open({ id, sender });
 }
 
-it("knows who had a message at once, and for how long", async () => {
+it("reports the senders that had a message at once, and for how long", async () => {
   await clock.step(1_000);
   const first = open("a");
   first.fault = "hang";

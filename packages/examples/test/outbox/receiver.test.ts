@@ -87,7 +87,7 @@ it.each(secondFaults)(
   },
 );
 
-it.each(secondFaults)("tells who had a message at once, and of what fault: %s", async (fault) => {
+it.each(secondFaults)("reports overlapping senders and the fault: %s", async (fault) => {
   await using attempt = await handling(fault);
   const { id, ledger } = attempt;
   await attempt.send("b");

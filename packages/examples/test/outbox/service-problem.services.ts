@@ -10,7 +10,7 @@ it.each(VARIABLES)("has nothing to say of the server of %s", async (variable) =>
 });
 
 it.each(["DATABASE_URL", "MYSQL_URL", "AMQP_URL"] as const)(
-  "says that nobody may log in to %s",
+  "reports a failed login to %s",
   async (variable) => {
     const url = new URL(requiredUrl(variable));
     url.username = "nobody";

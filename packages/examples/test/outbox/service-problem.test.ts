@@ -33,7 +33,7 @@ it.each(SERVERS)("says that the server of $variable is not there, and no passwor
   );
 });
 
-it.each(SERVERS)("does not take for that of $variable what hangs up", async (row) => {
+it.each(SERVERS)("rejects a server that hangs up as that of $variable", async (row) => {
   const { variable, protocol } = row;
   await using server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -85,7 +85,7 @@ it.each([
   const problem = await serviceProblem(servicesOf({}, database));
   expect(problem).toMatch(
     new RegExp(
-      `^--database ${database} needs ${variable}: start a server and set ${variable}=\\S+, or use --database pglite\\.$`,
+      `^--database ${database} needs ${variable}\\. Start a server and set ${variable}=\\S+, or use --database pglite\\.$`,
     ),
   );
 });
@@ -126,7 +126,7 @@ it("ends with 2 before it begins if its figures cannot be written", async () => 
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it("leaves in a file for figures what is in it", () => {
+it("keeps the content of a file for figures", () => {
   const file = join(directory, "figures.json");
   writeFileSync(file, "{}");
   expect(fileProblem(file)).toBe(undefined);

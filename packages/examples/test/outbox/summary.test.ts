@@ -45,7 +45,7 @@ const outcome: Outcome = {
   },
 };
 
-it("shows what there is, one thing a line", () => {
+it("shows the progress, one figure per line", () => {
   expect(progressLines(progress, colours)).toEqual([
     "outbox    12s · Ctrl-C stops",
     "",
@@ -94,10 +94,8 @@ it("is content where all is as it must be", () => {
   expect(summary).toMatchObject({ seed: 7, elapsed: 12_345, killed: 2, duplicates: 7, faults: [] });
   const lines = summaryLines(summary, colours);
   expect(lines[0]).toBe("After 12s, seed 7");
-  expect(lines).toContain(
-    "sent              98  orders that were committed, each with its message",
-  );
-  expect(lines.at(-1)).toBe("All is as it must be.");
+  expect(lines).toContain("sent              98  committed orders, each with its message");
+  expect(lines.at(-1)).toBe("All checks passed.");
 });
 
 it.each([
@@ -122,7 +120,7 @@ it.each([
   expect(summaryLines(summary, colours).at(-1)).toBe(fault);
 });
 
-it("counts as lost after a stop only what was committed and is gone", () => {
+it("counts only committed and missing messages as lost after a stop", () => {
   const audit = { ...outcome.audit, unplaced: 700, waiting: 90 };
   const linesOf = (changes: Partial<typeof audit>) =>
     summaryLines(
@@ -131,13 +129,13 @@ it("counts as lost after a stop only what was committed and is gone", () => {
     );
   expect(linesOf({})).toEqual(
     expect.arrayContaining([
-      "waiting           90  messages that are kept: a relay would send them next",
-      "not placed       700  orders that had not had their turn",
-      "lost               0  messages that were committed and are gone",
+      "waiting           90  messages in the outbox: a relay would send them next",
+      "not placed       700  orders that the run did not reach",
+      "lost               0  committed messages that are gone",
     ]),
   );
   expect(linesOf({ lost: 2, missing: 1 })).toContain(
-    "lost               3  messages that were committed and are gone",
+    "lost               3  committed messages that are gone",
   );
 });
 
@@ -160,7 +158,7 @@ it("tells the story of each overlap, in words and as data", () => {
   const summary = summaryOf({ ...outcome, ...wrong }, 7);
   expect(summary.overlapping).toEqual(overlapping);
   const told =
-    "  m-1: attempt 3 of somebody (unread) came 1600 ms after attempt 2 of worker-1 (hang); the receiver stood still for up to 40 ms";
+    "  m-1: attempt 3 of an unknown sender (unread) came 1600 ms after attempt 2 of worker-1 (hang); the receiver stood still for up to 40 ms";
   expect(summaryLines(summary, colours).slice(-12)).toEqual([
     "workers that ended by themselves: 1, and must be 0",
     "overlaps: 11, and must be 0",

@@ -24,7 +24,7 @@ function watched(answers = true) {
   return { fake, board };
 }
 
-it("shows who leads, every process in the order of the manifest, and the queue", async () => {
+it("shows the leader, every process in the order of the manifest, and the queue", async () => {
   const { fake, board } = watched();
   const start = fake.clock.now();
   fake.apply(MANIFEST);
@@ -67,7 +67,7 @@ it("shows who leads, every process in the order of the manifest, and the queue",
   ]);
 });
 
-it("shows the order of the latest manifest, and last what leaves it", async () => {
+it("shows the order of the latest manifest, then processes that leave it", async () => {
   const { fake, board } = watched();
   const names = (): string[] => board.snapshot().processes.map(({ name }) => name);
   fake.apply("processes: { a: { command: web }, b: { command: web } }");
@@ -95,7 +95,7 @@ it("shows nothing of its own while another one leads", async () => {
   expect(board.ready.problem()).toBeUndefined();
 });
 
-it("says that something has changed, to those who still listen", async () => {
+it("reports a change to current listeners", async () => {
   const { fake, board } = watched();
   let changes = 0;
   const listening = board.onChange(() => changes++);

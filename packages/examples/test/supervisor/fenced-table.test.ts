@@ -21,7 +21,7 @@ function fenced(isLeader: () => boolean, note: (entry: string) => void = () => {
   return { table, listed, fence: new FencedTable(table, { roster, token: 7, isLeader }) };
 }
 
-it("lists what it starts, until it has ended", async () => {
+it("lists a started process until it has ended", async () => {
   const { table, listed, fence } = fenced(() => true);
   const child = fence.start(LAUNCH);
   expect(listed).toEqual([`7: ${child.pid}`]);
@@ -44,7 +44,7 @@ it("starts nothing once it leads no more", async () => {
   expect([table.launches, listed]).toEqual([[], []]);
 });
 
-it("kills what it has started when it was asleep over the start", async () => {
+it("kills a process that started while it was suspended", async () => {
   const answers = [true, false];
   const { table, fence } = fenced(() => answers.shift() ?? false);
   const child = fence.start(LAUNCH);
@@ -52,7 +52,7 @@ it("kills what it has started when it was asleep over the start", async () => {
   expect(table.alive()).toEqual([]);
 });
 
-it("kills what it cannot list, and says why it did not start", async () => {
+it("kills a process that it cannot list, and reports the reason", async () => {
   const full = (): never => {
     throw new Error("no space left on device");
   };

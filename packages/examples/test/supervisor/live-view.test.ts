@@ -44,7 +44,7 @@ it("shows the errors of a bad edit until a good one comes", () => {
   expect(terminal.frames.at(-1)).not.toContain("my.yaml:1:8");
 });
 
-it("says what a second Ctrl-C does, until there is no more to end", () => {
+it("shows the effect of a second Ctrl-C until all processes have ended", () => {
   const { terminal, view } = liveView();
   view.show({ type: "shutdown", at: 0, why: "SIGINT", grace: 3_000 }, new Map());
   expect(terminal.frames.at(-1)).toContain("stopping, Ctrl-C kills");

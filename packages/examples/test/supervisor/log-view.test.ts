@@ -65,7 +65,7 @@ it("tells one line per change", async () => {
   ]);
 });
 
-it("says what is wrong with an edit, and that nothing changes", () => {
+it("reports a mistake in an edit, and that nothing changes", () => {
   const fake = new FakeSupervisor(programs);
   const at = fake.clock.monotonic();
   const source = "grace: 3";
@@ -80,7 +80,7 @@ it("says what is wrong with an edit, and that nothing changes", () => {
   ]);
 });
 
-it("tells what else happens to a supervisor", () => {
+it("reports the other events of a supervisor", () => {
   const fake = new FakeSupervisor(programs);
   const at = fake.clock.monotonic();
   fake.events.push(
@@ -94,7 +94,7 @@ it("tells what else happens to a supervisor", () => {
     "00:00.000  supervisor  its page: http://127.0.0.1:8080/",
     "00:00.000  supervisor  replica-1 leads, token 3",
     "00:00.000  supervisor  replica-2 leads",
-    "00:00.000  supervisor  nobody leads",
+    "00:00.000  supervisor  no leader",
     "00:00.000  supervisor  Error: no port is free; trying again",
   ]);
 });

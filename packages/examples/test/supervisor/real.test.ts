@@ -87,7 +87,7 @@ describe.concurrent("a real process", PATIENT, () => {
     });
   });
 
-  it("ends and starts again when somebody has cleared its logs away", async () => {
+  it("ends and starts again after its logs were removed", async () => {
     const place = join(directory, "cleared");
     const cleared = new RealProcessTable(new ProcessLogs(place));
     const launch = { name: "x", command: "sh", env: {}, cwd: directory };
@@ -160,7 +160,7 @@ describe.concurrent("the probe", PATIENT, () => {
 });
 
 describe.concurrent("the program", PATIENT, () => {
-  it("restarts what was killed by hand, and ends at once in the next back-off", async ({
+  it("restarts a process killed by hand, and ends at once in the next back-off", async ({
     expect,
   }) => {
     const grace = 10_000;
@@ -195,7 +195,7 @@ processes: { steady: { command: sleep, args: ["100"] } }
     expect(await survivors([first, second])).toEqual([]);
   });
 
-  it("leaves nothing behind, neither who ignores SIGTERM nor a grandchild", async () => {
+  it("leaves no process behind, not even one that ignores SIGTERM or a grandchild", async () => {
     const file = write(`
 processes:
   stubborn: { command: sh, args: [-c, ${IGNORES_SIGTERM}] }

@@ -41,7 +41,7 @@ function newRoster(): { directory: string; roster: Roster } {
 }
 
 describe.skipIf(process.platform !== "linux")("a roster", () => {
-  it("ends those who end when they are asked, and forgets them", async () => {
+  it("ends processes that obey SIGTERM, and forgets them", async () => {
     const { directory, roster } = newRoster();
     const { pid } = await shell("trap 'exit 0' TERM; echo; while :; do sleep 0.02; done");
     roster.add(1, pid);
@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it("kills those who do not, and what they have started", async () => {
+  it("kills the others, and their descendants", async () => {
     const { directory, roster } = newRoster();
     const script = "trap '' TERM; sleep 100 & echo $!; while :; do sleep 0.02; done";
     const { pid, text } = await shell(script);
@@ -75,7 +75,7 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     expect(readdirSync(directory)).toHaveLength(1);
   });
 
-  it("kills what a process has left that ended by itself", async () => {
+  it("kills the descendants of a process that ended by itself", async () => {
     const { roster } = newRoster();
     const { pid, text } = await shell("sleep 100 > /dev/null & echo $!; exit 1");
     roster.add(1, pid);
@@ -84,7 +84,7 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     expect(await survivors([Number(text)])).toEqual([]);
   });
 
-  it("leaves those alone who only have the pid of one", async () => {
+  it("leaves processes alone that only reuse a pid", async () => {
     const { directory, roster } = newRoster();
     const { pid } = await shell("echo; sleep 100");
     const { startTime = "" } = processState(pid) ?? {};
@@ -103,7 +103,7 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     expect(readdirSync(directory)).toHaveLength(1);
   });
 
-  it("kills those who were started and not noted, by leaders before and on this roster", async () => {
+  it("kills unlisted processes of earlier leaders on this roster", async () => {
     const { roster } = newRoster();
     const script = "setsid sleep 100 > /dev/null & echo $!; wait";
     const marks = [roster.mark(1), roster.mark(2), newRoster().roster.mark(1)];
@@ -115,7 +115,7 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     for (const pid of others.flat()) process.kill(pid, "SIGKILL");
   });
 
-  it("takes those off who have ended", async () => {
+  it("removes ended processes", async () => {
     const { directory, roster } = newRoster();
     const { pid } = await shell("echo; sleep 100");
     const entry = roster.add(1, pid);

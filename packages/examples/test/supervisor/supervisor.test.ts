@@ -62,7 +62,7 @@ it("ends at once when all that goes on is a back-off", async () => {
   expect(fake.clock.waiters()).toBe(0);
 });
 
-it("leaves what is completed as it is", async () => {
+it("leaves completed processes alone", async () => {
   const fake = new FakeSupervisor({ job: () => ({ runs: 10, exit: { kind: "code", code: 0 } }) });
   fake.apply(manifest("job: { command: job, restart: OnFailure }"));
   await fake.clock.step(1_000);
@@ -85,7 +85,7 @@ it("restarts only the process whose entry changed", async () => {
   ]);
 });
 
-it("starts what is new and stops what is gone", async () => {
+it("starts new processes and stops removed ones", async () => {
   const fake = new FakeSupervisor({ a: stays(200), b: stays(200) });
   fake.apply(manifest("a: { command: a }"));
   await fake.clock.step(1_000);
@@ -221,7 +221,7 @@ it("follows edits that come while a port is being found", async () => {
   expect(fake.phases()).toEqual({ web: "Running" });
 });
 
-it("tells what goes wrong with a start, and tries again", async () => {
+it("reports a failed start, and tries again", async () => {
   let ports = 0;
   const freePort = async (): Promise<number> => {
     if (ports++ === 0) throw new Error("no port is free");

@@ -50,7 +50,7 @@ interface Parts {
  *
  * | Probe | Fails while |
  * | --- | --- |
- * | `/readyz` | the start is not over; an informer has not synced or has heard nothing for 15 minutes; the lock has not answered for a lease |
+ * | `/readyz` | the start is not over; an informer has not synced, or has had no living watch for 15 minutes or ever; the lock has not answered for a lease |
  * | `/healthz` | work goes on although its lease has run out |
  *
  * @param options - see {@link OperatorOptions}

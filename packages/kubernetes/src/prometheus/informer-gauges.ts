@@ -31,7 +31,7 @@ export class InformerGauges {
     new Gauge({
       ...common,
       name: "informer_age_seconds",
-      help: "Seconds since the server last sent anything about the resource. Without events a bookmark comes about once a minute",
+      help: "Seconds since a watch of the resource was last accepted or has brought anything, a bookmark included, which comes about once a minute. Absent if one never was",
       collect() {
         this.reset();
         for (const [resource, informers] of byResource()) {

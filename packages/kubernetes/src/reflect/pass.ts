@@ -36,8 +36,8 @@ export interface PassObserver {
   listEnds(isComplete: boolean): void;
   /** A watch is about to be asked for. */
   watchBegins(): void;
-  /** The server has sent something. */
-  heard(what: "answer" | "event" | "bookmark"): void;
+  /** The watch was accepted, or has brought something. */
+  heard(what: "open" | "event" | "bookmark"): void;
 }
 
 /** Length of a watch, in seconds: the server closes it after this time, or up to twice that. */
@@ -90,7 +90,6 @@ export class Pass {
       await this.#list(target, signal);
     } else if (this.needsProbe) {
       const version = await currentVersion(question, target, signal);
-      this.#context.observer.heard("answer");
       this.needsProbe = false;
       if (isOlder(version, store.version)) return { kind: "went-back" };
     }
@@ -125,7 +124,6 @@ export class Pass {
       const duration = clock.monotonic() - startedAt;
       hooks.measure((metrics) => metrics.listed(resourceName(question.resource), duration, size));
     }
-    observer.heard("answer");
   }
 
   async #watch(target: PassContext["target"], signal: AbortSignal): Promise<PassEnd> {
@@ -146,7 +144,7 @@ export class Pass {
     try {
       const { body } = await openRequest(target, request, signal);
       openedAt = clock.monotonic();
-      observer.heard("answer");
+      observer.heard("open");
       for await (const line of lines(body)) {
         signal.throwIfAborted();
         const event = readEvent(line, request, question.resource.kind);

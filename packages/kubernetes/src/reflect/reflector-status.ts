@@ -4,6 +4,8 @@ export interface ReflectorErrorStatus {
   readonly message: string;
   /** Time of the error on the wall clock: milliseconds since the epoch. */
   readonly at: number;
+  /** The request that failed. A request for the current version in front of a watch counts as the watch. */
+  readonly phase: "list" | "watch";
 }
 
 /** State of a reflector. `"waiting"` is between two requests; `"idle"` is before and after the run. */
@@ -26,8 +28,8 @@ export interface ReflectorStatus {
   /** Time of the last event on the wall clock: milliseconds since the epoch. Undefined if there was none. */
   readonly lastEventAt: number | undefined;
   /**
-   * Milliseconds since the server last sent anything: an answer, an event or a bookmark. A bookmark comes
-   * about once a minute. `null` if it never did.
+   * Milliseconds since the watch was last accepted, or has brought an event or a bookmark. A bookmark comes about
+   * once a minute. `null` if no watch was ever accepted: lists and probes do not count. `lastError` says why.
    */
   readonly silentFor: number | null;
   /** The last error, if there was one. It stays when a later pass succeeds. */

@@ -180,10 +180,10 @@ export class Reflector implements PassObserver {
     if (this.#wantsList) this.#pass?.relist();
   }
 
-  heard(what: "answer" | "event" | "bookmark"): void {
+  heard(what: "open" | "event" | "bookmark"): void {
     this.#heardAt = this.#clock.monotonic();
     if (what === "event") this.#lastEventAt = this.#clock.now();
-    if (what !== "answer") this.#settings.progress.notify();
+    if (what !== "open") this.#settings.progress.notify();
   }
 
   get #clock(): Clock {
@@ -237,7 +237,7 @@ export class Reflector implements PassObserver {
     this.#failures++;
     const err = end.kind === "failed" ? end.error : undefined;
     const message = end.kind === "busy" ? `the server is busy for ${end.after} ms` : messageOf(err);
-    this.#lastError = { message, at: this.#clock.now() };
+    this.#lastError = { message, at: this.#clock.now(), phase };
     const level = this.#failures > 1 ? "warn" : "debug";
     hooks.log(
       level,

@@ -52,6 +52,7 @@ export class ApiServer {
   readonly #random: Random;
   readonly #served: readonly ServedResource[];
   readonly #writer: ObjectWriter;
+  readonly #now = (): number => this.#clock.now();
 
   constructor(options: ApiServerOptions) {
     this.#served = options.served;
@@ -83,7 +84,7 @@ export class ApiServer {
       case "get":
         return { status: 200, json: this.#present(call, this.#writer.get(call)) };
       case "list":
-        return { status: 200, json: listObjects(this.#state, call) };
+        return { status: 200, json: listObjects(this.#state, call, this.#now) };
       case "watch":
         return this.#watch(call);
       case "create":
@@ -106,7 +107,7 @@ export class ApiServer {
   }
 
   #present({ headers, served }: ApiCall, object: JsonObject): JsonObject {
-    return representationOf(headers["accept"], served, false).object(object);
+    return representationOf(headers["accept"], { served, now: this.#now }, false).object(object);
   }
 
   #watch(call: ApiCall): ApiAnswer {
@@ -114,7 +115,7 @@ export class ApiServer {
     const longest = MIN_WATCH * (1 + this.#random());
     // Refuses before the head is sent what the stream would refuse.
     selectorOf(call);
-    representationOf(call.headers["accept"], call.served, false);
+    representationOf(call.headers["accept"], { served: call.served, now: this.#now }, false);
     const [state, clock] = [this.#state, this.#clock];
     return {
       status: 200,
@@ -154,7 +155,7 @@ export class ApiServer {
 
   #deleteCollection(call: ApiCall): JsonObject {
     const deletion = deletionOf(call);
-    const list = listObjects(this.#state, call);
+    const list = listObjects(this.#state, call, this.#now);
     const objects = [...this.#state.store(call.served.storeKey).objects.values()];
     for (const object of objects.filter(selectorOf(call))) {
       const { name, namespace } = metadataOf(object) as { name: string; namespace?: string };

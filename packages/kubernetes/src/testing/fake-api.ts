@@ -85,6 +85,9 @@ export interface FakeApiSnapshot {
  * server-side apply, schemas of custom resources, discovery. It has no admission, no rights, no defaults and
  * no validation of built-in types, no controllers, and no strategic merge patches: those get 415.
  *
+ * `kubectl get` prints the columns of the manifests. Their paths may have names, indexes, `[*]` and one comparison,
+ * as in `[?(@.type=="Ready")]`; columns with other paths are empty.
+ *
  * An apply to a list of a built-in type of which it does not know how Kubernetes merges it is answered
  * with 501 `NotImplemented`.
  *

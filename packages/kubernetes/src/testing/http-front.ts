@@ -107,7 +107,16 @@ function definedHeaders(headers: KubeResponse["headers"]): Record<string, string
 async function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
   if (response.write(chunk)) return;
   await new Promise<void>((resolve, reject) => {
-    response.once("drain", resolve);
-    response.once("close", () => reject(new Error("the client has closed the connection")));
+    // Of a stream that is full again and again, listeners must not pile up.
+    const onDrain = (): void => {
+      response.off("close", onClose);
+      resolve();
+    };
+    const onClose = (): void => {
+      response.off("drain", onDrain);
+      reject(new Error("the client has closed the connection"));
+    };
+    response.once("drain", onDrain);
+    response.once("close", onClose);
   });
 }

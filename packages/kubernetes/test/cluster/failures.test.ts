@@ -1,5 +1,5 @@
 import { Controller, Manager } from "@holdfast/controller";
-import { customResource } from "@holdfast/kubernetes";
+import { customResource, type ReflectorStatus } from "@holdfast/kubernetes";
 import type { Fault } from "@holdfast/kubernetes/testing";
 import { describe, expect, inject, it } from "vitest";
 import {
@@ -83,6 +83,49 @@ it("ready waits while a list is forbidden, and the status says why", async () =>
     await ready;
     expect(world.now).toBeLessThan(620_000);
     expect(informer.hasSynced).toBe(true);
+  });
+});
+
+describe("an account that may list but not watch", () => {
+  const forbidden = {
+    fault: { type: "status", status: 403, message: "greeter may not watch greetings" },
+    verbs: ["watch"],
+  } as const;
+
+  it("is silent from the start: lists and probes are no sign of a watch", async () => {
+    const world = new World();
+    await world.run(async () => {
+      const rule = world.api.intercept(forbidden);
+      world.cluster.watch(Greeting);
+      await world.cluster.ready(world.stop.signal);
+      await world.clock.sleep(600_000);
+      const status = (): ReflectorStatus | undefined =>
+        world.cluster.status().informers[0]?.reflectors[0];
+      expect(status()).toMatchObject({
+        ...{ hasSynced: true, silentFor: null },
+        lastError: {
+          phase: "watch",
+          message:
+            "GET /apis/example.org/v1/greetings: 403 Forbidden: greeter may not watch greetings",
+        },
+      });
+      rule[Symbol.dispose]();
+      await world.clock.sleep(25_000);
+      expect(status()?.silentFor).toBeLessThan(25_000);
+    });
+  });
+
+  it("is silent since its last watch when it loses the permission", async () => {
+    const world = new World({ way: closingAfter(() => world.clock, 60_000) });
+    await world.run(async () => {
+      await synced(world);
+      world.api.intercept(forbidden);
+      await world.clock.sleep(1_000_000);
+      const [status] = world.cluster.status().informers[0]?.reflectors ?? [];
+      // The last word of the watch was a bookmark, a minute after its start.
+      expect(status?.silentFor).toBe(940_000);
+      expect(world.requests("list").length).toBeGreaterThan(10);
+    });
   });
 });
 

@@ -3,7 +3,7 @@ import { silentLogger } from "@holdfast/controller";
 import { HealthServer, runOperator } from "@holdfast/kubernetes";
 import { beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "../../../../test/free-port.ts";
-import { OperatorWorld } from "./operator-world.ts";
+import { Greeting, OperatorWorld } from "./operator-world.ts";
 
 const host = "127.0.0.1";
 
@@ -61,6 +61,24 @@ describe("probes of an operator", () => {
     await clock.step(15_001);
     expect((await probe("/readyz")).slice(-1)).toEqual(["leader election failed"]);
     expect(await probe("/metrics")).toEqual([404, "not found"]);
+    await world.end();
+  });
+
+  it("fail for an account that may list but not watch, until it may", async () => {
+    const fault = { type: "status", status: 403 } as const;
+    const rule = world.api.intercept({ fault, verbs: ["watch"], resource: Greeting });
+    world.start("a", { health: { port, host } });
+    await opened();
+    await clock.step(60_000);
+    const ready = await probe("/readyz");
+    expect(ready).toContain("informer greetings.example.org failed");
+    expect([ready[0], ready.filter((line) => String(line).endsWith(" failed"))]).toEqual([
+      503,
+      ["informer greetings.example.org failed"],
+    ]);
+    rule[Symbol.dispose]();
+    await clock.step(30_000);
+    expect((await probe("/readyz"))[0]).toBe(200);
     await world.end();
   });
 

@@ -28,8 +28,8 @@ export interface CompensationOptions extends LockedTaskOptions {
   readonly fence?: string | undefined;
 
   /**
-   * How long a round keeps the lock at least, so that the next process does not repeat at once what was
-   * just done. At least 0.
+   * Minimum time that a round keeps the lock, in milliseconds, so that the next process does not repeat it
+   * at once. At least 0.
    *
    * @defaultValue `5_000`
    */

@@ -54,7 +54,7 @@ export interface NewMessage {
   /** Where it goes. */
   readonly route: Route;
 
-  /** The body: any value that JSON can hold, at most 8 MiB as JSON. */
+  /** The body: any JSON value, at most 8 MiB as JSON. */
   readonly content: unknown;
 
   /**

@@ -27,7 +27,7 @@ export interface PendingMessage {
  * Checks a message and fills in the defaults: pending, and due when its first wait is over.
  *
  * @param now - when it is saved: milliseconds since the epoch
- * @throws RangeError or TypeError that names the field and what is allowed
+ * @throws RangeError or TypeError that names the field and its allowed values
  */
 export function pendingMessage(given: NewMessage, now: number): PendingMessage {
   requireOptions("message", given);
@@ -75,8 +75,7 @@ function scheduleOf(given: NewMessage): Schedule & Pick<Message, "maxRetryTimes"
 
 function jsonOf(content: unknown): string {
   const json = stringified(content);
-  if (json === undefined)
-    throw new RangeError("message.content must be a value that JSON can hold");
+  if (json === undefined) throw new RangeError("message.content must be a JSON value");
   requireBytes("message.content", json, LONGEST_CONTENT);
   return json;
 }
@@ -85,6 +84,6 @@ function stringified(content: unknown): string | undefined {
   try {
     return JSON.stringify(content);
   } catch (cause) {
-    throw new RangeError("message.content must be a value that JSON can hold", { cause });
+    throw new RangeError("message.content must be a JSON value", { cause });
   }
 }

@@ -9,7 +9,7 @@ import type { Message } from "./message.ts";
 /** The longest wait that a message may ask for, in milliseconds: a hundred years. */
 export const LONGEST_WAIT: number = 100 * 365 * 24 * 60 * 60 * 1_000;
 
-/** With this many attempts without a known outcome a message is dead: it may be what kills its relays. */
+/** Attempts without a known outcome that make a message dead: the message itself may crash its relays. */
 export const MOST_LOST_ATTEMPTS = 4;
 
 /** The fields of a message that its waits follow from. */
@@ -42,7 +42,7 @@ export function waitAfter(failures: number, schedule: Schedule): number {
   return initBackoff * Math.min(backoffFactor ** failures, Number.MAX_VALUE);
 }
 
-/** The instant `wait` from `now`, whole and not too early. Counted from now, not from what was planned. */
+/** The instant `wait` from `now`, whole and not too early. Counted from now, not from the planned instant. */
 export function instantAfter(wait: number, now: number): number {
   return Math.ceil(now + wait);
 }

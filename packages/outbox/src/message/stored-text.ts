@@ -1,6 +1,6 @@
 import { requireString, requireText } from "@holdfast/clock/internal";
 
-/** The longest name or route field, in bytes of UTF-8: what AMQP and the indexes of MySQL allow. */
+/** The longest name or route field, in bytes of UTF-8: the limit of AMQP and of the indexes of MySQL. */
 const LONGEST_TEXT = 255;
 
 /** The longest content as JSON, in bytes of UTF-8: 8 MiB. */

@@ -57,7 +57,9 @@ export async function migrate(
     // A statement that changes the schema commits, so a transaction would not keep others away.
     const [row] = await session.query(`SELECT GET_LOCK(${LOCK}, ${PATIENCE}) AS locked`, [prefix]);
     if (Number(row?.["locked"]) !== 1)
-      throw new Error(`migrate: another process migrates ${prefix}* for ${PATIENCE} s; try again`);
+      throw new Error(
+        `migrate: another process has been migrating ${prefix}* for ${PATIENCE} s; try again`,
+      );
     const applied = await appliedNumbers(session, prefix);
     const missing = migrationsOf(prefix).filter(({ number }) => !applied.has(number));
     for (const migration of missing) await apply(migration, session, prefix);

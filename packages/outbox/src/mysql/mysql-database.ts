@@ -47,7 +47,7 @@ export interface MySqlErrors {
   on(event: "error", listener: (error: Error) => void): unknown;
 }
 
-/** Rows are objects, with values of the driver's own types, whatever the options of the pool say. */
+/** Rows are objects, with values of the driver's own types, also if the options of the pool differ. */
 const READING = {
   rowsAsArray: false,
   nestTables: false,
@@ -190,9 +190,9 @@ class MySqlTransaction implements Queryable {
 
   #requireOpen(): void {
     // The connection may be in another transaction by now.
-    if (this.#state === "over") throw new Error("the transaction has ended");
+    if (this.#state === "over") throw new Error("transaction has already ended");
     if (this.#state === "undone")
-      throw new Error("the transaction was rolled back: a statement failed", {
+      throw new Error("transaction rolled back because a statement failed", {
         cause: this.#cause,
       });
   }

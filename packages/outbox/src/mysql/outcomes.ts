@@ -67,7 +67,7 @@ export class Outcomes {
     return row !== undefined;
   }
 
-  /** The row of a claim that is held: what is sent twice must not count twice. */
+  /** The row of a held claim: an outcome sent twice must not count twice. */
   async #lockHeld(tx: Queryable, claim: Claim): Promise<Row | undefined> {
     const [row] = await tx.query(this.#sql.lockClaim, [claim.message.id]);
     return isOf(row, claim) && row?.["claimed_by"] !== null ? row : undefined;
@@ -82,7 +82,7 @@ export class Outcomes {
     return new Map(rows.map((row) => [row["id"], row]));
   }
 
-  /** In order, what was waiting for these is due now. */
+  /** With an order, the messages that waited for these are due now. */
   async #advance(tx: Queryable, sequences: readonly unknown[], now: number): Promise<void> {
     if (this.#order === "none") return;
     for (const list of listsOf(sequences)) {

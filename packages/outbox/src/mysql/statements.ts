@@ -1,8 +1,8 @@
 import { requireFinite, requireWhole } from "@holdfast/clock/internal";
 import type { MessageOrder } from "../store/outbox-store.ts";
 
-// Every text is bound. Only constants of this file, the checked prefix and checked numbers are put
-// together. Each locking read names its index: with another one it would lock what it only looks at.
+// Every text is bound. Only constants of this file, the checked prefix and checked numbers are concatenated.
+// Each locking read names its index: with another one it would lock rows that it only reads.
 
 const COLUMNS = [
   "m.id, m.create_time, m.edit_time, m.creator, m.editor, m.deleted, m.message_status, m.last_error",

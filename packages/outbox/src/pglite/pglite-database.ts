@@ -14,7 +14,7 @@ export interface PGliteLike extends PGliteTransaction {
   /** Runs a function in a transaction. */
   transaction<Value>(work: (tx: PGliteTransaction) => Promise<Value>): Promise<Value | undefined>;
 
-  /** Listens on a channel, and returns what stops that. */
+  /** Listens on a channel, and returns a function that stops listening. */
   listen(channel: string, callback: (payload: string) => void): Promise<() => Promise<void>>;
 
   /** Closes the database. */
@@ -56,7 +56,7 @@ export class PGliteDatabase implements PostgresDatabase {
     // PGlite's own type says that a rolled back transaction may return nothing.
     return (await this.#pglite.transaction(async (tx) => {
       const value = await work({ query: (text, params = []) => rowsOf(tx, text, params) });
-      // Fails if a statement had failed and nobody took notice: a commit would roll back in silence.
+      // Fails if the caller ignored a failed statement: the commit would roll back silently.
       await tx.query("SELECT 1");
       return value;
     })) as Value;

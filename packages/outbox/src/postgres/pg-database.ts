@@ -161,7 +161,7 @@ async function inTransaction<Value>(
   let state: "open" | "over" = "open";
   const query: Queryable["query"] = async (text, params = []) => {
     // The connection may be in another transaction by now.
-    if (state === "over") throw new Error("the transaction has ended");
+    if (state === "over") throw new Error("transaction has already ended");
     return (await client.query(text, [...params])).rows;
   };
   let value: Value;
@@ -171,8 +171,8 @@ async function inTransaction<Value>(
     state = "over";
   }
   const { command } = await client.query("COMMIT");
-  // PostgreSQL says so, and no more, if a statement had failed and nobody took notice.
-  if (command !== "COMMIT") throw new Error("the transaction was rolled back: a statement failed");
+  // The only sign of PostgreSQL that the caller ignored a failed statement.
+  if (command !== "COMMIT") throw new Error("transaction rolled back because a statement failed");
   return value;
 }
 
@@ -190,7 +190,7 @@ async function listenUntilLost(
   const listener = ({ payload = "" }: PgNotification): void => onNotify(payload);
   let lose: (error?: Error) => void = () => {};
   const lost = new Promise<never>((_, reject) => {
-    lose = (error = new Error("the connection that listens was closed")) => reject(error);
+    lose = (error = new Error("the listening connection was closed")) => reject(error);
   });
   client.on("notification", listener);
   client.on("error", lose);

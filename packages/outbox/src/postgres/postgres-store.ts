@@ -205,7 +205,7 @@ export class PostgresStore implements OutboxStore<Queryable> {
     if (nextScheduleTime === undefined) await this.#advance([message.id], now);
   }
 
-  /** In order, what was waiting for these is due now. */
+  /** With an order, the messages that waited for these are due now. */
   async #advance(ids: readonly string[], now: number): Promise<void> {
     if (this.order === "businessKey") await this.#database.query(this.#sql.advance, [ids, now]);
   }
@@ -241,7 +241,7 @@ function failureParams(
   return [message.id, number, editor, now, error, nextScheduleTime ?? null];
 }
 
-/** Whether a statement that returns what it changes has changed anything. */
+/** Whether a statement with a RETURNING clause has changed any row. */
 async function changed(
   queryable: Queryable,
   text: string,

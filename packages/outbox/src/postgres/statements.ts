@@ -126,8 +126,8 @@ function claimStatements(prefix: string, order: MessageOrder): Record<ClaimState
     ORDER BY m.next_schedule_time, m.sequence`;
   return {
     /**
-     * Says in other words what {@link UNCLAIMED} says of messages that were never claimed. In the same
-     * words, a planner that takes the table for nearly empty reads all that wait instead of a few ids.
+     * The condition of {@link UNCLAIMED} for messages that were never claimed, in other terms. With the same
+     * terms, a planner that estimates a nearly empty table reads all waiting rows instead of a few ids.
      */
     claimSaved: claimAll(`
       SELECT id FROM ${message} m

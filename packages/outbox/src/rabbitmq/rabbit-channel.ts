@@ -15,7 +15,7 @@ type ChannelError = Error & { readonly code: number };
 export interface RabbitChannelHooks {
   /** Called when a publication has ended and the channel can take the next. */
   readonly onIdle: (channel: RabbitChannel) => void;
-  /** Called once, when the channel has closed for whatever reason. */
+  /** Called once, when the channel has closed for any reason. */
   readonly onClose: (channel: RabbitChannel) => void;
 }
 
@@ -100,7 +100,7 @@ export class RabbitChannel {
       this.#close();
       if (error instanceof IllegalOperationError)
         throw new UnconfirmedError(error.message, { cause: error });
-      throw new TerminalError("the message cannot be encoded", { cause: error });
+      throw new TerminalError("message cannot be encoded", { cause: error });
     }
   }
 

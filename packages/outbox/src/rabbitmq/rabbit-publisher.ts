@@ -77,7 +77,7 @@ export interface RabbitPublisherOptions {
  * | there is no such exchange, or no queue is bound for the routing key | rejects with an {@link UnroutableError}: either may still be declared |
  * | the broker refuses with a channel error: 403, no right to write there, or 406, too large | rejects with a {@link RefusedError}; the broker does not have the message |
  * | the broker rejects the message (`basic.nack`: a queue is full), or the connection ends before the confirmation | rejects with an {@link UnconfirmedError}; the message may have arrived |
- * | the message cannot be encoded | rejects with a `TerminalError`; nothing was sent |
+ * | message cannot be encoded | rejects with a `TerminalError`; nothing was sent |
  * | there is no connection, or no channel is free | waits for one |
  * | the broker blocks publishers: an alarm of memory or disk | waits until it is over, and sends nothing meanwhile; messages already in flight wait for their confirmations |
  * | `signal` aborts | rejects at once with `signal.reason`; a message that still waits is not sent |

@@ -35,7 +35,7 @@ export class RabbitSession {
   #count = 0;
   /** The maximum of that number. The broker may allow fewer than were asked for. */
   #most: number;
-  /** A broker that is short of memory or disk blocks a connection: what it sends then is not read. */
+  /** A broker that is short of memory or disk blocks a connection: it stops reading from it. */
   #state: "open" | "blocked" | "ended" = "open";
 
   private constructor(parts: RabbitSessionParts) {

@@ -2,7 +2,7 @@ const CODE = "ERR_OUTBOX_UNCONFIRMED";
 
 /** The facts of an {@link UnconfirmedError}. */
 export interface UnconfirmedErrorOptions {
-  /** What is behind it. */
+  /** The underlying error. */
   readonly cause?: unknown;
 }
 
@@ -12,9 +12,9 @@ export class UnconfirmedError extends Error {
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;
 
-  /** @param why - what happened instead */
+  /** @param why - the event that prevented the confirmation */
   constructor(why: string, options?: UnconfirmedErrorOptions) {
-    super(`the message was not confirmed: ${why}`, options);
+    super(`message not confirmed: ${why}`, options);
   }
 }
 

@@ -2,7 +2,7 @@ import type { ResolvedRoute } from "../message/message.ts";
 
 const CODE = "ERR_OUTBOX_UNROUTABLE";
 
-/** What a broker lacks for a message. */
+/** The part of a route that a broker does not have. */
 export type Missing = "exchange" | "queue";
 
 /** A broker has no place for a message, and does not keep it. */
@@ -16,13 +16,13 @@ export class UnroutableError extends Error {
 
   /**
    * @param route - where the message was to go
-   * @param missing - what does not exist
+   * @param missing - the part that does not exist
    */
   constructor(route: ResolvedRoute, missing: Missing) {
     super(
       missing === "exchange"
-        ? `there is no exchange "${route.exchange}"`
-        : `no queue is bound to the exchange "${route.exchange}" for the routing key "${route.routingKey}"`,
+        ? `exchange "${route.exchange}" does not exist`
+        : `no queue is bound to exchange "${route.exchange}" with routing key "${route.routingKey}"`,
     );
     this.route = route;
   }

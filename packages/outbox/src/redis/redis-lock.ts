@@ -119,7 +119,10 @@ export class RedisLock implements ResourceLock {
   /** To take anything else for a free record could make two holders. */
   #recordOf(text: string): LeaseRecord {
     const record = parsed(text);
-    if (!isLeaseRecord(record)) throw new Error(`${this.description} holds no lease record`);
+    if (!isLeaseRecord(record))
+      throw new Error(
+        `${this.description} does not hold a lease record; another program may use the key`,
+      );
     return record;
   }
 }

@@ -1,5 +1,5 @@
-// A record counts in the run of the server that it was written in. What a server has kept over a
-// restart may lack the last writes, so it is as good as nothing.
+// A record is valid in the run of the server that wrote it. After a restart a server may lack the last writes,
+// so older records count as absent.
 const CURRENT = `
   local server = redis.call('INFO', 'server')
   local run = string.match(server, 'run_id:(%x+)')
@@ -16,8 +16,8 @@ export const READ: string = `${CURRENT}
 
 /**
  * KEYS: the lock. ARGV: the version that is replaced, the new one, the record, and how long the server
- * must have been up for the first record of its run, in ms. Answers what has happened, and for how
- * long the server is too young, in ms.
+ * must have been up for the first record of its run, in ms. Returns the outcome, and the time
+ * until the server is old enough, in ms.
  *
  * The server counts its life in whole seconds of its wall clock, of which it has not lived the last.
  * A client that lost the reply may send the same again: it finds its own version.

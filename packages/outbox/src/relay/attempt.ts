@@ -19,8 +19,8 @@ const WRITE_AGAIN = { duration: 100, factor: 2, cap: 5_000, jitter: 0.5 };
 /**
  * Makes one attempt of a message and writes its outcome.
  *
- * @param signal - ends the attempt: what became of it is not known then, and it is given back
- * @returns what has happened; it never rejects
+ * @param signal - ends the attempt: its outcome is unknown then, and the message is given back
+ * @returns the outcome; it never rejects
  */
 export async function attempt(
   held: HeldClaim,
@@ -86,10 +86,10 @@ async function fail(
   });
 }
 
-/** What is written of an attempt. */
+/** The stored outcome of an attempt. */
 interface Writing {
   readonly request: () => Promise<boolean>;
-  /** What has happened, once it is written. */
+  /** The event of an outcome, after it is stored. */
   readonly event: OutboxEvent;
   /** After its abort there is one request more. */
   readonly signal: AbortSignal;

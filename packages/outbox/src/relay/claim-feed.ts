@@ -10,7 +10,7 @@ import type { ResolvedRelayOptions } from "./relay-options.ts";
 /** More than that are not remembered; the others come due by themselves. */
 const MOST_SAVED = 10_000;
 
-/** How soon to look again for what is due already: others may be just claiming it. Milliseconds. */
+/** Delay before the next look for due messages, in milliseconds: other relays may be claiming them. */
 const SOON = 100;
 
 /** How long the feed waits after the store has failed, in milliseconds. */
@@ -27,11 +27,11 @@ export class ClaimFeed implements Source<HeldClaim> {
   readonly name = "claims";
   readonly #options: ResolvedRelayOptions;
   readonly #nap: Nap;
-  /** What is claimed and not settled, by the id of its message. */
+  /** Claims that are not settled, by message id. */
   readonly #held = new Map<string, HeldClaim>();
   /** Ids of messages that were saved in this process, and not claimed yet. */
   #saved: string[] = [];
-  /** When to look for what is due: a monotonic instant. */
+  /** The next look for due messages: a monotonic instant. */
   #lookAt: number;
   #state: "claiming" | "ended" = "claiming";
   #ended: Promise<void> = Promise.resolve();
@@ -42,12 +42,12 @@ export class ClaimFeed implements Source<HeldClaim> {
     this.#lookAt = options.clock.monotonic();
   }
 
-  /** What is claimed and not settled. */
+  /** Claims that are not settled. */
   get held(): Iterable<HeldClaim> {
     return this.#held.values();
   }
 
-  /** Resolves when it claims nothing more: after the abort, and the answer to what it last asked. */
+  /** Resolves when it makes no further claim: after the abort and the reply to its last request. */
   get ended(): Promise<void> {
     return this.#ended;
   }
@@ -109,7 +109,7 @@ export class ClaimFeed implements Source<HeldClaim> {
   }
 
   async #claim(context: SourceContext<HeldClaim>): Promise<void> {
-    // Neither may keep the other waiting: what is due gets half of the room if messages were saved.
+    // Neither may block the other: if messages were saved, due messages get half of the room.
     const share = this.#saved.length > 0 ? Math.ceil(this.#room / 2) : this.#room;
     if (share > 0 && this.#lookAt <= this.#options.clock.monotonic())
       await this.#claimDue(share, context);

@@ -9,9 +9,9 @@ import type { Message } from "../message/message.ts";
 export function bodyOf({ content }: Message): string {
   try {
     const body = JSON.stringify(content) as string | undefined;
-    if (body === undefined) throw new TypeError("the content is no JSON value");
+    if (body === undefined) throw new TypeError("message.content must be a JSON value");
     return body;
   } catch (error) {
-    throw new TerminalError("the message cannot be encoded", { cause: error });
+    throw new TerminalError("message cannot be encoded", { cause: error });
   }
 }

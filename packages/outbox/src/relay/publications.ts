@@ -28,7 +28,7 @@ export class Publications {
   }
 
   /** Rejects publications that have not settled, and those that come later. */
-  end(reason: unknown = new Error("the publisher is closed")): void {
+  end(reason: unknown = new Error("publisher is closed")): void {
     this.#end.abort(reason);
   }
 }

@@ -1,6 +1,6 @@
 import type { Message } from "../message/message.ts";
 
-/** Hands messages to whatever delivers them: a broker, a webhook. */
+/** Hands messages to a receiver: a broker or a webhook. */
 export interface Publisher extends AsyncDisposable {
   /**
    * Sends a message and waits until the other side has confirmed it.

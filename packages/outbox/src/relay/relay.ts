@@ -24,11 +24,11 @@ export interface RelayStatus {
 }
 
 /**
- * Sends what is in an outbox, each message until the other side has confirmed it or it is dead.
+ * Sends the messages of an outbox, each until the receiver has confirmed it or it is dead.
  *
- * The table is the truth and the queue a cache: what a relay has claimed is at most as much as its
- * workers can begin soon, and if it dies, the compensation task makes it due again. Any number of
- * relays share one table; no message is attempted by two of them at the same time.
+ * The table is the truth and the queue a cache. A relay claims only as many messages as its workers can
+ * start soon. If it dies, the compensation task makes them due again. Any number of relays share one
+ * table; no message is attempted by two of them at the same time.
  *
  * | An attempt | Then the message |
  * | --- | --- |
@@ -77,8 +77,8 @@ export class Relay {
   }
 
   /**
-   * Runs until the signal aborts. It claims nothing more then, finishes within `grace` what it can,
-   * and gives the rest back, which takes no longer than two requests to the store may take.
+   * Runs until the signal aborts. Then it claims nothing more, finishes attempts within `grace`, and gives
+   * the other messages back, which takes at most two requests to the store.
    *
    * @param signal - ends it. The promise resolves then, and no timer, listener or claim is left
    * @returns a promise that rejects with an Error if it has run before

@@ -5,9 +5,8 @@ interface Call<Item, Result> {
 }
 
 /**
- * Does together what is asked for together: all calls that are made before the event loop goes on, as
- * those of workers are whose answers came in one piece. None waits for one that comes later, nor for
- * a batch that is under way.
+ * Combines all calls of one turn of the event loop into a batch, such as those of workers whose replies
+ * arrived together. A call waits neither for later calls nor for a batch in flight.
  */
 export class Batch<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;

@@ -9,7 +9,7 @@ const STATUSES: readonly unknown[] = [
   "dead",
 ] satisfies MessageStatus[];
 
-/** Reads the columns of one row, and remembers what is wrong with them. */
+/** Reads the columns of one row, and collects their faults. */
 class Columns {
   readonly #row: Row;
   readonly problems: string[] = [];

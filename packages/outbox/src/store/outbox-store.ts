@@ -79,7 +79,7 @@ export interface Fence {
   readonly token: number;
 }
 
-/** Which dead messages come back, when, and who wants it. */
+/** The dead messages to replay, the instant, and the operator who asks for it. */
 export interface ReplayRequest {
   /**
    * The messages.
@@ -196,7 +196,7 @@ export interface OutboxStore<Tx> {
    */
   listen?(onSaved: (ids: readonly string[]) => void, signal: AbortSignal): Promise<void>;
 
-  /** A message in any status; undefined if there is none with this id, or its row is no message. */
+  /** A message in any status; undefined if there is none with this id, or its row is not a valid message. */
   find(id: string): Promise<Message | undefined>;
 
   /** The number of messages that are not finished well. Costs as much as there are of them. */

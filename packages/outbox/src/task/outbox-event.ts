@@ -3,20 +3,20 @@ import type { BrokenMessage, Claim } from "../store/claim.ts";
 import type { Failure } from "../store/outbox-store.ts";
 
 /**
- * What a relay, a compensation or a retention did or met.
+ * An event of a relay, a compensation or a retention.
  *
  * | Type | Meaning |
  * | --- | --- |
- * | `claimed` | a request for messages was answered: how many were claimed, and how long it took |
- * | `published` | the receiver has confirmed the message, and that is written |
- * | `failed`, `dead` | an attempt failed, and that is written; `failure` says when the next one is |
- * | `orphan` | the claim of a relay that died was ended; the attempt counts as lost |
- * | `released` | the claim was given back without an attempt: its time was nearly over, or the relay stops |
- * | `lost` | the claim had ended: another relay has the message, or an earlier request wrote the outcome and its answer was lost |
- * | `unwritten` | the outcome could not be written while the claim lasted: the message is sent again |
- * | `broken` | a row is no message; it is dead |
- * | `removed` | a retention round removed so many messages |
- * | `error` | the store did not answer; it is asked again |
+ * | `claimed` | a relay claimed `count` messages; the request took `duration` ms |
+ * | `published` | the receiver confirmed the message; the outcome is stored |
+ * | `failed`, `dead` | an attempt failed; the outcome is stored. `failure` holds the time of the next attempt |
+ * | `orphan` | the compensation ended the claim of a dead relay; the attempt counts as lost |
+ * | `released` | the claim was given back without an attempt: it was about to expire, or the relay stops |
+ * | `lost` | the claim had ended: another relay has the message, or the reply to an earlier write was lost |
+ * | `unwritten` | the outcome could not be stored before the claim expired; the message is sent again |
+ * | `broken` | a row is not a valid message; it is dead |
+ * | `removed` | a retention round removed `count` messages |
+ * | `error` | a request to the store failed; it is repeated |
  */
 export type OutboxEvent =
   | { readonly type: "claimed"; readonly count: number; readonly duration: number }
@@ -31,22 +31,22 @@ export type OutboxEvent =
   | { readonly type: "removed"; readonly count: number }
   | { readonly type: "error"; readonly error: unknown };
 
-/** Where events go. */
+/** Receivers of events. */
 interface EventSink {
   readonly logger: Logger;
   readonly onEvent: (event: OutboxEvent) => void;
 }
 
 /**
- * Logs an event and tells whoever listens, whose errors are logged too. It never throws: what has
- * happened has happened, and would be done again.
+ * Logs an event and calls `onEvent`, whose errors are logged too. It never throws: a throw would make the
+ * caller repeat work that is done.
  */
 export function report(event: OutboxEvent, { logger, onEvent }: EventSink): void {
   quietly(() => log(event, logger));
   try {
     onEvent(event);
   } catch (error) {
-    quietly(() => logger.error({ err: error }, "onEvent threw"));
+    quietly(() => logger.error({ err: error }, "hook threw; ignored"));
   }
 }
 
@@ -72,13 +72,16 @@ function log(event: OutboxEvent, logger: Logger): void {
       logger.error({ ...factsOf(event.claim), ...event.failure }, "message dead");
       break;
     case "lost":
-      logger.warn(factsOf(event.claim), "the claim of a message was over");
+      logger.warn(factsOf(event.claim), "outcome ignored; the claim has ended");
       break;
     case "unwritten":
-      logger.error({ ...factsOf(event.claim), err: event.error }, "outcome could not be written");
+      logger.error(
+        { ...factsOf(event.claim), err: event.error },
+        "outcome not stored before the claim expired; message will be sent again",
+      );
       break;
     case "broken":
-      logger.error(event.broken, "row is no message");
+      logger.error(event.broken, "row is not a valid message; marked dead");
       break;
     case "removed":
       logger.info({ count: event.count }, "confirmed messages removed");
@@ -86,7 +89,7 @@ function log(event: OutboxEvent, logger: Logger): void {
     case "claimed":
       break;
     case "error":
-      logger.error({ err: event.error }, "store failed");
+      logger.error({ err: event.error }, "request to the store failed; repeating it");
       break;
   }
 }

@@ -36,14 +36,14 @@ export interface TaskOptions {
   readonly jitter?: number | undefined;
 
   /**
-   * Receives what happens. An error it throws is logged.
+   * Called with every event. An error it throws is logged.
    *
    * @defaultValue none
    */
   readonly onEvent?: ((event: OutboxEvent) => void) | undefined;
 
   /**
-   * Receives what happens, in words.
+   * Receiver of log lines.
    *
    * @defaultValue warnings and errors on the console
    */

@@ -47,8 +47,8 @@ export class MemoryTransaction {
 }
 
 /**
- * Messages in memory, for tests and simulations. It refuses what a database would refuse, and forgets
- * everything with the process.
+ * Messages in memory, for tests and simulations. It rejects the same messages as a database, and loses all
+ * of them with the process.
  *
  * @example
  * ```ts
@@ -80,7 +80,7 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
     const tx = new MemoryTransaction();
     const value = await work(tx);
     for (const { id } of tx.saved)
-      if (this.#entries.has(id)) throw new Error(`there is a message ${id} already`);
+      if (this.#entries.has(id)) throw new Error(`message ${id} already exists`);
     for (const message of tx.saved) {
       const entry = { sequence: ++this.#sequence, message, claim: undefined, claims: 0 };
       this.#entries.set(message.id, entry);

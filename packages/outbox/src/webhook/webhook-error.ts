@@ -4,11 +4,11 @@ const CODE = "ERR_OUTBOX_WEBHOOK";
 export interface WebhookErrorOptions {
   /** The status of the answer; undefined if none came. */
   readonly status?: number | undefined;
-  /** What is behind it. */
+  /** The underlying error. */
   readonly cause?: unknown;
 }
 
-/** A webhook did not take a message, or nobody knows whether it did. */
+/** A webhook rejected a message, or its answer is unknown. */
 export class WebhookError extends Error {
   override readonly name = "WebhookError";
   /** Stable across versions and copies of this package. */

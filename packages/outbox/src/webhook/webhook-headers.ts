@@ -26,16 +26,20 @@ const LONGEST_SHOWN = 64;
 export function requireHeaders(given: Readonly<Record<string, string>>): Headers {
   requireOptions("options.headers", given);
   if (Symbol.iterator in given)
-    throw new TypeError("options.headers must be a plain object of names and values");
+    throw new TypeError("options.headers must be a plain object of header names and values");
   const headers = new Headers();
   for (const [name, value] of Object.entries(given)) {
     const place = `options.headers[${shown(name)}]`;
-    if (!NAME.test(name)) throw new RangeError(`${place} is no name of a header`);
-    if (OF_FETCH.has(name.toLowerCase())) throw new RangeError(`${place} is set by fetch`);
-    if (headers.has(name)) throw new RangeError(`${place} is there twice, in upper and lower case`);
+    if (!NAME.test(name)) throw new RangeError(`${place} is not a valid header name`);
+    if (OF_FETCH.has(name.toLowerCase()))
+      throw new RangeError(`${place} must not be set: fetch sets it`);
+    if (headers.has(name))
+      throw new RangeError(`${place} must occur once, got it in upper and lower case`);
     if (typeof value !== "string") throw new TypeError(`${place} must be a string`);
     if (!VALUE.test(value))
-      throw new RangeError(`${place} must have no control characters and only those of Latin-1`);
+      throw new RangeError(
+        `${place} must contain only Latin-1 characters without control characters`,
+      );
     headers.set(name, value);
   }
   if (!headers.has("content-type")) headers.set("content-type", "application/json");

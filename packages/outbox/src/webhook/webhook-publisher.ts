@@ -24,9 +24,9 @@ export interface WebhookPublisherOptions {
   readonly url: string;
 
   /**
-   * Headers of every request, to authenticate for example. Names and values as HTTP allows them; each
-   * name once, in whatever case. `Content-Type` replaces `application/json`. `Idempotency-Key` is always
-   * the id of the message, whatever stands here.
+   * Headers of every request, to authenticate for example. Names and values as HTTP allows them. Each name
+   * once, in upper or lower case. `Content-Type` replaces `application/json`. `Idempotency-Key` is always
+   * the id of the message, and cannot be replaced.
    *
    * @defaultValue none
    */
@@ -102,7 +102,7 @@ export class WebhookPublisher implements Publisher {
       headers.set("idempotency-key", message.id);
       const request = { method: "POST", headers, body, signal, redirect: "manual" } as const;
       const response = await fetch(url, request);
-      // The status says it all; a body that nobody reads would hold the connection.
+      // Only the status matters, and an unread body would hold the connection.
       void response.body?.cancel().catch(() => undefined);
       return response;
     } catch (error) {
@@ -127,14 +127,14 @@ export class WebhookPublisher implements Publisher {
   /** A routing key cannot lead out of the base: `.` and `..` are the only names that no escape hides. */
   #urlOf({ route: { routingKey } }: Message): URL {
     if (routingKey === "." || routingKey === "..")
-      throw new TerminalError(`the routing key "${routingKey}" is no name in a URL`);
+      throw new TerminalError(`routing key "${routingKey}" cannot be part of a URL path`);
     const url = new URL(this.#base);
     url.pathname += encodeURIComponent(routingKey);
     return url;
   }
 }
 
-/** The URL that a routing key is added to. What is wrong is not repeated: it may hold a secret. */
+/** The URL that a routing key is added to. Errors do not repeat it: it may hold a secret. */
 function baseOf(text: string): URL {
   requireString("options.url", text);
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -149,7 +149,7 @@ function describe({ origin, pathname }: URL): string {
   return `POST ${origin}${pathname}`;
 }
 
-/** `fetch` hides what happened in the cause. */
+/** `fetch` hides the reason in the cause. */
 function reasonOf(error: unknown): string {
   const { cause = error } = error as Error;
   const { message, code } = cause as NodeJS.ErrnoException;

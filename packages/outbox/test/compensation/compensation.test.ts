@@ -80,7 +80,7 @@ describe("the compensation task", () => {
     await end();
   });
 
-  it("makes a message dead at its fourth lost attempt, not before, whatever its retries", async () => {
+  it("makes a message dead at its fourth lost attempt, not before, for any number of retries", async () => {
     const { clock, memory, events, orphan, begin, end } = setUp();
     await orphan([1], 0, { maxRetryTimes: 1, initBackoff: 0 });
     begin("a");
@@ -225,7 +225,7 @@ describe("the compensation task", () => {
     expect(holders).toEqual(["a"]);
   });
 
-  it("reports a store that is away, and comes back to what it could not do", async () => {
+  it("reports an unavailable store, and repeats the failed work", async () => {
     const { clock, memory, events, orphan, begin, end } = setUp();
     await orphan([1]);
     let isAway = true;

@@ -18,7 +18,7 @@ it("applies each migration once when many start at once", async () => {
   expect(all.flat()).toEqual([1, 2, 3]);
 });
 
-it("completes what has failed halfway, and keeps nobody out meanwhile", async () => {
+it("completes a partial migration without blocking other sessions", async () => {
   await using database = await open();
   await database.query("CREATE TABLE outbox_fence (own_name INT)");
   await database.query("CREATE TABLE outbox_migration (number INT PRIMARY KEY, name VARCHAR(10))");

@@ -72,7 +72,7 @@ it("commits, and rolls back with the error of the work", async () => {
 
 it("sends nothing more once a transaction has ended", async () => {
   const tx = await database.transaction(async (each) => each);
-  await expect(add(tx, 1)).rejects.toThrow("the transaction has ended");
+  await expect(add(tx, 1)).rejects.toThrow("transaction has already ended");
   expect(await amounts()).toEqual([0, 0]);
 });
 
@@ -93,7 +93,7 @@ it("retries no transaction of the caller", async () => {
   expect(await amounts()).toEqual([1, 1]);
 });
 
-it("does not pass for committed what a deadlock has undone", async () => {
+it("rejects a transaction that a deadlock rolled back", async () => {
   const careless = (work: (tx: Queryable) => Promise<void>): Promise<void> =>
     database.transaction(async (tx) => {
       await work(tx).catch(() => {});
@@ -103,7 +103,7 @@ it("does not pass for committed what a deadlock has undone", async () => {
     });
   const outcomes = await deadlock(careless, careless);
   const [failed] = outcomes.filter((outcome) => outcome.status === "rejected");
-  expect(failed?.reason).toEqual(new Error("the transaction was rolled back: a statement failed"));
+  expect(failed?.reason).toEqual(new Error("transaction rolled back because a statement failed"));
   expect(failed?.reason.cause).toMatchObject({ errno: 1213 });
   expect(await amounts()).toEqual([2, 2]);
 });
@@ -208,7 +208,7 @@ it("gives up a claim whose connection is ended, and the message can be claimed",
   expect(claims.map(({ number }) => number)).toEqual([1]);
 });
 
-it("closes a connection whose session failed, with what it holds", async () => {
+it("closes a connection with a failed session, and releases its locks", async () => {
   const error = new Error("no schema");
   const failed = database.session(async (session) => {
     await session.query("SELECT GET_LOCK('mine', 0)");

@@ -32,7 +32,7 @@ function setUp(answers: Readonly<Record<string, unknown>> = {}) {
   return { log, options, connection, pool, errors, database };
 }
 
-it("commits what the work has done, on one connection, and gives that back", async () => {
+it("commits the work on one connection, and releases it", async () => {
   const { log, database } = setUp();
   const rows = await database.transaction((tx) => tx.query("INSERT", [1, "a"]));
   expect(rows).toEqual([{ sql: "INSERT" }]);
@@ -56,7 +56,7 @@ it("prepares statements with values, and no others", async () => {
   for (const each of options) expect(each).toMatchObject({ rowsAsArray: false, typeCast: true });
 });
 
-it("rolls back what the work could not finish, and rejects with its error", async () => {
+it("rolls back failed work, and rejects with its error", async () => {
   const { log, database } = setUp();
   const error = new Error("no stock");
   await expect(database.transaction(() => Promise.reject(error))).rejects.toBe(error);
@@ -83,13 +83,13 @@ it("commits after a statement that failed, if the server says that the transacti
   expect(log.slice(-2)).toEqual(["query COMMIT", "release"]);
 });
 
-it("sends nothing after a statement that ended the transaction, also what was asked before", async () => {
+it("sends nothing after a statement that ended the transaction, not even earlier requests", async () => {
   const deadlock = new Error("deadlock");
   const { log, database } = setUp({ INSERT: deadlock, "DO 0": { serverStatus: 2 } });
   const failed = database.transaction(async (tx) => {
     await Promise.allSettled([tx.query("INSERT"), tx.query("UPDATE")]);
   });
-  await expect(failed).rejects.toThrow("the transaction was rolled back: a statement failed");
+  await expect(failed).rejects.toThrow("transaction rolled back because a statement failed");
   expect(log).toEqual([
     ...["query START TRANSACTION", "query INSERT", "query DO 0"],
     ...["query ROLLBACK", "release"],

@@ -81,7 +81,7 @@ function watched(): { readonly texts: string[]; readonly store: MySqlStore } {
   return { texts, store: own };
 }
 
-it("writes what is confirmed at once in one transaction, each on condition of its own claim", async () => {
+it("writes simultaneous confirmations in one transaction, each conditional on its claim", async () => {
   await save(1, 2, 3, 4);
   const { claims } = await store.claimSaved([1, 2, 3, 4].map(idOf), request);
   const [first, second, third, fourth] = claims as [Claim, Claim, Claim, Claim];

@@ -152,6 +152,6 @@ it("reports a process that migrates for too long", async () => {
   const session: SessionDatabase["session"] = (work) =>
     work({ query: async (): Promise<readonly Row[]> => [{ locked: 0 }] });
   await expect(migrate({ session })).rejects.toThrow(
-    "migrate: another process migrates outbox_* for 600 s; try again",
+    "migrate: another process has been migrating outbox_* for 600 s; try again",
   );
 });

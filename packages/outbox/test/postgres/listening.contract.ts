@@ -118,7 +118,7 @@ export function testListening(name: string, open: () => Promise<TwoProcesses>): 
       if (sender !== shop) await sender[Symbol.asyncDispose]();
     });
 
-    it("sends at once what another process saves, and once", async () => {
+    it("sends messages of another process at once, and once", async () => {
       await using relay = new ListeningRelay(sender);
       await relay.listens(shop);
       await Promise.all([101, 102, 103].map((number) => saveIn(shop, number)));

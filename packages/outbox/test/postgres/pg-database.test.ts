@@ -27,7 +27,7 @@ function setUp(answers: Readonly<Record<string, Error | { readonly command: stri
   return { texts, released, client, pool, errors, database };
 }
 
-it("commits what the work has done, on one connection, and gives that back", async () => {
+it("commits the work on one connection, and releases it", async () => {
   const { texts, released, client, database } = setUp();
   const rows = await database.transaction((tx) => tx.query("INSERT", [1, "a"]));
   expect(rows).toEqual([{ text: "INSERT" }]);
@@ -39,11 +39,11 @@ it("commits what the work has done, on one connection, and gives that back", asy
 it("runs nothing more once it has ended: the connection is in another transaction then", async () => {
   const { texts, database } = setUp();
   const tx = await database.transaction(async (each) => each);
-  await expect(tx.query("INSERT")).rejects.toThrow("the transaction has ended");
+  await expect(tx.query("INSERT")).rejects.toThrow("transaction has already ended");
   expect(texts).toEqual(["BEGIN", "COMMIT"]);
 });
 
-it("rolls back what the work could not finish, and rejects with its error", async () => {
+it("rolls back failed work, and rejects with its error", async () => {
   const { texts, released, database } = setUp();
   const error = new Error("no stock");
   await expect(database.transaction(() => Promise.reject(error))).rejects.toBe(error);
@@ -51,9 +51,11 @@ it("rolls back what the work could not finish, and rejects with its error", asyn
   expect(released).toEqual([undefined]);
 });
 
-it("does not pass for committed what the server has rolled back", async () => {
+it("rejects a transaction that the server rolled back at COMMIT", async () => {
   const { texts, database } = setUp({ COMMIT: { command: "ROLLBACK" } });
-  await expect(database.transaction(async () => {})).rejects.toThrow("was rolled back");
+  await expect(database.transaction(async () => {})).rejects.toThrow(
+    "rolled back because a statement failed",
+  );
   expect(texts).toEqual(["BEGIN", "COMMIT", "ROLLBACK"]);
 });
 
@@ -74,7 +76,7 @@ it("survives a connection that breaks while the work thinks", async () => {
   expect(released).toEqual([error]);
 });
 
-it("survives a connection that breaks while nobody uses it, and says so", async () => {
+it("survives a broken idle connection, and reports it", async () => {
   const { pool, errors, database } = setUp();
   const error = new Error("terminated by the administrator");
   pool.emit("error", error);

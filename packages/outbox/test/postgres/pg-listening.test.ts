@@ -119,7 +119,7 @@ it.each<[string, (parts: ReturnType<typeof setUp>) => Promise<unknown> | unknown
       await settle();
       client.emit("end");
     },
-    "the connection that listens was closed",
+    "the listening connection was closed",
   ],
 ])("rejects when the connection %s, and ends it", async (_, fail, problem) => {
   const parts = setUp();

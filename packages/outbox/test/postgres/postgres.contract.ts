@@ -51,7 +51,7 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       });
     }
 
-    it("writes what is confirmed at once in one statement, each on condition of its own claim", async () => {
+    it("writes simultaneous confirmations in one statement, each conditional on its claim", async () => {
       const statements: string[] = [];
       const watched = new PostgresStore({
         query: (text, params) => {
@@ -119,7 +119,7 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       badFactor: "'NaN'",
     });
 
-    it("does not pass for committed what a statement that failed has undone", async () => {
+    it("rejects a transaction that a failed statement rolled back", async () => {
       const work = database.transaction(async (tx) => {
         await store.save(tx, sample(1), T);
         await tx.query("SELECT no_such_column").catch(() => {});

@@ -72,7 +72,7 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("finds what it was not told of when the first wait is over, and not a moment before", async () => {
+  it("finds unannounced messages when the first wait is over, and not earlier", async () => {
     const { clock, publisher, memory, end, runs } = setUp();
     await memory.transaction((tx) => memory.save(tx, sample(1), clock.now()));
     const run = runs();
@@ -83,7 +83,7 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("is on time for what comes due a moment later", async () => {
+  it("is on time for messages that are due a moment later", async () => {
     const { clock, publisher, memory, end, runs } = setUp();
     for (const number of [1, 2])
       await memory.transaction((tx) => memory.save(tx, sample(number), clock.now() + number * 30));
@@ -96,7 +96,7 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("does not forget what comes due while it asks what is due next", async () => {
+  it("keeps messages that become due during its request for due messages", async () => {
     const answer: Answer = async () => {
       await clock.sleep(300);
       if (publisher.sent.length < 3) throw new Error("unreachable");
@@ -208,7 +208,7 @@ describe("a relay", () => {
     },
   );
 
-  it("keeps what the last attempt said, with its causes, as text that a database takes", async () => {
+  it("stores the error of the last attempt with its causes, as text that a database accepts", async () => {
     const answer: Answer = () => {
       throw new TerminalError("refused\0", { cause: new Error("no such order", { cause: 404 }) });
     };
@@ -271,7 +271,7 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("does not begin what is nearly not its own any more, and gives it back", async () => {
+  it("does not start messages with a nearly expired claim, and gives them back", async () => {
     const { clock, publisher, memory, save, end, types, runs } = setUp({
       ...{ workers: 1, claimLength: 25 * SECOND, answer: () => clock.sleep(14 * SECOND) },
     });
@@ -328,7 +328,7 @@ describe("a relay", () => {
     const run = runs();
     await clock.step(1);
     expect(events).toMatchObject([{ type: "broken", broken }, { type: "published" }]);
-    expect(errors).toEqual([[broken, "row is no message"]]);
+    expect(errors).toEqual([[broken, "row is not a valid message; marked dead"]]);
     expect(publisher.sent).toEqual([[0, 1]]);
     await end(run);
   });
@@ -345,12 +345,12 @@ describe("a relay", () => {
     await save([1, 2]);
     await clock.step(SECOND);
     expect(await memory.counts()).toMatchObject({ success: 2 });
-    expect(errors).toEqual(["onEvent threw", "onEvent threw"]);
+    expect(errors).toEqual(["hook threw; ignored", "hook threw; ignored"]);
     await end(run);
   });
 });
 
-it("sends what is confirmed no second time because a logger throws", async () => {
+it("does not send a confirmed message again when a logger throws", async () => {
   const { clock, publisher, save, end, types, runs } = setUp({
     logger: {
       ...silentLogger,
@@ -368,7 +368,7 @@ it("sends what is confirmed no second time because a logger throws", async () =>
 });
 
 describe("a relay that stops", () => {
-  it("finishes what runs, gives back what waits, and leaves no timer", async () => {
+  it("finishes attempts in flight, gives back waiting messages, and leaves no timer", async () => {
     const { clock, publisher, memory, save, stop, types, runs } = setUp({
       ...{ workers: 2, grace: 1_500, answer: () => clock.sleep(SECOND) },
     });
@@ -387,7 +387,7 @@ describe("a relay that stops", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("gives back what it was just claiming", async () => {
+  it("gives back messages that it was claiming", async () => {
     const { clock, publisher, memory, save, stop, types, runs } = setUp({
       grace: 0,
       faults: {
@@ -427,7 +427,7 @@ describe("a relay that stops", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("sends what was given back when it is started again", async () => {
+  it("sends given back messages after a restart", async () => {
     const first = setUp({ workers: 1, grace: 0, answer: () => new Promise(() => {}) });
     const { clock, memory } = first;
     const run = first.runs();
@@ -472,7 +472,7 @@ describe("a store that does not answer", () => {
     await end(run);
   });
 
-  it("in time: what it has claimed is not lost, and no attempt is counted", async () => {
+  it("in time: keeps claimed messages, and counts no attempt", async () => {
     let slow = 1;
     const { clock, publisher, memory, save, end, types, runs } = setUp({
       ...{ storeTimeout: SECOND },
@@ -532,7 +532,7 @@ describe("a store that does not answer", () => {
     await end(run);
   });
 
-  it("for as long as a claim: that is said, and nobody waits any more", async () => {
+  it("for as long as a claim: reports it, and ends the wait", async () => {
     const { clock, save, end, types, runs } = setUp({
       faults: {
         before: async (request) => {
@@ -623,7 +623,7 @@ describe("a relay of a store in order", () => {
 });
 
 describe("a relay that listens", () => {
-  it("sends at once what a process without a relay saves, and stops listening at its end", async () => {
+  it("sends messages of a process without a relay at once, and stops listening at its end", async () => {
     const { clock, memory, publisher, end, runs } = setUp();
     const elsewhere = new Outbox({
       store: memory,
@@ -712,7 +712,7 @@ describe("a store that answers late", () => {
     await end(run);
   });
 
-  it("after the end of the relay gets back what it then gives", async () => {
+  it("gets back late messages after the end of the relay", async () => {
     const { clock, memory, stop, runs } = setUp({
       storeTimeout: SECOND,
       faults: {

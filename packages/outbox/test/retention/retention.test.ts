@@ -55,7 +55,7 @@ function setUp({ faults = {} }: { faults?: StoreFaults } = {}) {
   return { clock, memory, lock, events, batches, running, stop, confirm, begin, end, removed };
 }
 
-it("removes what was confirmed longer ago than it says, and reports how many", async () => {
+it("removes messages confirmed before the limit, and reports the count", async () => {
   const { clock, memory, confirm, begin, end, removed } = setUp();
   await confirm([1, 2, 3]);
   await clock.step(AGE);
@@ -70,7 +70,7 @@ it("removes what was confirmed longer ago than it says, and reports how many", a
   await end();
 });
 
-it("leaves what is not confirmed, however old", async () => {
+it("keeps unconfirmed messages of any age", async () => {
   const { clock, memory, begin, end } = setUp();
   await memory.transaction(async (tx) => {
     for (const number of range(3)) await memory.save(tx, sample(number), clock.now());
@@ -125,7 +125,7 @@ it("works in one process at a time, and takes turns with a compensation on the s
   await end();
 });
 
-it("reports a store that is away, with what it had removed, and goes on in the next round", async () => {
+it("reports an unavailable store with the removed count, and continues in the next round", async () => {
   let requests = 0;
   const before = (request: string): void => {
     if (request === "removeConfirmed" && ++requests === 2) throw new Error("connection refused");

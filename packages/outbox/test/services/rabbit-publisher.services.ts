@@ -83,7 +83,7 @@ describe("RabbitPublisher", () => {
     expect(idsOf(await queue.take())).toEqual([message.id]);
   });
 
-  it("rejects what no queue is bound for, each of two of the same id, and nothing else", async () => {
+  it("rejects messages without a bound queue, each of two with the same id, and no others", async () => {
     await using queue = await TestQueue.make(url);
     await using publisher = new RabbitPublisher({ url });
     const [good, bad] = [sampleMessage({ route: queue.route }), sampleMessage()];
@@ -99,7 +99,7 @@ describe("RabbitPublisher", () => {
     expect(idsOf(await queue.take())).toEqual([good.id]);
   });
 
-  it("rejects what is for an exchange that does not exist, and nothing that is under way", async () => {
+  it("rejects messages for a missing exchange, and none in flight", async () => {
     await using queue = await TestQueue.make(url);
     const losses: unknown[] = [];
     await using publisher = new RabbitPublisher({ url, onError: (error) => losses.push(error) });
@@ -112,12 +112,12 @@ describe("RabbitPublisher", () => {
       ...messages.map((message) => publisher.publish(message, signal)),
     ]);
     expect(error).toSatisfy(isUnroutableError);
-    expect(error).toMatchObject({ message: `there is no exchange "${queue.route.queue}-x"` });
+    expect(error).toMatchObject({ message: `exchange "${queue.route.queue}-x" does not exist` });
     expect(losses).toEqual([]);
     expect(idsOf(await queue.take()).toSorted()).toEqual(idsOf(messages).toSorted());
   });
 
-  it("rejects what is for an exchange that was deleted since, and nothing that is under way", async () => {
+  it("rejects messages for a deleted exchange, and none in flight", async () => {
     await using queue = await TestQueue.make(url);
     const losses: unknown[] = [];
     await using publisher = new RabbitPublisher({ url, onError: (error) => losses.push(error) });
@@ -137,7 +137,7 @@ describe("RabbitPublisher", () => {
     expect(idsOf(await queue.take()).toSorted()).toEqual(idsOf(messages).toSorted());
   });
 
-  it("rejects what cannot be encoded, as often as it comes, and sends nothing", async () => {
+  it("rejects unencodable messages every time, and sends nothing", async () => {
     await using queue = await TestQueue.make(url);
     const losses: unknown[] = [];
     await using publisher = new RabbitPublisher({ url, onError: (error) => losses.push(error) });
@@ -148,7 +148,7 @@ describe("RabbitPublisher", () => {
         bad.map((message) => errorOf(publisher.publish(message, signal))),
       )) {
         expect(error).toSatisfy(isTerminalError);
-        expect(error).toMatchObject({ message: "the message cannot be encoded" });
+        expect(error).toMatchObject({ message: "message cannot be encoded" });
       }
     }
     const circular: unknown[] = [];
@@ -212,7 +212,7 @@ describe("RabbitPublisher", () => {
     await connection.close();
   });
 
-  it("rejects what the broker refuses", async () => {
+  it("rejects messages that the broker rejects", async () => {
     await using queue = await TestQueue.make(url, {
       "x-max-length": 1,
       "x-overflow": "reject-publish",
@@ -224,7 +224,7 @@ describe("RabbitPublisher", () => {
     expect(idsOf(await queue.take())).toEqual([first.id]);
   });
 
-  it("rejects what was not confirmed when the connection is lost, though it has arrived", async () => {
+  it("rejects unconfirmed messages after a lost connection, although they arrived", async () => {
     await using queue = await TestQueue.make(url);
     await using proxy = await TcpProxy.to(url);
     const losses: unknown[] = [];
@@ -323,18 +323,18 @@ describe("RabbitPublisher", () => {
     expect(await queue.take()).toEqual([]);
   });
 
-  it("rejects what waits when it is disposed of, and what comes after", async () => {
+  it("rejects waiting and later messages at disposal", async () => {
     await using proxy = await TcpProxy.to(url);
     proxy.down = true;
     const publisher = new RabbitPublisher({ url: `amqp://127.0.0.1:${proxy.port}`, backoff });
     const waits = errorOf(publisher.publish(sampleMessage(), signal));
     await publisher[Symbol.asyncDispose]();
-    const closed = new Error("the publisher is closed");
+    const closed = new Error("publisher is closed");
     expect(await waits).toEqual(closed);
     expect(await errorOf(publisher.publish(sampleMessage(), signal))).toEqual(closed);
   });
 
-  it("ends with what onError throws", async () => {
+  it("ends with the error of onError", async () => {
     const error = new Error("give up");
     const onError = (): never => {
       throw error;

@@ -130,7 +130,7 @@ describe("an alarm of RabbitMQ", () => {
     );
     await realClock.sleep(500);
     await publisher[Symbol.asyncDispose]();
-    const error = new Error("the publisher is closed");
+    const error = new Error("publisher is closed");
     expect(await Promise.all(rejected)).toEqual([error, error]);
     await server.control("set_vm_memory_high_watermark", "0.4");
   });

@@ -65,7 +65,7 @@ describe("RedisLock", () => {
     await Promise.all(sent);
   });
 
-  it("does not take for free what is no record", async () => {
+  it("does not treat an invalid record as free", async () => {
     const lock = new RedisLock(redis, { key: randomUUID(), firstToken: () => 0 });
     const key = lock.description.split(" ")[1] as string;
     await lock.create(record, signal);

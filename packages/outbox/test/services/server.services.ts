@@ -20,7 +20,7 @@ it("starts again at once after it was killed, however slowly its processes end",
   await expect(server.start()).resolves.toBeUndefined();
 });
 
-it("starts a MariaDB that lets nobody in without a name, and that keeps its data through a kill", async () => {
+it("starts a MariaDB without anonymous users that keeps its data through a kill", async () => {
   await using server = await MariaServer.start();
   const nameless = createConnection(server.url.replace("root@", "@"));
   await expect(nameless).rejects.toThrow(/Access denied/);

@@ -129,7 +129,7 @@ const BAD_MESSAGES: readonly BadMessage[] = [
       ({
         problem: `content that JSON cannot hold: ${typeof content}`,
         facts: { content },
-        error: ["RangeError", "message.content must be a value that JSON can hold"],
+        error: ["RangeError", "message.content must be a JSON value"],
       }) satisfies BadMessage,
   ),
   {
@@ -284,7 +284,7 @@ export function testStore<Tx>(
       expect(only(await claimDue(T + 501)).message.id).toBe(idOf(1));
     });
 
-    it("claims what was saved once, and not again after an attempt", async () => {
+    it("claims a saved message once, and not again after an attempt", async () => {
       await save(3);
       expect((await claimSaved(1, 2)).claims.map(({ message }) => message.id)).toEqual(
         [1, 2].map(idOf),
@@ -295,7 +295,7 @@ export function testStore<Tx>(
       expect((await claimSaved(1, 2, 3)).claims).toEqual([]);
     });
 
-    it("claims what is due, the earliest first and as many as asked for", async () => {
+    it("claims due messages, the earliest first, up to the limit", async () => {
       await save(5);
       const due = T + 10_004; // The fifth is not.
       expect((await claimDue(due, 3)).claims.map(({ message }) => message.id)).toEqual(
@@ -306,7 +306,7 @@ export function testStore<Tx>(
       expect(await store.nextDue()).toBe(T + 10_005);
     });
 
-    it("gives each message to one of many who claim at once", async () => {
+    it("gives each message to one of many simultaneous claims", async () => {
       await save(20);
       const workers = ["a", "b", "c", "d"];
       const all = await Promise.all(workers.map((worker) => claimDue(T + 60_000, 7, worker)));
@@ -332,7 +332,7 @@ export function testStore<Tx>(
       expect(await store.orphans(T + 1e9, 10)).toEqual({ claims: [], broken: [] });
     });
 
-    it("counts a failure, keeps what it said, and is due again when it says", async () => {
+    it("counts a failure, stores its error, and is due again at its time", async () => {
       await save(1);
       const claim = only(await claimSaved(1));
       expect(await store.markFail(claim, failure(T + 5, T + 20_005))).toBe(true);
@@ -368,7 +368,7 @@ export function testStore<Tx>(
       expect(await store.counts()).toEqual({ pending: 2, failed: 0, success: 0, dead: 0 });
     });
 
-    it("lets nobody write who has an older claim", async () => {
+    it("rejects writes with an older claim", async () => {
       await save(1);
       const old = only(await claimSaved(1));
       expect(await store.releaseOrphan(old, failure(T, T + 9), { name: "x", token: 1 })).toBe(true);
@@ -383,7 +383,7 @@ export function testStore<Tx>(
       expect(await store.markSuccess(newer, T)).toBe(true);
     });
 
-    it("takes a confirmation that comes late, as long as nobody has claimed the message again", async () => {
+    it("accepts a late confirmation until the message is claimed again", async () => {
       await save(1);
       const claim = only(await claimSaved(1));
       await store.releaseOrphan(claim, failure(T, T + 9), { name: "x", token: 1 });
@@ -447,7 +447,7 @@ export function testStore<Tx>(
       expect(await store.find(idOf(1))).toMatchObject({ status: "pending", lostAttempts: 0 });
     });
 
-    it("removes what was confirmed before an instant, the oldest first and as many as asked for", async () => {
+    it("removes messages confirmed before an instant, the oldest first, up to the limit", async () => {
       await save(5);
       const { claims } = await claimSaved(1, 2, 3, 4, 5);
       for (const [i, claim] of claims.slice(0, 4).entries()) await store.markSuccess(claim, T + i);
@@ -462,7 +462,7 @@ export function testStore<Tx>(
       expect(await store.counts()).toEqual({ pending: 1, failed: 0, success: 1, dead: 0 });
     });
 
-    it("counts what is not finished well", async () => {
+    it("counts messages without success", async () => {
       await save(4, { maxRetryTimes: 1 });
       const { claims } = await claimSaved(1, 2, 3);
       const [first, second, third] = claims as [Claim, Claim, Claim];
@@ -485,7 +485,7 @@ export function testStore<Tx>(
       await expect(store.replay(request)).rejects.toThrow(problem);
     });
 
-    it("finds a message by its id in any case, and none by what is no UUID", async () => {
+    it("finds a message by its id in any case, and none by an invalid UUID", async () => {
       await save(1);
       expect((await store.find(idOf(1).toUpperCase()))?.id).toBe(idOf(1));
       expect(await store.find("7")).toBeUndefined();

@@ -58,7 +58,7 @@ describe("faultyStore", () => {
     expect(found).toBe(idOf(1));
   });
 
-  it("tells what the store refuses, and rejects with the error itself", async () => {
+  it("reports requests that the store rejects, and rejects with the same error", async () => {
     const memory = await storeWithMessage();
     const seen: unknown[] = [];
     const store = faultyStore(memory, { failed: (...facts) => seen.push(facts) });

@@ -124,13 +124,13 @@ describe("WebhookPublisher", () => {
   });
 
   it.each<[Record<string, unknown>, string]>([
-    [{ "": "s3cret" }, 'RangeError: options.headers[""] is no name of a header'],
-    [{ "X Token": "s3cret" }, 'RangeError: options.headers["X…"] is no name of a header'],
-    [{ "A: s3cret": "1" }, 'RangeError: options.headers["A…"] is no name of a header'],
-    [{ "Tökén-s3cret": "1" }, 'RangeError: options.headers["T…"] is no name of a header'],
+    [{ "": "s3cret" }, 'RangeError: options.headers[""] is not a valid header name'],
+    [{ "X Token": "s3cret" }, 'RangeError: options.headers["X…"] is not a valid header name'],
+    [{ "A: s3cret": "1" }, 'RangeError: options.headers["A…"] is not a valid header name'],
+    [{ "Tökén-s3cret": "1" }, 'RangeError: options.headers["T…"] is not a valid header name'],
     [
       { [`${"x".repeat(70)} `]: "s3cret" },
-      `RangeError: options.headers["${"x".repeat(64)}…"] is no name of a header`,
+      `RangeError: options.headers["${"x".repeat(64)}…"] is not a valid header name`,
     ],
     [{ "X-Token": 53 }, 'TypeError: options.headers["X-Token"] must be a string'],
     [{ "X-Token": undefined }, 'TypeError: options.headers["X-Token"] must be a string'],
@@ -144,19 +144,19 @@ describe("WebhookPublisher", () => {
       "s3cret€",
     ].map((value): [Record<string, unknown>, string] => [
       { "X-Token": value },
-      'RangeError: options.headers["X-Token"] must have no control characters and only those of Latin-1',
+      'RangeError: options.headers["X-Token"] must contain only Latin-1 characters without control characters',
     ]),
     [
       { "x-token": "s3cret", "X-Token": "s3cret" },
-      'RangeError: options.headers["X-Token"] is there twice, in upper and lower case',
+      'RangeError: options.headers["X-Token"] must occur once, got it in upper and lower case',
     ],
     ...["Connection", "content-length", "Expect", "Keep-Alive", "Transfer-Encoding", "upgrade"].map(
       (name): [Record<string, unknown>, string] => [
         { [name]: "1" },
-        `RangeError: options.headers["${name}"] is set by fetch`,
+        `RangeError: options.headers["${name}"] must not be set: fetch sets it`,
       ],
     ),
-  ])("refuses the headers %j, and does not repeat what may be a secret", (headers, error) => {
+  ])("rejects the headers %j without repeating their values", (headers, error) => {
     const wrong = headers as Record<string, string>;
     let refusal: unknown;
     try {
@@ -174,7 +174,9 @@ describe("WebhookPublisher", () => {
     ["a Map", new Map([["X-Token", "1"]])],
   ])("refuses %s", (_, wrong) => {
     const headers = wrong as unknown as Record<string, string>;
-    const error = new TypeError("options.headers must be a plain object of names and values");
+    const error = new TypeError(
+      "options.headers must be a plain object of header names and values",
+    );
     expect(() => new WebhookPublisher({ url, headers })).toThrow(error);
   });
 
@@ -233,7 +235,7 @@ describe("WebhookPublisher", () => {
     expect(received).toHaveLength(1);
   });
 
-  it("says that nobody knows when the connection is reset", async () => {
+  it("reports an unknown outcome after a reset connection", async () => {
     answer = (_, { socket }) => socket.resetAndDestroy();
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
     expect(error).toMatchObject({
@@ -243,7 +245,7 @@ describe("WebhookPublisher", () => {
     });
   });
 
-  it("says that nobody knows when the reply is lost, though the message has arrived", async () => {
+  it("reports an unknown outcome after a lost reply, although the message arrived", async () => {
     answer = (response) => response.destroy();
     const message = sampleMessage();
     const error = await errorOf(new WebhookPublisher({ url }).publish(message, signal));
@@ -251,7 +253,7 @@ describe("WebhookPublisher", () => {
     expect(received.map(({ id }) => id)).toEqual([message.id]);
   });
 
-  it("says so when nobody listens", async () => {
+  it("reports a refused connection", async () => {
     const closed = createServer().listen(0, "127.0.0.1");
     await once(closed, "listening");
     const { port } = closed.address() as AddressInfo;
@@ -313,7 +315,7 @@ describe("WebhookPublisher", () => {
     expect(received.map((request) => request.path)).toEqual([path]);
   });
 
-  it("keeps the query of its URL, and tells nobody of it", async () => {
+  it("keeps the query of its URL, and repeats it in no error", async () => {
     const publisher = new WebhookPublisher({ url: `${url}?key=secret` });
     answer = answering(500);
     const error = await errorOf(publisher.publish(sampleMessage(), signal));

@@ -350,6 +350,30 @@ it("ticks once when a body ends on a point of the grid of a fractional period", 
   );
 });
 
+it.each([
+  { naps: 1, periods: 4 },
+  { naps: 2, periods: 4 },
+  { naps: 20, periods: 7 },
+])(
+  "ticks once after a body of $naps sleeps of $periods fractional periods",
+  async ({ naps, periods }) => {
+    const clock = new FakeClock();
+    const ticks: number[] = [];
+    const period = 1_000 / 30;
+    await clock.run(async () => {
+      for await (const tick of every(period, { clock })) {
+        if (ticks.push(tick) === 60) break;
+        if (ticks.length % 2 === 0) continue;
+        for (let nap = 0; nap < naps; nap++) await clock.sleep(periods * period);
+      }
+    });
+    // The body ends on a point of the grid, or as many roundings before it as it has sleeps.
+    const gaps = ticks.slice(1).map((tick, index) => tick - (ticks[index] as number));
+    const wanted = gaps.map((_, index) => (index % 2 === 0 ? naps * periods * period : period));
+    expect(gaps).toEqual(wanted.map((gap) => expect.closeTo(gap, 4) as number));
+  },
+);
+
 it("keeps its period if setTimeout is faked and performance is not", async () => {
   const elapsed = vi.spyOn(performance, "now").mockReturnValue(1234.5);
   const timers = install({ now: 0, toFake: ["setTimeout", "clearTimeout", "Date"] });

@@ -4,7 +4,7 @@ import { exitForUsage } from "../../terminal/exit-for-usage.ts";
 import type { DatabaseName } from "../database/dialect.ts";
 import { DATABASE_HELP, databaseOption } from "../database-option.ts";
 
-/** What the command line asks for. */
+/** Options of the command line. */
 export interface CrashOptions {
   readonly rounds: number;
   readonly seed: number;
@@ -15,17 +15,17 @@ export interface CrashOptions {
 export function parseOptions(): CrashOptions {
   return new Command("npm run outbox:crash --")
     .description(
-      "Lets workers die before and after each step of a message, and counts what is left.",
+      "Kills workers before and after each step of a message, and checks that every message arrived.",
     )
-    .option("--rounds <number>", "how many die", wholeNumber(1, 10_000), 10)
+    .option("--rounds <number>", "number of workers to kill", wholeNumber(1, 10_000), 10)
     .option(
       "--seed <number>",
-      "of the first round; the next has the next",
+      "seed of the first round; each round adds 1",
       wholeNumber(0, 2 ** 31),
       1,
     )
     .addOption(databaseOption())
-    .helpOption("--help", "show this")
+    .helpOption("--help", "show this help")
     .addHelpText("after", DATABASE_HELP)
     .showHelpAfterError()
     .allowExcessArguments(false)

@@ -27,7 +27,7 @@ export interface RoundsOptions extends DatabaseAddress {
 
 /**
  * In each round a worker is started, given some orders, and dies at a point that the seed decides.
- * Two others take over what it leaves behind, while the next rounds go on.
+ * Two others take over its messages during the next rounds.
  */
 export class Rounds {
   readonly #options: RoundsOptions;
@@ -127,7 +127,7 @@ export class Rounds {
     log(`${attempts} attempts arrived, ${duplicates} of them duplicates.`);
     log(`${waits} waits compared with the formula, ${wrong.length} wrong.`);
     for (const fault of faults) log(fault);
-    log(faults.length === 0 ? "All is as it must be." : `${faults.length} faults`);
+    log(faults.length === 0 ? "All checks passed." : `${faults.length} faults`);
     return faults.length === 0;
   }
 }

@@ -5,7 +5,7 @@ import { SCHEDULE } from "../order.ts";
 /** The share of a wait that the relay may add to it. */
 const JITTER = 0.1;
 
-/** What the receiver asks for with `Retry-After`, in milliseconds. */
+/** Delay that the receiver requests with `Retry-After`, in milliseconds. */
 const ASKED = 1_000;
 
 /** Both ends of a wait are whole milliseconds. */
@@ -15,11 +15,11 @@ const rows = z.array(
   z.object({ id: z.string(), failures: z.int(), wait: z.number(), error: z.string() }),
 );
 
-/** What the waits of failed attempts were. */
+/** Delays between failed attempts, compared with the schedule. */
 export interface ScheduleAudit {
   /** How many there were. */
   readonly waits: number;
-  /** Those that are not `init × factor^failures`, up to a tenth more, or what the receiver asked for. */
+  /** Those outside `init × factor^failures` plus up to a tenth, and not requested by the receiver. */
   readonly wrong: readonly string[];
 }
 

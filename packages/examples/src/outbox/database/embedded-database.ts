@@ -7,8 +7,7 @@ import { WireConnection } from "./wire-connection.ts";
 /**
  * A PostgreSQL inside this process, in memory, that other processes connect to.
  *
- * PGlite has one session, which connections take in turns. They may die at any moment: that is what
- * this is for.
+ * PGlite has one session, which connections use in turns. A connection may die at any moment.
  */
 export class EmbeddedDatabase implements AsyncDisposable {
   readonly #pglite: PGlite;

@@ -8,7 +8,7 @@ export interface Frame {
 }
 
 /**
- * Cuts what a client sends into the messages of PostgreSQL's protocol, version 3.
+ * Splits the bytes of a client into messages of PostgreSQL's protocol, version 3.
  *
  * Source: https://www.postgresql.org/docs/current/protocol-message-formats.html
  */

@@ -40,7 +40,7 @@ async function reset(server: string): Promise<void> {
 
 async function visit(server: string, patience: number): Promise<void> {
   const connection = await createConnection({ uri: server, connectTimeout: patience });
-  connection.on("error", () => undefined); // What counts is what the greeting says.
+  connection.on("error", () => undefined); // Only the greeting decides.
   await connection.end();
 }
 

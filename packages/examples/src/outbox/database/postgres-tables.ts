@@ -1,4 +1,4 @@
-/** What both sides of the business have beside the outbox, one statement each. */
+/** Tables of sender and receiver beside the outbox, one statement each. */
 export const CREATE_TABLES: readonly string[] = [
   // The sender's.
   "CREATE TABLE demo_order (number integer PRIMARY KEY, message_id uuid NOT NULL)",

@@ -39,7 +39,7 @@ async function visit(server: string, patience: number): Promise<void> {
     connectionString: partOf(server),
     connectionTimeoutMillis: patience,
   });
-  client.on("error", () => undefined); // What counts is what `connect` says.
+  client.on("error", () => undefined); // Only `connect` decides.
   await client.connect();
   await client.end();
 }

@@ -3,7 +3,7 @@ import type { PGlite } from "@electric-sql/pglite";
 import { type Frame, Frames, isSslRequest } from "./frames.ts";
 import type { Turns } from "./turns.ts";
 
-/** What the database says when it waits for the next query, outside of a transaction. */
+/** Status of a database that waits for the next query, outside of a transaction. */
 const IDLE = "I".charCodeAt(0);
 
 /**
@@ -56,7 +56,7 @@ export class WireConnection {
 
   #answer(data: Uint8Array): void {
     this.#lastByte = data.at(-1) ?? this.#lastByte;
-    // What is handed out is overwritten by the next answer.
+    // The next answer overwrites this buffer.
     if (this.#socket.writable) this.#socket.write(Buffer.from(data));
   }
 

@@ -1,9 +1,9 @@
 import { seededRandom } from "@holdfast/wait";
 
 /**
- * What a receiver does to one attempt of a message.
+ * Behaviour of a receiver in one attempt of a message.
  *
- * | Fault | What the sender sees | Whether the work is done |
+ * | Fault | The sender sees | The work is done |
  * | --- | --- | --- |
  * | `none` | 200 | yes |
  * | `error` | 500 | no |
@@ -31,7 +31,7 @@ const REFUSED_EVERY = 100;
 const FAILING_EVERY = 67;
 
 /**
- * What befalls the `attempt`-th attempt, from 1, of order `order`: the same for the same seed.
+ * The fault of attempt number `attempt`, from 1, of order `order`. The same for the same seed.
  *
  * @param seed - undefined for a receiver that has been repaired
  */

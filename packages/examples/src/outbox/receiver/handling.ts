@@ -1,10 +1,10 @@
 import type { Fault } from "./fault.ts";
 
-/** Who sends which message. */
+/** The message of a request, and its sender. */
 export interface Arrival {
   /** The message's. */
   readonly id: string;
-  /** Who says that it sends it. */
+  /** The sender that the request names. */
   readonly sender: string | undefined;
 }
 
@@ -14,11 +14,11 @@ export class Handling implements Arrival {
   readonly sender: string | undefined;
   /** Which one of the message it is, from 1. */
   readonly attempt: number;
-  /** What befalls it; undefined until it is read. */
+  /** Its fault; undefined until it is read. */
   fault: Fault | undefined;
   /**
    * Resolves when it is known whether it overlaps with another one. An answer has to wait for that:
-   * after it nobody can tell whether its sender had gone before.
+   * after it, an earlier loss of the sender cannot be detected.
    */
   judged: Promise<void> = Promise.resolve();
   readonly #onOver: () => void;

@@ -11,7 +11,7 @@ interface Entry {
   attempts: number;
 }
 
-/** What a receiver has seen and done. */
+/** Counts of a receiver. */
 export interface LedgerCounts {
   readonly attempts: number;
   /** Attempts that are being handled now. */
@@ -24,13 +24,13 @@ export interface LedgerCounts {
   readonly overlaps: number;
 }
 
-/** What a {@link Ledger} tells the time and its own lateness by. */
+/** Options for a {@link Ledger}. */
 export interface LedgerOptions {
   readonly clock: PassiveClock;
   readonly standstill: Pick<Standstill, "since">;
 }
 
-/** Remembers what came, by idempotency key. */
+/** Records attempts by idempotency key. */
 export class Ledger {
   readonly #options: LedgerOptions;
   readonly #entries = new Map<string, Entry>();
@@ -93,12 +93,11 @@ export class Ledger {
    * Counts an attempt that came while others of the same message were open, unless it turns out that
    * one of the two had been given up before.
    *
-   * A receiver that is busy learns in any order what happened on several connections. It takes one new
-   * connection a turn, so that a request on it may wait for longer than its sender does. It is read
-   * then, and only a turn later the end of its connection, while the next attempt, on a connection that
-   * was there before, is being handled already. So the question is asked a turn later: what had come to
-   * an end before the later one was read is known to have ended by then. An overlap is missed only if
-   * one of its senders gives up in this very turn.
+   * A busy receiver sees events of several connections in any order. It accepts one new connection per turn of
+   * the event loop, so a request may wait longer than its sender. The receiver then reads the request first, and
+   * one turn later the end of its connection, while it already handles the next attempt on an older connection.
+   * So the check runs one turn later: attempts that ended before the later one was read are known to have ended
+   * by then. It misses an overlap only if a sender gives up in this turn.
    */
   async #judge(later: Handling, earlier: readonly (readonly [Handling, number])[]): Promise<void> {
     const { clock, standstill } = this.#options;

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers";
 
 /**
- * Resolves when the event loop has asked the operating system once more for what has come meanwhile,
- * and has dealt with it. It takes no time: where nothing has come, nothing is waited for.
+ * Resolves when the event loop has polled the operating system once more and has handled the new events. It
+ * does not wait if there are none.
  */
 export async function nextTurn(): Promise<void> {
   // The first runs at the end of this turn, the second at the end of the next.

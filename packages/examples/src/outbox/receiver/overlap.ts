@@ -5,9 +5,9 @@ import type { Handling } from "./handling.ts";
 export interface Overlapping {
   /** Which one of the message it is, from 1. */
   readonly attempt: number;
-  /** Who says that it has sent it. */
+  /** The sender that the request names. */
   readonly sender: string | undefined;
-  /** What befell it; undefined if it had not been read. */
+  /** Its fault; undefined if it had not been read. */
   readonly fault: Fault | undefined;
 }
 
@@ -32,5 +32,5 @@ export function describeOverlap({ id, earlier, later, open, stood }: Overlap): s
 }
 
 function wordsOf({ attempt, sender, fault }: Overlapping): string {
-  return `attempt ${attempt} of ${sender ?? "somebody"} (${fault ?? "unread"})`;
+  return `attempt ${attempt} of ${sender ?? "an unknown sender"} (${fault ?? "unread"})`;
 }

@@ -22,8 +22,8 @@ interface Connected {
 }
 
 /**
- * A consumer of a queue of RabbitMQ. A broker confirms what it can keep, so that this one fails in one
- * way only: it does the work and does not acknowledge, and the broker delivers again.
+ * A consumer of a RabbitMQ queue. The broker confirms stored messages, so this receiver has one fault only: it
+ * does the work without an acknowledgement, and the broker delivers again.
  */
 export class RabbitInbox implements Inbox {
   readonly name = "broker";
@@ -46,7 +46,7 @@ export class RabbitInbox implements Inbox {
     this.#channel = channel;
   }
 
-  /** Makes the exchange and the queue, and empties it: what is left of another run is nobody's. */
+  /** Creates the exchange and the queue, and removes messages of earlier runs. */
   static async start(options: RabbitInboxOptions): Promise<RabbitInbox> {
     const connection = await connect(options.url);
     const channel = await connection.createChannel();
@@ -86,7 +86,7 @@ export class RabbitInbox implements Inbox {
   async #receive(message: ConsumeMessage | null): Promise<void> {
     if (message === null) return;
     const id = `${message.properties.messageId}`;
-    // Who has published it, a broker does not say.
+    // A broker does not name the sender.
     const handling = this.ledger.open({ id, sender: undefined });
     try {
       const { order } = ORDER.parse(JSON.parse(message.content.toString()));

@@ -19,10 +19,10 @@ import { Standstill } from "./standstill.ts";
 
 const ORDER = z.object({ order: z.int() });
 
-/** How long a receiver that hangs does: well above what a sender waits, and below how long it claims. */
+/** Duration of a hang: above the timeout of a sender, and below the duration of its claim. */
 const HANG = 3_000;
 
-/** What each fault answers, with headers; the others break the connection. */
+/** Answers of the faults that answer; the others break the connection. */
 const ANSWERS: Partial<Record<Fault, readonly [status: number, headers: OutgoingHttpHeaders]>> = {
   none: [200, {}],
   error: [500, {}],
@@ -40,7 +40,7 @@ export interface ReceiverOptions {
   readonly clock: Clock;
 }
 
-/** A webhook that is as unreliable as the real ones, and keeps a ledger of what it did. */
+/** A webhook that fails like real ones, and keeps a ledger of its work. */
 export class Receiver implements Inbox, Switch {
   readonly name = "receiver";
   readonly ledger: Ledger;

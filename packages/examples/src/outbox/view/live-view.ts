@@ -4,7 +4,7 @@ import type { Progress } from "../progress.ts";
 import { progressLines } from "./progress-lines.ts";
 import type { Colours, View } from "./view.ts";
 
-/** What a {@link LiveView} draws on. */
+/** Options for a {@link LiveView}. */
 export interface LiveViewOptions {
   readonly stream: NodeJS.WriteStream;
   readonly colours: Colours;

@@ -2,7 +2,7 @@ import { formatDuration } from "../../terminal/duration.ts";
 import type { Progress } from "../progress.ts";
 import type { Colours } from "./view.ts";
 
-/** A table of what there is, one thing a line. */
+/** The progress as a table, one figure per line. */
 export function progressLines(progress: Progress, { bold, dim }: Colours, page?: string): string[] {
   const { elapsed, messages, open, statuses, received, workers, killed, orphans } = progress;
   const { attempts, effects, duplicates, overlaps } = received;

@@ -6,6 +6,6 @@ export type Colours = ReturnType<typeof createColors>;
 /** Shows a person how a run is getting on. */
 export interface View {
   show(progress: Progress): void;
-  /** Leaves what was shown last, and stops. */
+  /** Stops, and leaves the last frame on the screen. */
   close(): void;
 }

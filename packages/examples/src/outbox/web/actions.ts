@@ -12,7 +12,7 @@ export interface Controls {
 }
 
 /**
- * What a POST to the page does. Each answers with a sentence.
+ * The POST requests of the page. Each answers with a sentence.
  *
  * | Path | |
  * | --- | --- |
@@ -24,7 +24,7 @@ export interface Controls {
 export function actionsOf({ board, kill, replay }: Controls): ReadonlyMap<string, Answer> {
   const kills = ({ searchParams }: URL): Reply => {
     const worker = searchParams.get("worker") ?? "";
-    if (!kill(worker)) return textReply(409, `There is no worker "${worker}" to kill.`);
+    if (!kill(worker)) return textReply(409, `Worker "${worker}" does not run.`);
     return textReply(200, `${worker} was killed. Another one starts in its place.`);
   };
   const turns =
@@ -32,8 +32,7 @@ export function actionsOf({ board, kill, replay }: Controls): ReadonlyMap<string
     ({ searchParams }: URL): Reply => {
       const service = searchParams.get("service") ?? "";
       const found = board.switchOf(service);
-      if (found === undefined)
-        return textReply(409, `The service "${service}" cannot be taken away.`);
+      if (found === undefined) return textReply(409, `Service "${service}" cannot be taken away.`);
       if (found.state === state) return textReply(409, `The ${service} is ${state} already.`);
       if (state === "away") found.takeAway();
       else found.bringBack();

@@ -45,7 +45,7 @@ export interface WorkerSnapshot {
 
 /** The lock of the compensation task. */
 export interface LockSnapshot extends Holding {
-  /** Whether somebody holds it now, or was the last to do so. */
+  /** `held`: it has a holder. `free`: the holder is the last one. */
   readonly state: "held" | "free";
 }
 

@@ -19,7 +19,7 @@ export interface Crash {
 /** Tells that a point is reached. */
 export type Reach = (point: CrashPoint) => void;
 
-/** @returns what kills this process, without a chance to clean up, when the crash is due */
+/** @returns a function that kills this process without cleanup when the crash is due */
 export function crasher(crash: Crash | undefined): Reach {
   let reached = 0;
   return (point) => {

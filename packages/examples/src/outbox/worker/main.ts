@@ -15,7 +15,7 @@ import { parseWorkerOptions } from "./worker-options.ts";
 /** The maximum number of connections of a worker. */
 const CONNECTIONS = 4;
 
-/** Short, so that what a killed worker leaves behind is seen to be picked up. Milliseconds. */
+/** Short, so that the demo shows how other workers take over from a killed one. Milliseconds. */
 const RELAY = {
   workers: 8,
   publishTimeout: 1_500,
@@ -67,7 +67,7 @@ const outbox = new Outbox({
 });
 
 const stop = new AbortController();
-// Who started this is gone, or does not need it any more; maybe since before this line.
+// The parent is gone or has disconnected, perhaps before this line.
 process.once("disconnect", () => stop.abort());
 if (!process.connected) stop.abort();
 process.on("message", ({ order }: PlaceOrder) => {

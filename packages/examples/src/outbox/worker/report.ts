@@ -1,6 +1,6 @@
 import type { OutboxEvent } from "@holdfast/outbox";
 
-/** What a worker tells its parent, one object each. */
+/** Messages of a worker to its parent. */
 export type Report =
   | { readonly type: "ready" }
   /** An order was placed or taken back, or was there already. */
@@ -10,7 +10,7 @@ export type Report =
   /** The broker or Redis is away; it is tried again. */
   | { readonly type: "error"; readonly text: string };
 
-/** What a parent tells a worker: to place an order. */
+/** Message of the parent to a worker: place this order. */
 export interface PlaceOrder {
   readonly order: number;
 }

@@ -3,7 +3,7 @@ import { checked } from "../checked.ts";
 import { DATABASES, type DatabaseName } from "../database/dialect.ts";
 import { CRASH_POINTS, type Crash } from "./crash-point.ts";
 
-/** What a worker is told when it is started, as JSON in its first argument. */
+/** Options of a worker: JSON in its first argument. */
 export interface WorkerOptions {
   readonly name: string;
   readonly database: DatabaseName;
@@ -15,7 +15,7 @@ export interface WorkerOptions {
   readonly crash?: Crash | undefined;
 }
 
-/** @throws RangeError that names what is wrong */
+/** @throws RangeError that names the invalid option */
 export function parseWorkerOptions(json: string): WorkerOptions {
   const text = z.string().min(1);
   const schema = z.object({

@@ -56,7 +56,7 @@ export class Worker {
     this.#child.kill("SIGKILL");
   }
 
-  /** Asks it to finish what it does, and to end. */
+  /** Asks it to finish its work and exit. */
   stop(): void {
     if (this.#child.connected) this.#child.disconnect();
   }

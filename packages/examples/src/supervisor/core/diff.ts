@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ProcessSpec } from "../manifest/manifest.ts";
 
-/** One step from what runs to what is wanted. */
+/** One step from the actual to the desired processes. */
 export interface Action {
   readonly kind: "start" | "restart" | "stop";
   readonly name: string;

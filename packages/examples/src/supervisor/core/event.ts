@@ -16,7 +16,7 @@ export type ProcessChange =
   | { readonly type: "terminating"; readonly reason: StopReason; readonly grace: number }
   /** The grace period is over and SIGKILL was sent. */
   | { readonly type: "killing"; readonly grace: number }
-  /** It exited, or could not be started, although nobody had asked it to end. */
+  /** It exited without a request, or could not be started. */
   | { readonly type: "exited"; readonly run: Run; readonly outcome: Outcome }
   /** The next start is planned. `deadline` is an instant on the monotonic line of the clock. */
   | { readonly type: "waiting"; readonly delay: number; readonly deadline: number }
@@ -36,7 +36,7 @@ export type SupervisorChange =
   | { readonly type: "serving"; readonly url: string }
   /** Of several, it is the one that works. */
   | { readonly type: "leading"; readonly identity: string; readonly token: number }
-  /** It sees who leads; undefined if nobody does. */
+  /** It sees the leader; undefined if there is none. */
   | { readonly type: "following"; readonly leader: string | undefined }
   | { readonly type: "shutdown"; readonly why: string; readonly grace: number };
 

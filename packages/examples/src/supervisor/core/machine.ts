@@ -10,7 +10,7 @@ export interface Machine {
   readonly clock: Clock;
   readonly table: ProcessTable;
   readonly probe: Probe;
-  /** A TCP port that nobody listens on. */
+  /** A TCP port without a listener. */
   readonly freePort: () => Promise<number>;
   /** Draws the jitter; `Math.random` if undefined. */
   readonly random?: Random | undefined;

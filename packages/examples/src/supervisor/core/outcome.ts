@@ -1,7 +1,7 @@
 import type { RestartPolicy } from "../manifest/manifest.ts";
 import type { Exit } from "./process-table.ts";
 
-/** What an exit leads to. */
+/** The step after an exit. */
 export type Outcome = "restart" | "complete" | "fail";
 
 const outcomes: Record<RestartPolicy, { readonly success: Outcome; readonly failure: Outcome }> = {

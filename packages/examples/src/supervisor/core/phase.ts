@@ -10,7 +10,7 @@ export type Phase =
   | "Failed"
   | "Stopped";
 
-/** What moves a process on: how it ended, or what the supervisor did to it. */
+/** Event that changes the phase: the outcome of an exit, or an action of the supervisor. */
 export type PhaseEvent = Outcome | "start" | "terminate" | "stop";
 
 const table: Record<Phase, Partial<Record<PhaseEvent, Phase>>> = {

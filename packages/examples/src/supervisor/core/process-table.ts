@@ -1,7 +1,7 @@
 /** Signals that a supervisor sends. */
 export type StopSignal = "SIGTERM" | "SIGKILL";
 
-/** What to start. */
+/** A process to start. */
 export interface Launch {
   readonly name: string;
   readonly command: string;
@@ -37,7 +37,7 @@ export interface Child {
 
 /** Where processes live. Real ones are in `RealProcessTable`; tests script theirs. */
 export interface ProcessTable {
-  /** Starts a process. What goes wrong is an {@link Exit}, never a throw. */
+  /** Starts a process. A failure is an {@link Exit}, never a throw. */
   start(launch: Launch): Child;
   /** Pids of the processes that have not exited. */
   alive(): readonly number[];

@@ -8,11 +8,11 @@ import type { Child, Run } from "./process-table.ts";
 import { watchReadiness } from "./readiness.ts";
 import type { ProcessStatus } from "./status.ts";
 
-/** What a {@link Process} is given. */
+/** Options for a {@link Process}. */
 export interface ProcessOptions {
   readonly machine: Machine;
   readonly report: (change: ProcessChange) => void;
-  /** What all that was reported adds up to. */
+  /** The status after all reported changes. */
   readonly status: () => ProcessStatus;
   /** Called when it has ended, however it did. */
   readonly onExit: () => void;
@@ -21,7 +21,7 @@ export interface ProcessOptions {
 /** Deadlines are rounded to it. */
 const NANOSECOND = 1e-6;
 
-/** What there is of one entry of the manifest: its child, or the wait for its next start. */
+/** One entry of the manifest: its child, or the delay before its next start. */
 export class Process {
   readonly spec: ProcessSpec;
   /** Resolves when it does not run, and that is reported. */
@@ -39,7 +39,7 @@ export class Process {
   }
 
   /**
-   * Starts it, if that is what comes next.
+   * Starts it, if a start is the next step.
    *
    * @param isWanted - asked again when there is a port for it
    * @throws RetryAfterError if it has crashed, and its back-off is not over

@@ -3,7 +3,7 @@ import { until } from "@holdfast/wait/go";
 import type { ReadinessSpec } from "../manifest/manifest.ts";
 import type { Machine } from "./machine.ts";
 
-/** What the last answers of a process add up to. */
+/** Readiness by the last probes of a process. */
 export interface Readiness {
   readonly ready: boolean;
   /** Failures in a row. */

@@ -33,7 +33,7 @@ export type Statuses = ReadonlyMap<string, ProcessStatus>;
 /** A supervisor may run for months; its memory does not grow with the restarts. */
 const KEPT_WAITS = 10;
 
-/** What there is to say about a process before anything has happened. */
+/** Status of a process before its first event. */
 export function initialStatus(name: string, probed = false): ProcessStatus {
   return {
     name,

@@ -17,14 +17,14 @@ import type { Machine } from "./machine.ts";
 import { Process } from "./process.ts";
 import { initialStatus, reduce, type Statuses } from "./status.ts";
 
-/** What a {@link Supervisor} is given. */
+/** Options for a {@link Supervisor}. */
 export interface SupervisorOptions {
-  /** What its manifest is called in what it tells. */
+  /** Name of the manifest in events. */
   readonly file: string;
-  /** What is wanted: each good manifest takes the place of the one before. */
+  /** The desired state: each valid manifest replaces the previous one. */
   readonly manifests: Source<ReadManifest>;
   readonly machine: Machine;
-  /** Is told what happens, and what everything is like then. */
+  /** Called with every event and the statuses after it. */
   readonly report: (event: SupervisorEvent, statuses: Statuses) => void;
   /** Overrides the grace period of the manifest, in milliseconds. */
   readonly grace?: number | undefined;
@@ -32,18 +32,18 @@ export interface SupervisorOptions {
 }
 
 /**
- * Makes what runs be what the manifest wants.
+ * Keeps the running processes equal to the manifest.
  *
- * A controller whose keys are the names of the processes. Edits and exits only say which one to look
- * at; a look compares what is wanted of it with what there is, and does the next step. A look at what
- * has crashed fails, and the queue brings the name back when the back-off is over.
+ * A controller whose keys are the names of the processes. Edits and exits add a name. A reconcile compares
+ * the desired with the actual process and does the next step. The reconcile of a crashed process throws, so
+ * the queue returns the name after its back-off.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  /** What does the work, for whoever wants to know its status. */
+  /** The controller that does the work; read its status here. */
   readonly controller: Controller;
   #manifest: Manifest = { grace: 0, processes: new Map() };
-  /** What there is, by name. */
+  /** The actual processes by name. */
   readonly #processes = new Map<string, Process>();
   #statuses: Statuses = new Map();
   #state: "open" | "closed" = "open";
@@ -79,7 +79,7 @@ export class Supervisor {
     await Promise.all([...this.#processes.values()].map(({ ended }) => ended));
   }
 
-  /** What is wanted now. */
+  /** The current desired state. */
   get manifest(): Manifest {
     return this.#manifest;
   }
@@ -102,7 +102,7 @@ export class Supervisor {
     return [];
   }
 
-  /** One look at one process. What it does not finish, an event or the back-off brings back. */
+  /** One step for one process. An event or the back-off leads to the next one. */
   async #reconcile(name: string): Promise<void> {
     if (this.#state === "closed" || this.#isLeaving(name)) return;
     const spec = this.#manifest.processes.get(name);
@@ -119,7 +119,7 @@ export class Supervisor {
     await process.start(() => this.#state === "open" && this.#isCurrent(process));
   }
 
-  /** Stops what there is, unless it is what is wanted. */
+  /** Stops the actual process unless it matches the desired one. */
   #isLeaving(name: string): boolean {
     const process = this.#processes.get(name);
     if (process === undefined || this.#isCurrent(process)) return false;

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 
 /**
- * A TCP port on this machine that was free a moment ago. If somebody else takes it first, the
- * process that was to have it fails to listen, and its restart gets another one.
+ * A TCP port on this machine that was free a moment ago. If another program takes it first, the process
+ * fails to listen, and its restart gets another port.
  */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");

@@ -25,8 +25,8 @@ function lastWords(text: string): string | undefined {
 /**
  * Where processes write: one file per name for the life they lead, one for the life before.
  *
- * Files, not pipes: what a process wrote is there the moment it is gone, a descendant that keeps the
- * descriptor open holds nobody up, and a supervisor that is killed takes nobody's output away.
+ * Files, not pipes: the output is complete when the process exits, a descendant with an open descriptor blocks
+ * nothing, and the output survives a killed supervisor.
  */
 export class ProcessLogs {
   readonly directory: string;
@@ -41,7 +41,7 @@ export class ProcessLogs {
 
   /** A descriptor of an empty file for a new life. The caller closes it. */
   open(name: string): number {
-    this.#make(); // Who runs for weeks may find that it was cleared away.
+    this.#make(); // A cleaner of temporary files may have removed it.
     try {
       // No log of a current run ends like this, however its process is named.
       renameSync(this.#path(name), `${this.#path(name)}.previous`);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** What Linux knows about a pid. Who has it is told apart from who had it before by `startTime`. */
+/** State of a pid on Linux. `startTime` tells a process from earlier ones with the same pid. */
 export interface ProcessState {
   /** In ticks since the machine was booted. */
   readonly startTime: string;
@@ -12,7 +12,7 @@ export interface ProcessState {
 const STATE = 0;
 const START_TIME = 19;
 
-/** @returns undefined if nobody has the pid */
+/** @returns undefined if no process has the pid */
 export function processState(pid: number): ProcessState | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -7,7 +7,7 @@ export interface MarkedProcess {
   readonly value: string;
 }
 
-/** The value of a variable of a process; undefined if it has none, has ended, or is somebody else's. */
+/** The value of a variable of a process; undefined if it has none, has ended, or belongs to another user. */
 function variableOf(pid: string, name: string): string | undefined {
   try {
     const entries = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");

@@ -4,7 +4,7 @@ import type { Child, Exit, Launch, ProcessTable, StopSignal } from "../core/proc
 import type { ProcessLogs } from "./process-logs.ts";
 import { signalGroup } from "./signal-group.ts";
 
-/** What went wrong, in words that say what to do. */
+/** The failure with its next step. */
 function explain(error: NodeJS.ErrnoException, { command, cwd }: Launch): string {
   if (!existsSync(cwd)) return `its directory ${cwd} does not exist: create it or correct "cwd"`;
   if (error.code === "ENOENT") return `${command} was not found: install it or correct "command"`;
@@ -18,8 +18,8 @@ function unstartable(message: string): Child {
 }
 
 /**
- * Real processes, each the leader of its own process group, so that signals reach what it starts in
- * turn. Whatever is left of a group when its leader exits is killed, as in a container.
+ * Real processes, each the leader of its own process group, so that signals reach its descendants. When a
+ * leader exits, the rest of its group is killed, as in a container.
  *
  * However this program ends, short of SIGKILL, no group outlives it. A descendant that makes a
  * session of its own (`setsid`, a daemon) leaves its group and is beyond reach.

@@ -5,6 +5,6 @@ export function signalGroup(leader: number, signal: StopSignal): void {
   try {
     process.kill(-leader, signal);
   } catch {
-    // ESRCH: nobody is left. EPERM (macOS): only zombies are left.
+    // ESRCH: the group is empty. EPERM (macOS): only zombies are left.
   }
 }

@@ -3,7 +3,7 @@ export interface ManifestError {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** What is wrong and what is expected instead. */
+  /** The mistake and the expected value. */
   readonly message: string;
   /** The text of the line. */
   readonly source: string;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** What is wrong with a value of the manifest, before anyone knows in which line it stands. */
+/** A mistake in a value of the manifest, before its line is known. */
 export interface ManifestIssue {
   readonly path: readonly PropertyKey[];
   /** Which side of the entry at `path` is wrong. */
@@ -28,7 +28,7 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce((node, key) => (node as Record<PropertyKey, unknown> | null)?.[key], root);
 }
 
-/** Says an issue of the schema in a sentence: what stands there, and what was expected. */
+/** Describes an issue of the schema in a sentence: the actual and the expected value. */
 export function manifestIssues(issue: z.core.$ZodIssue, root: unknown): ManifestIssue[] {
   const { path, message } = issue;
   const subject = formatPath(path);

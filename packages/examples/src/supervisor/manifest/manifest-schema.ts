@@ -97,7 +97,7 @@ const process = mapping({
 const NAME = "a name of at most 63 letters, digits, dots, dashes and underscores";
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, { error: NAME });
 
-/** What a manifest may say. The message of an issue is what was expected in its place. */
+/** Schema of a manifest. The message of an issue names the expected value. */
 export const manifestSchema: z.ZodType<ManifestDraft> = mapping({
   grace: duration.optional(),
   backoff: backoff.optional(),

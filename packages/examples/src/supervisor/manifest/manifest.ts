@@ -5,7 +5,7 @@ export type RestartPolicy = "Always" | "OnFailure" | "Never";
 export interface BackoffSpec {
   /** The first wait. */
   readonly duration: number;
-  /** What each wait is multiplied by to get the next. */
+  /** Growth of each delay. */
   readonly factor: number;
   /** The largest share of a wait that is added to it at random. */
   readonly jitter: number;
@@ -42,7 +42,7 @@ export interface ProcessSpec {
   readonly readiness: ReadinessSpec | undefined;
 }
 
-/** What the user wants to run. */
+/** The processes to run. */
 export interface Manifest {
   /** How long a process may take to end after SIGTERM before it gets SIGKILL, in milliseconds. */
   readonly grace: number;

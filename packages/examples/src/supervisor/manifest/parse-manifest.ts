@@ -17,7 +17,7 @@ interface Flaw {
   readonly message: string;
 }
 
-/** What is wrong with the YAML itself. The parser notices a missing anchor only when it is used. */
+/** Mistakes in the YAML itself. The parser notices a missing anchor only at its use. */
 function syntaxFlaws(document: Document): Flaw[] {
   const flaws = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
     offset: pos[0],

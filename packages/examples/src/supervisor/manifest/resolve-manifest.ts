@@ -57,13 +57,13 @@ function backoffIssue({ name, own, common, backoff }: ResolvedBackoff): Manifest
   return resetAfter < longest ? tooShort("resetAfter", "longest", longest) : undefined;
 }
 
-/** Fills in the defaults and checks what no single field can say. */
+/** Fills in the defaults and checks the relations between fields. */
 export function resolveManifest(
   draft: ManifestDraft,
   directory: string,
 ): { readonly manifest: Manifest; readonly issues: readonly ManifestIssue[] } {
   const processes = new Map<string, ProcessSpec>();
-  /** By message: what is wrong for several processes is said once. */
+  /** By message: a mistake in several processes is reported once. */
   const issues = new Map<string, ManifestIssue>();
   for (const [name, process] of Object.entries(draft.processes)) {
     const { command, args = [], env = {}, cwd = ".", restart = "Always" } = process;

@@ -1,7 +1,7 @@
 import type { Child, Exit, Launch, ProcessTable } from "../core/process-table.ts";
 import type { Roster } from "./roster.ts";
 
-/** What a {@link FencedTable} goes by. */
+/** Options for a {@link FencedTable}. */
 export interface FencedTableOptions {
   readonly roster: Pick<Roster, "add" | "mark">;
   /** The token of the term. */

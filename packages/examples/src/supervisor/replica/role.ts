@@ -2,11 +2,11 @@ import type { StatusSource } from "../../web/status-source.ts";
 import type { HealthCheck } from "../web/health.ts";
 import type { Snapshot } from "../web/snapshot.ts";
 
-/** What a program does from start to end, and how others see it. */
+/** The work of a program from start to end, and its status. */
 export interface Role {
-  /** What its page shows. */
+  /** Status for its page. */
   readonly status: StatusSource<Snapshot>;
-  /** What `/healthz` asks. */
+  /** Checks of `/healthz`. */
   readonly alive: readonly HealthCheck[];
   /** Works until `signal` aborts and everything has ended. */
   readonly run: (signal: AbortSignal) => Promise<void>;

@@ -6,14 +6,14 @@ import { processState } from "../machine/process-state.ts";
 import { processesWith } from "../machine/processes-with.ts";
 import { signalGroup } from "../machine/signal-group.ts";
 
-/** What {@link Roster.endOrphans} goes by. */
+/** Options for {@link Roster.endOrphans}. */
 export interface EndOrphansOptions {
   readonly clock: Clock;
   /** Those that were started with a lower token than this. */
   readonly before: number;
   /** How long they may take to end after SIGTERM, in milliseconds. */
   readonly grace: number;
-  /** Ends the wait: it rejects with `signal.reason`, and whoever asks next goes on. */
+  /** Ends the wait: it rejects with `signal.reason`, and the next call continues. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -24,15 +24,15 @@ interface Entry {
   readonly startTime: string;
 }
 
-/** The variable that names token and roster in the environment of what is on it. */
+/** The environment variable that holds token and roster of a process. */
 const MARK = "HOLDFAST_ROSTER";
 
-/** How often to look whether somebody is gone, in milliseconds. */
+/** Period of the check for ended processes, in milliseconds. */
 const PERIOD = 20;
 
 /**
- * Which processes leaders have started, on disk: so a leader knows what one that was killed has left
- * behind. One empty file each, whose name says everything: it is there as a whole or not at all.
+ * The processes that leaders have started, on disk, so that a leader finds the orphans of a killed one. Each
+ * process is an empty file with all facts in its name, so an entry is complete or absent.
  *
  * A leader may be killed after it has started a process and before it has noted it. So each carries a
  * mark, too. The mark alone would not do: servers that write over their environment lose it.
@@ -45,12 +45,12 @@ export class Roster {
     mkdirSync(directory, { recursive: true });
   }
 
-  /** What the environment of a process has to contain, if it is started with this token. */
+  /** Environment variables of a process that is started with this token. */
   mark(token: number): Readonly<Record<string, string>> {
     return { [MARK]: `${token} ${this.#directory}` };
   }
 
-  /** Notes a process that was started just now. Dispose of what it returns when it has ended. */
+  /** Adds a process that has just started. Dispose of the result when the process has ended. */
   add(token: number, pid: number): Disposable {
     const name = `${token}-${pid}-${processState(pid)?.startTime}`;
     const file = join(this.#directory, name);
@@ -58,7 +58,7 @@ export class Roster {
     return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
   }
 
-  /** Ends what leaders before have started and not ended. Resolves when all of it is gone. */
+  /** Ends the orphans of earlier leaders. Resolves when all of them have exited. */
   async endOrphans({ before, ...options }: EndOrphansOptions): Promise<void> {
     const orphans = this.#entries().filter(({ token }) => token < before);
     await Promise.all(orphans.map((orphan) => endOrphan(orphan, options)));
@@ -66,7 +66,7 @@ export class Roster {
     await pollUntil(() => this.#killMarked(before), PERIOD, { clock, signal });
   }
 
-  /** @returns whether there was nobody to kill */
+  /** @returns whether there was no process to kill */
   #killMarked(before: number): boolean {
     const orphans = processesWith(MARK).filter(({ value }) => {
       const token = Number.parseInt(value, 10);
@@ -104,7 +104,7 @@ async function endOrphan(
   if (!isOver()) signalGroup(pid, "SIGTERM");
   const deadline = clock.monotonic() + grace;
   await pollUntil(() => isOver() || clock.monotonic() >= deadline, PERIOD, { clock, signal });
-  // What is left of its group. A pid that is free is not given to others while it names a group.
+  // Kills the rest of its group. A free pid is not reused while it names a group.
   const { startTime: now = startTime } = processState(pid) ?? {};
   if (now === startTime) signalGroup(pid, "SIGKILL");
   await pollUntil(isOver, PERIOD, { clock, signal });

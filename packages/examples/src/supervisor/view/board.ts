@@ -9,10 +9,10 @@ import type { LeaderSnapshot, ProcessSnapshot, Snapshot } from "../web/snapshot.
 import { describeEvent } from "./describe-event.ts";
 import { processSnapshot } from "./process-snapshot.ts";
 
-/** What a {@link Board} is given. */
+/** Options for a {@link Board}. */
 export interface BoardOptions {
   readonly clock: PassiveClock;
-  /** Who tells. */
+  /** Identity of this supervisor. */
   readonly identity: string;
   /** The manifest. */
   readonly file: string;
@@ -27,11 +27,11 @@ interface Work {
 const LOG_LENGTH = 50;
 const IDLE = { size: 0, delayed: 0, inFlight: 0 };
 
-/** What this program does, for its page and its health. */
+/** Status of this program, for its page and its health checks. */
 export class Board implements StatusSource<Snapshot> {
   readonly #options: BoardOptions;
   readonly #listeners = new Set<() => void>();
-  /** Undefined while somebody else leads. */
+  /** Undefined unless this supervisor leads. */
   #work: Work | undefined;
   #statuses: Statuses = new Map();
   #log: readonly LogEntry[] = [];
@@ -40,7 +40,7 @@ export class Board implements StatusSource<Snapshot> {
     this.#options = options;
   }
 
-  /** What `/healthz` asks. */
+  /** Check of `/healthz`. */
   readonly alive: HealthCheck = {
     name: "controller",
     problem: () => {
@@ -51,7 +51,7 @@ export class Board implements StatusSource<Snapshot> {
     },
   };
 
-  /** What `/readyz` asks. */
+  /** Check of `/readyz`. */
   readonly ready: HealthCheck = {
     name: "processes",
     problem: () => {

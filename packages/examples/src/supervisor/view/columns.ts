@@ -4,7 +4,7 @@ import type { ProcessStatus } from "../core/status.ts";
 import { formatExit } from "./format-run.ts";
 import type { Tone } from "./line.ts";
 
-/** What a cell says, and how it is meant. */
+/** Text of a cell, and its tone. */
 export interface Cell {
   readonly text: string;
   readonly look: Tone | Phase | "dim";

@@ -45,7 +45,7 @@ export function describeEvent(event: SupervisorEvent, statuses: Statuses): Line[
     case "leading":
       return supervisorLines([`${event.identity} leads, token ${event.token}`], "good");
     case "following":
-      return supervisorLines([event.leader ? `${event.leader} leads` : "nobody leads"], "plain");
+      return supervisorLines([event.leader ? `${event.leader} leads` : "no leader"], "plain");
     case "shutdown": {
       const text = `${event.why}: stopping, grace ${formatDuration(event.grace)}`;
       return supervisorLines([text], "plain");

@@ -15,9 +15,9 @@ export interface TimedLine extends Line {
 export interface Frame {
   readonly file: string;
   readonly statuses: Statuses;
-  /** What is wrong with the manifest, as long as it is. Shown in full: it is there to be acted on. */
+  /** Current mistakes of the manifest, shown in full because the user has to fix them. */
   readonly problems: readonly string[];
-  /** What Ctrl-C would do. */
+  /** The effect of Ctrl-C. */
   readonly hint: string;
   /** The latest changes, the newest last. */
   readonly recent: readonly TimedLine[];
@@ -27,7 +27,7 @@ export interface Frame {
   readonly duration: number;
 }
 
-/** What a frame is drawn on, in characters. */
+/** Size of a frame, in characters. */
 export interface Canvas {
   readonly columns: number;
   readonly rows: number;

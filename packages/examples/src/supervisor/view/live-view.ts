@@ -7,7 +7,7 @@ import { frameLines, type TimedLine } from "./frame.ts";
 import type { Palette } from "./palette.ts";
 import type { View } from "./view.ts";
 
-/** What a {@link LiveView} needs. */
+/** Options for a {@link LiveView}. */
 export interface LiveViewOptions {
   readonly clock: Clock;
   readonly stream: NodeJS.WriteStream;

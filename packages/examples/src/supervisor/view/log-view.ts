@@ -5,7 +5,7 @@ import { describeEvent } from "./describe-event.ts";
 import type { Palette } from "./palette.ts";
 import type { View } from "./view.ts";
 
-/** What a {@link LogView} needs. */
+/** Options for a {@link LogView}. */
 export interface LogViewOptions {
   readonly write: (text: string) => void;
   readonly palette: Palette;

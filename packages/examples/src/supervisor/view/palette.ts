@@ -4,7 +4,7 @@ import type { Tone } from "./line.ts";
 
 type Paint = (text: string) => string;
 
-/** Colours by what they mean. */
+/** Colours by meaning. */
 export interface Palette {
   readonly tone: Readonly<Record<Tone, Paint>>;
   readonly phase: Readonly<Record<Phase, Paint>>;

@@ -9,7 +9,7 @@ function paint({ text, look }: Cell, palette: Palette): string {
   return palette.phase[look as keyof Palette["phase"]](text);
 }
 
-/** What {@link processRows} needs to know about the place it draws in. */
+/** Options for {@link processRows}. */
 export interface Drawing {
   readonly now: number;
   readonly room: number;

@@ -4,7 +4,7 @@ import type { ProcessStatus, Statuses, Wait } from "../core/status.ts";
 import { formatExit } from "./format-run.ts";
 import type { Palette } from "./palette.ts";
 
-/** What a summary is about besides the processes. */
+/** Options for a summary. */
 export interface SummaryOptions {
   /** From the first start to the end of the last process, in milliseconds. */
   readonly elapsed: number;

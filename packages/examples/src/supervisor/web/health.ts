@@ -3,12 +3,12 @@ import { jsonReply, type Reply, textReply } from "../../web/reply.ts";
 /** Something that must be so for a program to count as alive, or as ready. */
 export interface HealthCheck {
   readonly name: string;
-  /** What is wrong, in a few words; undefined if nothing is. */
+  /** The problem in a few words; undefined if the check passes. */
   readonly problem: () => string | undefined;
 }
 
 /**
- * What a health endpoint answers: 200 and "ok", or 503 and a line for each check that fails.
+ * Answer of a health endpoint: 200 and "ok", or 503 and a line for each failed check.
  *
  * @param verbose - as JSON, with the checks that hold
  */

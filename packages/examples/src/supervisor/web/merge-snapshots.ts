@@ -10,7 +10,7 @@ export function mergeLogs(...logs: readonly (readonly LogEntry[])[]): readonly L
   return [...entries.values()].toSorted((a, b) => a.at - b.at).slice(-LOG_LENGTH);
 }
 
-/** Of those who say that they lead, the one with the latest term: others have not noticed yet. */
+/** The replica with the latest term. Earlier leaders may not have noticed their loss yet. */
 function leading(replicas: ReadonlyMap<string, Snapshot>): Snapshot | undefined {
   const token = ({ identity, leader }: Snapshot): number =>
     leader?.identity === identity ? leader.token : Number.NEGATIVE_INFINITY;
@@ -19,10 +19,10 @@ function leading(replicas: ReadonlyMap<string, Snapshot>): Snapshot | undefined 
 }
 
 /**
- * What the parent of replicas shows: the work of the one that leads, and the roles of all.
+ * Snapshot of the parent of replicas: the work of the leader, and the roles of all replicas.
  *
  * @param own - the parent as a supervisor, whose processes are the replicas
- * @param replicas - what those that answer say, by their names
+ * @param replicas - snapshots of the connected replicas, by name
  */
 export function mergeSnapshots(own: Snapshot, replicas: ReadonlyMap<string, Snapshot>): Snapshot {
   const leader = leading(replicas);

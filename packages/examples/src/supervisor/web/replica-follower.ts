@@ -6,7 +6,7 @@ import { mergeLogs, mergeSnapshots } from "./merge-snapshots.ts";
 import { openEvents } from "./open-events.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** What a {@link ReplicaFollower} needs. */
+/** Options for a {@link ReplicaFollower}. */
 export interface ReplicaFollowerOptions {
   readonly clock: Clock;
   /** The parent, as a supervisor whose processes are the replicas. */
@@ -24,17 +24,17 @@ interface Connection {
 }
 
 const BACKOFF = { duration: 200, factor: 2, cap: 2_000, jitter: 0.1 };
-/** Who says nothing for so long is stuck, in milliseconds; a server tells something each second. */
+/** A replica without an update for this long is stuck, in milliseconds. A server sends one per second. */
 const SILENCE = 3_000;
 
-/** Follows the replicas of a supervisor and shows them as one, whoever of them leads or dies. */
+/** Follows the replicas of a supervisor and shows them as one, across changes of the leader. */
 export class ReplicaFollower implements StatusSource<Snapshot> {
   readonly name = "replica follower";
   readonly #options: ReplicaFollowerOptions;
   readonly #listeners = new Set<() => void>();
-  /** What those replicas say that are connected. */
+  /** Snapshots of the connected replicas. */
   readonly #replicas = new Map<string, Snapshot>();
-  /** What those said that are gone. */
+  /** Log entries of exited replicas. */
   #past: readonly LogEntry[] = [];
 
   constructor(options: ReplicaFollowerOptions) {

@@ -4,11 +4,11 @@ import { type HealthCheck, healthReply } from "./health.ts";
 
 /** Options for {@link serve}. */
 export interface ServeOptions extends Pick<PageOptions, "clock" | "port" | "status"> {
-  /** What `/metrics` shows. */
+  /** Metrics of `/metrics`. */
   readonly register: Registry;
-  /** What `/healthz` asks: a restart would mend what fails. */
+  /** Checks of `/healthz`: a restart would repair a failure. */
   readonly alive?: readonly HealthCheck[];
-  /** What `/readyz` asks: whether this is of use now. */
+  /** Checks of `/readyz`: whether this program is useful now. */
   readonly ready?: readonly HealthCheck[];
 }
 
@@ -31,7 +31,7 @@ function routesOf({ register, alive = [], ready = [] }: ServeOptions): Map<strin
  * | --- | --- |
  * | `/`, `/state`, `/events` | see {@link servePage}; `/state` is a `Snapshot` |
  * | `/healthz`, `/readyz` | 200 or 503; `?verbose` for JSON |
- * | `/metrics` | what Prometheus scrapes |
+ * | `/metrics` | metrics for Prometheus |
  *
  * @returns the server, when it listens; rejects if the port is taken
  */

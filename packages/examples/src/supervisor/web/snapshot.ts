@@ -4,22 +4,22 @@ import type { Phase } from "../core/phase.ts";
 /** A supervisor as its page shows it: plain data. Instants are milliseconds since the epoch. */
 export interface Snapshot {
   readonly at: number;
-  /** Who tells this. */
+  /** The supervisor that made this snapshot. */
   readonly identity: string;
   /** The manifest. */
   readonly file: string;
-  /** Undefined while nobody leads. */
+  /** Undefined without a leader. */
   readonly leader: LeaderSnapshot | undefined;
   /** All supervisors of the manifest; one without `--replicas`. */
   readonly replicas: readonly ReplicaSnapshot[];
-  /** In the order of the manifest; none while nobody leads. */
+  /** In the order of the manifest; empty without a leader. */
   readonly processes: readonly ProcessSnapshot[];
   readonly queue: QueueSnapshot;
   /** The latest changes, the newest last. */
   readonly log: readonly LogEntry[];
 }
 
-/** Who leads. */
+/** The leader and its term. */
 export interface LeaderSnapshot {
   readonly identity: string;
   /** The fencing token of its term. */

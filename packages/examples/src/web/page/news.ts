@@ -21,8 +21,8 @@ export class News<Snapshot extends { readonly at: number }> {
   #state: "connecting" | "open" | "broken" = "connecting";
 
   /**
-   * @param tell - gets each snapshot as it comes, also while nobody looks and no frame is drawn;
-   * undefined when the connection breaks
+   * @param tell - called with each snapshot, also while the page is hidden; undefined when the connection
+   * breaks
    */
   constructor(url: string, tell: (snapshot: Snapshot | undefined) => void) {
     const source = new EventSource(url);

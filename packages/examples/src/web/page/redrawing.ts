@@ -14,7 +14,7 @@ export class Redrawing {
     this.#period = period;
   }
 
-  /** Draws in the next frame; in a page that nobody sees there is none. */
+  /** Draws in the next frame; a hidden page has none. */
   readonly ask = (): void => {
     if (this.#isAsked) return;
     this.#isAsked = true;

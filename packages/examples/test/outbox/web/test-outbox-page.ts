@@ -131,7 +131,7 @@ export function testOutboxPage(): void {
       const { page } = visitor;
       world.ended.add("worker-2"); // The page has not heard of it.
       await page.getByRole("button", { name: "Kill worker-2" }).click();
-      await answered(page, 'There is no worker "worker-2" to kill.');
+      await answered(page, 'Worker "worker-2" does not run.');
       expect(await page.locator(".answer").getAttribute("data-state")).toBe("refused");
       await world[Symbol.asyncDispose]();
       await page.getByRole("status").filter({ hasText: "disconnected" }).waitFor();

@@ -52,7 +52,7 @@ function world({ refuses = [] as readonly string[] } = {}) {
 }
 
 describe("a follower of replicas", () => {
-  it("shows the work of the leader, and what the parent knows of all", async () => {
+  it("shows the work of the leader, and the states of all replicas", async () => {
     const { clock, follower, says, leads } = world();
     await clock.step(0);
     says("r1", { leader: { identity: "r2", token: 7, since: 0 } });
@@ -74,7 +74,7 @@ describe("a follower of replicas", () => {
     });
   });
 
-  it("shows a hand-over: leader, nobody, another leader", async () => {
+  it("shows a change of leader, and the time without one", async () => {
     const { clock, at, own, follower, says, leads, roles, changes } = world();
     await clock.step(0);
     leads("r1", 1, { processes: [processNamed("web", 21)] });
@@ -107,7 +107,7 @@ describe("a follower of replicas", () => {
     });
   });
 
-  it("believes the latest of two who say that they lead", async () => {
+  it("believes the later of two replicas that claim to lead", async () => {
     const { clock, leads, roles } = world();
     await clock.step(0);
     leads("r1", 9);
@@ -119,7 +119,7 @@ describe("a follower of replicas", () => {
     expect(roles()).toEqual(["leader", "standby"]);
   });
 
-  it("takes who is silent for 3 s for stuck, and asks again", async () => {
+  it("treats a replica as stuck after 3 s of silence, and reconnects", async () => {
     const { clock, at, leads, roles } = world();
     await clock.step(0);
     leads("r1", 1);
@@ -135,7 +135,7 @@ describe("a follower of replicas", () => {
     expect(at("r1")).toMatchObject({ attempts: [0, 7_000], isOpen: true });
   });
 
-  it("asks who refuses again after delays that grow to 2 s", async () => {
+  it("reconnects to a replica that refuses, after delays that grow to 2 s", async () => {
     const { clock, at } = world({ refuses: ["r1"] });
     await clock.step(12_000);
     const { attempts } = at("r1");
@@ -147,7 +147,7 @@ describe("a follower of replicas", () => {
     }
   });
 
-  it("remembers what a replica said that is gone, each line once, in order", async () => {
+  it("keeps the log lines of an exited replica, each once, in order", async () => {
     const { clock, at, own, follower, says } = world();
     own.show({ log: [line(2, "r1 was killed")] });
     await clock.step(0);

@@ -220,7 +220,7 @@ describe("a stream of events", () => {
     expect(told).toEqual(["0 a", "1000 a", "1500 b", "2500 b"]);
   });
 
-  it("tells all who listen, and nobody costs a timer", async () => {
+  it("sends to all clients, and arms no timer without a client", async () => {
     const { clock, status, start } = world();
     await using server = await start();
     status.show({ file: "a" });
@@ -232,7 +232,7 @@ describe("a stream of events", () => {
     for (const { next } of streams) expect(await next()).toBe("50 b");
   });
 
-  it("drops who has gone", async () => {
+  it("drops disconnected clients", async () => {
     const { clock, status, start } = world();
     await using server = await start();
     const stop = new AbortController();
@@ -244,7 +244,7 @@ describe("a stream of events", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("skips what a slow reader has no room for, and then gives it the latest", async () => {
+  it("skips snapshots for a slow reader, and then sends the latest", async () => {
     const { clock, status, start } = world();
     await using server = await start();
     const response = await new Promise<IncomingMessage>((resolve) => {

@@ -97,7 +97,7 @@ export function testPage(): void {
       expect(visitor.problems).toEqual([]);
     });
 
-    it("fills the ladder and counts down while a wait lasts, and says what was measured", async ({
+    it("fills the ladder and counts down during a delay, and shows the measured time", async ({
       expect,
     }) => {
       const long = 120_000;
@@ -135,7 +135,7 @@ export function testPage(): void {
       expect(visitor.problems).toEqual([]);
     });
 
-    it("shows a hand-over: a leader, nobody, another leader, and what was last known", async ({
+    it("shows a change of leader, the time without one, and the last known processes", async ({
       expect,
     }) => {
       const led = (identity: string, token: number) => ({
@@ -160,8 +160,8 @@ export function testPage(): void {
         replicas: [replica("r1", "down"), replica("r2", "standby")],
         processes: [],
       });
-      await page.getByText("Nobody leads, until").waitFor();
-      await told(/^Nobody leads\.$/);
+      await page.getByText("No leader until").waitFor();
+      await told(/^No leader\.$/);
       await page.getByRole("listitem", { name: "r1, down" }).waitFor();
       expect(await rowOf(page, "web").getByText("21", { exact: true }).count()).toBe(1);
       expect(await page.locator("main.stale").count()).toBe(1);

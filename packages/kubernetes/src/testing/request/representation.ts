@@ -15,17 +15,18 @@ export interface Representation {
 /**
  * The first type of the `Accept` header that the server has: whole objects, metadata alone, or a table.
  *
+ * @param now - time of the server, in milliseconds since the epoch
  * @throws Failure if it has none of them
  */
 export function representationOf(
   accept: string | undefined,
-  served: ServedResource,
+  { served, now }: { readonly served: ServedResource; readonly now: () => number },
   isList: boolean,
 ): Representation {
   for (const type of (accept || "*/*").split(",")) {
     const [name = "", ...parameters] = type.split(";").map((part) => part.trim());
-    const found = JSON_TYPES.has(name) ? formOf(parameters, served, isList) : undefined;
-    if (found !== undefined) return found;
+    const form = JSON_TYPES.has(name) ? formOf(parameters, served, isList) : undefined;
+    if (form !== undefined) return form === "table" ? table(served, now) : form;
   }
   throw notAcceptable();
 }
@@ -34,11 +35,11 @@ function formOf(
   parameters: readonly string[],
   served: ServedResource,
   isList: boolean,
-): Representation | undefined {
+): Representation | "table" | undefined {
   const as = parameters.find((parameter) => parameter.startsWith("as="))?.slice(3);
   if (as === undefined) return whole(served);
   if (as === (isList ? "PartialObjectMetadataList" : "PartialObjectMetadata")) return METADATA;
-  return as === "Table" && parameters.includes("v=v1") ? table(served) : undefined;
+  return as === "Table" && parameters.includes("v=v1") ? "table" : undefined;
 }
 
 const JSON_TYPES: ReadonlySet<string> = new Set(["application/json", "application/*", "*/*"]);
@@ -75,10 +76,10 @@ function whole({ apiVersion, kind, listKind, isBuiltIn }: ServedResource): Repre
   };
 }
 
-function table({ columns }: ServedResource): Representation {
+function table({ columns }: ServedResource, now: () => number): Representation {
   return {
     object: (one) =>
-      tableOf([one], { resourceVersion: metadataOf(one)["resourceVersion"] }, columns),
-    list: (objects, metadata) => tableOf(objects, metadata, columns),
+      tableOf([one], { resourceVersion: metadataOf(one)["resourceVersion"] }, columns, now()),
+    list: (objects, metadata) => tableOf(objects, metadata, columns, now()),
   };
 }

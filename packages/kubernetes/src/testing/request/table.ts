@@ -1,4 +1,6 @@
-import { isObject, type JsonObject, metadataOf, own } from "../json.ts";
+import { isObject, type JsonObject, metadataOf } from "../json.ts";
+import { humanDuration } from "./human-duration.ts";
+import { type JsonPath, jsonPath } from "./json-path.ts";
 
 /** A column of a table, as a CustomResourceDefinition describes it. */
 export interface TableColumn {
@@ -8,8 +10,8 @@ export interface TableColumn {
   readonly format: string;
   readonly priority: number;
 
-  /** Names from the object down to the cell. */
-  readonly path: readonly string[];
+  /** Chooses the values of the cell. Undefined for a path that the double does not know: the cell is empty. */
+  readonly path: JsonPath | undefined;
 }
 
 const NAME: TableColumn = {
@@ -18,7 +20,7 @@ const NAME: TableColumn = {
   format: "name",
   description: "Name of the object",
   priority: 0,
-  path: ["metadata", "name"],
+  path: jsonPath(".metadata.name"),
 };
 
 const AGE: TableColumn = {
@@ -27,7 +29,7 @@ const AGE: TableColumn = {
   format: "",
   description: "Time of the creation",
   priority: 0,
-  path: ["metadata", "creationTimestamp"],
+  path: jsonPath(".metadata.creationTimestamp"),
 };
 
 /** The columns of a resource: the name, and those of its manifest or the age. */
@@ -41,16 +43,21 @@ export function columnsOf(printed: unknown): readonly TableColumn[] {
       description: String(column["description"] ?? ""),
       format: String(column["format"] ?? ""),
       priority: Number(column["priority"] ?? 0),
-      path: String(column["jsonPath"]).split(".").slice(1),
+      path: jsonPath(String(column["jsonPath"])),
     })),
   ];
 }
 
-/** Objects as a table, for people. */
+/**
+ * Objects as a table, for people.
+ *
+ * @param now - time of the server for ages, in milliseconds since the epoch
+ */
 export function tableOf(
   objects: readonly JsonObject[],
   metadata: JsonObject,
   columns: readonly TableColumn[],
+  now: number,
 ): JsonObject {
   return {
     kind: "Table",
@@ -58,7 +65,7 @@ export function tableOf(
     metadata,
     columnDefinitions: columns.map(({ path: _, ...definition }) => definition),
     rows: objects.map((object) => ({
-      cells: columns.map(({ path }) => cellAt(object, path)),
+      cells: columns.map((column) => cellOf(object, column, now)),
       object: {
         kind: "PartialObjectMetadata",
         apiVersion: "meta.k8s.io/v1",
@@ -68,8 +75,25 @@ export function tableOf(
   };
 }
 
-function cellAt(object: JsonObject, path: readonly string[]): unknown {
-  let value: unknown = object;
-  for (const name of path) value = isObject(value) ? own(value, name) : undefined;
-  return value ?? null;
+/** A value of another type than the column's makes an empty cell. */
+function cellOf(object: JsonObject, { path, type }: TableColumn, now: number): unknown {
+  const [value] = path?.(object) ?? [];
+  if (value === undefined || value === null) return null;
+  switch (type) {
+    case "integer":
+      return typeof value === "number" ? Math.trunc(value) : null;
+    case "number":
+      return typeof value === "number" ? value : null;
+    case "boolean":
+      return typeof value === "boolean" ? value : null;
+    case "date":
+      return typeof value === "string" ? ageOf(value, now) : null;
+    default:
+      return typeof value === "string" ? value : JSON.stringify(value);
+  }
+}
+
+function ageOf(time: string, now: number): string {
+  const age = now - Date.parse(time);
+  return Number.isNaN(age) ? "<invalid>" : humanDuration(age);
 }

@@ -46,7 +46,11 @@ export class WatchStream {
     this.#request = request;
     this.#call = call;
     this.#selector = selectorOf(call);
-    this.#format = representationOf(call.headers["accept"], call.served, false).object;
+    this.#format = representationOf(
+      call.headers["accept"],
+      { served: call.served, now: () => clock.now() },
+      false,
+    ).object;
     this.#end = clock.monotonic() + (request.timeout ?? longest);
     this.#begin();
   }

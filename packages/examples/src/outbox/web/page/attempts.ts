@@ -32,7 +32,7 @@ export function attempts({ ladder: rungs, next }: Snapshot, now: number): Templa
       <ol aria-label="Next attempts">
         ${next.map((each) => line(each, now))}
       </ol>
-      ${next.length === 0 ? html`<p class="none">No message waits.</p>` : nothing}
+      ${next.length === 0 ? html`<p class="none">No waiting messages.</p>` : nothing}
     </div>
   </section>`;
 }

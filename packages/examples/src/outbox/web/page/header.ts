@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit-html";
+import type { Answered } from "../../../web/page/commands.ts";
 import { connectionLine } from "../../../web/page/connection-line.ts";
 import type { Picture } from "../../../web/page/news.ts";
 import type { Snapshot } from "../snapshot.ts";
-import type { Answered } from "./commands.ts";
 
 const STATES: Record<Snapshot["state"], readonly [text: string, tone: string]> = {
   running: ["running", "info"],

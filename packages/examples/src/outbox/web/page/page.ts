@@ -1,10 +1,10 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { changeLog } from "../../../web/page/change-log.ts";
+import { Commands } from "../../../web/page/commands.ts";
 import { News, type Picture } from "../../../web/page/news.ts";
 import { Redrawing } from "../../../web/page/redrawing.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { attempts } from "./attempts.ts";
-import { Commands } from "./commands.ts";
 import { counts } from "./counts.ts";
 import { pageHeader } from "./header.ts";
 import { serviceRow } from "./services.ts";

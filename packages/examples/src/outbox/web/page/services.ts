@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { formatDuration } from "../../../terminal/duration.ts";
+import type { Commands } from "../../../web/page/commands.ts";
 import type { LockSnapshot, ServiceSnapshot, Snapshot } from "../snapshot.ts";
-import type { Commands } from "./commands.ts";
 
 function service({ name, state }: ServiceSnapshot, send: Commands["send"]): TemplateResult {
   const isAway = state === "away";
@@ -12,7 +12,7 @@ function service({ name, state }: ServiceSnapshot, send: Commands["send"]): Temp
     <span class="chip" data-tone=${isAway ? "bad" : "good"}>${isAway ? "away" : "there"}</span>
     ${
       state === "fixed"
-        ? html`<small>not reached by plain TCP: stop it yourself</small>`
+        ? html`<small>not connected by plain TCP: stop it yourself</small>`
         : html`<button type="button" class=${isAway ? "" : "harm"} @click=${turn}>
           ${text}<span class="unseen"> the ${name}</span>
         </button>`
@@ -21,7 +21,7 @@ function service({ name, state }: ServiceSnapshot, send: Commands["send"]): Temp
 }
 
 function holder(lock: LockSnapshot | undefined, now: number): TemplateResult {
-  if (lock === undefined) return html`<small>nobody has held it</small>`;
+  if (lock === undefined) return html`<small>never held</small>`;
   const { holder: name, state, until } = lock;
   if (state === "free") return html`<small>last held by ${name}</small>`;
   const left = formatDuration(Math.max(Math.ceil((until - now) / 1_000), 0) * 1_000);

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { formatDuration } from "../../../terminal/duration.ts";
+import type { Commands } from "../../../web/page/commands.ts";
 import type { Snapshot, WorkerSnapshot } from "../snapshot.ts";
-import type { Commands } from "./commands.ts";
 
 const TONES: Record<WorkerSnapshot["state"], string> = {
   starting: "info",
@@ -60,6 +60,6 @@ export function workerTable(
         ${workers.map((worker) => row(worker, now, send))}
       </tbody>
     </table>
-    ${workers.length === 0 ? html`<p class="empty">No worker runs.</p>` : nothing}
+    ${workers.length === 0 ? html`<p class="empty">No running workers.</p>` : nothing}
   </section>`;
 }

@@ -7,10 +7,10 @@ import type { Snapshot } from "../snapshot.ts";
 const crown: TemplateResult<2> = svg`<path d="M2 12.5h12L15 5l-4 3-3-5.5L5 8 1 5z" />`;
 
 function leaderLine({ leader, replicas }: Snapshot, now: number) {
-  // Nobody else could lead.
+  // A single supervisor always leads.
   if (replicas.length < 2) return nothing;
   if (leader === undefined)
-    return html`<p class="leader nobody"><strong>Nobody leads,</strong> until the lease runs out</p>`;
+    return html`<p class="leader vacant"><strong>No leader</strong> until the lease expires</p>`;
   const { identity, token, since } = leader;
   return html`<p class="leader">
     <svg class="crown" viewBox="0 0 16 16" aria-hidden="true">${crown}</svg>
@@ -20,13 +20,13 @@ function leaderLine({ leader, replicas }: Snapshot, now: number) {
   </p>`;
 }
 
-/** What a screen reader says when the leader changes, and only then. */
+/** Announcement of a screen reader when the leader changes, and only then. */
 function announcement({ leader, replicas }: Snapshot): string {
   if (replicas.length < 2) return "";
-  return leader === undefined ? "Nobody leads." : `${leader.identity} leads.`;
+  return leader === undefined ? "No leader." : `${leader.identity} leads.`;
 }
 
-/** What this page is about, who leads, and how old all this is. */
+/** The manifest, the leader and the age of the data. */
 export function pageHeader(picture: Picture<Snapshot>): TemplateResult {
   const { snapshot, now } = picture;
   return html`<header>

@@ -20,8 +20,8 @@ function lasted({ planned, measured }: Wait, { nextStart }: ProcessSnapshot, now
 }
 
 /**
- * The latest waits of a process as bars, the newest on the right: what was planned is the frame, what
- * has passed fills it, and the dashes are the cap.
+ * The latest delays of a process as bars, the newest on the right. The frame is the planned delay, the fill is
+ * the elapsed time, and the dashes are the cap.
  */
 export function ladder(process: ProcessSnapshot, now: number): TemplateResult {
   const { waits, cap } = process;

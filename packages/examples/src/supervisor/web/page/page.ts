@@ -21,14 +21,14 @@ const news = new News<Snapshot>("/events", (snapshot) => {
   const { at, queue, leader, file } = snapshot;
   history.add({ at, queue });
   if (leader !== undefined) led = snapshot;
-  document.title = `${leader?.identity ?? "nobody"} · ${file}`;
+  document.title = `${leader?.identity ?? "no leader"} · ${file}`;
 });
 
-/** The latest that somebody who led has told. */
+/** The latest snapshot of a leader. */
 let led: Snapshot | undefined;
 
 function body(snapshot: Snapshot, { connection, now }: Picture<Snapshot>): TemplateResult {
-  // While nobody leads, the processes are as the last leader left them, as far as anybody knows.
+  // Without a leader, the processes are assumed to be as the last leader reported them.
   const { processes, at } = led ?? snapshot;
   const isLed = snapshot === led;
   return html`<main class=${isLed && connection === "live" ? "" : "stale"}>

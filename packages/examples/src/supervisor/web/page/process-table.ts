@@ -27,7 +27,7 @@ function row(process: ProcessSnapshot, now: number): TemplateResult {
   </tr>`;
 }
 
-/** What runs, and what is to run again. */
+/** The processes that run or will start again. */
 export function processTable(processes: readonly ProcessSnapshot[], now: number): TemplateResult {
   return html`<section class="processes">
     <table role="table" aria-label="Processes">

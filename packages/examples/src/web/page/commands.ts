@@ -4,7 +4,7 @@ export interface Answered {
   readonly state: "done" | "refused";
 }
 
-/** Sends what the buttons ask for, and keeps the last answer. */
+/** Sends the commands of the buttons, and keeps the last answer. */
 export class Commands {
   #answer: Answered | undefined;
   readonly #onAnswer: () => void;

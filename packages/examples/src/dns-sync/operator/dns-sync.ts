@@ -1,0 +1,52 @@
+import { pathToFileURL } from "node:url";
+import { Controller, ExponentialLimiter, TokenBucketLimiter } from "@holdfast/controller";
+import type { Cached, OperatorSetup } from "@holdfast/kubernetes";
+import {
+  fromKubectl,
+  generationChanged,
+  inCluster,
+  keyOf,
+  runOperator,
+} from "@holdfast/kubernetes";
+import { type Fetch, providerOf } from "./provider.ts";
+import { DnsRecord, DnsZone, type Item } from "./resources.ts";
+import { syncRecord } from "./sync-record.ts";
+
+const zone = ({ metadata, spec }: Cached<Item>): string[] => [`${metadata.namespace}/${spec.zone}`];
+
+/** Keeps the DNS provider at `url` equal to the DnsRecords of a cluster. */
+export function dnsSync(url: string, fetch: Fetch = globalThis.fetch): OperatorSetup {
+  return (context) => {
+    const { cluster, clock, logger, metrics } = context;
+    const zones = cluster.watch(DnsZone);
+    const records = cluster.watch(DnsRecord, { indexes: { zone } });
+    const limiter = new TokenBucketLimiter({ qps: 100, burst: 20, clock }); // of all keys and terms
+    return ({ token }) => {
+      const provider = providerOf(token, { url, fetch, limiter, clock });
+      const work = new Controller({
+        ...{ name: "dns-sync", workers: 8, timeout: 20_000, grace: 10_000, clock, logger },
+        metrics: metrics?.controller("dns-sync"),
+        queueMetrics: metrics?.queue("dns-sync"),
+        limiter: new ExponentialLimiter({ duration: 200, cap: 15_000, jitter: 0.2, clock }),
+        sources: [
+          records.source({ when: generationChanged }),
+          zones.source({ to: ({ key }) => records.by("zone", key).map(keyOf) }),
+        ],
+        async reconcile({ key, signal }) {
+          const record = records.get(key);
+          if (record) return await syncRecord(record, { ...context, zones, provider, signal });
+        },
+      });
+      return [work];
+    };
+  };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
+  await runOperator({
+    name: "dns-sync",
+    transport: process.env["KUBERNETES_SERVICE_HOST"] ? inCluster() : fromKubectl(),
+    setup: dnsSync(process.env["DNS_PROVIDER_URL"] ?? "http://127.0.0.1:8053"),
+    drainTimeout: 15_000, // 10 s of grace, 5 s after the abort
+    signals: process,
+  });

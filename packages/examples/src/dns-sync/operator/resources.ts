@@ -1,0 +1,23 @@
+import {
+  type Condition,
+  customResource,
+  type KubeObject,
+  type Resource,
+} from "@holdfast/kubernetes";
+
+const apiVersion = "dns.example.org/v1";
+
+/** A domain at the provider, and the ttl of records that name none, in seconds. */
+export type Zone = KubeObject & { spec: { domain: string; ttl: number } };
+export const DnsZone: Resource<Zone> = customResource<Zone>({
+  ...{ apiVersion, kind: "DnsZone", plural: "dnszones" },
+});
+
+/** A record of a zone in the same namespace. */
+export interface Item extends KubeObject {
+  spec: { zone: string; host: string; type: string; value: string; ttl?: number };
+  status?: { state: string; conditions: readonly Condition[] };
+}
+export const DnsRecord: Resource<Item> = customResource<Item>({
+  ...{ apiVersion, kind: "DnsRecord", plural: "dnsrecords" },
+});

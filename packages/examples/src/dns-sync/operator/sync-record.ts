@@ -1,0 +1,61 @@
+import type { ReconcileResult } from "@holdfast/controller";
+import type { Cached, Informer, OperatorContext } from "@holdfast/kubernetes";
+import { finalize, setCondition } from "@holdfast/kubernetes";
+import { isTerminalError, jitter } from "@holdfast/wait";
+import { type Provider, StaleTokenError } from "./provider.ts";
+import { DnsRecord, type Item, type Zone } from "./resources.ts";
+
+type CachedItem = Cached<Item>;
+type More = { zones: Informer<Zone>; provider: Provider; signal: AbortSignal };
+type Context = OperatorContext & More;
+
+/** Makes the provider equal to a DnsRecord, and says in its status how that went. */
+export async function syncRecord(record: CachedItem, context: Context): Promise<ReconcileResult> {
+  const { client, provider, signal } = context;
+  const apply = (one: CachedItem): Promise<ReconcileResult> => put(one, context);
+  const cleanup = async ({ metadata: { uid: owner } }: CachedItem): Promise<void> => {
+    for (const one of await provider("GET", { owner }, signal))
+      await provider("DELETE", one, signal);
+  };
+  try {
+    const name = "dns.example.org/remote";
+    return await finalize(client, DnsRecord, record, name, { apply, cleanup }, { signal });
+  } catch (error) {
+    if (signal.aborted || error instanceof StaleTokenError) throw error;
+    const state = isTerminalError(error) ? "Rejected" : "Retrying";
+    await report(record, state, (error as Error).message, context);
+    throw error;
+  }
+}
+
+async function put(record: CachedItem, context: Context): Promise<ReconcileResult> {
+  const { zones, provider, signal, random } = context;
+  const { namespace, uid: owner } = record.metadata;
+  const { host, type = "", value = "" } = record.spec; // another version may lack them
+  const zone = zones.get({ namespace, name: record.spec.zone });
+  if (!zone) return await report(record, "ZoneNotFound", `no DnsZone ${record.spec.zone}`, context);
+  const ttl = `${record.spec.ttl ?? zone.spec.ttl}`;
+  const name = `${host}.${zone.spec.domain}`;
+  let isThere = false;
+  for (const one of await provider("GET", { owner }, signal)) {
+    if (one.name !== name || one.type !== type) await provider("DELETE", one, signal);
+    else isThere = one.value === value && one.ttl === ttl;
+  }
+  const wanted = { name, type, value, ttl, owner };
+  if (!isThere) await provider("PUT", wanted, signal);
+  await report(record, "Synced", `${name} is at the provider`, context);
+  return { requeueAfter: jitter(Number(ttl) * 500, 0.2, random) }; // then looks for drift
+}
+
+async function report(record: CachedItem, reason: string, message: string, context: Context) {
+  const { name, namespace, generation: observedGeneration } = record.metadata;
+  const status = reason === "Synced" ? "True" : "False";
+  const ready = { type: "Ready", status, reason, message, observedGeneration } as const;
+  const conditions = setCondition(record.status?.conditions, ready, context.clock);
+  if (conditions === record.status?.conditions) return;
+  const applied = { metadata: { name, namespace }, status: { state: reason, conditions } };
+  const { client, events, signal } = context;
+  await client.apply(DnsRecord, applied, { subresource: "status", signal });
+  const problem = { type: "Warning", reason, action: "Sync", note: message } as const;
+  if (status === "False") events.record(record, problem);
+}

@@ -1,0 +1,58 @@
+import type { Clock } from "@holdfast/clock";
+import { builtIn, type KubeClient, type KubeObject } from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { every } from "@holdfast/wait";
+import { definedResources } from "../manifests.ts";
+import type { StageApi } from "./stage-api.ts";
+
+interface EventObject extends KubeObject {
+  eventTime?: string;
+}
+const Event = builtIn<EventObject>("events.k8s.io/v1", "Event");
+
+const RESOURCES = [builtIn("v1", "Namespace"), Event, builtIn("coordination.k8s.io/v1", "Lease")];
+
+/** How long Events are kept, and how often old ones are looked for, in milliseconds. A real server has an hour. */
+const EVENT_LIFE = 300_000;
+const EVENT_PERIOD = 30_000;
+
+async function expireEvents(client: KubeClient, clock: Clock, signal: AbortSignal): Promise<void> {
+  for await (const _ of every(EVENT_PERIOD, { clock, signal }))
+    // If the server is away: next time.
+    await expireBefore(clock.now() - EVENT_LIFE, client, signal).catch(() => undefined);
+}
+
+async function expireBefore(time: number, client: KubeClient, signal: AbortSignal): Promise<void> {
+  for await (const { metadata } of client.list(Event, { signal }))
+    if (Date.parse(metadata.creationTimestamp) < time) await client.delete(Event, metadata, { signal });
+}
+
+/** The API double inside this process. The children reach it over HTTP. */
+export async function startDouble(clock: Clock): Promise<StageApi> {
+  const api = new FakeApi({ clock, resources: [...definedResources(), ...RESOURCES] });
+  const listener = await api.listen();
+  const end = new AbortController();
+  const expiring = expireEvents(api.client, clock, end.signal);
+  const restart = async (): Promise<void> => {
+    api.stop();
+    api.start({ history: "lost" });
+  };
+  return {
+    name: "the API double",
+    namespace: "default",
+    transport: api.transport,
+    client: api.client,
+    access: { kind: "url", url: listener.url },
+    kubectl: `--server ${listener.url}`,
+    control: {
+      stop: async () => api.stop(),
+      start: async () => api.start({ history: "lost" }),
+      compact: restart,
+    },
+    [Symbol.asyncDispose]: async () => {
+      end.abort();
+      await expiring;
+      await listener[Symbol.asyncDispose]();
+    },
+  };
+}

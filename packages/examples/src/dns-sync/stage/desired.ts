@@ -1,0 +1,63 @@
+import type { DeepReadonly, Stored } from "@holdfast/kubernetes";
+import type { Remote } from "../operator/provider.ts";
+import type { Item, Zone } from "../operator/resources.ts";
+import { keyOf, problemOf } from "../provider/remote-records.ts";
+
+export type StoredRecord = DeepReadonly<Stored<Item>>;
+export type StoredZone = DeepReadonly<Stored<Zone>>;
+
+/** What the provider should have for a record; undefined if it should have nothing. */
+export function desiredOf(record: StoredRecord, zones: ZoneTable): Remote | undefined {
+  const { metadata, spec } = record;
+  const zone = zones.get(`${metadata.namespace}/${spec.zone}`);
+  if (metadata.deletionTimestamp !== undefined || zone === undefined) return undefined;
+  const remote: Remote = {
+    name: `${spec.host}.${zone.spec.domain}`,
+    ...{ type: spec.type, value: spec.value },
+    ...{ ttl: `${spec.ttl ?? zone.spec.ttl}`, owner: metadata.uid },
+  };
+  return problemOf(remote) === undefined ? remote : undefined;
+}
+
+/** Zones by namespace and name. */
+export type ZoneTable = ReadonlyMap<string, StoredZone>;
+
+/**
+ * The names and types at which a provider differs from what records ask for. Of records that ask for the same,
+ * any may have it.
+ */
+export function differencesBetween(
+  records: readonly StoredRecord[],
+  zones: ZoneTable,
+  remote: readonly Remote[],
+): readonly string[] {
+  const wanted = new Map<string, Remote[]>();
+  for (const record of records) {
+    const desired = desiredOf(record, zones);
+    if (desired === undefined) continue;
+    const key = keyOf(desired);
+    wanted.set(key, [...(wanted.get(key) ?? []), desired]);
+  }
+  const there = new Map(remote.map((one) => [keyOf(one), one]));
+  const keys = new Set([...wanted.keys(), ...there.keys()]);
+  return [...keys].filter((key) => {
+    const one = there.get(key);
+    return !(wanted.get(key) ?? []).some((desired) => isSame(desired, one));
+  });
+}
+
+function isSame(desired: Remote, there: Remote | undefined): boolean {
+  const { value, ttl, owner } = desired;
+  return there?.value === value && there.ttl === ttl && there.owner === owner;
+}
+
+/** Whether the status of a record speaks of its latest spec, and rightly. */
+export function isObserved(record: StoredRecord, zones: ZoneTable): boolean {
+  const { status, metadata } = record;
+  const ready = status?.conditions.find(({ type }) => type === "Ready");
+  if (ready === undefined || ready.observedGeneration !== metadata.generation) return false;
+  const isWanted = desiredOf(record, zones) !== undefined;
+  // A record whose name another one has is wanted, and cannot be ready.
+  if (ready.message.includes("belongs to another record")) return isWanted;
+  return (ready.status === "True") === isWanted;
+}

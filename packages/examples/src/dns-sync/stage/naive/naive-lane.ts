@@ -1,0 +1,137 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { Clock } from "@holdfast/clock";
+import { DnsProvider } from "../../provider/dns-provider.ts";
+import { type ProviderServer, serveProvider } from "../../provider/serve-provider.ts";
+import type { Stage } from "../stage.ts";
+import type { Truth } from "../truth.ts";
+import type { NaiveOptions, NaiveReport } from "./naive-report.ts";
+
+const MAIN = fileURLToPath(new URL("./main.js", import.meta.url));
+
+/** How long it may know less than the server before it counts as dead, in milliseconds. */
+const SILENCE = 15_000;
+
+/** Between two looks, in milliseconds. */
+const PERIOD = 1_000;
+
+/** The end of the naive lane. */
+export interface Death {
+  /** Milliseconds since its start. */
+  readonly after: number;
+  readonly reason: string;
+}
+
+interface LaneParts {
+  readonly clock: Clock;
+  readonly provider: DnsProvider;
+  readonly server: ProviderServer;
+}
+
+/** A process with the official client's informer, and a provider of its own with the same faults. */
+export class NaiveLane implements AsyncDisposable {
+  readonly provider: DnsProvider;
+  readonly #server: ProviderServer;
+  readonly #child: ChildProcess;
+  readonly #clock: Clock;
+  readonly #begin: number;
+  readonly #exited: Promise<unknown>;
+  #report: NaiveReport | undefined;
+  #behindSince: number | undefined;
+  #death: Death | undefined;
+  #drift = 0;
+  #comparedAt = Number.NEGATIVE_INFINITY;
+  #lastWords = "";
+  #isStopping = false;
+
+  readonly #onDeath: (death: Death) => void;
+
+  private constructor(
+    { clock, provider, server }: LaneParts,
+    options: NaiveOptions,
+    onDeath: (death: Death) => void,
+  ) {
+    this.provider = provider;
+    this.#server = server;
+    this.#clock = clock;
+    this.#onDeath = onDeath;
+    this.#begin = clock.monotonic();
+    this.#child = fork(MAIN, [JSON.stringify(options)], {
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      detached: true,
+    });
+    this.#child.on("message", (report: NaiveReport) => {
+      this.#report = report;
+    });
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      const line = text.split("\n").find((one) => /^\s*(\w*Error|HTTP|Message|.*ECONN)/.test(one));
+      this.#lastWords = line?.trim() ?? this.#lastWords;
+    });
+    this.#exited = once(this.#child, "close").then(([code, signal]) => {
+      const end = `the process ended (${signal ?? `code ${code}`})`;
+      if (!this.#isStopping) this.#die(`${end}: ${this.#lastWords}`);
+    });
+  }
+
+  static async open(stage: Stage): Promise<NaiveLane> {
+    const {
+      api,
+      clock,
+      random,
+      chronicle,
+      provider: { faults },
+    } = stage;
+    const provider = new DnsProvider({ clock, random, faults });
+    const server = await serveProvider(provider);
+    const { access, namespace } = api;
+    const options = { access, namespace, providerUrl: server.url };
+    const onDeath = ({ reason }: Death): void => chronicle.log("naive lane", `is dead: ${reason}`);
+    const lane = new NaiveLane({ clock, provider, server }, options, onDeath);
+    stage.onChange(() => lane.compareWith(stage.truth));
+    return lane;
+  }
+
+  get report(): NaiveReport | undefined {
+    return this.#report;
+  }
+
+  get death(): Death | undefined {
+    return this.#death;
+  }
+
+  /** Records that its provider does not have as they should be. */
+  get drift(): number {
+    return this.#drift;
+  }
+
+  /** Looks how it fares beside the server. */
+  compareWith(truth: Truth): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#comparedAt < PERIOD) return;
+    this.#comparedAt = now;
+    this.#drift = truth.differences(this.provider).length;
+    if (this.#report !== undefined) this.#judge(this.#report, truth.version, now);
+  }
+
+  #judge({ version, lastError }: NaiveReport, latest: number, now: number): void {
+    if (version >= latest) this.#behindSince = undefined;
+    else this.#behindSince ??= now;
+    if (this.#behindSince === undefined || now - this.#behindSince < SILENCE) return;
+    const error = lastError === "" ? "it reported no error" : `its last word was ${lastError}`;
+    this.#die(`its informer hears nothing of the server any more; ${error}`, this.#behindSince);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopping = true;
+    this.#child.kill("SIGTERM");
+    await this.#exited;
+    await this.#server[Symbol.asyncDispose]();
+  }
+
+  #die(reason: string, at: number = this.#clock.monotonic()): void {
+    if (this.#death !== undefined) return;
+    this.#death = { after: at - this.#begin, reason };
+    this.#onDeath(this.#death);
+  }
+}

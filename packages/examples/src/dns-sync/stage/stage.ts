@@ -1,0 +1,235 @@
+import type { Clock } from "@holdfast/clock";
+import { every, type Random } from "@holdfast/wait";
+import { formatDuration } from "../../terminal/duration.ts";
+import { DnsProvider } from "../provider/dns-provider.ts";
+import { type ProviderServer, serveProvider } from "../provider/serve-provider.ts";
+import type { StageApi } from "./api/stage-api.ts";
+import { Chronicle } from "./chronicle.ts";
+import { Crew } from "./crew.ts";
+import { Drift } from "./drift.ts";
+import { Invariants } from "./invariants.ts";
+import { Population } from "./population.ts";
+import { checkQuiet } from "./quiet.ts";
+import type { Replica, ReplicaExit } from "./replica/replica.ts";
+import { Truth } from "./truth.ts";
+
+const REPLICAS = 3;
+
+/** Between two samples, in milliseconds. */
+const PERIOD = 250;
+
+/** How long nothing must have happened for quiet, in milliseconds. */
+const QUIET = 3_000;
+
+/** The longest that a child may take to stop, in milliseconds. */
+const LONGEST_STOP = 25_000;
+
+export interface StageOptions {
+  readonly api: StageApi;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Replicas of the operator, a provider, objects, and somebody who checks. */
+export class Stage implements AsyncDisposable {
+  readonly api: StageApi;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly provider: DnsProvider;
+  readonly server: ProviderServer;
+  readonly crew: Crew;
+  readonly truth: Truth;
+  readonly population: Population;
+  readonly drift: Drift;
+  readonly invariants: Invariants = new Invariants();
+  readonly chronicle: Chronicle;
+  readonly #listeners = new Set<() => void>();
+  readonly #end = new AbortController();
+  readonly #crewEnd = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+  #crewRunning: Promise<void> = Promise.resolve();
+  /** Faults and edits under way. */
+  #busy = 0;
+  #busyUntil: number;
+  #terms = new Set<number>();
+  #longestStop = 0;
+  /** Reconciles of replicas that have ended. */
+  #past = { reconciles: 0, failures: 0 };
+
+  private constructor(options: StageOptions, provider: DnsProvider, server: ProviderServer) {
+    const { api, clock, random } = options;
+    const { client, namespace, access } = api;
+    this.api = api;
+    this.clock = clock;
+    this.random = random;
+    this.provider = provider;
+    this.server = server;
+    this.#busyUntil = clock.monotonic();
+    this.drift = new Drift(clock);
+    this.chronicle = new Chronicle(clock);
+    this.truth = new Truth(api, clock, (uid, key) => this.#checkDeletion(uid, key));
+    this.population = new Population({ client, namespace, clock, random }, this.#end.signal);
+    this.crew = new Crew({
+      ...{ size: REPLICAS, clock, onReport: () => this.#changed() },
+      replica: { access, namespace, providerUrl: server.url },
+      onNote: ({ name }, text) => this.chronicle.log(name, text),
+      onExit: (replica, exit) => this.#onExit(replica, exit),
+    });
+  }
+
+  static async open(options: StageOptions): Promise<Stage> {
+    const { clock, random } = options;
+    const provider = new DnsProvider({ clock, random });
+    return new Stage(options, provider, await serveProvider(provider));
+  }
+
+  /** Aborts at the end of the stage. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  get longestStop(): number {
+    return this.#longestStop;
+  }
+
+  /** Changes of the leader. */
+  get handOvers(): number {
+    return Math.max(0, this.#terms.size - 1);
+  }
+
+  get reconciles(): { readonly reconciles: number; readonly failures: number } {
+    const sum = { ...this.#past };
+    for (const { report } of this.crew.replicas) {
+      sum.reconciles += report?.reconciles ?? 0;
+      sum.failures += report?.failures ?? 0;
+    }
+    return sum;
+  }
+
+  /** Whether nothing goes wrong, and nothing has for some seconds. */
+  get isQuiet(): boolean {
+    return this.#busy === 0 && this.clock.monotonic() - this.#busyUntil >= QUIET;
+  }
+
+  /** Starts everything, and creates the objects. */
+  async start(records: number): Promise<void> {
+    this.#running = Promise.all([this.truth.run(this.signal), this.#sample(), this.#touch()]);
+    this.#crewRunning = this.crew.run(this.#crewEnd.signal);
+    await this.truth.ready(this.signal);
+    await this.busy(() => this.population.create(records));
+  }
+
+  /** Does something that disturbs the quiet. */
+  async busy<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.#busy += 1;
+    try {
+      return await work();
+    } finally {
+      this.#busy -= 1;
+      this.#busyUntil = this.clock.monotonic();
+      this.#changed();
+    }
+  }
+
+  /**
+   * Waits until all agree, and counts the checks of that.
+   *
+   * @returns how long it took; undefined if something disturbed it
+   */
+  async settle(signal: AbortSignal): Promise<number | undefined> {
+    const { clock, truth, crew, provider, invariants } = this;
+    const { namespace } = this.api;
+    const options = { clock, truth, crew, provider, invariants, namespace };
+    return await checkQuiet(options, () => this.#busy === 0, signal);
+  }
+
+  /** Calls `listener` when there is something new to show. */
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Deletes all objects, and waits until the operator has let them go. */
+  async clear(): Promise<void> {
+    await this.busy(() => this.population.remove());
+  }
+
+  /** Stops the replicas in order. */
+  async stopCrew(): Promise<void> {
+    this.#crewEnd.abort();
+    await this.#crewRunning;
+  }
+
+  /** For somebody who does not want to wait. */
+  kill(): void {
+    this.#crewEnd.abort();
+    this.crew.killAll();
+    this.#end.abort(new Error("killed"));
+  }
+
+  /** Stops what is left, in the opposite order of the start. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopCrew();
+    this.#end.abort();
+    await this.#running;
+    await this.server[Symbol.asyncDispose]();
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  async #sample(): Promise<void> {
+    for await (const _ of every(PERIOD, { clock: this.clock, signal: this.signal })) {
+      const episode = this.drift.sample(this.truth.differences(this.provider));
+      if (episode !== undefined) {
+        const { most, duration } = episode;
+        this.chronicle.log(
+          "drift",
+          `0 again, after ${formatDuration(duration)} of at most ${most}`,
+        );
+      }
+      this.#countAudit();
+      const { lease } = this.truth;
+      if (lease !== undefined) this.#seeTerm(lease.token, lease.holder);
+      this.#changed();
+    }
+  }
+
+  #countAudit(): void {
+    const { provider, invariants } = this;
+    const { audit, requests, overQuota, refused } = provider;
+    const { accepted, overlaps, overlapped, stale } = audit;
+    invariants.count("overlap", accepted, overlaps, `${overlaps} writes overlapped: ${overlapped}`);
+    invariants.count("quota", requests, overQuota, `${overQuota} requests were too many`);
+    invariants.count("fencing", refused, stale, `${stale} writes of former leaders were accepted`);
+  }
+
+  #seeTerm(token: number, holder: string): void {
+    if (this.#terms.has(token)) return;
+    this.#terms.add(token);
+    this.chronicle.log(holder, `leads with token ${token}`);
+  }
+
+  async #touch(): Promise<void> {
+    for await (const _ of every(2 * PERIOD, { clock: this.clock, signal: this.signal }))
+      await this.population.touch().catch(() => undefined); // the server is away, or has none yet
+  }
+
+  #checkDeletion(uid: string, key: string): void {
+    const left = this.provider.records.of(uid);
+    const problem = left.length === 0 ? undefined : `${key} is gone, and ${left[0]?.name} is not`;
+    this.invariants.check("finalizer", problem);
+  }
+
+  #onExit({ name, report }: Replica, { isWanted, stopTook, text }: ReplicaExit): void {
+    this.#past.reconciles += report?.reconciles ?? 0;
+    this.#past.failures += report?.failures ?? 0;
+    if (stopTook !== undefined) {
+      this.#longestStop = Math.max(this.#longestStop, stopTook);
+      const isLate = stopTook > LONGEST_STOP || !isWanted;
+      this.invariants.check("stop", isLate ? `${name}: ${text}, ${stopTook} ms` : undefined);
+    } else if (!isWanted) this.invariants.check("stop", `${name} ended by itself: ${text}`);
+    this.chronicle.log(name, isWanted ? `has ended (${text})` : `ended by itself (${text})`);
+  }
+}

@@ -1,0 +1,89 @@
+import { formatDuration } from "../terminal/duration.ts";
+import type { Faults } from "./stage/faults.ts";
+import type { Invariant } from "./stage/invariants.ts";
+import type { NaiveLane } from "./stage/naive/naive-lane.ts";
+import type { Stage } from "./stage/stage.ts";
+
+/** The figures of a run. Durations are in milliseconds. */
+export interface Summary {
+  readonly seed: number;
+  readonly api: string;
+  readonly elapsed: number;
+  readonly faults: number;
+  readonly edits: number;
+  readonly reconciles: number;
+  readonly failures: number;
+  readonly handOvers: number;
+  readonly longestDrift: number;
+  readonly longestStop: number;
+  readonly requests: number;
+  readonly refused: number;
+  readonly invariants: readonly Invariant[];
+  readonly naive: string;
+}
+
+/** The parts of a run that figures come from. */
+export interface Outcome {
+  readonly seed: number;
+  readonly begin: number;
+  readonly stage: Stage;
+  readonly faults: Faults;
+  /** That of the naive lane. */
+  readonly fate: string;
+}
+
+export function summaryOf({ seed, begin, stage, faults, fate }: Outcome): Summary {
+  const { clock, api, population, drift, provider, invariants } = stage;
+  return {
+    ...{ seed, api: api.name, elapsed: clock.monotonic() - begin },
+    ...{ faults: faults.count, edits: population.edits, handOvers: stage.handOvers },
+    ...stage.reconciles,
+    ...{ longestDrift: drift.longest, longestStop: stage.longestStop },
+    ...{ requests: provider.requests, refused: provider.refused },
+    invariants: invariants.list,
+    naive: fate,
+  };
+}
+
+/** How the naive lane fared. */
+export function naiveText({ death, drift, provider: { audit } }: NaiveLane): string {
+  const rest = `${audit.overlaps} overlapping writes, ${drift} records wrong`;
+  return death === undefined
+    ? `alive, ${rest}`
+    : `dead after ${formatDuration(death.after)}, ${rest}: ${death.reason}`;
+}
+
+/** The reasons why a run that checks has failed. */
+export function problemsOf({ invariants }: Summary): readonly string[] {
+  return invariants
+    .filter(({ state }) => state !== "holds")
+    .map(({ name, state, problem }) => `${name}: ${problem ?? state}`);
+}
+
+export function summaryLines(summary: Summary): string[] {
+  const { invariants, naive, seed, api, elapsed } = summary;
+  const facts = [
+    `${summary.faults} faults`,
+    `${summary.edits.toLocaleString("en")} edits`,
+    `${summary.reconciles.toLocaleString("en")} reconciles, ${summary.failures} of them failed`,
+    `${summary.requests.toLocaleString("en")} requests`,
+    `${summary.handOvers} hand-overs`,
+    `longest drift ${formatDuration(summary.longestDrift)}`,
+    `longest stop ${formatDuration(summary.longestStop)}`,
+  ];
+  const width = Math.max(...invariants.map(({ name }) => name.length));
+  const table = invariants.map(({ name, state, checks, problem }) =>
+    `${name.padEnd(width)}  ${state.padEnd(9)}  ${checks}${problem ? `  ${problem}` : ""}`.trimEnd(),
+  );
+  const problems = problemsOf(summary);
+  const verdict = problems.length === 0 ? ["Every invariant held."] : problems;
+  return [
+    `After ${formatDuration(elapsed)} on ${api}, seed ${seed}: ${facts.join(", ")}`,
+    "",
+    ...table,
+    "",
+    `naive lane: ${naive}`,
+    "",
+    ...verdict,
+  ];
+}

@@ -1,0 +1,21 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import type { Answered } from "../../../web/page/commands.ts";
+import { connectionLine } from "../../../web/page/connection-line.ts";
+import type { Picture } from "../../../web/page/news.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+/** The subject of the page, the API server, and the answer to the last button. */
+export function pageHeader(
+  picture: Picture<Snapshot>,
+  answer: Answered | undefined,
+): TemplateResult {
+  const { snapshot } = picture;
+  return html`<header>
+      <div class="title">
+        <h1>dns-sync</h1>
+        ${snapshot === undefined ? nothing : html`<code>${snapshot.api}</code>`}
+      </div>
+      ${connectionLine(picture)}
+    </header>
+    <p class="answer" data-state=${answer?.state ?? "none"} aria-live="polite">${answer?.text}</p>`;
+}

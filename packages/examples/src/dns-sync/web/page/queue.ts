@@ -1,0 +1,44 @@
+import { html, nothing, type TemplateResult } from "lit-html";
+import { formatDuration } from "../../../terminal/duration.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+/** A bar this old is full, in milliseconds. */
+const LONG = 5_000;
+
+/** So many failing keys are shown. */
+const MOST = 8;
+
+/** The leader's queue: a bar per key in flight, and the keys that fail. */
+export function queueSection({ queue, inFlight, failing }: Snapshot, now: number): TemplateResult {
+  const bars = inFlight.map(
+    ({ key, age, attempt }) => html`<li>
+      <code>${key}</code>
+      <progress max=${LONG} value=${Math.min(age, LONG)} aria-label=${`${key} in flight`}></progress>
+      <small>${formatDuration(age)}${attempt > 1 ? `, attempt ${attempt}` : ""}</small>
+    </li>`,
+  );
+  const ladder = failing.slice(0, MOST).map(({ key, attempt, error, due }) => {
+    const wait = due - now;
+    return html`<li>
+      <code>${key}</code>
+      <span class="rungs" aria-hidden="true">${"▮".repeat(Math.min(attempt, 12))}</span>
+      <small>
+        ${attempt} failed, ${wait > 0 ? `again in ${formatDuration(wait)}` : "again now"}: ${error}
+      </small>
+    </li>`;
+  });
+  const more = failing.length - ladder.length;
+  return html`<section class="queue">
+    <h2>Queue of the leader</h2>
+    <p>
+      <span class="fact">queued <b>${queue.size}</b></span>
+      <span class="fact">delayed <b>${queue.delayed}</b></span>
+      <span class="fact">in flight <b>${inFlight.length}</b></span>
+      <span class="fact">failing <b>${failing.length}</b></span>
+    </p>
+    <div class="keys">
+      <ul aria-label="In flight">${bars}</ul>
+      <ul aria-label="Failing keys">${ladder}${more > 0 ? html`<li><small>and ${more} more</small></li>` : nothing}</ul>
+    </div>
+  </section>`;
+}

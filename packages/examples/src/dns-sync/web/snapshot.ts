@@ -1,0 +1,78 @@
+import type { LogEntry } from "../../web/log-entry.ts";
+import type { Invariant } from "../stage/invariants.ts";
+import type { FailingKey, KeyInFlight } from "../stage/replica/report.ts";
+
+/** A run as its page shows it: plain data. Instants are milliseconds since the epoch. */
+export interface Snapshot {
+  readonly at: number;
+  /** The API server, for people. */
+  readonly api: string;
+  /** Arguments with which kubectl reaches it. */
+  readonly kubectl: string;
+  /** Whether buttons can stop the API server and compact it. */
+  readonly canStopApi: boolean;
+  readonly records: number;
+  readonly replicas: readonly ReplicaSnapshot[];
+  readonly lease: LeaseSnapshot | undefined;
+  readonly queue: { readonly size: number; readonly delayed: number };
+  readonly inFlight: readonly KeyInFlight[];
+  readonly failing: readonly FailingKey[];
+  readonly provider: ProviderSnapshot;
+  /** Differences between records and provider. */
+  readonly drift: {
+    readonly now: number;
+    readonly history: readonly number[];
+    /** Milliseconds. */
+    readonly longest: number;
+  };
+  readonly totals: {
+    readonly faults: number;
+    readonly edits: number;
+    readonly reconciles: number;
+    readonly failures: number;
+    readonly handOvers: number;
+  };
+  readonly invariants: readonly Invariant[];
+  readonly naive: NaiveSnapshot | undefined;
+  /** The latest faults and what followed, the newest last. */
+  readonly log: readonly LogEntry[];
+}
+
+export interface ReplicaSnapshot {
+  readonly name: string;
+  readonly pid: number | undefined;
+  readonly state: "starting" | "standby" | "leads" | "paused" | "stopping" | "killed" | "gone";
+  /** Fencing token of its term. */
+  readonly token: number | undefined;
+  /** Bytes. */
+  readonly heap: number | undefined;
+}
+
+export interface LeaseSnapshot {
+  readonly holder: string;
+  readonly token: number;
+  readonly renewedAt: number;
+}
+
+export interface ProviderSnapshot {
+  readonly records: number;
+  /** Faults in force. */
+  readonly faults: readonly string[];
+  /** Requests of the last second. */
+  readonly used: number;
+  /** Requests a second that the quota allows. */
+  readonly rate: number;
+  readonly refused: number;
+}
+
+/** The official client's informer, beside. */
+export interface NaiveSnapshot {
+  readonly state: "alive" | "dead";
+  readonly reason: string | undefined;
+  /** Milliseconds from its start to its death. */
+  readonly after: number | undefined;
+  readonly drift: number;
+  readonly overlaps: number;
+  readonly events: number;
+  readonly errors: number;
+}

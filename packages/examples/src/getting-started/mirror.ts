@@ -1,0 +1,21 @@
+import type { Clock } from "@holdfast/clock";
+import { Controller, resync } from "@holdfast/controller";
+import { getText } from "./get-text.ts";
+
+export interface Files {
+  read(name: string): Promise<string | undefined>;
+  write(name: string, text: string): Promise<void>;
+}
+
+/** Keeps files equal to web pages. `pages` holds the URL of each file. */
+export function mirror(pages: Map<string, string>, files: Files, clock?: Clock): Controller {
+  return new Controller({
+    name: "mirror",
+    sources: [resync({ list: () => pages.keys(), period: 60 * 60_000 })],
+    async reconcile({ key, signal }) {
+      const wanted = await getText(pages.get(key) ?? "", signal, clock);
+      if ((await files.read(key)) !== wanted) await files.write(key, wanted);
+    },
+    clock,
+  });
+}

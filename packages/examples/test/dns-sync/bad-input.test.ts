@@ -1,0 +1,182 @@
+import { fromCrd } from "@holdfast/kubernetes";
+import { describe, expect, it } from "vitest";
+import { DnsRecord } from "../../src/dns-sync/operator/resources.ts";
+import { customResourceDefinitions } from "../../src/dns-sync/stage/manifests.ts";
+import { OperatorWorld } from "./operator-world.ts";
+
+/** Ten minutes with a good record and whatever `arrange` makes. */
+async function tenMinutes(world: OperatorWorld, arrange: () => Promise<unknown>): Promise<void> {
+  world.start();
+  await world.zone();
+  await arrange();
+  await world.record("good");
+  await world.clock.sleep(600_000);
+  expect(await world.stateOf("good")).toMatchObject([
+    "Synced",
+    "good.example.org is at the provider",
+  ]);
+}
+
+/** Requests for the records of an owner. */
+const asked = (world: OperatorWorld): number => world.provider.requests;
+
+describe("a record that the provider refuses", () => {
+  it.each([
+    {
+      what: "host",
+      spec: { host: "bad host!" },
+      says: 'name must be a DNS name, got "bad host!.example.org"',
+    },
+    { what: "empty host", spec: { host: "" }, says: 'name must be a DNS name, got ".example.org"' },
+    {
+      what: "value",
+      spec: { value: "999.0.2.1" },
+      says: 'value must be an IPv4 address, got "999.0.2.1"',
+    },
+    {
+      what: "type",
+      spec: { type: "LOC" },
+      says: 'type must be one of A, AAAA, CNAME, TXT, got "LOC"',
+    },
+  ])("rests with the reason in its status and in one Event: $what", async ({ spec, says }) => {
+    const world = new OperatorWorld();
+    await world.run(async () => {
+      await tenMinutes(world, () => world.record("bad", spec));
+      expect(await world.stateOf("bad")).toMatchObject(["Rejected", expect.stringContaining(says)]);
+      expect(await world.events()).toEqual(["bad Rejected"]);
+      // Two for the bad one; one for each look for drift at the good one.
+      expect(asked(world)).toBeLessThan(2 + 2 + 600 / 30);
+      await world.api.client.patch(DnsRecord, "default/bad", {
+        spec: { host: "bad", type: "A", value: "192.0.2.7" },
+      });
+      await world.clock.sleep(1_000);
+      expect(await world.stateOf("bad")).toMatchObject([
+        "Synced",
+        "bad.example.org is at the provider",
+      ]);
+    });
+  });
+});
+
+describe("a record whose zone does not exist", () => {
+  it("says so in its status and in one Event, asks for nothing, and goes on when the zone comes", async () => {
+    const world = new OperatorWorld();
+    await world.run(async () => {
+      await tenMinutes(world, () => world.record("lost", { zone: "nowhere" }));
+      expect(await world.stateOf("lost")).toEqual(["ZoneNotFound", "no DnsZone nowhere"]);
+      expect(await world.events()).toEqual(["lost ZoneNotFound"]);
+      await world.zone("nowhere", "example.net");
+      await world.clock.sleep(1_000);
+      expect(world.remote).toContain("lost.example.net A 192.0.2.1 60");
+      expect((await world.stateOf("lost"))[0]).toBe("Synced");
+    });
+  });
+});
+
+describe("two records for one name", () => {
+  it("leave it to the first; the second says so in its status and in one Event, and follows it", async () => {
+    const world = new OperatorWorld();
+    await world.run(async () => {
+      await tenMinutes(world, async () => {
+        await world.record("first", { host: "www" });
+        await world.clock.sleep(20_000);
+        await world.record("second", { host: "www", value: "192.0.2.2" });
+      });
+      expect(world.remote).toContain("www.example.org A 192.0.2.1 60");
+      const says = "www.example.org A belongs to another record";
+      expect(await world.stateOf("second")).toEqual(["Retrying", says]);
+      expect(await world.events()).toEqual(["second Retrying"]);
+      // Retries of the second every 15 s, looks for drift at the others.
+      expect(asked(world)).toBeLessThan(2 * 50 + 2 * 30);
+      await world.api.client.delete(DnsRecord, "default/first");
+      await world.clock.sleep(20_000);
+      expect(world.remote).toContain("www.example.org A 192.0.2.2 60");
+      expect((await world.stateOf("second"))[0]).toBe("Synced");
+    });
+  });
+});
+
+describe("a provider that answers HTML", () => {
+  it("is told in the status and in one Event, asked ever less often, and followed when it is well", async () => {
+    const world = new OperatorWorld();
+    world.start();
+    await world.run(async () => {
+      await world.zone();
+      const page = world.provider.faults.begin("html");
+      await world.record("www");
+      await world.clock.sleep(600_000);
+      expect(await world.stateOf("www")).toEqual([
+        "Retrying",
+        "the provider answered text/html, not JSON",
+      ]);
+      expect(await world.events()).toEqual(["www Retrying"]);
+      expect(asked(world)).toBeLessThan(60);
+      page[Symbol.dispose]();
+      await world.clock.sleep(20_000);
+      expect(world.remote).toEqual(["www.example.org A 192.0.2.1 60"]);
+    });
+  });
+});
+
+describe("a CRD of another version", () => {
+  it("stops nothing but the sync: lists become rare, and work begins when the version is served", async () => {
+    const world = new OperatorWorld();
+    const away = world.api.intercept({
+      resource: DnsRecord,
+      verbs: ["list", "watch"],
+      fault: { type: "status", status: 404, reason: "NotFound" },
+    });
+    world.start();
+    await world.run(async () => {
+      await world.zone();
+      await world.record("www");
+      await world.clock.sleep(600_000);
+      const lists = world.api.requests.filter(({ status }) => status === 404);
+      expect(lists.length).toBeLessThan(60);
+      expect(asked(world)).toBe(0);
+      away[Symbol.dispose]();
+      await world.clock.sleep(60_000);
+      expect(world.remote).toEqual(["www.example.org A 192.0.2.1 60"]);
+    });
+  });
+
+  it("without a field: the record says which, and others go on", async () => {
+    // Served as v1, but its records have addresses instead of a value.
+    const other = customResourceDefinitions().map((crd) => {
+      const text = JSON.stringify(crd).replace('"value":{', '"addresses":{');
+      return fromCrd(JSON.parse(text.replace('"type","value"', '"type"')));
+    });
+    const world = new OperatorWorld(other);
+    await world.run(async () => {
+      world.start();
+      await world.zone();
+      await world.record("www");
+      await world.clock.sleep(600_000);
+      expect(await world.stateOf("www")).toMatchObject([
+        "Rejected",
+        expect.stringContaining('value must be an IPv4 address, got ""'),
+      ]);
+      expect(await world.events()).toEqual(["www Rejected"]);
+      expect(asked(world)).toBe(2);
+    });
+  });
+});
+
+describe("an answer with 429", () => {
+  it("is retried after the time that it names", async () => {
+    const world = new OperatorWorld();
+    world.start();
+    await world.run(async () => {
+      await world.zone();
+      await world.clock.sleep(10_000);
+      const busy = world.provider.faults.begin("throttle");
+      await world.record("www");
+      await world.clock.sleep(10_500);
+      busy[Symbol.dispose]();
+      // At once, then every second, as Retry-After says.
+      expect(asked(world)).toBe(11);
+      await world.clock.sleep(1_000);
+      expect((await world.stateOf("www"))[0]).toBe("Synced");
+    });
+  });
+});

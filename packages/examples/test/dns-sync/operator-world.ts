@@ -1,0 +1,109 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { silentLogger } from "@holdfast/controller";
+import { builtIn, type KubeObject, runOperator } from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { seededRandom } from "@holdfast/wait";
+import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";
+import type { Fetch } from "../../src/dns-sync/operator/provider.ts";
+import { DnsRecord, DnsZone, type Item } from "../../src/dns-sync/operator/resources.ts";
+import { DnsProvider } from "../../src/dns-sync/provider/dns-provider.ts";
+import { definedResources } from "../../src/dns-sync/stage/manifests.ts";
+
+export interface EventObject extends KubeObject {
+  reason?: string;
+  note?: string;
+  regarding?: { name?: string };
+}
+export const Event = builtIn<EventObject>("events.k8s.io/v1", "Event");
+export const Lease = builtIn("coordination.k8s.io/v1", "Lease");
+
+/** `fetch` that asks a provider in memory. */
+export function fetchFrom(provider: DnsProvider): Fetch {
+  return async (input, init = {}) => {
+    const { pathname, search } = new URL(String(input));
+    const token = new Headers(init.headers).get("fencing-token") ?? undefined;
+    const request = { method: init.method ?? "GET", path: `${pathname}${search}`, token };
+    const answer = await provider.handle(request, init.signal as AbortSignal);
+    const headers = new Headers({ "content-type": answer.type });
+    if (answer.retryAfter !== undefined) headers.set("retry-after", `${answer.retryAfter}`);
+    return new Response(answer.body, { status: answer.status, headers });
+  };
+}
+
+/** An operator, an API double and a provider in memory, on one fake clock. */
+export class OperatorWorld {
+  readonly clock: FakeClock = new FakeClock();
+  readonly random = seededRandom(1);
+  readonly provider: DnsProvider = new DnsProvider({ clock: this.clock, random: this.random });
+  readonly api: FakeApi;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>[] = [];
+
+  constructor(resources = definedResources()) {
+    this.api = new FakeApi({ clock: this.clock, resources: [...resources, Event, Lease] });
+  }
+
+  /** Starts a replica. Resolves with a function that stops it. */
+  start(identity = "one", transport = this.api.transport): () => Promise<void> {
+    const stop = new AbortController();
+    const running = runOperator(
+      {
+        ...{ name: "dns-sync", identity, transport, clock: this.clock, random: this.random },
+        setup: dnsSync("http://provider", fetchFrom(this.provider)),
+        leaderElection: { namespace: "default" },
+        ...{ drainTimeout: 15_000, health: false, logger: silentLogger },
+      },
+      AbortSignal.any([this.#stop.signal, stop.signal]),
+    );
+    this.#running.push(running);
+    return async () => {
+      stop.abort();
+      await running;
+    };
+  }
+
+  /** Runs a test in the time of the world, and stops all replicas after it. */
+  async run(test: () => Promise<void>): Promise<void> {
+    await this.clock.run(async () => {
+      await test();
+      this.#stop.abort();
+      await Promise.all(this.#running);
+    });
+  }
+
+  async zone(name = "web", domain = "example.org", ttl = 60): Promise<void> {
+    await this.api.client.create(DnsZone, {
+      metadata: { namespace: "default", name },
+      spec: { domain, ttl },
+    });
+  }
+
+  async record(name: string, spec: Partial<Item["spec"]> = {}): Promise<string> {
+    const { metadata } = await this.api.client.create(DnsRecord, {
+      metadata: { namespace: "default", name },
+      spec: { zone: "web", host: name, type: "A", value: "192.0.2.1", ...spec },
+    });
+    return metadata.uid;
+  }
+
+  /** State and message of a record. */
+  async stateOf(name: string): Promise<readonly (string | undefined)[]> {
+    const record = await this.api.client.get(DnsRecord, `default/${name}`);
+    return [record.status?.state, record.status?.conditions[0]?.message];
+  }
+
+  /** "www.example.org A 192.0.2.1 60" for each remote record. */
+  get remote(): readonly string[] {
+    return this.provider.records
+      .list()
+      .map(({ name, type, value, ttl }) => `${name} ${type} ${value} ${ttl}`)
+      .sort();
+  }
+
+  async events(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for await (const { reason, regarding } of this.api.client.list(Event))
+      found.push(`${regarding?.name} ${reason}`);
+    return found.sort();
+  }
+}

@@ -1,0 +1,172 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { DnsRecord, DnsZone } from "../../src/dns-sync/operator/resources.ts";
+import { Lease, OperatorWorld } from "./operator-world.ts";
+
+const OPERATOR = fileURLToPath(new URL("../../src/dns-sync/operator/", import.meta.url));
+
+describe("the sources of the operator", () => {
+  const files = readdirSync(OPERATOR).map((name) => readFileSync(`${OPERATOR}${name}`, "utf8"));
+
+  it("are at most 150 lines of code in at most 4 files", () => {
+    const lines = files.flatMap((text) => text.split("\n"));
+    const code = lines.filter((line) => !/^\s*($|\/\/|\/\*|\*)/.test(line));
+    expect(files.length).toBeLessThanOrEqual(4);
+    expect(code.length).toBeLessThanOrEqual(150);
+  });
+
+  it("import public entry points and one another alone", () => {
+    const imports = files.flatMap((text) => [...text.matchAll(/from "([^"]+)"/g)]);
+    const others = imports
+      .map(([, name = ""]) => name)
+      .filter(
+        (name) =>
+          !/^(node:url|\.\/[a-z-]+\.ts|@holdfast\/(clock|wait|controller|kubernetes))$/.test(name),
+      );
+    expect(others).toEqual([]);
+  });
+});
+
+describe("a DnsRecord", () => {
+  it("is at the provider, with the ttl of its zone, and its status says so", async () => {
+    const world = new OperatorWorld();
+    world.start();
+    await world.run(async () => {
+      await world.zone();
+      await world.record("www");
+      await world.clock.sleep(10_000);
+      expect(world.remote).toEqual(["www.example.org A 192.0.2.1 60"]);
+      const { status, metadata } = await world.api.client.get(DnsRecord, "default/www");
+      expect(status?.conditions).toMatchObject([
+        {
+          type: "Ready",
+          status: "True",
+          reason: "Synced",
+          observedGeneration: metadata.generation,
+        },
+      ]);
+      expect(metadata.finalizers).toEqual(["dns.example.org/remote"]);
+      expect(await world.events()).toEqual([]);
+    });
+    expect(world.clock.waiters()).toBe(0);
+  });
+
+  it("follows its spec, and leaves nothing under an earlier name or type", async () => {
+    const world = new OperatorWorld();
+    world.start();
+    await world.run(async () => {
+      await world.zone();
+      await world.record("www");
+      await world.clock.sleep(10_000);
+      const spec = { host: "web", type: "TXT", value: "hello", ttl: 30 };
+      await world.api.client.patch(DnsRecord, "default/www", { spec });
+      await world.clock.sleep(1_000);
+      expect(world.remote).toEqual(["web.example.org TXT hello 30"]);
+    });
+  });
+
+  it("follows its zone", async () => {
+    const world = new OperatorWorld();
+    world.start();
+    await world.run(async () => {
+      await world.zone();
+      await world.record("www");
+      await world.record("own", { ttl: 5_000 });
+      await world.clock.sleep(10_000);
+      await world.api.client.patch(DnsZone, "default/web", {
+        spec: { domain: "example.com", ttl: 90 },
+      });
+      await world.clock.sleep(1_000);
+      expect(world.remote).toEqual([
+        "own.example.com A 192.0.2.1 5000",
+        "www.example.com A 192.0.2.1 90",
+      ]);
+    });
+  });
+
+  it("is gone at the provider before its finalizer", async () => {
+    const world = new OperatorWorld();
+    world.start();
+    await world.run(async () => {
+      await world.zone();
+      await world.record("www");
+      await world.clock.sleep(10_000);
+      const outage = world.provider.faults.begin("outage");
+      await world.api.client.delete(DnsRecord, "default/www");
+      await world.clock.sleep(60_000);
+      expect(await world.stateOf("www")).toMatchObject([
+        "Retrying",
+        expect.stringContaining("HTTP 503"),
+      ]);
+      expect(world.remote).toHaveLength(1);
+      outage[Symbol.dispose]();
+      await world.clock.sleep(20_000);
+      expect(await world.api.client.find(DnsRecord, "default/www")).toBeUndefined();
+      expect(world.remote).toEqual([]);
+    });
+  });
+
+  it("is mended when others change it, within 0.6 of its ttl", async () => {
+    const world = new OperatorWorld();
+    world.start();
+    await world.run(async () => {
+      await world.zone();
+      const owner = await world.record("www");
+      await world.clock.sleep(10_000);
+      for (const change of ["overwrite", "drop"] as const) {
+        const [record] = world.provider.records.of(owner);
+        if (record !== undefined)
+          world.provider.records[change]({ ...record, value: "203.0.113.9" });
+        expect(world.remote).not.toEqual(["www.example.org A 192.0.2.1 60"]);
+        await world.clock.sleep(37_000);
+        expect(world.remote).toEqual(["www.example.org A 192.0.2.1 60"]);
+      }
+    });
+  });
+
+  it("is asked for at most 100 times a second with all others, after a burst of 20", async () => {
+    const world = new OperatorWorld();
+    await world.run(async () => {
+      await world.zone();
+      for (let index = 0; index < 100; index++) await world.record(`r${index}`);
+      world.start();
+      while (world.provider.requests === 0) await world.clock.sleep(10);
+      await world.clock.sleep(1_000);
+      expect(world.provider.requests).toBeGreaterThan(115);
+      expect(world.provider.requests).toBeLessThanOrEqual(121);
+      await world.clock.sleep(3_000);
+      expect(world.provider.records.size).toBe(100);
+      expect(world.provider.requests).toBe(200);
+      expect(world.provider.overQuota).toBe(0);
+      expect(world.provider.audit.overlaps).toBe(0);
+    });
+  });
+});
+
+describe("two replicas", () => {
+  it("hand over: the provider refuses what the former leader had on its way", async () => {
+    const world = new OperatorWorld();
+    const stopFirst = world.start("one");
+    await world.run(async () => {
+      await world.zone();
+      await world.record("www");
+      await world.clock.sleep(10_000);
+      world.start("two");
+      const held = world.provider.holdNextWrite();
+      await world.api.client.patch(DnsRecord, "default/www", { spec: { value: "192.0.2.2" } });
+      const token = await held.token;
+      await stopFirst();
+      await world.clock.sleep(20_000);
+      expect(world.remote).toEqual(["www.example.org A 192.0.2.2 60"]);
+      await world.api.client.patch(DnsRecord, "default/www", { spec: { value: "192.0.2.3" } });
+      await world.clock.sleep(1_000);
+      expect(await held.arrive()).toBe(412);
+      expect(world.remote).toEqual(["www.example.org A 192.0.2.3 60"]);
+      expect(world.provider.refused).toBe(1);
+      expect(world.provider.audit.stale).toBe(0);
+      const { metadata } = await world.api.client.get(Lease, "default/dns-sync");
+      expect(Number(metadata.annotations?.["holdfast/token"])).toBeGreaterThan(token);
+    });
+  });
+});

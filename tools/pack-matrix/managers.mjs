@@ -1,0 +1,64 @@
+// The package managers, by exact version. Each installs the package.json of a folder; our own packages come
+// from the registry that the folder names.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { execute } from "../../runtimes/programs.mjs";
+import { readJson } from "../packages.mjs";
+import { registryEnv } from "../registry-env.mjs";
+
+const MINUTES = 60_000;
+
+/** @typedef {{ name: string, install: (folder: string, registry: string) => Promise<void> }} Manager */
+
+/**
+ * @param {string} caches - a folder for what a manager would take for the same version of an earlier run
+ * @returns {Manager[]}
+ */
+export function managers(caches) {
+  const { packageManager } = readJson("package.json");
+  return [
+    manager("npm@11.19.1", ["npm", "install", "--no-audit", "--no-fund"], npmrc),
+    manager(packageManager, ["pnpm", "install", "--config.pm-on-fail=ignore"], npmrc),
+    manager("@yarnpkg/cli-dist@4.18.1", ["yarn", "install", "--no-immutable"], yarnrc, {
+      YARN_CACHE_FOLDER: join(caches, "yarn"),
+      YARN_ENABLE_GLOBAL_CACHE: "false",
+    }),
+    manager("bun@1.4.5", ["bun", "install"], npmrc, { BUN_INSTALL_CACHE_DIR: join(caches, "bun") }),
+  ];
+}
+
+/** @returns {Manager} */
+function manager(spec, command, configure, caches = {}) {
+  return {
+    name: spec.replace("@yarnpkg/cli-dist", "yarn").replace("@", " "),
+    async install(folder, registry) {
+      mkdirSync(folder, { recursive: true });
+      configure(folder, registry);
+      // The binary of bun comes by an install script.
+      const env = { ...registryEnv(), ...caches, npm_config_ignore_scripts: "false" };
+      const args = ["--yes", "-p", spec, "-c", command.join(" ")];
+      const options = { cwd: folder, env, limit: 10 * MINUTES };
+      const { code, lines, errors } = await execute("npx", args, options);
+      if (code !== 0)
+        throw new Error([`${command.join(" ")} failed`, ...lines, ...errors].join("\n"));
+    },
+  };
+}
+
+function npmrc(folder, registry) {
+  writeFileSync(join(folder, ".npmrc"), `@holdfast:registry=${registry}\n`);
+  // Ours alone: this folder is no part of a workspace around it.
+  writeFileSync(join(folder, "pnpm-workspace.yaml"), "packages: []\nstrictDepBuilds: false\n");
+}
+
+function yarnrc(folder, registry) {
+  const lines = [
+    "nodeLinker: node-modules",
+    "enableTelemetry: false",
+    "npmMinimalAgeGate: 0",
+    'unsafeHttpWhitelist: ["127.0.0.1"]',
+    `npmScopes: { holdfast: { npmRegistryServer: "${registry}" } }`,
+  ];
+  writeFileSync(join(folder, ".yarnrc.yml"), `${lines.join("\n")}\n`);
+  writeFileSync(join(folder, "yarn.lock"), "");
+}

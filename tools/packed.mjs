@@ -1,0 +1,78 @@
+// What has to be true of a tarball beyond the rules that publint and attw know.
+import { posix } from "node:path";
+
+const ALWAYS = ["LICENSE", "NOTICE", "README.md", "package.json"];
+
+/**
+ * Files that are missing, and files that nobody can reach.
+ *
+ * @param {string[]} files
+ * @param {any} manifest
+ * @param {(file: string) => string} read
+ */
+export function problemsOfFiles(files, { exports }, read) {
+  const targets = Object.values(exports).filter((target) => typeof target === "object");
+  const entries = targets.map((target) => target.default.slice(2));
+  const wanted = [...ALWAYS, ...entries, ...targets.map((target) => target.types.slice(2))];
+  const missing = wanted.filter((file) => !files.includes(file));
+  const scripts = files.filter((file) => /^dist\/.*\.js$/.test(file));
+  const others = scripts.filter(
+    (file) => !entries.includes(file) && !file.startsWith("dist/shared/"),
+  );
+  // An entry point that only passes on what others share has nothing to map.
+  const unmapped = scripts.filter(
+    (file) =>
+      !files.includes(`${file}.map`) &&
+      !/^((import|export) [{*"].*\n*|\/\/.*\n*)*$/.test(read(file)),
+  );
+  const lost = files
+    .filter((file) => file.endsWith(".js.map"))
+    .flatMap((file) => {
+      const sources = JSON.parse(read(file)).sources.map((one) => posix.join(file, "..", one));
+      return sources.filter((source) => !files.includes(source)).map((one) => `${file}: ${one}`);
+    });
+  const orphans = files
+    .filter((file) => /^dist\/.*\.d\.ts$/.test(file))
+    .filter((file) => !files.includes(file.replace(/^dist\/(.*)\.d\.ts$/, "src/$1.ts")));
+  const stray = files.filter(
+    (file) => !ALWAYS.includes(file) && !/^(dist\/.*\.(js|d\.ts)(\.map)?|src\/.*\.ts)$/.test(file),
+  );
+  return [
+    ...missing.map((file) => `${file} is missing`),
+    ...others.map((file) => `${file} is neither an entry point nor shared by some`),
+    ...unmapped.map((file) => `${file} has no source map`),
+    ...lost.map((map) => `${map} is mapped and missing`),
+    ...orphans.map((file) => `${file} has no source`),
+    ...stray.map((file) => `${file} does not belong there`),
+  ];
+}
+
+/** @param {any} manifest */
+export function problemsOfManifest(manifest) {
+  const { dependencies = {}, peerDependencies = {}, publishConfig = {}, exports } = manifest;
+  const text = JSON.stringify(manifest);
+  return [
+    ...["workspace:", "catalog:", "@holdfast/source"]
+      .filter((word) => text.includes(word))
+      .map((word) => `package.json says ${word}, which only this workspace reads`),
+    ...Object.entries({ ...dependencies, ...peerDependencies })
+      .filter(([name, range]) => name.startsWith("@holdfast/") && !/^~\d/.test(range))
+      .map(([name, range]) => `${name} is ${range}; only ~ keeps its /internal in step`),
+    ...["description", "keywords", "license", "engines"]
+      .filter((field) => manifest[field] === undefined)
+      .map((field) => `package.json has no ${field}`),
+    ...(publishConfig.access === "public" && publishConfig.provenance === true
+      ? []
+      : ["publishConfig needs access public and provenance true"]),
+    ...(exports["./package.json"] === undefined ? ["exports hides package.json"] : []),
+  ];
+}
+
+/** Links that a registry cannot follow: it has no files beside the README. */
+export function problemsOfReadme(text) {
+  const prose = text.replace(/^ *```[\s\S]*?^ *```/gm, "");
+  return [...prose.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)/gm)]
+    .map(([, inline, reference]) => inline ?? reference ?? "")
+    .filter((target) => !/^(https?:|mailto:|#)/.test(target))
+    .map((target) => `README.md links to ${target}, which a registry page cannot open`);
+}

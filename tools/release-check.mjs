@@ -1,0 +1,141 @@
+// What has to hold before a release, beside .ci/run: one version, a changelog that has it and names every
+// change of the public surface since the last tag, and a repository that provenance can point at.
+//
+// `node tools/release-check.mjs` prints each problem; `node tools/release-check.mjs v1.2.3` compares the tag, too.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { publicPackages, run } from "./packages.mjs";
+import { repositoryUrl } from "./repository.mjs";
+
+/**
+ * @typedef {object} Facts
+ * @property {string | undefined} repository
+ * @property {Record<string, string>} versions - by package
+ * @property {string} changelog
+ * @property {string} [tag] - what is released
+ * @property {{ path: string, before: string, after: string }[]} reports - before is empty for a new entry point
+ * @property {string} [lastVersion] - undefined before the first release
+ */
+
+/**
+ * @param {Facts} facts
+ * @returns {string[]} why this is no release yet
+ */
+export function problemsOfRelease({ repository, versions, changelog, tag, reports, lastVersion }) {
+  const all = [...new Set(Object.values(versions))];
+  const [version = ""] = all;
+  if (all.length > 1) return [`packages have different versions: ${JSON.stringify(versions)}`];
+  const section = sectionOf(changelog, version);
+  const changes = lastVersion === undefined ? [] : reports.flatMap(changesOf);
+  return [
+    ...(repository === undefined
+      ? ["set `repository` in the package.json of the root: provenance names it"]
+      : []),
+    ...(tag !== undefined && tag !== `v${version}` ? [`the tag ${tag} is not v${version}`] : []),
+    ...(section === undefined
+      ? [`CHANGELOG.md needs a heading "## ${version}, YYYY-MM-DD", and entries below it`]
+      : changes
+          .filter(({ path, name }) => !isInternal(path) && !names(section, name))
+          .map(
+            ({ path, name, kind }) => `${path}: \`${name}\` ${kind}; CHANGELOG.md does not say so`,
+          )),
+    ...(isPatch(lastVersion, version)
+      ? changes
+          .filter(({ path }) => isInternal(path))
+          .map(({ path, name, kind }) => `${path}: \`${name}\` ${kind}; that takes a minor version`)
+      : []),
+  ];
+}
+
+/** The entries of a version with a date; an unreleased one is none. */
+function sectionOf(changelog, version) {
+  const section = changelog
+    .split(/^(?=## )/m)
+    .find((text) => text.startsWith(`## ${version}, `) && /^## \S+ \d{4}-\d\d-\d\d$/m.test(text));
+  const [, ...entries] = section?.split("\n") ?? [];
+  return entries.join("").trim() === "" ? undefined : section;
+}
+
+/** What differs between two states of a report. */
+function changesOf({ path, before, after }) {
+  const [old, now] = [exportsOf(before), exportsOf(after)];
+  const names = [...new Set([...old.keys(), ...now.keys()])];
+  return names
+    .filter((name) => old.get(name) !== now.get(name))
+    .map((name) => ({ path, name, kind: kindOf(old.has(name), now.has(name)) }));
+}
+
+function kindOf(wasThere, isThere) {
+  if (!wasThere) return "is new";
+  return isThere ? "has changed" : "is gone";
+}
+
+/** The exports of a report by name: a block starts with a blank line and `export`. */
+function exportsOf(report) {
+  const blocks = report.split(/\n\n(?=export )/).slice(1);
+  return new Map(blocks.map((block) => [nameOf(block), block.trimEnd()]));
+}
+
+function nameOf(block) {
+  const [, renamed] = /^export \{ \w+ as (\w+) \};$/m.exec(block) ?? [];
+  const [, name] =
+    /^export (?:\{ |declare |abstract |class |interface |type |function |const |enum |namespace )+(\w+)/.exec(
+      block,
+    ) ?? [];
+  return renamed ?? name ?? block;
+}
+
+function names(section, name) {
+  return [...section.matchAll(/`([^`]+)`/g)].some(([, code = ""]) =>
+    code.split(/\W+/).includes(name),
+  );
+}
+
+function isInternal(path) {
+  return path.endsWith("/internal.api.txt");
+}
+
+function isPatch(lastVersion, version) {
+  const minorOf = (text) => text.split(".").slice(0, 2).join(".");
+  return lastVersion !== undefined && minorOf(lastVersion) === minorOf(version);
+}
+
+/** @returns {Facts} */
+function factsOfRepository(tag) {
+  const git = (...args) => run("git", args).trim();
+  if (git("rev-parse", "--is-shallow-repository") === "true")
+    throw new Error("this clone has no history to compare with: git fetch --unshallow --tags");
+  const packages = publicPackages();
+  const versions = packages.map(({ manifest: { name, version } }) => [name, version]);
+  const last = git("tag", "--list", "v*", "--merged", "HEAD", "--sort=-v:refname")
+    .split("\n")
+    .find((one) => one !== "" && !versions.some(([, version]) => one === `v${version}`));
+  const now = packages.flatMap(({ folder }) =>
+    readdirSync(`${folder}/api`).map((file) => `${folder}/api/${file}`),
+  );
+  const old = last === undefined ? "" : git("ls-tree", "-r", "--name-only", last, "packages");
+  const then = old.split("\n").filter((path) => path.endsWith(".api.txt"));
+  return {
+    repository: repositoryUrl(),
+    versions: Object.fromEntries(versions),
+    changelog: readFileSync("CHANGELOG.md", "utf8"),
+    ...(tag === undefined ? {} : { tag }),
+    ...(last === undefined ? {} : { lastVersion: last.slice(1) }),
+    reports: [...new Set([...now, ...then])].map((path) => ({
+      path,
+      before: then.includes(path) ? git("show", `${last}:${path}`) : "",
+      after: now.includes(path) ? readFileSync(path, "utf8") : "",
+    })),
+  };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+  const facts = factsOfRepository(process.argv[2]);
+  const problems = problemsOfRelease(facts);
+  for (const problem of problems) console.error(problem);
+  const since =
+    facts.lastVersion === undefined ? "the first release" : `since ${facts.lastVersion}`;
+  if (problems.length === 0) console.log(`This can be released: ${since}.`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}

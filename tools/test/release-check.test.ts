@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { problemsOfRelease } from "../release-check.mjs";
+
+const report = (...exports: string[]) => ["// @t/a\n// Made by it.", ...exports].join("\n\n");
+const before = report("export declare function stop(): void;", 'export { Kept } from "@t/b";');
+const after = report(
+  "export declare function stop(now: boolean): void;",
+  "export interface StopOptions {\n    readonly now: boolean;\n}",
+);
+const path = "packages/a/api/index.api.txt";
+
+const facts = {
+  repository: "https://forge.test/us/it",
+  versions: { "@t/a": "1.3.0", "@t/b": "1.3.0" },
+  changelog:
+    "# Changelog\n\n## 1.3.0, 2026-11-23\n\n- `stop(now)` and `StopOptions`. `Kept` is gone.\n\n## 1.2.0, 2026-01-01\n\n- `other`\n",
+  tag: "v1.3.0",
+  lastVersion: "1.2.0",
+  reports: [{ path, before, after }],
+};
+
+describe("a release", () => {
+  it("is fine when the changelog names every change of the public surface", () => {
+    expect(problemsOfRelease(facts)).toEqual([]);
+  });
+
+  it("fails for each change that the changelog does not name", () => {
+    const changelog =
+      "# Changelog\n\n## 1.3.0, 2026-11-23\n\n- stop is `stopped`.\n\n## 1.2.0, 2026-01-01\n\n- `stop`\n";
+    expect(problemsOfRelease({ ...facts, changelog })).toEqual([
+      `${path}: \`stop\` has changed; CHANGELOG.md does not say so`,
+      `${path}: \`Kept\` is gone; CHANGELOG.md does not say so`,
+      `${path}: \`StopOptions\` is new; CHANGELOG.md does not say so`,
+    ]);
+  });
+
+  it.each([
+    {
+      name: "no section for the version",
+      changelog: "# Changelog\n\n## 1.2.0, 2026-01-01\n\n- a\n",
+    },
+    { name: "a section without a date", changelog: "## 1.3.0, unreleased\n\n- a\n" },
+    {
+      name: "a section without entries",
+      changelog: "## 1.3.0, 2026-11-23\n\n## 1.2.0, 2026-01-01\n",
+    },
+  ])("fails with $name", ({ changelog }) => {
+    expect(problemsOfRelease({ ...facts, changelog })).toEqual([
+      'CHANGELOG.md needs a heading "## 1.3.0, YYYY-MM-DD", and entries below it',
+    ]);
+  });
+
+  it("compares nothing before the first one", () => {
+    const { lastVersion: _, ...first } = facts;
+    const changelog = "## 1.3.0, 2026-11-23\n\n- everything\n";
+    expect(problemsOfRelease({ ...first, changelog })).toEqual([]);
+  });
+
+  it("fails without a repository, with another tag, and with two versions", () => {
+    expect(problemsOfRelease({ ...facts, repository: undefined, tag: "v1.3.1" })).toEqual([
+      "set `repository` in the package.json of the root: provenance names it",
+      "the tag v1.3.1 is not v1.3.0",
+    ]);
+    expect(problemsOfRelease({ ...facts, versions: { "@t/a": "1.3.0", "@t/b": "1.2.0" } })).toEqual(
+      ['packages have different versions: {"@t/a":"1.3.0","@t/b":"1.2.0"}'],
+    );
+  });
+
+  it("may change /internal with a minor version only, and need not say so", () => {
+    const reports = [{ path: "packages/a/api/internal.api.txt", before, after: report() }];
+    expect(problemsOfRelease({ ...facts, reports })).toEqual([]);
+    expect(problemsOfRelease({ ...facts, reports, lastVersion: "1.3.0-rc.1" })).toEqual([
+      "packages/a/api/internal.api.txt: `stop` is gone; that takes a minor version",
+      "packages/a/api/internal.api.txt: `Kept` is gone; that takes a minor version",
+    ]);
+  });
+
+  it("reads the name of every kind of export", () => {
+    const kinds = [
+      "export declare abstract class A {\n}",
+      "export type B<T> = T;",
+      "export declare const C: number;",
+      "export declare const hidden: number;\nexport { hidden as D };",
+      "export declare enum E {\n}",
+    ];
+    const reports = [{ path, before: report(), after: report(...kinds) }];
+    const changelog = "## 1.3.0, 2026-11-23\n\n- nothing\n";
+    const found = problemsOfRelease({ ...facts, changelog, reports });
+    expect(found.map((problem) => /`(\w+)`/.exec(problem)?.[1])).toEqual(["A", "B", "C", "D", "E"]);
+  });
+});
