@@ -27,12 +27,9 @@ export default {
     "packages/kubernetes",
   ],
   projectDocuments: [
-    "README.md",
+    "*.md",
     "docs/*.md",
     "docs/site/playground.md",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
     "packages/examples/README.md",
     "packages/examples/src/*/README.md",
     "docs/adr/*.md",

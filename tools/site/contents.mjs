@@ -56,6 +56,7 @@ export const contents = [
     pages: [
       "packages/examples/README.md",
       "packages/examples/src/supervisor/README.md",
+      "packages/examples/src/dns-sync/README.md",
       "packages/examples/src/outbox/README.md",
       "packages/examples/src/grpc-connect/README.md",
       "packages/examples/src/herd/README.md",
@@ -65,7 +66,14 @@ export const contents = [
   },
   {
     title: "Project",
-    pages: ["CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/mutation.md"],
+    pages: [
+      "CHANGELOG.md",
+      "ARCHITECTURE.md",
+      "CONTRIBUTING.md",
+      "SECURITY.md",
+      "CODE_OF_CONDUCT.md",
+      "docs/mutation.md",
+    ],
   },
   { title: "Decisions", pages: ["docs/adr/README.md", ...decisions] },
 ];

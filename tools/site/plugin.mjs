@@ -48,6 +48,8 @@ export function load(app) {
 /** Files that a browser would save rather than show. */
 const CODE = /\.([cm]?[jt]s|ya?ml|md)$/;
 
+const ANCHOR = /<a [^>]*class="tsd-anchor-icon">[\s\S]*?<\/a>/g;
+
 /** TypeDoc names a document by its path, without the extension. */
 function pathOf(name) {
   return name.endsWith(".md") ? name : `${name}.md`;
@@ -57,6 +59,7 @@ function pathOf(name) {
 function finished(html) {
   return html
     .replaceAll(/href="[^"]*assets\/icons\.svg#/g, 'href="#') // the symbols are in each page; a file may not load them
+    .replaceAll(/<summary[\s\S]*?<\/summary>/g, (title) => title.replace(ANCHOR, "")) // no button holds a link
     .replaceAll(/(href="[^"]*media\/[^"]+\.(?:[cm]?[jt]s|ya?ml|md))"/g, '$1.txt"')
     .replace('<div class="col-content">', '<main class="col-content" id="content" tabindex="-1">')
     .replace(

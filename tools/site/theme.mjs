@@ -40,13 +40,13 @@ export class HoldfastTheme extends DefaultTheme {
       ...documentsOf(project, [PLAYGROUND]).map(page),
       ...guides,
       ...packages.map((pack) => ({
-        ...this.#entry(pack),
+        text: pack.name,
         class: "package",
         children: [
           ...this.#names(pack),
           ...modules
             .filter(({ name }) => name.startsWith(`${pack.name}/`))
-            .map((entry) => ({ ...this.#entry(entry), children: this.#names(entry) })),
+            .map((entry) => ({ text: entry.name, children: this.#names(entry) })),
         ],
       })),
     ];
@@ -57,10 +57,15 @@ export class HoldfastTheme extends DefaultTheme {
     return { text: name, path: this.router.getFullUrl(reflection), kind };
   }
 
+  /** A page of its own for the entry point: a title that opens a list cannot be a link too. */
   #names(module) {
-    return [...(module.children ?? [])]
-      .sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name))
-      .map((child) => this.#entry(child));
+    const names = [...(module.children ?? [])].sort(
+      (a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name),
+    );
+    return [
+      { text: "Overview", path: this.router.getFullUrl(module) },
+      ...names.map((child) => this.#entry(child)),
+    ];
   }
 }
 
@@ -82,7 +87,7 @@ function documentsOf(project, paths) {
 class HoldfastContext extends DefaultThemeRenderContext {
   constructor(router, theme, page, options) {
     super(router, theme, page, options);
-    const { defaultLayout, documentTemplate, typeDetailsIfUseful } = this;
+    const { defaultLayout, documentTemplate, moduleReflection, typeDetailsIfUseful } = this;
 
     this.defaultLayout = (template, event) => {
       const html = defaultLayout(template, event);
@@ -107,6 +112,10 @@ class HoldfastContext extends DefaultThemeRenderContext {
       const table = isParameter && type && optionsTable(this, reflection, type);
       return table || typeDetailsIfUseful(reflection, type);
     };
+
+    // The overview of the API lists entry points; guides have the sidebar.
+    this.moduleReflection = (module) =>
+      module.isProject() ? this.#entryPoints(module) : moduleReflection(module);
 
     this.toolbar = () => this.#toolbar();
     this.header = (event) => this.#header(event);
@@ -236,6 +245,14 @@ class HoldfastContext extends DefaultThemeRenderContext {
         { id: "tsd-search-status", "aria-live": "polite", "aria-atomic": "true" },
         h("div", null, "Loading…"),
       ),
+    );
+  }
+
+  #entryPoints(project) {
+    return h(
+      "dl",
+      { class: "tsd-member-summaries" },
+      project.children.map((module) => this.moduleMemberSummary(module)),
     );
   }
 

@@ -16,7 +16,7 @@ describe("the contents of the site", () => {
   it("lists each guide once", () => {
     expect(listed).toEqual([...new Set(listed)]);
     const guides = documentation(root).filter(
-      (path) => /^docs\/(adr\/)?[^/]+\.md$|^[A-Z]+\.md$/.test(path) && path !== PLAYGROUND,
+      (path) => /^docs\/(adr\/)?[^/]+\.md$|^[A-Z_]+\.md$/.test(path) && path !== PLAYGROUND,
     );
     expect(guides.filter((path) => !listed.includes(path))).toEqual([]);
   });
