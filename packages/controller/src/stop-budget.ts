@@ -7,7 +7,7 @@
  * stops all its groups within `STOP_TIMEOUT`, and exits before the platform kills the process.
  */
 
-/** How long a controller goes on with queued and running keys after the abort. */
+/** Maximum time of queued and running keys after the abort of a controller. */
 export const GRACE = 15_000;
 
 /** How long a controller waits for a reconcile after aborting its signal. */

@@ -113,7 +113,7 @@ export class Outbox<Tx extends object> {
    *
    * @param tx - the transaction
    * @param message - the message
-   * @throws RangeError or TypeError that names the field; the transaction goes on
+   * @throws RangeError or TypeError that names the field; the transaction continues
    */
   async save(tx: Tx, message: NewMessage): Promise<Message> {
     requireTransaction(tx);

@@ -80,7 +80,7 @@ export interface LeaderElectorOptions {
   readonly onNewLeader?: ((leader: string | undefined) => unknown) | undefined;
 
   /**
-   * Called with errors of `lead`, of `onNewLeader`, of the lock and of the logger. The elector goes on.
+   * Called with errors of `lead`, of `onNewLeader`, of the lock and of the logger. The elector continues.
    *
    * @defaultValue none: an error of `lead` or a hook rejects {@link LeaderElector.run} once the lease is
    * released; one of the lock is retried, shown in {@link LeaderElector.status} and logged: the first in

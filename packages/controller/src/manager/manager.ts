@@ -131,7 +131,7 @@ export class Manager implements AsyncDisposable {
    *
    * @param signal - stops the manager; the runnables receive its reason
    * @param options - see {@link RunOptions}
-   * @returns a promise that resolves when all runnables have stopped as told. After any problem it
+   * @returns a promise that resolves when all runnables have stopped after the abort. After any problem it
    * rejects, once everything has stopped, with an `AggregateError` of {@link RunnableError}s in the order
    * in which they happened. Later problems are only logged. A bad argument rejects with a TypeError, a
    * second call with an Error

@@ -158,7 +158,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    * Call it before the work item is done: the delay counts from now. A failure during the back-off of an
    * earlier one does not make the next delay longer (kubernetes/kubernetes#132805).
    *
-   * If the key was added since it was taken, the added item stays the one that is handed out next.
+   * If the key was added while in flight, the added item stays the next one.
    *
    * @param item - the item to hand out if its key was not added meanwhile
    * @param options - its priority; see {@link AddOptions}

@@ -40,7 +40,7 @@ export class ObjectTable {
   }
 
   /**
-   * Makes the changes, all of them or none, and then tells of each.
+   * Applies the changes, all of them or none, and then reports each.
    *
    * @throws the error of an index function; no change is made then
    */

@@ -28,7 +28,7 @@ const Crd = builtIn<CrdObject>("apiextensions.k8s.io/v1", "CustomResourceDefinit
 export interface EnsureCrdOptions extends CallOptions {}
 
 /**
- * Creates a CustomResourceDefinition, or replaces the spec of the one that is there, and waits until the
+ * Creates a CustomResourceDefinition, or replaces the spec of the existing one, and waits until the
  * server serves its objects: until it is established, and each served version was listed once.
  *
  * It does not wait until a changed schema is in force: a server gives no sign of that, and each server of a

@@ -130,7 +130,7 @@ export class Cluster implements Runnable {
    * @param signal - ends every list and watch, at once
    * @param options - see `RunOptions` of `@holdfast/controller`
    * @returns a promise that resolves after the abort. No request, timer or listener remains. Informers keep
-   * their objects, and go on from them in another run. Rejects with an Error if the cluster is already running, and
+   * their objects, and continue from them in another run. Rejects with an Error if the cluster is already running, and
    * with the error of a `backoff` that ends
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
@@ -148,7 +148,7 @@ export class Cluster implements Runnable {
   }
 
   /**
-   * Resolves when the first list of every informer is complete, however long that takes: `status()` says why it
+   * Resolves when the first list of every informer is complete, without a time limit: `status()` shows why it
    * is not. Rejects with `signal.reason` after an abort.
    */
   ready(signal: AbortSignal): Promise<void> {
@@ -162,7 +162,7 @@ export class Cluster implements Runnable {
    * since its caches may lag behind the last writes of its predecessor.
    *
    * An informer asks for the server's current version and waits until its watch has come to it. It lists when
-   * the watch has not moved for 1 s, after 5 s, and if the version is not to be had. So it takes about 1 s for a
+   * the watch has not moved for 1 s, after 5 s, and if the version is not available. So it takes about 1 s for a
    * kind of which nothing has changed lately. Rejects with `signal.reason` after an abort.
    */
   async catchUp(signal: AbortSignal): Promise<void> {

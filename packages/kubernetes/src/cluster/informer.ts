@@ -24,7 +24,7 @@ export interface InformerSourceOptions<T extends KubeObject = KubeObject> {
  * The objects of a resource that match a selector, in memory and up to date. Made by `Cluster.watch`.
  *
  * Objects are frozen and shared. A write of the cluster's own client is seen here before its call resolves;
- * writes of others when the server tells of them.
+ * writes of others when the server reports them.
  */
 export interface Informer<T extends KubeObject = KubeObject> {
   /** Number of objects. */

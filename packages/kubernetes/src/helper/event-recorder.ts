@@ -69,7 +69,7 @@ export interface EventDetails {
  * | an event of the same object, type, reason and action within 6 minutes | is a repetition: only a count, written every 10 s at most. The note stays that of the first |
  * | 25 events of one object at once, then one in 5 minutes | others are dropped |
  * | 1,000 events that the server has not taken | others are dropped |
- * | a failed write | is retried 12 times, then dropped; one that the server refuses is dropped at once |
+ * | a failed write | is retried 12 times, then dropped; an event that the server rejects is dropped at once |
  * | a stop | all that is left is sent, for at most 2 s |
  *
  * Events are a courtesy for people: they may get lost, and the server removes them after an hour. Use the

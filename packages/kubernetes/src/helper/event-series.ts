@@ -125,7 +125,7 @@ export class EventSeriesTable {
     this.#series.delete(key);
   }
 
-  /** A series whose event the server has removed goes on in a new event. */
+  /** A series whose event the server has removed continues in a new event. */
   restart(key: string, series: EventSeries): void {
     this.#series.set(key, { ...series, number: ++this.#number, written: 0 });
   }

@@ -59,7 +59,7 @@ const REASON = /^[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/;
  *
  * @param conditions - the conditions so far. Not changed
  * @param update - see {@link ConditionUpdate}
- * @param clock - tells the time of a transition. Default: `realClock`
+ * @param clock - clock for the time of a transition. Default: `realClock`
  * @returns the same array if nothing has changed, so that no status needs to be written. Else a new one;
  * `lastTransitionTime` changes only with `status`
  * @throws TypeError or RangeError for a type, a status or a reason that Kubernetes does not allow

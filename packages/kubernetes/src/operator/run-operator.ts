@@ -46,12 +46,12 @@ interface Parts {
  *
  * `setup` declares informers, once. The function that it returns makes controllers, once per term, after
  * the caches have caught up with the last writes of the leader before. A standby has warm caches, is ready and
- * healthy. A lost lease aborts the work at once; the process goes on and campaigns again.
+ * healthy. A lost lease aborts the work at once; the process continues and campaigns again.
  *
  * | Probe | Fails while |
  * | --- | --- |
  * | `/readyz` | the start is not over; an informer has not synced, or has had no living watch for 15 minutes or ever; the lock has not answered for a lease |
- * | `/healthz` | work goes on although its lease has run out |
+ * | `/healthz` | work continues although its lease has expired |
  *
  * @param options - see {@link OperatorOptions}
  * @param signal - stops the operator. Default: only `signals` do

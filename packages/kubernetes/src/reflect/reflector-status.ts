@@ -29,7 +29,7 @@ export interface ReflectorStatus {
   readonly lastEventAt: number | undefined;
   /**
    * Milliseconds since the watch was last accepted, or has brought an event or a bookmark. A bookmark comes about
-   * once a minute. `null` if no watch was ever accepted: lists and probes do not count. `lastError` says why.
+   * once a minute. `null` if no watch was ever accepted: lists and probes do not count. `lastError` is the reason.
    */
   readonly silentFor: number | null;
   /** The last error, if there was one. It stays when a later pass succeeds. */

@@ -103,7 +103,7 @@ export class Reflector implements PassObserver {
   /**
    * Resolves when the store has everything that the server has now: the watch has come to the server's version,
    * or a list that was begun later is complete. It is asked for when the watch has not moved for 1 s, after
-   * 5 s, and if the version is not to be had. Rejects with `signal.reason`.
+   * 5 s, and if the version is not available. Rejects with `signal.reason`.
    */
   async catchUp(signal: AbortSignal): Promise<void> {
     const begun = this.#lists;

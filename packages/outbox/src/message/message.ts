@@ -4,7 +4,7 @@
  * | Status | Meaning |
  * | --- | --- |
  * | `pending` | saved with the business change; no attempt has failed yet |
- * | `failed` | the last attempt failed; `nextScheduleTime` says when the next one is |
+ * | `failed` | the last attempt failed; `nextScheduleTime` is the time of the next one |
  * | `success` | the receiver has confirmed it |
  * | `dead` | it failed more often than it may, or can never succeed; only a replay brings it back |
  */

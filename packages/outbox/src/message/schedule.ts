@@ -17,7 +17,7 @@ export type Schedule = Pick<Message, "initBackoff" | "backoffFactor">;
 
 /**
  * How long a message waits after its `failures`-th failure, in milliseconds: `init × factor^failures`.
- * After none, that is the time its first attempt has before other relays take it for forgotten.
+ * After none, that is the time its first attempt has before other relays treat it as abandoned.
  *
  * @param failures - whole, at least 0
  * @param schedule - the message, or its schedule alone

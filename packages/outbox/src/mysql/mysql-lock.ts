@@ -85,7 +85,7 @@ export class MySqlLock implements ResourceLock {
     });
   }
 
-  /** Every version is a new one, so the row that is there afterwards tells whether it was written. */
+  /** Every version is a new one, so the row afterwards shows whether it was written. */
   async #write(
     { holder, leaseDuration, acquiredAt, renewedAt, transitions }: LeaseRecord,
     signal: AbortSignal,

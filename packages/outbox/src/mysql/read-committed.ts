@@ -11,7 +11,7 @@ export interface ReadCommittedDatabase extends Database {
   readCommitted<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value>;
 }
 
-/** The server has ended a transaction, or a statement, for others to go on. */
+/** The server ended a transaction or a statement in favour of others. */
 const LOCK_WAIT_TIMEOUT = 1205;
 const DEADLOCK = 1213;
 
@@ -19,7 +19,7 @@ export const DUPLICATE_ENTRY = 1062;
 
 /**
  * How often, and after which waits in milliseconds, a transaction is tried again. Without jitter: of those
- * in a deadlock the server ends one, and the others go on.
+ * in a deadlock the server ends one, and the others continue.
  */
 const RETRIES = 5;
 const BACKOFF = { duration: 5, factor: 2 };
@@ -30,7 +30,7 @@ interface Limits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Runs a transaction of the outbox itself, again if the server has ended it for others to go on. */
+/** Runs a transaction of the outbox itself, again if the server ended it in favour of others. */
 export async function ownTransaction<Value>(
   database: ReadCommittedDatabase,
   work: (tx: Queryable) => Promise<Value>,

@@ -29,7 +29,7 @@ export class RabbitChannel {
   #state: "open" | "closing" | "closed" = "open";
   /** Set by the broker before it closes the channel. */
   #error: ChannelError | undefined;
-  /** Whether the message in flight came back: the broker says so before it confirms. */
+  /** Whether the message in flight came back: the broker returns it before it confirms. */
   #isReturned = false;
 
   private constructor(channel: ConfirmChannel, hooks: RabbitChannelHooks) {

@@ -85,7 +85,7 @@ export class RabbitSession {
   }
 
   /**
-   * Lends a channel until it says that it is idle or closed.
+   * Lends a channel until it reports that it is idle or closed.
    *
    * @returns undefined if there is none after all: the connection has ended, or allows no more channels
    */

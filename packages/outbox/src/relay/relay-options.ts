@@ -44,7 +44,7 @@ export interface RelayOptions extends TaskOptions {
 
   /**
    * How much the wall clocks of two hosts may differ. At least 0. An attempt begins only if its claim
-   * lasts longer than the attempt by this much, so that no other host takes it for dead.
+   * lasts longer than the attempt by this much, so that no other host treats it as dead.
    *
    * @defaultValue `5_000`
    */
@@ -68,7 +68,7 @@ export interface RelayOptions extends TaskOptions {
   readonly listen?: boolean | undefined;
 
   /**
-   * How long attempts may go on after the abort. At least 0, `Infinity` for as long as they take.
+   * Maximum time of attempts after the abort, in milliseconds. At least 0, or `Infinity`.
    *
    * @defaultValue `20_000`
    */

@@ -50,7 +50,7 @@ export interface TaskOptions {
   readonly logger?: Logger | undefined;
 
   /**
-   * Measures everything, and says when messages are due and claims end.
+   * Clock for all delays, due messages and the end of claims.
    *
    * @defaultValue `realClock`
    */

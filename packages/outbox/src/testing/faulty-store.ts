@@ -27,7 +27,7 @@ export interface StoreFaults {
 }
 
 /**
- * A store behind a connection that fails as told, for tests of programs that use an outbox.
+ * A store behind a connection that fails on request, for tests of programs that use an outbox.
  *
  * Requests are the methods of the store that return a promise. Other members are those of the store.
  *

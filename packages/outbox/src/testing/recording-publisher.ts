@@ -45,7 +45,7 @@ export interface RecordedAttempt {
 }
 
 /**
- * A publisher for tests. It sends nothing, records each attempt, and answers as told.
+ * A publisher for tests. It sends nothing, records each attempt, and answers as configured.
  *
  * | Event | `publish` |
  * | --- | --- |

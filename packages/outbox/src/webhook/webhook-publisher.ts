@@ -54,7 +54,7 @@ export interface WebhookPublisherOptions {
  * | nothing, or resets the connection | rejects with a {@link WebhookError}; the message may have arrived |
  *
  * When `signal` aborts, `publish` rejects at once with `signal.reason`; when the publisher is disposed of,
- * with an error that says so. The message may have arrived. A message that is no JSON rejects with a
+ * with an error that names the reason. The message may have arrived. A message that is not JSON rejects with a
  * `TerminalError`. The time an answer may take is limited by the signal alone.
  *
  * @example
