@@ -4,7 +4,7 @@ import { Program } from "../../program.ts";
 import { PATIENCE, useBrowser, visit } from "../../web/browser.ts";
 
 // The whole program: three processes, an API double, a provider, a page. The tests wait for conditions only.
-const PATIENT = { timeout: 5 * PATIENCE };
+const PATIENT = { timeout: 8 * PATIENCE };
 
 const AFTER_QUIET = /after quiet/;
 
@@ -38,7 +38,7 @@ async function settled(page: Page, before: readonly number[]): Promise<void> {
   const counts = async () => await checksAfterQuiet(page);
   await expect
     .poll(async () => (await counts()).every((count, index) => count > (before[index] ?? 0)), {
-      timeout: 2 * PATIENCE,
+      timeout: 5 * PATIENCE,
     })
     .toBe(true);
   expect(await invariants(page).filter({ hasText: "broken" }).allInnerTexts()).toEqual([]);
@@ -70,7 +70,11 @@ describe("the page of dns-sync", () => {
   });
 
   it.each([
-    { name: "Compact", says: "The API server forgets its history.", follows: /forgets its history/ },
+    {
+      name: "Compact",
+      says: "The API server forgets its history.",
+      follows: /forgets its history/,
+    },
     {
       name: "Provider outage",
       says: "The provider is out of order for 6 s.",
@@ -82,7 +86,11 @@ describe("the page of dns-sync", () => {
       says: "20 records change at the provider.",
       follows: /somebody changes 20 records/,
     },
-    { name: "Stop the API", says: "The API server is away for 8 s.", follows: /is back after 8\.0 s/ },
+    {
+      name: "Stop the API",
+      says: "The API server is away for 8 s.",
+      follows: /is back after 8\.0 s/,
+    },
   ])(
     "$name: says so, and every invariant holds when it is quiet again",
     PATIENT,
