@@ -1,7 +1,7 @@
 // How long `import()` of each entry point takes in a process of its own, beside an empty module.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { execute } from "../../runtimes/programs.mjs";
+import { runNode } from "./run-node.mjs";
 
 const ROUNDS = 15;
 
@@ -22,9 +22,7 @@ export async function importTimes(folder, entries) {
   const times = Object.fromEntries(modules.map((module) => [module, []]));
   for (let round = 0; round < ROUNDS; round++)
     for (const module of modules) {
-      const { code, lines, errors } = await execute("node", ["import-time.mjs", module], {
-        cwd: folder,
-      });
+      const { code, lines, errors } = await runNode(folder, ["import-time.mjs", module]);
       if (code !== 0) throw new Error(errors.join("\n"));
       times[module]?.push(Number(lines[0]));
     }
