@@ -8,7 +8,8 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import { bin, publicPackages, readJson, run } from "./packages.mjs";
-import { readmeForRegistry, repositoryFields, repositoryUrl } from "./repository.mjs";
+import { readmeForRegistry, repositoryFields } from "./registry-page.mjs";
+import { repository as url } from "./site/repository.mjs";
 
 /** @param {{ folder: string, manifest: any }[]} [packages] */
 export async function build(packages = publicPackages()) {
@@ -22,7 +23,6 @@ async function stage({ folder, manifest }) {
   cpSync(`${folder}/src`, `${release}/src`, { recursive: true });
   cpSync("LICENSE", `${release}/LICENSE`);
   cpSync("NOTICE", `${release}/NOTICE`);
-  const url = repositoryUrl();
   const readme = readFileSync(`${folder}/README.md`, "utf8");
   const where = { folder, version: manifest.version, url };
   writeFileSync(`${release}/README.md`, readmeForRegistry(readme, where));

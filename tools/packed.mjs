@@ -25,12 +25,16 @@ export function problemsOfFiles(files, { exports }, read) {
       !files.includes(`${file}.map`) &&
       !/^((import|export) [{*"].*\n*|\/\/.*\n*)*$/.test(read(file)),
   );
-  const lost = files
+  const mapped = files
     .filter((file) => file.endsWith(".js.map"))
-    .flatMap((file) => {
-      const sources = JSON.parse(read(file)).sources.map((one) => posix.join(file, "..", one));
-      return sources.filter((source) => !files.includes(source)).map((one) => `${file}: ${one}`);
-    });
+    .flatMap((file) =>
+      JSON.parse(read(file)).sources.map((one) => ({ file, source: posix.join(file, "..", one) })),
+    );
+  const lost = mapped.filter(({ source }) => !files.includes(source));
+  // A class in two bundles is two classes.
+  const doubled = mapped.filter(
+    ({ source }, index) => mapped.findIndex((other) => other.source === source) < index,
+  );
   const orphans = files
     .filter((file) => /^dist\/.*\.d\.ts$/.test(file))
     .filter((file) => !files.includes(file.replace(/^dist\/(.*)\.d\.ts$/, "src/$1.ts")));
@@ -41,7 +45,8 @@ export function problemsOfFiles(files, { exports }, read) {
     ...missing.map((file) => `${file} is missing`),
     ...others.map((file) => `${file} is neither an entry point nor shared by some`),
     ...unmapped.map((file) => `${file} has no source map`),
-    ...lost.map((map) => `${map} is mapped and missing`),
+    ...lost.map(({ file, source }) => `${file}: ${source} is mapped and missing`),
+    ...doubled.map(({ file, source }) => `${file}: ${source} is in another bundle, too`),
     ...orphans.map((file) => `${file} has no source`),
     ...stray.map((file) => `${file} does not belong there`),
   ];

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { publicPackages, run } from "./packages.mjs";
-import { repositoryUrl } from "./repository.mjs";
+import { repository } from "./site/repository.mjs";
 
 /**
  * @typedef {object} Facts
@@ -116,7 +116,7 @@ function factsOfRepository(tag) {
   const old = last === undefined ? "" : git("ls-tree", "-r", "--name-only", last, "packages");
   const then = old.split("\n").filter((path) => path.endsWith(".api.txt"));
   return {
-    repository: repositoryUrl(),
+    repository,
     versions: Object.fromEntries(versions),
     changelog: readFileSync("CHANGELOG.md", "utf8"),
     ...(tag === undefined ? {} : { tag }),

@@ -34,18 +34,23 @@ const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
  * @property {string} source folder
  * @property {string} cache name of the folder in the cache
  * @property {string[]} packaged programs of packages that belong to it
+ * @property {string} next what to do when it cannot be built
  */
 
 /** Programs of packages that only the API server needs, and their packages. */
 const PACKAGED = { etcd: "etcd-server", kubectl: "kubectl" };
 
+const REPAIR =
+  "if a download failed, name a mirror in DEBIAN_MIRROR; if a package is gone or does not compile, Debian sid has moved on: adapt services/apiserver/packages.txt and the Go sources beside it";
+
 /** @type {Recipe} */
 const API_SERVER = {
   program: "devapi",
-  title: "a Kubernetes API server",
+  title: "the Kubernetes API server",
   source: fileURLToPath(new URL("devapi", import.meta.url)),
   cache: "apiserver",
   packaged: Object.keys(PACKAGED),
+  next: `${REPAIR}; then run npm run apiserver again. KUBECONFIG lets npm run test:cluster use another cluster.`,
 };
 
 /** @type {Recipe} */
@@ -55,6 +60,7 @@ const OPERATOR = {
   source: fileURLToPath(new URL("operator", import.meta.url)),
   cache: "client-go-operator",
   packaged: [],
+  next: `${REPAIR}; then run npm run apiserver -- --client-go again. npm run bench -- --only k runs without it.`,
 };
 
 /**
@@ -170,6 +176,10 @@ async function buildOnce(recipe, folder, { signal, log }) {
     if (isBuilt(folder)) return;
     await build(recipe, site, { signal, log });
     renameSync(join(site, "out"), folder);
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    const { title, next } = recipe;
+    throw new UnavailableError(error.reason, { title, next, cause: error });
   } finally {
     rmSync(site, { recursive: true, force: true, maxRetries: 5 });
   }

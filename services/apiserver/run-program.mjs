@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
 
-/** The server cannot be had on this machine. */
+/** A program cannot be had on this machine. */
 export class UnavailableError extends Error {
   /**
    * @param {string} reason
-   * @param {ErrorOptions} [options]
+   * @param {ErrorOptions & { title?: string, next?: string }} [options] the program, and what to do next
    */
-  constructor(reason, options) {
-    super(`the Kubernetes API server cannot be built here: ${reason}`, options);
+  constructor(reason, { title = "the Kubernetes API server", next = "", ...options } = {}) {
+    super(`${title} cannot be built here: ${reason}${next && `\nNext: ${next}`}`, options);
+    this.reason = reason;
   }
 }
 

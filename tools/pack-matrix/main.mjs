@@ -2,13 +2,14 @@
 // each package manager, alone and together, and uses them as users do. One line for each result.
 //
 // Arguments choose package managers by the start of their names: `npm run pack:matrix -- npm bun`.
-// `times` alone measures imports only.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+// `times` alone measures imports only. `--tarballs FOLDER` takes those of tools/tarballs.mjs and packs nothing.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { publicPackages } from "../packages.mjs";
-import { packInto } from "../tarballs.mjs";
+import { packInto, tarballOf } from "../tarballs.mjs";
 import { entriesOf, loadAlone } from "./alone.mjs";
 import { importTimes } from "./import-times.mjs";
 import { managers } from "./managers.mjs";
@@ -18,7 +19,10 @@ import { typeChecks, typescriptAliases, writePrograms } from "./type-checks.mjs"
 
 process.chdir(fileURLToPath(new URL("../..", import.meta.url)));
 
-const names = process.argv.slice(2);
+const { values: options, positionals: names } = parseArgs({
+  options: { tarballs: { type: "string" } },
+  allowPositionals: true,
+});
 const isTimesOnly = names.join() === "times";
 const folder = mkdtempSync(join(tmpdir(), "pack-matrix-"));
 const packages = publicPackages();
@@ -27,10 +31,9 @@ let failures = 0;
 let results = 0;
 let registry;
 try {
-  const tarballs = join(folder, "tarballs");
-  mkdirSync(tarballs);
-  packInto(tarballs, packages);
-  registry = await serve(readdirSync(tarballs).map((file) => join(tarballs, file)));
+  const tarballs = options.tarballs ?? mkdtempSync(join(folder, "tarballs-"));
+  if (options.tarballs === undefined) packInto(tarballs, packages);
+  registry = await serve(packages.map(({ manifest }) => tarballOf(tarballs, manifest)));
   const chosen = managers(join(folder, "caches")).filter(({ name }) =>
     isTimesOnly
       ? name.startsWith("npm")

@@ -99,7 +99,7 @@ describe("apiServerPrograms", () => {
     expect(readFileSync(programs.devapi, "utf8")).toBe("off\n");
     expect(readFileSync(programs.kubectl, "utf8")).toBe("kubectl\n");
     expect(lines.join("\n")).toMatch(
-      /^Building a Kubernetes API server: .*\n.* s {2}reading .*\n.* s {2}downloading 86 packages.*\n.* s {2}unpacking .*\n.* s {2}compiling .*\n.* s {2}built$/,
+      /^Building the Kubernetes API server: .*\n.* s {2}reading .*\n.* s {2}downloading 86 packages.*\n.* s {2}unpacking .*\n.* s {2}compiling .*\n.* s {2}built$/,
     );
     const folder = programsFolder().slice(join(directory, "cache").length + 1);
     expect(cached()).toEqual(
@@ -212,6 +212,29 @@ test("clientGoOperator builds from the same packages, without etcd and kubectl",
   expect(names).not.toContain("kubectl");
   expect(lines[0]).toContain("Building an operator on client-go");
   expect(built()).toEqual({ apiServer: false, operator: true });
+});
+
+test.each([
+  ["no download", { "apt-get": "exit 100" }, "apt-get indextargets failed"],
+  [
+    "sources that do not compile",
+    {
+      "apt-get": APT_GET,
+      "dpkg-deb": DPKG_DEB.replace("echo one;", "echo cannot find package >&2; exit 1;"),
+    },
+    "go list failed:\ncannot find package",
+  ],
+])("clientGoOperator says what failed and what to do next: %s", async (_, programs, reason) => {
+  install(programs as Record<string, string>);
+  const error = await clientGoOperator(undefined, (line) => lines.push(line)).catch(
+    (caught: unknown) => caught,
+  );
+  expect(error).toBeInstanceOf(UnavailableError);
+  const { message } = error as Error;
+  expect(message).toContain(`an operator on client-go cannot be built here: ${reason}`);
+  expect(message).toContain("Next: if a download failed, name a mirror in DEBIAN_MIRROR; ");
+  expect(message).toContain("then run npm run apiserver -- --client-go again.");
+  expect(message).toContain("npm run bench -- --only k runs without it.");
 });
 
 test("npm run apiserver ends with NOT RUN, the reason and exit code 0 where it cannot build", async () => {

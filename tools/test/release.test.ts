@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { publishedManifest } from "../build.mjs";
 import { publicPackages } from "../packages.mjs";
 import { problemsOfFiles, problemsOfManifest, problemsOfReadme } from "../packed.mjs";
-import { readmeForRegistry, repositoryFields } from "../repository.mjs";
+import { readmeForRegistry, repositoryFields } from "../registry-page.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const URL_OF_TEST = "https://forge.test/us/it";
@@ -131,6 +131,16 @@ describe("the files of a tarball", () => {
     expect(problemsOf(others)).toEqual(["dist/index.js has no source map"]);
     const passing = 'import { a } from "./shared/a.js";\nexport { a };\n';
     expect(problemsOf({ ...others, "dist/index.js": passing })).toEqual([]);
+  });
+
+  it("are refused when a source is in two bundles, because its classes would be two", () => {
+    const more = {
+      "dist/shared/a.js": "export {};\n",
+      "dist/shared/a.js.map": '{"sources":["../../src/index.ts"]}',
+    };
+    expect(problemsOf({ ...files, ...more })).toEqual([
+      "dist/shared/a.js.map: src/index.ts is in another bundle, too",
+    ]);
   });
 
   it("are refused when nobody can reach them", () => {

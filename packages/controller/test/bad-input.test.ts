@@ -211,7 +211,7 @@ const limiterDoors: Door[] = [
       "limiters",
       all(
         required(arrayOf(limiter)),
-        except([], "RangeError: limiters must have at least one limiter"),
+        except([], "RangeError: limiters must contain at least one limiter"),
       ),
     ],
     [
@@ -363,10 +363,10 @@ const managerDoors: Door[] = [
       object<ManagerOptions>({
         groups: all(
           arrayOf(group),
-          except([], "RangeError: options.groups must have at least one group, got none"),
+          except([], "RangeError: options.groups must contain at least one group, got none"),
           except(
             [{ name: "a" }, { name: "a" }],
-            'RangeError: options.groups must have different names, got "a" twice',
+            'RangeError: options.groups must have unique names, got "a" twice',
           ),
         ),
         stopTimeout: notNegative,
@@ -388,10 +388,7 @@ const managerDoors: Door[] = [
         fields({
           name: all(
             required(text),
-            except(
-              "idle",
-              'RangeError: runnable.name must be different from all others, got "idle" twice',
-            ),
+            except("idle", 'RangeError: runnable.name must be unique, got "idle" twice'),
           ),
         }),
       ),

@@ -303,7 +303,7 @@ const testingDoors = [
   method(
     api,
     "start",
-    "throws",
+    "rejects",
     [{}],
     [
       "options",

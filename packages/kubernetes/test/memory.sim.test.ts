@@ -137,7 +137,7 @@ it(`${RESTARTS} restarts of a server leave as many listeners and timers as one`,
     for (let restart = 1; restart <= RESTARTS; restart++) {
       api.stop();
       await clock.sleep(1_000);
-      api.start({ history: restart % 2 === 0 ? "lost" : "kept" });
+      await api.start({ history: restart % 2 === 0 ? "lost" : "kept" });
       await others.create(Greeting, greeting(`g${restart}`, "a"));
       await clock.sleep(60_000);
       expect(informer.size).toBe(restart);

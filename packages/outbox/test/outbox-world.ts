@@ -88,7 +88,7 @@ class Process {
     return this.#world.isDead(this);
   }
 
-  /** Sells things, each with a message, until it is told to stop. */
+  /** Sells things, each with a message, until it is aborted. */
   async #trade(): Promise<void> {
     const { random } = this.#world;
     while (!this.stop.signal.aborted) {

@@ -135,7 +135,8 @@ export class Controller<Item = string> implements AsyncDisposable {
   async run(signal: AbortSignal, options: ControllerRunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
     const { lost, ref } = resolveControllerRun(options);
-    if (this.#state !== "idle") throw new Error(`controller ${this.#options.name} runs only once`);
+    if (this.#state !== "idle")
+      throw new Error(`controller "${this.#options.name}" has already run; create a new one`);
     this.#state = "running";
     this.#ended = this.#live(signal, lost);
     const hold = ref ? holdOpen(this.#options.clock) : undefined;
@@ -278,7 +279,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.#hooks.log(
       "error",
       { source: name, err: error },
-      "source failed; restarted after a delay",
+      "source failed; restarting after a delay",
     );
     this.#hooks.call("onError", () => onError(error, origin));
   }

@@ -6,7 +6,7 @@
  * | `"idle"` | not running, or resting after a term |
  * | `"campaigning"` | waiting to become leader |
  * | `"leading"` | the work runs under the lease |
- * | `"stopping"` | the work was told to end and has not settled, or the lease is being released |
+ * | `"stopping"` | the work was aborted and has not settled, or the lease is being released |
  */
 export type ElectionState = "idle" | "campaigning" | "leading" | "stopping";
 
@@ -28,7 +28,7 @@ export interface ElectionStatus {
   readonly sinceAnswer: number | undefined;
 
   /**
-   * Time since the work was told to end; 0 if it was not, or has settled. The lease is renewed
+   * Time since the abort of the work; 0 if it was not, or has settled. The lease is renewed
    * meanwhile, so no other process takes over. If this grows beyond the time that the work needs to
    * finish, restart the process: the work ignores its signal.
    */

@@ -146,13 +146,13 @@ export class LeaderElector {
    * @returns a promise that resolves when `lead` has settled and the lease is released. A release that
    * fails for 5 s, or for the renew deadline if that is shorter, is given up: the lease then runs out.
    * No timer and no listener is left. It rejects with an error of `lead` or `onNewLeader` if there is no
-   * `onError`, with an error of `onError` itself, with an Error if the elector runs already, and with a
+   * `onError`, with an error of `onError` itself, with an Error if the elector is already running, and with a
    * TypeError for a bad argument
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
     const { ref } = resolveRun(options);
-    if (this.#isRunning) throw new Error("the elector runs already");
+    if (this.#isRunning) throw new Error("elector is already running");
     this.#isRunning = true;
     this.#rest = 0;
     const hold = ref ? holdOpen(this.#options.clock) : undefined;

@@ -1,7 +1,7 @@
 const CODE = "ERR_LOCK_CONFLICT";
 
 /**
- * A write to a lock failed because the record has another version.
+ * A write to a lock failed because the record has changed since it was read.
  *
  * A lock of your own rejects with this error, or with any error that has its `code`.
  *
@@ -10,7 +10,7 @@ const CODE = "ERR_LOCK_CONFLICT";
  * import { isLockConflictError, LockConflictError } from "@holdfast/controller";
  *
  * const error = new LockConflictError("memory");
- * console.log(error.message, isLockConflictError(error)); // => memory: the record has another version true
+ * console.log(error.message, isLockConflictError(error)); // => memory: the record has changed since it was read true
  * ```
  */
 export class LockConflictError extends Error {
@@ -20,7 +20,7 @@ export class LockConflictError extends Error {
 
   /** @param lock - description of the lock */
   constructor(lock: string) {
-    super(`${lock}: the record has another version`);
+    super(`${lock}: the record has changed since it was read`);
   }
 }
 

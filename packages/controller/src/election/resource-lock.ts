@@ -17,7 +17,7 @@ export interface Versioned {
  * | --- | --- | --- |
  * | `get` | the record; undefined if there is none | |
  * | `create` | the new record | there is a record |
- * | `update` | the new record | the record has another version |
+ * | `update` | the new record | the record has changed since it was read |
  *
  * A request that resolves to anything else counts as rejected with a TypeError: also a write that
  * resolves to a record of another term, or to the version that it replaced.

@@ -9,7 +9,7 @@ import type { Grant } from "./lease.ts";
  * | --- | --- | --- |
  * | `"leading"` | runs | renewed |
  * | `"stopping"` | was asked to finish | renewed |
- * | `"lost"` | was told to drop everything | may be another's |
+ * | `"lost"` | was aborted at once | may be another's |
  * | `"finished"` | has settled | held until it is released |
  */
 export type TermState = "leading" | "stopping" | "lost" | "finished";

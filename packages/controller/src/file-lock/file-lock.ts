@@ -103,7 +103,7 @@ export class FileLock implements ResourceLock {
    * @param record - the new record
    * @param version - version of the record to replace
    * @param signal - aborts the request before the record counts
-   * @throws LockConflictError if the record has another version
+   * @throws LockConflictError if the record has changed since it was read
    */
   async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
     return await this.#replace(version, record, signal);

@@ -14,7 +14,7 @@ export interface FileRecord {
  */
 export function fileRecordOf(text: string, file: string): FileRecord {
   const { id, ...record } = (parse(text) ?? {}) as { readonly id?: string };
-  if (!isLeaseRecord(record)) throw new Error(`${file} holds no lease record`);
+  if (!isLeaseRecord(record)) throw new Error(`${file} does not contain a lease record`);
   return { record, id };
 }
 

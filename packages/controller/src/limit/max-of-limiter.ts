@@ -72,7 +72,7 @@ export class MaxOfLimiter implements RateLimiter {
    */
   constructor(limiters: readonly RateLimiter[], options: MaxOfLimiterOptions = {}) {
     requireArray("limiters", limiters);
-    if (limiters.length === 0) throw new RangeError("limiters must have at least one limiter");
+    if (limiters.length === 0) throw new RangeError("limiters must contain at least one limiter");
     for (const [index, limiter] of limiters.entries())
       requireMethods(`limiters[${index}]`, limiter, ["when", "forget", "requeues"]);
     requireOptions("options", options);

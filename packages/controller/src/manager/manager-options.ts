@@ -115,13 +115,13 @@ export function resolveManager(options: ManagerOptions): ResolvedManagerOptions 
   } = options;
   requireArray("options.groups", groups);
   if (groups.length === 0)
-    throw new RangeError("options.groups must have at least one group, got none");
+    throw new RangeError("options.groups must contain at least one group, got none");
   const resolved = groups.map(resolveGroup);
   const names = resolved.map(({ name }) => name);
   const duplicate = names.find((name, index) => names.indexOf(name) < index);
   if (duplicate !== undefined)
     throw new RangeError(
-      `options.groups must have different names, got ${JSON.stringify(duplicate)} twice`,
+      `options.groups must have unique names, got ${JSON.stringify(duplicate)} twice`,
     );
   requireStopTimeouts(requireNotNegative("options.stopTimeout", stopTimeout), resolved);
   if (signals !== undefined) requireMethods("options.signals", signals, ["on", "off", "exit"]);

@@ -19,7 +19,7 @@ export type ManagerState = "idle" | "starting" | "running" | "stopping" | "stopp
  * | `"waiting"` | its group has not started |
  * | `"starting"` | runs, not ready yet |
  * | `"ready"` | runs |
- * | `"stopping"` | was told to stop and has not ended |
+ * | `"stopping"` | was aborted and has not ended |
  * | `"stopped"` | has ended |
  * | `"failed"` | has rejected |
  */

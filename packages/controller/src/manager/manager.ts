@@ -118,7 +118,7 @@ export class Manager implements AsyncDisposable {
       );
     if (this.status().runnables.some(({ name }) => name === runnable.name))
       throw new RangeError(
-        `runnable.name must be different from all others, got ${JSON.stringify(runnable.name)} twice`,
+        `runnable.name must be unique, got ${JSON.stringify(runnable.name)} twice`,
       );
     if (this.#state !== "idle")
       throw new Error(`add runnables before run(); this manager is ${this.#state}`);
@@ -138,7 +138,8 @@ export class Manager implements AsyncDisposable {
    */
   async run(signal?: AbortSignal, options: RunOptions = {}): Promise<void> {
     if (signal !== undefined) requireSignal("signal", signal);
-    if (this.#state !== "idle") throw new Error(`a manager runs once; this one is ${this.#state}`);
+    if (this.#state !== "idle")
+      throw new Error(`manager is already ${this.#state}; create a new one`);
     const { ref } = resolveRun(options);
     this.#state = "starting";
     this.#run = this.#live(signal, ref);

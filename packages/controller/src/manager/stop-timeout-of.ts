@@ -5,7 +5,7 @@ const KEPT = 1_000;
 export interface StopFacts {
   /** Time for all groups together. */
   readonly total: number;
-  /** Time since the first group was told to stop. */
+  /** Time since the abort of the first group. */
   readonly elapsed: number;
   /** Own time of the group; undefined for a share of the total. */
   readonly own: number | undefined;

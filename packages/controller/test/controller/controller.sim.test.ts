@@ -18,7 +18,7 @@ it(`holds in ${worlds} worlds from seed ${first} on`, { timeout: 3_600_000 }, as
   console.log(`${worlds} worlds, ${reconciles} reconciles`);
 });
 
-// 11796: a key that was handed out in the moment in which all runs were told to stop.
+// 11796: a key that was handed out in the moment in which all runs were aborted.
 it.each([11_796])("holds in world %i, which once had a fault", async (seed) => {
   expect((await new ControllerWorld(seed).run()).faults).toEqual([]);
 });

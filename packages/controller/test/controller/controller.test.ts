@@ -563,7 +563,7 @@ describe("stopping", () => {
     const { clock, controller, run, since } = setUp();
     controller.add("a");
     const disposals = [controller[Symbol.asyncDispose](), controller[Symbol.asyncDispose]()];
-    await expect(run()).rejects.toThrow("controller test runs only once");
+    await expect(run()).rejects.toThrow(`controller "test" has already run; create a new one`);
     await Promise.all(disposals);
     await clock.step(100);
     expect(since()).toEqual([]);
@@ -574,7 +574,7 @@ describe("stopping", () => {
   it("happens at disposal, also before a run, and a run comes once", async () => {
     const { clock, controller, run } = setUp();
     const running = run();
-    await expect(run()).rejects.toThrow("controller test runs only once");
+    await expect(run()).rejects.toThrow(`controller "test" has already run; create a new one`);
     await controller[Symbol.asyncDispose]();
     await running;
     expect(controller.status().state).toBe("stopped");
@@ -583,7 +583,7 @@ describe("stopping", () => {
     expect(idle.controller.status().state).toBe("idle");
     await idle.controller[Symbol.asyncDispose]();
     expect([idle.controller.status().state, idle.clock.waiters()]).toEqual(["stopped", 0]);
-    await expect(idle.run()).rejects.toThrow("runs only once");
+    await expect(idle.run()).rejects.toThrow("has already run; create a new one");
     expect(clock.waiters()).toBe(0);
   });
 });

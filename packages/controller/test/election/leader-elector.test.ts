@@ -941,7 +941,7 @@ describe("the observed leader", () => {
   it("refuses to run twice at once", async () => {
     const baz = elector();
     const run = baz.run(stop.signal);
-    await expect(baz.run(stop.signal)).rejects.toThrow("the elector runs already");
+    await expect(baz.run(stop.signal)).rejects.toThrow("elector is already running");
     await stopped(run);
   });
 });

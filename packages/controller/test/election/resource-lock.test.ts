@@ -90,7 +90,7 @@ describe("FileLock", () => {
     writeFileSync(file, "");
     const error = await errorOf(lock.update(record, version, signal));
     expect([error, readdirSync(directory)]).toEqual([
-      new Error(`${file} holds no lease record`),
+      new Error(`${file} does not contain a lease record`),
       ["1.json"],
     ]);
   });
@@ -100,7 +100,7 @@ describe("FileLock", () => {
     async (text) => {
       const file = join(directory, "1.json");
       writeFileSync(file, text);
-      const error = new Error(`${file} holds no lease record`);
+      const error = new Error(`${file} does not contain a lease record`);
       expect(await errorOf(new FileLock(directory).get(signal))).toEqual(error);
     },
   );

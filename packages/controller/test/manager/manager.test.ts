@@ -41,7 +41,7 @@ async function problemsOf(run: Promise<void>): Promise<unknown[]> {
   });
 }
 
-/** A runnable that notes why it was told to stop. */
+/** A runnable that records the reason of its abort. */
 function noting(clock: FakeClock, reasons: unknown[]): Runnable {
   return {
     name: "noting",
@@ -201,7 +201,7 @@ describe("a manager", () => {
     const { manager, since } = managerOf([["servers", "s"]]);
     await manager[Symbol.asyncDispose]();
     await manager[Symbol.asyncDispose]();
-    await expect(manager.run()).rejects.toThrow("a manager runs once; this one is stopped");
+    await expect(manager.run()).rejects.toThrow("manager is already stopped; create a new one");
     expect(since()).toEqual([]);
   });
 
@@ -217,7 +217,7 @@ describe("a manager", () => {
   it("runs once, and takes nothing more after that", async () => {
     const { clock, manager, stop } = managerOf([["servers", "s"]]);
     const run = manager.run(stop.signal);
-    await expect(manager.run()).rejects.toThrow("a manager runs once; this one is starting");
+    await expect(manager.run()).rejects.toThrow("manager is already starting; create a new one");
     expect(() => manager.add(part("late", clock, []))).toThrow(
       "add runnables before run(); this manager is starting",
     );
@@ -404,7 +404,7 @@ describe("when a runnable of a manager", () => {
     await expect(run).resolves.toBeUndefined();
   });
 
-  it("rejects with an AbortError without being told to stop, it has failed", async () => {
+  it("rejects with an AbortError before its abort, it has failed", async () => {
     const { manager } = managerOf([]);
     const error = new DOMException("not mine", "AbortError");
     manager.add({ name: "a", run: () => Promise.reject(error) });

@@ -4,7 +4,7 @@ import type { Runnable } from "@holdfast/controller";
 export interface PartOptions {
   /** After how long it is ready, in milliseconds. At once if not given. */
   readonly readyAfter?: number;
-  /** How long it takes to end once it was told to. */
+  /** How long it takes to end after its abort. */
   readonly endsAfter?: number;
   /** When it ends by itself: with an error, if there is one. */
   readonly endsAt?: number;

@@ -104,7 +104,7 @@ describe("a traced reconcile", () => {
     expect(spans()).toHaveLength(1);
   });
 
-  it("that was told to stop says so, and ends", async () => {
+  it("records the abort, and ends", async () => {
     const { tracer, spans } = tracing();
     const stop = new AbortController();
     const call = traced(

@@ -355,7 +355,7 @@ describe("a resync", () => {
       told: [],
     },
     { what: "another error", error: () => new Error("rude"), told: ["Error: rude"] },
-  ])("whose list ends with $what when it is told to stop", async ({ error, told }) => {
+  ])("whose list ends with $what when it is aborted", async ({ error, told }) => {
     const { clock, errors, end } = feed([
       resync({
         period: 100,

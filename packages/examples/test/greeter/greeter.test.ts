@@ -25,7 +25,7 @@ test("greets, repairs foreign changes, and survives a restart of the API server"
 
     api.stop();
     await clock.sleep(60_000);
-    api.start({ history: "lost" });
+    await api.start({ history: "lost" });
     await api.client.patch(Greeting, ann, { spec: { name: "Bob" } });
     await clock.sleep(60_000);
     expect(await text()).toBe("Hello, Bob!");

@@ -31,6 +31,10 @@ export interface EnsureCrdOptions extends CallOptions {}
  * Creates a CustomResourceDefinition, or replaces the spec of the one that is there, and waits until the
  * server serves its objects: until it is established, and each served version was listed once.
  *
+ * It does not wait until a changed schema is in force: a server gives no sign of that, and each server of a
+ * cluster takes the change over by itself, mostly within a second. Until then objects are checked, pruned and given
+ * defaults by the old schema. So do not rely on a new field right after an update; reconcile again.
+ *
  * Labels and annotations of the manifest are added to those that are there. The role needs `get`, `create`
  * and `update` for `customresourcedefinitions`, and `list` for the objects.
  *

@@ -151,13 +151,14 @@ export class FakeApi {
   }
 
   /**
-   * Starts the server again, with all its objects. Ports of {@link listen} are opened again in the
-   * background; one that is taken meanwhile is an unhandled rejection.
+   * Starts the server again, with all its objects. Its transport accepts requests when the call returns, ports of
+   * {@link listen} when the promise resolves.
    *
    * @param options - see {@link FakeApiStartOptions}
-   * @throws RangeError or TypeError that names the option
+   * @returns a promise. Rejects if the port of a listener is taken meanwhile; the server is stopped then, and may be
+   * started again. Rejects with a RangeError or TypeError that names a bad option
    */
-  start(options: FakeApiStartOptions = {}): void {
+  async start(options: FakeApiStartOptions = {}): Promise<void> {
     requireOptions("options", options);
     const { history = "kept" } = options;
     if (history !== "kept" && history !== "lost")
@@ -167,7 +168,11 @@ export class FakeApi {
     if (history === "lost") this.compact();
     if (this.#connections.isAccepting) return;
     this.#connections.isAccepting = true;
-    for (const front of this.#fronts) void front.start();
+    const starts = await Promise.allSettled([...this.#fronts].map((front) => front.start()));
+    const failure = starts.find((start) => start.status === "rejected");
+    if (failure === undefined) return;
+    this.stop();
+    throw failure.reason;
   }
 
   /** Forgets all versions but the current one: watches and pages from older ones get 410. */

@@ -34,9 +34,9 @@ export class HttpFront implements AsyncDisposable {
   /** Accepts connections, after a {@link stop} on the same port. Rejects if the port is taken. */
   async start(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
+      this.#server.once("error", (error) => reject(this.#explained(error)));
       this.#server.listen(this.#port, "127.0.0.1", () => {
-        this.#server.off("error", reject);
+        this.#server.removeAllListeners("error");
         resolve();
       });
     });
@@ -53,6 +53,12 @@ export class HttpFront implements AsyncDisposable {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
     await closed;
+  }
+
+  #explained(error: NodeJS.ErrnoException): Error {
+    if (error.code !== "EADDRINUSE") return error;
+    const advice = "stop the program that listens on it, or choose another";
+    return new Error(`port ${this.#port} of 127.0.0.1 is taken: ${advice}`, { cause: error });
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

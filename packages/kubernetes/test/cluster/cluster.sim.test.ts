@@ -52,7 +52,7 @@ class Simulation {
         await this.#step().catch(() => {}); // a fault met a write
         if (this.#random() < 0.4) await clock.sleep(this.#random() ** 4 * 20_000);
       }
-      api.start();
+      await api.start();
       api.intercept({ fault: () => undefined });
       this.#endFaults();
       await clock.sleep(300_000);
@@ -119,7 +119,7 @@ class Simulation {
     if (this.#random() < 0.3) return api.compact();
     api.stop();
     await clock.sleep(this.#random() * 10_000);
-    api.start({ history: this.#pick(["kept", "lost"] as const) });
+    await api.start({ history: this.#pick(["kept", "lost"] as const) });
   }
 
   /** Quiet follows: a restore that is overtaken before the watches are back cannot be seen. */
@@ -132,7 +132,7 @@ class Simulation {
     api.restore(snapshot);
     // Longer than a delay of the ladder, so that every informer is refused once.
     await clock.sleep(25_000);
-    api.start();
+    await api.start();
     this.#forget();
     await clock.sleep(150_000);
   }

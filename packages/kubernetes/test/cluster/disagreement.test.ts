@@ -39,7 +39,7 @@ describe("an own write", () => {
       world.api.stop();
       world.api.restore(snapshot);
       await world.clock.sleep(1_000);
-      world.api.start();
+      await world.api.start();
       await world.clock.sleep(120_000);
       expect(texts(informer)).toEqual(["ann: hello"]);
     });
@@ -103,7 +103,7 @@ it("a probe that is put off with a time is still due after it", async () => {
       verbs: ["list"],
       times: 1,
     });
-    world.api.start();
+    await world.api.start();
     await world.clock.sleep(20_000);
     expect(texts(informer)).toEqual(["ann: hello"]);
   });

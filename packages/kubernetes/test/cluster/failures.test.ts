@@ -209,7 +209,7 @@ describe("a server that closes every watch", () => {
         times: 1,
       });
       world.api.stop();
-      world.api.start();
+      await world.api.start();
       await world.clock.sleep(2_000);
       await world.put("ann", "good day");
       await world.clock.sleep(0);
@@ -229,7 +229,7 @@ describe("a server that closes every watch", () => {
       });
       world.api.stop();
       await world.put("bob", "missed").catch(() => {});
-      world.api.start();
+      await world.api.start();
       await world.put("bob", "hello");
       await world.clock.sleep(20_000);
       expect(texts(informer)).toEqual(["ann: hello", "bob: hello"]);
@@ -292,7 +292,7 @@ it("after a 410 it lists and reports deletions that it missed, and another UID a
     // The watch comes back only after the history is lost.
     const refused = world.api.intercept({ fault: { type: "refuse" }, verbs: ["watch", "list"] });
     world.api.stop();
-    world.api.start();
+    await world.api.start();
     await world.others.delete(Greeting, "default/ann");
     await world.others.delete(Greeting, "default/bob");
     await world.put("bob", "again");
@@ -332,7 +332,7 @@ it("after a restore of the server's data the probe finds out, and the cache is e
     world.api.stop();
     world.api.restore(snapshot);
     await world.clock.sleep(10_000);
-    world.api.start();
+    await world.api.start();
     await world.clock.sleep(20_000);
     expect(texts(informer)).toEqual(["ann: hello"]);
     await world.put("cat", "hello");
@@ -368,7 +368,7 @@ describe("a watch that is cut at any byte of an event", () => {
         // The next watch is cut; this one is replaced by it.
         world.api.intercept({ fault: { type, after: { bytes } }, verbs: ["watch"], times: 1 });
         world.api.stop();
-        world.api.start();
+        await world.api.start();
         await world.put("ann", `text ${bytes}`);
         await world.clock.sleep(15_000);
         expect([bytes, changes.splice(0)]).toEqual([bytes, [`updated ann: text ${bytes}`]]);

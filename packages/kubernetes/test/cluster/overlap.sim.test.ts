@@ -83,8 +83,7 @@ class Schedules {
     const isGone = isThere && this.#random() < 0.2;
     if (!isThere) this.#uids.set(name, this.#version);
     const object = greeting(name, ++this.#version, { uid: `u${this.#uids.get(name)}` });
-    if (isThere && !isGone && this.#random() < 0.3)
-      this.#store.write({ type: "stored", object });
+    if (isThere && !isGone && this.#random() < 0.3) this.#store.write({ type: "stored", object });
     const type: ObjectEvent["type"] = isGone ? "DELETED" : isThere ? "MODIFIED" : "ADDED";
     this.#store.apply({ type, object });
   }

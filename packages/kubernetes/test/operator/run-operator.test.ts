@@ -297,7 +297,7 @@ describe("replicas of an operator", () => {
     world.api.stop();
     await clock.step(120_000);
     expect(world.spans).toMatchObject([{ replica: "a", to: 14_000 }]);
-    world.api.start({ history: "lost" });
+    await world.api.start({ history: "lost" });
     world.workTime = 100;
     await world.greet("bob");
     await clock.step(60_000);

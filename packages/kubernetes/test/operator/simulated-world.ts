@@ -161,7 +161,7 @@ export class SimulatedWorld {
     }
     const history = pick(this.#random, "kept", "lost");
     this.#note(`server: start, history ${history}`);
-    this.#api.start({ history });
+    void this.#api.start({ history });
   }
 
   #compact(): void {

@@ -155,7 +155,7 @@ describe("watches", () => {
     await kit.send("POST", WIDGETS, { body: widget("a") });
     await kit.send("POST", WIDGETS, { body: widget("b") });
     kit.api.stop();
-    kit.api.start({ history: "lost" });
+    await kit.api.start({ history: "lost" });
     const watch = await kit.watch(WIDGETS, "resourceVersion=2");
     await watch.reading;
     expect(watch.status).toBe(200);
@@ -173,7 +173,7 @@ describe("watches", () => {
     await expect(kit.send("GET", WIDGETS)).rejects.toMatchObject({
       cause: { code: "ECONNREFUSED" },
     });
-    kit.api.start();
+    await kit.api.start();
     expect((await kit.send("GET", WIDGETS)).status).toBe(200);
     expect(kit.clock.waiters()).toBe(0);
   });

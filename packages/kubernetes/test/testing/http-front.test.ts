@@ -1,4 +1,5 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { FakeApi } from "@holdfast/kubernetes/testing";
@@ -49,10 +50,28 @@ it("refuses and resets connections over HTTP while it is stopped", async () => {
   api.stop();
   await expect(watched).rejects.toMatchObject({ code: "ECONNRESET" });
   await expect(ask(url)).rejects.toMatchObject({ code: "ECONNREFUSED" });
-  api.start();
+  await api.start();
   await expect.poll(() => ask(url).catch(() => undefined)).toMatchObject({ status: 200 });
   api.intercept({ fault: { type: "reset" } });
   await expect(ask(url)).rejects.toMatchObject({ code: "ECONNRESET" });
+});
+
+it("rejects a start and a listener whose port is taken, and starts when it is free again", async () => {
+  const api = new FakeApi({ clock: realClock, resources: [ConfigMap] });
+  await using front = await api.listen();
+  const port = Number(new URL(front.url).port);
+  const taken = `port ${port} of 127.0.0.1 is taken: stop the program that listens on it, or choose another`;
+  await expect(api.listen({ port })).rejects.toThrow(taken);
+  api.stop();
+  const other = createServer().listen(port, "127.0.0.1");
+  await once(other, "listening");
+  await expect(api.start()).rejects.toThrow(taken);
+  // It is stopped as before.
+  await expect(api.client.find(ConfigMap, "default/a")).rejects.toThrow("ECONNREFUSED");
+  other.close();
+  await once(other, "close");
+  await api.start();
+  expect(await ask(`${front.url}${CONFIG_MAPS}`)).toMatchObject({ status: 200 });
 });
 
 it("ends a watch when its client goes", async () => {

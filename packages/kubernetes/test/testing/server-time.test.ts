@@ -221,7 +221,7 @@ async function trace(): Promise<string[]> {
       if (minute % 7 === 3) kit.api.stop();
       if (minute % 5 === 4) kit.api.compact();
       await kit.clock.sleep(10_000);
-      kit.api.start({ history: minute % 14 === 3 ? "lost" : "kept" });
+      await kit.api.start({ history: minute % 14 === 3 ? "lost" : "kept" });
     }
     stop.abort();
     await watching;

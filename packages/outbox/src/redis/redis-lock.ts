@@ -121,7 +121,7 @@ export class RedisLock implements ResourceLock {
     const record = parsed(text);
     if (!isLeaseRecord(record))
       throw new Error(
-        `${this.description} does not hold a lease record; another program may use the key`,
+        `${this.description} does not contain a lease record; another program may use the key`,
       );
     return record;
   }

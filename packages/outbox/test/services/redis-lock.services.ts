@@ -72,7 +72,9 @@ describe("RedisLock", () => {
     for (const text of ["", "{", "null", '{"holder":"a"}', '{"holder":1,"leaseDuration":1}']) {
       await redis.hset(key, "record", text);
       const error = await errorOf(lock.get(signal));
-      expect(error).toMatchObject({ message: `key ${key} of Redis holds no lease record` });
+      expect(error).toMatchObject({
+        message: `key ${key} of Redis does not contain a lease record; another program may use the key`,
+      });
     }
     await redis.set(key, "somebody else's");
     expect(await errorOf(lock.get(signal))).toMatchObject({

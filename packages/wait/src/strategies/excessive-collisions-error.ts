@@ -9,7 +9,7 @@ const CODE = "ERR_WAIT_EXCESSIVE_COLLISIONS";
  *
  * const error = new ExcessiveCollisionsError(16);
  * console.log(error.message, isExcessiveCollisionsError(error));
- * // => all of 16 attempts collided true
+ * // => all 16 attempts collided true
  * ```
  */
 export class ExcessiveCollisionsError extends Error {
@@ -21,7 +21,7 @@ export class ExcessiveCollisionsError extends Error {
 
   /** @param attempts - number of attempts */
   constructor(attempts: number) {
-    super(`all of ${attempts} attempts collided`);
+    super(`all ${attempts} attempts collided`);
     this.attempts = attempts;
   }
 }

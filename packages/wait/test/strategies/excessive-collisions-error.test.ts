@@ -9,7 +9,7 @@ it("has name, code, message and attempts", () => {
     name: "ExcessiveCollisionsError",
     code: "ERR_WAIT_EXCESSIVE_COLLISIONS",
     attempts: 16,
-    message: "all of 16 attempts collided",
+    message: "all 16 attempts collided",
   });
 });
 

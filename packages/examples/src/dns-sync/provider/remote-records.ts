@@ -73,7 +73,7 @@ export function keyOf({ name, type }: Pick<Remote, "name" | "type">): string {
 
 /** The first reason why a provider refuses a record; undefined if it takes it. */
 export function problemOf({ name, type, value, ttl, owner }: Remote): string | undefined {
-  const [isValid, allowed] = VALUES[type] ?? [];
+  const [isValid, allowed] = (Object.hasOwn(VALUES, type) && VALUES[type]) || [];
   if (!NAME.test(name)) return `name must be a DNS name, got ${JSON.stringify(name)}`;
   if (isValid === undefined)
     return `type must be one of ${Object.keys(VALUES).join(", ")}, got ${JSON.stringify(type)}`;

@@ -65,7 +65,10 @@ export function tableOf(
     metadata,
     columnDefinitions: columns.map(({ path: _, ...definition }) => definition),
     rows: objects.map((object) => ({
-      cells: columns.map((column) => cellOf(object, column, now)),
+      cells: columns.map(({ path, type }) => {
+        const [value] = path?.(object) ?? [];
+        return value === undefined || value === null ? null : cellOf(value, type, now);
+      }),
       object: {
         kind: "PartialObjectMetadata",
         apiVersion: "meta.k8s.io/v1",
@@ -76,9 +79,7 @@ export function tableOf(
 }
 
 /** A value of another type than the column's makes an empty cell. */
-function cellOf(object: JsonObject, { path, type }: TableColumn, now: number): unknown {
-  const [value] = path?.(object) ?? [];
-  if (value === undefined || value === null) return null;
+function cellOf(value: unknown, type: string, now: number): unknown {
   switch (type) {
     case "integer":
       return typeof value === "number" ? Math.trunc(value) : null;

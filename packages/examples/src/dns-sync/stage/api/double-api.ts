@@ -17,14 +17,15 @@ const EVENT_LIFE = 300_000;
 const EVENT_PERIOD = 30_000;
 
 async function expireEvents(client: KubeClient, clock: Clock, signal: AbortSignal): Promise<void> {
+  // If the server is away: next time.
   for await (const _ of every(EVENT_PERIOD, { clock, signal }))
-    // If the server is away: next time.
     await expireBefore(clock.now() - EVENT_LIFE, client, signal).catch(() => undefined);
 }
 
 async function expireBefore(time: number, client: KubeClient, signal: AbortSignal): Promise<void> {
   for await (const { metadata } of client.list(Event, { signal }))
-    if (Date.parse(metadata.creationTimestamp) < time) await client.delete(Event, metadata, { signal });
+    if (Date.parse(metadata.creationTimestamp) < time)
+      await client.delete(Event, metadata, { signal });
 }
 
 /** The API double inside this process. The children reach it over HTTP. */

@@ -11,7 +11,7 @@ import type { NaiveOptions, NaiveReport } from "./naive-report.ts";
 const MAIN = fileURLToPath(new URL("./main.js", import.meta.url));
 
 /** How long it may know less than the server before it counts as dead, in milliseconds. */
-const SILENCE = 15_000;
+const SILENCE = { afterError: 15_000, without: 60_000 };
 
 /** Between two looks, in milliseconds. */
 const PERIOD = 1_000;
@@ -117,7 +117,8 @@ export class NaiveLane implements AsyncDisposable {
   #judge({ version, lastError }: NaiveReport, latest: number, now: number): void {
     if (version >= latest) this.#behindSince = undefined;
     else this.#behindSince ??= now;
-    if (this.#behindSince === undefined || now - this.#behindSince < SILENCE) return;
+    const patience = lastError === "" ? SILENCE.without : SILENCE.afterError;
+    if (this.#behindSince === undefined || now - this.#behindSince < patience) return;
     const error = lastError === "" ? "it reported no error" : `its last word was ${lastError}`;
     this.#die(`its informer hears nothing of the server any more; ${error}`, this.#behindSince);
   }

@@ -1,28 +1,14 @@
-// The one place that knows where the repository lives: `repository` in the package.json of the root.
-// Until it is set, nothing links there.
-import { readFileSync } from "node:fs";
-import { join, posix } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
-
-/**
- * @param {string} [root]
- * @returns {string | undefined} the address in a browser, without a slash at its end
- */
-export function repositoryUrl(root = ROOT) {
-  const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const url = typeof repository === "string" ? repository : repository?.url;
-  return url?.replace(/^git\+/, "").replace(/(\.git)?\/?$/, "");
-}
+// What a registry shows of a package: the addresses in its manifest, and its README. Both follow `repository` in
+// the package.json of the root; until it is set, nothing links there.
+import { posix } from "node:path";
 
 /**
  * The fields of a published manifest that name the repository; none until it is configured.
  *
  * @param {string} folder - of the package, such as `packages/clock`
- * @param {string} [url]
+ * @param {string | undefined} url - of the repository
  */
-export function repositoryFields(folder, url = repositoryUrl()) {
+export function repositoryFields(folder, url) {
   if (url === undefined) return {};
   return {
     repository: { type: "git", url: `git+${url}.git`, directory: folder },

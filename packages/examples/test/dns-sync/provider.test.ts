@@ -1,0 +1,228 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { seededRandom } from "@holdfast/wait";
+import { describe, expect, it } from "vitest";
+import type { Remote } from "../../src/dns-sync/operator/provider.ts";
+import {
+  BrokenConnection,
+  DnsProvider,
+  type ProviderAnswer,
+} from "../../src/dns-sync/provider/dns-provider.ts";
+import { QUOTA } from "../../src/dns-sync/provider/quota.ts";
+import { problemOf, RemoteRecords } from "../../src/dns-sync/provider/remote-records.ts";
+import { WriteAudit } from "../../src/dns-sync/provider/write-audit.ts";
+
+const WWW: Remote = {
+  name: "www.example.org",
+  type: "A",
+  value: "192.0.2.1",
+  ttl: "60",
+  owner: "a",
+};
+const NOBODY_LEFT = new AbortController().signal;
+
+function world() {
+  const clock = new FakeClock();
+  const provider = new DnsProvider({ clock, random: seededRandom(1) });
+  const ask = async (
+    method: string,
+    record: Partial<Remote>,
+    { token = "1", gone = NOBODY_LEFT } = {},
+  ): Promise<ProviderAnswer> => {
+    const path = `/records?${new URLSearchParams(record as Record<string, string>)}`;
+    return await provider.handle({ method, path, token }, gone);
+  };
+  return { clock, provider, ask };
+}
+
+describe("the records of a provider", () => {
+  it("belong to the owner who came first, until he deletes them", () => {
+    const records = new RemoteRecords();
+    expect(records.put(WWW)).toEqual({ status: 200 });
+    const taken = { status: 409, reason: "www.example.org A belongs to another record" };
+    expect(records.put({ ...WWW, owner: "b" })).toEqual(taken);
+    expect(records.delete({ ...WWW, owner: "b" })).toEqual(taken);
+    expect(records.of("a")).toEqual([WWW]);
+    expect(records.delete(WWW)).toEqual({ status: 200 });
+    expect(records.delete(WWW)).toEqual({ status: 200 });
+    expect(records.put({ ...WWW, owner: "b" })).toEqual({ status: 200 });
+    expect(records.of("a")).toEqual([]);
+  });
+
+  it.each<[Partial<Remote>, string | undefined]>([
+    [{}, undefined],
+    [{ type: "AAAA", value: "2001:db8::1" }, undefined],
+    [{ type: "CNAME", value: "web.example.org" }, undefined],
+    [{ type: "TXT", value: "any text" }, undefined],
+    [{ ttl: "86400" }, undefined],
+    [{ name: "-www.example.org" }, 'name must be a DNS name, got "-www.example.org"'],
+    [{ name: "www" }, 'name must be a DNS name, got "www"'],
+    [{ name: `${"a".repeat(64)}.example.org` }, expect.stringContaining("name must be a DNS name")],
+    [{ type: "AAAA" }, 'value must be an IPv6 address, got "192.0.2.1"'],
+    [{ type: "CNAME", value: "no name" }, 'value must be a name, got "no name"'],
+    [{ type: "TXT", value: "" }, 'value must be 1 to 255 characters, got ""'],
+    [{ type: "MX" }, 'type must be one of A, AAAA, CNAME, TXT, got "MX"'],
+    [{ type: "constructor" }, expect.stringContaining("type must be one of")],
+    [{ ttl: "0" }, 'ttl must be 1 to 86400 seconds, got "0"'],
+    [{ ttl: "86401" }, 'ttl must be 1 to 86400 seconds, got "86401"'],
+    [{ ttl: "1.5" }, 'ttl must be 1 to 86400 seconds, got "1.5"'],
+    [{ owner: "" }, "owner must not be empty"],
+  ])("are checked: %j", (change, problem) => {
+    expect(problemOf({ ...WWW, ...change })).toEqual(problem);
+  });
+});
+
+describe("a provider", () => {
+  it("answers writes with the records of the owner", async () => {
+    const { clock, ask } = world();
+    await clock.run(async () => {
+      const answer = await ask("PUT", WWW);
+      expect(answer).toMatchObject({ status: 200, type: "application/json" });
+      expect(JSON.parse(answer.body)).toEqual([WWW]);
+      expect((await ask("DELETE", WWW)).body).toBe("[]");
+      expect((await ask("PATCH", WWW)).status).toBe(405);
+      expect((await ask("PUT", { ...WWW, value: "x" })).status).toBe(422);
+    });
+  });
+
+  it("refuses a write with a lower token than that of any earlier request", async () => {
+    const { clock, provider, ask } = world();
+    await clock.run(async () => {
+      expect((await ask("PUT", WWW, { token: "7" })).status).toBe(200);
+      expect((await ask("GET", { owner: "b" }, { token: "8" })).status).toBe(200);
+      expect(await ask("PUT", WWW, { token: "7" })).toMatchObject({
+        status: 412,
+        body: "token 7 is older than 8",
+      });
+      expect((await ask("GET", { owner: "a" }, { token: "7" })).status).toBe(200);
+      expect((await ask("PUT", WWW, { token: "8" })).status).toBe(200);
+      expect(provider.refused).toBe(1);
+      expect(provider.audit.stale).toBe(0);
+    });
+  });
+
+  it("refuses a write whose successor asks while it is carried out", async () => {
+    const { clock, provider, ask } = world();
+    await clock.run(async () => {
+      const late = ask("PUT", WWW, { token: "7" });
+      await ask("GET", { owner: "a" }, { token: "8" });
+      expect((await late).status).toBe(412);
+      expect(provider.records.size).toBe(0);
+      expect(provider.audit.stale).toBe(0);
+    });
+  });
+
+  it("holds the next write back until it arrives", async () => {
+    const { clock, provider, ask } = world();
+    await clock.run(async () => {
+      const held = provider.holdNextWrite();
+      const gone = new AbortController();
+      const late = ask("PUT", WWW, { token: "7", gone: gone.signal });
+      expect(await held.token).toBe(7);
+      gone.abort();
+      expect((await ask("PUT", { ...WWW, value: "192.0.2.2" }, { token: "8" })).status).toBe(200);
+      expect(await held.arrive()).toBe(412);
+      expect((await late).status).toBe(412);
+      expect(provider.records.of("a")).toMatchObject([{ value: "192.0.2.2" }]);
+    });
+  });
+
+  it("refuses what is beyond its quota, and counts it", async () => {
+    const { clock, provider, ask } = world();
+    await clock.run(async () => {
+      for (let index = 0; index < QUOTA.burst; index++)
+        expect((await ask("GET", { owner: "a" })).status).toBe(200);
+      expect(await ask("GET", { owner: "a" })).toMatchObject({ status: 429, retryAfter: 1 });
+      expect(provider.overQuota).toBe(1);
+      expect(provider.quota.used).toBe(QUOTA.burst + 1);
+      await clock.sleep(1_000);
+      expect(provider.quota.used).toBe(0);
+      for (let index = 0; index < QUOTA.rate; index++)
+        expect((await ask("GET", { owner: "a" })).status).toBe(200);
+      expect((await ask("GET", { owner: "a" })).status).toBe(429);
+    });
+  });
+
+  it.each([
+    ["outage", { status: 503 }],
+    ["throttle", { status: 429, retryAfter: 1 }],
+    ["html", { status: 200, type: "text/html" }],
+  ] as const)("has bad days: %s", async (fault, answer) => {
+    const { clock, provider, ask } = world();
+    await clock.run(async () => {
+      using _ = provider.faults.begin(fault);
+      expect(provider.faults.now).toEqual([fault]);
+      expect(await ask("PUT", WWW)).toMatchObject(answer);
+      expect(provider.records.size).toBe(0);
+    });
+    expect(provider.faults.now).toEqual([]);
+  });
+
+  it("breaks connections, before or after the work, and hangs until its client leaves", async () => {
+    const { clock, provider, ask } = world();
+    await clock.run(async () => {
+      const reset = provider.faults.begin("reset");
+      await expect(ask("PUT", WWW)).rejects.toBeInstanceOf(BrokenConnection);
+      expect(provider.records.size).toBe(0);
+      reset[Symbol.dispose]();
+      const lose = provider.faults.begin("lose");
+      await expect(ask("PUT", WWW)).rejects.toBeInstanceOf(BrokenConnection);
+      expect(provider.records.size).toBe(1);
+      lose[Symbol.dispose]();
+      using _ = provider.faults.begin("hang");
+      const gone = new AbortController();
+      const hanging = ask("DELETE", WWW, { gone: gone.signal });
+      clock.afterFunc(60_000, () => gone.abort());
+      await expect(hanging).rejects.toBeInstanceOf(BrokenConnection);
+      expect(provider.records.size).toBe(1);
+    });
+    expect(clock.now() - new FakeClock().now()).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it("drops a write whose sender has left before it is carried out", async () => {
+    const { clock, provider, ask } = world();
+    await clock.run(async () => {
+      const gone = new AbortController();
+      const write = ask("PUT", WWW, { gone: gone.signal });
+      gone.abort();
+      await expect(write).rejects.toBeInstanceOf(BrokenConnection);
+      expect(provider.records.size).toBe(0);
+    });
+  });
+});
+
+describe("the audit of writes", () => {
+  const live = { token: 1, gone: NOBODY_LEFT };
+
+  it("sees two writes of one record at a time", () => {
+    const audit = new WriteAudit();
+    const first = audit.begin({ owner: "a", ...live });
+    const other = audit.begin({ owner: "b", ...live });
+    audit.end(other, true);
+    const second = audit.begin({ owner: "a", ...live, token: 2 });
+    audit.end(first, true);
+    audit.end(second, true);
+    expect(audit).toMatchObject({ accepted: 3, overlaps: 1, overlapped: "a with tokens 1 and 2" });
+  });
+
+  it("counts no overlap with a write that its sender gave up, or that was refused", () => {
+    const audit = new WriteAudit();
+    const left = new AbortController();
+    const first = audit.begin({ owner: "a", token: 1, gone: left.signal });
+    left.abort();
+    const second = audit.begin({ owner: "a", ...live });
+    audit.end(first, false);
+    const third = audit.begin({ owner: "a", ...live });
+    audit.end(third, false);
+    audit.end(second, true);
+    expect(audit).toMatchObject({ accepted: 1, overlaps: 0 });
+  });
+
+  it("sees a write that is carried out for a former leader", () => {
+    const audit = new WriteAudit();
+    audit.seen(2);
+    audit.end(audit.begin({ owner: "a", ...live, token: 2 }), true);
+    expect(audit.stale).toBe(0);
+    audit.end(audit.begin({ owner: "a", ...live, token: 1 }), true);
+    expect(audit.stale).toBe(1);
+  });
+});
