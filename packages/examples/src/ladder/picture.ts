@@ -4,7 +4,7 @@ import { picture } from "../picture/picture.ts";
 import { formatDuration } from "../terminal/duration.ts";
 import type { Rung } from "./rungs.ts";
 
-/** Delays, and what to write beside them. */
+/** Delays, and their labels. */
 export interface Ladder {
   /** The strategy, as code. */
   readonly code: string;

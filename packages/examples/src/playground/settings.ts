@@ -2,7 +2,7 @@ import type { Scenario } from "../herd/simulate.ts";
 import type { Draft, Field } from "./draft.ts";
 import { type JitterName, type Shape, STRATEGIES, type StrategyName, strategyOf } from "./shape.ts";
 
-/** What a {@link Draft} says, when all of it is valid. */
+/** A valid {@link Draft} as values. */
 export interface Settings {
   readonly shape: Shape;
   readonly strategy: StrategyName;
@@ -18,7 +18,7 @@ export type Problems = Partial<Record<Field, string>>;
 /** Limits of this page; the options of a strategy are checked by its class. */
 const LIMITS = { clients: [1, 2_000], outage: [1, 60], seed: [0, 2 ** 31 - 1] } as const;
 
-/** @returns the settings, or what is wrong with them */
+/** @returns the settings, or their mistakes */
 export function settingsOf(draft: Draft): { settings: Settings } | { problems: Problems } {
   const problems: Problems = {};
   const strategy = oneOf(draft, "strategy", Object.keys(STRATEGIES) as StrategyName[], problems);

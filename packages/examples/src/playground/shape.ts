@@ -61,7 +61,7 @@ const CLASSES: Readonly<Record<ClassName, unknown>> = {
   SymmetricJitterBackoff,
 };
 
-/** A class of `@holdfast/wait` and its options: what runs, and what is shown as code. */
+/** A class of `@holdfast/wait` and its options, to run and to show as code. */
 export interface Shape {
   readonly name: ClassName;
   readonly options: Readonly<Record<string, number | string>>;

@@ -21,7 +21,7 @@ export class ObjectShape {
 
   /**
    * @param object - an object that no other code holds
-   * @throws the error of `transform`; TypeError if it changed what identifies the object
+   * @throws the error of `transform`; TypeError if it changed a field that identifies the object
    */
   toCached(object: ServerObject): CachedObject {
     const { resource, metadataOnly, transform } = this.#options;

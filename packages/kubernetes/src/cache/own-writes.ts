@@ -72,7 +72,7 @@ export class OwnWrites {
     return ahead !== undefined && !isOlder(ahead.version, version);
   }
 
-  /** Whether to drop an event, because the cache is newer. Forgets what the event has caught up with. */
+  /** Whether to drop an event, because the cache is newer. Forgets the writes that the event confirms. */
   drops(event: { type: string; key: string; uid: string; version: string }): boolean {
     const { type, key, uid, version } = event;
     if (this.isHidden(uid)) {
@@ -106,7 +106,7 @@ export class OwnWrites {
     this.#list++;
   }
 
-  /** Puts what is newer than a list into it, and forgets the rest. */
+  /** Adds writes newer than a list to it, and forgets the rest. */
   amend(
     items: Map<string, CachedObject>,
     version: string,

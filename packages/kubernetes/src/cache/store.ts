@@ -95,8 +95,8 @@ export class Store {
   }
 
   /**
-   * Takes the answer of a write of this process, so that the cache is not older than what the caller of the
-   * write knows. A write that the watch has shown already changes nothing.
+   * Stores the answer of a write of this process, so that the cache is at least as new as the knowledge of the
+   * caller. A write that the watch has already delivered changes nothing.
    */
   write(write: OwnWrite): Agreement {
     const isFollowed = this.#version !== undefined || this.#isListing;

@@ -10,7 +10,7 @@ const MAX_TEXT = 1_000;
 /** The text of each warning in the header: code, agent, text in quotes (RFC 7234, section 5.5). */
 const WARNING = /\b299 \S+ "((?:[^"\\]|\\.)*)"/g;
 
-/** Logs what a server warns of, each text once. Remembers the last 1,000 texts. */
+/** Logs the warnings of a server, each text once. Remembers the last 1,000 texts. */
 export class WarningLog {
   readonly #logger: Logger;
   readonly #known = new Set<string>();

@@ -130,12 +130,12 @@ export class Cluster implements Runnable {
    * @param signal - ends every list and watch, at once
    * @param options - see `RunOptions` of `@holdfast/controller`
    * @returns a promise that resolves after the abort. No request, timer or listener remains. Informers keep
-   * their objects, and go on from them in another run. Rejects with an Error if the cluster runs already, and
+   * their objects, and go on from them in another run. Rejects with an Error if the cluster is already running, and
    * with the error of a `backoff` that ends
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
-    if (this.#state !== "idle") throw new Error(`cluster ${this.name} runs already`);
+    if (this.#state !== "idle") throw new Error(`cluster "${this.name}" is already running`);
     const { ref = true } = options;
     const hold = ref ? holdOpen(this.#options.target.clock) : undefined;
     this.#state = "running";

@@ -8,7 +8,7 @@ import type { Resource } from "../object/resource.ts";
  * Maps a change to the keys of the owners of its object, before and after it. Pass the result as `to` of a
  * source, so that a change of a child wakes its owner.
  *
- * An owner matches by group and kind, whatever its version. Its key has the namespace of the object, or none
+ * An owner matches by group and kind, in any version. Its key has the namespace of the object, or none
  * for a resource of cluster scope.
  *
  * Source: `EnqueueRequestForOwner` of sigs.k8s.io/controller-runtime/pkg/handler.

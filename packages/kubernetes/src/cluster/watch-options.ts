@@ -42,9 +42,9 @@ export interface WatchOptions<T extends KubeObject = KubeObject, U extends KubeO
   readonly fields?: FieldSelector | undefined;
 
   /**
-   * Changes each object before it is cached: removes what nobody reads. It may change its argument, and must
-   * keep name, namespace, UID and version. An error it throws fails the list or the watch, which is asked for
-   * again.
+   * Changes each object before it is cached: removes unused fields, for example. It may change its argument, and
+   * must keep name, namespace, UID and version. An error it throws fails the list or the watch, which is then
+   * repeated.
    *
    * @defaultValue removes `metadata.managedFields`
    */

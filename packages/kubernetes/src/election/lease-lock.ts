@@ -182,7 +182,7 @@ export class LeaseLock implements ResourceLock {
   }
 }
 
-/** Whether somebody else has written first. */
+/** Whether another process has written first. */
 function isTaken(error: unknown): boolean {
   return isApiError(error) && error.statusCode === 409;
 }

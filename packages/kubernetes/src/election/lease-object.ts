@@ -30,7 +30,7 @@ interface LeaseSpec {
 }
 
 /**
- * The record in a Lease, of whatever elector wrote it.
+ * The record in a Lease, written by any elector.
  *
  * | The Lease | The record |
  * | --- | --- |
@@ -94,7 +94,7 @@ function specOf(record: LeaseRecord, leaseTransitions: number): Required<LeaseSp
   };
 }
 
-/** The instant with microseconds that `before` has not. Nobody reads them. */
+/** The instant with microseconds that differ from those of `before`. They have no meaning. */
 function otherThan(before: string | undefined, instant: number): string {
   const time = formatMicroseconds(instant);
   return time === before ? time.replace(/000Z$/, "001Z") : time;

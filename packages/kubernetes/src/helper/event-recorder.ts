@@ -136,7 +136,7 @@ export class EventRecorder implements Runnable {
         this.#writer.add(seriesKey(occurrence), { reason: "record" });
       else this.#log("debug", { reason: occurrence.reason, effect }, "event dropped");
     } catch (err) {
-      this.#log("warn", { err }, "event dropped: it is no valid event");
+      this.#log("warn", { err }, "invalid event dropped");
     }
   }
 
@@ -179,7 +179,7 @@ export class EventRecorder implements Runnable {
       }
       if (!isRefused(error)) throw error;
       this.#series.forget(key);
-      throw new TerminalError("the server refused an event", { cause: error });
+      throw new TerminalError("server rejected an event", { cause: error });
     }
     series.written = count;
     series.writtenAt = clock.monotonic();

@@ -1,6 +1,6 @@
 import { requireText } from "@holdfast/clock/internal";
 
-// RFC 1123: what a name, a namespace and a label of DNS may be.
+// RFC 1123: names, namespaces and labels of DNS.
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
 const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;

@@ -141,7 +141,8 @@ export class HealthServer implements Runnable {
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
-    if (this.#listening !== undefined) throw new Error(`server ${this.name} runs only once`);
+    if (this.#listening !== undefined)
+      throw new Error(`server "${this.name}" has already run; create a new one`);
     const server = this.#server;
     this.#listening = this.#listen(signal);
     await this.#listening;

@@ -14,7 +14,7 @@ import {
 } from "./operator-options.ts";
 import { runWork } from "./run-work.ts";
 
-/** Time to stop of what needs next to none, in milliseconds. */
+/** Time to stop of parts that need hardly any, in milliseconds. */
 const SHORT = 1_000;
 
 /** Time to stop of the event recorder: it flushes for 2 s. */
@@ -129,7 +129,7 @@ function electorOf({ options, cluster, start }: Parts, election: ResolvedElectio
     lock: new LeaseLock({ client, namespace, name: lease, leaseDuration, clock }),
     ...{ identity, leaseDuration, renewDeadline, retryPeriod, clock, random, logger },
     lead: async (leadership) => {
-      // The leader before may have written what these caches have not seen.
+      // The previous leader may have written objects that these caches have not seen.
       await cluster.catchUp(leadership.signal);
       await runWork({ start, clock, logger }, leadership);
     },

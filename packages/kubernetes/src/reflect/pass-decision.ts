@@ -53,7 +53,7 @@ export const HEALTHY_AFTER = 5_000;
 /** Period over which watches are counted, in milliseconds. */
 export const CROWD_PERIOD = 10_000;
 
-/** More watches than this within {@link CROWD_PERIOD} wait, whatever they bring. */
+/** More watches than this within {@link CROWD_PERIOD} wait, with or without events. */
 const MAX_WATCHES = 5;
 
 /** After so many barren watches the server may be one that closes in place of a 410. */
@@ -64,7 +64,7 @@ const YOUNG_LIST = 10_000;
 
 type FollowUp = Pick<NextPass, "begin" | "probe" | "delay"> & { readonly barren?: number };
 
-/** Decides what follows a pass. */
+/** Decides the step after a pass. */
 export function decidePass(end: PassEnd, facts: PassFacts): NextPass {
   const isCrowded = facts.watches >= MAX_WATCHES;
   const { begin, probe, delay, barren = facts.barren } = followUp(end, facts);

@@ -37,10 +37,10 @@ function parse(line: Buffer, request: ApiRequest): { type?: unknown; object?: un
     value = JSON.parse(line.toString("utf8"));
   } catch {
     // Without the error as its cause: that quotes the line.
-    throw new Error(`${name(request)} sent a line of ${line.length} bytes that is no JSON`);
+    throw new Error(`${name(request)} sent a line of ${line.length} bytes that is not JSON`);
   }
   if (typeof value === "object" && value !== null) return value;
-  throw new Error(`${name(request)} sent a line that is no JSON object`);
+  throw new Error(`${name(request)} sent a line that is not a JSON object`);
 }
 
 function versionOf(bookmark: unknown, request: ApiRequest): string {

@@ -50,19 +50,19 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     this.#write(Buffer.from(text, "utf8"));
   }
 
-  /** Ends the body. The reader gets what is written, then the end. */
+  /** Ends the body. The reader gets the written part, then the end. */
   end(): void {
     if (this.#state === "open") this.#close("ended");
   }
 
-  /** Ends the body with an error. The reader gets what is written, then the error. */
+  /** Ends the body with an error. The reader gets the written part, then the error. */
   fail(error: unknown): void {
     if (!this.#isConnected()) return;
     this.#failure = error;
     this.#close("failed");
   }
 
-  /** Breaks the connection. The reader gets what is written, then the error of a reset. */
+  /** Breaks the connection. The reader gets the written part, then the error of a reset. */
   reset(): void {
     this.fail(connectionError("ECONNRESET", this.#request));
   }

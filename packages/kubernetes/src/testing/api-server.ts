@@ -26,7 +26,7 @@ import { writeOptionsOf } from "./write/write-options.ts";
 /** Seconds after which a real server ends a watch that names no time: at least this, at most twice. */
 const MIN_WATCH = 1_800_000;
 
-/** What the server is made of. */
+/** Parts of the server. */
 export interface ApiServerOptions {
   readonly state: ApiState;
   readonly clock: Clock;
@@ -113,7 +113,7 @@ export class ApiServer {
   #watch(call: ApiCall): ApiAnswer {
     const request = watchRequestOf(call);
     const longest = MIN_WATCH * (1 + this.#random());
-    // Refuses before the head is sent what the stream would refuse.
+    // Rejects a bad request before the head is sent, instead of in the stream.
     selectorOf(call);
     representationOf(call.headers["accept"], { served: call.served, now: this.#now }, false);
     const [state, clock] = [this.#state, this.#clock];

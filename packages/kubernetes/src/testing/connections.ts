@@ -66,7 +66,7 @@ export class Connections {
     return body;
   }
 
-  /** What a fault does before the request is carried out. */
+  /** The effect of a fault before the request is executed. */
   async #meet(fault: Fault | undefined, request: KubeRequest, body: AnswerBody): Promise<void> {
     switch (fault?.type) {
       case "refuse":

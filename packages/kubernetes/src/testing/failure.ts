@@ -13,7 +13,7 @@ export interface Subject {
   readonly plural: string;
 }
 
-/** What a {@link Failure} tells. */
+/** Details of a {@link Failure}. */
 export interface FailureParts {
   readonly reason?: string | undefined;
   readonly message: string;
@@ -73,7 +73,7 @@ export function alreadyExists(subject: Subject, name: string): Failure {
   return new Failure(409, { reason: "AlreadyExists", message, details: detailsOf(subject, name) });
 }
 
-/** The object is not what the writer thinks. `why` defaults to a stale version. */
+/** The object differs from the writer's assumption. `why` defaults to a stale version. */
 export function conflict(
   subject: Subject,
   name: string,
@@ -83,7 +83,7 @@ export function conflict(
   return new Failure(409, { reason: "Conflict", message, details: detailsOf(subject, name) });
 }
 
-/** Fields that are not allowed. `kind` is the kind of the object, or what the server calls so. */
+/** Fields that are not allowed. `kind` is the kind of the object, or the server's name for it. */
 export function invalid(
   { group, plural: kind }: Subject,
   name: string,
@@ -145,7 +145,7 @@ export function unauthorized(): Failure {
   return new Failure(401, { reason: "Unauthorized", message: "Unauthorized" });
 }
 
-/** What the double cannot do as a real server does. */
+/** A feature of a real server that the double lacks. */
 export function notImplemented(message: string): Failure {
   return new Failure(501, { reason: "NotImplemented", message });
 }

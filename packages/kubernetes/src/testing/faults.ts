@@ -28,7 +28,7 @@ export interface FakeRequest {
   /** Headers by name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 
-  /** What the request does. `"other"` for discovery and for paths at which nothing is. */
+  /** Verb of the request. `"other"` for discovery and for paths at which nothing is. */
   readonly verb: FakeVerb;
 
   /** Plural with its group, for example `deployments.apps`. Undefined for `"other"`. */
@@ -48,7 +48,7 @@ export interface FakeRequest {
 }
 
 /**
- * What goes wrong with a request.
+ * A fault of a request.
  *
  * | `type` | The client sees |
  * | --- | --- |

@@ -1,6 +1,6 @@
 const CODE = "ERR_KUBERNETES_CONNECTION";
 
-/** By the code of an error of Node: what to check. The first pattern that matches counts. */
+/** Advice by error code of Node. The first matching pattern counts. */
 const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
   [/^ECONNREFUSED$/, "check that the API server runs, and its port"],
   [/^(ENOTFOUND|EAI_)/, "its name was not found: check the name, and DNS"],

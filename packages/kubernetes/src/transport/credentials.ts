@@ -5,8 +5,7 @@ import type { Clock } from "@holdfast/clock";
 const HIDDEN = "[hidden]";
 
 /**
- * Headers and connections that prove to a server who asks. The only object that holds a token; it does not
- * show it.
+ * Headers and connections that authenticate the client. The only object that holds a token; it never shows it.
  */
 export class Credentials {
   /** Connections with the CA and the client certificate. */

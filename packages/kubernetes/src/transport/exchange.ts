@@ -27,7 +27,7 @@ interface Exchange {
 /**
  * Sends a request once, or twice: a GET goes again if the server has closed the idle connection that it took.
  *
- * @returns the head, whatever its status, and the body
+ * @returns the head, with any status, and the body
  * @throws ConnectionError, or `signal.reason`
  */
 export async function exchange(parts: Exchange): Promise<KubeResponse> {

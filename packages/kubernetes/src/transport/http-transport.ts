@@ -74,7 +74,7 @@ export function requireServer(name: string, value: unknown): URL {
   const allowed = `${name} must be an address such as "https://127.0.0.1:6443"`;
   if (typeof value !== "string") throw new TypeError(`${allowed}, got ${typeof value}`);
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined) throw new RangeError(`${allowed}, got text that is no URL`);
+  if (url === undefined) throw new RangeError(`${allowed}, got text that is not a URL`);
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new RangeError(`${allowed}, got the protocol "${url.protocol}"`);
   if (url.username !== "" || url.password !== "")

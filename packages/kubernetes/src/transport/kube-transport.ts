@@ -41,7 +41,7 @@ export interface KubeTransport {
    *
    * @param request - see {@link KubeRequest}
    * @param signal - aborts the request, its body included
-   * @returns resolves when the head has arrived, whatever its status. Rejects with `signal.reason` after an
+   * @returns resolves when the head has arrived, with any status. Rejects with `signal.reason` after an
    * abort, else with the error of the connection
    */
   send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse>;

@@ -39,7 +39,7 @@ export async function runKubectl(program: string, args: readonly string[]): Prom
   });
 }
 
-// Its output may hold a token: only what kubectl says about the failure is told.
+// Its output may hold a token: only the message of kubectl is repeated.
 function failureOf(program: string, args: readonly string[], failure: Failure): Error {
   const { code, stderr } = failure;
   const command = [program, ...args].join(" ");

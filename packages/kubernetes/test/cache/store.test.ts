@@ -16,7 +16,7 @@ describe("a store", () => {
     expect(told(store)).toEqual(["added ann@4 initial", "added bob@7 initial"]);
   });
 
-  it("reports what a later list adds, changes and no longer has", () => {
+  it("reports the additions, changes and removals of a later list", () => {
     const store = storeOf();
     list(store, 9, greeting("ann", 4), greeting("bob", 7), greeting("cat", 8));
     told(store);
@@ -189,7 +189,7 @@ describe("an own write", () => {
     expect([store.ahead, told(store)]).toEqual([0, []]);
   });
 
-  it("that deletes hides that UID until its event, whatever comes before", () => {
+  it("that deletes hides that UID until its event, also across other events", () => {
     const store = storeOf();
     list(store, 9, greeting("ann", 4));
     told(store);

@@ -163,7 +163,7 @@ describe("writes", () => {
     ]);
   });
 
-  it("reject what is there already with AlreadyExists, which is no conflict", async () => {
+  it("reject an existing object with AlreadyExists, which is not a conflict", async () => {
     const { client } = world();
     await client.create(ConfigMap, { metadata: ANN });
     const error = await safeErrorOf(client.create(ConfigMap, { metadata: ANN }));
@@ -244,7 +244,7 @@ describe("writes", () => {
     expect(await client.delete(ConfigMap, ANN)).toBe(false);
   });
 
-  it("delete with what shall happen to the objects it owns", async () => {
+  it("delete with a propagation for owned objects", async () => {
     const { client, requests } = scripted({});
     await client.delete(ConfigMap, ANN, { propagation: "Foreground", uid: "u" });
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({

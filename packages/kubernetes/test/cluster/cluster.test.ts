@@ -107,7 +107,7 @@ describe("a cluster", () => {
       await world.put("ann", "hello");
       await world.cluster.ready(world.stop.signal);
       const error = await errorOf(world.cluster.run(world.stop.signal));
-      expect(String(error)).toBe("Error: cluster cluster runs already");
+      expect(String(error)).toBe('Error: cluster "cluster" is already running');
     });
     const again = new AbortController();
     await world.clock.run(async () => {

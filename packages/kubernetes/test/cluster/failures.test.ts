@@ -381,7 +381,7 @@ describe("a watch that is cut at any byte of an event", () => {
 describe("a watch that sends garbage", () => {
   const secret = "s3cret";
   const lines: [string, string][] = [
-    ["a line that is no JSON", `{"type":"ADDED","object":{"data":"${secret}"`],
+    ["a line that is not JSON", `{"type":"ADDED","object":{"data":"${secret}"`],
     ["a line of 20 MiB", `"${secret.repeat((20 * 1024 * 1024) / secret.length)}"`],
     ["a number", "7"],
     ["null", "null"],

@@ -111,7 +111,7 @@ describe("an informer", () => {
     });
   });
 
-  it("refuses a transform that changes what identifies an object", async () => {
+  it("rejects a transform that changes the identity of an object", async () => {
     const world = new World();
     await world.run(async () => {
       await world.put("ann", "hello");

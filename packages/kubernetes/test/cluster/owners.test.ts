@@ -38,7 +38,7 @@ function owned(namespace: string | undefined, ...references: Reference[]): Cache
 }
 
 describe("ownerOf", () => {
-  it("matches group and kind whatever the version, and gives each key once", () => {
+  it("matches group and kind in any version, and returns each key once", () => {
     const object = owned(
       "default",
       ["example.org/v1", "Greeting", "ann"],

@@ -119,7 +119,7 @@ describe("EventRecorder", () => {
     expect(sent[3]?.[2]).toMatchObject({ series: { count: 25 } });
   });
 
-  it("writes what was recorded before its run, with the count so far", async () => {
+  it("writes events recorded before its run, with the current count", async () => {
     const events = recorder();
     for (let i = 0; i < 3; i++) events.record(object(), synced);
     const running = events.run(stop.signal);
@@ -165,7 +165,7 @@ describe("EventRecorder", () => {
   ])("logs and drops an event with %s", async (_name, about, event) => {
     const events = recorder();
     events.record(about as never, event as never);
-    expect(lines).toEqual([["warn", "event dropped: it is no valid event"]]);
+    expect(lines).toEqual([["warn", "invalid event dropped"]]);
     const failing = recorder({
       logger: {
         ...logger,
@@ -177,7 +177,7 @@ describe("EventRecorder", () => {
     failing.record(about as never, event as never);
   });
 
-  it("tells the log what its limits drop", () => {
+  it("logs events that its limits drop", () => {
     const events = recorder();
     for (let i = 0; i < 26; i++) events.record(object(), { ...synced, reason: `r${i}` });
     expect(lines).toEqual([["debug", "event dropped"]]);

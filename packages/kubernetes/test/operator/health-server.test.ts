@@ -137,7 +137,7 @@ describe("HealthServer", () => {
     const reason = new Error("stop");
     await expect(server.run(AbortSignal.abort(reason))).rejects.toBe(reason);
     await expect(server.run(new AbortController().signal)).rejects.toThrow(
-      "server health runs only once",
+      'server "health" has already run; create a new one',
     );
   });
 

@@ -43,7 +43,7 @@ function ownedBy({ managers }: Owned, name: string): string[] {
 }
 
 describe("applyPatch", () => {
-  it("keeps what others own and removes what nobody names any more", () => {
+  it("keeps fields of other owners and removes fields without an owner", () => {
     const one = apply(NOTHING, "one", { text: "x", map: { a: "1", b: "2" } });
     const both = apply(one, "two", { map: { b: "2", c: "3" } });
     const after = apply(both, "one", { map: { a: "1" } });
@@ -53,7 +53,7 @@ describe("applyPatch", () => {
     expect(apply(after, "two", {}).object).toEqual({ map: { a: "1" } });
   });
 
-  it("keeps an empty map that its owner names, and removes one that nobody does", () => {
+  it("keeps an empty map that its owner names, and removes one without an owner", () => {
     const full = apply(NOTHING, "one", { map: { a: "1" } });
     expect(apply(full, "one", { map: {} }).object).toEqual({ map: {} });
     expect(apply(full, "one", {}).object).toEqual({});
@@ -96,7 +96,7 @@ describe("applyPatch", () => {
     expect(() => applyPatch(NOTHING, unknown, options)).toThrow("merges the list .spec.secrets_");
   });
 
-  it("ends in the union of what each manager applied last, in any order", () => {
+  it("ends in the union of the last applied fields of each manager, in any order", () => {
     const texts = fc.dictionary(fc.constantFrom("a", "b", "c", "d"), fc.constant("x"));
     const tags = fc.uniqueArray(fc.constantFrom("p", "q", "r"));
     const object = fc.record({ map: texts, tags });
@@ -129,7 +129,7 @@ describe("applyPatch", () => {
 });
 
 describe("ownUpdate", () => {
-  it("gives the writer what it changed, and takes it from others", () => {
+  it("makes the writer the only owner of changed fields", () => {
     const live = apply(NOTHING, "one", { text: "x", map: { a: "1" }, tags: ["t"] });
     const next = { text: "y", map: { a: "1", b: "2" } };
     const editor = { ...writer("editor"), operation: "Update" as const };

@@ -82,7 +82,7 @@ describe("objects", () => {
 });
 
 describe("an update", () => {
-  it("cannot set what belongs to the server", async () => {
+  it("cannot set fields of the server", async () => {
     const kit = new ApiKit();
     const { body: made } = await kit.send("POST", CONFIG_MAPS, {
       body: configMap("a", { n: "1" }),

@@ -68,7 +68,7 @@ describe("intercept", () => {
     expect((await kit.send("GET", WIDGETS)).status).toBe(503);
   });
 
-  it("answers with text that is no JSON", async () => {
+  it("answers with text that is not JSON", async () => {
     const kit = new ApiKit();
     kit.api.intercept({ fault: { type: "text", text: "<html>" } });
     const { status, headers, text } = await kit.send("GET", WIDGETS);
@@ -194,7 +194,7 @@ describe("intercept", () => {
 });
 
 describe("requests", () => {
-  it("record what clients asked for, and the answers", async () => {
+  it("record the requests of clients, and the answers", async () => {
     const kit = new ApiKit();
     await kit.send("POST", CONFIG_MAPS, { body: configMap("a", { secret: "do not keep" }) });
     await kit.send("GET", `${CONFIG_MAPS}/a?x=1`, { headers: { accept: "application/json" } });

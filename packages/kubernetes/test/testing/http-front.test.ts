@@ -26,7 +26,7 @@ function ask(url: string, { method = "GET", token = "t", body = "" } = {}): Prom
   });
 }
 
-it("serves objects and watches over HTTP to those who have the token", async () => {
+it("serves objects and watches over HTTP to clients with the token", async () => {
   const api = new FakeApi({ clock: realClock, resources: [ConfigMap] });
   await using front = await api.listen({ token: "t" });
   const url = `${front.url}${CONFIG_MAPS}`;

@@ -62,8 +62,8 @@ kinds.testBadInput(
 describe("the address of a server", () => {
   it.each([
     [5, "TypeError: url must be an address such as", "got number"],
-    ["", "RangeError: url must be an address such as", "got text that is no URL"],
-    ["127.0.0.1:6443", "RangeError: url must be an address such as", "got text that is no URL"],
+    ["", "RangeError: url must be an address such as", "got text that is not a URL"],
+    ["127.0.0.1:6443", "RangeError: url must be an address such as", "got text that is not a URL"],
     ["ftp://a", "RangeError: url must be an address such as", 'got the protocol "ftp:"'],
     [
       `https://ann:${TOKEN}@a`,

@@ -20,7 +20,7 @@ describe("credentials", () => {
     });
   });
 
-  it("are read once for all who ask, and again when they are old", async () => {
+  it("are read once for all callers, and again when they expire", async () => {
     const clock = new FakeClock();
     const load = vi.fn(() => Promise.resolve(named()));
     const cache = new CredentialCache({ load, maxAge: 10_000, clock });

@@ -147,7 +147,7 @@ describe("fromKubectl", () => {
     );
   });
 
-  it("says what to do where a plugin makes the credentials", () => {
+  it("names the next step if a plugin makes the credentials", () => {
     using program = fakeKubectl();
     program.say("view", view({ url: "https://a" }, plugin));
     expect(() => fromKubectl({ kubectl: program.kubectl })).toThrow(
@@ -173,7 +173,7 @@ describe("fromKubectl", () => {
     transport.closeIdle?.();
   });
 
-  it("says what kubectl says when it fails, and nothing that it has printed", () => {
+  it("repeats the error of kubectl, but none of its output", () => {
     using program = fakeKubectl();
     program.say("view", SECRET);
     program.say("stderr", "error: current-context must exist in order to minify\n");

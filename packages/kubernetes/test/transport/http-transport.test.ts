@@ -274,7 +274,7 @@ describe("a 401", () => {
   });
 });
 
-describe("without an answer, the error names the server and what to check", () => {
+describe("without an answer, the error names the server and the next step", () => {
   const fails = (url: string, ca?: string) =>
     safeErrorOf(textOf(atUrl(url, { ca, token: () => TOKEN })));
 

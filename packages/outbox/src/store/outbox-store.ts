@@ -79,7 +79,7 @@ export interface Fence {
   readonly token: number;
 }
 
-/** The dead messages to replay, the instant, and the operator who asks for it. */
+/** The dead messages to replay, the instant, and the name of the operator. */
 export interface ReplayRequest {
   /**
    * The messages.

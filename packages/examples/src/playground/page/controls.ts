@@ -3,7 +3,7 @@ import { type Draft, type Field, PRESETS, START } from "../draft.ts";
 import type { Problems } from "../settings.ts";
 import { JITTERS, type JitterName, STRATEGIES, type StrategyName } from "../shape.ts";
 
-/** What the controls show, and where they report a change. */
+/** Values of the controls, and the receiver of their changes. */
 export interface ControlsModel {
   readonly draft: Draft;
   readonly problems: Problems;

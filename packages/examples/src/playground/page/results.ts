@@ -4,7 +4,7 @@ import type { Rung } from "../../ladder/rungs.ts";
 import { formatDuration } from "../../terminal/duration.ts";
 import type { HerdState } from "./herd-runner.ts";
 
-/** A drawing as an image: what it says, a screen reader reads. */
+/** A drawing as an image, with its description for screen readers. */
 export function image(svg: string): TemplateResult {
   const title = /<title[^>]*>([^<]*)<\/title>/.exec(svg)?.[1] ?? "";
   const text = new DOMParser().parseFromString(title, "text/html").body.textContent ?? "";

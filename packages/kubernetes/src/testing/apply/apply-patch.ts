@@ -21,7 +21,7 @@ export interface Owned {
 /** The writer of a change: an entry without fields. */
 type Writer = Omit<Manager, "fields">;
 
-/** What an apply or an update is made with. */
+/** Input of an apply or an update. */
 export interface OwnershipOptions {
   readonly type: FieldType;
   readonly writer: Writer;
@@ -43,8 +43,8 @@ export class ApplyConflictError extends Error {
 }
 
 /**
- * Server-side apply: merges `applied`, removes what the writer applied before and no longer names unless
- * another manager owns it, and gives the writer the fields in `applied`.
+ * Server-side apply: merges `applied`, removes fields that the writer applied before and no longer names unless
+ * another manager owns them, and makes the writer the owner of the fields in `applied`.
  *
  * @returns the object and its owners; the same as `live` if nothing changes
  * @throws ApplyConflictError if it changes fields of others, without `force`

@@ -15,8 +15,8 @@ interface MapType {
   readonly isAtomic: boolean;
 
   /**
-   * Type of a field, and whether the schema names it. An entry of a map that it does not name is owned
-   * itself, besides what is in it. Undefined: the schema has no such field.
+   * Type of a field, and whether the schema names it. An unnamed entry of a map is owned itself, in addition to
+   * its content. Undefined: the schema has no such field.
    */
   readonly field: (
     name: string,

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../json.ts";
 import { FieldSet } from "./field-set.ts";
 
-/** An entry of `metadata.managedFields`: who owns which fields, by which operation. */
+/** An entry of `metadata.managedFields`: an owner, its fields and the operation. */
 export interface Manager {
   readonly name: string;
   readonly operation: "Apply" | "Update";

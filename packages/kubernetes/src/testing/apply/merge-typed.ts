@@ -3,7 +3,7 @@ import type { FieldPath, FieldSet } from "./field-set.ts";
 import type { FieldType } from "./field-type.ts";
 import { type Member, membersOf, objectOf } from "./typed-value.ts";
 
-/** Merges an applied value into what is there: objects by field, lists by the identity of their items. */
+/** Merges an applied value into the stored one: objects by field, lists by the identity of their items. */
 export function mergeTyped(live: unknown, applied: unknown, type: FieldType): unknown {
   return mergeAt(live, applied, type, []);
 }
@@ -73,7 +73,7 @@ export interface Removal {
   readonly keep: FieldSet;
 }
 
-/** A value without some of its fields. What loses its last member goes as well, unless it is kept itself. */
+/** A value without some of its fields. A parent that loses its last member is removed too, unless it is kept itself. */
 export function removeFields(value: unknown, removal: Removal, type: FieldType): unknown {
   return removeAt(value, removal, type, []);
 }

@@ -22,7 +22,7 @@ export interface Member {
   readonly value: unknown;
   readonly type: FieldType;
 
-  /** Whether the member is a field that the schema names, and is therefore owned by what is in it. */
+  /** Whether the member is a field that the schema names, and is therefore owned by its content. */
   readonly isNamed: boolean;
 }
 
@@ -163,7 +163,7 @@ function compareMembers(
     compareAt(undefined, value, { type, path: [...path, element], paths });
 }
 
-/** For a value that is stored already: what does not fit its type is one value. */
+/** For a stored value: parts that do not fit their type count as one value. */
 function membersOrWhole(value: unknown, type: FieldType, path: FieldPath): Member[] | undefined {
   if (value === undefined) return [];
   try {

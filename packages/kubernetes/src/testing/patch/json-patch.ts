@@ -64,7 +64,7 @@ function parsePointer(pointer: string): string[] {
   });
 }
 
-/** One step of a path, in a copy of what holds it. */
+/** One step of a path, in a copy of its parent. */
 interface Place {
   readonly holder: JsonObject | unknown[];
   readonly name: string;
@@ -144,7 +144,7 @@ function test(document: unknown, path: readonly string[], value: unknown): unkno
   return document;
 }
 
-/** What is there; null for nothing, if null is expected. */
+/** The stored value; null for none, if null is expected. */
 function findOrNull(document: unknown, path: readonly string[], expected: unknown): unknown {
   if (expected !== null || path.length === 0) return find(document, path);
   const holder = find(document, path.slice(0, -1));

@@ -1,6 +1,6 @@
 import type { ServedResource } from "../served-resource.ts";
 
-/** What a request does, in the words of Kubernetes' audit log. */
+/** Verb of a request, as in the audit log of Kubernetes. */
 export type FakeVerb =
   | "get"
   | "list"

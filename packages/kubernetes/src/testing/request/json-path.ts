@@ -33,7 +33,7 @@ export function jsonPath(path: string): JsonPath | undefined {
 function firstStep(path: string): readonly [length: number, step: Step] | undefined {
   const quoted = QUOTED.exec(path);
   if (quoted !== null) {
-    // As upstream: what is between the quotes is a path of names, and a dot in it parts two of them.
+    // As upstream: the quotes contain a path of names, separated by dots.
     const step = jsonPath(`.${quoted[1]}`);
     return step && [quoted[0].length, step];
   }

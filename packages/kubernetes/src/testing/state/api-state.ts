@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import { type Change, ObjectStore } from "./object-store.ts";
 
-/** What {@link ApiState.snapshot} saves: the objects of every store and the version. */
+/** State saved by {@link ApiState.snapshot}: the objects of every store and the version. */
 export interface StateSnapshot {
   readonly version: number;
   readonly stores: ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
@@ -35,9 +35,9 @@ export class ApiState {
   }
 
   /**
-   * Writes an object under the next version, and tells those who listen to the store.
+   * Writes an object under the next version, and notifies the listeners of the store.
    *
-   * @param make - makes the object from its version; undefined removes what is there
+   * @param make - makes the object from its version; undefined removes the stored object
    */
   write(
     store: string,

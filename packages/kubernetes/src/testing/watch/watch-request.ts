@@ -6,10 +6,10 @@ import { invalidOptions } from "../write/write-options.ts";
 
 /** The parameters of a watch. */
 export interface WatchRequest {
-  /** Version after which changes are sent. 0: what exists comes first. */
+  /** Version after which changes are sent. 0: existing objects come first. */
   readonly version: number;
 
-  /** Whether what exists comes first, as ADDED, and a bookmark after it. */
+  /** Whether existing objects come first, as ADDED, and a bookmark after them. */
   readonly sendsInitialEvents: boolean;
 
   readonly allowsBookmarks: boolean;

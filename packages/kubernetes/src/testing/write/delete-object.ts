@@ -8,7 +8,7 @@ import { invalidOptions, type WriteOptions, writeOptionsOf } from "./write-optio
 const FOREGROUND = "foregroundDeletion";
 const ORPHAN = "orphan";
 
-/** What a delete asks for. */
+/** Options of a delete request. */
 export interface Deletion {
   readonly options: WriteOptions;
   readonly uid: unknown;

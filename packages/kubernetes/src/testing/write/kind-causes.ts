@@ -1,7 +1,7 @@
 import { type Cause, required, wrong } from "../failure.ts";
 import { isObject, type JsonObject, metadataOf, own } from "../json.ts";
 
-/** What is wrong with an object by the rules of its kind: those of Lease and Event, which controllers write. */
+/** Violations of the rules of a kind: Lease and Event, which controllers write. */
 export function* kindCauses(object: JsonObject): Generator<Cause> {
   const { apiVersion, kind } = object;
   if (apiVersion === "coordination.k8s.io/v1" && kind === "Lease") yield* leaseCauses(object);

@@ -13,7 +13,7 @@ const VALUE_RULE =
 const PART_RULE =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
-/** What is wrong with the metadata of an object. */
+/** Violations in the metadata of an object. */
 export function* metadataCauses(served: ServedResource, object: JsonObject): Generator<Cause> {
   const { name, labels, annotations, finalizers, ownerReferences } = metadataOf(object);
   yield* nameCauses(served, name);

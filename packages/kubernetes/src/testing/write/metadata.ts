@@ -17,7 +17,7 @@ const SYSTEM_FIELDS = [
   "deletionGracePeriodSeconds",
 ] as const;
 
-/** The metadata that a writer sent, without what Kubernetes does not know and without empty fields. */
+/** The metadata that a writer sent, without unknown and empty fields. */
 export function cleanMetadata(object: JsonObject): JsonObject {
   const entries = Object.entries(metadataOf(object)).filter(
     ([name, value]) => name !== "managedFields" && FIELDS.includes(name) && !isEmpty(value),
@@ -39,7 +39,7 @@ export function orderedMetadata(metadata: JsonObject): JsonObject {
   return ordered;
 }
 
-/** Metadata of an object after an update: what writers may set, and the server's own fields as they were. */
+/** Metadata of an object after an update: the fields of writers, and the server's own fields unchanged. */
 export function keptMetadata(old: JsonObject, submitted: JsonObject): JsonObject {
   const was = metadataOf(old);
   const metadata = { ...cleanMetadata(submitted) };

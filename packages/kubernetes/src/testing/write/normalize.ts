@@ -28,7 +28,7 @@ function builtInContent(kind: string, content: JsonObject): JsonObject {
   return kind === "Secret" ? secretContent(content) : content;
 }
 
-/** What the conversion of a Secret does. */
+/** Effect of the conversion of a Secret. */
 function secretContent({ stringData, data, type, ...rest }: JsonObject): JsonObject {
   const written = isObject(stringData) ? Object.entries(stringData) : [];
   const encoded = written.map(([name, text]) => [

@@ -31,7 +31,7 @@ function versionRequired({ served }: ApiCall, name: string): Failure {
 }
 
 /**
- * An object that a PUT creates, whatever version it names.
+ * An object that a PUT creates, with any version.
  *
  * @throws Failure if it names a uid: the object that had it is gone
  */

@@ -7,13 +7,13 @@ import { isTrue } from "../request/route.ts";
 export interface WriteOptions {
   readonly isDryRun: boolean;
 
-  /** Who owns the fields that the write sets. */
+  /** Owner of the fields that the write sets. */
   readonly manager: string;
 
   /** Whether an apply takes fields over that others own. */
   readonly force: boolean;
 
-  /** What happens to a write of unknown fields. */
+  /** Treatment of unknown fields in a write. */
   readonly fieldValidation: "Strict" | "Warn" | "Ignore";
 
   /** The owners of all fields after the write. Default: the fields that change get the manager. */
