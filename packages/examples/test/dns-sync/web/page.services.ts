@@ -43,7 +43,7 @@ async function settled(page: Page, before: readonly number[]): Promise<void> {
     .toBe(true);
   expect(await invariants(page).filter({ hasText: "broken" }).allInnerTexts()).toEqual([]);
   const drift = page.locator(".drift .now");
-  await expect.poll(async () => await drift.innerText(), { timeout: PATIENCE }).toBe("0");
+  await expect.poll(async () => await drift.textContent(), { timeout: PATIENCE }).toBe("0");
 }
 
 const logged = async (page: Page, text: RegExp): Promise<void> =>
@@ -52,7 +52,7 @@ const logged = async (page: Page, text: RegExp): Promise<void> =>
 async function tokenOfLeader(page: Page): Promise<number> {
   const leader = page.getByRole("row").filter({ hasText: "leads" });
   await leader.waitFor();
-  return Number(await leader.getByRole("cell").nth(2).innerText());
+  return Number(await leader.getByRole("cell").nth(2).textContent());
 }
 
 describe("the page of dns-sync", () => {
