@@ -1,7 +1,7 @@
 // One package in a project of its own, without optional peers: each entry point loads, or misses a peer.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { execute } from "../../runtimes/programs.mjs";
+import { runNode } from "./run-node.mjs";
 
 const PROGRAM = `
 import { createRequire } from "node:module";
@@ -29,7 +29,7 @@ export async function loadAlone(folder, { name, exports, peerDependencies = {} }
   const entries = entriesOf({ name, exports });
   writeFileSync(join(folder, "alone.mjs"), PROGRAM);
   const question = JSON.stringify([entries, Object.keys(peerDependencies)]);
-  const { code, lines, errors } = await execute("node", ["alone.mjs", question], { cwd: folder });
+  const { code, lines, errors } = await runNode(folder, ["alone.mjs", question]);
   if (code !== 0) throw new Error(errors.join("\n"));
   return lines[0] === "all" ? `${entries.length} entry points load` : `loads; ${lines[0]}`;
 }

@@ -1,7 +1,8 @@
-// How long `import()` of each entry point takes in a process of its own, beside an empty module.
+// What `import()` of each entry point takes in a process of its own, beside an empty module: processor time, which
+// a machine that is busy with other things does not stretch.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { execute } from "../../runtimes/programs.mjs";
+import { runNode } from "./run-node.mjs";
 
 const ROUNDS = 15;
 
@@ -15,16 +16,15 @@ const ROUNDS = 15;
 export async function importTimes(folder, entries) {
   writeFileSync(join(folder, "empty.mjs"), "");
   const program =
-    "const began = performance.now(); await import(process.argv[2]); console.log(performance.now() - began);\n";
+    "const began = process.cpuUsage(); await import(process.argv[2]); " +
+    "const { user, system } = process.cpuUsage(began); console.log((user + system) / 1_000);\n";
   writeFileSync(join(folder, "import-time.mjs"), program);
   const modules = ["./empty.mjs", ...entries];
   /** @type {Record<string, number[]>} */
   const times = Object.fromEntries(modules.map((module) => [module, []]));
   for (let round = 0; round < ROUNDS; round++)
     for (const module of modules) {
-      const { code, lines, errors } = await execute("node", ["import-time.mjs", module], {
-        cwd: folder,
-      });
+      const { code, lines, errors } = await runNode(folder, ["import-time.mjs", module]);
       if (code !== 0) throw new Error(errors.join("\n"));
       times[module]?.push(Number(lines[0]));
     }

@@ -83,7 +83,9 @@ async function tryTogether(manager, url) {
       await line(`${manager.name}  together  ${name}`, () => check(home));
   }
   if (manager.name.startsWith("npm")) {
-    console.log("\nimport(), each in a process of its own, beside an empty module (medians):");
+    console.log(
+      "\nimport(), each in a process of its own, beside an empty module (medians of processor time):",
+    );
     for (const time of await importTimes(home, entries)) console.log(time);
     console.log("");
   }

@@ -55,6 +55,8 @@ function yarnrc(folder, registry) {
   const lines = [
     "nodeLinker: node-modules",
     "enableTelemetry: false",
+    "httpTimeout: 300000",
+    "networkConcurrency: 8",
     "npmMinimalAgeGate: 0",
     'unsafeHttpWhitelist: ["127.0.0.1"]',
     `npmScopes: { holdfast: { npmRegistryServer: "${registry}" } }`,

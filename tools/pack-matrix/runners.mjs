@@ -1,7 +1,7 @@
 // Consumers at run time: Node itself, and the test runners in which users test code that waits.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { execute } from "../../runtimes/programs.mjs";
+import { runNode } from "./run-node.mjs";
 
 const RUNNERS = { jest: "30.5.2", "babel-jest": "30.5.2", vitest: "4.1.12" };
 /** What Babel needs to make CommonJS of ESM in jest; babel-jest brings the rest. */
@@ -99,7 +99,7 @@ const commands = [
 export const runnerChecks = commands.map(({ name, args }) => ({
   name,
   async check(folder) {
-    const { code, lines, errors } = await execute("node", args, { cwd: folder });
+    const { code, lines, errors } = await runNode(folder, args);
     if (code !== 0) throw new Error([...lines, ...errors].join("\n"));
     return "passes";
   },

@@ -1,7 +1,7 @@
 // Compiles a consumer of every entry point with each TypeScript in each mode of resolution.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { execute } from "../../runtimes/programs.mjs";
+import { runNode } from "./run-node.mjs";
 
 /** Those that the READMEs promise, from the floor on. */
 const TYPESCRIPTS = {
@@ -112,7 +112,7 @@ async function errorsOf(folder, typescript, mode) {
   const files = ["esm.mts", "require.cts", "import.cts"];
   writeFileSync(join(folder, config), JSON.stringify({ compilerOptions, files }));
   const args = [`node_modules/${aliasOf(typescript)}/bin/tsc`, "--pretty", "false", "-p", config];
-  const { code, lines, errors } = await execute("node", args, { cwd: folder });
+  const { code, lines, errors } = await runNode(folder, args);
   if (code === 0) return [];
   // A line that is indented belongs to the error above it.
   const found = [...errors, ...lines].join("\n").split(/\n(?=\S)/);

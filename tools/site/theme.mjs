@@ -150,9 +150,7 @@ class HoldfastContext extends DefaultThemeRenderContext {
   }
 
   get #version() {
-    const versions = new Set(this.#project.children?.map((module) => module.packageVersion));
-    versions.delete(undefined);
-    return versions.size === 1 ? `${[...versions][0]}` : "";
+    return this.#project.packageVersion ?? "";
   }
 
   /** The links of the header; the last one only if there is a repository. */

@@ -29,7 +29,7 @@ beforeAll(() => {
   mkdirSync(join(clone, "packages"));
   writeFileSync(
     join(clone, "npx"),
-    '#!/bin/sh\necho "npx $*" >&2; echo "$*" > "${0%/*}/asked"; exit "$NPX"\n',
+    '#!/bin/sh\necho "npx $*" >&2; echo "$*" > "$(dirname "$0")/asked"; exit "$NPX"\n',
     {
       mode: 0o755,
     },

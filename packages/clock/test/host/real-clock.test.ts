@@ -60,6 +60,31 @@ describe("realClock where setTimeout and Date are faked and performance is not",
     },
   );
 
+  it.each([100, 7.5])(
+    "newTicker ticks once per %d ms of the fake, whatever real time passes",
+    async (period) => {
+      const sinon = halfFake();
+      const ticker = realClock.newTicker(period);
+      const seen: number[] = [];
+      const watch = async () => {
+        for await (const _ of ticker) seen.push(Date.now());
+      };
+      const start = Date.now();
+      const watched = watch();
+      for (let tick = 0; tick < 20; tick++) {
+        spinUntil(performance.now() + tick);
+        await sinon.tickAsync(Math.ceil(period));
+      }
+      ticker.stop();
+      await watched;
+      const instants = Array.from(
+        { length: 20 },
+        (_unused, tick) => start + (tick + 1) * Math.ceil(period),
+      );
+      expect([seen, ticker.dropped]).toEqual([instants, 0]);
+    },
+  );
+
   it.each([0, 0.4, 1])(
     "fires %d ms after the next tick of the fake at the latest",
     async (delay) => {

@@ -11,7 +11,7 @@ export interface AddOptions {
   /**
    * Priority of the key: higher goes first. Any finite number. The highest of several priorities for
    * one key holds until the key is taken. A queued key whose priority rises waits as of then, unless its old
-   * place is better.
+   * place is better. A key in flight waits as of the first add since it was taken.
    *
    * @defaultValue `0`
    */

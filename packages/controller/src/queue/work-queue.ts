@@ -195,7 +195,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   }
 
   /**
-   * Cancels the delay of a key. A queued key or one in flight stays so.
+   * Cancels the delay of a key, and drops its item. A queued key or one in flight stays so.
    *
    * @returns whether the key was delayed
    * @throws TypeError if the item's key is not a string

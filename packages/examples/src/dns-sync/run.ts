@@ -32,7 +32,7 @@ export async function run(settings: Settings, host: Host): Promise<number> {
   using end = ending(host, { duration: Number.POSITIVE_INFINITY, kill: () => kill() });
   let api: StageApi;
   try {
-    api = await openApi(settings.api, host);
+    api = await openApi(settings.api, host, end.signal);
   } catch (error) {
     stderr.write(`${(error as Error).message}\n`);
     return USAGE_ERROR;
@@ -51,8 +51,12 @@ export async function run(settings: Settings, host: Host): Promise<number> {
   }
 }
 
-async function openApi(kind: Settings["api"], { clock }: Host): Promise<StageApi> {
-  if (kind === "real") return await startRealServer();
+async function openApi(
+  kind: Settings["api"],
+  { clock }: Host,
+  signal: AbortSignal,
+): Promise<StageApi> {
+  if (kind === "real") return await startRealServer(signal);
   return kind === "cluster" ? await openCluster() : await startDouble(clock);
 }
 
@@ -84,11 +88,13 @@ async function runOn(stage: Stage, { settings, host, end }: RunOnOptions): Promi
   if (!isInterrupted || api.control === undefined) await stage.clear();
   await stage.stopCrew();
   const summary = summaryOf({ seed, begin, stage, faults, fate });
-  print(["", ...summaryLines(summary), ...trouble]);
-  if (mode === "soak") print(["", ...soak.lines(), ...soak.problems()]);
-  if (mode === "page") return stage.invariants.areKept ? 0 : 1;
-  if (end.signal.aborted) return (await end.request).code;
-  return problemsOf(summary).length + soak.problems().length + trouble.length === 0 ? 0 : 1;
+  const isCheck = mode !== "page";
+  const grown = mode === "soak" ? soak.problems() : [];
+  const problems = [...problemsOf(summary, isCheck), ...grown, ...trouble];
+  const usage = mode === "soak" ? ["", ...soak.lines()] : [];
+  print(["", ...summaryLines(summary, problems), ...usage]);
+  if (isCheck && end.signal.aborted) return (await end.request).code;
+  return problems.length === 0 ? 0 : 1;
 }
 
 /** Why a run could not take its course; nothing if it did, or was stopped. */

@@ -53,14 +53,18 @@ export function naiveText({ death, drift, provider: { audit } }: NaiveLane): str
     : `dead after ${formatDuration(death.after)}, ${rest}: ${death.reason}`;
 }
 
-/** The reasons why a run that checks has failed. */
-export function problemsOf({ invariants }: Summary): readonly string[] {
+/**
+ * What is wrong with a run.
+ *
+ * @param isCheck - whether an invariant that was never looked at is wrong too
+ */
+export function problemsOf({ invariants }: Summary, isCheck: boolean): readonly string[] {
   return invariants
-    .filter(({ state }) => state !== "holds")
+    .filter(({ state }) => state === "broken" || (isCheck && state === "unchecked"))
     .map(({ name, state, problem }) => `${name}: ${problem ?? state}`);
 }
 
-export function summaryLines(summary: Summary): string[] {
+export function summaryLines(summary: Summary, problems: readonly string[]): string[] {
   const { invariants, naive, seed, api, elapsed } = summary;
   const facts = [
     `${summary.faults} faults`,
@@ -75,7 +79,6 @@ export function summaryLines(summary: Summary): string[] {
   const table = invariants.map(({ name, state, checks, problem }) =>
     `${name.padEnd(width)}  ${state.padEnd(9)}  ${checks}${problem ? `  ${problem}` : ""}`.trimEnd(),
   );
-  const problems = problemsOf(summary);
   const verdict = problems.length === 0 ? ["Every invariant held."] : problems;
   return [
     `After ${formatDuration(elapsed)} on ${api}, seed ${seed}: ${facts.join(", ")}`,

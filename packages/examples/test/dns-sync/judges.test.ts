@@ -73,6 +73,7 @@ describe("what a provider should have", () => {
     ];
     const one = remote("twin", { owner: "b", value: "192.0.2.2" });
     expect(differencesBetween(records, ZONES, [one])).toEqual([]);
+    expect(differencesBetween(records, ZONES, [remote("twin", { owner: "a" })])).toEqual([]);
     expect(differencesBetween(records, ZONES, [{ ...one, owner: "c" }])).toEqual([
       "twin.example.org A",
     ]);

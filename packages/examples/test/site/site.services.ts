@@ -43,7 +43,7 @@ async function open(path: string, look: (typeof LOOKS)[number] = LOOKS[0]) {
 }
 
 async function herdDrawn(page: Page): Promise<void> {
-  await page.getByText("Last client served after").waitFor();
+  await page.locator("section[aria-busy=false] dl").waitFor();
 }
 
 interface AxeResult {
@@ -127,7 +127,11 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     const { page } = visitor;
     expect(await page.locator("h1").textContent()).toBe("Holdfast");
     expect(await page.locator("pre").first().textContent()).toContain("npm install @holdfast/");
-    expect(await page.locator(".hero img").evaluate("(image) => image.naturalWidth")).toBe(760);
+    expect(
+      await page
+        .locator(".hero img")
+        .evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth),
+    ).toBe(760);
     expect(await page.locator(".snippets h2").allInnerTexts()).toHaveLength(2);
     expect(await page.locator(".doors h2").allInnerTexts()).toEqual([
       "Retry and poll",
@@ -255,7 +259,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
 
   it("draws the same pictures from its address", async () => {
     await using first = await open("documents/Playground.html");
-    await first.page.getByLabel("Jitter").selectOption("full");
+    await first.page.getByLabel("Jitter", { exact: true }).selectOption("full");
     await first.page.getByLabel("First delay", { exact: true }).fill("250");
     await first.page.getByLabel("Seed").fill("42");
     await first.page.getByLabel("Clients", { exact: true }).fill("300");

@@ -21,6 +21,7 @@ import { ConnectionAttempts } from "./connection-attempts.ts";
  * | `connect` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onRetry` |
  * | `connect` throws a {@link RetryAfterError}, or an error caused by one | as any error, but the next attempt starts no earlier than it names |
  * | that error names `Infinity` | rejects with the error unchanged, without `onRetry` |
+ * | the strategy throws | makes one more attempt; if it fails, rejects with the error of the strategy |
  * | an attempt exceeds its timeout | aborts its signal; the attempt fails with a {@link TimeoutError} |
  * | `connect` resolves after its signal has aborted | calls `onLate` with the connection |
  * | `onRetry` throws or rejects | rejects with that error |

@@ -27,7 +27,8 @@ async function withOwnSignal(
  * Keeps a connection open until `signal` aborts: connects as {@link connectWithBackoff} does, calls
  * `use`, and connects again when `use` settles.
  *
- * An accepted connection resets the delays, and its attempt counts as the first. So a connection that
+ * An accepted connection resets the delays: the next attempt is number 1 and has the first delay. It
+ * starts no earlier than the first delay after the start of the accepted attempt. So a connection that
  * lasted longer than the first delay is replaced at once. After a peer that accepts and hangs up, the
  * next attempt waits for the rest of that delay, or of the planned delay if that is shorter.
  *

@@ -72,7 +72,7 @@ const FEW = 1_024;
  * | --- | --- |
  * | no `next` yet | 0 |
  * | the first `next`, or one after the key has expired | `duration`, plus jitter |
- * | any other `next` | `min(2 × delay + jitter, cap)` |
+ * | any other `next` | `min(2 × delay + jitter, cap)`, the jitter a share of `delay` |
  *
  * @typeParam Key - type of a key; keys are compared as in a `Map`
  *

@@ -22,7 +22,7 @@ const DATES = [
  *
  * Accepts the three date formats of RFC 9110. A year of two digits is at most 50 years in the future. The
  * leap second 23:59:60 is the first second of the next day. A date that does not exist is malformed; a
- * weekday that does not fit the date is ignored.
+ * weekday that does not fit the date is ignored. So is white space around the value.
  *
  * @param value - the header: a number of seconds or an HTTP date; null or undefined if missing
  * @param clock - the wall clock that a date is compared with; by default `realClock`

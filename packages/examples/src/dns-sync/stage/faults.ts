@@ -3,8 +3,8 @@ import type { ProviderFault } from "../provider/provider-faults.ts";
 import type { Replica } from "./replica/replica.ts";
 import type { Stage } from "./stage.ts";
 
-/** How long the stage waits for a leader, in milliseconds. */
-const PATIENCE = 300_000;
+/** How long the stage waits for a leader, in milliseconds: long, because a busy machine is no fault. */
+const PATIENCE = 600_000;
 
 export interface FaultsOptions {
   /** Ends all faults. */

@@ -1,2 +1,2 @@
 /** Times of the lease in milliseconds: shorter than in production, so that hand-overs take seconds. */
-export const LEASE = { leaseDuration: 5_000, renewDeadline: 3_500, retryPeriod: 500 };
+export const LEASE = { leaseDuration: 8_000, renewDeadline: 6_000, retryPeriod: 500 };

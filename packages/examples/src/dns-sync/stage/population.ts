@@ -20,8 +20,8 @@ const TTL = 10;
 const CONCURRENCY = 16;
 
 /** An API server that is away comes back: writes wait for it this long, in milliseconds. */
-const PATIENCE = { backoff: { duration: 100, cap: 1_000, jitter: 0.2 }, maxElapsed: 300_000 };
-const POLLING = { backoff: { duration: 200 }, timeout: 300_000, onError: () => undefined };
+const PATIENCE = { backoff: { duration: 100, cap: 1_000, jitter: 0.2 }, maxElapsed: 600_000 };
+const POLLING = { backoff: { duration: 200 }, timeout: 600_000, onError: () => undefined };
 
 /** The zones and records that people write, and what people do to them. */
 export class Population {

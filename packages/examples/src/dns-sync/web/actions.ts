@@ -52,7 +52,7 @@ export function actionsOf({ faults, canStopApi }: Controls): ReadonlyMap<string,
   return new Map<string, Answer>([
     [
       "/kill",
-      begin("The leader gets SIGKILL. Another one leads in about 6 s.", () => faults.killLeader()),
+      begin("The leader gets SIGKILL. Another one leads in about 9 s.", () => faults.killLeader()),
     ],
     ["/stop-api", ofApi("The API server is away for 8 s.", () => faults.stopApi(AWAY.api))],
     ["/compact", ofApi("The API server forgets its history.", () => faults.compact())],

@@ -5,7 +5,6 @@ import type { Settings } from "../settings.ts";
 declare const WORKER_SOURCE: string;
 
 export type HerdState =
-  | { readonly state: "running" }
   | { readonly state: "done"; readonly load: Measurement; readonly svg: string }
   | { readonly state: "failed"; readonly problem: string };
 
@@ -35,7 +34,6 @@ export class HerdRunner {
       this.stop();
       this.#show({ state: "failed", problem: message });
     };
-    this.#show({ state: "running" });
     worker.postMessage(settings);
   }
 

@@ -15,12 +15,15 @@ let { draft, unknown } = draftOf(location.hash);
 let problems: Problems = {};
 /** The latest settings that were valid. */
 let settings: Settings | undefined;
+/** The latest that was simulated; of older settings while `isPending`. */
 let herdState: HerdState | undefined;
+let isPending = false;
 let said = "";
 let changed = new AbortController();
 
 const runner = new HerdRunner((state) => {
   herdState = state;
+  isPending = false;
   if (state.state === "done") said = "Simulation done";
   draw();
 });
@@ -38,6 +41,7 @@ function check(rest: number): void {
   changed.abort();
   said = "";
   problems = "problems" in checked ? checked.problems : {};
+  isPending = "settings" in checked;
   if ("settings" in checked) {
     settings = checked.settings;
     void simulate(settings, rest);
@@ -85,12 +89,11 @@ function complaints(): TemplateResult | typeof nothing {
 function results(current: Settings): TemplateResult {
   const { rungs, svg } = drawLadder(current);
   const program = programOf(current.shape);
-  const isRunning = herdState?.state === "running";
   return html`<section aria-labelledby="ladder-title">
       <h2 id="ladder-title">The ladder of one client</h2>
       ${image(svg)}
     </section>
-    <section aria-labelledby="herd-title" aria-busy=${isRunning ? "true" : "false"}>
+    <section aria-labelledby="herd-title" aria-busy=${isPending ? "true" : "false"}>
       <h2 id="herd-title">The herd of all clients</h2>
       <p>
         All clients lose the server at the same instant and call until they are served. The server

@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from "lit-html";
+import { html, type TemplateResult } from "lit-html";
 import { count, seconds } from "../../herd/columns.ts";
 import type { Rung } from "../../ladder/rungs.ts";
 import { formatDuration } from "../../terminal/duration.ts";
@@ -44,9 +44,8 @@ export function code(program: string, copy: (text: string) => void): TemplateRes
   </div>`;
 }
 
-export function herd(state: HerdState | undefined): TemplateResult | typeof nothing {
-  if (state === undefined) return nothing;
-  if (state.state === "running") return html`<p class="pending">Simulating…</p>`;
+export function herd(state: HerdState | undefined): TemplateResult {
+  if (state === undefined) return html`<p class="pending">Simulating…</p>`;
   if (state.state === "failed")
     return html`<p class="problem">
       Not simulated: ${state.problem}. Use longer delays, fewer clients or a shorter outage.

@@ -4,7 +4,7 @@ import { Program } from "../../program.ts";
 import { PATIENCE, useBrowser, visit } from "../../web/browser.ts";
 
 // The whole program: three processes, an API double, a provider, a page. The tests wait for conditions only.
-const PATIENT = { timeout: 5 * PATIENCE };
+const PATIENT = { timeout: 8 * PATIENCE };
 
 const AFTER_QUIET = /after quiet/;
 
@@ -38,12 +38,12 @@ async function settled(page: Page, before: readonly number[]): Promise<void> {
   const counts = async () => await checksAfterQuiet(page);
   await expect
     .poll(async () => (await counts()).every((count, index) => count > (before[index] ?? 0)), {
-      timeout: 2 * PATIENCE,
+      timeout: 5 * PATIENCE,
     })
     .toBe(true);
   expect(await invariants(page).filter({ hasText: "broken" }).allInnerTexts()).toEqual([]);
   const drift = page.locator(".drift .now");
-  await expect.poll(async () => await drift.innerText(), { timeout: PATIENCE }).toBe("0");
+  await expect.poll(async () => await drift.textContent(), { timeout: PATIENCE }).toBe("0");
 }
 
 const logged = async (page: Page, text: RegExp): Promise<void> =>
@@ -52,7 +52,7 @@ const logged = async (page: Page, text: RegExp): Promise<void> =>
 async function tokenOfLeader(page: Page): Promise<number> {
   const leader = page.getByRole("row").filter({ hasText: "leads" });
   await leader.waitFor();
-  return Number(await leader.getByRole("cell").nth(2).innerText());
+  return Number(await leader.getByRole("cell").nth(2).textContent());
 }
 
 describe("the page of dns-sync", () => {
@@ -70,7 +70,11 @@ describe("the page of dns-sync", () => {
   });
 
   it.each([
-    { name: "Compact", says: "The API server forgets its history.", follows: /forgets its history/ },
+    {
+      name: "Compact",
+      says: "The API server forgets its history.",
+      follows: /forgets its history/,
+    },
     {
       name: "Provider outage",
       says: "The provider is out of order for 6 s.",
@@ -82,7 +86,11 @@ describe("the page of dns-sync", () => {
       says: "20 records change at the provider.",
       follows: /somebody changes 20 records/,
     },
-    { name: "Stop the API", says: "The API server is away for 8 s.", follows: /is back after 8\.0 s/ },
+    {
+      name: "Stop the API",
+      says: "The API server is away for 8 s.",
+      follows: /is back after 8\.0 s/,
+    },
   ])(
     "$name: says so, and every invariant holds when it is quiet again",
     PATIENT,

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { onAbort } from "@holdfast/clock";
 import { atUrl, ensureCrd, KubeClient } from "@holdfast/kubernetes";
 import { customResourceDefinitions } from "../manifests.ts";
 import type { StageApi } from "./stage-api.ts";
@@ -63,9 +64,11 @@ class ServerProcess implements AsyncDisposable {
 }
 
 /** A real API server with etcd, on 127.0.0.1. Built first if it is not there, which takes some minutes. */
-export async function startRealServer(): Promise<StageApi> {
+export async function startRealServer(signal: AbortSignal): Promise<StageApi> {
   const server = new ServerProcess();
+  const giveUp = onAbort(signal, () => void server[Symbol.asyncDispose]());
   const { url, ca, token, kubeconfig, version } = await server.ready();
+  giveUp[Symbol.dispose]();
   const transport = atUrl(url, { ca, token: () => token });
   const client = new KubeClient({ transport });
   for (const definition of customResourceDefinitions()) await ensureCrd(client, definition);
