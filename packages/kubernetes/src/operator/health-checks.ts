@@ -20,7 +20,7 @@ export function canElect({ sinceAnswer }: ElectionStatus, leaseDuration: number)
   return sinceAnswer !== undefined && sinceAnswer <= leaseDuration;
 }
 
-/** Fails if work continues although its lease has expired: only a restart ends it. */
+/** Whether no work continues after the end of its lease. If some does, only a restart ends it. */
 export function isWithinLease({ overdue }: ElectionStatus): boolean {
   return overdue === 0;
 }
