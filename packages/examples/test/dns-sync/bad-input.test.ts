@@ -109,6 +109,8 @@ describe("a provider that answers HTML", () => {
         "Retrying",
         "the provider answered text/html, not JSON",
       ]);
+      const statuses = world.api.requests.filter(({ subresource }) => subresource === "status");
+      expect(statuses).toHaveLength(1);
       expect(await world.events()).toEqual(["www Retrying"]);
       expect(asked(world)).toBeLessThan(60);
       page[Symbol.dispose]();

@@ -9,16 +9,16 @@ import { DnsRecord, DnsZone, type Item } from "../../src/dns-sync/operator/resou
 import { DnsProvider } from "../../src/dns-sync/provider/dns-provider.ts";
 import { definedResources } from "../../src/dns-sync/stage/manifests.ts";
 
-export interface EventObject extends KubeObject {
+interface EventObject extends KubeObject {
   reason?: string;
   note?: string;
   regarding?: { name?: string };
 }
-export const Event = builtIn<EventObject>("events.k8s.io/v1", "Event");
+const Event = builtIn<EventObject>("events.k8s.io/v1", "Event");
 export const Lease = builtIn("coordination.k8s.io/v1", "Lease");
 
 /** `fetch` that asks a provider in memory. */
-export function fetchFrom(provider: DnsProvider): Fetch {
+function fetchFrom(provider: DnsProvider): Fetch {
   return async (input, init = {}) => {
     const { pathname, search } = new URL(String(input));
     const token = new Headers(init.headers).get("fencing-token") ?? undefined;

@@ -87,3 +87,26 @@ it("ends a watch when its client goes", async () => {
   sent.destroy();
   await expect.poll(() => clock.waiters()).toBe(0);
 });
+
+it("keeps no listener for each chunk that a slow reader lets wait", async () => {
+  const warnings: string[] = [];
+  const warn = (warning: Error): void => void warnings.push(warning.name);
+  process.on("warning", warn);
+  const api = new FakeApi({ clock: realClock, resources: [ConfigMap] });
+  await using front = await api.listen();
+  const sent = request(`${front.url}${CONFIG_MAPS}?watch=1&resourceVersion=1`).end();
+  const [response] = await once(sent, "response");
+  let bytes = 0;
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  const text = "x".repeat(500_000); // more than a socket takes at once
+  for (let index = 0; index < 20; index++) {
+    const metadata = { namespace: "default", name: `m${index}` };
+    await api.client.create(ConfigMap, { ...configMap("m", { text }), metadata });
+  }
+  await expect.poll(() => bytes, { timeout: 60_000 }).toBeGreaterThan(20 * 500_000);
+  sent.destroy();
+  process.off("warning", warn);
+  expect(warnings).toEqual([]);
+});

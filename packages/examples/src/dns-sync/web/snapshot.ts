@@ -48,7 +48,7 @@ export interface ReplicaSnapshot {
   readonly heap: number | undefined;
 }
 
-export interface LeaseSnapshot {
+interface LeaseSnapshot {
   readonly holder: string;
   readonly token: number;
   readonly renewedAt: number;

@@ -36,7 +36,7 @@ export async function startDouble(clock: Clock): Promise<StageApi> {
   const expiring = expireEvents(api.client, clock, end.signal);
   const restart = async (): Promise<void> => {
     api.stop();
-    api.start({ history: "lost" });
+    await api.start({ history: "lost" });
   };
   return {
     name: "the API double",
@@ -47,7 +47,7 @@ export async function startDouble(clock: Clock): Promise<StageApi> {
     kubectl: `--server ${listener.url}`,
     control: {
       stop: async () => api.stop(),
-      start: async () => api.start({ history: "lost" }),
+      start: async () => await api.start({ history: "lost" }),
       compact: restart,
     },
     [Symbol.asyncDispose]: async () => {

@@ -7,7 +7,7 @@ export type ApiAccess =
   | { readonly kind: "kubectl" };
 
 /** What the stage can do to an API server. */
-export interface ApiControl {
+interface ApiControl {
   /** Ends it, as a crash does. */
   stop(): Promise<void>;
   /** Starts it again, without the history of its watches. */
