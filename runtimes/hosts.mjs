@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { execute, NotRunError, programOf } from "./programs.mjs";
+import { execute } from "../tools/execute.mjs";
+import { NotRunError, programOf } from "./programs.mjs";
 
 const ESBUILD = "esbuild@0.28.2";
 const VITE = "vite@8.3.8";

@@ -1,9 +1,8 @@
-import { AbortList } from "../packages/clock/src/abort/abort-list.ts";
+import { AbortList } from "@holdfast/clock/internal";
 
 /**
  * Counts the callbacks and sleeps that wait for an abort, of any signal, since this object was made. They share
- * a listener per signal, so `abortListeners` does not see them pile up. Counts the sources alone: 0 with
- * TEST_DIST=1.
+ * a listener per signal, so `abortListeners` does not see them pile up.
  */
 export class AbortCallbacks implements Disposable {
   readonly #original = { add: AbortList.prototype.add, remove: AbortList.prototype.remove };

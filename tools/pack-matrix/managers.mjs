@@ -2,7 +2,7 @@
 // from the registry that the folder names.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { execute } from "../../runtimes/programs.mjs";
+import { execute } from "../execute.mjs";
 import { readJson } from "../packages.mjs";
 import { registryEnv } from "../registry-env.mjs";
 

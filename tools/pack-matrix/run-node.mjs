@@ -1,4 +1,4 @@
-import { execute } from "../../runtimes/programs.mjs";
+import { execute } from "../execute.mjs";
 
 /** Enough for a compiler on a machine that is busy with other things, in milliseconds. */
 const LIMIT = 10 * 60_000;

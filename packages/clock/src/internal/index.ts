@@ -5,6 +5,7 @@
  * @internal
  * @packageDocumentation
  */
+export { AbortList } from "../abort/abort-list.ts";
 export { callInOwnContext } from "../host/platform.ts";
 export {
   requireAbove,

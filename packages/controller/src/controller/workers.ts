@@ -1,6 +1,7 @@
 import { callInOwnContext, requireString } from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import { messageOf } from "../message-of.ts";
+import { AFTER_A_TURN } from "../queue/backlog.ts";
 import { newerOf, type WorkItem } from "../queue/work-item.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import type { KeyedWorkQueueOptions, WorkQueueArguments } from "../queue/work-queue-options.ts";
@@ -14,9 +15,6 @@ import { KeyFailures } from "./key-failures.ts";
 import { Run, type RunOptions } from "./run.ts";
 import type { Task } from "./task.ts";
 import { TurnBudget } from "./turn-budget.ts";
-
-/** At once, but after a turn of the event loop. */
-const AFTER_A_TURN: number = Number.MIN_VALUE;
 
 /** The workers of a controller, its queue, and the keys in flight. */
 export class Workers<Item> {

@@ -22,6 +22,9 @@ export interface BacklogOptions<Item> {
   readonly onDone: (workItem: IssuedWorkItem<Item>) => void;
 }
 
+/** A delay that ends at this very instant, but after a turn of the event loop. */
+export const AFTER_A_TURN: number = Number.MIN_VALUE;
+
 const MAX_SPARE = 1_024;
 
 /** Every key of a queue and its state. Knows no promise: those are in the queue. */
@@ -112,7 +115,8 @@ export class Backlog<Item> {
     if (this.#isClosed && this.#isWaiting(key)) return;
     if (priority !== 0) this.#rank();
     // Rounded, so that the order among equals does not depend on the last digits of a sum.
-    const deadline = instantAfter(this.#clock.monotonic(), delay);
+    const now = this.#clock.monotonic();
+    const deadline = delay === AFTER_A_TURN ? now : instantAfter(now, delay);
     const record = this.#recordOf(key, item);
     const { state } = record;
     record.state = whenPostponed(state);

@@ -28,7 +28,7 @@ export const START: Draft = {
   seed: "1",
 };
 
-export const FIELDS: readonly Field[] = Object.keys(START) as Field[];
+const FIELDS: readonly Field[] = Object.keys(START) as Field[];
 
 /** A named set of settings. */
 export interface Preset {

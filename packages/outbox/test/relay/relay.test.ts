@@ -773,7 +773,7 @@ it("refuses a second run, and listens no longer than the first", async () => {
   const run = runs();
   await clock.step(1);
   const listeners = abortListeners(stop.signal);
-  await expect(relay.run(stop.signal)).rejects.toThrow("once");
+  await expect(relay.run(stop.signal)).rejects.toThrow("already run");
   expect(abortListeners(stop.signal)).toBe(listeners);
   await end(run);
 });
