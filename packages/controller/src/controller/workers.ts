@@ -1,7 +1,7 @@
 import { callInOwnContext, requireString } from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import { messageOf } from "../message-of.ts";
-import { AFTER_A_TURN } from "../queue/backlog.ts";
+import { AFTER_A_TURN } from "../queue/delayed-items.ts";
 import { newerOf, type WorkItem } from "../queue/work-item.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import type { KeyedWorkQueueOptions, WorkQueueArguments } from "../queue/work-queue-options.ts";

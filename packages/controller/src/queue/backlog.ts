@@ -1,9 +1,15 @@
 import type { Clock } from "@holdfast/clock";
-import { instantAfter } from "@holdfast/clock/internal";
 import { DelayedItems } from "./delayed-items.ts";
 import type { DelayedKey } from "./drain-report.ts";
 import { InFlight } from "./in-flight.ts";
-import { isDelayed, whenAdded, whenCancelled, whenDone, whenPostponed } from "./item-state.ts";
+import {
+  isDelayed,
+  isWaiting,
+  whenAdded,
+  whenCancelled,
+  whenDone,
+  whenPostponed,
+} from "./item-state.ts";
 import { type QueueItem, queueItem } from "./queue-item.ts";
 import type { QueueMetrics } from "./queue-metrics.ts";
 import { ReadyItems } from "./ready-items.ts";
@@ -21,9 +27,6 @@ export interface BacklogOptions<Item> {
   /** Called when a work item is done; calls {@link Backlog.finish}. */
   readonly onDone: (workItem: IssuedWorkItem<Item>) => void;
 }
-
-/** A delay that ends at this very instant, but after a turn of the event loop. */
-export const AFTER_A_TURN: number = Number.MIN_VALUE;
 
 const MAX_SPARE = 1_024;
 
@@ -91,50 +94,30 @@ export class Backlog<Item> {
     const record = this.#recordOf(key, item);
     const { state } = record;
     record.state = whenAdded(state);
-    switch (state) {
-      case "idle":
-      case "processing":
-        record.priority = priority;
-        this.#count(record, this.#now());
-        break;
-      case "delayed":
-      case "processing+delayed":
-        record.priority = Math.max(record.priority, priority);
-        this.#delayed.remove(record);
-        this.#count(record, this.#now());
-        break;
-      case "queued":
-      case "processing+dirty":
-        this.#raise(record, priority);
-        break;
+    if (isWaiting(state)) {
+      this.#raise(record, priority);
+      return;
     }
+    record.priority = isDelayed(state) ? Math.max(record.priority, priority) : priority;
+    if (isDelayed(state)) this.#delayed.remove(record);
+    this.#count(record, this.#now());
   }
 
   /** Queues a key in `delay` milliseconds, more than 0. */
   postpone(key: string, item: Item, delay: number, priority: number): void {
-    if (this.#isClosed && this.#isWaiting(key)) return;
+    if (this.#isClosed && isWaiting(this.#records.get(key)?.state)) return;
     if (priority !== 0) this.#rank();
-    // Rounded, so that the order among equals does not depend on the last digits of a sum.
-    const now = this.#clock.monotonic();
-    const deadline = delay === AFTER_A_TURN ? now : instantAfter(now, delay);
     const record = this.#recordOf(key, item);
     const { state } = record;
     record.state = whenPostponed(state);
-    switch (state) {
-      case "idle":
-      case "processing":
-        record.priority = priority;
-        this.#delayed.add(record, deadline);
-        break;
-      case "delayed":
-      case "processing+delayed":
-        record.priority = Math.max(record.priority, priority);
-        this.#delayed.advance(record, deadline);
-        break;
-      case "queued":
-      case "processing+dirty":
-        this.#raise(record, priority);
-        break;
+    if (isWaiting(state)) {
+      this.#raise(record, priority);
+    } else if (isDelayed(state)) {
+      record.priority = Math.max(record.priority, priority);
+      this.#delayed.advance(record, delay);
+    } else {
+      record.priority = priority;
+      this.#delayed.add(record, delay);
     }
     this.#metrics?.retried();
   }
@@ -215,11 +198,6 @@ export class Backlog<Item> {
     this.#isRanked = true;
     this.#isTimed = true;
     this.#ready.startTimes(this.#clock.monotonic());
-  }
-
-  #isWaiting(key: string): boolean {
-    const state = this.#records.get(key)?.state;
-    return state === "queued" || state === "processing+dirty";
   }
 
   #now(): number {

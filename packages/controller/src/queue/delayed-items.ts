@@ -1,7 +1,10 @@
 import type { Clock, Timer } from "@holdfast/clock";
-import { type HeapEntry, TimerHeap } from "@holdfast/clock/internal";
+import { type HeapEntry, instantAfter, TimerHeap } from "@holdfast/clock/internal";
 
 const NEVER = Number.POSITIVE_INFINITY;
+
+/** A delay that ends at this very instant, but after a turn of the event loop. */
+export const AFTER_A_TURN: number = Number.MIN_VALUE;
 
 /** Delayed entries behind one timer of the clock. */
 export class DelayedItems<Entry extends HeapEntry> {
@@ -31,17 +34,28 @@ export class DelayedItems<Entry extends HeapEntry> {
     return this.#heap.deadline;
   }
 
-  add(entry: Entry, deadline: number): void {
-    this.#heap.push(entry, deadline, this.#sequence++);
-    // Nearly always false, and cheaper to ask here: V8 then inlines all that adding a key takes.
-    if (deadline < this.#armedFor) this.#arm();
+  add(entry: Entry, delay: number): void {
+    this.#push(entry, this.#deadlineAfter(delay));
   }
 
   /** Moves an entry that is in to an earlier deadline; a later one changes nothing. */
-  advance(entry: Entry, deadline: number): void {
+  advance(entry: Entry, delay: number): void {
+    const deadline = this.#deadlineAfter(delay);
     if (deadline >= this.#heap.deadlineOf(entry)) return;
     this.#heap.remove(entry);
-    this.add(entry, deadline);
+    this.#push(entry, deadline);
+  }
+
+  /** Rounded, so that the order among equals does not depend on the last digits of a sum. */
+  #deadlineAfter(delay: number): number {
+    const now = this.#clock.monotonic();
+    return delay === AFTER_A_TURN ? now : instantAfter(now, delay);
+  }
+
+  #push(entry: Entry, deadline: number): void {
+    this.#heap.push(entry, deadline, this.#sequence++);
+    // Nearly always false, and cheaper to ask here: V8 then inlines all that adding a key takes.
+    if (deadline < this.#armedFor) this.#arm();
   }
 
   remove(entry: Entry): void {

@@ -77,3 +77,8 @@ export function whenCancelled(state: ItemState): ItemState {
 export function isDelayed(state: ItemState): boolean {
   return state === "delayed" || state === "processing+delayed";
 }
+
+/** Whether the key waits to be taken, at once or when its work is done. */
+export function isWaiting(state: ItemState | undefined): boolean {
+  return state === "queued" || state === "processing+dirty";
+}
