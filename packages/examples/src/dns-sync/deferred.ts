@@ -1,10 +1,10 @@
-/** A promise and what settles it. */
+/** A promise and the function that resolves it. */
 export interface Deferred<Value> {
   readonly promise: Promise<Value>;
   readonly resolve: (value: Value) => void;
 }
 
-/** `Promise.withResolvers`, which Node 20 does not have. */
+/** `Promise.withResolvers` for Node 20. */
 export function deferred<Value>(): Deferred<Value> {
   let resolve!: (value: Value) => void;
   const promise = new Promise<Value>((settle) => {

@@ -1,11 +1,11 @@
 import { Command, CommanderError } from "commander";
 import { wholeNumber } from "../terminal/arguments.ts";
 
-/** How a run goes. */
+/** Settings of a run. */
 export interface Settings {
-  /** The API server: a double in this process, a real one, or that of kubectl. */
+  /** The API server: a double in this process, a real one on this machine, or kubectl's current context. */
   readonly api: "double" | "real" | "cluster";
-  /** `page`: until Ctrl-C. `check`: 30 s of faults. `soak`: faults for minutes. */
+  /** `page`: until Ctrl-C. `check`: 30 s of faults. `soak`: faults for `minutes`. */
   readonly mode: "page" | "check" | "soak";
   readonly minutes: number;
   readonly seed: number;
@@ -13,7 +13,7 @@ export interface Settings {
   readonly port: number;
 }
 
-/** What the command line asks for, or a text to print and the exit code to end with. */
+/** Settings to run with, or a text to print and an exit code. */
 export type ParsedOptions =
   | { readonly kind: "run"; readonly settings: Settings }
   | { readonly kind: "print"; readonly text: string; readonly code: number };
@@ -28,17 +28,16 @@ interface Flags extends Pick<Settings, "seed" | "records" | "port"> {
   readonly minutes?: number;
 }
 
-/** Reads the arguments of the command line, without those of Node. */
+/** @param args - arguments after the program's path */
 export function parseOptions(args: readonly string[]): ParsedOptions {
   const printed: string[] = [];
   const command = createCommand((text) => void printed.push(text));
   try {
     command.parse(args, { from: "user" });
     const flags = command.opts<Flags>();
-    if (flags.real && flags.cluster)
-      command.error("error: --real and --cluster are two API servers");
+    if (flags.real && flags.cluster) command.error("error: --real cannot be used with --cluster");
     if (flags.check && flags.minutes !== undefined)
-      command.error("error: --check and --minutes are two runs");
+      command.error("error: --check cannot be used with --minutes");
     return { kind: "run", settings: settingsOf(flags) };
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -59,14 +58,19 @@ function settingsOf({ real, cluster, check, minutes, seed, records, port }: Flag
 function createCommand(print: (text: string) => void): Command {
   return new Command("npm run dns-sync --")
     .description(
-      "Keeps a flaky DNS provider equal to DnsRecord objects, in three replicas, while everything fails.",
+      "Runs three replicas of an operator that syncs DnsRecord objects to a DNS provider, under faults.",
     )
-    .option("--real", "a real API server on this machine, built first if need be", false)
+    .option("--real", "a real API server on this machine; the first start builds it", false)
     .option("--cluster", "the cluster of kubectl's current context", false)
     .option("--check", "30 s of scripted faults, then an exit code", false)
-    .option("--minutes <number>", "faults for so long, then an exit code", wholeNumber(1, ONE_DAY))
-    .option("--seed <number>", "which faults, and when", wholeNumber(0, 2 ** 31), 1)
-    .option("--records <number>", "how many records", wholeNumber(10, 10_000), 60)
+    .option("--minutes <number>", "minutes of faults, then an exit code", wholeNumber(1, ONE_DAY))
+    .option(
+      "--seed <number>",
+      "seed for the order and times of the faults",
+      wholeNumber(0, 2 ** 31),
+      1,
+    )
+    .option("--records <number>", "number of records", wholeNumber(10, 10_000), 60)
     .option("--port <number>", "port of the page", wholeNumber(0, LAST_PORT), 0)
     .helpOption("--help", "show this")
     .showHelpAfterError()

@@ -17,14 +17,14 @@ import { openPage } from "./web/open-page.ts";
 
 const USAGE_ERROR = 2;
 
-/** The replica that a soak never kills. */
+/** The replica that survives a soak. */
 const SPARED = "replica-1.1";
 
 /**
- * Runs from beginning to summary, and leaves nothing running.
+ * Runs the program up to its summary. No child process or server outlives the call.
  *
- * @returns the exit code: 0 if every invariant held, 1 if one did not or was never checked, 2 if there is no such
- * API server or the port is taken, 128 and more for a signal before the end of a check
+ * @returns the exit code: 0 if every invariant held; 1 if one was broken or, in a check, never checked; 2 if the API
+ * server is unavailable or the port is taken; 128 or more if a signal ended a check
  */
 export async function run(settings: Settings, host: Host): Promise<number> {
   const { clock, stderr } = host;
@@ -84,7 +84,7 @@ async function runOn(stage: Stage, { settings, host, end }: RunOnOptions): Promi
   const trouble = await troubleOf(play({ stage, faults, soak, settings }), end.signal);
   const fate = naiveText(naive);
   const isInterrupted = mode === "page" || end.signal.aborted;
-  // A cluster of others is left as it was found.
+  // The stage's objects in an existing cluster are deleted even after an interruption.
   if (!isInterrupted || api.control === undefined) await stage.clear();
   await stage.stopCrew();
   const summary = summaryOf({ seed, begin, stage, faults, fate });
@@ -97,12 +97,12 @@ async function runOn(stage: Stage, { settings, host, end }: RunOnOptions): Promi
   return problems.length === 0 ? 0 : 1;
 }
 
-/** Why a run could not take its course; nothing if it did, or was stopped. */
+/** @returns the failure of a run; empty if it completed or was aborted */
 async function troubleOf(course: Promise<void>, signal: AbortSignal): Promise<readonly string[]> {
   try {
     await course;
     return [];
   } catch (error) {
-    return signal.aborted ? [] : [`the run broke off: ${String(error)}`];
+    return signal.aborted ? [] : [`the run failed: ${String(error)}`];
   }
 }

@@ -22,13 +22,13 @@ export interface Summary {
   readonly naive: string;
 }
 
-/** The parts of a run that figures come from. */
+/** Sources of the figures. */
 export interface Outcome {
   readonly seed: number;
   readonly begin: number;
   readonly stage: Stage;
   readonly faults: Faults;
-  /** That of the naive lane. */
+  /** Result of the naive lane, from {@link naiveText}. */
   readonly fate: string;
 }
 
@@ -45,7 +45,7 @@ export function summaryOf({ seed, begin, stage, faults, fate }: Outcome): Summar
   };
 }
 
-/** How the naive lane fared. */
+/** Result of the naive lane in one line. */
 export function naiveText({ death, drift, provider: { audit } }: NaiveLane): string {
   const rest = `${audit.overlaps} overlapping writes, ${drift} records wrong`;
   return death === undefined
@@ -54,9 +54,9 @@ export function naiveText({ death, drift, provider: { audit } }: NaiveLane): str
 }
 
 /**
- * What is wrong with a run.
+ * Lists the broken invariants.
  *
- * @param isCheck - whether an invariant that was never looked at is wrong too
+ * @param isCheck - also lists invariants that were never checked
  */
 export function problemsOf({ invariants }: Summary, isCheck: boolean): readonly string[] {
   return invariants

@@ -4,7 +4,7 @@ import { actionsOf } from "../../src/dns-sync/web/actions.ts";
 function world(canStopApi = true) {
   const ends: (() => void)[] = [];
   const fault = (): Promise<never> =>
-    new Promise((_, reject) => ends.push(() => reject(new Error("nobody leads"))));
+    new Promise((_, reject) => ends.push(() => reject(new Error("no leader"))));
   const faults = {
     killLeader: vi.fn(fault),
     stopApi: vi.fn(fault),
@@ -20,7 +20,7 @@ function world(canStopApi = true) {
   return { faults, press, ends };
 }
 
-describe("a button", () => {
+describe("actionsOf", () => {
   it.each([
     ["/kill", "killLeader", []],
     ["/stop-api", "stopApi", [8_000]],
@@ -29,13 +29,13 @@ describe("a button", () => {
     ["/edit", "edit", [5_000]],
     ["/drift", "drift", [20]],
   ] as const)(
-    "%s begins its fault once at a time, and again when that has ended",
+    "%s starts its fault, refuses a second one meanwhile, and starts again afterwards",
     async (path, name, args) => {
       const { faults, press, ends } = world();
       expect(await press(path)).toMatchObject({ status: 200 });
       expect(await press(path)).toMatchObject({
         status: 409,
-        body: "That is under way already.\n",
+        body: "Already in progress.\n",
       });
       expect(faults[name].mock.calls).toEqual([args]);
       ends[0]?.();
@@ -44,7 +44,7 @@ describe("a button", () => {
     },
   );
 
-  it.each(["/stop-api", "/compact"])("%s leaves a cluster of others alone", async (path) => {
+  it.each(["/stop-api", "/compact"])("%s refuses to stop an existing cluster", async (path) => {
     const { faults, press } = world(false);
     expect(await press(path)).toMatchObject({ status: 409 });
     expect(faults.stopApi).not.toHaveBeenCalled();

@@ -4,7 +4,7 @@ import { DnsRecord } from "../../src/dns-sync/operator/resources.ts";
 import { customResourceDefinitions } from "../../src/dns-sync/stage/manifests.ts";
 import { OperatorWorld } from "./operator-world.ts";
 
-/** Ten minutes with a good record and whatever `arrange` makes. */
+/** Runs the operator for ten minutes with a good record and the objects of `arrange`. */
 async function tenMinutes(world: OperatorWorld, arrange: () => Promise<unknown>): Promise<void> {
   world.start();
   await world.zone();
@@ -17,49 +17,59 @@ async function tenMinutes(world: OperatorWorld, arrange: () => Promise<unknown>)
   ]);
 }
 
-/** Requests for the records of an owner. */
+/** Requests received by the provider. */
 const asked = (world: OperatorWorld): number => world.provider.requests;
 
 describe("a record that the provider refuses", () => {
   it.each([
     {
-      what: "host",
+      field: "host",
       spec: { host: "bad host!" },
       says: 'name must be a DNS name, got "bad host!.example.org"',
     },
-    { what: "empty host", spec: { host: "" }, says: 'name must be a DNS name, got ".example.org"' },
     {
-      what: "value",
+      field: "empty host",
+      spec: { host: "" },
+      says: 'name must be a DNS name, got ".example.org"',
+    },
+    {
+      field: "value",
       spec: { value: "999.0.2.1" },
       says: 'value must be an IPv4 address, got "999.0.2.1"',
     },
     {
-      what: "type",
+      field: "type",
       spec: { type: "LOC" },
       says: 'type must be one of A, AAAA, CNAME, TXT, got "LOC"',
     },
-  ])("rests with the reason in its status and in one Event: $what", async ({ spec, says }) => {
-    const world = new OperatorWorld();
-    await world.run(async () => {
-      await tenMinutes(world, () => world.record("bad", spec));
-      expect(await world.stateOf("bad")).toMatchObject(["Rejected", expect.stringContaining(says)]);
-      expect(await world.events()).toEqual(["bad Rejected"]);
-      // Two for the bad one; one for each look for drift at the good one.
-      expect(asked(world)).toBeLessThan(2 + 2 + 600 / 30);
-      await world.api.client.patch(DnsRecord, "default/bad", {
-        spec: { host: "bad", type: "A", value: "192.0.2.7" },
+  ])(
+    "gets the reason in its status and in one Event, and no retries: $field",
+    async ({ spec, says }) => {
+      const world = new OperatorWorld();
+      await world.run(async () => {
+        await tenMinutes(world, () => world.record("bad", spec));
+        expect(await world.stateOf("bad")).toMatchObject([
+          "Rejected",
+          expect.stringContaining(says),
+        ]);
+        expect(await world.events()).toEqual(["bad Rejected"]);
+        // Two for the bad record; one for each drift check of the good one.
+        expect(asked(world)).toBeLessThan(2 + 2 + 600 / 30);
+        await world.api.client.patch(DnsRecord, "default/bad", {
+          spec: { host: "bad", type: "A", value: "192.0.2.7" },
+        });
+        await world.clock.sleep(1_000);
+        expect(await world.stateOf("bad")).toMatchObject([
+          "Synced",
+          "bad.example.org is at the provider",
+        ]);
       });
-      await world.clock.sleep(1_000);
-      expect(await world.stateOf("bad")).toMatchObject([
-        "Synced",
-        "bad.example.org is at the provider",
-      ]);
-    });
-  });
+    },
+  );
 });
 
 describe("a record whose zone does not exist", () => {
-  it("says so in its status and in one Event, asks for nothing, and goes on when the zone comes", async () => {
+  it("gets a status and one Event, sends no request, and syncs when the zone is created", async () => {
     const world = new OperatorWorld();
     await world.run(async () => {
       await tenMinutes(world, () => world.record("lost", { zone: "nowhere" }));
@@ -74,7 +84,7 @@ describe("a record whose zone does not exist", () => {
 });
 
 describe("two records for one name", () => {
-  it("leave it to the first; the second says so in its status and in one Event, and follows it", async () => {
+  it("keep the first; the second gets a status and one Event, and syncs after the first is deleted", async () => {
     const world = new OperatorWorld();
     await world.run(async () => {
       await tenMinutes(world, async () => {
@@ -86,7 +96,7 @@ describe("two records for one name", () => {
       const says = "www.example.org A belongs to another record";
       expect(await world.stateOf("second")).toEqual(["Retrying", says]);
       expect(await world.events()).toEqual(["second Retrying"]);
-      // Retries of the second every 15 s, looks for drift at the others.
+      // Retries of the second every 15 s, drift checks of the others.
       expect(asked(world)).toBeLessThan(2 * 50 + 2 * 30);
       await world.api.client.delete(DnsRecord, "default/first");
       await world.clock.sleep(20_000);
@@ -97,7 +107,7 @@ describe("two records for one name", () => {
 });
 
 describe("a provider that answers HTML", () => {
-  it("is told in the status and in one Event, asked ever less often, and followed when it is well", async () => {
+  it("causes one status and one Event, is retried with backoff, and is synced after its recovery", async () => {
     const world = new OperatorWorld();
     world.start();
     await world.run(async () => {
@@ -121,7 +131,7 @@ describe("a provider that answers HTML", () => {
 });
 
 describe("a CRD of another version", () => {
-  it("stops nothing but the sync: lists become rare, and work begins when the version is served", async () => {
+  it("makes lists back off; the sync starts when the version is served", async () => {
     const world = new OperatorWorld();
     const away = world.api.intercept({
       resource: DnsRecord,
@@ -142,8 +152,8 @@ describe("a CRD of another version", () => {
     });
   });
 
-  it("without a field: the record says which, and others go on", async () => {
-    // Served as v1, but its records have addresses instead of a value.
+  it("without a field: the status of the record names the field", async () => {
+    // Served as v1, with a field `addresses` instead of `value`.
     const other = customResourceDefinitions().map((crd) => {
       const text = JSON.stringify(crd).replace('"value":{', '"addresses":{');
       return fromCrd(JSON.parse(text.replace('"type","value"', '"type"')));
@@ -165,7 +175,7 @@ describe("a CRD of another version", () => {
 });
 
 describe("an answer with 429", () => {
-  it("is retried after the time that it names", async () => {
+  it("is retried after its Retry-After", async () => {
     const world = new OperatorWorld();
     world.start();
     await world.run(async () => {
@@ -175,7 +185,7 @@ describe("an answer with 429", () => {
       await world.record("www");
       await world.clock.sleep(10_500);
       busy[Symbol.dispose]();
-      // At once, then every second, as Retry-After says.
+      // One immediate request, then one per second, the value of Retry-After.
       expect(asked(world)).toBe(11);
       await world.clock.sleep(1_000);
       expect((await world.stateOf("www"))[0]).toBe("Synced");

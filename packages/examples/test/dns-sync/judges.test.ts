@@ -39,8 +39,8 @@ const remote = (host: string, change: Partial<Remote> = {}): Remote => ({
   ...change,
 });
 
-describe("what a provider should have", () => {
-  it("is the record with the domain and the ttl of its zone", () => {
+describe("the desired state of a provider", () => {
+  it("is the record with the domain and the default ttl of its zone", () => {
     expect(desiredOf(record("www"), ZONES)).toEqual(remote("www"));
     expect(desiredOf(record("www", { ttl: 5 }), ZONES)?.ttl).toBe("5");
   });
@@ -49,11 +49,11 @@ describe("what a provider should have", () => {
     ["is being deleted", record("www", {}, { deletionTimestamp: "now" })],
     ["has no zone", record("www", { zone: "none" })],
     ["is refused", record("www", { value: "x" })],
-  ])("is nothing for a record that %s", (_, one) => {
+  ])("has nothing for a record that %s", (_, one) => {
     expect(desiredOf(one, ZONES)).toBeUndefined();
   });
 
-  it("differs where something is missing, wrong, of another owner, or too much", () => {
+  it("differs from missing, wrong, foreign and surplus records", () => {
     const records = ["a", "b", "c", "d", "e"].map((name) => record(name));
     const there = [
       remote("a"),
@@ -66,7 +66,7 @@ describe("what a provider should have", () => {
     expect(different.map((key) => key[0]).sort()).toEqual(["b", "c", "d", "e", "f"]);
   });
 
-  it("may be that of either of two records with one name", () => {
+  it("accepts either of two records with the same name", () => {
     const records = [
       record("a", { host: "twin" }),
       record("b", { host: "twin", value: "192.0.2.2" }),
@@ -82,7 +82,7 @@ describe("what a provider should have", () => {
 });
 
 describe("a status", () => {
-  it("is observed if it speaks of the latest spec, and rightly", () => {
+  it("is observed if it is correct for the latest spec", () => {
     const [good, bad] = [record("www"), record("www", { value: "x" })];
     expect(isObserved(good, ZONES)).toBe(false);
     expect(isObserved(withReady(good, "True", 1), ZONES)).toBe(true);
@@ -96,7 +96,7 @@ describe("a status", () => {
 });
 
 describe("drift", () => {
-  it("remembers the longest of each name, and tells when an episode ends", () => {
+  it("records the longest difference of a name, and returns an episode at its end", () => {
     const clock = new FakeClock();
     const drift = new Drift(clock);
     expect(drift.sample([])).toBeUndefined();
@@ -119,7 +119,7 @@ describe("drift", () => {
 });
 
 describe("invariants", () => {
-  it("are unchecked, hold, and stay broken", () => {
+  it("start unchecked, hold after a check, and stay broken after a violation", () => {
     const invariants = new Invariants();
     const stateOf = (name: string) => invariants.list.find((one) => one.name.includes(name))?.state;
     expect(invariants.list).toHaveLength(8);
@@ -127,15 +127,15 @@ describe("invariants", () => {
     invariants.check("caches", undefined);
     expect(stateOf("caches")).toBe("holds");
     expect(invariants.areKept).toBe(true);
-    invariants.check("caches", "replica-1.1 has 3 objects of 4");
+    invariants.check("caches", "replica-1.1 caches 3 of 4 objects");
     invariants.check("caches", undefined);
-    invariants.count("quota", 100, 2, "2 requests were too many");
+    invariants.count("quota", 100, 2, "2 requests exceeded the quota");
     expect(stateOf("caches")).toBe("broken");
     expect(stateOf("quota")).toBe("broken");
     expect(invariants.areKept).toBe(false);
     expect(invariants.list.find(({ name }) => name.includes("caches"))).toMatchObject({
       checks: "3 checks",
-      problem: "replica-1.1 has 3 objects of 4",
+      problem: "replica-1.1 caches 3 of 4 objects",
     });
   });
 });
@@ -147,12 +147,12 @@ describe("a soak", () => {
       ...more,
     }));
 
-  it("is flat if heap, sockets and listeners go up and down", () => {
+  it("reports no growth for fluctuating or level measures", () => {
     expect(grownIn(samples((index) => 20e6 + (index % 3) * 3e6))).toEqual([]);
     expect(grownIn(samples((index) => (index < 5 ? 10e6 : 20e6)))).toEqual([]);
   });
 
-  it("finds what grows", () => {
+  it("reports each growing measure", () => {
     expect(grownIn(samples((index) => 20e6 + index * 1e6))).toEqual(["heap"]);
     const growing = samples(() => 20e6).map((sample, index) => ({
       ...sample,

@@ -17,7 +17,7 @@ interface EventObject extends KubeObject {
 const Event = builtIn<EventObject>("events.k8s.io/v1", "Event");
 export const Lease = builtIn("coordination.k8s.io/v1", "Lease");
 
-/** `fetch` that asks a provider in memory. */
+/** Returns a `fetch` served by a provider in memory. */
 function fetchFrom(provider: DnsProvider): Fetch {
   return async (input, init = {}) => {
     const { pathname, search } = new URL(String(input));
@@ -30,7 +30,7 @@ function fetchFrom(provider: DnsProvider): Fetch {
   };
 }
 
-/** An operator, an API double and a provider in memory, on one fake clock. */
+/** Replicas of the operator, an API double and a provider in memory, all on one fake clock. */
 export class OperatorWorld {
   readonly clock: FakeClock = new FakeClock();
   readonly random = seededRandom(1);
@@ -62,7 +62,7 @@ export class OperatorWorld {
     };
   }
 
-  /** Runs a test in the time of the world, and stops all replicas after it. */
+  /** Runs a test on the fake clock, then stops all replicas. */
   async run(test: () => Promise<void>): Promise<void> {
     await this.clock.run(async () => {
       await test();

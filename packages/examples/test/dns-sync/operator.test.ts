@@ -16,7 +16,7 @@ describe("the sources of the operator", () => {
     expect(code.length).toBeLessThanOrEqual(150);
   });
 
-  it("import public entry points and one another alone", () => {
+  it("import only public entry points and one another", () => {
     const imports = files.flatMap((text) => [...text.matchAll(/from "([^"]+)"/g)]);
     const others = imports
       .map(([, name = ""]) => name)
@@ -29,7 +29,7 @@ describe("the sources of the operator", () => {
 });
 
 describe("a DnsRecord", () => {
-  it("is at the provider, with the ttl of its zone, and its status says so", async () => {
+  it("is synced with the ttl of its zone, and its status is Ready", async () => {
     const world = new OperatorWorld();
     world.start();
     await world.run(async () => {
@@ -52,7 +52,7 @@ describe("a DnsRecord", () => {
     expect(world.clock.waiters()).toBe(0);
   });
 
-  it("follows its spec, and leaves nothing under an earlier name or type", async () => {
+  it("follows a changed spec and removes the record with the earlier name and type", async () => {
     const world = new OperatorWorld();
     world.start();
     await world.run(async () => {
@@ -66,7 +66,7 @@ describe("a DnsRecord", () => {
     });
   });
 
-  it("follows its zone", async () => {
+  it("follows a changed zone", async () => {
     const world = new OperatorWorld();
     world.start();
     await world.run(async () => {
@@ -85,7 +85,7 @@ describe("a DnsRecord", () => {
     });
   });
 
-  it("is gone at the provider before its finalizer", async () => {
+  it("keeps its finalizer until the remote record is deleted", async () => {
     const world = new OperatorWorld();
     world.start();
     await world.run(async () => {
@@ -107,7 +107,7 @@ describe("a DnsRecord", () => {
     });
   });
 
-  it("is mended when others change it, within 0.6 of its ttl", async () => {
+  it("is restored within 0.6 of its ttl after a change at the provider", async () => {
     const world = new OperatorWorld();
     world.start();
     await world.run(async () => {
@@ -125,7 +125,7 @@ describe("a DnsRecord", () => {
     });
   });
 
-  it("is asked for at most 100 times a second with all others, after a burst of 20", async () => {
+  it("shares a limit of 100 requests per second, after a burst of 20, with all records", async () => {
     const world = new OperatorWorld();
     await world.run(async () => {
       await world.zone();
@@ -145,7 +145,7 @@ describe("a DnsRecord", () => {
 });
 
 describe("two replicas", () => {
-  it("hand over: the provider refuses what the former leader had on its way", async () => {
+  it("hand over: the provider refuses a delayed write of the former leader", async () => {
     const world = new OperatorWorld();
     const stopFirst = world.start("one");
     await world.run(async () => {

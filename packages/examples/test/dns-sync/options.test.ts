@@ -8,13 +8,13 @@ describe("the command line", () => {
     [["--cluster", "--port", "8080"], { api: "cluster", mode: "page", port: 8080 }],
     [["--minutes", "30", "--seed", "7"], { mode: "soak", minutes: 30, seed: 7 }],
     [["--records", "500"], { records: 500 }],
-  ])("%j", (args, settings) => {
+  ])("parses %j", (args, settings) => {
     expect(parseOptions(args)).toMatchObject({ kind: "run", settings });
   });
 
   it.each([
-    [["--real", "--cluster"], "--real and --cluster are two API servers"],
-    [["--check", "--minutes", "2"], "--check and --minutes are two runs"],
+    [["--real", "--cluster"], "--real cannot be used with --cluster"],
+    [["--check", "--minutes", "2"], "--check cannot be used with --minutes"],
     [["--minutes", "0"], "Expected a whole number from 1 to 1440"],
     [["--minutes", "soon"], "Expected a whole number from 1 to 1440"],
     [["--records", "9"], "Expected a whole number from 10 to 10000"],
@@ -28,7 +28,7 @@ describe("the command line", () => {
     expect(parsed).toHaveProperty("text", expect.stringContaining(text));
   });
 
-  it("explains itself", () => {
+  it("prints its help with exit code 0", () => {
     expect(parseOptions(["--help"])).toMatchObject({ kind: "print", code: 0 });
   });
 });

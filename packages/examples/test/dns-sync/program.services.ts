@@ -7,19 +7,19 @@ import { Program } from "../program.ts";
 const PATIENT = { timeout: 900_000 };
 
 describe("npm run dns-sync", () => {
-  it("--check plays every fault, and every invariant holds", PATIENT, async () => {
+  it("--check plays every fault and holds every invariant", PATIENT, async () => {
     const program = new Program("dns-sync/main.js", ["--check", "--seed", "5", "--records", "20"]);
     const code = await program.exited;
     const { stdout } = program;
     expect(stdout).toContain("16 faults");
     expect(stdout.match(/ {2}holds /g)).toHaveLength(8);
-    expect(stdout).toMatch(/provider: answers 412 to the late write/);
+    expect(stdout).toMatch(/provider: answered 412 to the delayed write/);
     expect(stdout).toMatch(/[1-9]\d* refused/);
     expect(stdout).toContain("Every invariant held.");
     expect(code).toBe(0);
   });
 
-  it("stops in order on Ctrl-C, and leaves no process", PATIENT, async () => {
+  it("stops gracefully on Ctrl-C and leaves no process", PATIENT, async () => {
     const program = new Program("dns-sync/main.js", ["--records", "10"]);
     const [, url = ""] = await program.printed(/the page: (\S+)/);
     const state = await fetch(`${url}state`).then((response) => response.json());
@@ -31,14 +31,14 @@ describe("npm run dns-sync", () => {
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
-  it("ends a check on Ctrl-C with 130", PATIENT, async () => {
+  it("exits with 130 when Ctrl-C ends a check", PATIENT, async () => {
     const program = new Program("dns-sync/main.js", ["--check", "--records", "10"]);
     await program.printed(/all: records, caches and statuses agree/);
     program.child.kill("SIGINT");
     expect(await program.exited).toBe(130);
   });
 
-  it("says that its port is taken, and ends with 2", PATIENT, async () => {
+  it("exits with 2 if its port is taken", PATIENT, async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -47,7 +47,7 @@ describe("npm run dns-sync", () => {
     server.close();
   });
 
-  it("refuses bad options with 2, before it starts anything", async () => {
+  it("exits with 2 on bad options before it starts anything", async () => {
     const program = new Program("dns-sync/main.js", ["--real", "--cluster"]);
     expect(await program.exited).toBe(2);
   });

@@ -18,7 +18,7 @@ const WWW: Remote = {
   ttl: "60",
   owner: "a",
 };
-const NOBODY_LEFT = new AbortController().signal;
+const NEVER_GONE = new AbortController().signal;
 
 function world() {
   const clock = new FakeClock();
@@ -26,7 +26,7 @@ function world() {
   const ask = async (
     method: string,
     record: Partial<Remote>,
-    { token = "1", gone = NOBODY_LEFT } = {},
+    { token = "1", gone = NEVER_GONE } = {},
   ): Promise<ProviderAnswer> => {
     const path = `/records?${new URLSearchParams(record as Record<string, string>)}`;
     return await provider.handle({ method, path, token }, gone);
@@ -35,7 +35,7 @@ function world() {
 }
 
 describe("the records of a provider", () => {
-  it("belong to the owner who came first, until he deletes them", () => {
+  it("belong to their first owner until it deletes them", () => {
     const records = new RemoteRecords();
     expect(records.put(WWW)).toEqual({ status: 200 });
     const taken = { status: 409, reason: "www.example.org A belongs to another record" };
@@ -84,7 +84,7 @@ describe("a provider", () => {
     });
   });
 
-  it("refuses a write with a lower token than that of any earlier request", async () => {
+  it("refuses a write with a lower token than an earlier request", async () => {
     const { clock, provider, ask } = world();
     await clock.run(async () => {
       expect((await ask("PUT", WWW, { token: "7" })).status).toBe(200);
@@ -100,7 +100,7 @@ describe("a provider", () => {
     });
   });
 
-  it("refuses a write whose successor asks while it is carried out", async () => {
+  it("refuses a write overtaken by a request with a higher token", async () => {
     const { clock, provider, ask } = world();
     await clock.run(async () => {
       const late = ask("PUT", WWW, { token: "7" });
@@ -111,7 +111,7 @@ describe("a provider", () => {
     });
   });
 
-  it("holds the next write back until it arrives", async () => {
+  it("holds the next write until arrive() is called", async () => {
     const { clock, provider, ask } = world();
     await clock.run(async () => {
       const held = provider.holdNextWrite();
@@ -126,7 +126,7 @@ describe("a provider", () => {
     });
   });
 
-  it("refuses what is beyond its quota, and counts it", async () => {
+  it("refuses and counts requests beyond its quota", async () => {
     const { clock, provider, ask } = world();
     await clock.run(async () => {
       for (let index = 0; index < QUOTA.burst; index++)
@@ -146,7 +146,7 @@ describe("a provider", () => {
     ["outage", { status: 503 }],
     ["throttle", { status: 429, retryAfter: 1 }],
     ["html", { status: 200, type: "text/html" }],
-  ] as const)("has bad days: %s", async (fault, answer) => {
+  ] as const)("applies the fault %s", async (fault, answer) => {
     const { clock, provider, ask } = world();
     await clock.run(async () => {
       using _ = provider.faults.begin(fault);
@@ -157,7 +157,7 @@ describe("a provider", () => {
     expect(provider.faults.now).toEqual([]);
   });
 
-  it("breaks connections, before or after the work, and hangs until its client leaves", async () => {
+  it("breaks connections before or after the write, and hangs until the client disconnects", async () => {
     const { clock, provider, ask } = world();
     await clock.run(async () => {
       const reset = provider.faults.begin("reset");
@@ -178,7 +178,7 @@ describe("a provider", () => {
     expect(clock.now() - new FakeClock().now()).toBeGreaterThanOrEqual(60_000);
   });
 
-  it("drops a write whose sender has left before it is carried out", async () => {
+  it("drops a write whose sender disconnects before it is carried out", async () => {
     const { clock, provider, ask } = world();
     await clock.run(async () => {
       const gone = new AbortController();
@@ -191,9 +191,9 @@ describe("a provider", () => {
 });
 
 describe("the audit of writes", () => {
-  const live = { token: 1, gone: NOBODY_LEFT };
+  const live = { token: 1, gone: NEVER_GONE };
 
-  it("sees two writes of one record at a time", () => {
+  it("counts two overlapping writes of one record", () => {
     const audit = new WriteAudit();
     const first = audit.begin({ owner: "a", ...live });
     const other = audit.begin({ owner: "b", ...live });
@@ -204,7 +204,7 @@ describe("the audit of writes", () => {
     expect(audit).toMatchObject({ accepted: 3, overlaps: 1, overlapped: "a with tokens 1 and 2" });
   });
 
-  it("counts no overlap with a write that its sender gave up, or that was refused", () => {
+  it("counts no overlap with an abandoned or a refused write", () => {
     const audit = new WriteAudit();
     const left = new AbortController();
     const first = audit.begin({ owner: "a", token: 1, gone: left.signal });
@@ -217,7 +217,7 @@ describe("the audit of writes", () => {
     expect(audit).toMatchObject({ accepted: 1, overlaps: 0 });
   });
 
-  it("sees a write that is carried out for a former leader", () => {
+  it("counts a write carried out for a former leader", () => {
     const audit = new WriteAudit();
     audit.seen(2);
     audit.end(audit.begin({ owner: "a", ...live, token: 2 }), true);

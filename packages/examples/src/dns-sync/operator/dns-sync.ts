@@ -14,13 +14,13 @@ import { syncRecord } from "./sync-record.ts";
 
 const zone = ({ metadata, spec }: Cached<Item>): string[] => [`${metadata.namespace}/${spec.zone}`];
 
-/** Keeps the DNS provider at `url` equal to the DnsRecords of a cluster. */
+/** Syncs the DnsRecords of a cluster to the DNS provider at `url`. */
 export function dnsSync(url: string, fetch: Fetch = globalThis.fetch): OperatorSetup {
   return (context) => {
     const { cluster, clock, logger, metrics } = context;
     const zones = cluster.watch(DnsZone);
     const records = cluster.watch(DnsRecord, { indexes: { zone } });
-    const limiter = new TokenBucketLimiter({ qps: 100, burst: 20, clock }); // of all keys and terms
+    const limiter = new TokenBucketLimiter({ qps: 100, burst: 20, clock }); // shared by all keys and terms
     return ({ token }) => {
       const provider = providerOf(token, { url, fetch, limiter, clock });
       const work = new Controller({

@@ -5,7 +5,7 @@ import { expectOk, withTimeout } from "@holdfast/wait";
 /** A record at the provider. `owner` is the UID of its DnsRecord. */
 export type Remote = Record<"name" | "type" | "value" | "ttl" | "owner", string>;
 
-/** Asks the provider. Resolves with the records of the owner. */
+/** Sends one request to the provider. Resolves with the owner's records after it. */
 export type Provider = (
   ...request: [method: "GET" | "PUT" | "DELETE", record: { owner: string }, signal: AbortSignal]
 ) => Promise<Remote[]>;
@@ -13,10 +13,10 @@ export type Provider = (
 export type Fetch = typeof globalThis.fetch;
 type Options = { url: string; fetch: Fetch; limiter: TokenBucketLimiter; clock: Clock };
 
-/** The provider has had a request of a later leader. */
+/** The provider has seen a request with a newer fencing token. */
 export class StaleTokenError extends Error {}
 
-/** The provider for one term of a leader: each request carries the fencing token of the term. */
+/** The provider for one term of a leader. Each request carries the term's fencing token. */
 export function providerOf(token: number, options: Options): Provider {
   const { url, fetch, limiter, clock } = options;
   const headers = { "fencing-token": `${token}` };
@@ -24,9 +24,9 @@ export function providerOf(token: number, options: Options): Provider {
     const query = new URLSearchParams(record);
     const ask = async (signal: AbortSignal): Promise<Remote[]> => {
       const response = await fetch(`${url}/records?${query}`, { method, headers, signal });
-      if (response.status === 412) throw new StaleTokenError("a later leader has written");
-      if (response.status === 409) throw new Error(await response.text()); // may end by itself
-      await expectOk(response, { clock }); // 429: RetryAfterError, another 4xx: TerminalError
+      if (response.status === 412) throw new StaleTokenError("a later leader took over");
+      if (response.status === 409) throw new Error(await response.text()); // temporary, so retried
+      await expectOk(response, { clock }); // 429: RetryAfterError; other 4xx: TerminalError
       const type = response.headers.get("content-type");
       if (type !== "application/json") throw new Error(`the provider answered ${type}, not JSON`);
       return (await response.json()) as Remote[];

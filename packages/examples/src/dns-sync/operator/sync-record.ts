@@ -9,7 +9,7 @@ type CachedItem = Cached<Item>;
 type More = { zones: Informer<Zone>; provider: Provider; signal: AbortSignal };
 type Context = OperatorContext & More;
 
-/** Makes the provider equal to a DnsRecord, and says in its status how that went. */
+/** Syncs one DnsRecord to the provider and reports the result in its status. */
 export async function syncRecord(record: CachedItem, context: Context): Promise<ReconcileResult> {
   const { client, provider, signal } = context;
   const apply = (one: CachedItem): Promise<ReconcileResult> => put(one, context);
@@ -31,7 +31,7 @@ export async function syncRecord(record: CachedItem, context: Context): Promise<
 async function put(record: CachedItem, context: Context): Promise<ReconcileResult> {
   const { zones, provider, signal, random } = context;
   const { namespace, uid: owner } = record.metadata;
-  const { host, type = "", value = "" } = record.spec; // another version may lack them
+  const { host, type = "", value = "" } = record.spec; // missing in records of another CRD version
   const zone = zones.get({ namespace, name: record.spec.zone });
   if (!zone) return await report(record, "ZoneNotFound", `no DnsZone ${record.spec.zone}`, context);
   const ttl = `${record.spec.ttl ?? zone.spec.ttl}`;
@@ -44,7 +44,7 @@ async function put(record: CachedItem, context: Context): Promise<ReconcileResul
   const wanted = { name, type, value, ttl, owner };
   if (!isThere) await provider("PUT", wanted, signal);
   await report(record, "Synced", `${name} is at the provider`, context);
-  return { requeueAfter: jitter(Number(ttl) * 500, 0.2, random) }; // then looks for drift
+  return { requeueAfter: jitter(Number(ttl) * 500, 0.2, random) }; // checks for drift
 }
 
 async function report(record: CachedItem, reason: string, message: string, context: Context) {

@@ -7,7 +7,7 @@ import { Quota } from "./quota.ts";
 import { RemoteRecords, type WriteAnswer } from "./remote-records.ts";
 import { WriteAudit } from "./write-audit.ts";
 
-/** A request, as a provider reads it. */
+/** The parts of an HTTP request that the provider reads. */
 export interface ProviderRequest {
   readonly method: string;
   /** Path and query. */
@@ -15,7 +15,6 @@ export interface ProviderRequest {
   readonly token: string | undefined;
 }
 
-/** An answer. */
 export interface ProviderAnswer {
   readonly status: number;
   readonly type: string;
@@ -23,35 +22,35 @@ export interface ProviderAnswer {
   readonly retryAfter?: number;
 }
 
-/** The connection breaks, and no answer comes. */
+/** The connection broke before an answer. */
 export class BrokenConnection extends Error {}
 
-/** Milliseconds that a write takes. */
+/** Duration of a write in milliseconds: `least` plus a random part of `more`. */
 const LATENCY = { least: 4, more: 8 };
 
-/** How much longer a slow request takes, in milliseconds. */
+/** Extra duration of a slow request in milliseconds. */
 const SLOW = 1_000;
 
 export interface DnsProviderOptions {
   readonly clock: Clock;
   readonly random: Random;
   /**
-   * The bad days.
+   * Faults to inject. Pass one instance to two providers to give both the same faults.
    *
-   * @defaultValue its own
+   * @defaultValue an instance of its own
    */
   readonly faults?: ProviderFaults;
 }
 
-/** A write that was kept back on its way. */
+/** A write delayed on its way to the provider. */
 export interface HeldWrite {
-  /** Resolves when a write is held, with its token. */
+  /** Resolves with the token of the write as soon as one is held. */
   readonly token: Promise<number>;
-  /** Lets it arrive. Resolves with the status of its answer, which its sender may not be there to read. */
+  /** Delivers the write, even if its sender is gone. Resolves with the status of the answer. */
   arrive(): Promise<number>;
 }
 
-/** An HTTP DNS provider with a quota and bad days, in memory: the server in front of it has the sockets. */
+/** A DNS provider in memory, with a quota and injected faults. `serveProvider` adds HTTP. */
 export class DnsProvider {
   readonly records: RemoteRecords = new RemoteRecords();
   readonly audit: WriteAudit = new WriteAudit();
@@ -59,7 +58,7 @@ export class DnsProvider {
   readonly faults: ProviderFaults;
   readonly #clock: Clock;
   readonly #random: Random;
-  /** Takes the next write off its way. */
+  /** Intercepts the next write. */
   #catch: ((token: number) => Promise<(status: number) => void>) | undefined;
   #newestToken = 0;
   #requests = 0;
@@ -73,7 +72,7 @@ export class DnsProvider {
     this.faults = faults;
   }
 
-  /** The highest token of a request. */
+  /** Highest token of any request. */
   get newestToken(): number {
     return this.#newestToken;
   }
@@ -82,17 +81,17 @@ export class DnsProvider {
     return this.#requests;
   }
 
-  /** Must be 0: requests beyond the quota. */
+  /** Requests beyond the quota. Must be 0. */
   get overQuota(): number {
     return this.#overQuota;
   }
 
-  /** Writes of former leaders that were refused. */
+  /** Refused writes of former leaders. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** Keeps back the next write, as a network may, until it is let go. */
+  /** Holds the next write until `arrive` is called, like a slow network. */
   holdNextWrite(): HeldWrite {
     const caught = deferred<number>();
     const released = deferred<undefined>();
@@ -110,7 +109,7 @@ export class DnsProvider {
     return { token: caught.promise, arrive };
   }
 
-  /** Catches no write any more. */
+  /** Cancels a pending {@link holdNextWrite}. */
   holdNone(): void {
     this.#catch = undefined;
   }
@@ -118,7 +117,7 @@ export class DnsProvider {
   /**
    * Answers a request.
    *
-   * @param gone - aborts when the sender has closed its connection
+   * @param gone - aborts when the sender closes its connection
    * @throws BrokenConnection if there is no answer
    */
   async handle(request: ProviderRequest, gone: AbortSignal): Promise<ProviderAnswer> {
@@ -157,7 +156,7 @@ export class DnsProvider {
     gone: AbortSignal,
   ): Promise<ProviderAnswer> {
     const { pathname, searchParams } = new URL(path, "http://provider");
-    if (pathname !== "/records") return text(404, "there is nothing here");
+    if (pathname !== "/records") return text(404, "not found");
     const field = (name: keyof Remote): string => searchParams.get(name) ?? "";
     const record: Remote = {
       ...{ name: field("name"), type: field("type"), value: field("value") },
@@ -168,18 +167,18 @@ export class DnsProvider {
     if (method === "PUT" || method === "DELETE") {
       const refusal = await this.#write(method, record, { token, gone });
       if (refusal !== undefined) return refusal;
-    } else if (method !== "GET") return text(405, "ask with GET, PUT or DELETE");
+    } else if (method !== "GET") return text(405, "use GET, PUT or DELETE");
     const body = JSON.stringify(this.records.of(record.owner));
     return { status: 200, type: "application/json", body };
   }
 
-  /** @returns the answer to a write that is refused */
+  /** @returns the answer to a refused write; undefined if the write was carried out */
   async #write(
     method: "PUT" | "DELETE",
     record: Remote,
     { token, gone }: Sent,
   ): Promise<ProviderAnswer | undefined> {
-    // Now, so that it does not look like a write; and again when the write would be carried out.
+    // Checked before the audit sees the write, and again in #commit.
     if (token < this.#newestToken) return this.#refuse(token);
     const write = this.audit.begin({ owner: record.owner, token, gone });
     const latency = LATENCY.least + this.#random() * LATENCY.more;
@@ -207,21 +206,21 @@ interface Sent {
   readonly gone: AbortSignal;
 }
 
-/** The answers of faults that answer at once. */
+/** Faults that answer without reading the request. */
 const ANSWERS: Readonly<Partial<Record<ProviderFault, ProviderAnswer>>> = {
-  outage: text(503, "out of order"),
+  outage: text(503, "service unavailable"),
   throttle: { ...text(429, "too many requests"), retryAfter: 1 },
   html: { status: 200, type: "text/html", body: "<h1>Welcome</h1>" },
 };
 
-/** The sender of a held write may be gone, and the write arrives all the same. */
+/** A held write is delivered even if its sender is gone. */
 const NEVER = new AbortController().signal;
 
 function text(status: number, body: string): ProviderAnswer {
   return { status, type: "text/plain", body };
 }
 
-/** Rejects when a signal aborts. */
+/** Rejects with a {@link BrokenConnection} when the signal aborts. */
 async function aborted(signal: AbortSignal): Promise<never> {
   return await new Promise((_, reject) => {
     onAbort(signal, () => reject(new BrokenConnection()));

@@ -1,17 +1,17 @@
 import type { Random } from "@holdfast/wait";
 
 /**
- * What goes wrong at a provider.
+ * Faults of a provider.
  *
  * | Fault | The client sees |
  * | --- | --- |
  * | `outage` | 503 |
  * | `throttle` | 429 with `Retry-After: 1` |
- * | `html` | a page of a proxy, with status 200 |
- * | `hang` | nothing |
+ * | `html` | status 200 with an HTML page, as from a proxy |
+ * | `hang` | no answer |
  * | `reset` | a broken connection |
- * | `lose` | a broken connection, although the request was carried out |
- * | `slow` | the right answer, a second later |
+ * | `lose` | a broken connection after the request was carried out |
+ * | `slow` | the normal answer, one second late |
  */
 export type ProviderFault = "outage" | "throttle" | "html" | "hang" | "reset" | "lose" | "slow";
 
@@ -20,7 +20,7 @@ interface Spell {
   readonly share: number;
 }
 
-/** The faults of the day. */
+/** Faults in force, each for a share of the requests. */
 export class ProviderFaults {
   readonly #spells = new Set<Spell>();
   readonly #random: Random;
@@ -30,20 +30,19 @@ export class ProviderFaults {
     this.#random = random;
   }
 
-  /** Requests that met a fault. */
+  /** Number of requests that met a fault. */
   get met(): number {
     return this.#met;
   }
 
-  /** The faults in force. */
   get now(): readonly ProviderFault[] {
     return [...this.#spells].map(({ fault }) => fault);
   }
 
   /**
-   * Lets a share of all requests meet a fault, until the result is disposed of.
+   * Applies a fault to a random share of the requests until the result is disposed.
    *
-   * @param share - 1 for all of them
+   * @param share - from 0 to 1, which is all requests
    */
   begin(fault: ProviderFault, share = 1): Disposable {
     const spell = { fault, share };
@@ -55,7 +54,7 @@ export class ProviderFaults {
     this.#spells.clear();
   }
 
-  /** The fault of a request. */
+  /** Chooses the fault of the next request. */
   draw(): ProviderFault | undefined {
     for (const { fault, share } of this.#spells) {
       if (this.#random() >= share) continue;

@@ -1,14 +1,14 @@
 import type { PassiveClock } from "@holdfast/clock";
 
-/** Requests a second, and how many more at once after a quiet time. */
+/** Requests per second, and the size of the bucket. */
 export const QUOTA = { rate: 125, burst: 300 };
 
-/** The quota of an account: a bucket that each request takes a token from. */
+/** The quota of an account, as a token bucket. */
 export class Quota {
   readonly #clock: PassiveClock;
   #tokens = QUOTA.burst;
   #filledAt: number;
-  /** Instants of the requests of the last second. */
+  /** Monotonic times of the requests in the last second, in milliseconds. */
   #recent: number[] = [];
 
   constructor(clock: PassiveClock) {
@@ -16,19 +16,19 @@ export class Quota {
     this.#filledAt = clock.monotonic();
   }
 
-  /** Requests of the last second. */
+  /** Requests in the last second, including refused ones. */
   get used(): number {
     const since = this.#clock.monotonic() - 1_000;
     this.#recent = this.#recent.filter((at) => at > since);
     return this.#recent.length;
   }
 
-  /** Tokens that are left. */
+  /** Tokens left. */
   get left(): number {
     return Math.floor(this.#tokens);
   }
 
-  /** @returns false if the account has used up its quota */
+  /** @returns false if no token is left */
   take(): boolean {
     const now = this.#clock.monotonic();
     const earned = ((now - this.#filledAt) / 1_000) * QUOTA.rate;

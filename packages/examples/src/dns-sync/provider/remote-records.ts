@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import type { Remote } from "../operator/provider.ts";
 
-/** Answer to a write: an HTTP status, and the reason of a refusal. */
+/** Answer to a write: an HTTP status, and the reason for a refusal. */
 export interface WriteAnswer {
   readonly status: 200 | 409 | 412 | 422;
   readonly reason?: string;
@@ -11,7 +11,7 @@ const NAME = /^(?=.{1,253}$)([a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9])?\.)+[a-z]{2,63}
 const LONGEST_TEXT = 255;
 const LONGEST_TTL = 86_400;
 
-/** The values that each type of record may have. */
+/** Allowed values by record type. */
 const VALUES: Readonly<Record<string, readonly [test: (value: string) => boolean, is: string]>> = {
   A: [isIPv4, "an IPv4 address"],
   AAAA: [isIPv6, "an IPv6 address"],
@@ -19,7 +19,7 @@ const VALUES: Readonly<Record<string, readonly [test: (value: string) => boolean
   TXT: [(value) => value !== "" && value.length <= LONGEST_TEXT, "1 to 255 characters"],
 };
 
-/** The records of a provider, each under its name and type. */
+/** The records of a provider, at most one per name and type. */
 export class RemoteRecords {
   readonly #records = new Map<string, Remote>();
 
@@ -46,7 +46,7 @@ export class RemoteRecords {
     return { status: 200 };
   }
 
-  /** A record that is not there counts as deleted. */
+  /** Succeeds if the record does not exist. */
   delete(record: Pick<Remote, "name" | "type" | "owner">): WriteAnswer {
     const there = this.#records.get(keyOf(record));
     if (there !== undefined && there.owner !== record.owner)
@@ -55,23 +55,23 @@ export class RemoteRecords {
     return { status: 200 };
   }
 
-  /** Changes a record behind the back of its owner. */
+  /** Changes a record without its owner. */
   overwrite(record: Remote): void {
     this.#records.set(keyOf(record), record);
   }
 
-  /** Removes a record behind the back of its owner. */
+  /** Removes a record without its owner. */
   drop(record: Remote): void {
     this.#records.delete(keyOf(record));
   }
 }
 
-/** Name and type of a record, under which a provider has one record at most. */
+/** Name and type of a record, unique at a provider. */
 export function keyOf({ name, type }: Pick<Remote, "name" | "type">): string {
   return `${name} ${type}`;
 }
 
-/** The first reason why a provider refuses a record; undefined if it takes it. */
+/** First reason to refuse a record; undefined if it is valid. */
 export function problemOf({ name, type, value, ttl, owner }: Remote): string | undefined {
   const [isValid, allowed] = (Object.hasOwn(VALUES, type) && VALUES[type]) || [];
   if (!NAME.test(name)) return `name must be a DNS name, got ${JSON.stringify(name)}`;

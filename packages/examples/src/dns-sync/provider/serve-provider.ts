@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DnsProvider } from "./dns-provider.ts";
 
-/** A provider that listens. */
+/** A listening provider. */
 export interface ProviderServer extends AsyncDisposable {
   readonly url: string;
   /** Open connections. */
@@ -13,7 +13,7 @@ export interface ProviderServer extends AsyncDisposable {
 /**
  * Serves a provider on 127.0.0.1.
  *
- * @param port - 0 takes a free one; rejects if it is taken
+ * @param port - default 0, any free port. Rejects if the port is taken
  */
 export async function serveProvider(provider: DnsProvider, port = 0): Promise<ProviderServer> {
   let connections = 0;

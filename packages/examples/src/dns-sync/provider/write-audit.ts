@@ -1,14 +1,15 @@
-/** A write under way. */
+/** A write in progress. */
 export interface OpenWrite {
   /** UID of the DnsRecord. */
   readonly owner: string;
   readonly token: number;
-  /** Aborts when its sender has given it up. */
+  /** Aborts when the sender closes its connection. */
   readonly gone: AbortSignal;
+  /** Overlapping writes of the same record, still in progress. */
   readonly beside: Set<OpenWrite>;
 }
 
-/** Sees writes that must not be. It knows nothing of what the provider refuses. */
+/** Counts forbidden writes independently of the provider's own checks. */
 export class WriteAudit {
   readonly #open = new Set<OpenWrite>();
   #accepted = 0;
@@ -17,12 +18,12 @@ export class WriteAudit {
   #stale = 0;
   #overlapped: string | undefined;
 
-  /** Writes that were carried out. */
+  /** Writes carried out. */
   get accepted(): number {
     return this.#accepted;
   }
 
-  /** Must be 0: writes of a record that began while another sender's write of it was under way. */
+  /** Pairs of overlapping writes of one record. Must be 0. */
   get overlaps(): number {
     return this.#overlaps;
   }
@@ -32,12 +33,12 @@ export class WriteAudit {
     return this.#overlapped;
   }
 
-  /** Must be 0: writes carried out although a later leader had asked before. */
+  /** Writes carried out after a request with a higher token. Must be 0. */
   get stale(): number {
     return this.#stale;
   }
 
-  /** A request of any kind has come. */
+  /** Records the token of a request of any kind. */
   seen(token: number): void {
     this.#newestToken = Math.max(this.#newestToken, token);
   }
@@ -53,7 +54,7 @@ export class WriteAudit {
     return open;
   }
 
-  /** A write that its sender gave up meanwhile is nobody's: it overlaps with none. */
+  /** Counts the overlaps of a write, unless it was refused or either sender closed its connection. */
   end(write: OpenWrite, isCarriedOut: boolean): void {
     this.#open.delete(write);
     for (const other of write.beside) {

@@ -3,7 +3,7 @@ import type { LogEntry } from "../../web/log-entry.ts";
 
 const LENGTH = 80;
 
-/** The latest faults, and what followed. */
+/** The log of a run: faults and events, the latest 80. */
 export class Chronicle {
   readonly #clock: PassiveClock;
   readonly #listeners = new Set<(entry: LogEntry) => void>();
@@ -21,7 +21,7 @@ export class Chronicle {
     this.#listeners.add(listener);
   }
 
-  /** @param name - what it is about */
+  /** @param name - subject of the entry, such as a replica */
   log(name: string, text: string): void {
     const entry = { at: this.#clock.now(), name, text };
     this.#entries = [...this.#entries, entry].slice(-LENGTH);

@@ -3,10 +3,10 @@ import { backoffUntil, ExponentialBackoffManager } from "@holdfast/wait";
 import { Replica, type ReplicaExit, type ReplicaListeners } from "./replica/replica.ts";
 import type { ReplicaOptions } from "./replica/report.ts";
 
-/** How long the place of a replica that has ended stays empty, in milliseconds. */
+/** Backoff between an exit and the next start, in milliseconds. */
 const RESTART = { duration: 500, factor: 2, cap: 10_000, jitter: 0.2, resetAfter: 10_000 };
 
-/** How long a replica may take to stop before it is killed, in milliseconds. */
+/** Time from SIGTERM to SIGKILL in milliseconds. */
 const PATIENCE = 60_000;
 
 export interface CrewOptions extends ReplicaListeners {
@@ -16,7 +16,7 @@ export interface CrewOptions extends ReplicaListeners {
   readonly onExit: (replica: Replica, exit: ReplicaExit) => void;
 }
 
-/** Replicas that are started again when they end. */
+/** Replicas of the operator, restarted after every exit. */
 export class Crew {
   readonly #options: CrewOptions;
   readonly #replicas = new Set<Replica>();
@@ -26,19 +26,19 @@ export class Crew {
     this.#options = options;
   }
 
-  /** Those that have not ended, in the order of their names. */
+  /** Replicas that have not exited, sorted by name. */
   get replicas(): readonly Replica[] {
     return [...this.#replicas].sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** The replica that says that it leads with the highest token. */
+  /** The replica that reports the highest token. */
   get leader(): Replica | undefined {
     const tokenOf = ({ report }: Replica): number => report?.token ?? -1;
     const leaders = this.replicas.filter((one) => one.state === "running" && tokenOf(one) >= 0);
     return leaders.sort((a, b) => tokenOf(b) - tokenOf(a))[0];
   }
 
-  /** Keeps the replicas alive until the signal aborts, then stops them all in order. */
+  /** Keeps the replicas running until the signal aborts, then stops them all gracefully. */
   async run(signal: AbortSignal): Promise<void> {
     const { size, clock } = this.#options;
     const places = Array.from({ length: size }, async (_, index) => {

@@ -6,7 +6,7 @@ import { keyOf, problemOf } from "../provider/remote-records.ts";
 export type StoredRecord = DeepReadonly<Stored<Item>>;
 export type StoredZone = DeepReadonly<Stored<Zone>>;
 
-/** What the provider should have for a record; undefined if it should have nothing. */
+/** The remote record of a DnsRecord; undefined if the provider should have none. */
 export function desiredOf(record: StoredRecord, zones: ZoneTable): Remote | undefined {
   const { metadata, spec } = record;
   const zone = zones.get(`${metadata.namespace}/${spec.zone}`);
@@ -23,8 +23,9 @@ export function desiredOf(record: StoredRecord, zones: ZoneTable): Remote | unde
 export type ZoneTable = ReadonlyMap<string, StoredZone>;
 
 /**
- * The names and types at which a provider differs from what records ask for. Of records that ask for the same,
- * any may have it.
+ * Compares a provider with the DnsRecords of a cluster. Of records with the same name and type, any may hold them.
+ *
+ * @returns name and type of each difference
  */
 export function differencesBetween(
   records: readonly StoredRecord[],
@@ -51,13 +52,13 @@ function isSame(desired: Remote, there: Remote | undefined): boolean {
   return there?.value === value && there.ttl === ttl && there.owner === owner;
 }
 
-/** Whether the status of a record speaks of its latest spec, and rightly. */
+/** Whether the status of a record is correct for its latest spec. */
 export function isObserved(record: StoredRecord, zones: ZoneTable): boolean {
   const { status, metadata } = record;
   const ready = status?.conditions.find(({ type }) => type === "Ready");
   if (ready === undefined || ready.observedGeneration !== metadata.generation) return false;
   const isWanted = desiredOf(record, zones) !== undefined;
-  // A record whose name another one has is wanted, and cannot be ready.
+  // A valid record stays unready while another record holds its name.
   if (ready.message.includes("belongs to another record")) return isWanted;
   return (ready.status === "True") === isWanted;
 }

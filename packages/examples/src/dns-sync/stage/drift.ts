@@ -1,20 +1,20 @@
 import type { PassiveClock } from "@holdfast/clock";
 
-/** How long the history is, in samples. */
+/** Samples in the history. */
 const LENGTH = 240;
 
-/** A time in which something differed. */
+/** A period with at least one difference at every sample. */
 export interface Episode {
   /** Milliseconds. */
   readonly duration: number;
-  /** The most that differed at once. */
+  /** Maximum number of differences at once. */
   readonly most: number;
 }
 
 /** The number of differences over time. */
 export class Drift {
   readonly #clock: PassiveClock;
-  /** Since when each difference has lasted, on the monotonic line. */
+  /** Monotonic start of each difference in milliseconds. */
   readonly #since = new Map<string, number>();
   #history: readonly number[] = [];
   #longest = 0;
@@ -28,17 +28,17 @@ export class Drift {
     return this.#since.size;
   }
 
-  /** One count for each sample, the newest last. */
+  /** Number of differences per sample, newest last. */
   get history(): readonly number[] {
     return this.#history;
   }
 
-  /** The longest that a name differed, in milliseconds. */
+  /** Longest difference of one name in milliseconds. */
   get longest(): number {
     return this.#longest;
   }
 
-  /** @returns the episode that this sample ends */
+  /** @returns the episode ended by this sample; undefined if none ended */
   sample(differences: readonly string[]): Episode | undefined {
     const now = this.#clock.monotonic();
     const current = new Set(differences);

@@ -3,23 +3,23 @@ import type { ProviderFault } from "../provider/provider-faults.ts";
 import type { Replica } from "./replica/replica.ts";
 import type { Stage } from "./stage.ts";
 
-/** How long the stage waits for a leader, in milliseconds: long, because a busy machine is no fault. */
+/** Maximum wait for a leader in milliseconds. Long, so that a busy machine is no failure. */
 const PATIENCE = 600_000;
 
 export interface FaultsOptions {
-  /** Ends all faults. */
+  /** Aborts all faults in progress and prevents new ones. */
   readonly signal: AbortSignal;
-  /** Beginning of the name of a replica that must live on: it stands still where others are killed. */
+  /** Name prefix of a replica that is paused instead of killed or stopped. */
   readonly spared?: string | undefined;
 }
 
-/** What the stage does to itself. Each resolves when the fault is over, not when all is well again. */
+/** Faults inflicted on the stage. Each resolves at the end of its fault; the operator may still be recovering. */
 export class Faults {
   readonly #stage: Stage;
   readonly #options: FaultsOptions;
   readonly #random: Random;
   #count = 0;
-  /** Faults of leaders come one after the other: nothing is learned from a kill while nobody leads. */
+  /** Runs faults of the leader and the API server one at a time: a kill without a leader tests nothing. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(stage: Stage, options: FaultsOptions) {
@@ -28,34 +28,34 @@ export class Faults {
     this.#random = stage.random;
   }
 
-  /** Faults so far. */
+  /** Number of faults so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Aborts when there are to be no more faults. */
+  /** Aborts at the end of the faults. */
   get signal(): AbortSignal {
     return this.#options.signal;
   }
 
-  /** SIGKILL for the leader. */
+  /** Sends SIGKILL to the leader. Resolves with its name when another replica leads. */
   async killLeader(): Promise<string> {
     return await this.#inTurn(async () => {
       const leader = await this.#leader();
       if (this.#isSpared(leader)) return await this.#overtake(leader);
-      this.#log(leader.name, "leads, and is killed with SIGKILL");
+      this.#log(leader.name, "leader killed with SIGKILL");
       leader.kill();
       await this.#successorOf(leader);
       return leader.name;
     });
   }
 
-  /** SIGTERM for the leader. */
+  /** Sends SIGTERM to the leader. Resolves with its name when another replica leads. */
   async handOver(): Promise<string> {
     return await this.#inTurn(async () => {
       const leader = await this.#leader();
       if (this.#isSpared(leader)) return await this.#overtake(leader);
-      this.#log(leader.name, "leads, and is told to stop with SIGTERM");
+      this.#log(leader.name, "leader stopped with SIGTERM");
       leader.stop();
       await leader.exited;
       await this.#successorOf(leader);
@@ -64,8 +64,9 @@ export class Faults {
   }
 
   /**
-   * A write of the leader is late on its way. Meanwhile its process stands still, and another one leads; then the
-   * write arrives.
+   * Delays a write of the leader and pauses its process. Delivers the write after a request of the next leader.
+   *
+   * @returns the status of the answer
    */
   async staleWrite(): Promise<number> {
     return await this.#inTurn(async () => {
@@ -76,11 +77,11 @@ export class Faults {
       try {
         const token = await this.#within(() => held.token);
         const sender = crew.replicas.find(({ report }) => report?.token === token) ?? leader;
-        this.#log(sender.name, `stands still, while a write with token ${token} is on its way`);
+        this.#log(sender.name, `paused with a write in flight, token ${token}`);
         sender.pause();
         await this.#until(() => provider.newestToken > token);
         const status = await held.arrive();
-        this.#log("provider", `answers ${status} to the late write with token ${token}`);
+        this.#log("provider", `answered ${status} to the delayed write with token ${token}`);
         sender.resume();
         return status;
       } finally {
@@ -91,31 +92,31 @@ export class Faults {
     });
   }
 
-  /** The API server is away, and has lost its history when it is back. */
+  /** Stops the API server for `duration` milliseconds. It restarts without its history. */
   async stopApi(duration: number): Promise<void> {
     await this.#inTurn(async () => {
       const { api, clock } = this.#stage;
       const { signal } = this;
-      this.#log("API", "is gone");
+      this.#log("API", "stopped");
       await api.control?.stop();
       try {
         await clock.sleep(duration, { signal, label: "API away" });
       } finally {
         await api.control?.start();
-        this.#log("API", `is back after ${(duration / 1_000).toFixed(1)} s, without its history`);
+        this.#log("API", `restarted after ${(duration / 1_000).toFixed(1)} s without its history`);
       }
     });
   }
 
-  /** The API server forgets its history. */
+  /** Compacts the history of the API server and closes all watches. */
   async compact(): Promise<void> {
     await this.#inTurn(async () => {
-      this.#log("API", "forgets its history, and breaks all watches");
+      this.#log("API", "compacted its history and closed all watches");
       await this.#stage.api.control?.compact();
     });
   }
 
-  /** A share of the requests to the provider meets a fault. */
+  /** Applies a fault to a share of the requests to the provider for `duration` milliseconds. */
   async provider(fault: ProviderFault, duration: number, share = 1): Promise<void> {
     await this.#counted(async () => {
       const { provider, clock } = this.#stage;
@@ -127,7 +128,7 @@ export class Faults {
     });
   }
 
-  /** Somebody edits records. */
+  /** Gives `count` random records new values. */
   async edit(count: number): Promise<void> {
     await this.#counted(async () => {
       this.#log("records", `${count.toLocaleString("en")} edits`);
@@ -135,18 +136,18 @@ export class Faults {
     });
   }
 
-  /** Somebody renames, deletes and creates records, and changes a zone. */
+  /** Renames `count` random records, changes a zone, and deletes and recreates `count` random records. */
   async rearrange(count: number): Promise<void> {
     await this.#counted(async () => {
       const { population } = this.#stage;
-      this.#log("records", `${count} renamed, ${count} deleted and created again, a zone changed`);
+      this.#log("records", `${count} renamed, ${count} deleted and recreated, 1 zone changed`);
       await population.rename(count);
       await population.turnZone();
       await population.replace(count);
     });
   }
 
-  /** Somebody changes records at the provider. Resolves with their number. */
+  /** Changes records at the provider, without the operator. Resolves with their number. */
   async drift(count: number): Promise<number> {
     return await this.#counted(async () => {
       const { records } = this.#stage.provider;
@@ -160,7 +161,7 @@ export class Faults {
         if (this.#random() < 0.5) records.drop(record);
         else records.overwrite({ ...record, value: "203.0.113.66" });
       }
-      this.#log("provider", `somebody changes ${chosen.length} records there`);
+      this.#log("provider", `${chosen.length} records changed without the operator`);
       return chosen.length;
     });
   }
@@ -171,7 +172,7 @@ export class Faults {
   }
 
   async #overtake(leader: Replica): Promise<string> {
-    this.#log(leader.name, "leads, and stands still until another one leads");
+    this.#log(leader.name, "leader paused until another replica leads");
     leader.pause();
     try {
       await this.#successorOf(leader);

@@ -1,14 +1,13 @@
-/** One thing that must hold. */
+/** The state of one invariant. */
 export interface Invariant {
   readonly name: string;
   readonly state: "holds" | "broken" | "unchecked";
-  /** How often it was checked, and of what. */
+  /** Number of checks with their unit. */
   readonly checks: string;
-  /** What broke it first. */
+  /** First violation. */
   readonly problem: string | undefined;
 }
 
-/** Counts of one invariant. */
 class Entry {
   readonly name: string;
   readonly unit: string;
@@ -29,10 +28,10 @@ class Entry {
 }
 
 const INVARIANTS = {
-  overlap: ["no record is written by two at once", "writes"],
+  overlap: ["no two writes of a record overlap", "writes"],
   quota: ["requests stay within the quota", "requests"],
   fencing: ["no write of a former leader is accepted", "refused"],
-  finalizer: ["a deleted record is gone remotely before its finalizer", "deletions"],
+  finalizer: ["no finalizer is removed before its remote record", "deletions"],
   records: ["after quiet: records = provider", "checks"],
   caches: ["after quiet: caches = server", "checks"],
   statuses: ["after quiet: every status is observed", "checks"],
@@ -41,7 +40,7 @@ const INVARIANTS = {
 
 export type InvariantName = keyof typeof INVARIANTS;
 
-/** The eight things that must hold, and how often they were looked at. */
+/** The eight invariants of a run and the counts of their checks. */
 export class Invariants {
   readonly #entries: Readonly<Record<InvariantName, Entry>>;
 
@@ -61,7 +60,7 @@ export class Invariants {
     return this.list.every(({ state }) => state !== "broken");
   }
 
-  /** Counts one check. `problem` is undefined if it held. */
+  /** Counts one check. Pass undefined as `problem` if the invariant held. */
   check(name: InvariantName, problem: string | undefined): void {
     const entry = this.#entries[name];
     entry.checks += 1;
@@ -70,7 +69,7 @@ export class Invariants {
     entry.problem ??= problem;
   }
 
-  /** Takes over the counts of somebody who counts all the time. */
+  /** Sets the counts of an invariant from a running total. */
   count(name: InvariantName, checks: number, violations: number, problem: string): void {
     const entry = this.#entries[name];
     entry.checks = checks;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fromCrd, type Resource } from "@holdfast/kubernetes";
 import { parseAllDocuments } from "yaml";
 
-// The manifests are beside the sources, and not copied to dist.
+// The build does not copy the manifests to dist.
 const MANIFESTS = new URL("../../../src/dns-sync/deploy/crds.yaml", import.meta.url);
 
 /** The CustomResourceDefinitions of the operator. */
@@ -11,7 +11,7 @@ export function customResourceDefinitions(): object[] {
   return documents.map((document) => document.toJS() as object);
 }
 
-/** The resources of the definitions, with their schemas. */
+/** The custom resources of the operator, with their schemas. */
 export function definedResources(): Resource[] {
   return customResourceDefinitions().map((definition) => fromCrd(definition));
 }

@@ -6,15 +6,15 @@ import { runScript } from "./script.ts";
 import type { Soak } from "./soak.ts";
 import type { Stage } from "./stage.ts";
 
-/** Time in which the faults of a check begin, and of each round of a soak, in milliseconds. */
+/** Length of the fault script in milliseconds, in a check and in each round of a soak. */
 const SCRIPT = 30_000;
 
 const MINUTE = 60_000;
 
-/** How often quiet is looked for on a page, in milliseconds. */
+/** Interval of the page's test for quiet, in milliseconds. */
 const LOOK = 1_000;
 
-/** How long a verdict of the page counts, in milliseconds. */
+/** Interval between checks during a long quiet period, in milliseconds. */
 const FRESH = 10_000;
 
 export interface PlayOptions {
@@ -24,7 +24,7 @@ export interface PlayOptions {
   readonly settings: Pick<Settings, "mode" | "minutes">;
 }
 
-/** Lets a run take its course: until the signal of the faults aborts, or until the faults are over. */
+/** Plays the faults of a check or a soak; in page mode, checks the invariants until the signal aborts. */
 export async function play(options: PlayOptions): Promise<void> {
   const { stage, settings } = options;
   await settle(options);
@@ -37,7 +37,7 @@ export async function play(options: PlayOptions): Promise<void> {
   } while (stage.clock.monotonic() < end);
 }
 
-/** On a page anybody may disturb the quiet at any time. */
+/** Checks the invariants at every quiet period: visitors may start a fault at any time. */
 async function watchQuiet({ stage, faults: { signal } }: PlayOptions): Promise<void> {
   const { clock } = stage;
   let judgedAt = Number.NEGATIVE_INFINITY;

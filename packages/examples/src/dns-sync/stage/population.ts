@@ -13,24 +13,24 @@ export interface PopulationOptions {
 const LABELS = { app: "dns-sync-demo" };
 const ZONES = { web: "example.org", mail: "example.net", idle: "example.com" };
 
-/** Seconds. An operator looks for drift after half of it, and up to a fifth more. */
+/** Seconds. The operator checks for drift after 50 % to 60 % of it. */
 const TTL = 10;
 
-/** Writes at once. */
+/** Maximum number of concurrent writes. */
 const CONCURRENCY = 16;
 
-/** An API server that is away comes back: writes wait for it this long, in milliseconds. */
+/** Retries of writes while the API server is down, in milliseconds. */
 const PATIENCE = { backoff: { duration: 100, cap: 1_000, jitter: 0.2 }, maxElapsed: 600_000 };
 const POLLING = { backoff: { duration: 200 }, timeout: 600_000, onError: () => undefined };
 
-/** The zones and records that people write, and what people do to them. */
+/** The zones and records of the stage, and edits of them. */
 export class Population {
   readonly #options: PopulationOptions;
   readonly #signal: AbortSignal;
   #names: readonly string[] = [];
   #edits = 0;
 
-  /** @param signal - ends all writes */
+  /** @param signal - aborts all writes */
   constructor(options: PopulationOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
@@ -40,7 +40,7 @@ export class Population {
     return this.#edits;
   }
 
-  /** Creates zones, `count` records, and five more of which four cannot be as they ask. */
+  /** Creates zones, `count` records, and five more. Three are invalid, two share a name: four never sync. */
   async create(count: number): Promise<void> {
     for (const [name, domain] of Object.entries(ZONES)) await this.#putZone(name, domain, TTL);
     this.#names = Array.from({ length: count }, (_, index) => `r${index}`);
@@ -76,7 +76,7 @@ export class Population {
     });
   }
 
-  /** Deletes random records, and creates them again when they are gone. */
+  /** Deletes random records, and recreates each after its deletion. */
   async replace(count: number): Promise<void> {
     const names = new Set(Array.from({ length: count }, () => this.#randomName()));
     await this.#forEach([...names], async (name) => {
@@ -85,20 +85,20 @@ export class Population {
     });
   }
 
-  /** Changes the ttl of a zone, and so of its records. */
+  /** Changes the ttl of a zone and thereby of its records. */
   async turnZone(): Promise<void> {
     const ttl = TTL + Math.floor(this.#options.random() * TTL);
     await this.#putZone("mail", ZONES.mail, ttl);
   }
 
-  /** Writes a zone without records: caches of a new leader then need not wait for their barrier. */
+  /** Writes a zone without records, so that a new leader's caches reach their barrier at once. */
   async touch(): Promise<void> {
     const { clock, client } = this.#options;
     const metadata = { annotations: { touched: `${clock.now()}` } };
     await client.patch(DnsZone, this.#nameOf("idle"), { metadata }, { signal: this.#signal });
   }
 
-  /** Deletes all, and waits until it is gone. */
+  /** Deletes all records and zones, and waits until they are gone. */
   async remove(): Promise<void> {
     const others = ["bad-host", "bad-value", "no-zone", "twin-1", "twin-2"];
     await this.#forEach([...this.#names, ...others], (name) => this.#delete(name));
@@ -130,7 +130,7 @@ export class Population {
     await this.#write((client, options) => client.apply(DnsZone, zone, options));
   }
 
-  /** Writes until the server takes it. An object that is gone meanwhile is no failure. */
+  /** Retries until the server accepts the write. A missing object ends it without an error. */
   async #write(
     send: (client: KubeClient, options: { signal: AbortSignal }) => Promise<unknown>,
   ): Promise<void> {
@@ -150,7 +150,7 @@ export class Population {
     const worker = async (): Promise<void> => {
       for (const name of left) {
         await work(name);
-        // The double answers within this process, without a turn of the event loop: others want theirs.
+        // The double answers without a turn of the event loop; the sleep lets other work run.
         await this.#options.clock.sleep(1, { signal: this.#signal, label: "next write" });
       }
     };

@@ -7,7 +7,7 @@ import type { Invariants } from "./invariants.ts";
 import type { CacheVersions } from "./replica/report.ts";
 import type { ServerState, Truth } from "./truth.ts";
 
-/** How long all may take to be equal after the last fault, in milliseconds: a busy machine is no fault. */
+/** Maximum time to agreement after the last fault, in milliseconds. Long, so that a busy machine is no failure. */
 const PATIENCE = 600_000;
 const PERIOD = 500;
 
@@ -20,7 +20,7 @@ export interface QuietOptions {
   readonly invariants: Invariants;
 }
 
-/** What is not as it must be when nothing goes wrong any more; undefined for what is. */
+/** Violations of the three invariants after quiet; undefined for those that hold. */
 interface Problems {
   readonly records: string | undefined;
   readonly caches: string | undefined;
@@ -28,11 +28,11 @@ interface Problems {
 }
 
 /**
- * Waits until provider, caches and statuses agree with the server, and counts that as a check of the three
- * invariants; as a violation if it does not come to pass in time.
+ * Waits until provider, caches and statuses agree with the server, and counts one check of each of the three
+ * invariants. Counts a violation after a timeout.
  *
- * @param isQuiet - false ends the wait without a verdict
- * @returns how long it took in milliseconds; undefined if it did not come to pass
+ * @param isQuiet - false ends the wait without a check
+ * @returns milliseconds until all agreed; undefined if they did not
  */
 export async function checkQuiet(
   options: QuietOptions,
@@ -46,7 +46,7 @@ export async function checkQuiet(
     await clock.sleep(PERIOD, { signal, label: "quiet" });
     problems = await problemsOf(options, signal);
   }
-  // What differs because somebody has changed something meanwhile is no violation.
+  // A difference caused by a new change is no violation.
   if (!isQuiet()) return undefined;
   for (const name of ["records", "caches", "statuses"] as const)
     invariants.check(name, problems[name]);
@@ -64,7 +64,7 @@ async function problemsOf(options: QuietOptions, signal: AbortSignal): Promise<P
     state = await truth.read(signal);
   } catch (error) {
     signal.throwIfAborted();
-    const text = `the server does not answer: ${String(error)}`;
+    const text = `the server did not answer: ${String(error)}`;
     return { records: text, caches: text, statuses: text };
   }
   const { records, zones } = state;
@@ -73,7 +73,7 @@ async function problemsOf(options: QuietOptions, signal: AbortSignal): Promise<P
   return {
     records: different && `${different} differs`,
     caches: await cacheProblem(options, state),
-    statuses: unobserved && `the status of ${keyOf(unobserved)} is not about its spec`,
+    statuses: unobserved && `the status of ${keyOf(unobserved)} does not match its spec`,
   };
 }
 
@@ -81,12 +81,12 @@ async function cacheProblem({ crew, namespace }: QuietOptions, state: ServerStat
   const wanted = versionsOf(state, namespace);
   for (const replica of crew.replicas) {
     const cached = await replica.caches();
-    if (cached === undefined) return `${replica.name} has told nothing of its caches`;
+    if (cached === undefined) return `${replica.name} did not report its caches`;
     const mine = Object.entries(cached).filter(([key]) => key.includes(` ${namespace}/`));
     if (mine.length !== Object.keys(wanted).length)
-      return `${replica.name} has ${mine.length} objects of ${Object.keys(wanted).length}`;
+      return `${replica.name} caches ${mine.length} of ${Object.keys(wanted).length} objects`;
     const [key] = mine.find(([name, version]) => wanted[name] !== version) ?? [];
-    if (key !== undefined) return `${replica.name} has another version of ${key}`;
+    if (key !== undefined) return `${replica.name} caches another version of ${key}`;
   }
   return undefined;
 }

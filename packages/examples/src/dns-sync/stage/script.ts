@@ -7,7 +7,7 @@ type Step = (faults: Faults, random: Random) => Promise<unknown>;
 const seconds = (random: Random, least: number, most: number): number =>
   1_000 * (least + random() * (most - least));
 
-/** Every kind of fault once. */
+/** The sixteen faults: each kind once, edits twice. */
 const STEPS: readonly Step[] = [
   (faults) => faults.killLeader(),
   (faults) => faults.handOver(),
@@ -28,10 +28,10 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Lets every kind of fault happen once, in an order and at times that `random` chooses.
+ * Plays every fault once, in an order and at times chosen by `random`.
  *
- * @param duration - milliseconds in which they begin
- * @returns when the last one is over. Rejects if one fails, for example because nobody leads
+ * @param duration - approximate time in which the faults start, in milliseconds
+ * @returns at the end of the last fault. Rejects if one fails, for example because no replica leads
  */
 export async function runScript(stage: Stage, faults: Faults, duration: number): Promise<void> {
   const { clock, random } = stage;
@@ -46,7 +46,7 @@ export async function runScript(stage: Stage, faults: Faults, duration: number):
   await Promise.all(running);
 }
 
-/** Rejects with the first of them that does, and never resolves. */
+/** Rejects with the first rejection. Never resolves. */
 async function failureOf(running: readonly Promise<unknown>[]): Promise<never> {
   await Promise.all(running);
   return await new Promise<never>(() => undefined);

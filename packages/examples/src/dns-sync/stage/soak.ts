@@ -2,39 +2,39 @@ import type { Usage } from "./replica/report.ts";
 import type { Stage } from "./stage.ts";
 import { measureUsage } from "./usage.ts";
 
-/** What a process used at one moment. */
+/** Resource usage of a process at one moment. */
 interface Sample extends Usage {
-  /** Milliseconds since the first one. */
+  /** Milliseconds since the start of the soak. */
   readonly at: number;
 }
 
-/** Samples below this number say nothing about growth. */
+/** Minimum number of samples to judge growth. */
 const ENOUGH = 12;
 
-/** How much larger than in the first third the median of the last third may be. */
+/** Maximum ratio of the last third's median to the first third's. */
 const GROWTH = { heap: 1.15, sockets: 1.5, listeners: 1 };
 
-/** Sockets come and go: so many more are no growth. */
+/** Additional sockets allowed, because their number fluctuates. */
 const SLACK = 8;
 
 const MEGABYTE = 1_024 ** 2;
 const HOUR = 3_600_000;
 
-/** Memory, sockets and listeners of this process and of one replica that is never killed. */
+/** Samples memory, sockets and listeners of this process and of one replica that is never killed. */
 export class Soak {
   readonly #stage: Stage;
   readonly #spared: string;
   readonly #samples = new Map<string, Sample[]>();
   readonly #begin: number;
 
-  /** @param spared - name of the replica */
+  /** @param spared - name of that replica */
   constructor(stage: Stage, spared: string) {
     this.#stage = stage;
     this.#spared = spared;
     this.#begin = stage.clock.monotonic();
   }
 
-  /** Measures, best while nothing goes wrong. */
+  /** Takes one sample. Call it between faults. */
   sample(): void {
     const replica = this.#stage.crew.replicas.find(({ name }) => name === this.#spared);
     this.#add("stage", measureUsage());
@@ -55,7 +55,7 @@ export class Soak {
     });
   }
 
-  /** What grew. */
+  /** Measures that grew, and warnings of Node. */
   problems(): readonly string[] {
     return [...this.#samples].flatMap(([who, samples]) => {
       const warnings = samples.at(-1)?.warnings ?? 0;
@@ -77,7 +77,7 @@ export class Soak {
 
 type Measure = keyof typeof GROWTH;
 
-/** The measures whose median in the last third is larger than in the first, after a warm-up of a sixth. */
+/** Measures whose median grew from the first third to the last, after a warm-up of one sixth. */
 export function grownIn(samples: readonly Usage[]): readonly Measure[] {
   const warm = samples.slice(Math.floor(samples.length / 6));
   const third = Math.floor(warm.length / 3);
@@ -91,7 +91,7 @@ export function grownIn(samples: readonly Usage[]): readonly Measure[] {
   });
 }
 
-/** Bytes an hour, by least squares. */
+/** Growth of the heap in bytes per hour, by least squares. */
 function slopeOf(samples: readonly Sample[]): number {
   const count = samples.length;
   const meanAt = samples.reduce((sum, { at }) => sum + at, 0) / count;

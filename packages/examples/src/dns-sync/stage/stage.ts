@@ -15,13 +15,13 @@ import { Truth } from "./truth.ts";
 
 const REPLICAS = 3;
 
-/** Between two samples, in milliseconds. */
+/** Interval between samples in milliseconds. */
 const PERIOD = 250;
 
-/** How long nothing must have happened for quiet, in milliseconds. */
+/** Time without faults or edits that counts as quiet, in milliseconds. */
 const QUIET = 3_000;
 
-/** The longest that a child may take to stop, in milliseconds. */
+/** Maximum time for a child process to stop, in milliseconds. */
 const LONGEST_STOP = 25_000;
 
 export interface StageOptions {
@@ -30,7 +30,7 @@ export interface StageOptions {
   readonly random: Random;
 }
 
-/** Replicas of the operator, a provider, objects, and somebody who checks. */
+/** Replicas of the operator, a provider, objects, and the checks of the invariants. */
 export class Stage implements AsyncDisposable {
   readonly api: StageApi;
   readonly clock: Clock;
@@ -48,12 +48,12 @@ export class Stage implements AsyncDisposable {
   readonly #crewEnd = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
   #crewRunning: Promise<void> = Promise.resolve();
-  /** Faults and edits under way. */
+  /** Faults and edits in progress. */
   #busy = 0;
   #busyUntil: number;
   #terms = new Set<number>();
   #longestStop = 0;
-  /** Reconciles of replicas that have ended. */
+  /** Reconciles of exited replicas. */
   #past = { reconciles: 0, failures: 0 };
 
   private constructor(options: StageOptions, provider: DnsProvider, server: ProviderServer) {
@@ -92,7 +92,7 @@ export class Stage implements AsyncDisposable {
     return this.#longestStop;
   }
 
-  /** Changes of the leader. */
+  /** Number of changes of the leader. */
   get handOvers(): number {
     return Math.max(0, this.#terms.size - 1);
   }
@@ -106,7 +106,7 @@ export class Stage implements AsyncDisposable {
     return sum;
   }
 
-  /** Whether nothing goes wrong, and nothing has for some seconds. */
+  /** Whether no fault or edit has been in progress for three seconds. */
   get isQuiet(): boolean {
     return this.#busy === 0 && this.clock.monotonic() - this.#busyUntil >= QUIET;
   }
@@ -119,7 +119,7 @@ export class Stage implements AsyncDisposable {
     await this.busy(() => this.population.create(records));
   }
 
-  /** Does something that disturbs the quiet. */
+  /** Runs a fault or an edit. The stage is not quiet meanwhile. */
   async busy<Value>(work: () => Promise<Value>): Promise<Value> {
     this.#busy += 1;
     try {
@@ -132,9 +132,9 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Waits until all agree, and counts the checks of that.
+   * Waits until records, caches and statuses agree, and counts the checks.
    *
-   * @returns how long it took; undefined if something disturbed it
+   * @returns milliseconds until they agreed; undefined if they did not, or if a fault or an edit came first
    */
   async settle(signal: AbortSignal): Promise<number | undefined> {
     const { clock, truth, crew, provider, invariants } = this;
@@ -143,31 +143,31 @@ export class Stage implements AsyncDisposable {
     return await checkQuiet(options, () => this.#busy === 0, signal);
   }
 
-  /** Calls `listener` when there is something new to show. */
+  /** Calls `listener` after each change of the displayed state. */
   onChange(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Deletes all objects, and waits until the operator has let them go. */
+  /** Deletes all objects, and waits for their finalizers. */
   async clear(): Promise<void> {
     await this.busy(() => this.population.remove());
   }
 
-  /** Stops the replicas in order. */
+  /** Stops the replicas gracefully. */
   async stopCrew(): Promise<void> {
     this.#crewEnd.abort();
     await this.#crewRunning;
   }
 
-  /** For somebody who does not want to wait. */
+  /** Kills the replicas and aborts the stage at once. */
   kill(): void {
     this.#crewEnd.abort();
     this.crew.killAll();
     this.#end.abort(new Error("killed"));
   }
 
-  /** Stops what is left, in the opposite order of the start. */
+  /** Stops the replicas, then the checks, then the provider. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stopCrew();
     this.#end.abort();
@@ -184,10 +184,7 @@ export class Stage implements AsyncDisposable {
       const episode = this.drift.sample(this.truth.differences(this.provider));
       if (episode !== undefined) {
         const { most, duration } = episode;
-        this.chronicle.log(
-          "drift",
-          `0 again, after ${formatDuration(duration)} of at most ${most}`,
-        );
+        this.chronicle.log("drift", `0 again after ${formatDuration(duration)}, maximum ${most}`);
       }
       this.#countAudit();
       const { lease } = this.truth;
@@ -201,24 +198,27 @@ export class Stage implements AsyncDisposable {
     const { audit, requests, overQuota, refused } = provider;
     const { accepted, overlaps, overlapped, stale } = audit;
     invariants.count("overlap", accepted, overlaps, `${overlaps} writes overlapped: ${overlapped}`);
-    invariants.count("quota", requests, overQuota, `${overQuota} requests were too many`);
+    invariants.count("quota", requests, overQuota, `${overQuota} requests exceeded the quota`);
     invariants.count("fencing", refused, stale, `${stale} writes of former leaders were accepted`);
   }
 
   #seeTerm(token: number, holder: string): void {
     if (this.#terms.has(token)) return;
     this.#terms.add(token);
-    this.chronicle.log(holder, `leads with token ${token}`);
+    this.chronicle.log(holder, `acquired the lease with token ${token}`);
   }
 
   async #touch(): Promise<void> {
     for await (const _ of every(2 * PERIOD, { clock: this.clock, signal: this.signal }))
-      await this.population.touch().catch(() => undefined); // the server is away, or has none yet
+      await this.population.touch().catch(() => undefined); // the server is down, or the zone does not exist yet
   }
 
   #checkDeletion(uid: string, key: string): void {
     const left = this.provider.records.of(uid);
-    const problem = left.length === 0 ? undefined : `${key} is gone, and ${left[0]?.name} is not`;
+    const problem =
+      left.length === 0
+        ? undefined
+        : `${key} is deleted, but ${left[0]?.name} is still at the provider`;
     this.invariants.check("finalizer", problem);
   }
 
@@ -229,7 +229,7 @@ export class Stage implements AsyncDisposable {
       this.#longestStop = Math.max(this.#longestStop, stopTook);
       const isLate = stopTook > LONGEST_STOP || !isWanted;
       this.invariants.check("stop", isLate ? `${name}: ${text}, ${stopTook} ms` : undefined);
-    } else if (!isWanted) this.invariants.check("stop", `${name} ended by itself: ${text}`);
-    this.chronicle.log(name, isWanted ? `has ended (${text})` : `ended by itself (${text})`);
+    } else if (!isWanted) this.invariants.check("stop", `${name} exited unexpectedly: ${text}`);
+    this.chronicle.log(name, isWanted ? `exited (${text})` : `exited unexpectedly (${text})`);
   }
 }

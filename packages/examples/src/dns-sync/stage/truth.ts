@@ -11,20 +11,20 @@ interface LeaseObject extends KubeObject {
 }
 const Lease = builtIn<LeaseObject>("coordination.k8s.io/v1", "Lease");
 
-/** The lease of the operator. */
+/** The holder of the operator's lease. `renewedAt` is in milliseconds since the epoch. */
 export interface Holding {
   readonly holder: string;
   readonly token: number;
   readonly renewedAt: number;
 }
 
-/** What the server has, without a word of the operator. */
+/** Objects listed from the server, independently of the operator. */
 export interface ServerState {
   readonly records: readonly StoredRecord[];
   readonly zones: ReadonlyMap<string, StoredZone>;
 }
 
-/** The stage's own view of the objects: informers for what is drawn, lists for what is judged. */
+/** The stage's own view of the objects: informers for the page, lists for the invariants. */
 export class Truth {
   readonly #api: StageApi;
   readonly #cluster: Cluster;
@@ -33,7 +33,7 @@ export class Truth {
   readonly #zones: Informer<Zone>;
   readonly #leases: Informer<LeaseObject>;
 
-  /** @param onDelete - gets the UID of each record that is gone, whatever became of it meanwhile */
+  /** @param onDelete - called once for each deleted record, even if a new one has its name */
   constructor(api: StageApi, clock: Clock, onDelete: (uid: string, key: string) => void) {
     this.#api = api;
     const { transport, namespace } = api;
@@ -59,7 +59,7 @@ export class Truth {
     await this.#cluster.ready(signal);
   }
 
-  /** Where the provider differs from what the stage has heard of. */
+  /** Differences between the provider and the stage's informers. */
   differences(provider: DnsProvider): readonly string[] {
     const zones = new Map(this.#zones.list().map((zone) => [keyOf(zone), zone]));
     return differencesBetween(this.#records.list(), zones, provider.records.list());
@@ -69,7 +69,7 @@ export class Truth {
     return this.#records.size;
   }
 
-  /** Highest version of a record. */
+  /** Highest resource version of a record. */
   get version(): number {
     const versions = this.#records.list().map(({ metadata }) => Number(metadata.resourceVersion));
     return Math.max(0, ...versions);
@@ -83,7 +83,7 @@ export class Truth {
     return { holder: holderIdentity, token, renewedAt: Date.parse(renewTime) };
   }
 
-  /** Asks the server. */
+  /** Lists records and zones from the server. */
   async read(signal: AbortSignal): Promise<ServerState> {
     const { client, namespace } = this.#api;
     const records: StoredRecord[] = [];

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Usage } from "./replica/report.ts";
 
-// The flag adds the function to contexts that begin after it.
+// The flag adds `gc` to contexts created after it is set.
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
@@ -11,7 +11,7 @@ process.on("warning", () => {
   warnings += 1;
 });
 
-/** What this process uses, after a garbage collection: some ten milliseconds. */
+/** Resource usage of this process after a garbage collection, which takes about ten milliseconds. */
 export function measureUsage(): Usage {
   collect();
   const events = process.eventNames();

@@ -2,14 +2,14 @@ import { type Reply, textReply } from "../../web/reply.ts";
 import type { Answer } from "../../web/serve-page.ts";
 import type { Faults } from "../stage/faults.ts";
 
-/** How long the API server and the provider stay away, in milliseconds. */
+/** Downtime of the API server and of the provider in milliseconds. */
 const AWAY = { api: 8_000, provider: 6_000 };
 
-/** How many edits, and how many changes at the provider, a button makes. */
+/** Number of edits, and of changes at the provider, per click. */
 const EDITS = 5_000;
 const DRIFT = 20;
 
-/** The parts of a stage that buttons use. */
+/** The parts of a stage used by the buttons. */
 export interface Controls {
   readonly faults: Pick<
     Faults,
@@ -19,25 +19,25 @@ export interface Controls {
 }
 
 /**
- * What a POST to the page does. Each answers with a sentence, when the fault has begun.
+ * Actions by POST path. Each answers with a sentence as soon as its fault has begun.
  *
- * | Path | |
+ * | Path | Fault |
  * | --- | --- |
  * | `/kill` | SIGKILL for the leader |
- * | `/stop-api` | the API server is away for 8 s, and has lost its history |
- * | `/compact` | the API server forgets its history |
+ * | `/stop-api` | the API server is down for 8 s and restarts without its history |
+ * | `/compact` | the API server compacts its history |
  * | `/outage` | the provider answers 503 for 6 s |
  * | `/edit` | 5,000 edits of random records |
- * | `/drift` | somebody changes 20 records at the provider |
+ * | `/drift` | 20 records change at the provider |
  */
 export function actionsOf({ faults, canStopApi }: Controls): ReadonlyMap<string, Answer> {
   const begin = (text: string, fault: () => Promise<unknown>): (() => Reply) => {
     let isUnderWay = false;
     return () => {
-      if (isUnderWay) return textReply(409, "That is under way already.");
+      if (isUnderWay) return textReply(409, "Already in progress.");
       isUnderWay = true;
       void fault()
-        .catch(() => undefined) // The run ends, or nobody leads: the log and the invariants say so.
+        .catch(() => undefined) // The run ended or no replica leads; the log and the invariants show it.
         .finally(() => {
           isUnderWay = false;
         });
@@ -47,22 +47,22 @@ export function actionsOf({ faults, canStopApi }: Controls): ReadonlyMap<string,
   const ofApi = (text: string, fault: () => Promise<unknown>): (() => Reply) =>
     canStopApi
       ? begin(text, fault)
-      : () => textReply(409, "This cluster belongs to others: it is not stopped from here.");
+      : () => textReply(409, "An existing cluster cannot be stopped from this page.");
   const edits = EDITS.toLocaleString("en");
   return new Map<string, Answer>([
     [
       "/kill",
-      begin("The leader gets SIGKILL. Another one leads in about 9 s.", () => faults.killLeader()),
-    ],
-    ["/stop-api", ofApi("The API server is away for 8 s.", () => faults.stopApi(AWAY.api))],
-    ["/compact", ofApi("The API server forgets its history.", () => faults.compact())],
-    [
-      "/outage",
-      begin("The provider is out of order for 6 s.", () =>
-        faults.provider("outage", AWAY.provider),
+      begin("The leader gets SIGKILL. Another replica leads after about 9 s.", () =>
+        faults.killLeader(),
       ),
     ],
-    ["/edit", begin(`${edits} edits begin.`, () => faults.edit(EDITS))],
+    ["/stop-api", ofApi("The API server is down for 8 s.", () => faults.stopApi(AWAY.api))],
+    ["/compact", ofApi("The API server compacts its history.", () => faults.compact())],
+    [
+      "/outage",
+      begin("The provider answers 503 for 6 s.", () => faults.provider("outage", AWAY.provider)),
+    ],
+    ["/edit", begin(`${edits} edits started.`, () => faults.edit(EDITS))],
     ["/drift", begin(`${DRIFT} records change at the provider.`, () => faults.drift(DRIFT))],
   ]);
 }

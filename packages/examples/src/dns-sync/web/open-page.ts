@@ -5,12 +5,12 @@ import type { Stage } from "../stage/stage.ts";
 import { actionsOf } from "./actions.ts";
 import { Board } from "./board.ts";
 
-/** The parts of a run that its page shows and changes. */
+/** The parts of a run used by its page. */
 export interface OpenPageOptions {
   readonly stage: Stage;
   readonly faults: Faults;
   readonly naive: NaiveLane;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 

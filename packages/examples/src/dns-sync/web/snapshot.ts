@@ -2,14 +2,14 @@ import type { LogEntry } from "../../web/log-entry.ts";
 import type { Invariant } from "../stage/invariants.ts";
 import type { FailingKey, KeyInFlight } from "../stage/replica/report.ts";
 
-/** A run as its page shows it: plain data. Instants are milliseconds since the epoch. */
+/** Plain data of a run for its page. Instants are milliseconds since the epoch. */
 export interface Snapshot {
   readonly at: number;
-  /** The API server, for people. */
+  /** Display name of the API server. */
   readonly api: string;
-  /** Arguments with which kubectl reaches it. */
+  /** Arguments for kubectl to reach the API server. */
   readonly kubectl: string;
-  /** Whether buttons can stop the API server and compact it. */
+  /** Whether the buttons can stop and compact the API server. */
   readonly canStopApi: boolean;
   readonly records: number;
   readonly replicas: readonly ReplicaSnapshot[];
@@ -34,7 +34,7 @@ export interface Snapshot {
   };
   readonly invariants: readonly Invariant[];
   readonly naive: NaiveSnapshot | undefined;
-  /** The latest faults and what followed, the newest last. */
+  /** The latest faults and events, newest last. */
   readonly log: readonly LogEntry[];
 }
 
@@ -42,7 +42,7 @@ export interface ReplicaSnapshot {
   readonly name: string;
   readonly pid: number | undefined;
   readonly state: "starting" | "standby" | "leads" | "paused" | "stopping" | "killed" | "gone";
-  /** Fencing token of its term. */
+  /** Fencing token of its term; undefined for a standby. */
   readonly token: number | undefined;
   /** Bytes. */
   readonly heap: number | undefined;
@@ -58,14 +58,14 @@ export interface ProviderSnapshot {
   readonly records: number;
   /** Faults in force. */
   readonly faults: readonly string[];
-  /** Requests of the last second. */
+  /** Requests in the last second. */
   readonly used: number;
-  /** Requests a second that the quota allows. */
+  /** Quota in requests per second. */
   readonly rate: number;
   readonly refused: number;
 }
 
-/** The official client's informer, beside. */
+/** The naive lane: the official client's informer. */
 export interface NaiveSnapshot {
   readonly state: "alive" | "dead";
   readonly reason: string | undefined;

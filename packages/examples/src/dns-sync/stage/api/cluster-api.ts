@@ -5,7 +5,7 @@ import type { StageApi } from "./stage-api.ts";
 const Namespace = builtIn("v1", "Namespace");
 const NAMESPACE = "dns-sync-demo";
 
-/** The cluster of kubectl's current context, with a namespace of the demo's own. */
+/** The cluster of kubectl's current context. The run has its own namespace. */
 export async function openCluster(): Promise<StageApi> {
   const transport = fromKubectl();
   const client = new KubeClient({ transport });

@@ -12,12 +12,12 @@ const Event = builtIn<EventObject>("events.k8s.io/v1", "Event");
 
 const RESOURCES = [builtIn("v1", "Namespace"), Event, builtIn("coordination.k8s.io/v1", "Lease")];
 
-/** How long Events are kept, and how often old ones are looked for, in milliseconds. A real server has an hour. */
+/** Lifetime of Events and interval of their expiry, in milliseconds. A real server keeps them for an hour. */
 const EVENT_LIFE = 300_000;
 const EVENT_PERIOD = 30_000;
 
 async function expireEvents(client: KubeClient, clock: Clock, signal: AbortSignal): Promise<void> {
-  // If the server is away: next time.
+  // A failure, such as a stopped server, is retried in the next period.
   for await (const _ of every(EVENT_PERIOD, { clock, signal }))
     await expireBefore(clock.now() - EVENT_LIFE, client, signal).catch(() => undefined);
 }
@@ -28,7 +28,7 @@ async function expireBefore(time: number, client: KubeClient, signal: AbortSigna
       await client.delete(Event, metadata, { signal });
 }
 
-/** The API double inside this process. The children reach it over HTTP. */
+/** Starts the API double in this process. Child processes use it over HTTP. */
 export async function startDouble(clock: Clock): Promise<StageApi> {
   const api = new FakeApi({ clock, resources: [...definedResources(), ...RESOURCES] });
   const listener = await api.listen();

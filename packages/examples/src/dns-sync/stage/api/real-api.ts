@@ -6,7 +6,7 @@ import { atUrl, ensureCrd, KubeClient } from "@holdfast/kubernetes";
 import { customResourceDefinitions } from "../manifests.ts";
 import type { StageApi } from "./stage-api.ts";
 
-// Of the repository: the program that builds and starts a real API server.
+// The repository's program that builds and starts a real API server.
 const SERVER = fileURLToPath(
   new URL("../../../../../../services/apiserver/serve.mjs", import.meta.url),
 );
@@ -19,14 +19,14 @@ interface Ready {
   readonly version: string;
 }
 
-/** A process that keeps an API server and its etcd. It ends with this one. */
+/** A process that runs an API server with its etcd. It exits when this process does. */
 class ServerProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, (problem: string | undefined) => void>();
   #calls = 0;
 
   constructor() {
-    // A group of its own: Ctrl-C is for this process, which stops the server last.
+    // Its own process group keeps Ctrl-C away from the server, which must stop last.
     this.#child = fork(SERVER, [], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       detached: true,
@@ -38,7 +38,8 @@ class ServerProcess implements AsyncDisposable {
       once(this.#child, "message"),
       once(this.#child, "exit").then(() => [undefined]),
     ])) as [Ready | undefined];
-    if (message === undefined) throw new Error("no real API server here: see the lines above");
+    if (message === undefined)
+      throw new Error("could not start a real API server: see the output above");
     this.#child.on("message", ({ id, problem }: { id: number; problem?: string }) => {
       this.#waiting.get(id)?.(problem);
       this.#waiting.delete(id);
@@ -63,7 +64,7 @@ class ServerProcess implements AsyncDisposable {
   }
 }
 
-/** A real API server with etcd, on 127.0.0.1. Built first if it is not there, which takes some minutes. */
+/** Starts a real API server with etcd on 127.0.0.1. The first call builds it, which takes minutes. */
 export async function startRealServer(signal: AbortSignal): Promise<StageApi> {
   const server = new ServerProcess();
   const giveUp = onAbort(signal, () => void server[Symbol.asyncDispose]());
@@ -83,7 +84,7 @@ export async function startRealServer(signal: AbortSignal): Promise<StageApi> {
       start: async () => await server.call("startApi"),
       compact: async () => {
         await server.call("compact");
-        // Its watch cache still knows what etcd has forgotten.
+        // The restart drops the server's watch cache, which survives a compaction of etcd.
         await server.call("kill");
         await server.call("startApi");
       },

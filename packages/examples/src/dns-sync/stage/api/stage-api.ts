@@ -1,33 +1,33 @@
 import type { KubeClient, KubeTransport } from "@holdfast/kubernetes";
 
-/** How a child process reaches the API server. */
+/** Address and credentials of the API server for a child process. */
 export type ApiAccess =
   | { readonly kind: "url"; readonly url: string; readonly token?: string; readonly ca?: string }
-  /** With the address and the credentials that kubectl uses. */
+  /** The address and credentials of kubectl. */
   | { readonly kind: "kubectl" };
 
-/** What the stage can do to an API server. */
+/** Faults that the stage inflicts on an API server. */
 interface ApiControl {
-  /** Ends it, as a crash does. */
+  /** Stops the server without warning, like a crash. */
   stop(): Promise<void>;
-  /** Starts it again, without the history of its watches. */
+  /** Restarts the server without its watch history. */
   start(): Promise<void>;
-  /** Makes it forget its history, and breaks its watches. */
+  /** Compacts the watch history and closes all watches. */
   compact(): Promise<void>;
 }
 
 /** The API server of a run. */
 export interface StageApi extends AsyncDisposable {
-  /** For people. */
+  /** Display name. */
   readonly name: string;
   readonly namespace: string;
-  /** The way of the stage itself. */
+  /** Transport of the stage itself. */
   readonly transport: KubeTransport;
   readonly client: KubeClient;
-  /** The way of the child processes. */
+  /** Access for the child processes. */
   readonly access: ApiAccess;
-  /** Arguments with which kubectl reaches it. */
+  /** Arguments for kubectl to reach the server. */
   readonly kubectl: string;
-  /** Undefined for a cluster of others. */
+  /** Undefined for an existing cluster. */
   readonly control: ApiControl | undefined;
 }

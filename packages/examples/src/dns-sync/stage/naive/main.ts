@@ -1,4 +1,4 @@
-// What one writes without a controller: the official client's informer, and a handler with a retry loop.
+// A sync without a controller: the official client's informer, and a handler with a retry loop.
 
 import { realClock } from "@holdfast/clock";
 import { every } from "@holdfast/wait";

@@ -10,10 +10,10 @@ import type { NaiveOptions, NaiveReport } from "./naive-report.ts";
 
 const MAIN = fileURLToPath(new URL("./main.js", import.meta.url));
 
-/** How long it may know less than the server before it counts as dead, in milliseconds. */
+/** Maximum time behind the server before the lane counts as dead, in milliseconds. */
 const SILENCE = { afterError: 15_000, without: 60_000 };
 
-/** Between two looks, in milliseconds. */
+/** Interval between comparisons in milliseconds. */
 const PERIOD = 1_000;
 
 /** The end of the naive lane. */
@@ -29,7 +29,7 @@ interface LaneParts {
   readonly server: ProviderServer;
 }
 
-/** A process with the official client's informer, and a provider of its own with the same faults. */
+/** A process with the official client's informer, and its own provider with the same faults. */
 export class NaiveLane implements AsyncDisposable {
   readonly provider: DnsProvider;
   readonly #server: ProviderServer;
@@ -86,7 +86,7 @@ export class NaiveLane implements AsyncDisposable {
     const server = await serveProvider(provider);
     const { access, namespace } = api;
     const options = { access, namespace, providerUrl: server.url };
-    const onDeath = ({ reason }: Death): void => chronicle.log("naive lane", `is dead: ${reason}`);
+    const onDeath = ({ reason }: Death): void => chronicle.log("naive lane", `died: ${reason}`);
     const lane = new NaiveLane({ clock, provider, server }, options, onDeath);
     stage.onChange(() => lane.compareWith(stage.truth));
     return lane;
@@ -100,12 +100,12 @@ export class NaiveLane implements AsyncDisposable {
     return this.#death;
   }
 
-  /** Records that its provider does not have as they should be. */
+  /** Differences between the records and the lane's provider. */
   get drift(): number {
     return this.#drift;
   }
 
-  /** Looks how it fares beside the server. */
+  /** Compares the lane with the server, at most once a second. */
   compareWith(truth: Truth): void {
     const now = this.#clock.monotonic();
     if (now - this.#comparedAt < PERIOD) return;
@@ -119,8 +119,8 @@ export class NaiveLane implements AsyncDisposable {
     else this.#behindSince ??= now;
     const patience = lastError === "" ? SILENCE.without : SILENCE.afterError;
     if (this.#behindSince === undefined || now - this.#behindSince < patience) return;
-    const error = lastError === "" ? "it reported no error" : `its last word was ${lastError}`;
-    this.#die(`its informer hears nothing of the server any more; ${error}`, this.#behindSince);
+    const error = lastError === "" ? "it reported no error" : `last error: ${lastError}`;
+    this.#die(`its informer stopped receiving events; ${error}`, this.#behindSince);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,18 +7,18 @@ export interface NaiveOptions {
   readonly providerUrl: string;
 }
 
-/** What the naive process tells. */
+/** Periodic message of the naive process. */
 export interface NaiveReport {
-  /** Events of its informer. */
+  /** Events received by its informer. */
   readonly events: number;
-  /** Highest version of an event. */
+  /** Highest resource version received. */
   readonly version: number;
   /** Handlers that gave up. */
   readonly failures: number;
-  /** Handlers under way. */
+  /** Handlers in progress. */
   readonly running: number;
   /** Errors of the informer. */
   readonly errors: number;
-  /** Empty if there was none. */
+  /** Empty before the first error. */
   readonly lastError: string;
 }

@@ -17,7 +17,7 @@ const tell = (message: ReplicaReport | CacheReport | Note): void => {
 const observer = new Observer(realClock, (text) => tell({ type: "note", text }));
 
 const stop = new AbortController();
-// Whoever started this is gone; maybe since before this line.
+// The parent process exited, possibly before this listener was added.
 process.once("disconnect", () => stop.abort());
 if (!process.connected) stop.abort();
 process.on("message", ({ id }: CacheQuestion) =>

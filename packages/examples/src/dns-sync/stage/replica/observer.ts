@@ -5,16 +5,15 @@ import { DnsRecord, DnsZone } from "../../operator/resources.ts";
 import { measureUsage } from "../usage.ts";
 import type { CacheVersions, FailingKey, ReplicaReport } from "./report.ts";
 
-/** Between two measurements of memory, in milliseconds. */
+/** Interval between measurements of memory in milliseconds. */
 const USAGE_PERIOD = 10_000;
 
-/** How long a key counts as failing after its retry was due, in milliseconds. */
+/** Time that a key counts as failing after its retry was due, in milliseconds. */
 const AFTERGLOW = 1_000;
 
-/** The queue of a standby. */
 const EMPTY = { size: 0, delayed: 0 };
 
-/** Sees what an operator does from outside: by its setup, its log and its metrics. */
+/** Observes an operator through its setup, its log and its metrics. */
 export class Observer {
   readonly #clock: PassiveClock;
   readonly #failing = new Map<string, FailingKey>();
@@ -28,13 +27,13 @@ export class Observer {
 
   readonly #note: (text: string) => void;
 
-  /** @param note - gets what the operator logs beside failures of keys */
+  /** @param note - receives unexpected warnings and errors of the operator */
   constructor(clock: PassiveClock, note: (text: string) => void) {
     this.#clock = clock;
     this.#note = note;
   }
 
-  /** The operator's setup, observed. */
+  /** Wraps the operator's setup. */
   around(setup: OperatorSetup): OperatorSetup {
     return async (context) => {
       this.#cluster = context.cluster;
@@ -49,12 +48,12 @@ export class Observer {
     };
   }
 
-  /** Remembers the failures that a controller logs, and passes on what else deserves attention. */
+  /** Records failures of keys and passes unexpected warnings and errors to `note`. */
   get logger(): Logger {
     const fail = (details: object, message: string): void => {
       const { key, attempt, delay, err } = details as Record<string, unknown>;
       if (typeof key !== "string" || typeof attempt !== "number") {
-        // Watches and requests to the lock fail all the time here, and come back.
+        // Expected during faults, and retried by the library.
         if (!/^(watch|list|request to the lock) failed/.test(message)) this.#note(message);
         return;
       }
@@ -102,7 +101,7 @@ export class Observer {
     };
   }
 
-  /** The same informers as those of the operator: the same question has the same answer. */
+  /** Versions in the operator's own caches: `watch` returns the existing informers. */
   cacheVersions(): CacheVersions {
     const cluster = this.#cluster;
     if (cluster === undefined) return {};

@@ -6,22 +6,22 @@ import type { CacheReport, CacheVersions, Note, ReplicaOptions, ReplicaReport } 
 
 const MAIN = fileURLToPath(new URL("./main.js", import.meta.url));
 
-/** How a replica ended. */
+/** Exit of a replica. */
 export interface ReplicaExit {
-  /** Whether somebody asked for it, with whatever signal. */
+  /** Whether the parent caused the exit: killed it, or stopped it with exit code 0. */
   readonly isWanted: boolean;
   readonly text: string;
-  /** Milliseconds from the request to stop in order; undefined without one. */
+  /** Milliseconds from SIGTERM to the exit; undefined without SIGTERM. */
   readonly stopTook: number | undefined;
 }
 
 export interface ReplicaListeners {
   readonly onReport: () => void;
-  /** Gets the warnings of the operator. */
+  /** Called with each unexpected warning or error of the operator. */
   readonly onNote: (replica: Replica, text: string) => void;
 }
 
-/** A process that runs the operator, as its parent knows it. */
+/** The parent's handle of a process that runs the operator. */
 export class Replica {
   readonly name: string;
   readonly exited: Promise<ReplicaExit>;
@@ -38,10 +38,10 @@ export class Replica {
     this.#clock = clock;
     this.#child = fork(MAIN, [JSON.stringify(options)], {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
-      // A group of its own: Ctrl-C is for the parent, which stops its replicas.
+      // Its own process group: the parent handles Ctrl-C and stops its replicas.
       detached: true,
     });
-    this.#child.on("error", () => undefined); // A message to one that is gone: its exit says so.
+    this.#child.on("error", () => undefined); // Sent to a process that has exited; `exited` reports it.
     this.#child.on("message", (message: ReplicaReport | CacheReport | Note) => {
       if (message.type === "report") {
         this.#report = message;
@@ -70,7 +70,7 @@ export class Replica {
     this.#child.kill("SIGKILL");
   }
 
-  /** Asks it to stop in order. */
+  /** Sends SIGTERM. */
   stop(): void {
     if (this.#state !== "running") return;
     this.#state = "stopping";
@@ -78,7 +78,7 @@ export class Replica {
     this.#child.kill("SIGTERM");
   }
 
-  /** Lets it stand still, as a long pause of its machine does. */
+  /** Suspends the process, like a long pause of its machine. */
   pause(): void {
     if (this.#state !== "running") return;
     this.#state = "paused";
@@ -91,7 +91,7 @@ export class Replica {
     this.#child.kill("SIGCONT");
   }
 
-  /** Versions of the objects in its caches. Undefined if it ends before it answers. */
+  /** Versions of the objects in its caches. Undefined if the process is not running or exits before it answers. */
   async caches(): Promise<CacheVersions | undefined> {
     if (!this.#child.connected || this.#state !== "running") return undefined;
     const id = ++this.#asked;

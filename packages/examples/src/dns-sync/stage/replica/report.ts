@@ -8,34 +8,34 @@ export interface ReplicaOptions {
   readonly providerUrl: string;
 }
 
-/** A key that failed and waits for its next attempt. */
+/** A failed key that waits for its next attempt. */
 export interface FailingKey {
   readonly key: string;
   readonly attempt: number;
   readonly error: string;
-  /** When it is tried again: milliseconds since the epoch. */
+  /** Time of the next attempt in milliseconds since the epoch. */
   readonly due: number;
 }
 
-/** A key in flight. */
+/** A key in flight. `age` is in milliseconds. */
 export interface KeyInFlight {
   readonly key: string;
   readonly age: number;
   readonly attempt: number;
 }
 
-/** What a process uses. */
+/** Resource usage of a process. */
 export interface Usage {
-  /** Bytes of the heap after a garbage collection. */
+  /** Bytes after a garbage collection. */
   readonly heap: number;
   readonly sockets: number;
-  /** Listeners of the process. */
+  /** Listeners on `process`. */
   readonly listeners: number;
-  /** Warnings of Node, such as of listeners that pile up. */
+  /** Warnings emitted by Node, for example about too many listeners. */
   readonly warnings: number;
 }
 
-/** What a replica tells, several times a second. */
+/** Message of a replica, four times a second. */
 export interface ReplicaReport {
   readonly type: "report";
   readonly hasSynced: boolean;
@@ -44,7 +44,7 @@ export interface ReplicaReport {
   readonly queue: { readonly size: number; readonly delayed: number };
   readonly inFlight: readonly KeyInFlight[];
   readonly failing: readonly FailingKey[];
-  /** Reconciles that have ended, and those that failed. */
+  /** Finished reconciles, including failures. */
   readonly reconciles: number;
   readonly failures: number;
   readonly usage: Usage | undefined;
@@ -53,20 +53,20 @@ export interface ReplicaReport {
 /** Versions of cached objects by kind, namespace and name. */
 export type CacheVersions = Readonly<Record<string, string>>;
 
-/** Answer to a question of the parent. */
+/** Answer to a {@link CacheQuestion}. */
 export interface CacheReport {
   readonly type: "caches";
   readonly id: number;
   readonly versions: CacheVersions;
 }
 
-/** Something that happened, for people. */
+/** An unexpected warning or error of the operator. */
 export interface Note {
   readonly type: "note";
   readonly text: string;
 }
 
-/** Question of the parent: what is in the caches? */
+/** Request of the parent for the versions in the caches. */
 export interface CacheQuestion {
   readonly id: number;
 }

@@ -18,7 +18,7 @@ function line(history: readonly number[]): string {
     .join(" ");
 }
 
-/** The provider: its faults, its quota, and how far it is from the records. */
+/** The provider: its faults, its quota, and its differences from the records. */
 export function driftSection({ drift, provider, records }: Snapshot): TemplateResult {
   const { now, history, longest } = drift;
   const { used, rate, faults, refused, records: there } = provider;
@@ -31,7 +31,7 @@ export function driftSection({ drift, provider, records }: Snapshot): TemplateRe
       <span class="fact">records <b>${records}</b></span>
       <span class="fact">at the provider <b>${there}</b></span>
       <span class="fact">refused as stale <b>${refused}</b></span>
-      <span class="chip" data-tone=${isWell ? "good" : "bad"}>${isWell ? "well" : faults.join(", ")}</span>
+      <span class="chip" data-tone=${isWell ? "good" : "bad"}>${isWell ? "healthy" : faults.join(", ")}</span>
     </p>
     <svg viewBox=${`0 -2 ${WIDTH} ${HEIGHT + 4}`} role="img" aria-label=${`Drift in the last minute: now ${now}, at most ${Math.max(0, ...history)}`}>
       ${svg`<polyline points=${line(history)} />`}

@@ -13,7 +13,7 @@ const BUTTONS = [
 
 const OF_API: readonly string[] = ["/stop-api", "/compact"];
 
-/** What a visitor can break, and how often things were broken. */
+/** Buttons that start faults, and the totals of the run. */
 export function faultButtons(
   { canStopApi, totals }: Snapshot,
   send: Commands["send"],

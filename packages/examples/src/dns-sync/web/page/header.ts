@@ -4,7 +4,7 @@ import { connectionLine } from "../../../web/page/connection-line.ts";
 import type { Picture } from "../../../web/page/news.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/** The subject of the page, the API server, and the answer to the last button. */
+/** The title, the API server, and the answer to the last click. */
 export function pageHeader(
   picture: Picture<Snapshot>,
   answer: Answered | undefined,

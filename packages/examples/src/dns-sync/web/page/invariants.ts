@@ -3,7 +3,7 @@ import type { Invariant } from "../../stage/invariants.ts";
 
 const TONES: Record<Invariant["state"], string> = { holds: "good", broken: "bad", unchecked: "" };
 
-/** What must hold, and whether it does. */
+/** The invariants and their states. */
 export function invariantPanel(invariants: readonly Invariant[]): TemplateResult {
   const items = invariants.map(
     ({ name, state, checks, problem }) => html`<li data-state=${state}>

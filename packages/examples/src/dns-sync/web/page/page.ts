@@ -12,7 +12,7 @@ import { naiveLane } from "./naive.ts";
 import { queueSection } from "./queue.ts";
 import { replicaTable } from "./replicas.ts";
 
-/** Between two drawings, in milliseconds. */
+/** Interval between redraws in milliseconds; the second for reduced motion. */
 const PERIOD = 250;
 const CALM_PERIOD = 1_000;
 

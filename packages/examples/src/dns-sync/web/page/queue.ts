@@ -2,13 +2,13 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { formatDuration } from "../../../terminal/duration.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/** A bar this old is full, in milliseconds. */
+/** Age of a full bar in milliseconds. */
 const LONG = 5_000;
 
-/** So many failing keys are shown. */
+/** Maximum number of failing keys shown. */
 const MOST = 8;
 
-/** The leader's queue: a bar per key in flight, and the keys that fail. */
+/** The leader's queue: a bar per key in flight, and the failing keys. */
 export function queueSection({ queue, inFlight, failing }: Snapshot, now: number): TemplateResult {
   const bars = inFlight.map(
     ({ key, age, attempt }) => html`<li>
@@ -23,7 +23,7 @@ export function queueSection({ queue, inFlight, failing }: Snapshot, now: number
       <code>${key}</code>
       <span class="rungs" aria-hidden="true">${"▮".repeat(Math.min(attempt, 12))}</span>
       <small>
-        ${attempt} failed, ${wait > 0 ? `again in ${formatDuration(wait)}` : "again now"}: ${error}
+        attempt ${attempt} failed, ${wait > 0 ? `retry in ${formatDuration(wait)}` : "retry due"}: ${error}
       </small>
     </li>`;
   });

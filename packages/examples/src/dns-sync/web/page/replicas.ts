@@ -14,8 +14,8 @@ const TONES: Record<ReplicaSnapshot["state"], string> = {
 
 const MEGABYTE = 1_024 ** 2;
 
-// The roles are those that the elements have; a narrow window lays the table out as cards, and browsers
-// then forget them.
+// Explicit roles keep the table accessible in narrow windows. There the CSS lays it out as cards, and browsers
+// drop the implicit roles.
 function row(
   { name, state, pid, token, heap }: ReplicaSnapshot,
   lease: Snapshot["lease"],
@@ -35,7 +35,7 @@ function row(
   </tr>`;
 }
 
-/** The processes, and which of them leads. */
+/** The replica processes and the leader's lease. */
 export function replicaTable({ replicas, lease }: Snapshot, now: number): TemplateResult {
   const heads = ["PID", "Token", "Lease age", "Heap"].map(
     (name) => html`<th role="columnheader" scope="col" class="number">${name}</th>`,
@@ -53,6 +53,6 @@ export function replicaTable({ replicas, lease }: Snapshot, now: number): Templa
         ${replicas.map((replica) => row(replica, lease, now))}
       </tbody>
     </table>
-    ${replicas.length === 0 ? html`<p class="empty">No replica runs.</p>` : nothing}
+    ${replicas.length === 0 ? html`<p class="empty">No replicas are running.</p>` : nothing}
   </section>`;
 }
