@@ -8,7 +8,7 @@ const MAIN = fileURLToPath(new URL("./main.js", import.meta.url));
 
 /** Exit of a replica. */
 export interface ReplicaExit {
-  /** Whether the parent caused the exit: killed it, or stopped it with exit code 0. */
+  /** Whether the parent caused the exit: killed it, or stopped it in order. */
   readonly isWanted: boolean;
   readonly text: string;
   /** Milliseconds from SIGTERM to the exit; undefined without SIGTERM. */
@@ -107,7 +107,9 @@ export class Replica {
     this.#state = "gone";
     for (const id of [...this.#questions.keys()]) this.#answer(id, undefined);
     const stopTook = this.#stopAt && this.#clock.monotonic() - this.#stopAt;
-    const isWanted = wanted === "killed" || (wanted === "stopping" && code === 0);
+    // SIGTERM ends a process that does not listen to it yet: nothing has begun.
+    const isStopped = code === 0 || (signal === "SIGTERM" && this.#report === undefined);
+    const isWanted = wanted === "killed" || (wanted === "stopping" && isStopped);
     return { isWanted, stopTook, text: signal ?? `code ${code}` };
   }
 
