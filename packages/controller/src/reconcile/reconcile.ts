@@ -46,8 +46,12 @@ export type ReconcileResult =
  * | returns nothing | rests until the next event |
  * | returns `{ requeueAfter }` | runs again then |
  * | throws or rejects | runs again after its back-off |
- * | throws a `RetryAfterError` | runs again after the delay of the error |
+ * | throws a `RetryAfterError` | runs again after the delay of the error; `Infinity`: rests until the next event |
  * | throws a `TerminalError` | rests until the next event |
+ *
+ * A return counts as such also after the abort of the signal. An error after the abort by `timeout` is a
+ * failure like any other; an error after the abort by the controller's stop is not, and `status().drain` names
+ * the key.
  *
  * Each call has an async context of its own: a store that it enters by `AsyncLocalStorage.enterWith` is not
  * seen by the next call.
