@@ -30,7 +30,8 @@ async function withOwnSignal(
  * An accepted connection resets the delays: the next attempt is number 1 and has the first delay. It
  * starts no earlier than the first delay after the start of the accepted attempt. So a connection that
  * lasted longer than the first delay is replaced at once. After a peer that accepts and hangs up, the
- * next attempt waits for the rest of that delay, or of the planned delay if that is shorter.
+ * next attempt waits for the rest of that delay, or of the planned delay if that is shorter. An attempt
+ * after the strategy has thrown has no planned delay.
  *
  * | Event | Result |
  * | --- | --- |

@@ -28,7 +28,8 @@ import { pollCondition } from "./poll-condition.ts";
  *
  * @param condition - the condition; receives a signal that aborts with `signal` and with the timeout,
  * and should settle soon after
- * @param interval - milliseconds, finite, at least 0; 0 means no delay between calls
+ * @param interval - milliseconds, finite, at least 0, rounded to whole nanoseconds as a duration of Go; 0
+ * means no delay between calls
  * @param options - see {@link PollUntilOptions}
  * @returns a promise that resolves when the condition is true; bad arguments reject it with a
  * RangeError or TypeError. When it settles, no timer and no listener remain

@@ -3,13 +3,13 @@ import {
   requireAtLeast,
   requireBoolean,
   requireFunction,
-  requireOptions,
   requirePositive,
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { toMilliseconds, toNanoseconds, toNanosecondsWithin } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 
 /**
  * Options for {@link AttemptBackoff}.
@@ -100,7 +100,7 @@ export class AttemptBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: AttemptBackoffOptions = {}) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const {
       duration = 100,
       factor = 2,

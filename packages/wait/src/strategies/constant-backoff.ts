@@ -1,8 +1,8 @@
-import { requireOptions } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import type { JitterForm } from "../delay/capped-jitter.ts";
 import type { Random } from "../delay/random.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 
 /** Options for {@link ConstantBackoff}. */
 export interface ConstantBackoffOptions {
@@ -46,7 +46,7 @@ export class ConstantBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: ConstantBackoffOptions) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const { duration, jitter, random } = options;
     this.#backoff = new Backoff({ duration, jitter, random });
   }

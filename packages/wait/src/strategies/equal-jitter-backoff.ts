@@ -1,6 +1,6 @@
-import { requireOptions } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 import type { GrowthOptions } from "./growth-options.ts";
 
 /**
@@ -29,7 +29,7 @@ export class EqualJitterBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: GrowthOptions) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const { duration, factor = 2, steps, cap, random } = options;
     this.#delays = new Backoff({ duration, factor, steps, cap, random, jitter: "equal" });
   }

@@ -3,7 +3,6 @@ import {
   requireBetween,
   requireBoolean,
   requireFunction,
-  requireOptions,
 } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
@@ -14,6 +13,7 @@ import {
   toNanosecondsWithin,
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 
 /** Options for {@link SymmetricJitterBackoff}. */
 export interface SymmetricJitterBackoffOptions {
@@ -106,7 +106,7 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: SymmetricJitterBackoffOptions = {}) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const {
       duration = 500,
       factor = 1.5,
