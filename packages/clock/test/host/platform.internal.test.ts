@@ -361,7 +361,7 @@ describe("yieldTurn", () => {
 
 describe("imported for the first time while fake timers are installed", () => {
   const REFUSAL =
-    "@holdfast/clock/testing needs the real timers, but fake timers are installed: import it before installing them, or uninstall them first";
+    "@holdfast/clock/testing needs the real timers, but fake timers are installed: import it before you install them, or uninstall them first";
 
   const bySinon = () => {
     const sinon = install({ toNotFake: ["nextTick", "queueMicrotask", "performance"] });

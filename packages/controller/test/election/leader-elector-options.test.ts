@@ -16,11 +16,11 @@ function elector(options: Partial<LeaderElectorOptions>): LeaderElector {
 
 describe("options (TestLeaderElectionConfigValidation)", () => {
   it.each<[object, Error]>([
-    [{ name: "" }, new RangeError('options.name must be a string that is not empty, got ""')],
+    [{ name: "" }, new RangeError('options.name must be a non-empty string, got ""')],
     [{ lock: {} }, new TypeError("options.lock must have a method get(), got [object Object]")],
     [
       { identity: "" },
-      new RangeError('options.identity must be a string that is not empty, got ""'),
+      new RangeError('options.identity must be a non-empty string, got ""'),
     ],
     [{ identity: 5 }, new TypeError("options.identity must be a string, got 5")],
     [{ lead: 5 }, new TypeError("options.lead must be a function, got 5")],

@@ -122,7 +122,7 @@ describe("FileLock", () => {
 
   it.each([
     [1, new TypeError("directory must be a string, got 1")],
-    ["", new RangeError('directory must be a string that is not empty, got ""')],
+    ["", new RangeError('directory must be a non-empty string, got ""')],
   ])("refuses %j", (path, error) => {
     expect(() => new FileLock(path as string)).toThrow(error);
   });

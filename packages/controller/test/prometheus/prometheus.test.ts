@@ -443,7 +443,7 @@ describe("a registry of prom-client", () => {
     {
       what: "an empty name",
       call: () => metricsOf().metrics.queue(""),
-      error: new RangeError('name must be a string that is not empty, got ""'),
+      error: new RangeError('name must be a non-empty string, got ""'),
     },
     {
       what: "a name that is no string",

@@ -185,7 +185,7 @@ describe("a cluster", () => {
 
   const bad: [string, object, string][] = [
     ["transport", { transport: {} }, "options.transport must have a method send()"],
-    ["name", { name: "" }, "options.name must be a string that is not empty"],
+    ["name", { name: "" }, "options.name must be a non-empty string"],
     ["random", { random: 1 }, "options.random must be a function"],
     ["backoff", { backoff: {} }, "options.backoff must have a method delayFunc()"],
     ["idleTimeout", { idleTimeout: 0 }, "options.idleTimeout must be a number above 0"],

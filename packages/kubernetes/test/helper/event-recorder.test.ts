@@ -300,10 +300,10 @@ describe("EventRecorder", () => {
 
   it.each<[object, string]>([
     [{ client: {} }, "options.client must have a method create()"],
-    [{ controller: "" }, "options.controller must be a string that is not empty"],
+    [{ controller: "" }, "options.controller must be a non-empty string"],
     [{ controller: "a b" }, 'options.controller must be a name such as "greeter"'],
-    [{ instance: "" }, "options.instance must be a string that is not empty"],
-    [{ name: "" }, "options.name must be a string that is not empty"],
+    [{ instance: "" }, "options.instance must be a non-empty string"],
+    [{ name: "" }, "options.name must be a non-empty string"],
     [{ clock: {} }, "options.clock must have a method"],
     [{ random: 1 }, "options.random must be a function"],
     [{ logger: {} }, "options.logger must have a method"],

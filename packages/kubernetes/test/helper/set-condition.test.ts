@@ -50,7 +50,7 @@ describe("setCondition", () => {
 
   it.each<[unknown, object, string]>([
     [5, ready, "conditions must be an array, got 5"],
-    [[], { ...ready, type: "" }, "condition.type must be a string that is not empty"],
+    [[], { ...ready, type: "" }, "condition.type must be a non-empty string"],
     [[], { ...ready, status: true }, 'condition.status must be "True", "False" or "Unknown"'],
     [[], { ...ready, reason: "not ready" }, 'condition.reason must be one word such as "Synced"'],
     [[], { ...ready, reason: 5 }, "condition.reason must be a string"],

@@ -144,7 +144,7 @@ describe("HealthServer", () => {
   it.each<[object, string]>([
     [{ port: 65_536 }, "options.port must be a number from 0 to 65535, got 65536"],
     [{ port: 0.5 }, "options.port must be a whole number of at least 0, got 0.5"],
-    [{ name: "" }, "options.name must be a string that is not empty"],
+    [{ name: "" }, "options.name must be a non-empty string"],
     [{ ready: { disk: true } }, 'options.ready["disk"] must be a function, got true'],
     [{ live: 1 }, "options.live must be an object, got 1"],
     [{ metrics: "up 1" }, "options.metrics must be a function"],

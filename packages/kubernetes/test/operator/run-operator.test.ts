@@ -165,7 +165,7 @@ describe("runOperator", () => {
   });
 
   it.each<[string, object, string]>([
-    ["no name", { name: "" }, "options.name must be a string that is not empty"],
+    ["no name", { name: "" }, "options.name must be a non-empty string"],
     ["a name that is no label", { name: "My Op" }, "options.name must be a namespace: at most 63"],
     ["no transport", { transport: {} }, "options.transport must have a method send()"],
     ["no setup", { setup: 5 }, "options.setup must be a function, got 5"],
@@ -192,7 +192,7 @@ describe("runOperator", () => {
       { drainTimeout: -1 },
       "options.drainTimeout must be a number of at least 0",
     ],
-    ["an empty identity", { identity: "" }, "options.identity must be a string that is not empty"],
+    ["an empty identity", { identity: "" }, "options.identity must be a non-empty string"],
     ["no clock", { clock: {} }, "options.clock must have a method"],
     ["bad random", { random: 1 }, "options.random must be a function, got 1"],
     ["no logger", { logger: {} }, "options.logger must have a method"],

@@ -46,7 +46,7 @@ const BAD_MESSAGES: readonly BadMessage[] = [
         {
           problem: `an empty ${field}`,
           facts: { [field]: "" },
-          error: ["RangeError", `message.${field} must be a string that is not empty, got ""`],
+          error: ["RangeError", `message.${field} must be a non-empty string, got ""`],
         },
         {
           problem: `a ${field} that is no text`,
