@@ -18,10 +18,7 @@ describe("options (TestLeaderElectionConfigValidation)", () => {
   it.each<[object, Error]>([
     [{ name: "" }, new RangeError('options.name must be a non-empty string, got ""')],
     [{ lock: {} }, new TypeError("options.lock must have a method get(), got [object Object]")],
-    [
-      { identity: "" },
-      new RangeError('options.identity must be a non-empty string, got ""'),
-    ],
+    [{ identity: "" }, new RangeError('options.identity must be a non-empty string, got ""')],
     [{ identity: 5 }, new TypeError("options.identity must be a string, got 5")],
     [{ lead: 5 }, new TypeError("options.lead must be a function, got 5")],
     [{ retryPeriod: 0 }, new RangeError("options.retryPeriod must be a number above 0, got 0")],
