@@ -83,7 +83,7 @@ export interface TimeoutOptions {
  *
  * It is not thenable, so an async function can return a timer without waiting for it.
  *
- * Source: `Timer` of k8s.io/utils/clock; {@link Timer.fired} stands where Go has a channel.
+ * Source: `Timer` of k8s.io/utils/clock; {@link Timer.fired} replaces Go's channel.
  *
  * @example
  * ```ts

@@ -124,7 +124,7 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
       expect(abortListeners(stop.signal)).toBe(0);
     });
 
-    it("rejects attempts under way when it is disposed of, and those that come after", async () => {
+    it("rejects attempts under way when it is disposed, and those that come after", async () => {
       await using world = await make();
       const { publisher } = world;
       const [first, second] = messagesFor(world.route, 2) as [Message, Message];

@@ -46,7 +46,7 @@ export interface SourceStatus {
   readonly lastError: ErrorStatus | undefined;
 }
 
-/** The keys that a stopped controller had left. */
+/** The keys that a stopped controller left unfinished. */
 export interface ControllerDrain<Item = string> {
   /** Whether every key that was queued or in flight is done. */
   readonly finished: boolean;
@@ -86,6 +86,6 @@ export interface ControllerStatus<Item = string> {
   readonly lastError: ReconcileErrorStatus | undefined;
   /** Its sources, in the order of the option. */
   readonly sources: readonly SourceStatus[];
-  /** The keys left when it stopped; undefined until then. */
+  /** The keys left unfinished when it stopped; undefined until then. */
   readonly drain: ControllerDrain<Item> | undefined;
 }

@@ -160,7 +160,7 @@ describe("a manager", () => {
     expect(states(manager)).toEqual(["stopped", "noting stopped"]);
   });
 
-  it("runs without a signal until it is disposed of", async () => {
+  it("runs without a signal until it is disposed", async () => {
     const { clock, manager, since } = managerOf([["servers", "s", { endsAfter: 5 }]]);
     let hasEnded = false;
     const run = manager.run().then(() => {
@@ -197,7 +197,7 @@ describe("a manager", () => {
     expect(since().at(-1)).toEqual([2e9, "m ends"]);
   });
 
-  it("that is disposed of before it runs never starts anything, and disposing is harmless twice", async () => {
+  it("that is disposed before it runs never starts anything, and disposing is harmless twice", async () => {
     const { manager, since } = managerOf([["servers", "s"]]);
     await manager[Symbol.asyncDispose]();
     await manager[Symbol.asyncDispose]();
@@ -205,7 +205,7 @@ describe("a manager", () => {
     expect(since()).toEqual([]);
   });
 
-  it("does not reject when it is disposed of; `run` does", async () => {
+  it("does not reject when it is disposed; `run` does", async () => {
     const error = new Error("boom");
     const { clock, manager } = managerOf([["servers", "s", { endsAt: 10, error }]]);
     const problems = problemsOf(manager.run());

@@ -482,7 +482,7 @@ it("reports the first event of a source whose start resolved too early, while th
   await end();
   emit("c");
   const message = expect.stringMatching(
-    /^Error: an event was ignored.*promise of start\(\) last as long/,
+    /^Error: event ignored.*promise that lasts as long/,
   );
   expect([errors, seen]).toEqual([[[message, { kind: "source", name: "hasty" }]], []]);
 });

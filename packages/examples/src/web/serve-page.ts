@@ -24,7 +24,7 @@ export interface PageOptions {
   readonly actions?: ReadonlyMap<string, Answer>;
 }
 
-/** A server that runs until it is disposed of. */
+/** A server that runs until it is disposed. */
 export interface WebServer extends AsyncDisposable {
   /** The address of the page. */
   readonly url: string;
@@ -108,7 +108,7 @@ function handlerOf(options: PageOptions, stream: EventStream): Handler {
  * | `/state` | a snapshot as JSON |
  * | `/events` | snapshots as they come, see {@link EventStream} |
  *
- * @returns the server, when it listens; rejects if the port is taken. Once it has been disposed of, no
+ * @returns the server, when it listens; rejects if the port is taken. Once it has been disposed, no
  * connection and no timer is left
  */
 export async function servePage(options: PageOptions): Promise<WebServer> {

@@ -41,7 +41,7 @@ describe("intercept", () => {
     expect((await kit.send("GET", WIDGETS)).status).toBe(200);
   });
 
-  it("covers the verbs, the resource and the requests that the rule names, until it is disposed of", async () => {
+  it("covers the verbs, the resource and the requests that the rule names, until it is disposed", async () => {
     const kit = new ApiKit();
     const rule = kit.api.intercept({
       fault: { type: "status", status: 503 },
