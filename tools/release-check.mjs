@@ -19,7 +19,7 @@ import { repository } from "./site/repository.mjs";
 
 /**
  * @param {Facts} facts
- * @returns {string[]} why this is no release yet
+ * @returns {string[]} why this is not a release yet
  */
 export function problemsOfRelease({ repository, versions, changelog, tag, reports, lastVersion }) {
   const all = [...new Set(Object.values(versions))];

@@ -20,7 +20,7 @@ export function readGoldenFile(directory: string, name: string): GoldenFile {
   const cases = new Map<string, readonly object[]>(Object.entries(arrays));
   for (const [section, list] of cases) {
     const count = header.counts?.[section];
-    if (!Array.isArray(list)) throw new Error(`${section} is no array of cases`);
+    if (!Array.isArray(list)) throw new Error(`${section} is not an array of cases`);
     if (count !== undefined && count !== list.length)
       throw new Error(`${section} has ${list.length} cases; its header says ${count}`);
   }

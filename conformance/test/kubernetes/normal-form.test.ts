@@ -22,7 +22,7 @@ describe("normalForm", () => {
     );
   });
 
-  test("leaves versions that are no numbers as they are", () => {
+  test("leaves versions that are not numbers as they are", () => {
     expect(bodies(versions("", "0", "abc"))).toEqual(versions("", "0", "abc"));
   });
 

@@ -92,7 +92,7 @@ it("needs no transaction of its own, and names the alternative when asked for on
   );
 });
 
-it("has no statements for a store that is no SQL database", () => {
+it("has no statements for a store that is not an SQL database", () => {
   const outbox = new Outbox({ store: new MemoryStore() });
   expect(() => outbox.statements({}, sample(1))).toThrow(
     new TypeError("options.store must be a SQL store to use statements()"),

@@ -141,7 +141,7 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
       await publisher[Symbol.asyncDispose]();
     });
 
-    it("rejects content that is no JSON with a TerminalError, and sends nothing", async () => {
+    it("rejects content that is not JSON with a TerminalError, and sends nothing", async () => {
       await using world = await make();
       const circular: unknown[] = [];
       circular.push(circular);

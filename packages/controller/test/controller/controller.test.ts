@@ -728,7 +728,7 @@ describe("errors of user code", () => {
       }),
     ],
     [
-      "a delay that is no number",
+      "a delay that is not a number",
       () =>
         Promise.reject(
           Object.assign(new Error("odd"), { code: new RetryAfterError(0).code, after: Number.NaN }),

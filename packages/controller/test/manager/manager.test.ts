@@ -434,7 +434,7 @@ describe("a manager does not have the known defects:", () => {
     expect(states(manager)).toEqual(["stopped", "s stopped", "stuck stopping", "quick stopped"]);
   });
 
-  it("a failure after the time to stop is over is no unhandled rejection", async () => {
+  it("a failure after the time to stop is over is not an unhandled rejection", async () => {
     const logged: unknown[] = [];
     const logger = {
       debug() {},

@@ -446,7 +446,7 @@ describe("a registry of prom-client", () => {
       error: new RangeError('name must be a non-empty string, got ""'),
     },
     {
-      what: "a name that is no string",
+      what: "a name that is not a string",
       call: () =>
         Reflect.apply(metricsOf().metrics.controller, metricsOf().metrics, [1]) as unknown,
       error: new TypeError("name must be a string, got 1"),

@@ -535,7 +535,7 @@ describe("bad input", () => {
       "options.jitter must be a finite number of at least 0, got -1",
     ],
     [
-      "jitter that is no number",
+      "jitter that is not a number",
       () => resync({ list: () => [], period: 1, jitter: "x" as never }),
       'options.jitter must be a finite number of at least 0, got "x"',
     ],

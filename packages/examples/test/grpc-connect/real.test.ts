@@ -118,7 +118,7 @@ describe("a peer that", PATIENT, () => {
     await expectSocketsClosed();
   });
 
-  it("resets is tried again: a TCP connection is no success", async () => {
+  it("resets is tried again: a TCP connection is not a success", async () => {
     await become("reset");
     const { attempts, connect } = client();
     const errors: unknown[] = [];

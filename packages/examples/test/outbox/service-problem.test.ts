@@ -43,7 +43,7 @@ it.each(SERVERS)("rejects a server that hangs up as that of $variable", async (r
 });
 
 it.each(SERVERS)(
-  "says that $variable is no URL, and no password",
+  "reports that $variable is not a URL, without the password",
   async ({ variable, protocol }) => {
     const services = servicesOf({ [variable]: `${protocol}//user:secret@nowhere.invalid` });
     const problem = await serviceProblem(services);

@@ -118,7 +118,7 @@ describe.concurrent("a real process", PATIENT, () => {
       want: 'its directory /no/such/directory does not exist: create it or correct "cwd"',
     },
     {
-      name: "a file that is no program",
+      name: "a file that is not a program",
       command: join(directory, "logs"),
       cwd: directory,
       want: `${join(directory, "logs")} may not be run: try chmod +x`,

@@ -61,7 +61,7 @@ it.each([
 /** Locks need Linux. */
 const DIRECTORIES = process.platform === "linux" ? ["--logs", "--lock"] : ["--logs"];
 
-it.each(DIRECTORIES)("says that %s is no directory and starts nothing", async (option) => {
+it.each(DIRECTORIES)("says that %s is not a directory and starts nothing", async (option) => {
   const file = join(directory, "manifest.yaml");
   writeFileSync(file, "processes: { web: { command: node } }");
   const text = `${file} is not a directory: choose another with ${option}\n`;

@@ -84,7 +84,7 @@ describe("an action of a page", () => {
     { method: "POST", path: "/state", allow: "GET, HEAD" },
     { method: "POST", path: "/", allow: "GET, HEAD" },
     { method: "DELETE", path: "/", allow: "GET, HEAD" },
-  ])("is no answer to $method $path", async ({ method, path, allow }) => {
+  ])("is not an answer to $method $path", async ({ method, path, allow }) => {
     await using server = await world();
     const { origin } = new URL(server.url);
     const answer = await ask(server.url, { method, path, headers: { origin } });

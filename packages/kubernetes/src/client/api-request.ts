@@ -105,7 +105,7 @@ async function sendMeasured(
 /**
  * Sends one request, once, and reads the JSON of its answer.
  *
- * @throws ApiError for a status other than 2xx, and for an answer that is no object of JSON
+ * @throws ApiError for a status other than 2xx, and for an answer that is not an object of JSON
  * @throws BodyTooLongError for an answer above 64 MiB
  */
 export async function requestJson(
@@ -119,7 +119,7 @@ export async function requestJson(
   const value = parseObject(text);
   if (value !== undefined) return value;
   const type = headers["content-type"] ?? "no content-type";
-  const message = `the answer is no JSON object (${type.slice(0, 100)}): is ${target.transport.description} an API server?`;
+  const message = `the answer is not a JSON object (${type.slice(0, 100)}): is ${target.transport.description} an API server?`;
   throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
 }
 

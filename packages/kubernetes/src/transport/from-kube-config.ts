@@ -62,7 +62,7 @@ interface HttpsOptions {
  * @param options - see {@link TransportOptions}
  * @returns the transport, whose `namespace` is that of the context, or `default`. Nothing is sent yet. A
  * kubeconfig that turns verification of TLS off is logged as a warning, once
- * @throws TypeError if `config` is no `KubeConfig`, RangeError if it has no current context
+ * @throws TypeError if `config` is not a `KubeConfig`, RangeError if it has no current context
  *
  * @example
  * ```ts no-run

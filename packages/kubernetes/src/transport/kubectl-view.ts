@@ -30,7 +30,7 @@ type Entry = Readonly<Record<string, unknown>>;
 /**
  * Reads the output of `kubectl config view --raw --minify --flatten -o json`.
  *
- * @throws Error for output that is no kubeconfig with a context, or one that asks for a proxy or a password.
+ * @throws Error for output that is not a kubeconfig with a context, or one that asks for a proxy or a password.
  * The message has nothing of the output but names
  */
 export function readView(output: string): KubectlView {

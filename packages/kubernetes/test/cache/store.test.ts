@@ -72,7 +72,7 @@ describe("a store", () => {
     expect([store.version, told(store)]).toEqual(["101", []]);
   });
 
-  it("takes every event of a server whose versions are no numbers, and no own write", () => {
+  it("takes every event of a server whose versions are not numbers, and no own write", () => {
     const store = storeOf();
     list(store, 9);
     expect(event(store, "ADDED", greeting("ann", "b"))).toBe("agrees");

@@ -275,7 +275,7 @@ describe("an answer that no API server gives", () => {
     const { clock, get } = world({ headers: { "content-type": "text/html" }, body: HTML });
     const error = await clock.run(() => safeErrorOf(get()));
     expect(error.message).toBe(
-      `GET ${PATH}: 200: the answer is no JSON object (text/html): is script an API server?`,
+      `GET ${PATH}: 200: the answer is not a JSON object (text/html): is script an API server?`,
     );
   });
 
@@ -287,7 +287,7 @@ describe("an answer that no API server gives", () => {
 
   it.each(["null", "[1", '"text"', ""])("such as %j is an error", async (body) => {
     const { clock, get } = world({ body });
-    expect((await clock.run(() => safeErrorOf(get()))).message).toContain("is no JSON object");
+    expect((await clock.run(() => safeErrorOf(get()))).message).toContain("is not a JSON object");
   });
 
   it("such as a redirect is an error that says so, without its target", async () => {

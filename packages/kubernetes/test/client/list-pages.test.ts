@@ -118,10 +118,10 @@ describe("listPages", () => {
 
   it.each([
     ["no items", { metadata: { resourceVersion: "7" } }],
-    ["items that are no array", { ...page("7", ""), items: {} }],
-    ["a version that is no string", { items: [], metadata: { resourceVersion: 7 } }],
-    ["a token that is no string", { items: [], metadata: { continue: 7 } }],
-  ])("rejects an answer with %s: it is no empty list", async (_name, answer) => {
+    ["items that are not an array", { ...page("7", ""), items: {} }],
+    ["a version that is not a string", { items: [], metadata: { resourceVersion: 7 } }],
+    ["a token that is not a string", { items: [], metadata: { continue: 7 } }],
+  ])("rejects an answer with %s: it is not an empty list", async (_name, answer) => {
     const { pages, error } = await read(1, answer);
     expect(pages).toEqual([]);
     expect(error).toEqual(new TypeError("the answer to GET /x must be a list, got none"));

@@ -92,7 +92,7 @@ describe("an account that may list but not watch", () => {
     verbs: ["watch"],
   } as const;
 
-  it("is silent from the start: lists and probes are no sign of a watch", async () => {
+  it("is silent from the start: lists and probes do not count as a sign of a watch", async () => {
     const world = new World();
     await world.run(async () => {
       const rule = world.api.intercept(forbidden);
@@ -517,7 +517,7 @@ it("a page above 64 MiB is asked for again with half the limit", async () => {
   ]);
 });
 
-it("a resource that the server does not have is no end", async () => {
+it("a resource that the server does not have is not an end", async () => {
   const world = new World();
   const Missing = customResource({
     apiVersion: "example.org/v1",

@@ -125,13 +125,13 @@ describe("an informer", () => {
 
   const bad: [string, object, string][] = [
     ["no namespace", { namespaces: [] }, "options.namespaces must have at least one namespace"],
-    ["namespaces that are no array", { namespaces: "a" }, "options.namespaces must be an array"],
+    ["namespaces that are not an array", { namespaces: "a" }, "options.namespaces must be an array"],
     ["a bad namespace", { namespaces: ["A/B"] }, "namespace must be"],
     ["a bad label", { labels: { app: "x,y" } }, 'labels["app"] must be'],
-    ["a field that is no text", { fields: { "metadata.name": 1 } }, 'fields["metadata.name"]'],
-    ["a transform that is no function", { transform: 1 }, "options.transform must be a function"],
-    ["an index that is no function", { indexes: { a: 1 } }, "options.indexes.a must be a function"],
-    ["metadataOnly that is no boolean", { metadataOnly: 1 }, "options.metadataOnly must be true"],
+    ["a field that is not text", { fields: { "metadata.name": 1 } }, 'fields["metadata.name"]'],
+    ["a transform that is not a function", { transform: 1 }, "options.transform must be a function"],
+    ["an index that is not a function", { indexes: { a: 1 } }, "options.indexes.a must be a function"],
+    ["metadataOnly that is not a boolean", { metadataOnly: 1 }, "options.metadataOnly must be true"],
   ];
   it.each(bad)("refuses %s", (_, options, message) => {
     const { cluster } = new World();
@@ -234,7 +234,7 @@ describe("a source", () => {
       expect(keys.events).toContain("cat in c -10");
     }));
 
-  it("refuses when and to that are no functions", () =>
+  it("refuses when and to that are not functions", () =>
     withGreetings((_, all) => {
       expect(() => all.source({ when: 1 } as never)).toThrow("options.when must be a function");
       expect(() => all.source({ to: 1 } as never)).toThrow("options.to must be a function");

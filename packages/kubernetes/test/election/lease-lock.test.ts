@@ -96,7 +96,7 @@ describe("LeaseLock", () => {
       },
     ],
     [
-      "a token that is no number",
+      "a token that is not a number",
       { metadata: { annotations: { "holdfast/token": "1e9" } }, spec: { leaseTransitions: 4 } },
       { transitions: 4 },
     ],
@@ -116,7 +116,7 @@ describe("LeaseLock", () => {
     expect((await lock.get(signal))?.record.leaseDuration).toBe(4_000);
   });
 
-  it("rejects with the error of the server, if it is no conflict", async () => {
+  it("rejects with the error of the server, if it is not a conflict", async () => {
     api.stop();
     await expect(lock.get(signal)).rejects.toThrow("ECONNREFUSED");
     await expect(lock.create(record, signal)).rejects.toThrow("ECONNREFUSED");

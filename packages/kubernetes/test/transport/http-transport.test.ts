@@ -342,7 +342,7 @@ describe("without an answer, the error names the server and the next step", () =
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it("when the token is no header, without its value", async () => {
+  it("when the token is not a header, without its value", async () => {
     const token = () => `${TOKEN}\n`;
     const error = await safeErrorOf(textOf(atUrl("http://127.0.0.1:1", { token })));
     expect(error.message).toBe(

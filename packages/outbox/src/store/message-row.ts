@@ -52,7 +52,7 @@ class Columns {
     try {
       return JSON.parse(this.text(column));
     } catch (error) {
-      this.problems.push(`${column}: is no JSON: ${(error as Error).message}`);
+      this.problems.push(`${column}: is not JSON: ${(error as Error).message}`);
       return undefined;
     }
   }
@@ -83,7 +83,7 @@ export function claimOf(row: Row): Claim | BrokenMessage {
   return brokenOf(row, columns) ?? claim;
 }
 
-/** Whether {@link messageOf} or {@link claimOf} gave it for a row that is no message. */
+/** Whether {@link messageOf} or {@link claimOf} gave it for a row that is not a message. */
 export function isBroken(value: Message | Claim | BrokenMessage): value is BrokenMessage {
   return "problem" in value;
 }

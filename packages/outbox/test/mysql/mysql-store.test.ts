@@ -139,7 +139,7 @@ describe("bad input", () => {
     expect(() => new MySqlLock(database, name)).toThrow(/^name must/);
   });
 
-  it("refuses an instant that is no number", async () => {
+  it("refuses an instant that is not a number", async () => {
     const store = new MySqlStore(database);
     const now = Number.NaN;
     await expect(store.claimDue({ ...request, now }, 1)).rejects.toThrow(/^now must be/);

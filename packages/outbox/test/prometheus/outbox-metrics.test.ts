@@ -60,7 +60,7 @@ outbox_claim_duration_seconds_bucket{le="+Inf"} 0
 outbox_claim_duration_seconds_sum 0
 outbox_claim_duration_seconds_count 0
 
-# HELP outbox_broken_rows_total Number of rows that are no message
+# HELP outbox_broken_rows_total Number of rows that are not messages
 # TYPE outbox_broken_rows_total counter
 outbox_broken_rows_total 0
 

@@ -308,9 +308,9 @@ describe("a relay", () => {
     expect(relay.status()).toMatchObject({ saved: 10_000, held: 0 });
   });
 
-  it("reports a row that is no message, and goes on with the others", async () => {
+  it("reports a row that is not a message, and goes on with the others", async () => {
     const store = new MemoryStore();
-    const broken = { id: idOf(9), problem: "content: is no JSON" };
+    const broken = { id: idOf(9), problem: "content: is not JSON" };
     const claimDue = store.claimDue.bind(store);
     let isBroken = true;
     store.claimDue = async (request, limit) => {

@@ -16,17 +16,17 @@ export interface BrokenRowWorld {
   readonly badFactor: string;
 }
 
-/** Rows that are no messages, in every SQL store. */
+/** Rows that are not messages, in every SQL store. */
 export function testBrokenRows({ database, store, save, badFactor }: BrokenRowWorld): void {
   const contentOf = (number: number): string => `WHERE message_id = '${idOf(number)}'`;
   const rowOf = (number: number): string => `WHERE id = '${idOf(number)}'`;
 
-  describe("a row that is no message", () => {
+  describe("a row that is not a message", () => {
     it.each([
       [
         "JSON that is cut off",
         `UPDATE outbox_content SET content = '{"order":' ${contentOf(2)}`,
-        /content: is no JSON/,
+        /content: is not JSON/,
       ],
       ["no content", `DELETE FROM outbox_content ${contentOf(2)}`, /content: is missing/],
       [

@@ -31,12 +31,12 @@ interface BadMessage {
 /** What is wrong with a message, and the name and the message of the error. */
 const BAD_MESSAGES: readonly BadMessage[] = [
   {
-    problem: "an id that is no UUID",
+    problem: "an id that is not a UUID",
     facts: { id: "7" },
     error: ["RangeError", "message.id must be a UUID"],
   },
   {
-    problem: "an id that is no text",
+    problem: "an id that is not text",
     facts: { id: 7 },
     error: ["TypeError", "message.id must be a string, got 7"],
   },
@@ -49,7 +49,7 @@ const BAD_MESSAGES: readonly BadMessage[] = [
           error: ["RangeError", `message.${field} must be a non-empty string, got ""`],
         },
         {
-          problem: `a ${field} that is no text`,
+          problem: `a ${field} that is not text`,
           facts: { [field]: null },
           error: ["TypeError", `message.${field} must be a string, got null`],
         },
@@ -107,7 +107,7 @@ const BAD_MESSAGES: readonly BadMessage[] = [
     error: ["RangeError", "message.initBackoff must be a number from 0 to 3153600000000, got -1"],
   },
   {
-    problem: "a wait that is no number",
+    problem: "a wait that is not a number",
     facts: { initBackoff: "10s" },
     error: ["TypeError", 'message.initBackoff must be a number from 0 to 3153600000000, got "10s"'],
   },
@@ -477,9 +477,9 @@ export function testStore<Tx>(
     });
 
     it.each([
-      ["an id that is no UUID", [idOf(1), "7"], "request.ids[1] must be a UUID"],
-      ["an id that is no text", [7], "request.ids[0] must be a string, got 7"],
-      ["ids that are no list", idOf(1), `request.ids must be an array, got "${idOf(1)}"`],
+      ["an id that is not a UUID", [idOf(1), "7"], "request.ids[1] must be a UUID"],
+      ["an id that is not text", [7], "request.ids[0] must be a string, got 7"],
+      ["ids that are not a list", idOf(1), `request.ids must be an array, got "${idOf(1)}"`],
     ])("refuses %s in a replay", async (_, ids, problem) => {
       const request = { ids, editor: "ann", now: T } as unknown as ReplayRequest;
       await expect(store.replay(request)).rejects.toThrow(problem);
