@@ -8,7 +8,12 @@ import { registryEnv } from "../registry-env.mjs";
 
 const MINUTES = 60_000;
 
-/** @typedef {{ name: string, install: (folder: string, registry: string) => Promise<void> }} Manager */
+/**
+ * @typedef {object} Manager
+ * @property {string} name
+ * @property {boolean} needsResolutions - whether it stops where an optional package is missing at the registry
+ * @property {(folder: string, registry: string) => Promise<void>} install
+ */
 
 /**
  * @param {string} caches - a folder for what a manager would take for the same version of an earlier run
@@ -19,10 +24,16 @@ export function managers(caches) {
   return [
     manager("npm@11.19.1", ["npm", "install", "--no-audit", "--no-fund"], npmrc),
     manager(packageManager, ["pnpm", "install", "--config.pm-on-fail=ignore"], npmrc),
-    manager("@yarnpkg/cli-dist@4.18.1", ["yarn", "install", "--no-immutable"], yarnrc, {
-      YARN_CACHE_FOLDER: join(caches, "yarn"),
-      YARN_ENABLE_GLOBAL_CACHE: "false",
+    manager("yarn@1.22.22", ["yarn", "install", "--non-interactive"], npmrc, {
+      YARN_CACHE_FOLDER: join(caches, "yarn-1"),
     }),
+    {
+      ...manager("@yarnpkg/cli-dist@4.18.1", ["yarn", "install", "--no-immutable"], yarnrc, {
+        YARN_CACHE_FOLDER: join(caches, "yarn-4"),
+        YARN_ENABLE_GLOBAL_CACHE: "false",
+      }),
+      needsResolutions: true,
+    },
     manager("bun@1.4.5", ["bun", "install"], npmrc, { BUN_INSTALL_CACHE_DIR: join(caches, "bun") }),
   ];
 }
@@ -31,6 +42,7 @@ export function managers(caches) {
 function manager(spec, command, configure, caches = {}) {
   return {
     name: spec.replace("@yarnpkg/cli-dist", "yarn").replace("@", " "),
+    needsResolutions: false,
     async install(folder, registry) {
       mkdirSync(folder, { recursive: true });
       configure(folder, registry);
