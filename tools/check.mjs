@@ -3,8 +3,11 @@
 import { spawnSync } from "node:child_process";
 import { delimiter, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readArguments } from "./arguments.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+readArguments("npm run check: no arguments. It runs every step even after a failure.\n  --help");
 
 const steps = [
   {

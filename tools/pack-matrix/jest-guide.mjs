@@ -4,7 +4,6 @@
 /**
  * @typedef {object} JestGuide
  * @property {string[]} packages - that the reader installs
- * @property {Record<string, string>} resolutions - for yarn
  * @property {{ esm: Record<string, string>, commonjs: Record<string, string> }} projects - files by path
  */
 
@@ -34,7 +33,6 @@ export function jestGuideOf(text) {
   );
   return {
     packages: install.split(/\s+/).filter((word) => !/^(npm|install|-.*)?$/.test(word)),
-    resolutions: JSON.parse(only("resolutions", ({ language }) => language === "json")).resolutions,
     projects: {
       esm: { "package.json": '{ "type": "module" }', "jest.config.js": esm, ...sources },
       commonjs: { "package.json": "{}", "jest.config.js": commonjs, ...sources },

@@ -8,7 +8,7 @@ import { imports, passes, requires, suite, writeFiles } from "./runners.mjs";
 const VERSIONS = {
   jest: "30.5.2",
   "@jest/globals": "30.5.2",
-  "@swc/core": "1.16.22",
+  "@swc/core": "1.16.18",
   "@swc/jest": "0.2.39",
 };
 /** What Babel needs to make CommonJS of ESM in jest; babel-jest brings the rest. */
@@ -18,7 +18,8 @@ const guide = jestGuideOf(
   readFileSync(new URL("../../docs/test-runners.md", import.meta.url), "utf8"),
 );
 
-export const jestResolutions = guide.resolutions;
+/** The latest version whose packages for other platforms a partial mirror of the registry has, too. */
+export const jestResolutions = { "unrs-resolver": "1.12.2" };
 export const jestPackages = {
   ...Object.fromEntries(guide.packages.map((name) => [name, versionOf(name)])),
   "babel-jest": VERSIONS.jest,

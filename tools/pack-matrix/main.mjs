@@ -7,20 +7,25 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readArguments } from "../arguments.mjs";
 import { publicPackages } from "../packages.mjs";
 import { packInto, tarballOf } from "../tarballs.mjs";
 import { entriesOf, loadAlone } from "./alone.mjs";
 import { importTimes } from "./import-times.mjs";
 import { managers } from "./managers.mjs";
-import { chosenIn, parseOptions } from "./options.mjs";
+import { CONFIG, chosenIn, optionsOf, usageOf } from "./options.mjs";
 import { projects } from "./projects.mjs";
 import { serve } from "./registry.mjs";
 
 process.chdir(fileURLToPath(new URL("../..", import.meta.url)));
 
+const all = managers();
+const {
+  tarballs: given,
+  isTimesOnly,
+  starts,
+} = readArguments(usageOf(all), CONFIG, (parsed) => optionsOf(parsed, all));
 const folder = mkdtempSync(join(tmpdir(), "pack-matrix-"));
-const all = managers(join(folder, "caches"));
-const { tarballs: given, isTimesOnly, starts } = readOptions();
 const packages = publicPackages();
 const entries = packages.flatMap(({ manifest }) => entriesOf(manifest));
 const began = performance.now();
@@ -40,16 +45,6 @@ try {
 const minutes = ((performance.now() - began) / 60_000).toFixed(1);
 console.log(`\n${results - failures} of ${results} passed in ${minutes} min`);
 process.exitCode = results > 0 && failures === 0 ? 0 : 1;
-
-function readOptions() {
-  try {
-    return parseOptions(process.argv.slice(2), all);
-  } catch (error) {
-    console.error(/** @type {Error} */ (error).message);
-    rmSync(folder, { recursive: true });
-    process.exit(2);
-  }
-}
 
 async function tryManager(manager, url) {
   for (const { manifest } of packages) await tryAlone(manager, url, manifest);
@@ -97,7 +92,7 @@ async function install(manager, url, home, dependencies, resolutions = {}) {
   mkdirSync(home, { recursive: true });
   const manifest = { name: "consumer", version: "1.0.0", private: true, dependencies, resolutions };
   writeFileSync(join(home, "package.json"), JSON.stringify(manifest));
-  await manager.install(home, url);
+  await manager.install(home, url, join(folder, "caches"));
 }
 
 /** Prints one result. */
