@@ -125,13 +125,29 @@ describe("an informer", () => {
 
   const bad: [string, object, string][] = [
     ["no namespace", { namespaces: [] }, "options.namespaces must have at least one namespace"],
-    ["namespaces that are not an array", { namespaces: "a" }, "options.namespaces must be an array"],
+    [
+      "namespaces that are not an array",
+      { namespaces: "a" },
+      "options.namespaces must be an array",
+    ],
     ["a bad namespace", { namespaces: ["A/B"] }, "namespace must be"],
     ["a bad label", { labels: { app: "x,y" } }, 'labels["app"] must be'],
     ["a field that is not text", { fields: { "metadata.name": 1 } }, 'fields["metadata.name"]'],
-    ["a transform that is not a function", { transform: 1 }, "options.transform must be a function"],
-    ["an index that is not a function", { indexes: { a: 1 } }, "options.indexes.a must be a function"],
-    ["metadataOnly that is not a boolean", { metadataOnly: 1 }, "options.metadataOnly must be true"],
+    [
+      "a transform that is not a function",
+      { transform: 1 },
+      "options.transform must be a function",
+    ],
+    [
+      "an index that is not a function",
+      { indexes: { a: 1 } },
+      "options.indexes.a must be a function",
+    ],
+    [
+      "metadataOnly that is not a boolean",
+      { metadataOnly: 1 },
+      "options.metadataOnly must be true",
+    ],
   ];
   it.each(bad)("refuses %s", (_, options, message) => {
     const { cluster } = new World();
