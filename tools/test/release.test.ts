@@ -170,7 +170,7 @@ describe("the reference", () => {
   it("is not where /internal is, which says so itself", () => {
     const text = readFileSync(`${root}packages/clock/src/internal/index.ts`, "utf8");
     expect(text.replace(/\s+\* /g, " ")).toMatch(
-      /not public, not in the reference, and may change/,
+      /Not public: it is not in the reference and may change/,
     );
   });
 });
