@@ -33,8 +33,8 @@ describe("a directory of other data", () => {
         expect.stringMatching(
           /^jitter\.json: 20 cases, \d+ compared values, \d+ of them as in Go$/,
         ),
-        expect.stringMatching(/^not there: backoff-step\.json, exponential-manager\.json, /),
-        "20 cases: as in Go, or as the rules say",
+        expect.stringMatching(/^missing: backoff-step\.json, exponential-manager\.json, /),
+        "20 cases: as in Go, or by a rule",
       ]),
     );
   });
@@ -65,7 +65,7 @@ describe("a replay fails on unknown input", () => {
       header.format = "gold/jitter/2";
     });
     expect(await problems()).toContain(
-      "jitter.json: its header should say format gold/jitter/1, but says gold/jitter/2",
+      "jitter.json: the header must have format gold/jitter/1, got gold/jitter/2",
     );
   });
 
@@ -170,7 +170,7 @@ describe("a replay fails on data that are not whole", () => {
     writeFileSync(join(directory.path, "SHA256SUMS"), ofJitter.join("\n"));
     expect(await problems()).toEqual([]);
     appendFileSync(join(directory.path, "jitter.json"), " ");
-    expect(await problems()).toEqual(["jitter.json: not the file that SHA256SUMS names"]);
+    expect(await problems()).toEqual(["jitter.json: does not match SHA256SUMS"]);
   });
 });
 

@@ -105,7 +105,7 @@ function failure(problem?: string): { code: number; text: string } {
   const lines = [
     ...(problem ? [`${problem} Trying the packages on this machine…`] : []),
     `${npm} ${packageManager} install --frozen-lockfile ${pnpm}\n`,
-    "The installation failed; what pnpm said is above.\n",
+    "The installation failed; see the output of pnpm above.\n",
   ];
   return { code: 1, text: lines.join("\n") };
 }

@@ -28,9 +28,9 @@ describe("a release", () => {
     const changelog =
       "# Changelog\n\n## 1.3.0, 2026-11-23\n\n- stop is `stopped`.\n\n## 1.2.0, 2026-01-01\n\n- `stop`\n";
     expect(problemsOfRelease({ ...facts, changelog })).toEqual([
-      `${path}: \`stop\` has changed; CHANGELOG.md does not say so`,
-      `${path}: \`Kept\` is gone; CHANGELOG.md does not say so`,
-      `${path}: \`StopOptions\` is new; CHANGELOG.md does not say so`,
+      `${path}: \`stop\` has changed; CHANGELOG.md does not name it`,
+      `${path}: \`Kept\` is gone; CHANGELOG.md does not name it`,
+      `${path}: \`StopOptions\` is new; CHANGELOG.md does not name it`,
     ]);
   });
 

@@ -167,10 +167,10 @@ describe("the reference", () => {
     },
   );
 
-  it("is not where /internal is, which says so itself", () => {
+  it("leaves out /internal, whose page says so", () => {
     const text = readFileSync(`${root}packages/clock/src/internal/index.ts`, "utf8");
     expect(text.replace(/\s+\* /g, " ")).toMatch(
-      /not public, not in the reference, and may change/,
+      /Not public: it is not in the reference and may change/,
     );
   });
 });

@@ -88,7 +88,9 @@ it("takes the time of a message from its clock", async () => {
 it("needs no transaction of its own, and names the alternative when asked for one", async () => {
   const outbox = new Outbox({ store: new MemoryStore() });
   await expect(outbox.transaction(async () => {})).rejects.toThrow(
-    new TypeError("options.transaction is missing: save in your own, and call committed(tx)"),
+    new TypeError(
+      "options.transaction is missing: pass it, or save in your own transaction and call committed(tx)",
+    ),
   );
 });
 

@@ -799,7 +799,7 @@ describe("errors of user code", () => {
     };
     expect(lastError).toEqual({
       key: "a",
-      message: "an error that cannot be shown",
+      message: "an error without a readable message",
       at: clock.now(),
     });
     await end({ clock, stop, running });

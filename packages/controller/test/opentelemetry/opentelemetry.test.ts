@@ -71,7 +71,7 @@ describe("a traced reconcile", () => {
     {
       what: "what has no text",
       error: Object.create(null),
-      message: "an error that cannot be shown",
+      message: "an error without a readable message",
     },
   ])("that fails with $what records it and lets it through", async ({ error, message }) => {
     const { tracer, spans } = tracing();

@@ -481,9 +481,7 @@ it("reports the first event of a source whose start resolved too early, while th
   emit("b");
   await end();
   emit("c");
-  const message = expect.stringMatching(
-    /^Error: event ignored.*promise that lasts as long/,
-  );
+  const message = expect.stringMatching(/^Error: event ignored.*promise that lasts as long/);
   expect([errors, seen]).toEqual([[[message, { kind: "source", name: "hasty" }]], []]);
 });
 

@@ -20,7 +20,7 @@ describe.concurrent("the program", PATIENT, () => {
     await program.printed(/ {2}hang {4}attempt 3: timed out after /);
     await program.printed(/ {2}hang {4}attempt 4: timed out after .*, next attempt at once/);
     await program.printed(/ {2}reset {3}attempt 5: /);
-    await program.printed(/ {2}accept {2}attempt \d+: accepted: its SETTINGS came after /);
+    await program.printed(/ {2}accept {2}attempt \d+: accepted: SETTINGS frame after /);
     await program.printed(/ {2}accept {2}attempt \d+: lost after /);
     await program.printed(/ {2}refuse {2}attempt 1: /);
     await program.printed(/ {2}refuse {2}attempt 2: /);
@@ -28,7 +28,7 @@ describe.concurrent("the program", PATIENT, () => {
     await program.printed(/ {2}accept {2}attempt \d+: lost after /);
     await program.printed(/PEER +0s/);
     await program.printed(/PLANNED +MEASURED +DIFFERENCE/);
-    await program.printed(/No attempt came too soon\./);
+    await program.printed(/No attempt started too early\./);
     expect(await program.exited).toBe(0);
   });
 

@@ -129,7 +129,7 @@ describe("a peer that", PATIENT, () => {
     const options = { signal: stop.signal, backoff, minConnectTimeout: NO_HURRY, onRetry };
     await expect(connectWithBackoff(connect, options)).rejects.toBe("seen enough");
     // Depending on when the reset comes, Node reports it or only closes the session.
-    const reset = expect.stringMatching(/ECONNRESET|EPIPE|closed before its SETTINGS came/);
+    const reset = expect.stringMatching(/ECONNRESET|EPIPE|closed before its SETTINGS frame/);
     expect(errors.map(String)).toEqual([reset, reset, reset]);
     for (const { gap, delay } of gapsOf(attempts)) expect(gap).toBeGreaterThanOrEqual(delay);
   });

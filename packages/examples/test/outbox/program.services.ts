@@ -110,7 +110,10 @@ it.for([3, 7, 15])(
     run.interrupt();
     const summary = await run.summary();
     expect(await run.exited).toBe(128 + 2);
-    expect(summary).toMatchObject({ ...WELL, faults: ["stopped before all was settled"] });
+    expect(summary).toMatchObject({
+      ...WELL,
+      faults: ["stopped before every message was settled"],
+    });
     const { sent = 0, unplaced = 0, takenBack = 0, delivered = 0, waiting = 0, dead = 0 } = summary;
     expect(sent + unplaced + takenBack).toBe(messages);
     // Those that wait or are dead may have had their effect: a reply was lost.
@@ -132,7 +135,7 @@ it(
     const code = await run.exited;
     expect(await run.summary()).toMatchObject({
       ...WELL,
-      faults: ["stopped before all was settled"],
+      faults: ["stopped before every message was settled"],
     });
     expect(code).toBe(128 + 2);
   },

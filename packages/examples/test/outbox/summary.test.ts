@@ -101,18 +101,18 @@ it("is content where all is as it must be", () => {
 it.each([
   {
     wrong: { isSettled: false, audit: { ...outcome.audit, unplaced: 10, waiting: 3 } },
-    fault: "stopped before all was settled",
+    fault: "stopped before every message was settled",
   },
-  { wrong: { audit: { ...outcome.audit, waiting: 3 } }, fault: "waiting: 3, and must be 0" },
+  { wrong: { audit: { ...outcome.audit, waiting: 3 } }, fault: "waiting: 3, must be 0" },
   {
     wrong: { isIdle: false },
     fault: "the receiver was still busy: messages it had not handled count as lost",
   },
-  { wrong: { failed: 1 }, fault: "workers that ended by themselves: 1, and must be 0" },
-  { wrong: { audit: { ...outcome.audit, lost: 2 } }, fault: "lost: 2, and must be 0" },
+  { wrong: { failed: 1 }, fault: "workers that exited unexpectedly: 1, must be 0" },
+  { wrong: { audit: { ...outcome.audit, lost: 2 } }, fault: "lost: 2, must be 0" },
   {
     wrong: { progress: { ...progress, received: { ...progress.received, overlaps: 1 } } },
-    fault: "overlaps: 1, and must be 0",
+    fault: "overlaps: 1, must be 0",
   },
 ])("says '$fault'", ({ wrong, fault }) => {
   const summary = summaryOf({ ...outcome, ...wrong }, 7);
@@ -160,8 +160,8 @@ it("tells the story of each overlap, in words and as data", () => {
   const told =
     "  m-1: attempt 3 of an unknown sender (unread) came 1600 ms after attempt 2 of worker-1 (hang); the receiver stood still for up to 40 ms";
   expect(summaryLines(summary, colours).slice(-12)).toEqual([
-    "workers that ended by themselves: 1, and must be 0",
-    "overlaps: 11, and must be 0",
+    "workers that exited unexpectedly: 1, must be 0",
+    "overlaps: 11, must be 0",
     ...Array.from({ length: 10 }, () => told),
   ]);
 });

@@ -60,7 +60,7 @@ it("tells one line per change", async () => {
     "00:02.060  crasher     gone",
     "00:02.060  supervisor  time is up: stopping, grace 3s",
     "00:02.060  web         Terminating, the supervisor stops: SIGTERM, grace 3s",
-    "00:05.060  web         still there after 3s: SIGKILL",
+    "00:05.060  web         still running after 3s: SIGKILL",
     "00:05.060  web         Stopped: SIGKILL after 5.06s",
   ]);
 });
@@ -74,9 +74,9 @@ it("reports a mistake in an edit, and that nothing changes", () => {
   fake.events.push({ type: "unreadable", at, file: "my.yaml", message: "my.yaml is gone" });
   expect(logOf(fake)).toEqual([
     "00:00.000  supervisor  my.yaml:1:8: grace is 3",
-    "00:00.000  supervisor  the last good manifest stays in force; correct this one and save it",
+    "00:00.000  supervisor  keeping the last valid manifest; correct this one and save it",
     "00:00.000  supervisor  my.yaml is gone",
-    "00:00.000  supervisor  the last good manifest stays in force; correct this one and save it",
+    "00:00.000  supervisor  keeping the last valid manifest; correct this one and save it",
   ]);
 });
 

@@ -208,14 +208,14 @@ processes:
     while (!membersOf(groups).some(([, command]) => command === "sleep 100"))
       await realClock.sleep(20);
     program.child.kill("SIGTERM");
-    await program.printed(/stubborn +still there after 200ms: SIGKILL/);
-    await program.printed(/No process is left\./);
+    await program.printed(/stubborn +still running after 200ms: SIGKILL/);
+    await program.printed(/No process is running\./);
     expect(await program.exited).toBe(0);
     expect(await survivors(membersOf(groups).map(([pid]) => pid))).toEqual([]);
     expect(readdirSync(logs).toSorted()).toEqual(["parent.log", "stubborn.log"]);
   });
 
-  it("keeps the last good manifest, and follows a file that is replaced", async () => {
+  it("keeps the last valid manifest, and follows a file that is replaced", async () => {
     const good = 'processes: { steady: { command: sleep, args: ["100"] } }\n';
     const file = write(good);
     await using program = new SupervisorProgram(["--file", file, "--forever"]);
@@ -223,7 +223,7 @@ processes:
 
     writeFileSync(file, good.replace("command", "comand"));
     await program.printed(/:1:24: processes\.steady\.comand is an unknown key; expected one of/);
-    await program.printed(/the last good manifest stays in force/);
+    await program.printed(/keeping the last valid manifest/);
     expect(isAlive(first)).toBe(true);
 
     writeFileSync(`${file}.new`, good.replace("100", "200"));

@@ -65,7 +65,10 @@ describe("an action of a page", () => {
     const answer = await ask(server.url, {
       ...{ method: "POST", path: "/act", headers: headers as Record<string, string> },
     });
-    expect(answer).toMatchObject({ status: 403, text: "Only the page itself may ask for this.\n" });
+    expect(answer).toMatchObject({
+      status: 403,
+      text: "Only the page itself may send this request.\n",
+    });
     expect(server.done).toEqual([]);
   });
 
@@ -109,6 +112,6 @@ describe("an action of a page", () => {
     await using server = await world();
     const { origin } = new URL(server.url);
     const answer = await ask(server.url, { method: "POST", path: "/fail", headers: { origin } });
-    expect(answer).toMatchObject({ status: 500, text: "It failed: Error: no disk\n" });
+    expect(answer).toMatchObject({ status: 500, text: "Failed: Error: no disk\n" });
   });
 });

@@ -263,7 +263,7 @@ describe("metrics", () => {
     const client = new KubeClient({ transport, clock, logger, metrics });
     expect((await client.get(ConfigMap, "default/ann")).metadata.uid).toBe("u");
     expect(logger.lines[0]).toMatch(
-      /^warn: metrics threw an error; the request is not counted \{\s+err: Error: boom/,
+      /^warn: metrics threw; request not counted \{\s+err: Error: boom/,
     );
   });
 });
@@ -275,7 +275,7 @@ describe("an answer that no API server gives", () => {
     const { clock, get } = world({ headers: { "content-type": "text/html" }, body: HTML });
     const error = await clock.run(() => safeErrorOf(get()));
     expect(error.message).toBe(
-      `GET ${PATH}: 200: the answer is not a JSON object (text/html): is script an API server?`,
+      `GET ${PATH}: 200: the response is not a JSON object (text/html): is script an API server?`,
     );
   });
 
@@ -296,7 +296,7 @@ describe("an answer that no API server gives", () => {
       headers: { location: `https://x/${SECRET_DATA}` },
     });
     expect((await clock.run(() => safeErrorOf(get()))).message).toBe(
-      `GET ${PATH}: 301: the answer is a redirect, which is not followed: check the address of the server`,
+      `GET ${PATH}: 301: the response is a redirect, which is not followed: check the server address`,
     );
   });
 
@@ -311,7 +311,7 @@ describe("an answer that no API server gives", () => {
     const { clock, get } = world({ chunks: endless() });
     const error = await clock.run(() => safeErrorOf(get()));
     expect(String(error)).toBe(
-      `BodyTooLongError: GET ${PATH}: the answer has more than 67108864 bytes`,
+      `BodyTooLongError: GET ${PATH}: the response has more than 67108864 bytes`,
     );
     expect(chunks).toBe(9);
   });
@@ -332,6 +332,6 @@ describe("an answer that no API server gives", () => {
   it("such as a refusal without a message shows nothing of its data", async () => {
     const { clock, get } = world({ status: 500, body: { data: { password: SECRET_DATA } } });
     const error = await clock.run(() => safeErrorOf(get()));
-    expect(error.message).toBe(`GET ${PATH}: 500: the server gave no message`);
+    expect(error.message).toBe(`GET ${PATH}: 500: the server sent no message`);
   });
 });

@@ -151,9 +151,9 @@ describe("ensureCrd", () => {
   });
 
   it.each([
-    ["it is not established", [missing, stored(), stored()]],
+    ["the definition is not established", [missing, stored(), stored()]],
     ["example.org/v1alpha1 is not served", [missing, stored(), established, unknown]],
-    ["it was not written yet", ["silence" as const]],
+    ["the definition is not written yet", ["silence" as const]],
   ])("rejects after its timeout, and says that %s", async (why, steps) => {
     const { clock, client, timeline } = world(...steps);
     const error = await clock.run(() =>

@@ -379,7 +379,7 @@ describe("own writes", () => {
       });
       await world.cluster.ready(world.stop.signal);
       await world.cluster.client.create(Greeting, greeting("bad", "hello"));
-      expect(world.logged).toEqual(["own write not cached; its watch shows it later"]);
+      expect(world.logged).toEqual(["own write not cached; the watch will deliver it"]);
       await world.clock.sleep(5_000);
       const [status] = world.cluster.status().informers[0]?.reflectors ?? [];
       expect(status?.lastError?.message).toBe("cannot transform");

@@ -64,7 +64,7 @@ describe("an informer", () => {
       expect(cluster.watch(Greeting, { indexes: { length } as never })).toBe(all);
       expect(all.by("length", "8")).toHaveLength(4);
       expect(() => cluster.watch(Greeting, { indexes: { length: () => [] } })).toThrow(
-        'options.indexes["length"] must be the function that the informer has under this name',
+        'options.indexes["length"] must be the function that the informer already uses for this name',
       );
       expect(() => all.by("size", "8")).toThrow(
         'index must be one of the informer (text, length), got "size"',
@@ -73,8 +73,8 @@ describe("an informer", () => {
 
   it("refuses names that its resource cannot have, and namespaces that it does not watch", () =>
     withGreetings((_, all, two) => {
-      expect(() => all.get("ann")).toThrow("a Greeting belongs to a namespace");
-      expect(() => all.get({ name: "ann" })).toThrow("a Greeting belongs to a namespace");
+      expect(() => all.get("ann")).toThrow("a Greeting is namespaced");
+      expect(() => all.get({ name: "ann" })).toThrow("a Greeting is namespaced");
       expect(() => all.get("a/../b")).toThrow("name must be");
       const message = 'namespace must be one that the informer watches (a, b), got "c"';
       expect(() => two.get("c/cat")).toThrow(message);
@@ -125,13 +125,29 @@ describe("an informer", () => {
 
   const bad: [string, object, string][] = [
     ["no namespace", { namespaces: [] }, "options.namespaces must have at least one namespace"],
-    ["namespaces that are not an array", { namespaces: "a" }, "options.namespaces must be an array"],
+    [
+      "namespaces that are not an array",
+      { namespaces: "a" },
+      "options.namespaces must be an array",
+    ],
     ["a bad namespace", { namespaces: ["A/B"] }, "namespace must be"],
     ["a bad label", { labels: { app: "x,y" } }, 'labels["app"] must be'],
     ["a field that is not text", { fields: { "metadata.name": 1 } }, 'fields["metadata.name"]'],
-    ["a transform that is not a function", { transform: 1 }, "options.transform must be a function"],
-    ["an index that is not a function", { indexes: { a: 1 } }, "options.indexes.a must be a function"],
-    ["metadataOnly that is not a boolean", { metadataOnly: 1 }, "options.metadataOnly must be true"],
+    [
+      "a transform that is not a function",
+      { transform: 1 },
+      "options.transform must be a function",
+    ],
+    [
+      "an index that is not a function",
+      { indexes: { a: 1 } },
+      "options.indexes.a must be a function",
+    ],
+    [
+      "metadataOnly that is not a boolean",
+      { metadataOnly: 1 },
+      "options.metadataOnly must be true",
+    ],
   ];
   it.each(bad)("refuses %s", (_, options, message) => {
     const { cluster } = new World();

@@ -61,7 +61,7 @@ describe("paths", () => {
 
   it("refuse a namespace for a resource of cluster scope", () => {
     expect(() => objectPath(Namespace, "a/b")).toThrow(
-      'a Namespace belongs to no namespace: ref must be "name"',
+      'a Namespace is cluster-scoped: ref must be "name"',
     );
     expect(() => collectionPath(Namespace, "a")).toThrow(
       "namespace must be left out for a Namespace",

@@ -166,13 +166,17 @@ describe("runOperator", () => {
 
   it.each<[string, object, string]>([
     ["no name", { name: "" }, "options.name must be a non-empty string"],
-    ["a name that is not a label", { name: "My Op" }, "options.name must be a namespace: at most 63"],
+    [
+      "a name that is not a label",
+      { name: "My Op" },
+      "options.name must be a namespace: at most 63",
+    ],
     ["no transport", { transport: {} }, "options.transport must have a method send()"],
     ["no setup", { setup: 5 }, "options.setup must be a function, got 5"],
     [
       "no namespace",
       { transport: { send: () => {} } },
-      "options.leaderElection.namespace must be set: options.transport names no namespace",
+      "options.leaderElection.namespace must be set: options.transport has no namespace",
     ],
     [
       "a bad namespace",

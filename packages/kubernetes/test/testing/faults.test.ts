@@ -111,7 +111,7 @@ describe("intercept", () => {
       expect(isConnectionError(error)).toBe(true);
       expect(error).toMatchObject({ name: "ConnectionError", server, cause: { code } });
       expect((error as Error).message).toContain(
-        `GET ${CONFIG_MAPS}/ann: no answer from ${server} (${code}): `,
+        `GET ${CONFIG_MAPS}/ann: no response from ${server} (${code}): `,
       );
     }
   });

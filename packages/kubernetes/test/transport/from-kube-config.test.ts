@@ -146,7 +146,7 @@ describe("fromKubeConfig", () => {
     const transport = fromKubeConfig(kubeConfig(server, { cluster }), { logger });
     expect([await send(transport), await send(transport)]).toEqual([200, 200]);
     expect(logger.lines).toEqual([
-      `warn: TLS is not verified: the kubeconfig says so { server: '${server.url}' }`,
+      `warn: TLS verification is off: the kubeconfig disables it { server: '${server.url}' }`,
     ]);
     transport.closeIdle?.();
   });
@@ -179,7 +179,7 @@ describe("fromKubeConfig", () => {
     for (const context of ["", "other"])
       expect(() => fromKubeConfig(kubeConfig(server, { context }))).toThrow(
         new RangeError(
-          "config must have a current context whose cluster it has, got none: check current-context of the kubeconfig",
+          "config must have a current context with an existing cluster, got none: check current-context of the kubeconfig",
         ),
       );
     expect(() => fromKubeConfig(new KubeConfig())).toThrow(RangeError);

@@ -151,7 +151,7 @@ describe("fromKubectl", () => {
     using program = fakeKubectl();
     program.say("view", view({ url: "https://a" }, plugin));
     expect(() => fromKubectl({ kubectl: program.kubectl })).toThrow(
-      'the plugin "aws-iam" makes the credentials of context "dev": pass serviceAccount, or use atUrl() and kubectl proxy, or fromKubeConfig() and @kubernetes/client-node',
+      'the plugin "aws-iam" provides the credentials of context "dev": pass serviceAccount, or use atUrl() and kubectl proxy, or fromKubeConfig() and @kubernetes/client-node',
     );
   });
 
@@ -168,7 +168,7 @@ describe("fromKubectl", () => {
     const transport = fromKubectl({ kubectl: program.kubectl, logger });
     expect([await send(transport), await send(transport)]).toEqual([200, 200]);
     expect(logger.lines).toEqual([
-      `warn: TLS is not verified: the kubeconfig says so { server: '${server.url}' }`,
+      `warn: TLS verification is off: the kubeconfig disables it { server: '${server.url}' }`,
     ]);
     transport.closeIdle?.();
   });
@@ -188,15 +188,19 @@ describe("fromKubectl", () => {
   });
 
   it.each([
-    ["no JSON", TOKEN, "kubectl config view gave no JSON: check the version of kubectl"],
+    ["no JSON", TOKEN, "kubectl config view printed no JSON: check the version of kubectl"],
     ["null", "null", "the kubeconfig must have a current context with a cluster"],
     ["no context", '{"contexts":null,"clusters":[]}', "the kubeconfig must have a current context"],
-    ["a proxy", view({ url: "https://a" }, {}, { "proxy-url": "http://b" }), "takes no proxy"],
-    ["a password", view({ url: "https://a" }, { username: "a", password: TOKEN }), "no password"],
+    [
+      "a proxy",
+      view({ url: "https://a" }, {}, { "proxy-url": "http://b" }),
+      "does not support a proxy",
+    ],
+    ["a password", view({ url: "https://a" }, { username: "a", password: TOKEN }), "or a password in the kubeconfig"],
     [
       "an address with a password",
       view({ url: `https://a:${TOKEN}@b` }, {}),
-      "server of the kubeconfig's cluster must have no user and no password, got both for b",
+      "server of the kubeconfig's cluster must not contain a user or a password, got one for b",
     ],
   ])("refuses output with %s", (_, output, message) => {
     using program = fakeKubectl();

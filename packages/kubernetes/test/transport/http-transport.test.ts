@@ -82,7 +82,7 @@ describe("a request", () => {
     });
     const error = await safeErrorOf(textOf(atUrl(server.url)));
     expect(error.message).toBe(
-      `GET /api/v1/pods: no answer from ${server.url} (Z_DATA_ERROR): the answer is not valid gzip: check for a proxy on the way`,
+      `GET /api/v1/pods: no response from ${server.url} (Z_DATA_ERROR): the response is not valid gzip: check for a proxy in between`,
     );
   });
 });
@@ -188,7 +188,7 @@ describe("a body", () => {
     const error = await safeErrorOf(readBody(body, 100, "test"));
     expect(isConnectionError(error)).toBe(true);
     expect(error.message).toBe(
-      `GET /api/v1/pods: no answer from ${server.url} (ECONNRESET): the connection broke; it may be restarting`,
+      `GET /api/v1/pods: no response from ${server.url} (ECONNRESET): the connection broke; it may be restarting`,
     );
   });
 });
@@ -281,14 +281,14 @@ describe("without an answer, the error names the server and the next step", () =
   it("when no server is there", async () => {
     const error = await fails("http://127.0.0.1:1");
     expect(error.message).toBe(
-      "GET /api/v1/pods: no answer from http://127.0.0.1:1 (ECONNREFUSED): check that the API server runs, and its port",
+      "GET /api/v1/pods: no response from http://127.0.0.1:1 (ECONNREFUSED): check that the API server is running, and its port",
     );
   });
 
   it("when its name is unknown", async () => {
     const error = await fails("http://nowhere.invalid");
     expect(error.message).toMatch(
-      /^GET \/api\/v1\/pods: no answer from http:\/\/nowhere\.invalid \((ENOTFOUND|EAI_AGAIN)\): its name was not found: check the name, and DNS$/,
+      /^GET \/api\/v1\/pods: no response from http:\/\/nowhere\.invalid \((ENOTFOUND|EAI_AGAIN)\): its name was not found: check the name and DNS$/,
     );
   });
 
@@ -304,7 +304,7 @@ describe("without an answer, the error names the server and the next step", () =
     await using server = await testServer((__, response) => response.end(), certificates[name]);
     const error = await fails(server.url, ca);
     expect(error.message).toBe(
-      `GET /api/v1/pods: no answer from ${server.url} (${code}): its certificate is not signed by the given certificate authority: check the CA`,
+      `GET /api/v1/pods: no response from ${server.url} (${code}): its certificate is not signed by the given certificate authority: check the CA`,
     );
     expect(server.requests).toEqual([]);
   });
@@ -313,7 +313,7 @@ describe("without an answer, the error names the server and the next step", () =
     await using server = await testServer((_, response) => response.end(), certificates.elsewhere);
     const error = await fails(server.url, certificates.ca);
     expect(error.message).toBe(
-      `GET /api/v1/pods: no answer from ${server.url} (ERR_TLS_CERT_ALTNAME_INVALID): its certificate is for other names: check the address, or the server name for TLS`,
+      `GET /api/v1/pods: no response from ${server.url} (ERR_TLS_CERT_ALTNAME_INVALID): its certificate is for other names: check the address, or the server name for TLS`,
     );
   });
 
@@ -337,7 +337,7 @@ describe("without an answer, the error names the server and the next step", () =
     const server = createTcpServer((socket) => socket.resume().end(`${SECRET}\r\n\r\n`));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const error = await fails(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    expect(error.message).toMatch(/\(HPE_INVALID_CONSTANT\): the answer is not HTTP: check/);
+    expect(error.message).toMatch(/\(HPE_INVALID_CONSTANT\): the response is not HTTP: check/);
     expect(error.cause).not.toHaveProperty("rawPacket");
     await new Promise((resolve) => server.close(resolve));
   });

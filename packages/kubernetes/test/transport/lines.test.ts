@@ -70,7 +70,7 @@ describe("lines", () => {
     const body = bodyOf(chunks.map(bytes));
     const error = await textOf(body, 4).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(BodyTooLongError);
-    expect(String(error)).toBe("BodyTooLongError: a line of the answer has more than 4 bytes");
+    expect(String(error)).toBe("BodyTooLongError: a line of the response has more than 4 bytes");
     expect(body).toMatchObject({ read: chunks.length - 1, left: 1 });
   });
 

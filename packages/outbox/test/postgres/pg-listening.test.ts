@@ -135,7 +135,7 @@ it("never takes the last connection of the pool, and listens again when it has e
   const { stop, listen, settle } = setUp({ max: 2 });
   const rejected = expect(listen()).rejects.toThrow("first");
   await expect(listen()).rejects.toThrow(
-    "listening would take the last of 2 connections of the pool: raise its max, or set the option listen of the relay to false",
+    "listening would take the last of 2 connections of the pool: raise max, or set the relay option listen to false",
   );
   await settle(new Error("first"));
   await rejected;

@@ -13,13 +13,13 @@ import { RecordingPublisher } from "../../src/testing/recording-publisher.ts";
 import { numberOf, sample } from "../sample.ts";
 import { sampleMessage } from "../sample-message.ts";
 
-const UNTOUCHED = `# HELP outbox_messages Messages that are not finished well, by status
+const UNTOUCHED = `# HELP outbox_messages Messages that are pending, failed or dead, by status
 # TYPE outbox_messages gauge
 outbox_messages{status="pending"} 0
 outbox_messages{status="failed"} 0
 outbox_messages{status="dead"} 0
 
-# HELP outbox_oldest_due_age_seconds Seconds since the message that waits for longest was due, 0 if none is due
+# HELP outbox_oldest_due_age_seconds Seconds that the oldest due message has waited, 0 if none is due
 # TYPE outbox_oldest_due_age_seconds gauge
 outbox_oldest_due_age_seconds 0
 

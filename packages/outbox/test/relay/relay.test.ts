@@ -231,7 +231,7 @@ describe("a relay", () => {
     await clock.step(30 * SECOND);
     expect(publisher.sent).toHaveLength(1);
     expect(await memory.find(idOf(1))).toMatchObject({
-      ...{ status: "dead", lastError: "an error that cannot be put into words" },
+      ...{ status: "dead", lastError: "an error without a readable message" },
     });
     await end(run);
   });

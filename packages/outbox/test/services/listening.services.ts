@@ -97,7 +97,7 @@ describe("the connection that listens", () => {
     expect(await listeners(shop)).toBe(max - 1);
     for (const error of errors())
       expect(String(error)).toBe(
-        `Error: listening would take the last of ${max} connections of the pool: raise its max, or set the option listen of the relay to false`,
+        `Error: listening would take the last of ${max} connections of the pool: raise max, or set the relay option listen to false`,
       );
     for (const relay of all) await relay[Symbol.asyncDispose]();
   });

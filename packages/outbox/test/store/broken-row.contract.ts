@@ -89,7 +89,7 @@ export function testBrokenRows({ database, store, save, badFactor }: BrokenRowWo
           "ALTER TABLE outbox_message ADD CONSTRAINT nothing_dies CHECK (message_status <> 'dead')",
         );
         const { broken } = await store().claimDue(request, 10);
-        expect(broken[0]?.problem).toMatch(/message_status.*could not be made dead.*nothing_dies/);
+        expect(broken[0]?.problem).toMatch(/message_status.*marking it dead failed.*nothing_dies/);
         expect((await store().claimDue(request, 10)).broken).toEqual([]);
         expect((await store().orphans(request.until, 10)).broken).toHaveLength(1);
         await database().query("ALTER TABLE outbox_message DROP CONSTRAINT nothing_dies");

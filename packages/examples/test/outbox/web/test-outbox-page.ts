@@ -79,7 +79,7 @@ export function testOutboxPage(): void {
       await using visitor = await visit(world.url);
       const { page, problems } = visitor;
       await page.getByRole("button", { name: "Kill worker-2" }).click();
-      await answered(page, "worker-2 was killed. Another one starts in its place.");
+      await answered(page, "worker-2 was killed. A new worker replaces it.");
       await rowOf(page, "worker-2").waitFor({ state: "detached" });
       await page
         .getByRole("listitem")
@@ -131,7 +131,7 @@ export function testOutboxPage(): void {
       const { page } = visitor;
       world.ended.add("worker-2"); // The page has not heard of it.
       await page.getByRole("button", { name: "Kill worker-2" }).click();
-      await answered(page, 'Worker "worker-2" does not run.');
+      await answered(page, 'Worker "worker-2" is not running.');
       expect(await page.locator(".answer").getAttribute("data-state")).toBe("refused");
       await world[Symbol.asyncDispose]();
       await page.getByRole("status").filter({ hasText: "disconnected" }).waitFor();

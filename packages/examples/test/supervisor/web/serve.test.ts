@@ -178,7 +178,7 @@ describe("the answers of a server", () => {
     register.metrics = () => Promise.reject(new Error("no disk"));
     await using failing = await start({ register });
     const response = await fetch(`${failing.url}metrics`);
-    expect([response.status, await response.text()]).toEqual([500, "It failed: Error: no disk\n"]);
+    expect([response.status, await response.text()]).toEqual([500, "Failed: Error: no disk\n"]);
     expect((await fetch(`${server.url}state`)).status).toBe(200);
     expect(status.listeners).toBe(2);
   });
