@@ -109,7 +109,7 @@ describe("expectPrinted", () => {
     await expect(expectPrinted(run, claims)).rejects.toThrow("what the example prints");
   });
 
-  it("puts back the time that a failed example left faked", async () => {
+  it("restores the time that a failed example left faked", async () => {
     const real = [globalThis.setTimeout, globalThis.Date];
     const run = async () => {
       vi.useFakeTimers();

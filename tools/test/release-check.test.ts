@@ -20,7 +20,7 @@ const facts = {
 };
 
 describe("a release", () => {
-  it("is fine when the changelog names every change of the public surface", () => {
+  it("passes when the changelog names every change of the public surface", () => {
     expect(problemsOfRelease(facts)).toEqual([]);
   });
 
@@ -66,7 +66,7 @@ describe("a release", () => {
     );
   });
 
-  it("may change /internal with a minor version only, and need not say so", () => {
+  it("may change /internal with a minor version only, without a changelog entry", () => {
     const reports = [{ path: "packages/a/api/internal.api.txt", before, after: report() }];
     expect(problemsOfRelease({ ...facts, reports })).toEqual([]);
     expect(problemsOfRelease({ ...facts, reports, lastVersion: "1.3.0-rc.1" })).toEqual([

@@ -13,7 +13,7 @@ const MAIN = "grpc-connect/main.js";
 describe.concurrent("the program", PATIENT, () => {
   const short = ["--initial", "20ms", "--hold", "50ms", "--seed", "1"];
 
-  it("plays its script, keeps to the protocol and leaves nothing", async ({ expect }) => {
+  it("plays its script, follows the protocol and leaves nothing", async ({ expect }) => {
     await using program = new Program(MAIN, [...short, "--min-connect-timeout", "300ms"]);
     await program.printed(/ {2}refuse {2}attempt 1: .* next attempt /);
     await program.printed(/ {2}refuse {2}attempt 2: /);
@@ -42,7 +42,7 @@ describe.concurrent("the program", PATIENT, () => {
     expect(await survivors(children)).toEqual([]);
   });
 
-  it("takes its peer along when it is killed", async ({ expect }) => {
+  it("ends its peer when it is killed", async ({ expect }) => {
     await using program = new Program(MAIN, [...short, "--min-connect-timeout", "1h"]);
     await program.printed(/ {2}refuse {2}attempt 2: /);
     const children = childrenOf(program.child.pid);

@@ -5,7 +5,7 @@ import { attemptsAfter } from "./sample.ts";
 
 const canvas = { room: 100, colours: pc.createColors(false) };
 
-it("compares when attempts might start and when they did", () => {
+it("compares planned and actual starts of attempts", () => {
   expect(summaryLines(attemptsAfter(8), canvas).slice(3)).toEqual([
     "PEER    ATTEMPT  ENDED AS                DELAY    PLANNED   MEASURED  DIFFERENCE",
     "refuse        1  ECONNREFUSED         500.0 ms   500.0 ms   500.0 ms     +0.0 ms",

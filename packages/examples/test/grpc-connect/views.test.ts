@@ -8,7 +8,7 @@ import { attemptsAfter, eventsFrom } from "./sample.ts";
 
 const colours = pc.createColors(false);
 
-it("tells one line per change, and draws the time line at the end", async () => {
+it("prints one line per change, and draws the timeline at the end", async () => {
   const clock = new FakeClock();
   let written = "";
   const write = (text: string) => (written += text);
@@ -28,7 +28,7 @@ it("tells one line per change, and draws the time line at the end", async () => 
   ]);
 });
 
-it("redraws ten times a second, and no more once it is closed", async () => {
+it("redraws ten times a second until it is closed", async () => {
   const clock = new FakeClock();
   const terminal = new FakeTerminal(62);
   const start = clock.monotonic();

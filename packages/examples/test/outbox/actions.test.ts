@@ -42,7 +42,7 @@ it.each([
   expect(receiver.state).toBe("there");
 });
 
-it("reports its effect in the answer and in the log", async () => {
+it("reports its effect in the response and in the log", async () => {
   const { said, receiver, post } = world();
   expect(await post("/take-away?service=receiver")).toEqual([
     ...[200, "The receiver was taken away from the workers."],

@@ -99,7 +99,7 @@ it.for(["pglite", "postgres", "mysql"])(
 );
 
 it.for([3, 7, 15])(
-  "tells the truth when it is interrupted after %d s, and leaves no process",
+  "reports correct figures when interrupted after %d s, and leaves no process",
   PATIENT,
   async (seconds, { expect }) => {
     const messages = 100_000;
@@ -125,7 +125,7 @@ it.for([3, 7, 15])(
 );
 
 it(
-  "tells the truth when it is interrupted before the database has started",
+  "reports correct figures when interrupted before the database has started",
   PATIENT,
   async ({ expect }) => {
     await using run = new Run(["--messages", "10", "--database", "pglite", "--no-page"]);
@@ -181,7 +181,7 @@ describe("the page of a real run", () => {
   }
 
   it(
-    "kills, takes away, brings back and replays, and nothing is lost",
+    "kills, disconnects, reconnects and replays, and nothing is lost",
     PATIENT,
     async ({ expect }) => {
       await using world = await kept();

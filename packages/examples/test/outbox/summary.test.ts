@@ -61,7 +61,7 @@ it("shows the progress, one figure per line", () => {
 it.each([
   { nextAttempt: undefined, text: "next      -  in flight 3" },
   { nextAttempt: 0, text: "next      due  in flight 3" },
-])("says that the next attempt is $text", ({ nextAttempt, text }) => {
+])("shows that the next attempt is $text", ({ nextAttempt, text }) => {
   expect(progressLines({ ...progress, nextAttempt }, colours)).toContain(text);
 });
 
@@ -74,7 +74,7 @@ it("shows the address of the page", () => {
   expect(written[0]).toBe(`00:00.000  the page: ${page}\n`);
 });
 
-it("logs a line now and then, and for each kill", () => {
+it("logs a line periodically, and for each kill", () => {
   const written: string[] = [];
   const view = new LogView((line) => written.push(line));
   const at = (elapsed: number, killed = 2): void => view.show({ ...progress, elapsed, killed });
@@ -89,7 +89,7 @@ it("logs a line now and then, and for each kill", () => {
   expect(stamps).toEqual(["00:00.000", "00:02.000", "00:02.001", "00:04.001"]);
 });
 
-it("is content where all is as it must be", () => {
+it("reports success for a correct run", () => {
   const summary = summaryOf(outcome, 7);
   expect(summary).toMatchObject({ seed: 7, elapsed: 12_345, killed: 2, duplicates: 7, faults: [] });
   const lines = summaryLines(summary, colours);
@@ -114,7 +114,7 @@ it.each([
     wrong: { progress: { ...progress, received: { ...progress.received, overlaps: 1 } } },
     fault: "overlaps: 1, must be 0",
   },
-])("says '$fault'", ({ wrong, fault }) => {
+])("reports '$fault'", ({ wrong, fault }) => {
   const summary = summaryOf({ ...outcome, ...wrong }, 7);
   expect(summary.faults).toEqual([fault]);
   expect(summaryLines(summary, colours).at(-1)).toBe(fault);
@@ -139,12 +139,12 @@ it("counts only committed and missing messages as lost after a stop", () => {
   );
 });
 
-it("names neither orders nor messages that are left when none are", () => {
+it("omits remaining orders and messages when there are none", () => {
   const lines = summaryLines(summaryOf(outcome, 7), colours).join("\n");
   expect(lines).not.toMatch(/waiting|not placed/);
 });
 
-it("tells the story of each overlap, in words and as data", () => {
+it("describes each overlap, in words and as data", () => {
   const overlap: Overlap = {
     id: "m-1",
     earlier: { attempt: 2, sender: "worker-1", fault: "hang" },

@@ -33,7 +33,7 @@ it("lists a started process until it has ended", async () => {
   expect(table.alive()).toEqual([]);
 });
 
-it("starts nothing once it leads no more", async () => {
+it("starts nothing once it no longer leads", async () => {
   const { table, listed, fence } = fenced(() => false);
   const child = fence.start(LAUNCH);
   expect(child.pid).toBeUndefined();

@@ -37,7 +37,7 @@ processes:
   typo: { command: typo, restart: Never }
 `;
 
-it("tells one line per change", async () => {
+it("prints one line per change", async () => {
   const fake = new FakeSupervisor(programs);
   fake.apply(MANIFEST);
   await fake.clock.step(2_060);
@@ -65,7 +65,7 @@ it("tells one line per change", async () => {
   ]);
 });
 
-it("reports a mistake in an edit, and that nothing changes", () => {
+it("reports a mistake in an edit, and that nothing changed", () => {
   const fake = new FakeSupervisor(programs);
   const at = fake.clock.monotonic();
   const source = "grace: 3";
@@ -99,7 +99,7 @@ it("reports the other events of a supervisor", () => {
   ]);
 });
 
-it("paints only if asked to", async () => {
+it("uses colours only on request", async () => {
   const fake = new FakeSupervisor(programs);
   fake.apply("processes: { typo: { command: typo, restart: Never } }");
   await fake.clock.step(0);

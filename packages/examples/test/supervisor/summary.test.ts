@@ -50,7 +50,7 @@ it("keeps the newest ten waits and their numbers", async () => {
   expect(lines).toHaveLength(17);
 });
 
-it("says so if a process is left", () => {
+it("reports a process that is still running", () => {
   const palette = createPalette(false);
   const lines = summaryLines(new Map(), { elapsed: 1, left: 2, room: 80, palette });
   expect(lines.at(-1)).toBe("2 processes are still running!");

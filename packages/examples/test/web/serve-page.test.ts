@@ -47,7 +47,7 @@ async function ask(url: string, { body, ...question }: Question) {
 }
 
 describe("an action of a page", () => {
-  it("is done for the page itself, which gets a sentence", async () => {
+  it("is done for the page itself, which gets a message", async () => {
     await using server = await world();
     const { origin } = new URL(server.url);
     const question = { method: "POST", path: "/act?name=a%20b", headers: { origin } };
@@ -87,7 +87,7 @@ describe("an action of a page", () => {
     { method: "POST", path: "/state", allow: "GET, HEAD" },
     { method: "POST", path: "/", allow: "GET, HEAD" },
     { method: "DELETE", path: "/", allow: "GET, HEAD" },
-  ])("is not an answer to $method $path", async ({ method, path, allow }) => {
+  ])("does not respond to $method $path", async ({ method, path, allow }) => {
     await using server = await world();
     const { origin } = new URL(server.url);
     const answer = await ask(server.url, { method, path, headers: { origin } });

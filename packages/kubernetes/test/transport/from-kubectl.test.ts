@@ -71,7 +71,7 @@ describe("fromKubectl", () => {
     transport.closeIdle?.();
   });
 
-  it("takes the namespace default where the context names none, as kubectl does", () => {
+  it("uses the namespace default if the context has none, like kubectl", () => {
     using program = fakeKubectl();
     program.say("view", view({ url: "https://a" }, {}).replace(/,"namespace":"team-a"/, ""));
     expect(fromKubectl({ kubectl: program.kubectl }).namespace).toBe("default");
@@ -107,7 +107,7 @@ describe("fromKubectl", () => {
     expect(program.calls()).toEqual([VIEW, VIEW]);
   });
 
-  it("reads a token file, again after 30 minutes, and names it when it is gone", async () => {
+  it("reads a token file, again after 30 minutes, and names it when it is missing", async () => {
     using program = fakeKubectl();
     const clock = new FakeClock();
     await using server = await serve();
@@ -133,7 +133,7 @@ describe("fromKubectl", () => {
 
   const plugin = { exec: { command: "aws-iam", apiVersion: "client.authentication.k8s.io/v1" } };
 
-  it("creates tokens of a service account where a plugin makes the credentials", async () => {
+  it("creates tokens of a service account if a plugin provides the credentials", async () => {
     using program = fakeKubectl();
     await using server = await serve();
     program.say("view", view(server, plugin));
@@ -147,7 +147,7 @@ describe("fromKubectl", () => {
     );
   });
 
-  it("names the next step if a plugin makes the credentials", () => {
+  it("names the next step if a plugin provides the credentials", () => {
     using program = fakeKubectl();
     program.say("view", view({ url: "https://a" }, plugin));
     expect(() => fromKubectl({ kubectl: program.kubectl })).toThrow(
@@ -196,7 +196,11 @@ describe("fromKubectl", () => {
       view({ url: "https://a" }, {}, { "proxy-url": "http://b" }),
       "does not support a proxy",
     ],
-    ["a password", view({ url: "https://a" }, { username: "a", password: TOKEN }), "or a password in the kubeconfig"],
+    [
+      "a password",
+      view({ url: "https://a" }, { username: "a", password: TOKEN }),
+      "or a password in the kubeconfig",
+    ],
     [
       "an address with a password",
       view({ url: `https://a:${TOKEN}@b` }, {}),
@@ -215,7 +219,7 @@ describe("fromKubectl", () => {
     expect(String(error)).toContain(message);
   });
 
-  it("says that kubectl is missing", () => {
+  it("reports that kubectl is missing", () => {
     expect(() => fromKubectl({ kubectl: "/nowhere/kubectl" })).toThrow(
       "/nowhere/kubectl was not found: install kubectl, or check PATH",
     );

@@ -147,7 +147,7 @@ describe("inCluster", () => {
     expect(transport.description).toBe("https://[fd00::1]:6443 (service account)");
   });
 
-  it("says where it works when it is called elsewhere", () => {
+  it("names its requirement when called outside a pod", () => {
     expect(() => inCluster({ env: {} })).toThrow(
       "inCluster() works in a pod only: KUBERNETES_SERVICE_HOST is not set. Use fromKubectl() elsewhere",
     );

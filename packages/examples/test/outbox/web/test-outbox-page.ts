@@ -74,7 +74,7 @@ export function testOutboxPage(): void {
       expect(problems).toEqual([]);
     });
 
-    it("kills the worker of a button, and says so", async ({ expect }) => {
+    it("kills the worker of a button, and reports it", async ({ expect }) => {
       await using world = await outboxPage();
       await using visitor = await visit(world.url);
       const { page, problems } = visitor;
@@ -91,7 +91,7 @@ export function testOutboxPage(): void {
     });
 
     it.for(["database", "receiver"] as const)(
-      "takes the %s away and brings it back",
+      "disconnects the %s and reconnects it",
       async (name, { expect }) => {
         await using world = await outboxPage();
         await using visitor = await visit(world.url);
@@ -113,7 +113,7 @@ export function testOutboxPage(): void {
       },
     );
 
-    it("replays the dead, and offers it only when there are some", async ({ expect }) => {
+    it("replays dead messages, and offers it only when there are some", async ({ expect }) => {
       await using world = await outboxPage();
       await using visitor = await visit(world.url);
       const { page, problems } = visitor;
@@ -125,7 +125,7 @@ export function testOutboxPage(): void {
       expect(problems).toEqual([]);
     });
 
-    it("says why a button had no effect", async ({ expect }) => {
+    it("shows why a button had no effect", async ({ expect }) => {
       await using world = await outboxPage();
       await using visitor = await visit(world.url);
       const { page } = visitor;
