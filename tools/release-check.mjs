@@ -38,7 +38,7 @@ export function problemsOfRelease({ repository, versions, changelog, tag, report
       : changes
           .filter(({ path, name }) => !isInternal(path) && !names(section, name))
           .map(
-            ({ path, name, kind }) => `${path}: \`${name}\` ${kind}; CHANGELOG.md does not say so`,
+            ({ path, name, kind }) => `${path}: \`${name}\` ${kind}; CHANGELOG.md does not name it`,
           )),
     ...(isPatch(lastVersion, version)
       ? changes

@@ -97,7 +97,7 @@ export class Outbox<Tx extends object> {
     requireFunction("work", work);
     if (this.#transaction === undefined)
       throw new TypeError(
-        "options.transaction is missing: save in your own, and call committed(tx)",
+        "options.transaction is missing: pass it, or save in your own transaction and call committed(tx)",
       );
     let last: Tx | undefined; // Of several, if a transaction that lost a race is run again.
     const value = await this.#transaction((tx) => {

@@ -183,7 +183,7 @@ describe("the signal of run", () => {
   const reasons = [undefined, null, 0, "", new Error("stop")].map((reason) => ({ reason }));
 
   it.each(reasons)(
-    "ends the run at once with $reason and has no listener left",
+    "ends the run at once with $reason and leaves no listener",
     async ({ reason }) => {
       const stop = new AbortController();
       clock.afterFunc(10, () => stop.abort(reason));
@@ -213,7 +213,7 @@ describe("the signal of run", () => {
     },
   );
 
-  it("has no listener left when the function ends", async () => {
+  it("leaves no listener when the function ends", async () => {
     const { signal } = new AbortController();
     await clock.run(() => clock.sleep(1), { signal });
     await clock.run(() => Promise.reject(new Error("mine")), { signal }).catch(() => {});
@@ -221,7 +221,7 @@ describe("the signal of run", () => {
   });
 
   it.each(["run", "waitForWaiters"] as const)(
-    "may lack throwIfAborted, as the signals of older libraries do: %s",
+    "may lack throwIfAborted, like the signals of older libraries: %s",
     async (verb) => {
       const signal = Object.assign(new EventTarget(), {
         aborted: false,
@@ -448,7 +448,7 @@ describe("a deadlock", () => {
     expect(await run).toBe("done");
   });
 
-  it("is measured from the begin and from the end of a hold", async () => {
+  it("is measured from the start and from the end of a hold", async () => {
     const holds: Disposable[] = [];
     const began = performance.now();
     const outcome = clock.run(never, { stallMs: 40 });
@@ -466,7 +466,7 @@ describe("a deadlock", () => {
     await expect(clock.step(1, { stallMs: 3 })).rejects.toMatchObject({ facts: { stalled: 3 } });
   });
 
-  it("is not waited for when stallMs is 0", async () => {
+  it("is reported without a wait when stallMs is 0", async () => {
     let later = false;
     const timer = setTimeout(() => (later = true), 1_000);
     await expect(clock.run(never, { stallMs: 0 })).rejects.toBeInstanceOf(DeadlockError);

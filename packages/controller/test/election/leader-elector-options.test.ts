@@ -78,12 +78,12 @@ describe("options (TestLeaderElectionConfigValidation)", () => {
   it.each<[unknown, Error]>([
     [null, new TypeError("options must be an object, got null")],
     [{ ref: "no" }, new TypeError('options.ref must be true or false, got "no"')],
-  ])("refuses the run options %o, by a rejection", async (options, error) => {
+  ])("rejects the run options %o", async (options, error) => {
     const { signal } = new AbortController();
     await expect(elector({}).run(signal, options as never)).rejects.toThrow(error);
   });
 
-  it("refuses a signal that is none, by a rejection", async () => {
+  it("rejects a value that is not a signal", async () => {
     await expect(elector({}).run(5 as never)).rejects.toThrow(
       new TypeError("signal must be an AbortSignal, got 5"),
     );

@@ -13,7 +13,7 @@ export function collectionPath(resource: Resource, namespace?: string): string {
   if (namespace === undefined) return `${root}/${plural}`;
   if (scope === "Cluster")
     throw new RangeError(
-      `namespace must be left out for a ${resource.kind}, which belongs to no namespace, got ${JSON.stringify(namespace)}`,
+      `namespace must be left out for a ${resource.kind}, which is cluster-scoped, got ${JSON.stringify(namespace)}`,
     );
   requireNamespace("namespace", namespace);
   return `${root}/namespaces/${namespace}/${plural}`;

@@ -44,7 +44,7 @@ export function readView(output: string): KubectlView {
     );
   if (cluster["proxy-url"] !== undefined || user?.["username"] !== undefined)
     throw new Error(
-      "fromKubectl() takes no proxy and no password from a kubeconfig: use atUrl() and kubectl proxy",
+      "fromKubectl() does not support a proxy or a password in the kubeconfig: use atUrl() and kubectl proxy",
     );
   const parts: TlsParts = {
     ca: data(cluster, "certificate-authority-data"),
@@ -68,7 +68,7 @@ function parse(output: string): Entry {
   try {
     return (JSON.parse(output) ?? {}) as Entry;
   } catch {
-    throw new Error("kubectl config view gave no JSON: check the version of kubectl");
+    throw new Error("kubectl config view printed no JSON: check the version of kubectl");
   }
 }
 

@@ -64,7 +64,7 @@ describe("an informer", () => {
       expect(cluster.watch(Greeting, { indexes: { length } as never })).toBe(all);
       expect(all.by("length", "8")).toHaveLength(4);
       expect(() => cluster.watch(Greeting, { indexes: { length: () => [] } })).toThrow(
-        'options.indexes["length"] must be the function that the informer has under this name',
+        'options.indexes["length"] must be the function that the informer already uses for this name',
       );
       expect(() => all.by("size", "8")).toThrow(
         'index must be one of the informer (text, length), got "size"',
@@ -73,15 +73,15 @@ describe("an informer", () => {
 
   it("refuses names that its resource cannot have, and namespaces that it does not watch", () =>
     withGreetings((_, all, two) => {
-      expect(() => all.get("ann")).toThrow("a Greeting belongs to a namespace");
-      expect(() => all.get({ name: "ann" })).toThrow("a Greeting belongs to a namespace");
+      expect(() => all.get("ann")).toThrow("a Greeting is namespaced");
+      expect(() => all.get({ name: "ann" })).toThrow("a Greeting is namespaced");
       expect(() => all.get("a/../b")).toThrow("name must be");
       const message = 'namespace must be one that the informer watches (a, b), got "c"';
       expect(() => two.get("c/cat")).toThrow(message);
       expect(() => two.list("c")).toThrow(message);
     }));
 
-  it("hands out frozen objects with their kind and without managedFields", () =>
+  it("returns frozen objects with their kind and without managedFields", () =>
     withGreetings((_, all) => {
       const ann = all.get("a/ann");
       expect(ann).toMatchObject({ apiVersion: "example.org/v1", kind: "Greeting" });
@@ -90,7 +90,7 @@ describe("an informer", () => {
       expect(() => Object.assign(ann?.metadata ?? {}, { name: "bob" })).toThrow(TypeError);
     }));
 
-  it("fails with the error of a transform, and goes on when that works again", async () => {
+  it("fails with the error of a transform, and continues when that works again", async () => {
     const world = new World();
     let isBroken = true;
     await world.run(async () => {
@@ -154,7 +154,7 @@ describe("an informer", () => {
     expect(() => cluster.watch(Greeting, options as WatchOptions<GreetingObject>)).toThrow(message);
   });
 
-  it("is not made of options that an index function refuses", () =>
+  it("is not created if an index function fails", () =>
     withGreetings(({ cluster }, all) => {
       const indexes = { bad: () => "text" as never };
       expect(() => cluster.watch(Greeting, { indexes })).toThrow(
@@ -181,7 +181,7 @@ function collecting<Event>(format: (event: Event) => string) {
 const asText = (key: string): string => key;
 
 describe("a source", () => {
-  it("replays the cached objects with priority -10, then gives live changes, until its signal aborts", () =>
+  it("replays the cached objects with priority -10, then reports live changes, until its signal aborts", () =>
     withGreetings(async ({ others, clock }, all, two) => {
       const stop = new AbortController();
       const keys = collecting(asText);
@@ -207,7 +207,7 @@ describe("a source", () => {
       expect(keys.events).toHaveLength(2);
     }));
 
-  it("asks when, and maps with to; an error of when wakes the key, one of to is reported", () =>
+  it("filters with when and maps with to; an error of when enqueues the key, an error of to is reported", () =>
     withGreetings((_, all) => {
       const keys = collecting(asText);
       const source = all.source({
@@ -227,7 +227,7 @@ describe("a source", () => {
       expect(keys.errors.map(String)).toEqual(["Error: when", "Error: to"]);
     }));
 
-  it("keeps the cache and its other listeners going when one of them fails", () =>
+  it("keeps the cache and its other listeners running when one of them fails", () =>
     withGreetings(async ({ others, clock, stop }, all) => {
       const broken = collecting(asText);
       const whole = collecting(asText);

@@ -43,7 +43,7 @@ describe("setCondition", () => {
     expect(setCondition(conditions, update, clock)).toBe(conditions);
   });
 
-  it("tells whole seconds", async () => {
+  it("writes whole seconds", async () => {
     const late = new FakeClock({ now: 1_999 });
     expect(setCondition([], ready, late)[0]?.lastTransitionTime).toBe("1970-01-01T00:00:01Z");
   });

@@ -45,7 +45,7 @@ describe("runOperator", () => {
     await world.end();
   });
 
-  it("hands the setup all that an operator needs, once, and starts work once per term", async () => {
+  it("calls setup once with all parts of an operator, and starts work once per term", async () => {
     const contexts: OperatorContext[] = [];
     const tokens: number[] = [];
     const replica = world.start("a", {
@@ -176,7 +176,7 @@ describe("runOperator", () => {
     [
       "no namespace",
       { transport: { send: () => {} } },
-      "options.leaderElection.namespace must be set: options.transport names no namespace",
+      "options.leaderElection.namespace must be set: options.transport has no namespace",
     ],
     [
       "a bad namespace",
@@ -217,13 +217,13 @@ describe("runOperator", () => {
     await world.end();
   });
 
-  it("rejects a signal that is none", async () => {
+  it("rejects a value that is not a signal", async () => {
     const options = { name: "a", transport: world.api.transport, setup: () => () => [] };
     const running = runOperator({ ...options, leaderElection: false }, 5 as never);
     await expect(running).rejects.toThrow("signal must be an AbortSignal, got 5");
   });
 
-  it("rejects work that is none", async () => {
+  it("rejects a value that is not work", async () => {
     for (const work of [5, [{ name: "x" }]]) {
       const setup = (): never => (() => work) as never;
       const replica = world.start("a", { setup, leaderElection: false });
@@ -257,7 +257,7 @@ describe("replicas of an operator", () => {
     await world.end();
   });
 
-  it("take over from one that is gone when its lease is over, not before", async () => {
+  it("take over from a dead one when its lease has expired, not before", async () => {
     await world.greet("ann");
     const a = world.start("a");
     world.start("b");
@@ -292,7 +292,7 @@ describe("replicas of an operator", () => {
     expect([a.error, b.error, world.overlaps()]).toEqual([undefined, undefined, []]);
   });
 
-  it("survive an API server that is away for longer than the lease", async () => {
+  it("survive an API server that is unreachable for longer than the lease", async () => {
     await world.greet("ann");
     world.workTime = 60_000;
     const a = world.start("a");

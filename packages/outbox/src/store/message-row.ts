@@ -19,7 +19,7 @@ class Columns {
   }
 
   text(column: string): string {
-    return this.#read<string>(column, "no text", (value) => typeof value === "string");
+    return this.#read<string>(column, "not text", (value) => typeof value === "string");
   }
 
   textOrNone(column: string): string | undefined {
@@ -36,7 +36,7 @@ class Columns {
 
   number(column: string, least: number = Number.NEGATIVE_INFINITY): number {
     const isAllowed = (value: unknown): boolean => Number.isFinite(value) && Number(value) >= least;
-    return this.#read<number>(column, `no number of at least ${least}`, isAllowed);
+    return this.#read<number>(column, `not a number of at least ${least}`, isAllowed);
   }
 
   instantOrNone(column: string): number | undefined {
@@ -44,7 +44,7 @@ class Columns {
   }
 
   status(column: string): MessageStatus {
-    return this.#read<MessageStatus>(column, "no status", (value) => STATUSES.includes(value));
+    return this.#read<MessageStatus>(column, "not a status", (value) => STATUSES.includes(value));
   }
 
   json(column: string): unknown {
