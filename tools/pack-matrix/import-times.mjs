@@ -44,21 +44,21 @@ export async function importTimes(folder, entries, packages) {
   const medianOf = (form, entry) =>
     medians(jobs.find((job) => job.form === form && job.entry === entry)?.times ?? []);
   const loads = [before, loadavg()[0] ?? 0].map((load) => load.toFixed(1)).join(" to ");
+  const empty = { bundle: medianOf("bundle", EMPTY), small: medianOf("small", EMPTY) };
   return [
-    `\nimport() in a process of its own: median of ${ROUNDS} beyond an empty module, in ms; load ${loads}`,
-    row("", ["bundle cpu", "wall", "small cpu", "wall", "small/bundle cpu", "wall"]),
+    `\nimport() in a process of its own, medians of ${ROUNDS} rounds; load ${loads}`,
+    `an empty module takes ${empty.bundle.cpu.toFixed(1)} ms of processor time, ${empty.bundle.wall.toFixed(1)} ms in all`,
+    "beyond it, in ms (and as a ratio to it), for the bundle and for the small files of tsc:",
+    row("", ["bundle: cpu", "wall", "small: cpu", "wall", "small/bundle"]),
     ...entries.map((entry) => {
-      const [bundled, files] = ["bundle", "small"].map((form) =>
-        beyond(medianOf(form, entry), medianOf(form, EMPTY)),
-      );
-      return row(entry, cells(/** @type {Time} */ (bundled), /** @type {Time} */ (files)));
+      const [bundle, small] = [medianOf("bundle", entry), medianOf("small", entry)];
+      const ratio = (small.cpu - empty.small.cpu) / (bundle.cpu - empty.bundle.cpu);
+      return row(entry, [
+        ...beyond(bundle, empty.bundle),
+        ...beyond(small, empty.small),
+        `${ratio.toFixed(1)} x`,
+      ]);
     }),
-    row("the empty module itself", [
-      ...[medianOf("bundle", EMPTY), medianOf("small", EMPTY)].flatMap(({ cpu, wall }) => [
-        cpu.toFixed(1),
-        wall.toFixed(1),
-      ]),
-    ]),
   ];
 }
 
@@ -92,19 +92,15 @@ function medians(times) {
   return { cpu: median(times.map(({ cpu }) => cpu)), wall: median(times.map(({ wall }) => wall)) };
 }
 
-function beyond(time, empty) {
-  return { cpu: time.cpu - empty.cpu, wall: time.wall - empty.wall };
-}
-
 /**
- * @param {Time} bundled
- * @param {Time} files
+ * @param {Time} time
+ * @param {Time} empty
  */
-function cells(bundled, files) {
-  return [
-    ...[bundled.cpu, bundled.wall, files.cpu, files.wall].map((time) => time.toFixed(1)),
-    ...[files.cpu / bundled.cpu, files.wall / bundled.wall].map((ratio) => `${ratio.toFixed(1)} x`),
-  ];
+function beyond(time, empty) {
+  return /** @type {const} */ (["cpu", "wall"]).map((kind) => {
+    const difference = (time[kind] - empty[kind]).toFixed(1);
+    return `${difference} (${(time[kind] / empty[kind]).toFixed(1)} x)`;
+  });
 }
 
 function row(name, values) {

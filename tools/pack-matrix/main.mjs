@@ -48,6 +48,7 @@ process.exitCode = results > 0 && failures === 0 ? 0 : 1;
 
 async function tryManager(manager, url) {
   for (const { manifest } of packages) await tryAlone(manager, url, manifest);
+  if (manager.plugAndPlay !== undefined) return;
   for (const project of projects) await tryProject(manager, url, project);
 }
 
@@ -55,7 +56,7 @@ async function tryAlone(manager, url, manifest) {
   const home = join(folder, manager.name, manifest.name);
   await line(`${manager.name}  alone     ${manifest.name}`, async () => {
     await install(manager, url, home, { [manifest.name]: manifest.version });
-    return loadAlone(home, manifest);
+    return loadAlone(home, manifest, manager.plugAndPlay);
   });
 }
 

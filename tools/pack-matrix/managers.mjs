@@ -12,6 +12,7 @@ const MINUTES = 60_000;
  * @typedef {object} Manager
  * @property {string} name
  * @property {boolean} needsResolutions - whether it stops if the registry lacks an optional package of another platform
+ * @property {string[]} [plugAndPlay] - for Node, if it writes no node_modules: then `require` of an ES module fails
  * @property {(folder: string, registry: string, caches: string) => Promise<void>} install - `caches` is for what a
  * manager would otherwise take for the same version of an earlier run
  */
@@ -28,12 +29,8 @@ export function managers() {
       }),
       needsResolutions: true,
     },
-    {
-      ...manager("@yarnpkg/cli-dist@4.18.1", ["yarn", "install", "--no-immutable"], yarnrc, {
-        YARN_CACHE_FOLDER: "yarn-4",
-      }),
-      needsResolutions: true,
-    },
+    yarn4("node-modules"),
+    { ...yarn4("pnp"), plugAndPlay: ["--require", "./.pnp.cjs", "--loader", "./.pnp.loader.mjs"] },
     manager("bun@1.4.5", ["bun", "install"], npmrc, { BUN_INSTALL_CACHE_DIR: "bun" }),
   ];
 }
@@ -68,23 +65,33 @@ function manager(spec, command, configure, variables = {}) {
   };
 }
 
+/** @param {"node-modules" | "pnp"} linker */
+function yarn4(linker) {
+  const command = ["yarn", "install", "--no-immutable"];
+  const variables = { YARN_CACHE_FOLDER: `yarn-4-${linker}` };
+  const yarn = manager("@yarnpkg/cli-dist@4.18.1", command, yarnrc(linker), variables);
+  return { ...yarn, name: `${yarn.name} ${linker}`, needsResolutions: true };
+}
+
 function npmrc(folder, registry) {
   writeFileSync(join(folder, ".npmrc"), `@holdfast:registry=${registry}\n`);
   // Ours alone: this folder is not part of a workspace around it.
   writeFileSync(join(folder, "pnpm-workspace.yaml"), "packages: []\nstrictDepBuilds: false\n");
 }
 
-function yarnrc(folder, registry) {
-  const lines = [
-    "nodeLinker: node-modules",
-    "enableTelemetry: false",
-    "enableGlobalCache: false",
-    "httpTimeout: 300000",
-    "networkConcurrency: 8",
-    "npmMinimalAgeGate: 0",
-    'unsafeHttpWhitelist: ["127.0.0.1"]',
-    `npmScopes: { holdfast: { npmRegistryServer: "${registry}" } }`,
-  ];
-  writeFileSync(join(folder, ".yarnrc.yml"), `${lines.join("\n")}\n`);
-  writeFileSync(join(folder, "yarn.lock"), "");
+function yarnrc(linker) {
+  return (folder, registry) => {
+    const lines = [
+      `nodeLinker: ${linker}`,
+      "enableTelemetry: false",
+      "enableGlobalCache: false",
+      "httpTimeout: 300000",
+      "networkConcurrency: 8",
+      "npmMinimalAgeGate: 0",
+      'unsafeHttpWhitelist: ["127.0.0.1"]',
+      `npmScopes: { holdfast: { npmRegistryServer: "${registry}" } }`,
+    ];
+    writeFileSync(join(folder, ".yarnrc.yml"), `${lines.join("\n")}\n`);
+    writeFileSync(join(folder, "yarn.lock"), "");
+  };
 }

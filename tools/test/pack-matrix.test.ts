@@ -13,9 +13,9 @@ const namesOf = (starts: string[]) =>
 
 describe("the arguments of the matrix", () => {
   it("choose package managers by the start of their names, and all of them by default", () => {
-    expect(namesOf([])).toEqual(["npm", "pnpm", "yarn", "yarn", "bun"]);
-    expect(namesOf(["yarn", "b"])).toEqual(["yarn", "yarn", "bun"]);
-    expect(namesOf(["yarn 4"])).toEqual(["yarn"]);
+    expect(namesOf([])).toEqual(["npm", "pnpm", "yarn", "yarn", "yarn", "bun"]);
+    expect(namesOf(["yarn 1", "b"])).toEqual(["yarn", "bun"]);
+    expect(namesOf(["yarn 4"])).toEqual(["yarn", "yarn"]);
   });
 
   it("ask for the import times", () => {
