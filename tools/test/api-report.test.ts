@@ -63,7 +63,7 @@ describe("the report of an entry point", () => {
     ]);
   });
 
-  it("says of /internal that it is not public", () => {
+  it("marks /internal as not public", () => {
     const report = reportsOf([entry("@t/low/internal", "low/index.d.ts")]).get(
       "@t/low/internal.txt",
     );

@@ -27,7 +27,7 @@ it(`an operator holds in ${worlds} worlds from seed ${first} on`, {
   console.log(`${worlds} worlds:`, sums);
 });
 
-it("comes to the same for the same seed", async () => {
+it("gives the same result for the same seed", async () => {
   const once = await new SimulatedWorld(first).run();
   expect(await new SimulatedWorld(first).run()).toEqual(once);
 });

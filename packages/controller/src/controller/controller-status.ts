@@ -46,7 +46,7 @@ export interface SourceStatus {
   readonly lastError: ErrorStatus | undefined;
 }
 
-/** The keys that a controller had left when its `run` settled. Later ends of reconciles do not change it. */
+/** The keys that a controller left unfinished when its `run` settled. Reconciles that end later do not change it. */
 export interface ControllerDrain<Item = string> {
   /** Whether every key that was queued or in flight is done. A key that the stop interrupted is not. */
   readonly finished: boolean;
@@ -86,6 +86,6 @@ export interface ControllerStatus<Item = string> {
   readonly lastError: ReconcileErrorStatus | undefined;
   /** Its sources, in the order of the option. */
   readonly sources: readonly SourceStatus[];
-  /** The keys left when it stopped; undefined until then. */
+  /** The keys left unfinished when it stopped; undefined until then. */
   readonly drain: ControllerDrain<Item> | undefined;
 }

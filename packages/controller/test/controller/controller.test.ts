@@ -100,7 +100,7 @@ async function end({
 }
 
 describe("a reconcile", () => {
-  it("that returns is forgotten, that fails comes back with the limiter's delays", async () => {
+  it("forgets a key after success, and retries it with the limiter's delays after failures", async () => {
     let failures = 3;
     const { clock, stop, controller, run, since } = setUp({
       reconcile: () => {
@@ -126,7 +126,7 @@ describe("a reconcile", () => {
     await end({ clock, stop, running });
   });
 
-  it("comes back when its result or its error says so", async () => {
+  it("runs again when its result or its error asks for it", async () => {
     const answers: (() => { requeueAfter: number } | undefined)[] = [
       () => ({ requeueAfter: 100 }),
       () => {
@@ -153,7 +153,7 @@ describe("a reconcile", () => {
     await end({ clock, stop, running });
   });
 
-  it("is asked by a request that can be copied, but for the signal", async () => {
+  it("receives a request that can be copied, except for the signal", async () => {
     const copies: unknown[] = [];
     const clock = new FakeClock();
     const stop = new AbortController();
@@ -170,7 +170,7 @@ describe("a reconcile", () => {
     await end({ clock, stop, running });
   });
 
-  it("begins after the code that calls run, so that it may end its controller", async () => {
+  it("begins after the code that calls run, so it may stop its controller", async () => {
     const { clock, stop, controller, run, since } = setUp({
       workers: 2,
       reconcile: () => stop.abort(),
@@ -189,7 +189,7 @@ describe("a reconcile", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("that asks for itself at once leaves the event loop its turns", async () => {
+  it("that requeues itself at once lets the event loop turn", async () => {
     const { clock, stop, controller, run, since } = setUp({
       reconcile: () => ({ requeueAfter: 0 }),
     });
@@ -250,7 +250,7 @@ describe("a reconcile", () => {
     },
   );
 
-  it("is given up after maxRetries, and starts afresh afterwards", async () => {
+  it("is given up after maxRetries, and counts from 1 afterwards", async () => {
     const error = new Error("broken");
     const gaveUp: unknown[] = [];
     const { clock, stop, controller, run, since } = setUp({
@@ -319,7 +319,7 @@ describe("failures", () => {
     await end({ clock, stop, running });
   });
 
-  it("are those of the limiter, also if other code counts some", async () => {
+  it("are those of the limiter, even if other code counts some", async () => {
     const clock = new FakeClock();
     const limiter = new ExponentialLimiter({ clock });
     limiter.when("a");
@@ -340,7 +340,7 @@ describe("failures", () => {
     await end({ clock, stop, running });
   });
 
-  it("with a delay of their own advance the back-off", async () => {
+  it("with their own delay advance the back-off", async () => {
     const { clock, stop, controller, run, since } = setUp({
       reconcile: ({ attempt }) => {
         if (attempt === 1) throw new RetryAfterError(100);
@@ -425,7 +425,7 @@ describe("failures", () => {
 });
 
 describe("a timeout", () => {
-  it("aborts the signal, and the key comes back", async () => {
+  it("aborts the signal, and the key is retried", async () => {
     const reasons: unknown[] = [];
     const { clock, stop, controller, run, since } = setUp({
       timeout: 50,
@@ -488,7 +488,7 @@ describe("a timeout", () => {
     await end({ clock, stop, running });
   });
 
-  it("is aborted in time for a signal that is looked at late", async () => {
+  it("aborts on time a signal that is read late", async () => {
     let late: readonly AbortSignal[] = [];
     let settle = (): void => {};
     const { clock, stop, controller, run } = setUp({
@@ -635,7 +635,7 @@ describe("stopping", () => {
     expect(controller.status().drain?.finished).toBe(true);
   });
 
-  it("runs nothing for a signal that has aborted", async () => {
+  it("runs nothing if the signal is already aborted", async () => {
     const { clock, stop, controller, run, since } = setUp();
     controller.add("a");
     stop.abort();
@@ -645,7 +645,7 @@ describe("stopping", () => {
     expect(controller.status().drain?.queued).toEqual(["a"]);
   });
 
-  it("keeps nothing that is added after the end, also not for later", async () => {
+  it("ignores items added after the end, delayed ones too", async () => {
     const { clock, stop, controller, run } = setUp();
     const running = run();
     await end({ clock, stop, running });
@@ -654,7 +654,7 @@ describe("stopping", () => {
     expect(controller.status().queue).toEqual({ size: 0, delayed: 0, inFlight: 0 });
   });
 
-  it("begins with a disposal, so that a run in the same moment comes too late", async () => {
+  it("begins with the disposal: a run right after it is rejected", async () => {
     const { clock, controller, run, since } = setUp();
     controller.add("a");
     const disposals = [controller[Symbol.asyncDispose](), controller[Symbol.asyncDispose]()];
@@ -666,7 +666,7 @@ describe("stopping", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("happens at disposal, also before a run, and a run comes once", async () => {
+  it("happens at disposal, even before a run, and a controller runs once", async () => {
     const { clock, controller, run } = setUp();
     const running = run();
     await expect(run()).rejects.toThrow(`controller "test" has already run; create a new one`);
@@ -684,7 +684,7 @@ describe("stopping", () => {
 });
 
 describe("pausing", () => {
-  it("starts no key until it is resumed, also no key handed out at that moment", async () => {
+  it("starts no key until it is resumed, not even one taken at that moment", async () => {
     const { clock, stop, controller, run, since } = setUp();
     const running = run();
     await clock.step(0);
@@ -729,7 +729,7 @@ describe("pausing", () => {
     expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
   });
 
-  it("gives back the latest item of a key handed out at that moment", async () => {
+  it("puts back the latest item of a key taken at that moment", async () => {
     const { clock, stop, controller } = setUpVersions({ reconcile: () => undefined });
     const running = controller.run(stop.signal);
     await clock.step(0);
@@ -823,7 +823,7 @@ describe("errors of user code", () => {
       }),
     ],
     [
-      "a delay that is no number",
+      "a delay that is not a number",
       () =>
         Promise.reject(
           Object.assign(new Error("odd"), { code: new RetryAfterError(0).code, after: Number.NaN }),
@@ -848,7 +848,7 @@ describe("errors of user code", () => {
   });
 
   it.each([Number.NaN, 1.1, -0.1, "an error"])(
-    "ends no source: a random that draws %s costs it its jitter",
+    "ends no source: a random that returns %s only removes its jitter",
     async (drawn) => {
       const { logger, lines } = recorder();
       const starts: number[] = [];
@@ -894,7 +894,7 @@ describe("errors of user code", () => {
     };
     expect(lastError).toEqual({
       key: "a",
-      message: "an error that cannot be shown",
+      message: "an error without a readable message",
       at: clock.now(),
     });
     await end({ clock, stop, running });

@@ -18,7 +18,7 @@ export interface GrowthState {
   readonly jitter: (base: number) => number;
 }
 
-/** Checks options and makes the first state of them. */
+/** Checks options and returns the initial state. */
 export function growthState(name: string, options: BackoffOptions): GrowthState {
   requireShapeOptions(name, options);
   const { duration, factor, steps = Number.POSITIVE_INFINITY } = options;
