@@ -65,8 +65,9 @@ export interface EveryOptions {
  *
  * Ticks are due at `start + period`, `start + 2 × period` and so on, where `start` is the first call of
  * `next()`. They do not drift. After a body that outlasts its period, one tick follows at once, the
- * next is on the grid again, and missed ticks are skipped. With `sliding: true` a whole period passes
- * between the end of a body and the next tick.
+ * next is on the grid again, and missed ticks are skipped. A late tick that is less than a microsecond, or a
+ * thousandth of the period, before a point of the grid takes its place, because clocks round. With
+ * `sliding: true` a whole period passes between the end of a body and the next tick.
  *
  * | Event | Result |
  * | --- | --- |
