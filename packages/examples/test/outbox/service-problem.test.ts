@@ -90,7 +90,7 @@ it.each([
   );
 });
 
-// Of a server that answers: embedded.test.ts, where there is one.
+// Of a server that answers: embedded.services.ts, where there is one.
 it("has nothing to say of servers that are not asked for", async () => {
   expect(await serviceProblem(servicesOf({}))).toBe(undefined);
 });
