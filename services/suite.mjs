@@ -50,7 +50,7 @@ function stopOnSignals() {
   for (const [signal, number] of Object.entries(NUMBERS))
     process.on(signal, () => {
       process.exitCode = 128 + number;
-      console.log(`\n${signal}: stopping what was started.`);
+      console.log(`\n${signal}: stopping the started servers.`);
       stop.abort(new Error(signal));
     });
   return stop.signal;

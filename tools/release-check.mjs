@@ -20,7 +20,7 @@ import { repository } from "./site/repository.mjs";
 
 /**
  * @param {Facts} facts
- * @returns {string[]} why this is no release yet
+ * @returns {string[]} why this is not a release yet
  */
 export function problemsOfRelease({ repository, versions, changelog, tag, reports, lastVersion }) {
   const all = [...new Set(Object.values(versions))];
@@ -38,7 +38,7 @@ export function problemsOfRelease({ repository, versions, changelog, tag, report
       : changes
           .filter(({ path, name }) => !isInternal(path) && !names(section, name))
           .map(
-            ({ path, name, kind }) => `${path}: \`${name}\` ${kind}; CHANGELOG.md does not say so`,
+            ({ path, name, kind }) => `${path}: \`${name}\` ${kind}; CHANGELOG.md does not name it`,
           )),
     ...(isPatch(lastVersion, version)
       ? changes

@@ -35,4 +35,4 @@ for (let seed = first; seed < first + runs; seed++) {
     process.exit(1);
   }
 }
-console.log(`Seeds ${first} to ${first + runs - 1} hold.`);
+console.log(`Seeds ${first} to ${first + runs - 1} passed.`);

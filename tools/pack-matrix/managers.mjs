@@ -75,7 +75,7 @@ function yarn4(linker) {
 
 function npmrc(folder, registry) {
   writeFileSync(join(folder, ".npmrc"), `@holdfast:registry=${registry}\n`);
-  // Ours alone: this folder is no part of a workspace around it.
+  // Ours alone: this folder is not part of a workspace around it.
   writeFileSync(join(folder, "pnpm-workspace.yaml"), "packages: []\nstrictDepBuilds: false\n");
 }
 

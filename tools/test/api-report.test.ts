@@ -73,7 +73,7 @@ describe("the report of an entry point", () => {
     ]);
   });
 
-  it("says of /internal that it is not public", () => {
+  it("marks /internal as not public", () => {
     const report = made.get("@t/low/internal.txt");
     expect(report).toMatch(
       /^\/\/ @t\/low\/internal: shared .* not public\. It may change with a minor/,

@@ -39,12 +39,12 @@ describe("adding and taking", () => {
   });
 
   it("refuses an object without keyOf, which would never equal another (solo-io/solo-kit#353)", () => {
-    // @ts-expect-error: keyOf is required where items are no strings
+    // @ts-expect-error: keyOf is required where items are not strings
     const queue = new WorkQueue<object>();
     expect(() => queue.add({})).toThrow(
       new TypeError("the key of an item must be a string, got [object Object]"),
     );
-    // @ts-expect-error: keyOf is required where items are no strings
+    // @ts-expect-error: keyOf is required where items are not strings
     expect(() => new WorkQueue<number>({ name: "numbers" }).add(1)).toThrow(TypeError);
     expect(queue.size).toBe(0);
   });

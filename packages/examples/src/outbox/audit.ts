@@ -99,5 +99,5 @@ export function faultsOf(figures: Audit, isSettled = true): readonly string[] {
   const open = isSettled ? { unplaced, waiting } : {};
   return Object.entries({ ...open, missing, lost, givenUpEarly, twice, phantoms })
     .filter(([, count]) => count !== 0)
-    .map(([name, count]) => `${name}: ${count}, and must be 0`);
+    .map(([name, count]) => `${name}: ${count}, must be 0`);
 }

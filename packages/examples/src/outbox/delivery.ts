@@ -213,7 +213,7 @@ export class Delivery {
   #mourn(departure: Departure, worker: string): void {
     if (departure === "killed") this.#killed++;
     if (departure === "failed") this.#failed++;
-    const text = { killed: "was killed", failed: "ended by itself", stopped: "has stopped" };
+    const text = { killed: "was killed", failed: "exited unexpectedly", stopped: "has stopped" };
     this.#options.onNews(text[departure], worker);
   }
 }

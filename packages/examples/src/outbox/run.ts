@@ -69,7 +69,7 @@ export async function run(options: RunOptions): Promise<number> {
   }
   using end = endOf(options);
   const output = settings.json === "-" ? host.stderr : host.stdout;
-  if (services.database === "pglite") output.write("PGlite starts, which takes some seconds.\n");
+  if (services.database === "pglite") output.write("Starting PGlite; this takes a few seconds.\n");
   await using tables = await ProgramDatabase.open(services);
   return await deliver({ ...options, tables, faults: settings.seed, end });
 }
@@ -98,7 +98,7 @@ function reportFailure(
     host.stderr.write(`port ${settings.port} is taken: choose another with --port\n`);
     return USAGE_ERROR;
   }
-  host.stderr.write(`The program stopped without figures: ${message}\n`);
+  host.stderr.write(`The run failed: ${message}\n`);
   return 1;
 }
 

@@ -30,8 +30,8 @@ function world() {
 }
 
 it.each([
-  { path: "/kill?worker=worker-9", text: 'Worker "worker-9" does not run.' },
-  { path: "/kill", text: 'Worker "" does not run.' },
+  { path: "/kill?worker=worker-9", text: 'Worker "worker-9" is not running.' },
+  { path: "/kill", text: 'Worker "" is not running.' },
   { path: "/take-away?service=database", text: 'Service "database" cannot be taken away.' },
   { path: "/bring-back", text: 'Service "" cannot be taken away.' },
   { path: "/bring-back?service=receiver", text: "The receiver is there already." },
@@ -42,7 +42,7 @@ it.each([
   expect(receiver.state).toBe("there");
 });
 
-it("reports its effect in the answer and in the log", async () => {
+it("reports its effect in the response and in the log", async () => {
   const { said, receiver, post } = world();
   expect(await post("/take-away?service=receiver")).toEqual([
     ...[200, "The receiver was taken away from the workers."],

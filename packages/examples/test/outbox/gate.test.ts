@@ -34,7 +34,7 @@ function visit(gate: Gate): Socket {
   return socket;
 }
 
-it("has the URL of its server with another address", async () => {
+it("has the URL of its server with its own address", async () => {
   await using world = await echo();
   const { gate, port } = world;
   expect(gate.url).toMatch(/^amqp:\/\/user:secret@127\.0\.0\.1:\d+\/host\?heartbeat=5$/);
@@ -51,7 +51,7 @@ it("forwards both ways, and ends one side with the other", async () => {
   await closed(socket);
 });
 
-it("breaks all connections when it takes the server away, and each new one", async () => {
+it("breaks all connections, current and new, when it disconnects the server", async () => {
   await using world = await echo();
   const { gate } = world;
   const socket = visit(gate);
@@ -70,7 +70,7 @@ it("breaks all connections when it takes the server away, and each new one", asy
   another.destroy();
 });
 
-it("closes a connection to a server that is not there", async () => {
+it("closes a connection to a missing server", async () => {
   const world = await echo();
   const { port } = world;
   await world[Symbol.asyncDispose]();
@@ -85,6 +85,6 @@ it.each([
   "postgres:///db?host=/var/run/postgresql",
   "mysql://127.0.0.1/?ssl={}",
   "nonsense",
-])("stands before no server that plain TCP does not reach: %s", async (url) => {
+])("skips a server that plain TCP does not reach: %s", async (url) => {
   expect(await Gate.before(url)).toBe(undefined);
 });

@@ -102,7 +102,7 @@ it.each(secondFaults)("reports overlapping senders and the fault: %s", async (fa
   await attempt.answer();
 });
 
-it("breaks the connections of senders while it is away, and takes them again", async () => {
+it("breaks the connections of senders while it is down, and accepts them again", async () => {
   await using receiver = await Receiver.start({
     ...{ apply: async () => true, seed: undefined, clock: realClock },
   });

@@ -323,7 +323,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
     expect(await page.getByLabel("First delay", { exact: true }).inputValue()).toBe("10000");
   });
 
-  it("says what is wrong with a field, and keeps the last pictures", async () => {
+  it("shows the mistake in a field, and keeps the last pictures", async () => {
     await using visitor = await open("documents/Playground.html");
     const { page, problems } = visitor;
     const before = await pictures(page);
@@ -339,7 +339,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
     expect(problems).toEqual([]);
   });
 
-  it("says what is wrong with a link", async () => {
+  it("shows the mistake in a link", async () => {
     await using visitor = await visit(
       site.url(
         "documents/Playground.html#strategy=magic&duration=-5&size=3&outage=<img onerror=alert(1)>",
@@ -365,7 +365,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
     expect(problems).toEqual([]);
   });
 
-  it("says so when there are too many calls to simulate", async () => {
+  it("reports when there are too many calls to simulate", async () => {
     await using visitor = await visit(
       site.url("documents/Playground.html#strategy=constant&duration=1&jitter=none&outage=60"),
     );

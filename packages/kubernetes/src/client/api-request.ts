@@ -14,7 +14,7 @@ const MAX_ANSWER: number = 64 * 1024 * 1024;
 /** The answer to a request that got another address. */
 const REDIRECT: ApiStatus = {
   reason: "",
-  message: "the answer is a redirect, which is not followed: check the address of the server",
+  message: "the response is a redirect, which is not followed: check the server address",
   details: {},
 };
 
@@ -105,7 +105,7 @@ async function sendMeasured(
 /**
  * Sends one request, once, and reads the JSON of its answer.
  *
- * @throws ApiError for a status other than 2xx, and for an answer that is no object of JSON
+ * @throws ApiError for a status other than 2xx, and for an answer that is not an object of JSON
  * @throws BodyTooLongError for an answer above 64 MiB
  */
 export async function requestJson(
@@ -119,7 +119,7 @@ export async function requestJson(
   const value = parseObject(text);
   if (value !== undefined) return value;
   const type = headers["content-type"] ?? "no content-type";
-  const message = `the answer is no JSON object (${type.slice(0, 100)}): is ${target.transport.description} an API server?`;
+  const message = `the response is not a JSON object (${type.slice(0, 100)}): is ${target.transport.description} an API server?`;
   throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
 }
 
@@ -156,7 +156,7 @@ export function statusOf(text: string): ApiStatus {
   const { reason, message, details } = status;
   return {
     reason: typeof reason === "string" ? reason.slice(0, 100) : "",
-    message: typeof message === "string" ? message : "the server gave no message",
+    message: typeof message === "string" ? message : "the server sent no message",
     details: typeof details === "object" && details !== null ? details : {},
   };
 }

@@ -89,7 +89,7 @@ function otherQuestion(question: Question, error: unknown): Question {
  * Reads the answer to a list. An empty list of a built-in resource may have `null`.
  *
  * @returns the page, with the token of the next one: empty on the last page
- * @throws TypeError if the answer is no list, which must not pass for an empty one
+ * @throws TypeError if the answer is not a list, which must not pass for an empty one
  */
 export function readPage(
   answer: object,

@@ -53,7 +53,7 @@ export interface FakeRequest {
  * | `type` | The client sees |
  * | --- | --- |
  * | `"status"` | this status, with the `Status` that an API server sends, and `Retry-After` if `retryAfter` is set |
- * | `"text"` | an answer that is no JSON, as a proxy sends it. Status 200 and `text/html` by default |
+ * | `"text"` | an answer that is not JSON, as a proxy sends it. Status 200 and `text/html` by default |
  * | `"refuse"` | a `ConnectionError`: `ECONNREFUSED`; over HTTP `ECONNRESET` |
  * | `"reset"` | a `ConnectionError`: `ECONNRESET`, at once or after a part of the body |
  * | `"lose"` | a `ConnectionError`: `ECONNRESET`, although the request is carried out |

@@ -50,7 +50,9 @@ export class HttpTransport implements KubeTransport {
     return await exchange({ ...parts, credentials: renewed });
   }
 
-  closeIdle(): void {
+  async closeIdle(): Promise<void> {
+    // Node hands a connection to its request in the next tick, and takes it back in the next tick.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
     this.#agents.closeIdle();
   }
 
@@ -79,9 +81,9 @@ export function requireServer(name: string, value: unknown): URL {
     throw new RangeError(`${allowed}, got the protocol "${url.protocol}"`);
   if (url.username !== "" || url.password !== "")
     throw new RangeError(
-      `${name} must have no user and no password, got both for ${url.host}: pass a token`,
+      `${name} must not contain a user or a password, got one for ${url.host}: pass a token`,
     );
   if (url.search !== "" || url.hash !== "")
-    throw new RangeError(`${name} must have no query and no fragment, got one for ${url.host}`);
+    throw new RangeError(`${name} must not contain a query or a fragment, got one for ${url.host}`);
   return url;
 }

@@ -148,7 +148,7 @@ export class PgDatabase implements PostgresDatabase {
     const max = this.#pool.options?.max ?? Number.POSITIVE_INFINITY;
     if (this.#listening + 1 < max) return;
     throw new Error(
-      `listening would take the last of ${max} connections of the pool: raise its max, or set the option listen of the relay to false`,
+      `listening would take the last of ${max} connections of the pool: raise max, or set the relay option listen to false`,
     );
   }
 }

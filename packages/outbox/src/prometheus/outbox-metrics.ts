@@ -53,7 +53,7 @@ export interface OutboxMetricsOptions {
  * | `outbox_attempts_total` | counter | `outcome` | attempts that have ended |
  * | `outbox_claimed_total` | counter | | messages that were claimed |
  * | `outbox_claim_duration_seconds` | histogram | | how long a request for messages took |
- * | `outbox_broken_rows_total` | counter | | rows that are no message |
+ * | `outbox_broken_rows_total` | counter | | rows that are not messages |
  * | `outbox_removed_total` | counter | | confirmed messages that the retention removed |
  * | `outbox_store_errors_total` | counter | | requests to the store that have failed |
  *

@@ -108,7 +108,9 @@ export class RabbitSession {
   async close(): Promise<void> {
     const { connection, socket, clock } = this.#parts;
     await new Promise<void>((resolve) => {
-      const timer = clock.afterFunc(FAREWELL, resolve, { label: "farewell to the broker" });
+      const timer = clock.afterFunc(FAREWELL, resolve, {
+        label: "closing the connection to the broker",
+      });
       const done = (): void => {
         timer.stop();
         resolve();

@@ -17,7 +17,7 @@ export interface GrowthState {
   readonly jitter: (base: number) => number;
 }
 
-/** Checks options and makes the first state of them. */
+/** Checks options and returns the initial state. */
 export function growthState(name: string, options: BackoffOptions): GrowthState {
   if ("delayFunc" in options)
     throw new TypeError(`${name} must be the options of a Backoff, got a strategy`);

@@ -9,7 +9,7 @@ import { pollCondition } from "./poll-condition.ts";
  * Calls `condition` once per `interval` until it returns true.
  *
  * Calls never overlap. Without `sliding` they follow a grid that starts with the first call. After a
- * call that outlasts its interval, one call comes at once and the next is on the grid again. Missed
+ * call that outlasts its interval, one call follows at once and the next is on the grid again. Missed
  * calls are skipped.
  *
  * | Event | Result |

@@ -12,7 +12,7 @@ export interface JitteredBackoffManagerOptions {
   readonly duration: number;
 
   /**
-   * Randomness of a delay: a share that is added at most, `"full"` or `"equal"`; see
+   * Randomness of a delay: the maximum share to add, `"full"` or `"equal"`; see
    * {@link JitterForm}.
    *
    * @defaultValue `0`, no randomness

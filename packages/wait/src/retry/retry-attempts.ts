@@ -64,7 +64,7 @@ export class RetryAttempts<Value> implements BackoffManager {
   #attempt = 0;
   /** The delay before the next attempt, in milliseconds. */
   #delay = 0;
-  /** The last error that was no timeout: timeouts caused by timeouts would form an endless chain. */
+  /** The last error that was not a timeout: timeouts caused by timeouts would form an endless chain. */
   #lastError: unknown = undefined;
 
   constructor(fn: (attempt: Attempt) => Value | PromiseLike<Value>, plan: RetryPlan) {

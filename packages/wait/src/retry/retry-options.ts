@@ -81,7 +81,7 @@ export interface RetryOptions extends RetryHooks {
   /**
    * Time limit of each attempt, in milliseconds. Above 0, or `Infinity`. When it expires, the attempt
    * fails with a {@link TimeoutError} and its signal aborts with the same error. The `cause` is the
-   * last error that was no timeout.
+   * last error that was not a timeout.
    *
    * @defaultValue `Infinity`
    */

@@ -178,7 +178,7 @@ export class AttemptBackoff implements BackoffStrategy {
     return () => this.forAttempt(attempt++);
   }
 
-  /** Finite, so that 0 times it and a draw of 0 are not NaN. */
+  /** Finite, because 0 × Infinity is NaN. */
   #grown(attempt: number): number {
     const times = Math.min(power(this.#factor, attempt), Number.MAX_VALUE);
     return Math.min(this.#min * times, Number.MAX_VALUE);

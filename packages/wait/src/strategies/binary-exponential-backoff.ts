@@ -32,8 +32,8 @@ const WIDEST = 1023;
  */
 export interface BinaryExponentialBackoffOptions {
   /**
-   * Unit of the delays, in milliseconds. Finite, at least 0. Choose the round trip time: the time
-   * until every station can detect a collision.
+   * Unit of the delays, in milliseconds. Finite, at least 0. Choose the round-trip time, after which
+   * every station can detect a collision.
    */
   readonly slotTime: number;
 

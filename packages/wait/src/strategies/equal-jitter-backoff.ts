@@ -4,11 +4,11 @@ import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import type { GrowthOptions } from "./growth-options.ts";
 
 /**
- * Delays with one fixed and one random half: spread, and never close to 0.
+ * Delays with a fixed half and a random half: spread out, but never close to 0.
  *
- * With `b = min(cap, duration × factor^n)`, delay number `n`, from 0, is evenly spread over `b / 2` to
- * `b`, the end excluded, in whole nanoseconds. A {@link Backoff} with `jitter: "equal"` and the same
- * factor has the same delays.
+ * With `b = min(cap, duration × factor^n)`, delay number `n`, from 0, is uniform in `b / 2` to `b`, the
+ * end excluded, in whole nanoseconds. A {@link Backoff} with `jitter: "equal"` and the same factor has
+ * the same delays.
  *
  * Source: "Equal Jitter" of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  *

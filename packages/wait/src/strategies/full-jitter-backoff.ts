@@ -4,13 +4,12 @@ import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import type { GrowthOptions } from "./growth-options.ts";
 
 /**
- * Delays drawn from 0 to a growing limit: the most even spread, and the lowest load on a server that
- * many clients return to.
+ * Delays drawn from 0 to a growing limit: the widest spread, and the lowest load on a server when many
+ * clients return.
  *
- * Delay number `n`, from 0, is evenly spread over 0 to `min(cap, duration × factor^n)`, the end
- * excluded, in whole nanoseconds. Any delay can be close to 0; to avoid that, use
- * {@link EqualJitterBackoff}. A {@link Backoff} with `jitter: "full"` and the same factor has the same
- * delays.
+ * Delay number `n`, from 0, is uniform in 0 to `min(cap, duration × factor^n)`, the end excluded, in
+ * whole nanoseconds. Any delay can be close to 0; to avoid that, use {@link EqualJitterBackoff}. A
+ * {@link Backoff} with `jitter: "full"` and the same factor has the same delays.
  *
  * Source: "Full Jitter" of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  *

@@ -75,10 +75,9 @@ export interface SymmetricJitterBackoffOptions {
 /**
  * Growing delays with jitter in both directions: their mean is the delay without jitter.
  *
- * With `b = min(duration × factor^n, cap)`, delay number `n`, from 0, is evenly spread over
- * `b × (1 - jitter)` to `b × (1 + jitter)`, in whole nanoseconds. Both ends are included. As in Go,
- * rounding can add a nanosecond to the longest delay. The sequence has no end: limits belong to the
- * loop.
+ * With `b = min(duration × factor^n, cap)`, delay number `n`, from 0, is uniform in `b × (1 - jitter)`
+ * to `b × (1 + jitter)`, in whole nanoseconds. Both ends are included. As in Go, rounding can add a
+ * nanosecond to the longest delay. The sequence has no end: limits belong to the loop.
  *
  * Source: `ExponentialBackOff` of github.com/cenkalti/backoff v4, equal to the nanosecond, with its
  * defaults. Its randomization factor is `jitter`.

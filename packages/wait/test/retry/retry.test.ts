@@ -771,7 +771,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(signals.map(abortListeners)).toEqual([0, 0, 0]);
     });
 
-    it("names the last error that was no timeout as the cause", async () => {
+    it("names the last error that was not a timeout as the cause", async () => {
       const causes: unknown[] = [];
       const fn = ({ attempt }: Attempt) => (attempt === 2 ? refused() : stuck());
       const end = start(fn, {

@@ -346,7 +346,7 @@ describe("retryBackoff", () => {
         tries: 1,
         error: new RangeError("delay must be a number of milliseconds, got NaN"),
       },
-    ])("are not blamed for a delay of $gives from the strategy", ({ gives, tries, error }) => {
+    ])("are not named for a delay of $gives from the strategy", ({ gives, tries, error }) => {
       const backoff = { delayFunc: () => () => gives };
       expect(eventsOf({ backoff, retries: 1 })).toEqual([
         ...new Array(tries).fill([0, "try"]),

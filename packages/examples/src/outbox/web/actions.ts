@@ -24,8 +24,8 @@ export interface Controls {
 export function actionsOf({ board, kill, replay }: Controls): ReadonlyMap<string, Answer> {
   const kills = ({ searchParams }: URL): Reply => {
     const worker = searchParams.get("worker") ?? "";
-    if (!kill(worker)) return textReply(409, `Worker "${worker}" does not run.`);
-    return textReply(200, `${worker} was killed. Another one starts in its place.`);
+    if (!kill(worker)) return textReply(409, `Worker "${worker}" is not running.`);
+    return textReply(200, `${worker} was killed. A new worker replaces it.`);
   };
   const turns =
     (state: "away" | "there") =>

@@ -26,7 +26,7 @@ const handlers: Handlers<ProcessStatus | undefined, Told> = {
     return { text, tone: "plain" };
   },
   killing: (_, { grace }) => {
-    return { text: `still there after ${formatDuration(grace)}: SIGKILL`, tone: "warning" };
+    return { text: `still running after ${formatDuration(grace)}: SIGKILL`, tone: "warning" };
   },
   exited: (_, { run, outcome }) => {
     if (outcome === "complete") return { text: `Completed: ${formatRun(run)}`, tone: "good" };

@@ -35,7 +35,7 @@ export function applyObject(writer: ObjectWriter, call: ApiCall, options: WriteO
 function readApplied(call: ApiCall): JsonObject {
   const object = parseJson(call.body ?? "");
   if (!isObject(object))
-    throw badRequest("the body of an apply must be an object of JSON: FakeApi reads no YAML");
+    throw badRequest("the body of an apply must be a JSON object: FakeApi does not parse YAML");
   if (object["kind"] === undefined || object["apiVersion"] === undefined)
     throw badRequest("Object 'Kind' is missing in the body of the request");
   requireType(call, object);
