@@ -93,13 +93,8 @@ it.each([
   );
 });
 
-<<<<<<< HEAD
 // Of a server that answers: embedded.services.ts, where there is one.
-it("has nothing to say of servers that are not asked for", async () => {
-=======
-// Of a server that answers: embedded.test.ts, where there is one.
 it("ignores servers that are not needed", async () => {
->>>>>>> main
   expect(await serviceProblem(servicesOf({}))).toBe(undefined);
 });
 
