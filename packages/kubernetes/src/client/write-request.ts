@@ -43,7 +43,7 @@ export function createRequest(given: Arguments<WriteOptions>): PendingWrite {
     given.manager,
   );
   const { name, generateName, namespace } = body.metadata ?? {};
-  // A server makes the rest of the name: any text that is a name stands for it in the check.
+  // A server makes the rest of the name: the check uses any valid name in its place.
   const isNamed = name !== undefined || generateName === undefined || subresource !== undefined;
   const ref = isNamed ? refOf(body) : { ...refOf({ metadata: { name: "x", namespace } }) };
   parseRef(resource, ref);

@@ -29,6 +29,6 @@ export interface Claimed {
   /** The messages. */
   readonly claims: readonly Claim[];
 
-  /** The rows that are none. */
+  /** The rows that are not messages. */
   readonly broken: readonly BrokenMessage[];
 }

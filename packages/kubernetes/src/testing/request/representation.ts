@@ -5,7 +5,7 @@ import { tableOf } from "./table.ts";
 
 /** How objects are written into an answer. */
 export interface Representation {
-  /** An object that stands alone. */
+  /** A single object. */
   readonly object: (object: JsonObject) => JsonObject;
 
   /** A list. */
