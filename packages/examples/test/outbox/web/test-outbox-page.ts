@@ -136,7 +136,7 @@ export function testOutboxPage(): void {
       await world[Symbol.asyncDispose]();
       await page.getByRole("status").filter({ hasText: "disconnected" }).waitFor();
       await page.getByRole("button", { name: "Kill worker-1" }).click();
-      await answered(page, "The program does not answer.");
+      await answered(page, "The program does not respond.");
     });
 
     it("shows text as text", async ({ expect }) => {
