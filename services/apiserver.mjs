@@ -32,8 +32,11 @@ export class ApiServer {
   /** The token of an administrator. */
   adminToken = `admin-${randomUUID()}`;
 
-  /** The token of a user who may only read. */
+  /** The token of a user who may only read. With `--authorization-mode=RBAC` that user may do nothing. */
   viewToken = `view-${randomUUID()}`;
+
+  /** @type {string[]} */
+  #accounts = [];
 
   /**
    * @param {import("./apiserver/build.mjs").Programs} programs
@@ -57,7 +60,7 @@ export class ApiServer {
    *
    * @param {AbortSignal} [signal]
    * @param {string[]} [flags] of the API server, for example `--min-request-timeout=5`, with which it
-   * closes each watch after 5 to 10 s
+   * closes each watch after 5 to 10 s, or `--authorization-mode=RBAC`, with which roles decide
    * @throws UnavailableError if it cannot be built here
    */
   static async start(signal, flags = []) {
@@ -108,6 +111,21 @@ export class ApiServer {
   /** Process id of the API server. */
   get pid() {
     return this.#api?.pid ?? 0;
+  }
+
+  /**
+   * A token of a service account. With the flag `--authorization-mode=RBAC` it may do what roles grant, as on a
+   * full cluster; without it, everything.
+   *
+   * @param {string} namespace
+   * @param {string} name
+   */
+  serviceAccountToken(namespace, name) {
+    const token = `account-${randomUUID()}`;
+    const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
+    this.#accounts.push([token, `system:serviceaccount:${namespace}:${name}`, ...groups].join(","));
+    this.#writeTokens();
+    return token;
   }
 
   /** Replaces the administrator's token, also in the kubeconfig. The old one is answered 401 from now on. */
@@ -297,7 +315,8 @@ export class ApiServer {
 
   /** The API server may read the file at any time: it changes all at once. */
   #writeTokens() {
-    const lines = [`${this.adminToken},admin,system:masters`, `${this.viewToken},viewer,view`];
+    const admin = `${this.adminToken},admin,system:masters`;
+    const lines = [admin, `${this.viewToken},viewer,view`, ...this.#accounts];
     writeFileSync(this.#path("tokens.new"), `${lines.join("\n")}\n`, { mode: 0o600 });
     renameSync(this.#path("tokens.new"), this.#path("tokens"));
   }

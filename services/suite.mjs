@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UnavailableError } from "./apiserver/run-program.mjs";
 
-const VITEST = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
+const VITEST = fileURLToPath(new URL("../tools/vitest.mjs", import.meta.url));
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
 
 /**

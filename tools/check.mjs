@@ -3,8 +3,11 @@
 import { spawnSync } from "node:child_process";
 import { delimiter, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readArguments } from "./arguments.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+readArguments("npm run check: no arguments. It runs every step even after a failure.\n  --help");
 
 const steps = [
   {
@@ -43,6 +46,11 @@ const steps = [
     remedy: "name the thing instead of writing a clause: a key, an attempt, the caller, the holder",
   },
   {
+    name: "workflows",
+    command: "node tools/workflows.mjs",
+    remedy: "mend .github/workflows where the message points",
+  },
+  {
     name: "unused",
     command: "knip",
     remedy: "delete unused code, or list its hidden use in knip.json",
@@ -70,6 +78,6 @@ const results = steps.map(({ name, command, remedy }) => {
 console.log("\n== summary");
 for (const { name, remedy, seconds, passed } of results)
   console.log(
-    `${passed ? "passed" : "FAILED"}  ${name.padEnd(8)} ${seconds.padStart(5)} s${passed ? "" : `  ${remedy}`}`,
+    `${passed ? "passed" : "FAILED"}  ${name.padEnd(9)} ${seconds.padStart(5)} s${passed ? "" : `  ${remedy}`}`,
   );
 process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/subtle"
+	"fmt"
 	"net/http"
 	"os"
 	"slices"
@@ -32,6 +33,19 @@ func callersOf(file string) authenticator.Request {
 		}
 		return nil, false, nil
 	})
+}
+
+// authorizerOf is the authorizer of a mode.
+func authorizerOf(mode string, roles *byRoles) authorizer.Authorizer {
+	switch mode {
+	case "AlwaysAllow":
+		return viewersOnlyRead
+	case "RBAC":
+		return roles
+	default:
+		must(fmt.Errorf("--authorization-mode must be AlwaysAllow or RBAC, got %q", mode))
+		return nil
+	}
 }
 
 // viewersOnlyRead allows everything to everyone, except writes to the group `view`: those are answered 403.

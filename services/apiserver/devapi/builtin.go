@@ -11,6 +11,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	generatedopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,10 +50,15 @@ var builtIns = []builtIn{
 	{corev1.SchemeGroupVersion, "secrets", "secret", "", true, false, false, &corev1.Secret{}, &corev1.SecretList{}},
 	{corev1.SchemeGroupVersion, "pods", "pod", "po", true, true, false, &corev1.Pod{}, &corev1.PodList{}},
 	{corev1.SchemeGroupVersion, "services", "service", "svc", true, true, false, &corev1.Service{}, &corev1.ServiceList{}},
+	{corev1.SchemeGroupVersion, "serviceaccounts", "serviceaccount", "sa", true, false, false, &corev1.ServiceAccount{}, &corev1.ServiceAccountList{}},
 	{corev1.SchemeGroupVersion, "events", "event", "ev", true, false, true, &corev1.Event{}, &corev1.EventList{}},
 	{eventsv1.SchemeGroupVersion, "events", "event", "ev", true, false, true, &eventsv1.Event{}, &eventsv1.EventList{}},
 	{coordinationv1.SchemeGroupVersion, "leases", "lease", "", true, false, true, &coordinationv1.Lease{}, &coordinationv1.LeaseList{}},
 	{appsv1.SchemeGroupVersion, "deployments", "deployment", "deploy", true, true, false, &appsv1.Deployment{}, &appsv1.DeploymentList{}},
+	{rbacv1.SchemeGroupVersion, "roles", "role", "", true, false, false, &rbacv1.Role{}, &rbacv1.RoleList{}},
+	{rbacv1.SchemeGroupVersion, "rolebindings", "rolebinding", "", true, false, false, &rbacv1.RoleBinding{}, &rbacv1.RoleBindingList{}},
+	{rbacv1.SchemeGroupVersion, "clusterroles", "clusterrole", "", false, false, false, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleList{}},
+	{rbacv1.SchemeGroupVersion, "clusterrolebindings", "clusterrolebinding", "", false, false, false, &rbacv1.ClusterRoleBinding{}, &rbacv1.ClusterRoleBindingList{}},
 }
 
 // strategy says which writes of a built-in type the storage takes, and how it changes them.
@@ -160,10 +166,12 @@ func (s *statusStorage) Update(ctx context.Context, name string, info rest.Updat
 	return s.store.Update(ctx, name, info, create, update, false, options)
 }
 
-func installBuiltIns(server *genericapiserver.GenericAPIServer, etcd *options.EtcdOptions, transformers value.ResourceTransformers) error {
+// installBuiltIns serves the built-in types and returns their stores by plural. The last of two types with one plural
+// counts.
+func installBuiltIns(server *genericapiserver.GenericAPIServer, etcd *options.EtcdOptions, transformers value.ResourceTransformers) (map[string]*genericregistry.Store, error) {
 	scheme := runtime.NewScheme()
 	if err := clientscheme.AddToScheme(scheme); err != nil {
-		return err
+		return nil, err
 	}
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	var versions []schema.GroupVersion
@@ -176,6 +184,7 @@ func installBuiltIns(server *genericapiserver.GenericAPIServer, etcd *options.Et
 	own.StorageConfig.Codec = codecs.LegacyCodec(versions...)
 	getter := own.CreateRESTOptionsGetter(&options.SimpleStorageFactory{StorageConfig: own.StorageConfig}, transformers)
 	groups := map[string]*genericapiserver.APIGroupInfo{}
+	stores := map[string]*genericregistry.Store{}
 	for _, one := range builtIns {
 		group := groups[one.version.Group]
 		if group == nil {
@@ -185,20 +194,23 @@ func installBuiltIns(server *genericapiserver.GenericAPIServer, etcd *options.Et
 			group = &info
 			groups[one.version.Group] = group
 		}
-		if err := addStorage(group.VersionedResourcesStorageMap[one.version.Version], one, scheme, getter); err != nil {
-			return err
+		resources := group.VersionedResourcesStorageMap[one.version.Version]
+		store, err := newStore(one, scheme, getter)
+		if err != nil {
+			return nil, err
 		}
+		stores[one.plural] = store
+		addStorage(resources, one, store, scheme)
 	}
 	for name, group := range groups {
 		if err := install(server, name, group); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return stores, nil
 }
 
-// addStorage adds the storage of a type, and of its status, to the resources of its group.
-func addStorage(resources map[string]rest.Storage, one builtIn, scheme *runtime.Scheme, getter generic.RESTOptionsGetter) error {
+func newStore(one builtIn, scheme *runtime.Scheme, getter generic.RESTOptionsGetter) (*genericregistry.Store, error) {
 	resource := schema.GroupResource{Group: one.version.Group, Resource: one.plural}
 	attributes := storage.DefaultClusterScopedAttr
 	if one.isNamespaced {
@@ -216,17 +228,17 @@ func addStorage(resources map[string]rest.Storage, one builtIn, scheme *runtime.
 		CreateStrategy: writes, UpdateStrategy: writes, DeleteStrategy: writes,
 		TableConvertor: rest.NewDefaultTableConvertor(resource),
 	}
-	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter, AttrFunc: attributes}); err != nil {
-		return err
-	}
+	return store, store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter, AttrFunc: attributes})
+}
+
+// addStorage adds the storage of a type, and of its status, to the resources of its group.
+func addStorage(resources map[string]rest.Storage, one builtIn, store *genericregistry.Store, scheme *runtime.Scheme) {
 	resources[one.plural] = named{store, one.short}
 	if one.hasStatus {
 		ofStatus := *store
-		writes.isOfStatus = true
-		ofStatus.UpdateStrategy = writes
+		ofStatus.UpdateStrategy = strategy{ObjectTyper: scheme, NameGenerator: names.SimpleNameGenerator, builtIn: one, isOfStatus: true}
 		resources[one.plural+"/status"] = &statusStorage{&ofStatus}
 	}
-	return nil
 }
 
 func install(server *genericapiserver.GenericAPIServer, name string, group *genericapiserver.APIGroupInfo) error {

@@ -1,6 +1,7 @@
 // devapi serves the API of Kubernetes on loopback, for tests. Storage, watch cache, versions, patches and
 // custom resources are those of k8s.io/apiserver and k8s.io/apiextensions-apiserver. This program adds the
-// flags, a few built-in types (builtin.go), callers (access.go) and plain discovery (discovery.go).
+// flags, a few built-in types (builtin.go), callers (access.go), roles (rbac.go) and plain discovery
+// (discovery.go).
 package main
 
 import (
@@ -27,6 +28,7 @@ func main() {
 	flags := pflag.NewFlagSet("devapi", pflag.ExitOnError)
 	flags.SetNormalizeFunc(flag.WordSepNormalizeFunc)
 	tokens := flags.String("token-file", "", "file with a line `token,user[,group]` for each caller")
+	mode := flags.String("authorization-mode", "AlwaysAllow", "AlwaysAllow or RBAC")
 	extension.AddFlags(flags)
 	recommended := extension.RecommendedOptions
 	// These ask a surrounding cluster, and there is none.
@@ -46,7 +48,8 @@ func main() {
 	config.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(schemas, namer)
 	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(schemas, namer)
 	config.Authentication.Authenticator = callersOf(*tokens)
-	config.Authorization.Authorizer = viewersOnlyRead
+	roles := &byRoles{}
+	config.Authorization.Authorizer = authorizerOf(*mode, roles)
 
 	completed := (&extserver.Config{GenericConfig: config, ExtraConfig: extserver.ExtraConfig{
 		CRDRESTOptionsGetter: options.NewCRDRESTOptionsGetter(*recommended.Etcd, config.ResourceTransformers, config.StorageObjectCountTracker),
@@ -56,7 +59,8 @@ func main() {
 	completed.GenericConfig.EnableDiscovery = true // in a cluster the aggregator in front has it
 	server, err := completed.New(genericapiserver.NewEmptyDelegate())
 	must(err)
-	must(installBuiltIns(server.GenericAPIServer, recommended.Etcd, config.ResourceTransformers))
+	roles.stores, err = installBuiltIns(server.GenericAPIServer, recommended.Etcd, config.ResourceTransformers)
+	must(err)
 	must(listCustomGroups(server))
 	must(server.GenericAPIServer.PrepareRun().RunWithContext(stop))
 }

@@ -43,6 +43,10 @@ export class LivelockGuard {
       throw new LivelockError(limit, this.#fired, label);
     }
     if (this.#fired > this.#maxTimers)
-      throw new LivelockError(`more than ${this.#maxTimers} timers fired`, this.#fired, label);
+      throw new LivelockError(
+        `more than ${this.#maxTimers} timers fired (maxTimers)`,
+        this.#fired,
+        label,
+      );
   }
 }

@@ -126,7 +126,7 @@ export class TimeControl {
   #requireIdle(verb: string): void {
     if (this.#verb === undefined) return;
     throw new Error(
-      `${verb}() cannot move a clock that ${this.#verb}() is driving: inside it, wait with clock.sleep()`,
+      `${verb}() cannot move a clock that ${this.#verb}() is driving: await it first, or wait inside it with clock.sleep()`,
     );
   }
 

@@ -277,7 +277,7 @@ describe("the signal of run", () => {
 
 describe("a second method that moves time", () => {
   const message = (verb: string, driver: string) =>
-    `${verb}() cannot move a clock that ${driver}() is driving: inside it, wait with clock.sleep()`;
+    `${verb}() cannot move a clock that ${driver}() is driving: await it first, or wait inside it with clock.sleep()`;
 
   async function refusals(): Promise<unknown[]> {
     const stepSync = (() => {
@@ -368,7 +368,7 @@ describe("a deadlock", () => {
       "  holds: none",
       "  timers armed: for ever @Infinity, (no label) @Infinity",
       `  the process waits for: ${resources.join(", ") || "nothing known"}`,
-      "  wrap real I/O in clock.external(), give global timers and AbortSignal.timeout a clock instead, settle every promise; if the work is only slow, raise stallMs above 5",
+      "  pass this clock to all code that waits; replace global timers and AbortSignal.timeout by this clock; wrap real I/O in clock.external(); settle every promise; if the work is only slow, raise stallMs above 5",
     ]);
   });
 
@@ -537,7 +537,7 @@ describe("a livelock", () => {
       .run(sleeps(11), { maxTimers: 10 })
       .catch((reason) => reason);
     expect(error).toMatchObject({
-      message: "more than 10 timers fired; the last timer to fire: last",
+      message: "more than 10 timers fired (maxTimers); the last timer to fire: last",
       fired: 11,
       last: "last",
     });

@@ -236,9 +236,9 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   async #finish(): Promise<void> {
-    const { queue } = this.#workers;
+    const { queue, hasInterrupted } = this.#workers;
     const { running, queued, delayed } = await queue.drain({ timeout: 0 });
-    const finished = running.length === 0 && queued.length === 0;
+    const finished = !hasInterrupted && running.length === 0 && queued.length === 0;
     this.#state = "stopped";
     this.#drain = {
       ...{ finished, running, queued },

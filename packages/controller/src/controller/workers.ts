@@ -20,6 +20,8 @@ import { TurnBudget } from "./turn-budget.ts";
 export class Workers<Item> {
   readonly gate: Gate = new Gate();
   readonly queue: WorkQueue<Task<Item>>;
+  /** Whether the stop interrupted a reconcile, or a key that was taken and had not begun. */
+  hasInterrupted = false;
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
   /** Called when {@link Workers.isIdle} may have changed. */
@@ -150,6 +152,7 @@ export class Workers<Item> {
   }
 
   #giveBack(workItem: WorkItem<Task<Item>>): void {
+    this.hasInterrupted = true;
     const task = newerOf(workItem) ?? workItem.item;
     this.queue.add(task, { after: AFTER_A_TURN, priority: workItem.priority });
     workItem.done();
@@ -224,10 +227,12 @@ export class Workers<Item> {
         this.#again(run, "requeue", outcome.delay);
         break;
       case "interrupt":
+        this.hasInterrupted = true;
         this.#again(run, "interrupted", 0);
         break;
       case "retry":
-        this.#again(run, "retry", retryDelay);
+        // With Infinity the key waits for the next event, which needs no place in the queue.
+        if (retryDelay < Number.POSITIVE_INFINITY) this.#again(run, "retry", retryDelay);
         break;
     }
   }
@@ -245,7 +250,7 @@ export class Workers<Item> {
     const item = (run.newer ?? run.workItem.item).item;
     this.#lastError = { key, message: messageOf(error), at: clock.now() };
     const details = { key, attempt, reason: run.reason, err: error };
-    if (outcome.kind === "retry")
+    if (outcome.kind === "retry" && delay < Number.POSITIVE_INFINITY)
       this.#hooks.log("warn", { ...details, delay }, "reconcile failed; key retried after delay");
     else this.#hooks.log("error", details, "reconcile failed; key not retried");
     const origin: ErrorOrigin = { kind: "reconcile", key, attempt };

@@ -23,6 +23,14 @@ export function defaultExpiry(longestDelay: number): number {
 }
 
 /**
+ * End of a back-off. A key with the delay `Infinity` waits for an event, not for a time: its back-off is
+ * over, so its next failure counts and its record expires.
+ */
+function endOf(now: number, delay: number): number {
+  return delay === Number.POSITIVE_INFINITY ? now : now + delay;
+}
+
+/**
  * The failures of each key, and the end of its back-off.
  *
  * A record expires `expireAfter` after the end of its back-off. Expired records are removed whenever
@@ -57,14 +65,14 @@ export class FailureRecords {
     const record = this.#records.get(key);
     if (record !== undefined && record.until - now >= NANOSECOND) {
       if (named === undefined) return record.until - now;
-      record.until = now + named;
+      record.until = endOf(now, named);
       return named;
     }
     const failures = this.#countOf(record, now);
     const own = delayOf(failures, key);
     const delay = named ?? own;
     if (record === undefined && this.#records.size >= this.#sweepAt) this.#sweep(now);
-    this.#records.set(key, { failures: failures + 1, until: now + delay });
+    this.#records.set(key, { failures: failures + 1, until: endOf(now, delay) });
     return delay;
   }
 

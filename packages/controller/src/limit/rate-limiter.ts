@@ -17,7 +17,8 @@ export interface RateLimiter {
    * @param key - the key that failed
    * @param after - delay in milliseconds that the failure itself demands, such as `RetryAfterError.after`.
    * It replaces the limiter's delay, even during a back-off: the key then backs off for this long from
-   * now. The failure counts like any other
+   * now. The failure counts like any other. `Infinity` is no back-off: the key waits for an event, and its
+   * next failure counts
    * @returns the delay before the next attempt, in milliseconds
    */
   when(key: string, after?: number): number;

@@ -46,8 +46,12 @@ export type ReconcileResult =
  * | returns nothing | rests until the next event |
  * | returns `{ requeueAfter }` | runs again then |
  * | throws or rejects | runs again after its back-off |
- * | throws a `RetryAfterError` | runs again after the delay of the error |
+ * | throws a `RetryAfterError` | runs again after the delay of the error; `Infinity`: rests until the next event |
  * | throws a `TerminalError` | rests until the next event |
+ *
+ * A return after the abort of the signal is still a success. An error after the abort by `timeout` is a
+ * failure like any other. An error after the abort by the controller's stop is not; `status().drain` names
+ * the key.
  *
  * Each call has its own async context: a store entered with `AsyncLocalStorage.enterWith` does not leak
  * into the next call.

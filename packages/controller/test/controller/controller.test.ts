@@ -358,6 +358,53 @@ describe("failures", () => {
     await end({ clock, stop, running });
   });
 
+  it("that name Infinity leave nothing in the queue, and the next failure is retried", async () => {
+    const { logger, lines } = recorder();
+    const { clock, stop, controller, run, since } = setUp({
+      logger,
+      reconcile: ({ attempt }) => {
+        if (attempt === 1) throw new RetryAfterError(Number.POSITIVE_INFINITY);
+        if (attempt === 2) throw new Error("broken");
+      },
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(1_000);
+    expect(controller.status().queue).toEqual({ size: 0, delayed: 0, inFlight: 0 });
+    controller.add("a");
+    await clock.step(1_000);
+    expect(since()).toEqual([
+      [0, "a", 1, "add"],
+      [1_000, "a", 2, "add"],
+      [1_010, "a", 3, "retry"],
+    ]);
+    expect(lines.slice(1).map(([level, message]) => `${level}: ${message}`)).toEqual([
+      "error: reconcile failed; key not retried",
+      "warn: reconcile failed; key retried after delay",
+    ]);
+    await end({ clock, stop, running });
+  });
+
+  it("that name Infinity do not hold back an event that came meanwhile", async () => {
+    const { clock, stop, controller, run, since } = setUp({
+      reconcile: async ({ attempt }) => {
+        if (attempt > 1) return;
+        await clock.sleep(10);
+        throw new RetryAfterError(Number.POSITIVE_INFINITY);
+      },
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(5);
+    controller.add("a");
+    await clock.step(1_000);
+    expect(since()).toEqual([
+      [0, "a", 1, "add"],
+      [10, "a", 2, "add"],
+    ]);
+    await end({ clock, stop, running });
+  });
+
   it("that are terminal or interrupted take no token", async () => {
     const clock = new FakeClock();
     const limiter = new TokenBucketLimiter({ qps: 1, burst: 1, clock });
@@ -514,6 +561,54 @@ describe("stopping", () => {
     });
     expect(lines.map(([level]) => level)).toEqual(["info", "error", "error"]);
     expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+
+  it("has not finished if it interrupted a reconcile that obeyed", async () => {
+    const { logger, lines } = recorder();
+    const { clock, stop, controller, run } = setUp({
+      ...{ grace: 100, logger },
+      reconcile: ({ signal }) => clock.sleep(1_000, { signal }),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(0);
+    stop.abort("enough");
+    await clock.step(100);
+    await running;
+    expect(controller.status().drain).toEqual({
+      finished: false,
+      running: [],
+      queued: [],
+      delayed: [{ key: "a", item: "a", after: 0 }],
+    });
+    expect(lines.at(-1)?.slice(0, 2)).toEqual(["error", "controller stopped with unfinished work"]);
+  });
+
+  it("has not finished if a key was taken and did not begin", async () => {
+    const { clock, stop, controller, run, since } = setUp();
+    const running = run();
+    await clock.step(0);
+    controller.add("a");
+    queueMicrotask(() => controller.pause());
+    await clock.step(0);
+    await end({ clock, stop, running });
+    expect(since()).toEqual([]);
+    expect(controller.status().drain).toMatchObject({ finished: false, delayed: [{ key: "a" }] });
+  });
+
+  it("has finished if a reconcile returned after the abort of its signal", async () => {
+    const { clock, stop, controller, run } = setUp({
+      grace: 100,
+      reconcile: () => clock.sleep(1_000),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(0);
+    stop.abort();
+    await clock.step(1_000);
+    await running;
+    const drain = { finished: true, running: [], queued: [], delayed: [] };
+    expect(controller.status().drain).toEqual(drain);
   });
 
   it("runs a stuck key once more if it settles in time", async () => {

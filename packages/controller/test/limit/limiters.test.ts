@@ -237,6 +237,18 @@ describe("a failure with its own delay", () => {
     expect([short.requeues("a"), long.requeues("a")]).toEqual([3, 3]);
   });
 
+  it.each(limiters())(
+    "is no back-off if it is Infinity: the next failure counts: $name",
+    async ({ limiter, third }) => {
+      limiter.when("a", 100);
+      await clock.step(50);
+      const never = Number.POSITIVE_INFINITY;
+      expect([limiter.when("a", never), limiter.requeues("a")]).toEqual([never, 1]);
+      expect([limiter.when("a", never), limiter.requeues("a")]).toEqual([never, 2]);
+      expect([limiter.when("a"), limiter.requeues("a")]).toEqual([third, 3]);
+    },
+  );
+
   it.each(limiters())("that is negative means 0: $name", ({ limiter }) => {
     expect([limiter.when("a", -5), limiter.requeues("a")]).toEqual([0, 1]);
   });

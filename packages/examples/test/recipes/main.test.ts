@@ -16,9 +16,13 @@ const PATIENT = { timeout: 60_000 };
 describe.concurrent("the command line of the recipes", PATIENT, () => {
   it("lists all recipes and exits with 2 for invalid arguments", ({ expect }) => {
     const main = fileURLToPath(new URL(`../../dist/${MAIN}`, import.meta.url));
-    const { status, stderr } = spawnSync(process.execPath, [main, "crawl"], { encoding: "utf8" });
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
+    const { status, stderr } = run("crawl");
+    expect(stderr).toMatch(/^error: no recipe is "crawl"\n/);
     expect(stderr.match(/npm run recipe -- /g)).toHaveLength(7);
     expect(status).toBe(2);
+    expect(run("--help")).toMatchObject({ status: 0, stderr: "" });
   });
 
   it("exits with 143 when SIGTERM arrives before the result", async ({ expect }) => {

@@ -129,9 +129,9 @@ export class Cluster implements Runnable {
    *
    * @param signal - ends every list and watch, at once
    * @param options - see `RunOptions` of `@holdfast/controller`
-   * @returns a promise that resolves after the abort. No request, timer or listener remains. Informers keep
-   * their objects, and continue from them in another run. Rejects with an Error if the cluster is already running, and
-   * with the error of a `backoff` that ends
+   * @returns a promise that resolves after the abort. No request, timer or listener remains, and no connection of
+   * the transport that no other request uses. Informers keep their objects, and continue from them in another
+   * run. Rejects with an Error if the cluster is already running, and with the error of a `backoff` that ends
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
@@ -198,7 +198,7 @@ export class Cluster implements Runnable {
     this.#start = undefined;
     subscription[Symbol.dispose]();
     await Promise.all(ends);
-    this.#options.target.transport.closeIdle?.();
+    await this.#options.target.transport.closeIdle?.();
     if (failures.length > 0) throw failures[0];
   }
 

@@ -50,7 +50,9 @@ export class HttpTransport implements KubeTransport {
     return await exchange({ ...parts, credentials: renewed });
   }
 
-  closeIdle(): void {
+  async closeIdle(): Promise<void> {
+    // Node hands a connection to its request in the next tick, and takes it back in the next tick.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
     this.#agents.closeIdle();
   }
 

@@ -46,6 +46,10 @@ export interface KubeTransport {
    */
   send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse>;
 
-  /** Closes the connections that no request uses. Later requests open new ones. */
-  closeIdle?(): void;
+  /**
+   * Closes the connections that no request uses. Later requests open new ones.
+   *
+   * @returns resolves when they are closed, and those of requests that were aborted before the call
+   */
+  closeIdle?(): Promise<void>;
 }

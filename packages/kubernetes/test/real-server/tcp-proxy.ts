@@ -19,11 +19,6 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** How many connections are open. */
-  get size(): number {
-    return this.#pairs.size;
-  }
-
   /** Listens, on the port it had before. */
   async open(): Promise<void> {
     this.#server.listen(this.port, "127.0.0.1");

@@ -69,7 +69,7 @@ describe("fromKubeConfig", () => {
     expect(await send(transport)).toBe(200);
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
     expectNoSecret(transport);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   it("uses the namespace default if the context has none, like kubectl", async () => {
@@ -88,7 +88,7 @@ describe("fromKubeConfig", () => {
     }
     expect(asked.times).toBe(2);
     expect(server.connections()).toBe(1);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   it("opens a new connection when the certificate of the user changes", async () => {
@@ -113,7 +113,7 @@ describe("fromKubeConfig", () => {
     expect(names).toEqual([undefined, "ann"]);
     expect(server.connections()).toBe(2);
     expectNoSecret(transport);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   it("asks again after a 401", async () => {
@@ -148,7 +148,7 @@ describe("fromKubeConfig", () => {
     expect(logger.lines).toEqual([
       `warn: TLS verification is off: the kubeconfig disables it { server: '${server.url}' }`,
     ]);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   it("reaches a server without TLS, and logs nothing", async () => {
@@ -171,7 +171,7 @@ describe("fromKubeConfig", () => {
     expect(transport.description).toBe(`${server.url} (kubeconfig)`);
     expect([await send(transport), await send(transport)]).toEqual([200, 200]);
     expect(server.connections()).toBe(1);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   it("refuses a kubeconfig without a current context", async () => {

@@ -68,7 +68,7 @@ describe("fromKubectl", () => {
     expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
     expect(program.calls()).toEqual([VIEW]);
     expectNoSecret(transport);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   it("uses the namespace default if the context has none, like kubectl", () => {
@@ -128,7 +128,7 @@ describe("fromKubectl", () => {
     expect((await safeErrorOf(send(transport))).message).toBe(
       `${tokenFile} cannot be read (ENOENT): check tokenFile of the kubeconfig`,
     );
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   const plugin = { exec: { command: "aws-iam", apiVersion: "client.authentication.k8s.io/v1" } };
@@ -170,7 +170,7 @@ describe("fromKubectl", () => {
     expect(logger.lines).toEqual([
       `warn: TLS verification is off: the kubeconfig disables it { server: '${server.url}' }`,
     ]);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   it("repeats the error of kubectl, but none of its output", () => {

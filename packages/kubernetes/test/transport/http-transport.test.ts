@@ -49,10 +49,10 @@ describe("a request", () => {
     const transport = atUrl(server.url);
     for (let i = 0; i < 3; i++) await textOf(transport);
     expect(server.connections()).toBe(1);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
     await vi.waitFor(() => expect(server.sockets.size).toBe(0));
     expect(await textOf(transport)).toBe("{}");
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   it("does not follow a redirect", async () => {
@@ -141,7 +141,7 @@ describe("an abort", () => {
     };
     await expect(read()).rejects.toBe(reason);
     expect(chunks).toBe(1);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
     expect(abortListeners(stop.signal)).toBe(0);
   });
 
@@ -211,7 +211,7 @@ describe("a connection that the server has closed while it was idle", () => {
     const transport = atUrl(server.url);
     for (let i = 0; i < 3; i++) expect(await textOf(transport)).toBe("{}");
     expect(server.requests).toHaveLength(5);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   it("fails a POST, which may have been executed", async () => {

@@ -63,7 +63,7 @@ describe("inCluster", () => {
     await send(transport);
     expect(tokens()).toEqual([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`, "Bearer second"]);
     expect(server.connections()).toBe(1);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   it("opens a new connection after the CA has changed, and closes the old one", async () => {
@@ -79,7 +79,7 @@ describe("inCluster", () => {
     await clock.step(60_000);
     expect(await send(transport)).toBe(200);
     expect(server.sockets.size).toBe(1);
-    transport.closeIdle?.();
+    await transport.closeIdle?.();
   });
 
   it("reads the token again at once after a 401", async () => {
