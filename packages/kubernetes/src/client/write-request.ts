@@ -15,7 +15,7 @@ import {
 import type { ClientWrite } from "./client-write.ts";
 import { bodyOf, refOf, requireResource } from "./written-object.ts";
 
-/** A write before its answer: the request, the limits of the call, and the facts for `onWrite`. */
+/** A write before its response: the request, the limits of the call, and the facts for `onWrite`. */
 export interface PendingWrite {
   readonly request: ApiRequest;
   readonly limits: Limits;

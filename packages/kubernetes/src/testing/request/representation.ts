@@ -3,7 +3,7 @@ import { type JsonObject, metadataOf, without } from "../json.ts";
 import type { ServedResource } from "../served-resource.ts";
 import { tableOf } from "./table.ts";
 
-/** How objects are written into an answer. */
+/** How objects are written into a response. */
 export interface Representation {
   /** A single object. */
   readonly object: (object: JsonObject) => JsonObject;
