@@ -5,13 +5,13 @@ import type { KubeRequest, KubeResponse, KubeTransport } from "../transport/kube
 import { readBody, readStart } from "../transport/read-body.ts";
 import { ApiError, type ApiStatus } from "./api-error.ts";
 
-/** Longest answer of a failed request that is read, in bytes. */
+/** Longest response of a failed request that is read, in bytes. */
 const MAX_FAILURE = 65_536;
 
-/** Longest answer of a request, in bytes: a page of a list that is longer is asked for again with a smaller limit. */
+/** Longest response of a request, in bytes: a page of a list that is longer is asked for again with a smaller limit. */
 const MAX_ANSWER: number = 64 * 1024 * 1024;
 
-/** The answer to a request that got another address. */
+/** The response to a request that got another address. */
 const REDIRECT: ApiStatus = {
   reason: "",
   message: "the response is a redirect, which is not followed: check the server address",
@@ -35,10 +35,10 @@ export interface ApiRequest {
   /** Type of the body. Default: `application/json`. */
   readonly contentType?: string | undefined;
 
-  /** Accepted type of the answer. Default: `application/json`. */
+  /** Accepted type of the response. Default: `application/json`. */
   readonly accept?: string | undefined;
 
-  /** Whether the answer may be compressed: worth it for lists. Default: false. */
+  /** Whether the response may be compressed: worth it for lists. Default: false. */
   readonly gzip?: boolean | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface ApiTarget {
  * Sends one request, once. Every request to a server goes through here: the client's calls, lists and
  * watches.
  *
- * @returns the answer with a status of 2xx, its body unread
+ * @returns the response with a status of 2xx, its body unread
  * @throws ApiError for any other status
  */
 export async function openRequest(
@@ -103,10 +103,10 @@ async function sendMeasured(
 }
 
 /**
- * Sends one request, once, and reads the JSON of its answer.
+ * Sends one request, once, and reads the JSON of its response.
  *
- * @throws ApiError for a status other than 2xx, and for an answer that is not an object of JSON
- * @throws BodyTooLongError for an answer above 64 MiB
+ * @throws ApiError for a status other than 2xx, and for a response that is not an object of JSON
+ * @throws BodyTooLongError for a response above 64 MiB
  */
 export async function requestJson(
   target: ApiTarget,
