@@ -136,12 +136,21 @@ async function failureOf(
   clock: Clock,
 ): Promise<ApiError> {
   const text = (await readStart(body, MAX_FAILURE)).toString("utf8");
-  const { reason, message, details } = status < 400 ? REDIRECT : statusOf(text.trim());
+  const { reason, message: said, details } = status < 400 ? REDIRECT : statusOf(text.trim());
+  const message = status === 404 && reason === "" ? `${said}${adviceOn(path)}` : said;
   const named = parseRetryAfter(headers["retry-after"], clock);
   const retryAfter = named ?? secondsOf(details.retryAfterSeconds);
   const date = dateOf(headers["date"]);
   const told = { reason, message, details, retryAfter, date };
   return new ApiError({ statusCode: status, ...told, method, path });
+}
+
+/** A server that does not serve a resource answers each of its paths in plain text, which names nothing. */
+function adviceOn(path: string): string {
+  const parts = /^\/apis\/([^/]+\.[^/]+)\/([^/]+)\/(?:namespaces\/[^/]+\/)?([^/?]+)/.exec(path);
+  if (parts === null) return "";
+  const [, group, version, plural] = parts;
+  return `: the server does not serve ${plural} of ${group}/${version}; check that the CustomResourceDefinition ${plural}.${group} is applied and serves ${version}`;
 }
 
 function dateOf(header: string | undefined): number | undefined {
