@@ -5,7 +5,7 @@ export const USAGE = `npm run bench -- [options]
   --quick        one round at small sizes: shows that everything runs, measures nothing
   --rounds N     how often each contender runs (default 5, with --quick 1)
   --json FILE    also write all measurements
-  --help`;
+  --help         show this help`;
 
 export function parseOptions(argv, suiteIds) {
   const { values } = parseArgs({

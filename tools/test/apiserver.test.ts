@@ -99,7 +99,7 @@ describe("apiServerPrograms", () => {
     expect(readFileSync(programs.devapi, "utf8")).toBe("off\n");
     expect(readFileSync(programs.kubectl, "utf8")).toBe("kubectl\n");
     expect(lines.join("\n")).toMatch(
-      /^Building the Kubernetes API server: .*\n.* s {2}reading .*\n.* s {2}downloading 86 packages.*\n.* s {2}unpacking .*\n.* s {2}compiling .*\n.* s {2}built$/,
+      /^Building the Kubernetes API server: .*\n.* s {2}reading .*\n.* s {2}downloading 87 packages.*\n.* s {2}unpacking .*\n.* s {2}compiling .*\n.* s {2}built$/,
     );
     const folder = programsFolder().slice(join(directory, "cache").length + 1);
     expect(cached()).toEqual(

@@ -127,7 +127,7 @@ describe.concurrent("ready.mjs", () => {
 
   it("reports after 4 s a registry that does not respond", async ({ expect }) => {
     using silent = await listen(createServer());
-    const problem = `The registry ${silent.registry} cannot be reached: no answer within 4 s.`;
+    const problem = `The registry ${silent.registry} cannot be reached: no response within 4 s.`;
     expect(await ready(silent)).toEqual(failure(problem));
   });
 

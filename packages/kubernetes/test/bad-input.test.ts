@@ -296,6 +296,7 @@ const testingDoors = [
           clock: required(isClock),
           resources: required(kinds.arrayOf(isResource)),
           random: kinds.func,
+          keptRequests: kinds.outside("a whole number of at least 1", 0, 1.5),
         }),
       ),
     ],

@@ -90,7 +90,7 @@ export async function audit(
 }
 
 /**
- * The faults, one line each; none if all is as it must be.
+ * The faults, one line each; none for a correct run.
  *
  * @param isSettled - false if the run was stopped before: orders and messages may be left then
  */

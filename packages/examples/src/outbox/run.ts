@@ -55,7 +55,7 @@ export function endOf({ settings, host }: Pick<RunOptions, "settings" | "host">)
 /**
  * Runs from beginning to summary, and leaves nothing running.
  *
- * @returns the exit code: 0 if all is as it must be, 1 if not, 2 for a server, a port or a file that
+ * @returns the exit code: 0 if all checks passed, 1 if not, 2 for a server, a port or a file that
  * cannot be used, 128 and more for a signal before all was settled
  */
 export async function run(options: RunOptions): Promise<number> {
@@ -127,7 +127,7 @@ async function outcomeOf(options: DeliverOptions): Promise<Outcome> {
       board.show(progress);
     },
     onNews: (text, worker) => board.log(text, worker),
-    onStop: () => board.bringAllBack(),
+    onStop: () => board.reconnectAll(),
   });
   await using page = await openPage(settings.port, { clock, board, delivery, tables, inbox });
   view = viewOf(settings, host, page?.url);

@@ -58,12 +58,12 @@ it("breaks all connections, current and new, when it disconnects the server", as
   socket.write("hello");
   await once(socket, "data");
   const broken = closed(socket);
-  gate.takeAway();
+  gate.disconnect();
   await broken;
-  expect(gate.state).toBe("away");
+  expect(gate.state).toBe("disconnected");
   await closed(visit(gate));
-  gate.bringBack();
-  expect(gate.state).toBe("there");
+  gate.reconnect();
+  expect(gate.state).toBe("connected");
   const another = visit(gate);
   another.write("again");
   expect(String((await once(another, "data"))[0])).toBe("again");

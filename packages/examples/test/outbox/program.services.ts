@@ -193,13 +193,13 @@ describe("the page of a real run", () => {
       expect(await post(`/kill?worker=${victim?.name}`)).toContain("was killed");
       await shown((now) => now.killed === 1 && now.workers.some(({ name }) => name === "worker-4"));
 
-      await post("/take-away?service=receiver");
+      await post("/disconnect?service=receiver");
       const { next } = await shown((now) => now.next.some(({ failures }) => failures > 2));
       expect(next.map(({ error }) => error).join()).toMatch(/WebhookError/);
-      await post("/bring-back?service=receiver");
-      await post("/take-away?service=database");
+      await post("/reconnect?service=receiver");
+      await post("/disconnect?service=database");
       const { messages: before } = await shown(({ received }) => received.open === 0);
-      await post("/bring-back?service=database");
+      await post("/reconnect?service=database");
       await shown(({ messages }) => messages.success > before.success);
 
       const { messages } = await shown(({ state }) => state === "settled");

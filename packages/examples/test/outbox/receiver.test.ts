@@ -112,11 +112,11 @@ it("breaks the connections of senders while it is down, and accepts them again",
     return (await fetch(receiver.url, { method: "POST", headers, body })).status;
   };
   expect(await send()).toBe(200);
-  receiver.takeAway();
-  expect(receiver.state).toBe("away");
+  receiver.disconnect();
+  expect(receiver.state).toBe("disconnected");
   await expect(send()).rejects.toThrow("fetch failed");
   expect(receiver.ledger.counts.attempts).toBe(1);
-  receiver.bringBack();
+  receiver.reconnect();
   expect(await send()).toBe(200);
 });
 

@@ -93,7 +93,7 @@ it.each([
   );
 });
 
-// Of a server that answers: embedded.test.ts, where there is one.
+// Of a server that answers: embedded.services.ts, where there is one.
 it("ignores servers that are not needed", async () => {
   expect(await serviceProblem(servicesOf({}))).toBe(undefined);
 });

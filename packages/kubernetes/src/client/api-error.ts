@@ -62,7 +62,7 @@ export interface ApiErrorOptions extends ApiStatus {
   /** Milliseconds after which the server wants the request again. */
   readonly retryAfter?: number | undefined;
 
-  /** Time of the answer on the server's clock, in milliseconds since the epoch. */
+  /** Time of the response on the server's clock, in milliseconds since the epoch. */
   readonly date?: number | undefined;
 }
 
@@ -88,7 +88,7 @@ export class ApiError extends Error {
   /** Milliseconds after which the server wants the request again. Undefined if it did not say. */
   readonly retryAfter: number | undefined;
 
-  /** Time of the answer on the server's clock, in milliseconds since the epoch. Undefined if it did not say. */
+  /** Time of the response on the server's clock, in milliseconds since the epoch. Undefined if it did not say. */
   readonly date: number | undefined;
 
   /** Method of the request. */

@@ -5,13 +5,13 @@ import type { KubeRequest, KubeResponse, KubeTransport } from "../transport/kube
 import { readBody, readStart } from "../transport/read-body.ts";
 import { ApiError, type ApiStatus } from "./api-error.ts";
 
-/** Longest answer of a failed request that is read, in bytes. */
+/** Longest response of a failed request that is read, in bytes. */
 const MAX_FAILURE = 65_536;
 
-/** Longest answer of a request, in bytes: a page of a list that is longer is asked for again with a smaller limit. */
+/** Longest response of a request, in bytes: a page of a list that is longer is asked for again with a smaller limit. */
 const MAX_ANSWER: number = 64 * 1024 * 1024;
 
-/** The answer to a request that got another address. */
+/** The response to a request that got another address. */
 const REDIRECT: ApiStatus = {
   reason: "",
   message: "the response is a redirect, which is not followed: check the server address",
@@ -35,10 +35,10 @@ export interface ApiRequest {
   /** Type of the body. Default: `application/json`. */
   readonly contentType?: string | undefined;
 
-  /** Accepted type of the answer. Default: `application/json`. */
+  /** Accepted type of the response. Default: `application/json`. */
   readonly accept?: string | undefined;
 
-  /** Whether the answer may be compressed: worth it for lists. Default: false. */
+  /** Whether the response may be compressed: worth it for lists. Default: false. */
   readonly gzip?: boolean | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface ApiTarget {
  * Sends one request, once. Every request to a server goes through here: the client's calls, lists and
  * watches.
  *
- * @returns the answer with a status of 2xx, its body unread
+ * @returns the response with a status of 2xx, its body unread
  * @throws ApiError for any other status
  */
 export async function openRequest(
@@ -103,10 +103,10 @@ async function sendMeasured(
 }
 
 /**
- * Sends one request, once, and reads the JSON of its answer.
+ * Sends one request, once, and reads the JSON of its response.
  *
- * @throws ApiError for a status other than 2xx, and for an answer that is not an object of JSON
- * @throws BodyTooLongError for an answer above 64 MiB
+ * @throws ApiError for a status other than 2xx, and for a response that is not an object of JSON
+ * @throws BodyTooLongError for a response above 64 MiB
  */
 export async function requestJson(
   target: ApiTarget,
@@ -136,12 +136,21 @@ async function failureOf(
   clock: Clock,
 ): Promise<ApiError> {
   const text = (await readStart(body, MAX_FAILURE)).toString("utf8");
-  const { reason, message, details } = status < 400 ? REDIRECT : statusOf(text.trim());
+  const { reason, message: said, details } = status < 400 ? REDIRECT : statusOf(text.trim());
+  const message = status === 404 && reason === "" ? `${said}${adviceOn(path)}` : said;
   const named = parseRetryAfter(headers["retry-after"], clock);
   const retryAfter = named ?? secondsOf(details.retryAfterSeconds);
   const date = dateOf(headers["date"]);
   const told = { reason, message, details, retryAfter, date };
   return new ApiError({ statusCode: status, ...told, method, path });
+}
+
+/** A server that does not serve a resource answers each of its paths in plain text, which names nothing. */
+function adviceOn(path: string): string {
+  const parts = /^\/apis\/([^/]+\.[^/]+)\/([^/]+)\/(?:namespaces\/[^/]+\/)?([^/?]+)/.exec(path);
+  if (parts === null) return "";
+  const [, group, version, plural] = parts;
+  return `: the server does not serve ${plural} of ${group}/${version}; check that the CustomResourceDefinition ${plural}.${group} is applied and serves ${version}`;
 }
 
 function dateOf(header: string | undefined): number | undefined {

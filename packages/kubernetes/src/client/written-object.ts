@@ -38,7 +38,7 @@ export function refOf(object: AnyObject): ObjectName {
 }
 
 /**
- * The answer of the server with API version and kind: items of lists of built-in resources come without.
+ * The response of the server with API version and kind: items of lists of built-in resources come without.
  * Subresources such as `scale` have a kind of their own, which stays.
  */
 export function completed<Answer>(resource: Resource, answer: object): Answer {

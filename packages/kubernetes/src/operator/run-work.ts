@@ -21,12 +21,23 @@ export async function runWork(
   const { signal, lost } = leadership;
   const parts = start(leadership);
   requireArray("the work of a term", parts);
-  const manager = new Manager({ clock, logger, stopTimeout: Number.POSITIVE_INFINITY });
+  const stopTimeout = Number.POSITIVE_INFINITY;
+  const manager = new Manager({ clock, logger: ofTerm(logger), stopTimeout });
   for (const [index, part] of parts.entries()) {
     requireMethods(`the work of a term[${index}]`, part, ["run"]);
     manager.add(withLost(part, lost));
   }
   await manager.run(signal);
+}
+
+/** The operator's own manager tells that it runs and stops. That of a term tells it for debugging only. */
+function ofTerm(logger: Logger): Logger {
+  return {
+    debug: (details, message) => logger.debug(details, message),
+    info: (details, message) => logger.debug({ ...details, of: "the term" }, message),
+    warn: (details, message) => logger.warn(details, message),
+    error: (details, message) => logger.error(details, message),
+  };
 }
 
 /** A controller drops everything on `lost`; other runnables do not know the option. */

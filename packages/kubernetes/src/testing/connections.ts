@@ -11,6 +11,8 @@ import { type OpenRequest, RequestLog } from "./request-log.ts";
 export interface ConnectionsOptions {
   readonly clock: Clock;
   readonly server: ApiServer;
+  /** How many requests the log keeps, at least. */
+  readonly keptRequests: number;
 }
 
 /** The way from clients to the server, with everything that goes wrong on it. */
@@ -21,12 +23,13 @@ export class Connections {
   readonly faults: Faults = new Faults();
   readonly #clock: Clock;
   readonly #server: ApiServer;
-  readonly #log = new RequestLog();
+  readonly #log: RequestLog;
   readonly #bodies = new Set<AnswerBody>();
 
-  constructor({ clock, server }: ConnectionsOptions) {
+  constructor({ clock, server, keptRequests }: ConnectionsOptions) {
     this.#clock = clock;
     this.#server = server;
+    this.#log = new RequestLog(keptRequests);
   }
 
   /** The latest requests. */

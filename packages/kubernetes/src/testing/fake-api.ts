@@ -6,6 +6,7 @@ import {
   requireFunction,
   requireOptions,
   requireText,
+  requireWhole,
 } from "@holdfast/clock/internal";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { KubeClient } from "../client/kube-client.ts";
@@ -34,6 +35,14 @@ export interface FakeApiOptions {
    * @defaultValue `seededRandom(1)`
    */
   readonly random?: Random | undefined;
+
+  /**
+   * How many of the latest requests {@link FakeApi.requests} has, at least; it has at most
+   * twice as many. An integer of at least 1. A server that runs for hours needs fewer.
+   *
+   * @defaultValue `10_000`
+   */
+  readonly keptRequests?: number | undefined;
 }
 
 /** Options for {@link FakeApi.start}. */
@@ -124,21 +133,22 @@ export class FakeApi {
    */
   constructor(options: FakeApiOptions) {
     requireOptions("options", options);
-    const { clock, resources, random = seededRandom(1) } = options;
+    const { clock, resources, random = seededRandom(1), keptRequests = 10_000 } = options;
     requireClock("options.clock", clock);
     requireArray("options.resources", resources);
     for (const [index, resource] of resources.entries())
       requireResource(resource, `options.resources[${index}]`);
     requireFunction("options.random", random);
+    requireWhole("options.keptRequests", keptRequests, 1);
     const served = resources.map(servedResource);
     const server = new ApiServer({ state: this.#state, clock, random, served });
-    this.#connections = new Connections({ clock, server });
+    this.#connections = new Connections({ clock, server, keptRequests });
     const send = this.#connections.send.bind(this.#connections);
     this.transport = { description: DESCRIPTION, send };
     this.client = new KubeClient({ transport: this.transport, fieldManager: "fake-api", clock });
   }
 
-  /** The latest requests, at least 10,000, in the order in which they arrived. */
+  /** The latest requests, at least `keptRequests` of them, in the order in which they arrived. */
   get requests(): readonly FakeRequest[] {
     return this.#connections.requests;
   }

@@ -3,15 +3,18 @@ import { qualified } from "./failure.ts";
 import type { FakeRequest } from "./faults.ts";
 import type { ApiCall } from "./request/api-call.ts";
 
-/** Requests that are kept. */
-const MAX_REQUESTS = 10_000;
-
 /** A request whose answer is still to come. */
 export type OpenRequest = { -readonly [Key in keyof FakeRequest]: FakeRequest[Key] };
 
 /** The latest requests, in the order in which they arrived. */
 export class RequestLog {
   readonly requests: OpenRequest[] = [];
+  readonly #kept: number;
+
+  /** @param kept - how many it keeps at least. It removes as many at once */
+  constructor(kept: number) {
+    this.#kept = kept;
+  }
 
   /** Adds a request. `call` is undefined if no resource is asked for. */
   add(
@@ -33,7 +36,7 @@ export class RequestLog {
       subresource: call?.subresource,
       status: undefined,
     };
-    if (this.requests.length >= 2 * MAX_REQUESTS) this.requests.splice(0, MAX_REQUESTS);
+    if (this.requests.length >= 2 * this.#kept) this.requests.splice(0, this.#kept);
     this.requests.push(request);
     return request;
   }

@@ -22,7 +22,7 @@ const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
 ];
 
 /**
- * A request got no answer, or only a part of one: there was no connection, or it broke. The message names the
+ * A request got no response, or only a part of one: there was no connection, or it broke. The message names the
  * method, the path, the server, the code of Node and a thing to check.
  *
  * @example

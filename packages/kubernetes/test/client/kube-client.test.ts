@@ -73,7 +73,14 @@ describe("get and find", () => {
   it("reject both for a resource that the server does not know", async () => {
     const { client } = scripted({ status: 404, body: "404 page not found\n" });
     expect((await safeErrorOf(client.find(Greeting, "default/ann"))).message).toBe(
-      "GET /apis/example.org/v1/namespaces/default/greetings/ann: 404: 404 page not found",
+      "GET /apis/example.org/v1/namespaces/default/greetings/ann: 404: 404 page not found: the server does not serve greetings of example.org/v1; check that the CustomResourceDefinition greetings.example.org is applied and serves v1",
+    );
+  });
+
+  it("give no advice about definitions for a kind of the core group", async () => {
+    const { client } = scripted({ status: 404, body: "404 page not found\n" });
+    expect((await safeErrorOf(client.find(ConfigMap, "default/ann"))).message).toBe(
+      "GET /api/v1/namespaces/default/configmaps/ann: 404: 404 page not found",
     );
   });
 

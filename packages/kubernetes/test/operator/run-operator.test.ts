@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { FakeClock } from "@holdfast/clock/testing";
-import { Controller, type Runnable } from "@holdfast/controller";
+import { Controller, type Logger, type Runnable, silentLogger } from "@holdfast/controller";
 import { type OperatorContext, runOperator } from "@holdfast/kubernetes";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Greeting, Lease, OperatorWorld } from "./operator-world.ts";
@@ -129,6 +129,21 @@ describe("runOperator", () => {
       ["patch", "events"],
     ]);
     expect([replica.error, signals.listenerCount("SIGTERM")]).toEqual([undefined, 0]);
+    await world.end();
+  });
+
+  it("logs once that it runs, stops and has stopped, also with a leader", async () => {
+    const lines: string[] = [];
+    const info: Logger["info"] = (_, message) => void lines.push(message);
+    const replica = world.start("a", { logger: { ...silentLogger, info } });
+    await clock.step(BARRIER + 1_000);
+    replica.stop.abort("stop");
+    await clock.step(1_000);
+    expect(lines.filter((line) => line.startsWith("manager"))).toEqual([
+      "manager running: every runnable is ready",
+      "manager stopping",
+      "manager stopped",
+    ]);
     await world.end();
   });
 

@@ -1,20 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { realClock } from "@holdfast/clock";
-import { Controller, silentLogger } from "@holdfast/controller";
-import {
-  atUrl,
-  builtIn,
-  type Change,
-  Cluster,
-  type ClusterOptions,
-  fromCrd,
-  type Informer,
-  KubeClient,
-  type KubeObject,
-  type KubeTransport,
-  keyOf,
-} from "@holdfast/kubernetes";
-import { poll, retry } from "@holdfast/wait";
+import { silentLogger } from "@holdfast/controller";
+import { atUrl, Cluster, fromCrd, keyOf } from "@holdfast/kubernetes";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { httpsSend } from "../../../../conformance/kubernetes/https-send.ts";
 import { prepareServer } from "../../../../conformance/kubernetes/prepare-server.ts";
@@ -23,11 +10,13 @@ import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
 import { socketsTo } from "../../../../test/sockets-to.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
-
-interface ConfigMapObject extends KubeObject {
-  data?: { [key: string]: string };
-}
-const ConfigMap = builtIn<ConfigMapObject>("v1", "ConfigMap");
+import {
+  becomesEqual,
+  ConfigMap,
+  type WatchOptions,
+  watchConfigMaps,
+  write,
+} from "./watch-config-maps.ts";
 
 let server: ApiServer;
 let proxy: TcpProxy;
@@ -43,87 +32,15 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
-/** A cluster that watches the ConfigMaps of a namespace, and everything that it reported. */
-interface Watching extends AsyncDisposable {
-  readonly cluster: Cluster;
-  /** A client of somebody else: its writes come by the watch alone. */
-  readonly client: KubeClient;
-  readonly maps: Informer<ConfigMapObject>;
-  readonly changes: Change<ConfigMapObject>[];
-}
-
-interface WatchingOptions extends Partial<ClusterOptions> {
+interface Options extends WatchOptions {
   url?: string;
-  /** Seconds after which the server closes each watch, in place of minutes. */
-  shorten?: number;
 }
 
-async function watching(namespace: string, options: WatchingOptions = {}): Promise<Watching> {
-  const { url = server.url, shorten, ...more } = options;
-  const long = atUrl(url, { ca: server.ca, token: () => server.adminToken });
-  const transport = shorten === undefined ? long : withShortWatches(long, shorten);
-  const cluster = new Cluster({ transport, logger: silentLogger, ...more });
-  const direct = atUrl(server.url, { ca: server.ca, token: () => server.adminToken });
-  const client = new KubeClient({ transport: direct, logger: silentLogger });
-  const maps = cluster.watch(ConfigMap, { namespaces: [namespace] });
-  const changes: Change<ConfigMapObject>[] = [];
-  const stop = new AbortController();
-  const running = cluster.run(stop.signal);
-  const failed = (error: unknown): void => {
-    throw error;
-  };
-  const enqueue = (change: Change<ConfigMapObject>): void => {
-    changes.push(change);
-  };
-  const context = { enqueue, failed, clock: realClock };
-  void maps.changes().start(context, stop.signal);
-  await cluster.ready(stop.signal);
-  const dispose = async (): Promise<void> => {
-    stop.abort();
-    await running;
-  };
-  return { cluster, client, maps, changes, [Symbol.asyncDispose]: dispose };
-}
-
-function withShortWatches(transport: KubeTransport, seconds: number): KubeTransport {
-  const send: KubeTransport["send"] = (request, signal) => {
-    const path = request.path.replace(/timeoutSeconds=\d+/, `timeoutSeconds=${seconds}`);
-    return transport.send({ ...request, path }, signal);
-  };
-  return { description: transport.description, send };
-}
-
-/** Writes until the server takes it: it may be down, or about to be ready. */
-async function write(client: KubeClient, namespace: string, name: string): Promise<void> {
-  const object = { metadata: { namespace, name }, data: { at: `${realClock.now()}` } };
-  await retry(() => client.apply(ConfigMap, object), { backoff: { duration: 100, steps: 600 } });
-}
-
-/** The names and versions that the server has, and those that the cache has. */
-async function bothSides({ client, maps }: Watching, namespace: string): Promise<[string, string]> {
-  const versions = (objects: readonly { metadata: { name: string; resourceVersion: string } }[]) =>
-    objects
-      .map(({ metadata: { name, resourceVersion } }) => `${name}@${resourceVersion}`)
-      .sort()
-      .join(" ");
-  const listed = [];
-  for await (const object of client.list(ConfigMap, { namespace })) listed.push(object);
-  return [versions(maps.list(namespace)), versions(listed)];
-}
-
-/** Resolves when cache and server are equal, and holds them to it. */
-async function becomesEqual(watched: Watching, namespace: string): Promise<void> {
-  const compare = async (): Promise<boolean> => {
-    const [cached, stored] = await bothSides(watched, namespace);
-    return cached === stored;
-  };
-  await poll(compare, {
-    backoff: { duration: 100 },
-    timeout: 60_000,
-    onError: () => undefined,
-  }).catch(() => undefined);
-  const [cached, stored] = await bothSides(watched, namespace);
-  expect(cached).toBe(stored);
+/** Watches the ConfigMaps of a namespace on our server, or past a proxy. */
+async function watching(namespace: string, { url = server.url, ...rest }: Options = {}) {
+  const access = { ca: server.ca, token: () => server.adminToken };
+  const direct = atUrl(server.url, access);
+  return await watchConfigMaps(namespace, { transport: atUrl(url, access), direct, ...rest });
 }
 
 describe("an informer on a real server survives", () => {
@@ -223,25 +140,6 @@ describe("an informer on a real server survives", () => {
     await becomesEqual(watched, "restored");
   });
 
-  ownServerTest("watches that the server closes every 6 s, with one list in all", async () => {
-    await using watched = await watching("closed", { shorten: 6 });
-    const lags: number[] = [];
-    for (let i = 0; i < 14; i++) {
-      await write(watched.client, "closed", `map-${i}`);
-      const written = realClock.monotonic();
-      const seen = () => watched.maps.get(`closed/map-${i}`);
-      await poll(seen, { backoff: { duration: 5, factor: 1 }, timeout: 60_000 });
-      lags.push(realClock.monotonic() - written);
-      await realClock.sleep(1_000);
-    }
-    const { lists, watches = 0 } = watched.cluster.status().informers[0]?.reflectors[0] ?? {};
-    expect(lists).toBe(1);
-    expect(watches).toBeGreaterThanOrEqual(3);
-    // No write waits for a back-off. A busy machine may be late for one.
-    expect(lags.filter((lag) => lag >= 1_000).length, `${lags}`).toBeLessThanOrEqual(1);
-    await becomesEqual(watched, "closed");
-  });
-
   ownServerTest("a token that is revoked and replaced", async () => {
     await using watched = await watching("rotated");
     server.rotateToken();
@@ -253,27 +151,6 @@ describe("an informer on a real server survives", () => {
 });
 
 describe("a cache on a real server", () => {
-  ownServerTest("is never older than its own writes, in 5,000 of them", async () => {
-    await using watched = await watching("own-writes");
-    const { maps, cluster } = watched;
-    const { client } = cluster;
-    let stale = 0;
-    const writer = async (number: number): Promise<void> => {
-      const ref = `own-writes/map-${number}`;
-      for (let i = 0; i < 500; i++) {
-        const metadata = { namespace: "own-writes", name: `map-${number}` };
-        const written = await client.apply(ConfigMap, { metadata, data: { count: `${i}` } });
-        const cached = maps.get(ref)?.metadata.resourceVersion ?? "0";
-        if (Number(cached) < Number(written.metadata.resourceVersion)) stale++;
-      }
-    };
-    await Promise.all(Array.from({ length: 10 }, (_, number) => writer(number)));
-    expect(stale).toBe(0);
-    await becomesEqual(watched, "own-writes");
-    const versions = watched.changes.map(({ object }) => object.metadata.resourceVersion);
-    expect(new Set(versions).size).toBe(versions.length);
-  });
-
   ownServerTest("holds 50,000 objects", async () => {
     const send = httpsSend({ url: server.url, ca: server.ca, token: server.adminToken });
     await prepareServer(send, AbortSignal.timeout(60_000));
@@ -301,47 +178,6 @@ describe("a cache on a real server", () => {
       await watched[Symbol.asyncDispose]();
       expect(socketsTo(port)).toBe(0);
     }
-  });
-});
-
-describe("a controller on a real server", () => {
-  ownServerTest("works on no key twice at once, and on the last version of each", async () => {
-    await using watched = await watching("overlaps");
-    const { client, maps } = watched;
-    const working = new Set<string>();
-    const seen = new Map<string, string | undefined>();
-    const counts = { overlaps: 0, reconciles: 0, wakesDuringWork: 0 };
-    const controller = new Controller({
-      ...{ name: "overlaps", workers: 8, logger: silentLogger, sources: [maps.source()] },
-      reconcile: async ({ key }) => {
-        if (working.has(key)) counts.overlaps++;
-        working.add(key);
-        counts.reconciles++;
-        seen.set(key, maps.get(key)?.metadata.resourceVersion);
-        const before = seen.get(key);
-        await realClock.sleep(5);
-        if (maps.get(key)?.metadata.resourceVersion !== before) counts.wakesDuringWork++;
-        working.delete(key);
-      },
-    });
-    const stop = new AbortController();
-    const running = controller.run(stop.signal);
-    const writer = async (number: number): Promise<void> => {
-      const metadata = { namespace: "overlaps", name: `map-${number % 4}` };
-      for (let i = 0; i < 100; i++)
-        await client.patch(ConfigMap, metadata, { data: { [`writer-${number}`]: `${i}` } });
-    };
-    for (let i = 0; i < 4; i++) await write(client, "overlaps", `map-${i}`);
-    await Promise.all(Array.from({ length: 12 }, (_, number) => writer(number)));
-    await becomesEqual(watched, "overlaps");
-    const current = () => maps.list().map((map) => [keyOf(map), map.metadata.resourceVersion]);
-    const isDone = () => current().every(([key, version]) => seen.get(`${key}`) === version);
-    await poll(isDone, { backoff: { duration: 20 }, timeout: 60_000 });
-    stop.abort();
-    await running;
-    expect(counts.overlaps).toBe(0);
-    expect(counts.wakesDuringWork).toBeGreaterThan(20);
-    expect(counts.reconciles).toBeGreaterThan(100);
   });
 });
 

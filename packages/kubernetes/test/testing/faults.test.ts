@@ -1,5 +1,6 @@
+import { FakeClock } from "@holdfast/clock/testing";
 import { atUrl, isConnectionError, KubeClient } from "@holdfast/kubernetes";
-import type { FakeApi, Fault } from "@holdfast/kubernetes/testing";
+import { FakeApi, type Fault } from "@holdfast/kubernetes/testing";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
 import {
@@ -207,5 +208,16 @@ describe("requests", () => {
     ]);
     expect(kit.api.requests[1]?.query.get("x")).toBe("1");
     expect(JSON.stringify(kit.api.requests)).not.toContain("do not keep");
+  });
+
+  it("are kept, at least as many as asked for and at most twice as many", async () => {
+    const api = new FakeApi({ clock: new FakeClock(), resources: [ConfigMap], keptRequests: 3 });
+    const lengths: number[] = [];
+    for (const name of ["a", "b", "c", "d", "e", "f", "g", "h"]) {
+      await api.client.find(ConfigMap, `default/${name}`);
+      lengths.push(api.requests.length);
+    }
+    expect(lengths).toEqual([1, 2, 3, 4, 5, 6, 4, 5]);
+    expect(api.requests.map(({ name }) => name)).toEqual(["d", "e", "f", "g", "h"]);
   });
 });

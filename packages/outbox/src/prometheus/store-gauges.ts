@@ -53,7 +53,7 @@ export function storeGauges({ register, ...options }: StoreGaugesOptions): void 
   new Gauge({
     registers,
     name: "outbox_store_up",
-    help: "Whether the store answered this scrape: 1 or 0",
+    help: "Whether the store responded to this scrape: 1 or 0",
     async collect() {
       this.set((await read()) === undefined ? 0 : 1);
     },

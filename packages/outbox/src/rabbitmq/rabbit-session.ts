@@ -2,7 +2,7 @@ import { type Clock, onAbort } from "@holdfast/clock";
 import { type ChannelModel, connect, type SocketOptions } from "amqplib";
 import { RabbitChannel, type RabbitChannelHooks } from "./rabbit-channel.ts";
 
-/** How long the other side may take to answer a farewell, in milliseconds. */
+/** How long the broker may take to confirm the close of a connection, in milliseconds. */
 const FAREWELL = 2_000;
 
 /** Options for {@link RabbitSession.open}. */

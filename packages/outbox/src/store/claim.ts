@@ -24,11 +24,11 @@ export interface BrokenMessage {
   readonly problem: string;
 }
 
-/** The answer to a claim request: claims, and rows that are not messages. */
+/** The response to a claim request: claims, and rows that are not messages. */
 export interface Claimed {
   /** The messages. */
   readonly claims: readonly Claim[];
 
-  /** The rows that are none. */
+  /** The rows that are not messages. */
   readonly broken: readonly BrokenMessage[];
 }

@@ -23,7 +23,7 @@ outbox_messages{status="dead"} 0
 # TYPE outbox_oldest_due_age_seconds gauge
 outbox_oldest_due_age_seconds 0
 
-# HELP outbox_store_up Whether the store answered this scrape: 1 or 0
+# HELP outbox_store_up Whether the store responded to this scrape: 1 or 0
 # TYPE outbox_store_up gauge
 outbox_store_up 1
 

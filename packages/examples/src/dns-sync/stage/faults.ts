@@ -92,27 +92,31 @@ export class Faults {
     });
   }
 
-  /** Stops the API server for `duration` milliseconds. It restarts without its history. */
+  /** Stops the API server for `duration` milliseconds. It restarts without its history. Skips an existing cluster. */
   async stopApi(duration: number): Promise<void> {
+    const { clock, api } = this.#stage;
+    const { control } = api;
+    if (control === undefined) return;
     await this.#inTurn(async () => {
-      const { api, clock } = this.#stage;
       const { signal } = this;
       this.#log("API", "stopped");
-      await api.control?.stop();
+      await control.stop();
       try {
         await clock.sleep(duration, { signal, label: "API away" });
       } finally {
-        await api.control?.start();
+        await control.start();
         this.#log("API", `restarted after ${(duration / 1_000).toFixed(1)} s without its history`);
       }
     });
   }
 
-  /** Compacts the history of the API server and closes all watches. */
+  /** Compacts the history of the API server and closes all watches. Skips an existing cluster. */
   async compact(): Promise<void> {
+    const { control } = this.#stage.api;
+    if (control === undefined) return;
     await this.#inTurn(async () => {
       this.#log("API", "compacted its history and closed all watches");
-      await this.#stage.api.control?.compact();
+      await control.compact();
     });
   }
 

@@ -64,7 +64,7 @@ async function problemsOf(options: QuietOptions, signal: AbortSignal): Promise<P
     state = await truth.read(signal);
   } catch (error) {
     signal.throwIfAborted();
-    const text = `the server did not answer: ${String(error)}`;
+    const text = `the server did not respond: ${String(error)}`;
     return { records: text, caches: text, statuses: text };
   }
   const { records, zones } = state;

@@ -42,7 +42,7 @@ export class Rounds {
     this.#plans = Array.from({ length: rounds }, (_, index) => planOf(index, seed + index));
   }
 
-  /** @returns whether all is as it must be */
+  /** @returns whether all checks passed */
   async run(signal: AbortSignal): Promise<boolean> {
     const { seed, clock } = this.#options;
     await using tables = await ProgramDatabase.open(this.#options);

@@ -20,7 +20,7 @@ const handlers: Handlers<ProcessStatus | undefined, Told> = {
   readiness: (_, { ready, url }) =>
     ready
       ? { text: `ready: ${url} answers`, tone: "good" }
-      : { text: `not ready: ${url} no longer answers`, tone: "warning" },
+      : { text: `not ready: ${url} no longer responds`, tone: "warning" },
   terminating: (_, { reason, grace }) => {
     const text = `Terminating, ${reasons[reason]}: SIGTERM, grace ${formatDuration(grace)}`;
     return { text, tone: "plain" };

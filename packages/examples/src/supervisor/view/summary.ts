@@ -41,7 +41,7 @@ function rowsOf(status: ProcessStatus): Row[] {
   return status.waits.map((wait, index) => ({ status, wait, index }));
 }
 
-/** A text that stands once per process, in its first row. */
+/** A text that is printed once per process, in its first row. */
 function once(text: (status: ProcessStatus, palette: Palette) => string): SummaryColumn["text"] {
   return ({ status, index }, palette) => (index === 0 ? text(status, palette) : "");
 }

@@ -97,17 +97,17 @@ export function testOutboxPage(): void {
         await using visitor = await visit(world.url);
         const { page, problems } = visitor;
         const part = name === "database" ? world.gate : world.receiver;
-        await page.getByRole("button", { name: `Take away the ${name}` }).click();
-        await answered(page, `The ${name} was taken away from the workers.`);
-        await service(page, name).getByText("away", { exact: true }).waitFor();
-        expect(part.state).toBe("away");
-        await page.getByRole("button", { name: `Bring back the ${name}` }).click();
-        await answered(page, `The ${name} is back.`);
-        await service(page, name).getByText("there", { exact: true }).waitFor();
-        expect(part.state).toBe("there");
+        await page.getByRole("button", { name: `Disconnect the ${name}` }).click();
+        await answered(page, `The ${name} was disconnected from the workers.`);
+        await service(page, name).getByText("disconnected", { exact: true }).waitFor();
+        expect(part.state).toBe("disconnected");
+        await page.getByRole("button", { name: `Reconnect the ${name}` }).click();
+        await answered(page, `The ${name} was reconnected.`);
+        await service(page, name).getByText("connected", { exact: true }).waitFor();
+        expect(part.state).toBe("connected");
         await page
           .getByRole("listitem")
-          .filter({ hasText: new RegExp(`${name}\\s+was taken away`) })
+          .filter({ hasText: new RegExp(`${name}\\s+was disconnected`) })
           .waitFor();
         expect(problems).toEqual([]);
       },
@@ -136,7 +136,7 @@ export function testOutboxPage(): void {
       await world[Symbol.asyncDispose]();
       await page.getByRole("status").filter({ hasText: "disconnected" }).waitFor();
       await page.getByRole("button", { name: "Kill worker-1" }).click();
-      await answered(page, "The program does not answer.");
+      await answered(page, "The program does not respond.");
     });
 
     it("shows text as text", async ({ expect }) => {

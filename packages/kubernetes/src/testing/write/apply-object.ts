@@ -46,7 +46,7 @@ function readApplied(call: ApiCall): JsonObject {
   return requirePlace(call, decode(call, object));
 }
 
-/** The part that the path stands for: the status, or everything else. */
+/** The part that the path addresses: the status, or everything else. */
 function ownPart({ served, subresource }: ApiCall, object: JsonObject): JsonObject {
   if (subresource !== "status") return served.hasStatus ? without(object, "status") : object;
   const { apiVersion, kind, metadata, status } = object;

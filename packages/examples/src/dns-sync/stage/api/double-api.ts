@@ -28,9 +28,16 @@ async function expireBefore(time: number, client: KubeClient, signal: AbortSigna
       await client.delete(Event, metadata, { signal });
 }
 
+/** Nothing reads the log of requests. A full one holds 10 MB, which a soak would take for a leak while it fills. */
+const KEPT_REQUESTS = 100;
+
 /** Starts the API double in this process. Child processes use it over HTTP. */
 export async function startDouble(clock: Clock): Promise<StageApi> {
-  const api = new FakeApi({ clock, resources: [...definedResources(), ...RESOURCES] });
+  const api = new FakeApi({
+    clock,
+    resources: [...definedResources(), ...RESOURCES],
+    keptRequests: KEPT_REQUESTS,
+  });
   const listener = await api.listen();
   const end = new AbortController();
   const expiring = expireEvents(api.client, clock, end.signal);
