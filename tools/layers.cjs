@@ -117,7 +117,7 @@ module.exports = {
     suite: [...users, ...waits, "@holdfast/clock/rxjs", "@holdfast/wait/rxjs", "npm:rxjs"],
     ".": ["tools", "npm:playwright-core"],
   },
-  services: { "*": [...users, "packages/examples/dist", "npm:*"] },
+  services: { "*": [...users, "tools", "packages/examples/dist", "npm:*"] },
   bench: {
     "*": [
       ...users,

@@ -1,6 +1,7 @@
 // Runs vitest. It answers a bad option with a stack; this, with the message alone.
+const program = new URL("../node_modules/vitest/vitest.mjs", import.meta.url);
 try {
-  await import("../node_modules/vitest/vitest.mjs");
+  await import(program.href);
 } catch (error) {
   const { name, message } = /** @type {Error} */ (error);
   if (name !== "CACError") throw error;
