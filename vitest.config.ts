@@ -25,8 +25,8 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     // A machine that is busy with other things may stand still for seconds, and CI runs more of each test.
     testTimeout: 120_000,
-    // Two more than the cores: some tests wait for processes and for real time.
-    maxWorkers: availableParallelism() + 2,
+    // One more than the cores: some tests wait for processes and for real time. Each worker loads the sources anew.
+    maxWorkers: availableParallelism() + 1,
     globalSetup: ["test/seed.ts", ...(isReleased ? ["test/release.ts"] : [])],
     setupFiles: [
       "test/seed.setup.ts",

@@ -1,12 +1,12 @@
 import { defineConfig } from "vitest/config";
 import tests from "./vitest.config.ts";
 
-// What needs real servers or a browser: `npm run test:services` starts them and says where they are.
+// What needs real servers, a browser or every program: `npm run test:services` starts them and says where they are.
 export default defineConfig({
   ...tests,
   test: {
     ...tests.test,
-    include: ["packages/{outbox,examples}/test/**/*.services.ts"],
+    include: ["{packages/{outbox,examples},tools}/test/**/*.services.ts"],
     // Servers start, stop and are waited for.
     testTimeout: 180_000,
     hookTimeout: 180_000,

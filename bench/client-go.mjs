@@ -8,7 +8,7 @@ const PROGRAM = "HOLDFAST_BENCH_GO";
 /** Why client-go cannot run; undefined if it can. */
 export function whyNoClientGo() {
   const program = process.env[PROGRAM];
-  if (program === undefined) return `build bench/go and say where it is: ${PROGRAM}=FILE`;
+  if (program === undefined) return `build bench/go and set ${PROGRAM}=FILE`;
   try {
     accessSync(program, constants.X_OK);
     return undefined;

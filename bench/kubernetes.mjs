@@ -6,7 +6,7 @@ import { ApiServer } from "../services/apiserver.mjs";
 /** @returns what contenders find it by, what it is, and how to give it back */
 export async function openApiServer() {
   if (!built().apiServer)
-    throw new Error('there is no Kubernetes API server: build it once with "npm run apiserver"');
+    throw new Error('no Kubernetes API server found: build it once with "npm run apiserver"');
   // Whoever stops this process stops the server, too.
   for (const [signal, code] of [
     ["SIGINT", 130],

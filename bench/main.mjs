@@ -55,7 +55,7 @@ function readOptions() {
     console.log(USAGE);
     process.exit(0);
   } catch (error) {
-    console.error(`${error.message}\n\n${USAGE}`);
+    console.error(`error: ${error.message}\n\n${USAGE}`);
     process.exit(2);
   }
 }

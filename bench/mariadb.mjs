@@ -31,7 +31,7 @@ async function findServer() {
   const given = process.env.MYSQL_URL;
   if (given) return { url: given, of: "MYSQL_URL", stop: async () => {} };
   if (!existsSync(MARIADB_PROGRAM))
-    throw new Error("there is no MariaDB: set MYSQL_URL, or install mariadb-server");
+    throw new Error("no MariaDB found: set MYSQL_URL, or install mariadb-server");
   const server = await MariaServer.start(undefined, SETTINGS);
   return {
     url: server.url,

@@ -1,11 +1,11 @@
 import { parseArgs } from "node:util";
 
 export const USAGE = `npm run bench -- [options]
-  --only a,c     these suites alone
+  --only a,c     run these suites only
   --quick        one round at small sizes: shows that everything runs, measures nothing
   --rounds N     how often each contender runs (default 5, with --quick 1)
-  --json FILE    writes everything that was measured, too
-  --help`;
+  --json FILE    also write all measurements
+  --help         show this help`;
 
 export function parseOptions(argv, suiteIds) {
   const { values } = parseArgs({

@@ -7,7 +7,7 @@ import { PostgresServer, postgresPrograms } from "../services/postgres.mjs";
 import { makeDirectory, removeDirectory } from "../services/server.mjs";
 
 const NONE =
-  "there is no PostgreSQL: set DATABASE_URL, install postgresql, or do not run as root, who may not start the one from npm";
+  "no PostgreSQL found: set DATABASE_URL, install postgresql, or do not run as root, which cannot start the one from npm";
 
 /** Commits reach the disk, as they must where somebody's money is. */
 const SETTINGS = { fsync: "on", max_wal_size: "8GB" };

@@ -17,7 +17,7 @@ export function report(facts) {
     for (const kase of suite.cases) lines.push(...caseLines(suite, kase, facts));
   }
   if (options.quick)
-    lines.push("", "--quick: one round at small sizes. None of this is a figure to quote.");
+    lines.push("", "--quick: one round at small sizes. Do not quote these figures.");
   else lines.push("", ...verdictLines(verdicts, options.only.length === suites.length));
   return lines.join("\n");
 }

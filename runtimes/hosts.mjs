@@ -69,7 +69,7 @@ async function visit(executablePath, site) {
   const browser = await chromium
     .launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] })
     .catch((error) => {
-      throw new NotRunError(`Chromium does not start: ${error.message.split("\n")[0]}`);
+      throw new NotRunError(`Chromium did not start: ${error.message.split("\n")[0]}`);
     });
   try {
     const page = await browser.newPage();
@@ -102,6 +102,6 @@ async function visit(executablePath, site) {
 /** @throws NotRunError if the program does not start */
 async function versionOf(program) {
   const { code, lines, errors } = await execute(program, ["--version"], { cwd: "." });
-  if (code !== 0) throw new NotRunError(errors[0] ?? `${program} does not start`);
+  if (code !== 0) throw new NotRunError(errors[0] ?? `${program} did not start`);
   return /\d[\d.-]*\d/.exec(lines[0] ?? "")?.[0] ?? "unknown";
 }

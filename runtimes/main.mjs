@@ -6,6 +6,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readArguments } from "../tools/arguments.mjs";
 import { installInto, packInto } from "../tools/tarballs.mjs";
 import { runtimes } from "./list.mjs";
 import { NotRunError } from "./programs.mjs";
@@ -13,7 +14,13 @@ import { failuresOf, table } from "./report.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
-const names = process.argv.slice(2);
+const all = runtimes.map(({ name }) => `  ${name}`).join("\n");
+const usage = `npm run test:runtimes -- [starts of names] (default: all)\n${all}\n  --help`;
+const names = readArguments(usage, { allowPositionals: true }, ({ positionals }) => {
+  const unknown = positionals.find((start) => !runtimes.some(({ name }) => name.startsWith(start)));
+  if (unknown !== undefined) throw new Error(`no runtime begins with "${unknown}"`);
+  return positionals;
+});
 const chosen = runtimes.filter(
   ({ name }) => names.length === 0 || names.some((start) => name.startsWith(start)),
 );

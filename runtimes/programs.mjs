@@ -46,7 +46,7 @@ export function chromiumProgram() {
   if (path === undefined || !existsSync(path))
     throw new NotRunError(
       path === undefined
-        ? "there is no Chromium: install one (Debian: apt-get install chromium) or name it in CHROMIUM_PATH"
+        ? "no Chromium found: install one (Debian: apt-get install chromium) or set CHROMIUM_PATH"
         : `CHROMIUM_PATH names ${path}, which does not exist`,
     );
   return path;

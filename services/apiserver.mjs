@@ -359,7 +359,7 @@ export class ApiServer {
  */
 async function answerTo(request, body = "") {
   return await new Promise((resolve, reject) => {
-    request.setTimeout(5_000, () => request.destroy(new Error("no answer within 5 s")));
+    request.setTimeout(5_000, () => request.destroy(new Error("no response within 5 s")));
     request.on("error", reject);
     request.on("response", async (response) => {
       let text = "";

@@ -23,7 +23,7 @@ async function startCluster(signal, keep) {
     if (mode.HOLDFAST_RECORD)
       throw new Error("--record needs our own API server: unset KUBECONFIG");
     console.log(
-      "Kubernetes  as KUBECONFIG says; tests that kill a server or change its history do not run",
+      "Kubernetes  from KUBECONFIG; tests that kill a server or change its history are skipped",
     );
     return { HOLDFAST_FOREIGN_CLUSTER: "1" };
   }

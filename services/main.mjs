@@ -33,7 +33,7 @@ async function startServices(signal, keep) {
   const entries = services.map(async ({ name, variable, start }) => {
     const given = process.env[variable];
     if (given) {
-      console.log(`${name.padEnd(10)}  as ${variable} says`);
+      console.log(`${name.padEnd(10)}  from ${variable}`);
       return [variable, given];
     }
     const since = performance.now();

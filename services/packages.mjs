@@ -33,7 +33,7 @@ export async function requirePackages(packages, signal) {
   const missing = packages.filter((name) => !isInstalled[name]());
   if (missing.length === 0) return;
   const install = ["apt-get", "install", "--yes", "--no-install-recommends", ...missing];
-  const byHand = `Install them, with: ${install.join(" ")}\nOr name what you have: DATABASE_URL, MYSQL_URL, REDIS_URL, AMQP_URL, CHROMIUM_PATH.`;
+  const byHand = `Install them, with: ${install.join(" ")}\nOr use your own: set DATABASE_URL, MYSQL_URL, REDIS_URL, AMQP_URL, CHROMIUM_PATH.`;
   const names = missing.join(", ");
   if (!inPath("apt-get"))
     throw new Error(`${names}: not installed, and there is no apt-get here.\n${byHand}`);
@@ -47,7 +47,7 @@ export async function requirePackages(packages, signal) {
   const still = missing.filter((name) => !isInstalled[name]());
   if (still.length > 0)
     throw new Error(
-      `${still.join(", ")}: installed, but its programs are not where Debian has them.`,
+      `${still.join(", ")}: installed, but its programs are not in Debian's folders.`,
     );
 }
 

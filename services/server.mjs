@@ -224,7 +224,7 @@ export class Server {
     }).catch((error) => {
       throw signal?.aborted
         ? error
-        : new Error(`${name} did not answer: ${last}`, { cause: error });
+        : new Error(`${name} did not respond: ${last}`, { cause: error });
     });
     ended.catch(() => undefined);
     answer.catch(() => undefined);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UnavailableError } from "./apiserver/run-program.mjs";
 
-const VITEST = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
+const VITEST = fileURLToPath(new URL("../tools/vitest.mjs", import.meta.url));
 const NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
 
 /**
@@ -50,7 +50,7 @@ function stopOnSignals() {
   for (const [signal, number] of Object.entries(NUMBERS))
     process.on(signal, () => {
       process.exitCode = 128 + number;
-      console.log(`\n${signal}: stopping what was started.`);
+      console.log(`\n${signal}: stopping the started servers.`);
       stop.abort(new Error(signal));
     });
   return stop.signal;

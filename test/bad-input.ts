@@ -112,10 +112,7 @@ export function whole(least: number): Kind {
 export const flag: Kind = refused(TypeError, "be true or false", [NULL, NUMBER, TEXT]);
 export const func: Kind = refused(TypeError, "be a function", [NULL, NUMBER, TEXT, TRUE, OBJECT]);
 export const string: Kind = refused(TypeError, "be a string", [NULL, NUMBER, OBJECT, SYMBOL]);
-export const text: Kind = all(
-  string,
-  refused(RangeError, "be a string that is not empty", [["", '""']]),
-);
+export const text: Kind = all(string, refused(RangeError, "be a non-empty string", [["", '""']]));
 
 export const signal: Kind = refused(TypeError, "be an AbortSignal", [
   NULL,

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 type Use = (...args: unknown[]) => unknown;
 
 /**
- * The context stores that are used from when this is made until it is disposed of, those of libraries too.
+ * The context stores that are used from when this is made until it is disposed, those of libraries too.
  *
  * On Node 20 each promise of the process costs more from the first use of one on, until it is disabled.
  */

@@ -8,7 +8,7 @@ const { signal } = new AbortController();
 /** What every lock must do; `make` gives one without a record. */
 export function testResourceLock(name: string, make: () => ResourceLock): void {
   describe(name, () => {
-    it("has no record at first, and then the one that was written last", async () => {
+    it("has no record at first, then the last written one", async () => {
       const lock = make();
       expect(await lock.get(signal)).toBeUndefined();
       const first = await lock.create(record, signal);

@@ -11,7 +11,7 @@ const globals = new ReplaceableGlobals();
 afterEach(() => globals.restore());
 
 describe("a file that shares its worker", () => {
-  it("has replaced nothing as it begins", () => {
+  it("starts without replaced globals", () => {
     expect(globals.replaced()).toEqual([]);
   });
 
@@ -52,14 +52,14 @@ describe("a file that shares its worker", () => {
       },
       names: ["setImmediate", "random"],
     },
-  ])("is told what $by has replaced, until it is put back", ({ fake, names }) => {
+  ])("reports what $by has replaced, until it is restored", ({ fake, names }) => {
     const putBack = fake();
     expect(globals.replaced()).toEqual(names);
     putBack();
     expect(globals.replaced()).toEqual([]);
   });
 
-  it("leaves the real things to the files after it, even where it has not put them back", () => {
+  it("leaves the real globals to later files, even if it does not restore them", () => {
     const later: number[] = [];
     globalThis.setTimeout = ((_: unknown, delay: number) => later.push(delay)) as never;
     globalThis.Date = class extends Date {} as DateConstructor;

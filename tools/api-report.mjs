@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";
+import { readArguments } from "./arguments.mjs";
 import { publicPackages } from "./packages.mjs";
 
 const printer = ts.createPrinter({ removeComments: true });
@@ -144,9 +145,14 @@ function leftovers(reports, packages) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+  const isCheck = readArguments(
+    "npm run api -- [options]\n  --check   lists stale reports and writes none\n  --help",
+    { options: { check: { type: "boolean" } } },
+    ({ values }) => values["check"],
+  );
   const reports = reportsOf(entryPoints());
   const stale = staleReports(reports);
-  if (process.argv.includes("--check")) {
+  if (isCheck) {
     for (const path of stale) console.error(`${path} is stale`);
     process.exitCode = stale.length > 0 ? 1 : 0;
   } else {

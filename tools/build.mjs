@@ -7,6 +7,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
+import { readArguments } from "./arguments.mjs";
 import { bin, publicPackages, readJson, run } from "./packages.mjs";
 import { readmeForRegistry, repositoryFields } from "./registry-page.mjs";
 import { repository as url } from "./site/repository.mjs";
@@ -112,7 +113,13 @@ function copyDeclarations(folder, release) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   process.chdir(fileURLToPath(new URL("..", import.meta.url)));
-  const names = process.argv.slice(2);
+  const folders = publicPackages().map(({ folder }) => folder.replace("packages/", ""));
+  const usage = `npm run build -- [packages]\n  packages: ${folders.join(", ")} (default: all)\n  --help`;
+  const names = readArguments(usage, { allowPositionals: true }, ({ positionals }) => {
+    const unknown = positionals.find((name) => !folders.includes(name));
+    if (unknown !== undefined) throw new Error(`there is no package "${unknown}"`);
+    return positionals;
+  });
   try {
     await build(
       publicPackages().filter(

@@ -3,8 +3,11 @@
 import { spawnSync } from "node:child_process";
 import { delimiter, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readArguments } from "./arguments.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+readArguments("npm run check: no arguments. It runs every step even after a failure.\n  --help");
 
 const steps = [
   {
@@ -15,12 +18,12 @@ const steps = [
   {
     name: "lint",
     command: "eslint --max-warnings 0 .",
-    remedy: "each message says what to write instead; ARCHITECTURE.md says why",
+    remedy: "follow the message; ARCHITECTURE.md explains the laws",
   },
   {
     name: "layers",
     command: "node tools/layers.mjs",
-    remedy: "move the code down, or say in tools/layers.cjs where a new file belongs",
+    remedy: "move the code down, or list the new folder in tools/layers.cjs",
   },
   {
     name: "types",
@@ -30,12 +33,12 @@ const steps = [
   {
     name: "api",
     command: "node tools/api-report.mjs --check",
-    remedy: "npm run api, read the difference, and name it in CHANGELOG.md",
+    remedy: "npm run api, review the difference, and name it in CHANGELOG.md",
   },
   {
     name: "docs",
     command: "typedoc --emit none",
-    remedy: "describe the export, or mend the link, where the message points",
+    remedy: "document the export, or fix the link, at the place in the message",
   },
   {
     name: "words",
@@ -43,14 +46,19 @@ const steps = [
     remedy: "name the thing instead of writing a clause: a key, an attempt, the caller, the holder",
   },
   {
+    name: "workflows",
+    command: "node tools/workflows.mjs",
+    remedy: "mend .github/workflows where the message points",
+  },
+  {
     name: "unused",
     command: "knip",
-    remedy: "delete what nothing uses, or list what is used unseen in knip.json",
+    remedy: "delete unused code, or list its hidden use in knip.json",
   },
   {
     name: "packages",
     command: "node tools/packcheck.mjs",
-    remedy: "compare `exports`, `files` and dependencies in the package.json that is named",
+    remedy: "compare `exports`, `files` and dependencies in the named package.json",
   },
 ];
 
@@ -63,13 +71,13 @@ const results = steps.map(({ name, command, remedy }) => {
     env: { ...process.env, PATH: `${resolve("node_modules/.bin")}${delimiter}${process.env.PATH}` },
   });
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  if (status !== 0) console.log(`${name} failed. To mend it: ${remedy}`);
+  if (status !== 0) console.log(`${name} failed. To fix it: ${remedy}`);
   return { name, remedy, seconds, passed: status === 0 };
 });
 
 console.log("\n== summary");
 for (const { name, remedy, seconds, passed } of results)
   console.log(
-    `${passed ? "passed" : "FAILED"}  ${name.padEnd(8)} ${seconds.padStart(5)} s${passed ? "" : `  ${remedy}`}`,
+    `${passed ? "passed" : "FAILED"}  ${name.padEnd(9)} ${seconds.padStart(5)} s${passed ? "" : `  ${remedy}`}`,
   );
 process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;

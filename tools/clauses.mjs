@@ -25,7 +25,7 @@ export function clausesOf(file, text) {
   });
 }
 
-/** Blanks every identifier, so that a parameter called `what` is no clause. */
+/** Blanks every identifier, so that a parameter called `what` is not a clause. */
 function withoutNames(text) {
   const source = ts.createSourceFile("file.ts", text, ts.ScriptTarget.Latest);
   const letters = text.split("");

@@ -69,7 +69,7 @@ export function faultOf(file, { line, words }) {
   const allowed = file.startsWith("docs/adr/") ? ["no-run", "ignore"] : ["no-run"];
   const wrong = words.find((word) => !allowed.includes(word));
   if (wrong === undefined) return undefined;
-  return `${file}:${line}: \`ts ${wrong}\` is not for here. Make the example run, or at least compile (\`ts no-run\`)`;
+  return `${file}:${line}: \`ts ${wrong}\` is not allowed here: make the example run, or at least compile (\`ts no-run\`)`;
 }
 
 /**

@@ -94,6 +94,7 @@ module.exports = {
     web: ["terminal"],
     picture: [],
     "getting-started": [],
+    landing: [],
     recipes: ["@holdfast/wait/rxjs", "@holdfast/controller/file-lock"],
     supervisor: [
       "terminal",

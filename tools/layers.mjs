@@ -35,7 +35,7 @@ function checkList(root, { path, folders }, above) {
   return Object.entries(folders).flatMap(([folder, imports], index, all) => {
     const source = `${path}/${folder}`;
     if (folder !== "*" && !existsSync(join(root, source)))
-      return [`${source}: does not exist. Take it out of ${LIST}`];
+      return [`${source}: does not exist. Remove it from ${LIST}`];
     const known = [...above, ...all.slice(0, index).map(([name]) => name)];
     return imports
       .filter((name) => !name.startsWith("npm:") && !known.some((other) => isIn(other, name)))
@@ -63,7 +63,7 @@ async function checkImports(root, workspaces, packages) {
   if (typeof output === "string") throw new Error(output);
   const cycles = output.summary.violations.map(({ from, cycle = [] }) => {
     const path = [from, ...cycle.map(({ name }) => name)].join(" -> ");
-    return `${from}: imports itself in the end: ${path}`;
+    return `${from}: import cycle: ${path}`;
   });
   const entries = packages.flatMap((one) => one.entries);
   const others = output.modules

@@ -2,14 +2,21 @@
 // `node tools/matrix.mjs` for all of them, `node tools/matrix.mjs 22 26` for some.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { readArguments } from "./arguments.mjs";
 import { registryEnv } from "./registry-env.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
 const versions = ["20.20.2", "22.23.3", "24.21.0", "26.10.0"];
-const majors = process.argv.slice(2);
+const majorOf = (version) => version.split(".")[0] ?? "";
+const usage = `node tools/matrix.mjs [majors]\n  majors: ${versions.map(majorOf).join(", ")} (default: all)\n  --help`;
+const majors = readArguments(usage, { allowPositionals: true }, ({ positionals }) => {
+  const unknown = positionals.find((major) => !versions.map(majorOf).includes(major));
+  if (unknown !== undefined) throw new Error(`there is no Node ${unknown} in the matrix`);
+  return positionals;
+});
 const chosen = versions.filter(
-  (version) => majors.length === 0 || majors.includes(version.split(".")[0] ?? ""),
+  (version) => majors.length === 0 || majors.includes(majorOf(version)),
 );
 
 const results = chosen.map((version) => {

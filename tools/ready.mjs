@@ -106,7 +106,7 @@ async function install(kind) {
     },
   );
   if (status !== 0) {
-    console.error(`${stdout}${stderr}\nThe installation failed; what pnpm said is above.`);
+    console.error(`${stdout}${stderr}\nThe installation failed; see the output of pnpm above.`);
     process.exit(1);
   }
   mkdirSync("node_modules", { recursive: true });

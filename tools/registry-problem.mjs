@@ -28,7 +28,7 @@ export async function registryProblem() {
     const isSilent = name === "TimeoutError";
     const { code = "" } = cause || {};
     if (!isSilent && !/^E(AI_AGAIN|[A-Z]+)$/.test(code)) return undefined;
-    const reason = isSilent ? `no answer within ${PATIENCE / 1000} s` : code;
+    const reason = isSilent ? `no response within ${PATIENCE / 1000} s` : code;
     return `The registry ${registry} cannot be reached: ${reason}.`;
   }
 }

@@ -4,6 +4,7 @@
 // `node tools/release-check.mjs` prints each problem; `node tools/release-check.mjs v1.2.3` compares the tag, too.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { readArguments } from "./arguments.mjs";
 import { publicPackages, run } from "./packages.mjs";
 import { repository } from "./site/repository.mjs";
 
@@ -19,7 +20,7 @@ import { repository } from "./site/repository.mjs";
 
 /**
  * @param {Facts} facts
- * @returns {string[]} why this is no release yet
+ * @returns {string[]} why this is not a release yet
  */
 export function problemsOfRelease({ repository, versions, changelog, tag, reports, lastVersion }) {
   const all = [...new Set(Object.values(versions))];
@@ -37,7 +38,7 @@ export function problemsOfRelease({ repository, versions, changelog, tag, report
       : changes
           .filter(({ path, name }) => !isInternal(path) && !names(section, name))
           .map(
-            ({ path, name, kind }) => `${path}: \`${name}\` ${kind}; CHANGELOG.md does not say so`,
+            ({ path, name, kind }) => `${path}: \`${name}\` ${kind}; CHANGELOG.md does not name it`,
           )),
     ...(isPatch(lastVersion, version)
       ? changes
@@ -131,7 +132,18 @@ function factsOfRepository(tag) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   process.chdir(fileURLToPath(new URL("..", import.meta.url)));
-  const facts = factsOfRepository(process.argv[2]);
+  const tag = readArguments(
+    "npm run release:check -- [tag]\n  tag   of the release, such as v1.2.3 (default: not compared)\n  --help",
+    { allowPositionals: true },
+    ({ positionals: [name, ...others] }) => {
+      const wrong = [name, ...others].find(
+        (one, index) => index > 0 || !/^(v\d|$)/.test(one ?? ""),
+      );
+      if (wrong !== undefined) throw new Error(`"${wrong}" is not a tag such as v1.2.3`);
+      return name;
+    },
+  );
+  const facts = factsOfRepository(tag);
   const problems = problemsOfRelease(facts);
   for (const problem of problems) console.error(problem);
   const since =

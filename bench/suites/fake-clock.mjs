@@ -208,7 +208,7 @@ function idling(count, calls, make) {
     return step;
   };
   return () => {
-    armed(count / 10)(1); // what is compiled and made once is no timer's
+    armed(count / 10)(1); // what is compiled and made once is not a timer's
     const before = liveBytes();
     const step = armed(count);
     const bytes = (liveBytes() - before) / count;

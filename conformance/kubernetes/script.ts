@@ -95,7 +95,7 @@ interface ForgetStep {
   readonly server: "forget";
 }
 
-/** The answer to one step, as it came. A step that is no request and reads nothing has an empty one. */
+/** The answer to one step, as it came. A step that is not a request and reads nothing has an empty one. */
 export interface Answer {
   readonly status?: number;
 

@@ -24,7 +24,7 @@ export function rejectedOf(go: GoAttempts): Record<string, number> {
 /**
  * The options that mean what Go makes of a Backoff; undefined if nothing here means that.
  *
- * In Go a field that is 0 or below is absent, and has its default. A factor that is no finite number
+ * In Go a field that is 0 or below is absent, and has its default. A factor that is not a finite number
  * has no counterpart.
  */
 export function optionsOf(go: GoAttempts): AttemptBackoffOptions | undefined {

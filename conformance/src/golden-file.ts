@@ -16,11 +16,11 @@ export function readGoldenFile(directory: string, name: string): GoldenFile {
   const { header, ...arrays } = JSON.parse(readFileSync(join(directory, name), "utf8"));
   const format = `gold/${name.replace(/\.json$/, "")}/1`;
   if (header?.format !== format)
-    throw new Error(`its header should say format ${format}, but says ${header?.format}`);
+    throw new Error(`the header must have format ${format}, got ${header?.format}`);
   const cases = new Map<string, readonly object[]>(Object.entries(arrays));
   for (const [section, list] of cases) {
     const count = header.counts?.[section];
-    if (!Array.isArray(list)) throw new Error(`${section} is no array of cases`);
+    if (!Array.isArray(list)) throw new Error(`${section} is not an array of cases`);
     if (count !== undefined && count !== list.length)
       throw new Error(`${section} has ${list.length} cases; its header says ${count}`);
   }

@@ -38,7 +38,7 @@ export async function replayDirectory(directory: string): Promise<Report> {
   const present = files.filter((name) => name.endsWith(".json"));
   const covered = [...new Set(sections.map(({ file }) => file))];
   const problems = [
-    ...alteredFiles(directory).map((name) => `${name}: not the file that ${CHECKSUMS} names`),
+    ...alteredFiles(directory).map((name) => `${name}: does not match ${CHECKSUMS}`),
     ...present.filter((name) => !covered.includes(name)).map((name) => `${name}: unknown file`),
   ];
   const reports: SectionReport[] = [];

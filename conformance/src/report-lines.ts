@@ -9,13 +9,13 @@ export function reportLines(report: Report): string[] {
   const total = sections.reduce((sum, { cases }) => sum + cases, 0);
   return [
     ...sections.flatMap(sectionLines),
-    ...(missing.length > 0 ? [`not there: ${missing.join(", ")}`] : []),
+    ...(missing.length > 0 ? [`missing: ${missing.join(", ")}`] : []),
     ...problems.slice(0, MOST_PROBLEMS),
     ...(problems.length > MOST_PROBLEMS
       ? [`and ${count(problems.length - MOST_PROBLEMS, "more problem")}`]
       : []),
     problems.length === 0
-      ? `${count(total, "case")}: as in Go, or as the rules say`
+      ? `${count(total, "case")}: as in Go, or by a rule`
       : `FAILED: ${count(problems.length, "problem")} in ${count(total, "case")}`,
   ];
 }

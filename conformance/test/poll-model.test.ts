@@ -6,7 +6,7 @@ import { readGolden } from "./golden-directory.ts";
 
 const APIS = ["PollUntilContextCancel", "PollUntilContextTimeout"];
 
-it("the algorithm behind the rules of the polls is Go's where no rule applies", () => {
+it("the algorithm behind the rules of the polls equals Go's unless a rule applies", () => {
   const cases: ConditionCase[] = readGolden("poll.json").virtual;
   const polls = cases.filter(({ in: { api } }) => APIS.includes(api));
   for (const kase of polls) {
@@ -21,7 +21,7 @@ it("the algorithm behind the rules of the polls is Go's where no rule applies", 
   expect(polls).toHaveLength(206);
 });
 
-it("nor where the loop behind them is told to slide and does not", () => {
+it("also if the loop behind them ignores sliding", () => {
   const { virtual, fakeClock } = readGolden("poll.json");
   const sliding = [...virtual, ...fakeClock].filter(
     ({ in: { backoff, sliding, api } }) =>

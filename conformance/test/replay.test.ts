@@ -23,7 +23,7 @@ async function problems(): Promise<readonly string[]> {
 }
 
 describe("a directory of other data", () => {
-  it("is fine with one file, and the others are reported as not there", async () => {
+  it("passes with one file, and reports the others as missing", async () => {
     directory.copy("jitter.json");
     const report = await replayDirectory(directory.path);
     expect(report.problems).toEqual([]);
@@ -33,8 +33,8 @@ describe("a directory of other data", () => {
         expect.stringMatching(
           /^jitter\.json: 20 cases, \d+ compared values, \d+ of them as in Go$/,
         ),
-        expect.stringMatching(/^not there: backoff-step\.json, exponential-manager\.json, /),
-        "20 cases: as in Go, or as the rules say",
+        expect.stringMatching(/^missing: backoff-step\.json, exponential-manager\.json, /),
+        "20 cases: as in Go, or by a rule",
       ]),
     );
   });
@@ -65,7 +65,7 @@ describe("a replay fails on unknown input", () => {
       header.format = "gold/jitter/2";
     });
     expect(await problems()).toContain(
-      "jitter.json: its header should say format gold/jitter/1, but says gold/jitter/2",
+      "jitter.json: the header must have format gold/jitter/1, got gold/jitter/2",
     );
   });
 
@@ -155,14 +155,14 @@ describe("a replay fails on data that are not whole", () => {
     expect(await problems()).toContain("jitter.json: cases has 19 cases; its header says 20");
   });
 
-  it("a section that is gone", async () => {
+  it("a missing section", async () => {
     directory.copy("exponential-manager.json", (golden) => {
       delete golden.jittered;
     });
     expect(await problems()).toContain("exponential-manager.json: section jittered is missing");
   });
 
-  it("a file that is not the one in SHA256SUMS", async () => {
+  it("a file that does not match SHA256SUMS", async () => {
     for (const name of ["jitter.json", "SHA256SUMS"])
       copyFileSync(join(shipped, name), join(directory.path, name));
     const lines = readFileSync(join(shipped, "SHA256SUMS"), "utf8").split("\n");
@@ -170,7 +170,7 @@ describe("a replay fails on data that are not whole", () => {
     writeFileSync(join(directory.path, "SHA256SUMS"), ofJitter.join("\n"));
     expect(await problems()).toEqual([]);
     appendFileSync(join(directory.path, "jitter.json"), " ");
-    expect(await problems()).toEqual(["jitter.json: not the file that SHA256SUMS names"]);
+    expect(await problems()).toEqual(["jitter.json: does not match SHA256SUMS"]);
   });
 });
 
@@ -309,7 +309,7 @@ describe("an altered value is found", () => {
   });
 });
 
-it("tells the first values of a case that went wrong", async () => {
+it("shows the first values of a failed case", async () => {
   directory.copy("backoff-step.json", ({ cases }) => {
     cases[1].step = cases[1].step.map((delay: number) => delay + 1);
   });
@@ -353,7 +353,7 @@ describe("a rule that is no longer needed fails the run", () => {
     ]);
   });
 
-  it("if a back-off keeps limits of its own after all", async () => {
+  it("if a back-off keeps its own limits after all", async () => {
     const section = sectionOf("cenkalti.json");
     const kase = readGolden("cenkalti.json").cases.find(
       ({ in: go, ops, out }: { in: object; ops: string[][]; out: unknown[] }) =>
@@ -406,7 +406,7 @@ describe("a rule that is no longer needed fails the run", () => {
 });
 
 describe("the results of Holdfast where a rule applies", () => {
-  it("is held to the rule", async () => {
+  it("match the rule", async () => {
     const section = sections.find(({ name }) => name === "jittered");
     const negative = readGolden("exponential-manager.json").jittered[3];
     const silent = { ...section, replay: () => ({ rejected: [] }) } as Section;

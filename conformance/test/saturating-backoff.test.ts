@@ -8,7 +8,7 @@ import { readGolden } from "./golden-directory.ts";
 
 describe("the algorithm behind rule no-overflow", () => {
   it.each([backoffStep, flowcontrolCases, jitterCases, exponential])(
-    "is Go's where nothing overflows: $file $name",
+    "equals Go's without an overflow: $file $name",
     async (section) => {
       const cases: object[] = readGolden(section.file)[section.name];
       const asIfOverflowing = cases

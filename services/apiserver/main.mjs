@@ -1,15 +1,21 @@
 // `npm run apiserver`: builds the API server for `npm run test:cluster`, or says why it cannot. With
 // `-- --client-go` also the operator on client-go for `npm run bench -- --only k`.
+import { readArguments } from "../../tools/arguments.mjs";
 import { apiServerPrograms, clientGoOperator } from "./build.mjs";
 import { UnavailableError } from "./run-program.mjs";
 
+const withClientGo = readArguments(
+  "npm run apiserver -- [options]\n  --client-go   also builds the operator on client-go, for npm run bench\n  --help",
+  { options: { "client-go": { type: "boolean" } } },
+  ({ values }) => values["client-go"],
+);
 const stop = new AbortController();
 for (const signal of /** @type {const} */ (["SIGHUP", "SIGINT", "SIGTERM"]))
   process.on(signal, () => stop.abort(new Error(`${signal}: the build was stopped`)));
 try {
   const { devapi, version } = await apiServerPrograms(stop.signal);
   console.log(`${version}: ${devapi}`);
-  if (process.argv.includes("--client-go")) {
+  if (withClientGo) {
     const operator = await clientGoOperator(stop.signal);
     console.log(`${operator.version}: ${operator.path}`);
   }

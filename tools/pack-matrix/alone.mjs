@@ -6,14 +6,15 @@ import { runNode } from "./run-node.mjs";
 const PROGRAM = `
 import { createRequire } from "node:module";
 const require = createRequire(import.meta.url);
-const [entries, peers] = JSON.parse(process.argv[2]);
+const [entries, peers, ways] = JSON.parse(process.argv[2]);
+const loaders = { import: (name) => import(name), require: (name) => require(name) };
 const missing = [];
 for (const entry of entries)
-  for (const load of [(name) => import(name), (name) => require(name)])
+  for (const way of ways)
     try {
-      await load(entry);
+      await loaders[way](entry);
     } catch (error) {
-      const peer = peers.find((name) => error.message.includes(\`'\${name}'\`));
+      const peer = peers.find((name) => new RegExp(\`["' ]\${name}["' ,.]\`).test(error.message));
       if (peer === undefined) throw error;
       missing.push(\`\${entry} wants \${peer}\`);
     }
@@ -23,13 +24,17 @@ console.log([...new Set(missing)].join(", ") || "all");
 /**
  * @param {string} folder
  * @param {any} manifest
+ * @param {string[]} [plugAndPlay] - arguments of Node for yarn's loader, which does not serve `require` of an ES module
  * @returns {Promise<string>} what was loaded
  */
-export async function loadAlone(folder, { name, exports, peerDependencies = {} }) {
+export async function loadAlone(folder, manifest, plugAndPlay) {
+  const { name, exports, peerDependencies = {} } = manifest;
   const entries = entriesOf({ name, exports });
   writeFileSync(join(folder, "alone.mjs"), PROGRAM);
-  const question = JSON.stringify([entries, Object.keys(peerDependencies)]);
-  const { code, lines, errors } = await runNode(folder, ["alone.mjs", question]);
+  const ways = plugAndPlay === undefined ? ["import", "require"] : ["import"];
+  const question = JSON.stringify([entries, Object.keys(peerDependencies), ways]);
+  const args = [...(plugAndPlay ?? []), "alone.mjs", question];
+  const { code, lines, errors } = await runNode(folder, args);
   if (code !== 0) throw new Error(errors.join("\n"));
   return lines[0] === "all" ? `${entries.length} entry points load` : `loads; ${lines[0]}`;
 }

@@ -7,94 +7,93 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { readArguments } from "../arguments.mjs";
 import { publicPackages } from "../packages.mjs";
 import { packInto, tarballOf } from "../tarballs.mjs";
 import { entriesOf, loadAlone } from "./alone.mjs";
 import { importTimes } from "./import-times.mjs";
 import { managers } from "./managers.mjs";
+import { CONFIG, chosenIn, optionsOf, usageOf } from "./options.mjs";
+import { projects } from "./projects.mjs";
 import { serve } from "./registry.mjs";
-import { RUNNER_PACKAGES, runnerChecks, writeRunners } from "./runners.mjs";
-import { typeChecks, typescriptAliases, writePrograms } from "./type-checks.mjs";
 
 process.chdir(fileURLToPath(new URL("../..", import.meta.url)));
 
-const { values: options, positionals: names } = parseArgs({
-  options: { tarballs: { type: "string" } },
-  allowPositionals: true,
-});
-const isTimesOnly = names.join() === "times";
+const all = managers();
+const {
+  tarballs: given,
+  isTimesOnly,
+  starts,
+} = readArguments(usageOf(all), CONFIG, (parsed) => optionsOf(parsed, all));
 const folder = mkdtempSync(join(tmpdir(), "pack-matrix-"));
 const packages = publicPackages();
 const entries = packages.flatMap(({ manifest }) => entriesOf(manifest));
+const began = performance.now();
 let failures = 0;
 let results = 0;
 let registry;
 try {
-  const tarballs = options.tarballs ?? mkdtempSync(join(folder, "tarballs-"));
-  if (options.tarballs === undefined) packInto(tarballs, packages);
+  const tarballs = given ?? mkdtempSync(join(folder, "tarballs-"));
+  if (given === undefined) packInto(tarballs, packages);
   registry = await serve(packages.map(({ manifest }) => tarballOf(tarballs, manifest)));
-  const chosen = managers(join(folder, "caches")).filter(({ name }) =>
-    isTimesOnly
-      ? name.startsWith("npm")
-      : names.length === 0 || names.some((start) => name.startsWith(start)),
-  );
-  for (const manager of chosen) await tryManager(manager, registry.url);
+  if (isTimesOnly) await tryTimes(all[0], registry.url);
+  else for (const manager of chosenIn(all, starts)) await tryManager(manager, registry.url);
 } finally {
   registry?.close();
   rmSync(folder, { recursive: true });
 }
-console.log(`\n${results - failures} of ${results} passed`);
+const minutes = ((performance.now() - began) / 60_000).toFixed(1);
+console.log(`\n${results - failures} of ${results} passed in ${minutes} min`);
 process.exitCode = results > 0 && failures === 0 ? 0 : 1;
 
 async function tryManager(manager, url) {
-  if (!isTimesOnly) for (const each of packages) await tryAlone(manager, url, each.manifest);
-  await tryTogether(manager, url);
+  for (const { manifest } of packages) await tryAlone(manager, url, manifest);
+  if (manager.plugAndPlay !== undefined) return;
+  for (const project of projects) await tryProject(manager, url, project);
 }
 
 async function tryAlone(manager, url, manifest) {
   const home = join(folder, manager.name, manifest.name);
   await line(`${manager.name}  alone     ${manifest.name}`, async () => {
-    writeManifest(home, { [manifest.name]: manifest.version });
-    await manager.install(home, url);
-    return loadAlone(home, manifest);
+    await install(manager, url, home, { [manifest.name]: manifest.version });
+    return loadAlone(home, manifest, manager.plugAndPlay);
   });
 }
 
-/** Every package with its peers, every TypeScript, and the test runners in one project. */
-async function tryTogether(manager, url) {
-  const home = join(folder, manager.name, "together");
-  const own = packages.map(({ manifest: { name, version } }) => [name, version]);
-  const peers = packages.map(({ manifest }) => manifest.peerDependencies);
-  const isInstalled = await line(`${manager.name}  together  install`, async () => {
-    writeManifest(home, {
-      ...Object.assign({}, ...peers),
-      ...Object.fromEntries(own),
-      ...(isTimesOnly ? {} : { ...typescriptAliases(), ...RUNNER_PACKAGES }),
-    });
-    await manager.install(home, url);
-    return `${own.length} packages with their peers`;
+/** Every package with its peers, and what the project adds. */
+async function tryProject(manager, url, { name, dependencies, resolutions, write, checks }) {
+  const home = join(folder, manager.name, name);
+  const label = `${manager.name}  ${name.padEnd(8)}`;
+  const isInstalled = await line(`${label}  install`, async () => {
+    const pins = manager.needsResolutions ? resolutions : {};
+    await install(manager, url, home, { ...ownPackages(), ...dependencies }, pins);
+    return `${packages.length} packages with their peers`;
   });
   if (!isInstalled) return;
-  if (!isTimesOnly) {
-    writePrograms(home, entries);
-    writeRunners(home);
-    for (const { name, check } of [...runnerChecks, ...typeChecks()])
-      await line(`${manager.name}  together  ${name}`, () => check(home));
-  }
-  if (manager.name.startsWith("npm")) {
-    console.log(
-      "\nimport(), each in a process of its own, beside an empty module (medians of processor time):",
-    );
-    for (const time of await importTimes(home, entries)) console.log(time);
-    console.log("");
-  }
+  write(home, entries);
+  for (const check of checks) await line(`${label}  ${check.name}`, () => check.check(home));
 }
 
-function writeManifest(home, dependencies) {
+async function tryTimes(manager, url) {
+  const home = join(folder, manager.name, "times");
+  await line(`${manager.name}  times     install`, async () => {
+    await install(manager, url, home, ownPackages());
+    return `${packages.length} packages with their peers`;
+  });
+  for (const time of await importTimes(home, entries, packages)) console.log(time);
+}
+
+function ownPackages() {
+  const own = packages.map(({ manifest: { name, version } }) => [name, version]);
+  const peers = packages.map(({ manifest }) => manifest.peerDependencies);
+  return { ...Object.assign({}, ...peers), ...Object.fromEntries(own) };
+}
+
+async function install(manager, url, home, dependencies, resolutions = {}) {
   mkdirSync(home, { recursive: true });
-  const manifest = { name: "consumer", version: "1.0.0", private: true, dependencies };
+  const manifest = { name: "consumer", version: "1.0.0", private: true, dependencies, resolutions };
   writeFileSync(join(home, "package.json"), JSON.stringify(manifest));
+  await manager.install(home, url, join(folder, "caches"));
 }
 
 /** Prints one result. */

@@ -99,7 +99,7 @@ describe("apiServerPrograms", () => {
     expect(readFileSync(programs.devapi, "utf8")).toBe("off\n");
     expect(readFileSync(programs.kubectl, "utf8")).toBe("kubectl\n");
     expect(lines.join("\n")).toMatch(
-      /^Building the Kubernetes API server: .*\n.* s {2}reading .*\n.* s {2}downloading 86 packages.*\n.* s {2}unpacking .*\n.* s {2}compiling .*\n.* s {2}built$/,
+      /^Building the Kubernetes API server: .*\n.* s {2}reading .*\n.* s {2}downloading 87 packages.*\n.* s {2}unpacking .*\n.* s {2}compiling .*\n.* s {2}built$/,
     );
     const folder = programsFolder().slice(join(directory, "cache").length + 1);
     expect(cached()).toEqual(
@@ -111,7 +111,7 @@ describe("apiServerPrograms", () => {
     );
   });
 
-  test("builds from the mirror of Debian that the machine has, or the one that is named", async () => {
+  test("builds from the Debian mirror of the machine, or the given one", async () => {
     install({ "apt-get": APT_GET, "dpkg-deb": DPKG_DEB });
     await build();
     const sources = () => readFileSync(join(directory, "bin/sources"), "utf8");
@@ -149,7 +149,7 @@ describe("apiServerPrograms", () => {
       },
       "go list failed:\ncannot find package",
     ],
-  ])("says why it cannot build and leaves nothing: %s", async (_, programs, reason) => {
+  ])("reports why it cannot build and leaves nothing: %s", async (_, programs, reason) => {
     install(programs as Record<string, string>);
     const error = await build().catch((error: unknown) => error);
     expect(error).toBeInstanceOf(UnavailableError);
@@ -157,7 +157,7 @@ describe("apiServerPrograms", () => {
     expect(cached()).toEqual(["apiserver"]);
   });
 
-  test("waits for another process that builds the same", async () => {
+  test("waits for another process with the same build", async () => {
     const site = pretendToBuild();
     const programs = build();
     await expect.poll(() => lines).toEqual([expect.stringContaining("by another process")]);
@@ -224,7 +224,7 @@ test.each([
     },
     "go list failed:\ncannot find package",
   ],
-])("clientGoOperator says what failed and what to do next: %s", async (_, programs, reason) => {
+])("clientGoOperator reports the failure and the next step: %s", async (_, programs, reason) => {
   install(programs as Record<string, string>);
   const error = await clientGoOperator(undefined, (line) => lines.push(line)).catch(
     (caught: unknown) => caught,
@@ -237,7 +237,7 @@ test.each([
   expect(message).toContain("npm run bench -- --only k runs without it.");
 });
 
-test("npm run apiserver ends with NOT RUN, the reason and exit code 0 where it cannot build", async () => {
+test("npm run apiserver ends with NOT RUN, the reason and exit code 0 if it cannot build", async () => {
   const child = spawn(process.execPath, [MAIN], { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   child.stdout.on("data", (text) => {

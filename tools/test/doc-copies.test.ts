@@ -13,11 +13,11 @@ it.each([
   ["no copy yet", guide("")],
   ["an old copy", guide("\n\n```ts\nold();\n```")],
   ["the copy itself", copied],
-])("copies a file anew over %s", (_, text) => {
+])("copies a file again over %s", (_, text) => {
   expect(copyAnew(text, files)).toBe(copied);
 });
 
-it("leaves out copies and keeps the numbers of lines", () => {
+it("omits copies and keeps line numbers", () => {
   const left = withoutCopies(copied);
   expect(left).not.toContain("b();");
   expect(left).toContain("c();");

@@ -75,8 +75,8 @@ it("keeps the line numbers of the documentation in the module", () => {
 });
 
 it.each([
-  ["docs/guide.md", "ignore", "docs/guide.md:7: `ts ignore` is not for here"],
-  ["README.md", "norun", "README.md:7: `ts norun` is not for here"],
+  ["docs/guide.md", "ignore", "docs/guide.md:7: `ts ignore` is not allowed here"],
+  ["README.md", "norun", "README.md:7: `ts norun` is not allowed here"],
   ["docs/guide.md", "no-run", undefined],
   ["docs/adr/0001-esm-only.md", "ignore", undefined],
 ])("in %s judges `ts %s`", (file, word, fault) => {
@@ -109,7 +109,7 @@ describe("expectPrinted", () => {
     await expect(expectPrinted(run, claims)).rejects.toThrow("what the example prints");
   });
 
-  it("puts back the time that a failed example left faked", async () => {
+  it("restores the time that a failed example left faked", async () => {
     const real = [globalThis.setTimeout, globalThis.Date];
     const run = async () => {
       vi.useFakeTimers();

@@ -1,6 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { publicPackages } from "../packages.mjs";
 
@@ -56,6 +59,77 @@ describe("a workflow", () => {
         expect(published.slice(0, own)).toContain(name.replace("@holdfast/", ""));
     }
     expect(text).toContain("--provenance --access public");
+  });
+});
+
+describe("tools/workflows.mjs", () => {
+  const check = (...files: string[]) => {
+    const args = [`${root}tools/workflows.mjs`, ...files];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    return { status, problems: stderr.trimEnd().split("\n") };
+  };
+
+  it("refuses what the service would refuse, and an action by its tag", () => {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-workflows-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "ci.yml");
+    const text = read(".github/workflows/ci.yml")
+      .replace("  contents: read", "  content: read")
+      .replace(/ {6}- uses: .*/, "      - uses: actions/checkout@v4");
+    writeFileSync(file, text);
+    const { status, problems } = check(file);
+    expect(problems).toEqual([
+      expect.stringMatching(/ci\.yml:\d+: unknown permission scope "content"/),
+      expect.stringMatching(/ci\.yml:\d+: actions\/checkout@v4 needs a commit: OWNER/),
+    ]);
+    expect(status).toBe(1);
+  });
+});
+
+describe("dependabot", () => {
+  const { updates } = parse(read(".github/dependabot.yml"));
+
+  it("looks where the manifests are", () => {
+    const manifests: Record<string, string> = {
+      npm: "pnpm-workspace.yaml",
+      "github-actions": ".github/workflows/ci.yml",
+      gomod: "go.mod",
+    };
+    const missing = updates
+      .map((update: Record<string, string>) =>
+        join(update["directory"] ?? "", manifests[update["package-ecosystem"] ?? ""] ?? "unknown"),
+      )
+      .filter((path: string) => !existsSync(join(root, path)));
+    expect(missing).toEqual([]);
+  });
+
+  it("leaves out packages that we have", () => {
+    const { dependencies, devDependencies } = JSON.parse(read("package.json"));
+    const have = Object.keys({ ...dependencies, ...devDependencies });
+    const names = updates.flatMap(({ ignore = [] }) =>
+      ignore.map((rule: Record<string, string>) => rule["dependency-name"]),
+    );
+    const isUsed = (name: string) => have.some((one) => one.startsWith(name.replace("*", "")));
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name: string) => !isUsed(name))).toEqual([]);
+  });
+});
+
+describe("an issue form", () => {
+  const forms = readdirSync(`${root}.github/ISSUE_TEMPLATE`).filter(
+    (file) => file !== "config.yml",
+  );
+
+  it.each(forms)("has what the service needs: %s", (file) => {
+    const form = parse(read(`.github/ISSUE_TEMPLATE/${file}`));
+    expect(form).toMatchObject({ name: expect.any(String), description: expect.any(String) });
+    const fields = form.body.filter(({ type }: { type: string }) => type !== "markdown");
+    const ids = fields.map(({ id }: { id: string }) => id);
+    expect(new Set(ids).size).toBe(fields.length);
+    for (const { type, attributes } of fields) {
+      expect(["dropdown", "input", "textarea", "checkboxes"]).toContain(type);
+      expect(attributes.label).toEqual(expect.any(String));
+    }
   });
 });
 

@@ -80,7 +80,7 @@ const unlisted = (from: string, to: string, folder: string) =>
   `${from}: imports ${to}, which tools/layers.cjs does not list for ${folder}`;
 
 const cycle = (...path: string[]) =>
-  `packages/low/src/${path[0]}: imports itself in the end: ${path.map((file) => `packages/low/src/${file}`).join(" -> ")}`;
+  `packages/low/src/${path[0]}: import cycle: ${path.map((file) => `packages/low/src/${file}`).join(" -> ")}`;
 
 interface Breach {
   name: string;
@@ -188,7 +188,7 @@ it.each<{ name: string; folder: string; imports: string[]; problem: string }>([
     name: "a folder that does not exist",
     folder: "gone",
     imports: [],
-    problem: "packages/high/src/gone: does not exist. Take it out of tools/layers.cjs",
+    problem: "packages/high/src/gone: does not exist. Remove it from tools/layers.cjs",
   },
   {
     name: "an import of a folder that stands below in the list",

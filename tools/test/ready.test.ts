@@ -105,7 +105,7 @@ function failure(problem?: string): { code: number; text: string } {
   const lines = [
     ...(problem ? [`${problem} Trying the packages on this machine…`] : []),
     `${npm} ${packageManager} install --frozen-lockfile ${pnpm}\n`,
-    "The installation failed; what pnpm said is above.\n",
+    "The installation failed; see the output of pnpm above.\n",
   ];
   return { code: 1, text: lines.join("\n") };
 }
@@ -119,19 +119,19 @@ describe.concurrent("ready.mjs", () => {
     },
   );
 
-  it("says that a registry refuses connections, and does not wait for it", async ({ expect }) => {
+  it("reports a registry that refuses connections, without waiting", async ({ expect }) => {
     const registry = `http://127.0.0.1:${await freePort()}/`;
     const problem = `The registry ${registry} cannot be reached: ECONNREFUSED.`;
     expect(await ready({ registry })).toEqual(failure(problem));
   });
 
-  it("says after 4 s that a registry does not answer", async ({ expect }) => {
+  it("reports after 4 s a registry that does not respond", async ({ expect }) => {
     using silent = await listen(createServer());
-    const problem = `The registry ${silent.registry} cannot be reached: no answer within 4 s.`;
+    const problem = `The registry ${silent.registry} cannot be reached: no response within 4 s.`;
     expect(await ready(silent)).toEqual(failure(problem));
   });
 
-  it("takes an error for an answer", async ({ expect }) => {
+  it("counts an error status as a response", async ({ expect }) => {
     const answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     using answering = await listen(createServer((socket) => void socket.end(answer)));
     expect(await ready(answering)).toEqual(failure());
@@ -165,14 +165,14 @@ describe("ready.mjs programs", () => {
     expect(await fresh.install()).toBe("nothing");
   });
 
-  it("takes no tool away when the lockfile changes", async () => {
+  it("removes no tool when the lockfile changes", async () => {
     using fresh = freshClone();
     expect(await fresh.install()).toBe("all");
     writeFileSync(join(fresh.folder, "pnpm-lock.yaml"), "changed");
     expect(await fresh.install("programs")).toBe("all");
   });
 
-  it("installs again when node_modules of the examples is gone", async () => {
+  it("installs again when node_modules of the examples is missing", async () => {
     using fresh = freshClone();
     expect(await fresh.install("programs")).toBe("programs");
     rmSync(join(fresh.folder, "packages/examples/node_modules"), { recursive: true });
@@ -186,7 +186,7 @@ describe("what a program needs", () => {
     script.startsWith("node tools/ready.mjs programs && "),
   );
 
-  it("is Node and the compiler, for each of the programs", () => {
+  it("is Node and the compiler, for each program", () => {
     const names = programs.map(([name]) => name);
     expect(names).toEqual(
       expect.arrayContaining(["start", "herd", "ethernet", "outbox", "recipe"]),

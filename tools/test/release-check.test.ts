@@ -20,7 +20,7 @@ const facts = {
 };
 
 describe("a release", () => {
-  it("is fine when the changelog names every change of the public surface", () => {
+  it("passes when the changelog names every change of the public surface", () => {
     expect(problemsOfRelease(facts)).toEqual([]);
   });
 
@@ -28,9 +28,9 @@ describe("a release", () => {
     const changelog =
       "# Changelog\n\n## 1.3.0, 2026-11-23\n\n- stop is `stopped`.\n\n## 1.2.0, 2026-01-01\n\n- `stop`\n";
     expect(problemsOfRelease({ ...facts, changelog })).toEqual([
-      `${path}: \`stop\` has changed; CHANGELOG.md does not say so`,
-      `${path}: \`Kept\` is gone; CHANGELOG.md does not say so`,
-      `${path}: \`StopOptions\` is new; CHANGELOG.md does not say so`,
+      `${path}: \`stop\` has changed; CHANGELOG.md does not name it`,
+      `${path}: \`Kept\` is gone; CHANGELOG.md does not name it`,
+      `${path}: \`StopOptions\` is new; CHANGELOG.md does not name it`,
     ]);
   });
 
@@ -66,7 +66,7 @@ describe("a release", () => {
     );
   });
 
-  it("may change /internal with a minor version only, and need not say so", () => {
+  it("may change /internal with a minor version only, without a changelog entry", () => {
     const reports = [{ path: "packages/a/api/internal.api.txt", before, after: report() }];
     expect(problemsOfRelease({ ...facts, reports })).toEqual([]);
     expect(problemsOfRelease({ ...facts, reports, lastVersion: "1.3.0-rc.1" })).toEqual([

@@ -45,7 +45,7 @@ describe("the README of a package on a registry", () => {
       );
   });
 
-  it("is refused with a link that leads nowhere", () => {
+  it("is refused with a dead link", () => {
     expect(problemsOfReadme("[a](#b) [c](../d.md)\n\n[e]: ./f.md\n")).toEqual([
       "README.md links to ../d.md, which a registry page cannot open",
       "README.md links to ./f.md, which a registry page cannot open",
@@ -117,7 +117,7 @@ describe("the files of a tarball", () => {
   const problemsOf = (contents: Record<string, string>) =>
     problemsOfFiles(Object.keys(contents), { exports }, (file: string) => contents[file] ?? "");
 
-  it("are accepted when each leads to the others", () => {
+  it("are accepted when they reference one another", () => {
     expect(problemsOf(files)).toEqual([]);
   });
 
@@ -143,7 +143,7 @@ describe("the files of a tarball", () => {
     ]);
   });
 
-  it("are refused when nobody can reach them", () => {
+  it("are refused when they are unreachable", () => {
     const more = { "dist/part.js": "", "dist/gone.d.ts": "", "dist/.tsbuildinfo": "" };
     const map = { "dist/shared/a.js.map": '{"sources":["../../src/a.ts"]}' };
     expect(problemsOf({ ...files, ...more, ...map })).toEqual([
@@ -167,10 +167,10 @@ describe("the reference", () => {
     },
   );
 
-  it("is not where /internal is, which says so itself", () => {
+  it("leaves out /internal, whose page says so", () => {
     const text = readFileSync(`${root}packages/clock/src/internal/index.ts`, "utf8");
     expect(text.replace(/\s+\* /g, " ")).toMatch(
-      /not public, not in the reference, and may change/,
+      /Not public: it is not in the reference and may change/,
     );
   });
 });

@@ -22,7 +22,7 @@ describe("normalForm", () => {
     );
   });
 
-  test("leaves versions that are no numbers as they are", () => {
+  test("leaves versions that are not numbers as they are", () => {
     expect(bodies(versions("", "0", "abc"))).toEqual(versions("", "0", "abc"));
   });
 
@@ -75,7 +75,7 @@ describe("normalForm", () => {
     );
   });
 
-  test("keeps of a status its reason and causes, each once and without texts", () => {
+  test("keeps reason and causes of a status, each once and without texts", () => {
     const causes = [
       { field: "spec.size", reason: "FieldValueInvalid", message: "too small" },
       { field: "spec.color", reason: "FieldValueInvalid", message: "pink" },
@@ -101,7 +101,7 @@ describe("normalForm", () => {
     ]);
   });
 
-  test("keeps of discovery the resources that scripts use", () => {
+  test("keeps the resources of discovery that scripts use", () => {
     const named = (...names: string[]) => names.map((name) => ({ name }));
     expect(
       bodies([
@@ -122,7 +122,7 @@ describe("normalForm", () => {
     ]);
   });
 
-  test("leaves out fields compared on no server, and keeps those that only the double lacks", () => {
+  test("omits fields compared on no server, and keeps those that only the double lacks", () => {
     const uncompared = [
       { path: "*.body.age", reason: "it passes" },
       { path: "*.body.items.*.age", reason: "it passes" },

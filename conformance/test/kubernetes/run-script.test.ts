@@ -133,7 +133,7 @@ describe("runScript", () => {
     expect(requests[0]?.body).toBe('{"');
   });
 
-  test("answers with status, media type, warnings and body", async () => {
+  test("returns status, media type, warnings and body", async () => {
     const warning = '299 - "unknown field \\"a\\"", 299 - "old, \\"very\\" old"';
     const { send } = serverOf(
       json({ a: 1 }, 201, { warning }),
@@ -152,7 +152,7 @@ describe("runScript", () => {
     ]);
   });
 
-  test("reads as many events as asked for, across chunks, and leaves bookmarks out", async () => {
+  test("reads the requested number of events, across chunks, without bookmarks", async () => {
     const lines = [
       '{"type":"ADDED"}\n{"ty',
       'pe":"BOOKMARK"}\n',
@@ -189,7 +189,7 @@ describe("runScript", () => {
     expect(signals[0]?.aborted).toBe(true);
   });
 
-  test("reads a watch that is refused like any answer", async () => {
+  test("reads a refused watch like any response", async () => {
     const { send } = serverOf(json({ kind: "Status" }, 410));
     expect(await runScript(send, scriptOf(watch("/a", { take: 1 }, {})))).toEqual([
       { status: 410, type: "application/json", body: { kind: "Status" } },
@@ -211,11 +211,11 @@ describe("runScript", () => {
     [get("/a", { as: "viewer" }), "the script needs a transport of the viewer"],
     [{ server: "forget" } as const, "the script needs a server that can forget"],
     [{ read: "open", take: 1 } as const, "the step open has left no watch open"],
-  ])("refuses a step that it cannot take: %j", async (step, message) => {
+  ])("refuses an unknown step: %j", async (step, message) => {
     await expect(runScript(serverOf().send, scriptOf(step))).rejects.toThrow(message);
   });
 
-  test("hands the abort of the caller to each request", async () => {
+  test("passes the abort of the caller to each request", async () => {
     const stop = new AbortController();
     const reason = new Error("stop");
     const seen: unknown[] = [];

@@ -7,12 +7,12 @@ import { scripts } from "../../kubernetes/scripts.ts";
 const all = Object.values(scripts).flat();
 
 describe("the scripts for Kubernetes", () => {
-  test("have names and namespaces of their own", () => {
+  test("have unique names and namespaces", () => {
     expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
     expect(new Set(all.map(namespaceOf)).size).toBe(all.length);
   });
 
-  test("are recorded, all of them and nothing else, with an answer for each step", () => {
+  test("are recorded completely, with a response for each step", () => {
     const files = readdirSync(new URL("../../kubernetes/recordings", import.meta.url));
     expect(files).toEqual(
       Object.keys(scripts)
@@ -26,7 +26,7 @@ describe("the scripts for Kubernetes", () => {
     }
   });
 
-  test("name a reason and an existing step for all that is not compared", () => {
+  test("name a reason and an existing step for each uncompared field", () => {
     for (const { steps, uncompared = [] } of all)
       for (const { path, reason } of uncompared) {
         const [step] = path.split(".");

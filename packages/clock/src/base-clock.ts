@@ -20,14 +20,14 @@ import { timeoutSignal } from "./timeout-signal.ts";
 function nothing(): void {}
 
 /**
- * The base of every {@link Clock}: write `now`, `monotonic` and `afterFunc`, inherit the rest.
+ * The base of every {@link Clock}: implement `now`, `monotonic` and `afterFunc`, inherit the rest.
  *
  * The inherited methods hold one listener per signal, leave nothing behind after an abort, and tick
  * without drift.
  *
- * The timers of `afterFunc` keep the time of this clock, also in `deadline` and `reset`, which tickers and
- * loops use. Return the timer of another clock only if `monotonic()` is the same there; otherwise extend
- * {@link BaseTimer}.
+ * The timers of `afterFunc` must use the time of this clock, also in `deadline` and `reset`, which
+ * tickers and loops use. Return the timer of another clock only if its `monotonic()` is the same;
+ * otherwise extend {@link BaseTimer}.
  *
  * @example
  * A clock that runs at half speed.
@@ -96,8 +96,8 @@ export abstract class BaseClock implements Clock {
   abstract afterFunc(delay: number, fire: () => void, options?: TimerOptions): Timer;
 
   /**
-   * As {@link Clock.afterFunc}, for callbacks that need no `AsyncLocalStorage` context because they
-   * only settle a promise. Override it if `afterFunc` pays for keeping the context.
+   * Like {@link Clock.afterFunc}, for callbacks that need no `AsyncLocalStorage` context because they
+   * only settle a promise. Override it if keeping the context makes `afterFunc` slower.
    *
    * @param delay - milliseconds, at least 0, possibly `Infinity`
    * @param fire - the callback

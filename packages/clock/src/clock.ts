@@ -26,7 +26,8 @@ export interface PassiveClock {
   /**
    * The wall clock: milliseconds since the Unix epoch.
    *
-   * It may jump either way (NTP, a user, a suspended machine). Show it, store it, never subtract it.
+   * It may jump either way (NTP, a user, a suspended machine). Show it or store it, but never subtract
+   * it.
    */
   now(): number;
 
@@ -80,9 +81,9 @@ export interface TimeoutOptions {
 /**
  * A timer that fires once, and again after each {@link Timer.reset}.
  *
- * It is not thenable: an async function that returns a timer must not wait for it.
+ * It is not thenable, so an async function can return a timer without waiting for it.
  *
- * Source: `Timer` of k8s.io/utils/clock; {@link Timer.fired} stands where Go has a channel.
+ * Source: `Timer` of k8s.io/utils/clock; {@link Timer.fired} replaces Go's channel.
  *
  * @example
  * ```ts
@@ -101,15 +102,15 @@ export interface TimeoutOptions {
  */
 export interface Timer extends Disposable {
   /**
-   * Keeps the timer from firing.
+   * Stops the timer before it fires.
    *
-   * @returns true if this call prevented it; false if it had fired or was stopped already
+   * @returns true if this call stopped it; false if it had fired or was already stopped
    */
   stop(): boolean;
 
   /**
-   * Arms the timer again, whether it is waiting, fired or stopped. Among equal deadlines it goes to the
-   * back.
+   * Arms the timer again, whether it is waiting, fired or stopped. It then fires after other timers
+   * with the same deadline.
    *
    * @param delay - milliseconds from now; fractions count, below 0 means 0, `Infinity` means never
    * @returns true if it was still waiting to fire
@@ -126,8 +127,8 @@ export interface Timer extends Disposable {
   /**
    * Resolves true when the timer fires and false when it is stopped. It never rejects.
    *
-   * A timer that is reset while waiting keeps its promise; a timer that is armed again after its end has
-   * a new one. The promise is created on first access.
+   * A reset of a waiting timer keeps the promise; a reset of a fired or stopped timer makes a new one.
+   * The promise is created on first access.
    */
   readonly fired: Promise<boolean>;
 
@@ -138,7 +139,7 @@ export interface Timer extends Disposable {
 /**
  * Ticks at a fixed rate: at `start + period`, `start + 2 × period` and so on, without drift.
  *
- * It buffers one tick. A slow consumer receives that one; {@link Ticker.dropped} counts the others.
+ * It buffers one tick. A slow consumer receives that tick; {@link Ticker.dropped} counts the others.
  *
  * Source: `Ticker` of k8s.io/utils/clock. Unlike the fake one there, `stop` removes the ticker.
  *
@@ -162,13 +163,13 @@ export interface Timer extends Disposable {
  */
 export interface Ticker extends AsyncIterator<number, undefined>, Disposable {
   /**
-   * Takes the buffered tick, or waits for the next one.
+   * Returns the buffered tick, or waits for the next one.
    *
    * @returns the {@link PassiveClock.monotonic} instant of the tick; done after {@link Ticker.stop}
    */
   next(): Promise<IteratorResult<number, undefined>>;
 
-  /** Stops the ticker; called by `break` in `for await`. */
+  /** Stops the ticker; `break` in `for await` calls it. */
   return(): Promise<IteratorResult<number, undefined>>;
 
   /**
@@ -255,9 +256,9 @@ export interface Clock extends PassiveClock {
   /**
    * Calls `fire` once, `delay` from now or later, never earlier.
    *
-   * `fire` is never called inside this call, and runs in the `AsyncLocalStorage` context of this call,
-   * where the platform has `node:async_hooks`. An error it throws becomes an uncaught exception on the
-   * real clock and rejects `step` or `run` on a fake one.
+   * `fire` is never called synchronously. It runs in the `AsyncLocalStorage` context of this call, if
+   * the platform has `node:async_hooks`. An error it throws becomes an uncaught exception on the real
+   * clock and rejects `step` or `run` on a fake one.
    *
    * @param delay - milliseconds; fractions count, below 0 means 0, `Infinity` means never
    * @param fire - the callback
@@ -280,10 +281,10 @@ export interface Clock extends PassiveClock {
   /**
    * Resolves `delay` from now or later, never earlier.
    *
-   * If the signal has aborted, or aborts before the deadline, the promise rejects at once with
-   * `signal.reason` itself and leaves no timer and no listener. Another listener cannot hide the abort
-   * with `stopImmediatePropagation()`; in a browser without `AbortSignal.any` the sleep then rejects when
-   * it wakes.
+   * If the signal is aborted, or aborts before the deadline, the promise rejects at once with
+   * `signal.reason` itself. No timer and no listener remain. Another listener cannot hide the abort
+   * with `stopImmediatePropagation()`; in a browser without `AbortSignal.any` the sleep then rejects
+   * when it wakes.
    *
    * @param delay - milliseconds; fractions count, below 0 means 0, `Infinity` means never
    * @param options - see {@link SleepOptions}
@@ -292,8 +293,8 @@ export interface Clock extends PassiveClock {
   sleep(delay: number, options?: SleepOptions): Promise<void>;
 
   /**
-   * Sleeps until an instant on this clock. Unlike `sleep(deadline - now)`, it does not add the time that
-   * passes before the call (kubernetes/kubernetes#125581).
+   * Sleeps until an instant of this clock. Unlike `sleep(deadline - now)`, it does not add the time
+   * between reading `now` and the call (kubernetes/kubernetes#125581).
    *
    * @param deadline - a {@link PassiveClock.monotonic} instant; one in the past means now
    * @param options - see {@link SleepOptions}

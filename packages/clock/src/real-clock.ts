@@ -22,7 +22,7 @@ class RealClock extends HostClock implements LoopClock {
 }
 
 /**
- * The machine's clock.
+ * The clock of the machine.
  *
  * It corrects the timers of the platform:
  *
@@ -35,9 +35,9 @@ class RealClock extends HostClock implements LoopClock {
  * | 0 or below | after 1 ms | after 1 ms: never in this turn of the event loop |
  *
  * `setTimeout`, `performance` and `Date` are looked up on `globalThis` at each call, so
- * @sinonjs/fake-timers, `vi.useFakeTimers()`, `jest.useFakeTimers()` and `mock.timers` of
- * `node:test` drive it. Where they fake `setTimeout` but not `performance`, sleeps and tickers follow the
- * faked timers, each period rounded up to whole milliseconds, and `monotonic()` shows real time.
+ * @sinonjs/fake-timers, `vi.useFakeTimers()`, `jest.useFakeTimers()` and `mock.timers` of `node:test`
+ * drive it. If they fake `setTimeout` but not `performance`, sleeps and tickers follow the faked
+ * timers, with each period rounded up to whole milliseconds, and `monotonic()` shows real time.
  *
  * Every timer, sleep and ticker is one `setTimeout`. An infinite timer with `ref` keeps the process alive
  * like any other; without Node's timer objects, as in a browser, `ref` has no effect.

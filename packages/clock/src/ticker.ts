@@ -71,7 +71,7 @@ export class ClockTicker implements Ticker {
     else this.#dropped++;
   }
 
-  /** Moves to the next point of the grid that is not past; skipped points are dropped ticks. */
+  /** Moves to the next point of the grid that is not in the past; skipped points are dropped ticks. */
   #rearm(now: number): void {
     const due = this.#grid.point + 1;
     this.#timer.reset(this.#grid.next(now));

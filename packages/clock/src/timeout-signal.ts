@@ -1,6 +1,6 @@
 import type { Clock, TimeoutOptions, TimeoutSignal } from "./clock.ts";
 
-/** The signal of `clock.timeout()`. The timer holds the controller, so no abort is lost to GC. */
+/** The signal of `clock.timeout()`. The timer references the controller, so garbage collection loses no abort. */
 export function timeoutSignal(clock: Clock, delay: number, options: TimeoutOptions): TimeoutSignal {
   const controller = new AbortController();
   const expire = (): void => {

@@ -173,7 +173,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expect(harness.waiters()).toBe(0);
       });
 
-      it("has fired already inside its own callback", async () => {
+      it("counts as fired inside its own callback", async () => {
         const timer = clock.afterFunc(10, () => timeline.note([timer.stop(), timer.active]));
         await advance(10);
         expect(timeline.events).toEqual([[10, [false, false]]]);
@@ -212,7 +212,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         ]);
       });
 
-      it("goes to the back of its instant on reset()", async () => {
+      it("fires last of its instant after reset()", async () => {
         const first = clock.afterFunc(10, () => timeline.note("reset"));
         arm(10, "untouched");
         first.reset(10);
@@ -223,7 +223,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         ]);
       });
 
-      it("has its deadline while it waits and afterwards", async () => {
+      it("keeps its deadline while it waits and afterwards", async () => {
         const start = clock.monotonic();
         const timer = clock.newTimer(10);
         expect(timer.deadline - start).toBe(10);
@@ -290,7 +290,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         ]);
       });
 
-      it("has the outcome when read after the end", async () => {
+      it("shows the outcome when first read after the end", async () => {
         const fired = clock.newTimer(10);
         const stopped = clock.newTimer(10);
         stopped.stop();
@@ -425,7 +425,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expectNothingLeft(stop.signal);
       });
 
-      it("in a callback of the same instant wins if that came first", async () => {
+      it("in an earlier callback of the same instant rejects the sleep", async () => {
         const stop = new AbortController();
         clock.afterFunc(10, () => stop.abort("stop"));
         void noteEnd(clock.sleep(10, { signal: stop.signal }), "sleep");
@@ -434,7 +434,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expectNothingLeft(stop.signal);
       });
 
-      it("in a callback of the same instant is too late if the sleep came first", async () => {
+      it("in a later callback of the same instant comes too late", async () => {
         const stop = new AbortController();
         void noteEnd(clock.sleep(10, { signal: stop.signal }), "sleep");
         clock.afterFunc(10, () => stop.abort("stop"));
@@ -443,7 +443,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expectNothingLeft(stop.signal);
       });
 
-      it("that comes twice changes nothing the second time", async () => {
+      it("has no effect the second time", async () => {
         const stop = new AbortController();
         void noteEnd(clock.sleep(10, { signal: stop.signal }), "sleep");
         stop.abort("first");
@@ -453,7 +453,7 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
         expectNothingLeft(stop.signal);
       });
 
-      it("ends every sleep that shares the signal, in the order they began", async () => {
+      it("ends all sleeps on the signal, in the order of their start", async () => {
         const stop = new AbortController();
         const order: number[] = [];
         for (let index = 0; index < 1000; index++)

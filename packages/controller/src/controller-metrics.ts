@@ -5,11 +5,11 @@
  * | --- | --- |
  * | `success` | returned without `requeueAfter` |
  * | `requeue_after` | returned `requeueAfter` |
- * | `error` | failed, and is retried |
- * | `timeout` | failed after its timeout, and is retried |
- * | `terminal` | failed with a `TerminalError`, and is not retried |
+ * | `error` | failed; the key is retried |
+ * | `timeout` | failed after its timeout; the key is retried |
+ * | `terminal` | failed with a `TerminalError`; the key is not retried |
  * | `gave_up` | failed more often than `maxRetries` allows |
- * | `interrupted` | failed after the stopping controller had aborted its signal |
+ * | `interrupted` | failed after the stopping controller aborted its signal |
  */
 export type ReconcileOutcome =
   | "success"
@@ -24,7 +24,7 @@ export type ReconcileOutcome =
  * Receiver of the facts that a `Controller` measures, one call per fact. All durations are in
  * milliseconds.
  *
- * Every method is called when the controller's own state is final, and must not block. Its errors are
+ * Methods are called once the controller's own state is final, and must not block. Their errors are
  * logged.
  *
  * | Method | Name in controller-runtime |
@@ -35,8 +35,8 @@ export type ReconcileOutcome =
  */
 export interface ControllerMetrics {
   /**
-   * A reconcile has ended, `duration` after it began. `isLate` says whether its timeout had expired,
-   * for any outcome.
+   * A reconcile has ended, `duration` after it began. `isLate`: whether its timeout had expired, for
+   * any outcome.
    */
   reconciled(outcome: ReconcileOutcome, duration: number, isLate: boolean): void;
 

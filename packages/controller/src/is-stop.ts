@@ -1,6 +1,6 @@
 /**
- * Whether an error only passes on the abort of `signal`: it is the reason, or the `AbortError` in which
- * Node's own functions wrap the reason.
+ * Whether an error only propagates the abort of `signal`: it is the reason, or the `AbortError` in
+ * which Node wraps it.
  */
 export function isStop(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false;

@@ -3,19 +3,19 @@ import { isThenable } from "./is-thenable.ts";
 /**
  * Receiver of the log lines of a controller, an elector or a manager.
  *
- * A pino logger fits as it is: details first, then the message. `console` does not, because it would
- * print the details before the message; {@link consoleLogger} swaps the two.
+ * A pino logger works without an adapter: details first, then the message. `console` does not, because
+ * it would print the details before the message; {@link consoleLogger} swaps the two.
  *
  * A method must not block. A controller and a manager drop its errors; an elector hands them to `onError`.
  */
 export interface Logger {
-  /** Steps that help to follow the program. */
+  /** Details for debugging. */
   debug(details: object, message: string): void;
 
   /** Events of a healthy program. */
   info(details: object, message: string): void;
 
-  /** Problems that the program recovers from by itself. */
+  /** Problems that the program recovers from. */
   warn(details: object, message: string): void;
 
   /** Problems that need attention. An error that caused one is `details.err`, as in pino. */
@@ -25,10 +25,10 @@ export interface Logger {
 /** A line of a log: its level, its details and its message. */
 export type LogLine = readonly [level: keyof Logger, details: object, message: string];
 
-/** Logs a line. An error of the logger, thrown or rejected, is dropped: there is nowhere left to report it. */
+/** Logs a line. An error of the logger, thrown or rejected, is dropped: no channel is left to report it. */
 export function logSafely(logger: Logger, ...[level, details, message]: LogLine): void {
   try {
-    // An async function is a `Logger` as well: its types allow any return value.
+    // An async function is also a `Logger` method: the type allows any return value.
     const result: unknown = logger[level](details, message);
     if (isThenable(result)) void Promise.resolve(result).catch(ignore);
   } catch {

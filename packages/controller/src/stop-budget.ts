@@ -1,5 +1,5 @@
 /**
- * Default times of an orderly stop, in milliseconds, in one place because they must add up.
+ * Default times of a graceful stop, in milliseconds, in one place because they must add up.
  *
  * Platforms grant 30 s between SIGTERM and SIGKILL. The longest chain in one group of a manager is an
  * elector whose work is a controller: the controller drains for `GRACE` and waits `ABORT_GRACE` for

@@ -483,7 +483,7 @@ testEveryExport([root, fileLock, prometheus, opentelemetry], doors, [
   MemoryLock,
 ]);
 
-it("takes an explicit undefined for a missing option", () => {
+it("treats an explicit undefined as a missing option", () => {
   const undef = undefined;
   expect(() => {
     new WorkQueue({ name: undef, keyOf: undef, limiter: undef, clock: undef, metrics: undef });

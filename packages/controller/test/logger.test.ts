@@ -14,7 +14,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 const levels = ["debug", "info", "warn", "error"] as const;
 
 describe("a logger", () => {
-  it("of pino fits as it is", () => {
+  it("can be a pino logger without an adapter", () => {
     const lines: unknown[] = [];
     const write = (line: string): void => {
       const { level, key, msg } = JSON.parse(line) as Record<string, unknown>;
@@ -37,7 +37,7 @@ describe("a logger", () => {
     method.mockRestore();
   });
 
-  it.each(levels)("that is silent says nothing: %s", (level) => {
+  it.each(levels)("that is silent prints nothing: %s", (level) => {
     const method = vi.spyOn(console, level);
     expect(silentLogger[level]({}, "hello")).toBeUndefined();
     expect(method).not.toHaveBeenCalled();

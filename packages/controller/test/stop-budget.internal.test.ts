@@ -14,7 +14,7 @@ describe("the default times of a stop", () => {
     expect(resolveManager({}).stopTimeout).toBe(STOP_TIMEOUT);
   });
 
-  it("add up: a controller, then the release of its lease, in a manager, in a platform", () => {
+  it("add up: a controller plus the release of its lease fits into a manager, and into a platform", () => {
     expect(GRACE + ABORT_GRACE + RELEASE_TIMEOUT).toBeLessThan(STOP_TIMEOUT);
     expect(STOP_TIMEOUT).toBeLessThan(GRANTED);
   });

@@ -13,10 +13,13 @@ export class Program {
   #stdout = "";
   #wanted: { pattern: RegExp; found: (match: RegExpMatchArray) => void } | undefined;
 
-  /** @param main - the path of the main file, below `dist` */
-  constructor(main: string, args: readonly string[]) {
+  /**
+   * @param main - the path of the main file, below `dist`
+   * @param nodeArgs - of Node, before the file
+   */
+  constructor(main: string, args: readonly string[], nodeArgs: readonly string[] = []) {
     const file = fileURLToPath(new URL(`../dist/${main}`, import.meta.url));
-    this.child = spawn(process.execPath, [file, ...args], {
+    this.child = spawn(process.execPath, [...nodeArgs, file, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, NO_COLOR: "1" },
     });

@@ -3,10 +3,10 @@ export interface RequestMetric {
   /** HTTP method. */
   readonly method: string;
 
-  /** HTTP status code, or `"<error>"` for a request without an answer, as in client-go. */
+  /** HTTP status code, or `"<error>"` for a request without a response, as in client-go. */
   readonly code: string;
 
-  /** Milliseconds from the request to the head of the answer, or to the error. */
+  /** Milliseconds from the request to the head of the response, or to the error. */
   readonly duration: number;
 }
 

@@ -1,5 +1,5 @@
 import { expect, inject, it } from "vitest";
-import { SimulatedWorld } from "./operator/simulated-world.ts";
+import { SimulatedWorld, type SimulationReport } from "./operator/simulated-world.ts";
 
 // `npm run sim -- --seed N` runs 1,000 worlds from seed N on, SIM_WORLDS=10000 more. A world that fails is named by
 // its seed: run it again with SIM_SEED and SIM_WORLDS=1, and keep it below.
@@ -7,6 +7,8 @@ import { SimulatedWorld } from "./operator/simulated-world.ts";
 const first = Number(process.env["SIM_SEED"] ?? 1);
 const usual = inject("isThorough") ? 1_000 : 3;
 const worlds = Number(process.env["SIM_WORLDS"] ?? usual);
+/** Of the first world, which one test runs for another. */
+let firstReport: SimulationReport | undefined;
 
 it(`an operator holds in ${worlds} worlds from seed ${first} on`, {
   timeout: 3_600_000,
@@ -14,6 +16,7 @@ it(`an operator holds in ${worlds} worlds from seed ${first} on`, {
   const sums = { reconciles: 0, broken: 0, terms: 0 };
   for (let seed = first; seed < first + worlds; seed++) {
     const { faults, trace, ...report } = await new SimulatedWorld(seed).run();
+    if (seed === first) firstReport = { faults, trace, ...report };
     if (faults.length > 0) console.log(trace.join("\n"));
     expect({ seed, faults }).toEqual({ seed, faults: [] });
     sums.reconciles += report.reconciles;
@@ -27,7 +30,7 @@ it(`an operator holds in ${worlds} worlds from seed ${first} on`, {
   console.log(`${worlds} worlds:`, sums);
 });
 
-it("comes to the same for the same seed", async () => {
-  const once = await new SimulatedWorld(first).run();
+it("gives the same result for the same seed", async () => {
+  const once = firstReport ?? (await new SimulatedWorld(first).run());
   expect(await new SimulatedWorld(first).run()).toEqual(once);
 });

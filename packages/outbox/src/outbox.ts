@@ -91,13 +91,13 @@ export class Outbox<Tx extends object> {
    * @param work - the change; may run again if a transaction that lost a race is repeated
    * @returns the value of `work`. If it rejects, the transaction was rolled back, with one exception: when
    * the connection broke during the commit the outcome is unknown, and the message is sent if it is there
-   * @throws TypeError without the option `transaction`, or if `work` is no function
+   * @throws TypeError without the option `transaction`, or if `work` is not a function
    */
   async transaction<Value>(work: (tx: Tx) => Promise<Value>): Promise<Value> {
     requireFunction("work", work);
     if (this.#transaction === undefined)
       throw new TypeError(
-        "options.transaction is missing: save in your own, and call committed(tx)",
+        "options.transaction is missing: pass it, or save in your own transaction and call committed(tx)",
       );
     let last: Tx | undefined; // Of several, if a transaction that lost a race is run again.
     const value = await this.#transaction((tx) => {
@@ -129,7 +129,7 @@ export class Outbox<Tx extends object> {
    *
    * @param tx - the object to call {@link Outbox.committed} with: the transaction of the query layer
    * @param message - the message
-   * @throws RangeError or TypeError that names the field; TypeError if the store is no SQL database
+   * @throws RangeError or TypeError that names the field; TypeError if the store is not an SQL database
    */
   statements(tx: object, message: NewMessage): readonly Statement[] {
     requireTransaction(tx);

@@ -388,7 +388,7 @@ testEveryExport([root, testing, postgres, pglite], doors, [
   MemoryTransaction,
 ]);
 
-it("takes an explicit undefined for a missing option", () => {
+it("treats an explicit undefined as a missing option", () => {
   const undef = undefined;
   expect(() => {
     new Outbox({ store: memory, transaction: undef, onCommitted: undef, clock: undef });

@@ -15,7 +15,7 @@ const ENOUGH = 12;
 const RUNS = Number(process.env["OUTBOX_WORLDS"] ?? (inject("isThorough") ? ENOUGH : 1));
 
 it(
-  `loses nothing in ${RUNS} worlds in which everything goes wrong`,
+  `loses nothing in ${RUNS} worlds full of failures`,
   async () => {
     const first = Number(process.env["SIM_SEED"] ?? inject("seed"));
     const failed: { seed: number; faults: Verdict["faults"] }[] = [];

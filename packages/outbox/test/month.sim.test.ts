@@ -54,7 +54,7 @@ function instantsOf({ savedAt, takes, initBackoff, backoffFactor, ...plan }: Pla
   return instants.filter((instant) => instant < MONTH);
 }
 
-it(`tries each of ${MESSAGES} messages for a month at the very milliseconds of its schedule`, {
+it(`tries each of ${MESSAGES} messages for a month at the exact milliseconds of its schedule`, {
   timeout: 300_000,
 }, async () => {
   const seed = Number(process.env["SIM_SEED"] ?? 1);

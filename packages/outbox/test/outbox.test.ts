@@ -30,7 +30,7 @@ it("reports saved messages after the commit, in order, and returns the result of
   expect(told).toEqual([[idOf(2), idOf(1)]]);
 });
 
-it("tells of nothing when the work fails, and rejects with its error", async () => {
+it("announces nothing when the work fails, and rejects with its error", async () => {
   const { store, told, outbox } = setUp();
   const error = new Error("no stock");
   const sold = outbox.transaction(async (tx) => {
@@ -42,13 +42,13 @@ it("tells of nothing when the work fails, and rejects with its error", async () 
   expect(await store.counts()).toMatchObject({ pending: 0 });
 });
 
-it("tells of nothing when nothing was saved", async () => {
+it("announces nothing when nothing was saved", async () => {
   const { told, outbox } = setUp();
   await outbox.transaction(async () => {});
   expect(told).toEqual([]);
 });
 
-it("tells of nothing when a message is refused", async () => {
+it("announces nothing when a message is refused", async () => {
   const { told, outbox } = setUp();
   const save = () => outbox.transaction((tx) => outbox.save(tx, sample(1)));
   await save();
@@ -56,7 +56,7 @@ it("tells of nothing when a message is refused", async () => {
   expect(told).toEqual([[idOf(1)]]);
 });
 
-it("keeps transactions apart that run at once", async () => {
+it("separates concurrent transactions", async () => {
   const { clock, told, outbox } = setUp();
   const sell = (number: number, takes: number): Promise<void> =>
     outbox.transaction(async (tx) => {
@@ -85,14 +85,16 @@ it("takes the time of a message from its clock", async () => {
   expect([createTime, nextScheduleTime]).toEqual([clock.now(), clock.now() + 10_000]);
 });
 
-it("needs no transaction of its own, and names the alternative when asked for one", async () => {
+it("works without options.transaction, and names the alternative when one is needed", async () => {
   const outbox = new Outbox({ store: new MemoryStore() });
   await expect(outbox.transaction(async () => {})).rejects.toThrow(
-    new TypeError("options.transaction is missing: save in your own, and call committed(tx)"),
+    new TypeError(
+      "options.transaction is missing: pass it, or save in your own transaction and call committed(tx)",
+    ),
   );
 });
 
-it("has no statements for a store that is no SQL database", () => {
+it("has no statements for a store that is not an SQL database", () => {
   const outbox = new Outbox({ store: new MemoryStore() });
   expect(() => outbox.statements({}, sample(1))).toThrow(
     new TypeError("options.store must be a SQL store to use statements()"),

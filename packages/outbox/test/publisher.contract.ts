@@ -71,7 +71,7 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
       expect(idsOf(await world.deliveries())).toEqual([message.id, message.id]);
     });
 
-    it("rejects a message that is refused, and no other", async () => {
+    it("rejects a refused message, and no other", async () => {
       await using world = await make();
       const good = messagesFor(world.route, 30);
       const bad = messagesFor(world.refused, 10);
@@ -124,7 +124,7 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
       expect(abortListeners(stop.signal)).toBe(0);
     });
 
-    it("rejects attempts under way when it is disposed of, and those that come after", async () => {
+    it("rejects pending and later attempts when it is disposed", async () => {
       await using world = await make();
       const { publisher } = world;
       const [first, second] = messagesFor(world.route, 2) as [Message, Message];
@@ -141,7 +141,7 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
       await publisher[Symbol.asyncDispose]();
     });
 
-    it("rejects content that is no JSON with a TerminalError, and sends nothing", async () => {
+    it("rejects content that is not JSON with a TerminalError, and sends nothing", async () => {
       await using world = await make();
       const circular: unknown[] = [];
       circular.push(circular);

@@ -210,7 +210,7 @@ void backoffUntil(f, new Backoff({ duration: 1 }), true, signal);
 void until(f, 1, signal, { jitter: 0.5 });
 // @ts-expect-error Where the delays start has no default.
 new Backoff({});
-// @ts-expect-error A bare number is milliseconds; text is no duration.
+// @ts-expect-error A bare number is milliseconds; text is not a duration.
 new Backoff({ duration: "1s" });
 // @ts-expect-error A Backoff taken for its own options would lose its factor, cap and jitter.
 new Backoff(new Backoff({ duration: 1 }));

@@ -16,7 +16,7 @@ it("exports these values from the root and no others", () => {
   expect(Object.keys(root).sort()).toEqual(names(expected));
 });
 
-it("exports the names a Go programmer knows from /go", () => {
+it("exports the Go names from /go", () => {
   const expected = `
     until nonSlidingUntil jitterUntil forever pollUntil delayUntil exponentialBackoff
     onError retryOnConflict isConflict DefaultRetry DefaultBackoff Group isInterrupted
@@ -25,7 +25,7 @@ it("exports the names a Go programmer knows from /go", () => {
   expect(Object.keys(go).sort()).toEqual(names(expected));
 });
 
-it("exports every other shape of delays from /strategies", () => {
+it("exports all other strategies from /strategies", () => {
   const expected = `
     AttemptBackoff BinaryExponentialBackoff ConstantBackoff DecorrelatedJitterBackoff
     EqualJitterBackoff ExcessiveCollisionsError FibonacciBackoff FullJitterBackoff

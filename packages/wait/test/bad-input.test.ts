@@ -163,10 +163,10 @@ const backoffOptions: Kind = object<BackoffOptions>({
 
 /** The options of a `Backoff`, where a strategy is one step too far. */
 const onlyBackoffOptions: Kind = (path, valid) =>
-  all(
-    backoffOptions,
-    except(strategy, `TypeError: ${path} must be the options of a Backoff, got a strategy`),
-  )(path, valid);
+  all(backoffOptions, except(strategy, `TypeError: ${path} must be plain options, got a strategy`))(
+    path,
+    valid,
+  );
 
 const backoff: Kind = (path, valid) =>
   all(

@@ -5,8 +5,10 @@ import {
   ExponentialBackoffManager,
   every,
   JitteredBackoffManager,
+  keepConnected,
   poll,
   retry,
+  TerminalError,
   withTimeout,
 } from "@holdfast/wait";
 import { delayUntil, exponentialBackoff, KeyedBackoff, pollUntil } from "@holdfast/wait/go";
@@ -44,6 +46,10 @@ function thirdTime(): () => true {
   };
 }
 
+function endForGood(): never {
+  throw new TerminalError("closed");
+}
+
 type Use = (options: never) => unknown;
 
 const strategies = [
@@ -77,6 +83,7 @@ it.each<readonly [name: string, use: Use, options: object]>([
   ["every", (read) => every(5, read).next(), { ...loops, jitter: 0.1, random }],
   ["withTimeout", (read) => withTimeout(() => 1, 5, read), loops],
   ["connectWithBackoff", (read) => connectWithBackoff(thirdTime(), read), loops],
+  ["keepConnected", (read) => keepConnected(thirdTime(), endForGood, read).catch(nothing), loops],
   ["pollUntil", (read) => pollUntil(thirdTime(), 5, read), loops],
   ["delayUntil", (read) => delayUntil(() => 5, thirdTime(), read), loops],
   ["exponentialBackoff", (read) => exponentialBackoff(thirdTime(), read), loops],

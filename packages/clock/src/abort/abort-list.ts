@@ -17,10 +17,10 @@ export abstract class AbortWaiter {
 }
 
 /**
- * Everything that waits for one signal, behind one listener.
+ * All waits on one signal, behind one listener.
  *
- * Node looks through all listeners of a signal whenever one is added, so n waits with a listener
- * each cost n² (nodejs/performance#60). The listener is there exactly while the list is not empty.
+ * Node searches all listeners of a signal whenever one is added, so n waits with a listener each cost
+ * n² (nodejs/performance#60). The listener exists exactly while the list is not empty.
  */
 export class AbortList {
   static readonly #bySignal = new WeakMap<AbortSignal, AbortList>();
@@ -36,7 +36,7 @@ export class AbortList {
     this.#signal = signal;
   }
 
-  /** The one list of a signal. */
+  /** The list of a signal; each signal has one. */
   static of(signal: AbortSignal): AbortList {
     let list = AbortList.#bySignal.get(signal);
     if (list === undefined) {
@@ -71,8 +71,8 @@ export class AbortList {
   }
 
   /**
-   * Passes the abort to the entries in the order they were added, also if one of them throws. Called by
-   * the listener, or by an entry that found the signal aborted first.
+   * Passes the abort to the entries in the order they were added, even if one of them throws. Called by
+   * the listener, or by an entry that notices the abort before the listener.
    */
   notify(): void {
     const errors: unknown[] = [];

@@ -18,7 +18,7 @@ class AbortCallback extends AbortWaiter {
   }
 }
 
-/** Calls back from an abort of its own, so that the platform reports an error as that of a listener. */
+/** Calls back from its own abort event, so that the platform reports an error like that of any listener. */
 function callNow(callback: () => void): void {
   const controller = new AbortController();
   AbortList.of(controller.signal).add(new AbortCallback(callback));
@@ -26,14 +26,13 @@ function callNow(callback: () => void): void {
 }
 
 /**
- * Calls `callback` when `signal` aborts, through the one listener that everything in this library
- * shares on that signal.
+ * Calls `callback` when `signal` aborts, through the one listener that this library has on that signal.
  *
  * `signal.addEventListener("abort", …)` is quadratic in the number of listeners, prints
- * `MaxListenersExceededWarning` on Node 20 from the eleventh on, and leaks when not removed.
- * `onAbort` is linear and prints nothing. Callbacks run in the order they were added. An error thrown
- * by a callback becomes an uncaught exception after all others have run, also if the signal has aborted
- * already. Several errors become one `AggregateError`.
+ * `MaxListenersExceededWarning` on Node 20 from the eleventh on, and leaks when not removed. `onAbort`
+ * is linear and prints nothing. Callbacks run in the order they were added. An error thrown by a
+ * callback becomes an uncaught exception after all others have run, also if the signal is already
+ * aborted. Several errors become one `AggregateError`.
  *
  * Another listener cannot hide the abort with `stopImmediatePropagation()`. Where the platform has neither
  * Node's `events.addAbortListener` nor `AbortSignal.any`, as browsers before 2024, the callbacks then run
@@ -42,7 +41,7 @@ function callNow(callback: () => void): void {
  * @param signal - the signal to listen to
  * @param callback - called once with `signal.reason`; called before this function returns if the
  * signal has aborted already
- * @returns an object whose disposal removes the callback; disposing twice is harmless
+ * @returns an object that removes the callback when disposed; a second disposal does nothing
  * @throws TypeError if an argument is of the wrong type
  *
  * @example

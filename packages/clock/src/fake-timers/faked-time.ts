@@ -11,12 +11,12 @@ export interface KnownTimer extends PendingTimer {
 
 /** A wake-up in the library for one of our timers. */
 interface Booking {
-  /** Undefined after it was called or cancelled. */
+  /** Undefined once called or cancelled. */
   wake: (() => void) | undefined;
   readonly handle: unknown;
 }
 
-/** A timer of the globals in a report: the library tells their number, but not their deadlines. */
+/** A global timer in a report: the library exposes their number, but not their deadlines. */
 const GLOBAL_TIMER: PendingTimer = { label: "global timer", deadline: Number.NaN, ref: true };
 
 const FAKED_MICROTASKS: FiredTimer = { label: "faked microtasks" };
@@ -30,16 +30,16 @@ export class FakedTime implements VirtualTime, TimerHost {
   readonly needsPolling = true;
   onArm!: () => void;
   readonly #clock: FakeTimersClock;
-  /** Our timers in the order of arming. */
+  /** Our timers in the order in which they were armed. */
   readonly #known = new Set<KnownTimer>();
-  /** The number of our timers that never fire; the library does not hold these. */
+  /** The number of our timers that never fire; the library does not know these. */
   #endless = 0;
   /** The latest instant seen: between two milliseconds of the library after a step by a fraction. */
   #seen = 0;
-  /** Set during one call of the library, to keep it from passing an instant. */
+  /** Set during one call of the library, to stop it at an instant. */
   #marker: unknown = undefined;
   #library: "idle" | "firing" = "idle";
-  /** The wake-up that came inside the library's `next()`, to be called after it. */
+  /** The wake-up that arrived inside the library's `next()`, to be called after it. */
   #due: Booking | undefined = undefined;
   #lastFired: PendingTimer = GLOBAL_TIMER;
 
@@ -69,7 +69,7 @@ export class FakedTime implements VirtualTime, TimerHost {
 
   pending(): PendingTimer[] {
     const known = [...this.#known].map(({ label, deadline, ref }) => ({ label, deadline, ref }));
-    // The difference of two endless ones is NaN, which sorting takes for 0.
+    // Infinity minus Infinity is NaN, which sorting treats as 0.
     known.sort((a, b) => a.deadline - b.deadline);
     const others = Math.max(0, this.size - known.length);
     return [...known, ...Array.from({ length: others }, () => GLOBAL_TIMER)];
@@ -107,7 +107,7 @@ export class FakedTime implements VirtualTime, TimerHost {
     this.#clock.clearTimeout(booking.handle);
   }
 
-  /** The library does not tell deadlines, so only trying to fire shows whether a timer is due. */
+  /** The library does not expose deadlines, so only an attempt to fire shows whether a timer is due. */
   next(): "none" | "later" {
     return this.#clock.countTimers() > 0 ? "later" : "none";
   }
@@ -130,7 +130,7 @@ export class FakedTime implements VirtualTime, TimerHost {
   }
 
   /**
-   * Faked microtasks run before time moves, like real ones, and so must everything they cause. `jobs` is
+   * Faked microtasks, and everything they cause, must run before time moves, like real ones. `jobs` is
    * internal to the library; without it, a changed number of timers shows most of them.
    */
   #runMicrotasks(): boolean {
@@ -142,7 +142,7 @@ export class FakedTime implements VirtualTime, TimerHost {
 
   /** Fires the earliest timer due by `end`; if there is none, time has moved to `end`. */
   #nextBy(end: number): boolean {
-    // Every armed timer is due by then, and firing without a marker takes a third less time.
+    // Every armed timer is due by then, and firing without a marker is a third faster.
     if (end === Number.POSITIVE_INFINITY) {
       this.#next();
       return true;

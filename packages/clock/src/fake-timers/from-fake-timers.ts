@@ -27,9 +27,9 @@ function installedClock(): FakeTimersClock {
  * Turns a clock of @sinonjs/fake-timers into a {@link TestClock}, for tests of code that calls global
  * timers, alone or next to code that takes a clock.
  *
- * One time line drives `setTimeout`, `setInterval` and `Date` of the code under test and the timers of
+ * One timeline drives `setTimeout`, `setInterval` and `Date` of the code under test and the timers of
  * the returned clock. `run`, `external` and `DeadlockError` work as on `FakeClock`.
- * `vi.useFakeTimers()` and `jest.useFakeTimers()` install that library, too. `mock.timers` of
+ * `vi.useFakeTimers()` and `jest.useFakeTimers()` also install that library. `mock.timers` of
  * `node:test` does not; only `realClock` follows it.
  *
  * Import this module before you install the fakes. Call `fromFakeTimers()` after installing, once per
@@ -38,17 +38,17 @@ function installedClock(): FakeTimersClock {
  *
  * | | `FakeClock` | this one |
  * | --- | --- | --- |
- * | resolution | 1 ns | 1 ms; deadlines in between are rounded up, and `now()` is whole |
+ * | resolution | 1 ns | 1 ms; deadlines are rounded up, and `now()` is whole |
  * | `waiters()` | its own timers | also the global timers |
- * | `pending()` | in firing order | its own in firing order, then one entry per global timer with a deadline of `NaN`: the library does not tell it |
- * | immediates between timers of one instant | run after these | run between them |
+ * | `pending()` | in firing order | its own in firing order, then one entry per global timer with a deadline of `NaN`: the library does not expose it |
+ * | immediates between timers of one instant | run after all of them | run between them |
  * | a delay of 0 armed by the callback of a global timer | fires at that instant | fires 1 ms later |
  * | disposal | stops every timer | does not stop global timers |
  *
  * @param clock - the result of `install()`, `createClock()` or `withGlobal(…).install()`; by default the
  * clock behind `globalThis.setTimeout`
  * @returns a test clock over the same time
- * @throws TypeError if no fake timers are installed, or `clock` is not such a clock
+ * @throws TypeError if no fake timers are installed, or `clock` is not a clock of the library
  *
  * @example
  * ```ts

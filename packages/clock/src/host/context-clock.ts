@@ -5,7 +5,7 @@ import { type CallbackContext, currentContext } from "./platform.ts";
 
 /**
  * A clock whose callbacks keep the async context of the `afterFunc` call. A host would run them in the
- * context of the last reset, a fake one in the context of the test.
+ * context of the last reset, a fake host in the context of the test.
  */
 export abstract class ContextClock extends BaseClock {
   override afterFunc(delay: number, fire: () => void, options: TimerOptions = {}): Timer {
@@ -16,7 +16,7 @@ export abstract class ContextClock extends BaseClock {
   }
 
   /**
-   * As {@link BaseClock.arm}, for a callback that needs its context.
+   * Like {@link BaseClock.arm}, for a callback that needs its context.
    *
    * @internal
    */
@@ -30,7 +30,7 @@ export abstract class ContextClock extends BaseClock {
   }
 
   /**
-   * As {@link BaseClock.arm}, abstract here because `afterFunc` calls it.
+   * Like {@link BaseClock.arm}; abstract here because `afterFunc` calls it.
    *
    * @param delay - milliseconds, at least 0, possibly `Infinity`
    * @param fire - the callback

@@ -5,41 +5,41 @@ export interface TimerHost {
   /** The longest delay that {@link TimerHost.set} accepts, in milliseconds. */
   readonly longest: number;
   /**
-   * Whether to set a timer that never fires: a real one keeps the process alive, a virtual one would
-   * wake for ever.
+   * Whether to set an infinite timer: a real one keeps the process alive, a virtual one would wake up
+   * for ever.
    */
   readonly booksForever: boolean;
   /**
-   * Whether {@link TimerHost.monotonic} tells how early or late a wake-up is. It does not where timers are
-   * faked and the time is not: each wake-up then counts as punctual.
+   * Whether {@link TimerHost.monotonic} shows how early or late a wake-up is. It does not while timers
+   * are faked and the time is not: each wake-up then counts as punctual.
    */
   readonly measuresTimers: boolean;
   monotonic(): number;
   /** Calls `wake` after about `delay`; hosts may be up to 1 ms early. */
   set(wake: () => void, delay: number, ref: boolean): unknown;
-  /** Cancels a wake-up; one that comes anyway is ignored. */
+  /** Cancels a wake-up; if it still arrives, it is ignored. */
   clear(handle: unknown): void;
 }
 
 /**
  * libuv counts whole milliseconds, so a timer may wake up to 1 ms early (nodejs/node#26578). One
- * correction of 1 ms ends at the next tick of that counter, a second one a whole tick later.
- * The bound matters for a fake that bears no mark of one: the deadline may never come there, and without a
- * bound the timer would never fire.
+ * correction of 1 ms ends at the next tick of that counter, a second one a whole tick later. The bound
+ * matters for fakes that cannot be detected: their deadline may never come, and without a bound the
+ * timer would never fire.
  */
 const MAXIMUM_CORRECTIONS = 3;
 
-/** A timer on the timers of a host: never early, and without an upper limit. */
+/** A timer on the timers of a host: never early, and with delays of any length. */
 export class HostTimer extends BaseTimer {
   readonly #host: TimerHost;
   readonly #fire: () => void;
   readonly #ref: boolean;
   #deadline = 0;
   #handle: unknown = undefined;
-  /** The part of the delay that is not booked yet; above 0 only for delays over `longest`. */
+  /** The part of the delay that is not scheduled yet; above 0 only for delays over `longest`. */
   #uncovered = 0;
   #corrections = 0;
-  /** The number of cancelled bookings: a wake-up with a lower number was cancelled and does nothing. */
+  /** The number of cancelled wake-ups: a wake-up with a lower number was cancelled and does nothing. */
   #cancelled = 0;
 
   /** The timer is armed by {@link HostTimer.reset}. */

@@ -1,6 +1,7 @@
 /**
- * The only file that depends on the platform. Node, Deno, Bun and workerd share Node's modules through
- * `process.getBuiltinModule`; a browser gets the fallbacks. Nothing asks for the name of a platform.
+ * The only file that depends on the platform. Node, Deno, Bun and workerd provide Node's modules
+ * through `process.getBuiltinModule`; a browser gets the fallbacks. No code checks the name of a
+ * platform.
  */
 
 /** Runs a callback in the async context in which this object was created. */
@@ -9,8 +10,8 @@ export interface CallbackContext {
 }
 
 /**
- * Timers of the machine that a fake installed later does not replace. Call them without a receiver: those of
- * a browser accept no other object than theirs.
+ * Timers of the machine, which a fake installed later does not replace. Call them without a receiver:
+ * browsers reject any receiver but their own.
  */
 interface MachineTimers {
   readonly setTimeout: (callback: () => void, delay: number) => unknown;
@@ -61,11 +62,10 @@ export function currentContext(): CallbackContext {
 }
 
 /**
- * Calls `callback` in an async context of its own: the stores that it enters by
- * `AsyncLocalStorage.enterWith` last for it and the work that it starts, not for the next call of its caller.
- *
- * Each call needs a context of its own: before Node 24, `enterWith` changes the one it is called in. Without
- * `node:async_hooks` there are no stores, and the callback is called directly.
+ * Calls `callback` in its own async context: stores that it enters with `AsyncLocalStorage.enterWith`
+ * apply to it and to the work it starts, not to the next call. Before Node 24, `enterWith` modifies the
+ * current context, so each call needs a new one. Without `node:async_hooks` there are no stores, and
+ * the callback is called directly.
  */
 export function callInOwnContext<Argument, Result>(
   callback: (argument: Argument) => Result,
@@ -80,15 +80,15 @@ export function callInOwnContext<Argument, Result>(
 
 const events = findModule<Events>("node:events");
 
-/** Calls a listener when a signal aborts; returns the way to remove it. */
+/** Calls a listener when a signal aborts; returns a function that removes it. */
 type ListenForAbort = (signal: AbortSignal, listener: () => void) => () => void;
 
 let listen: ListenForAbort | undefined;
 
 /**
- * Calls `listener` when `signal` aborts, in all known runtimes even if an earlier listener calls
- * `stopImmediatePropagation()`. Without `events.addAbortListener` and `AbortSignal.any` such an abort stays
- * hidden here, so waits read `signal.aborted` again.
+ * Calls `listener` when `signal` aborts, even if an earlier listener calls
+ * `stopImmediatePropagation()`. Only without `events.addAbortListener` and `AbortSignal.any` such an
+ * abort stays hidden, so waits read `signal.aborted` again.
  *
  * @returns a function that removes the listener
  */
@@ -109,7 +109,7 @@ function findListen(): ListenForAbort {
   return typeof AbortSignal.any === "function" ? listenToFollower : listenDirectly;
 }
 
-/** Node's `addAbortListener` hears an abort that another listener hides; that of Deno 2 does not. */
+/** Node's `addAbortListener` receives an abort that another listener hides; that of Deno 2 does not. */
 function hearsHiddenAborts(listenTo: ListenForAbort): boolean {
   const controller = new AbortController();
   controller.signal.addEventListener("abort", (event) => event.stopImmediatePropagation());
@@ -121,10 +121,10 @@ function hearsHiddenAborts(listenTo: ListenForAbort): boolean {
   return isHeard;
 }
 
-/** One for each signal, for as long as the signal lives: signals of `AbortSignal.any` do not pile up. */
+/** One for each signal, as long as the signal lives: signals of `AbortSignal.any` do not pile up. */
 const followers = new WeakMap<AbortSignal, AbortSignal>();
 
-/** A listener cannot hide an abort from a signal that `AbortSignal.any` has made to follow it. */
+/** A listener cannot hide an abort from a signal of `AbortSignal.any`. */
 function listenToFollower(signal: AbortSignal, listener: () => void): () => void {
   if (!(signal instanceof AbortSignal)) return listenDirectly(signal, listener); // a polyfill
   let follower = followers.get(signal);
@@ -152,7 +152,7 @@ interface TimerObject {
 interface GlobalTimers {
   /** The longest delay that `setTimeout` accepts, in milliseconds. */
   readonly longest: number;
-  /** An infinite timer keeps the process alive, so it is set like any other. */
+  /** An infinite timer keeps the process alive, so it is set like any other timer. */
   readonly booksForever: boolean;
   /** False while `setTimeout` is faked and `performance` is not. */
   readonly measuresTimers: boolean;
@@ -163,8 +163,8 @@ interface GlobalTimers {
 }
 
 /**
- * Timers on the functions that `globalThis` has at each call, so faked globals drive them. Called without a
- * receiver, like {@link MachineTimers}.
+ * Timers that look up `setTimeout` on `globalThis` at each call, so faked globals drive them. Called
+ * without a receiver, like {@link MachineTimers}.
  */
 export const globalTimers: GlobalTimers = {
   longest: 2 ** 31 - 1,
@@ -185,7 +185,7 @@ export const globalTimers: GlobalTimers = {
     return handle;
   },
 
-  /** A `clearTimeout` that was faked after the timer was set does not know it; `close` does. */
+  /** A `clearTimeout` faked after the timer was set does not know the timer; `close` does. */
   clear(handle) {
     const timer = handle as TimerObject;
     const clearTimeout = globalThis.clearTimeout as (handle: unknown) => void;
@@ -216,15 +216,15 @@ function isFake(timer: object | undefined): boolean {
 }
 
 /**
- * The timers of the machine, found the first time they are not faked.
+ * The timers of the machine, captured the first time they are not faked.
  *
- * @throws Error if they have been faked ever since this file was first imported
+ * @throws Error if they have been faked since this file was first imported
  */
 export function machineTimers(): MachineTimers {
   machine ??= findTimers();
   if (machine !== undefined) return machine;
   throw new Error(
-    "@holdfast/clock/testing needs the real timers, but fake timers are installed: import it before installing them, or uninstall them first",
+    "@holdfast/clock/testing needs the real timers, but fake timers are installed: import it before you install them, or uninstall them first",
   );
 }
 
@@ -249,8 +249,9 @@ interface Port {
 }
 
 /**
- * A turn where there is no `setImmediate`. A browser delays nested timeouts by 4 ms, so this posts a message.
- * workerd delivers one among the microtasks: then a timeout, which it does not delay, makes the turn.
+ * A turn without `setImmediate`. A browser delays nested timeouts by 4 ms, so this posts a message.
+ * workerd delivers messages as microtasks but does not delay timeouts, so a timeout makes the turn
+ * there.
  */
 function afterMessage(callback: () => void): void {
   const { setTimeout } = machine ?? (globalThis as MachineTimers);
@@ -272,7 +273,7 @@ function afterMessage(callback: () => void): void {
   });
 }
 
-/** Calls back about every millisecond, without keeping the process alive; returns the way to stop. */
+/** Calls back about every millisecond, without keeping the process alive; returns a function that stops it. */
 export function everyMillisecond(callback: () => void): () => void {
   const { setInterval, clearInterval } = machineTimers();
   const handle = setInterval(callback, 1);
@@ -283,9 +284,9 @@ export function everyMillisecond(callback: () => void): () => void {
 /**
  * Keeps the process alive until disposed.
  *
- * The interval is the machine's and not a timer of `realClock`: on faked timers, a drain such as
- * `vi.runAllTimers()` would fire an endless one for ever. While fakes hide the machine's timers there
- * is none, and the test runner keeps the process alive.
+ * It uses an interval of the machine, not a timer of `realClock`: `vi.runAllTimers()` would fire an
+ * infinite faked timer for ever. While fakes hide the machine's timers it sets none, and the test
+ * runner keeps the process alive.
  */
 export function keepAlive(): Disposable {
   machine ??= findTimers();
@@ -295,8 +296,8 @@ export function keepAlive(): Disposable {
 }
 
 /**
- * The kinds of resources that keep the process alive, each once: a hint for messages. Empty where the
- * platform does not tell. workerd has the function, which throws.
+ * The kinds of resources that keep the process alive, without duplicates: a hint for messages. Empty if
+ * the platform does not list them. In workerd the function exists but throws.
  *
  * @param ownTimers - how many timers of the library to leave out
  */

@@ -10,7 +10,7 @@ function complaint(name: string, allowed: string, value: unknown): string {
   return `${name} must be ${allowed}, got ${show(value)}`;
 }
 
-/** The error for a bad number: a `RangeError` if it is a number at all, else a `TypeError`. */
+/** The error for a bad number: a `RangeError` for a number, otherwise a `TypeError`. */
 function mistake(name: string, allowed: string, value: unknown): Error {
   const ErrorClass = typeof value === "number" ? RangeError : TypeError;
   return new ErrorClass(complaint(name, allowed, value));
@@ -55,7 +55,7 @@ export function requireOptions(name: string, value: unknown): void {
     throw new TypeError(complaint(name, "an object", value));
 }
 
-/** Checks the options of a timer: a label of another type would fail when a report prints it. */
+/** Checks the options of a timer now: a label of another type would fail later, when a report prints it. */
 export function requireTimerOptions(name: string, value: { readonly label?: unknown }): void {
   requireOptions(name, value);
   if (value.label !== undefined) requireString(`${name}.label`, value.label);
@@ -67,7 +67,7 @@ export function requireString(name: string, value: unknown): void {
 
 export function requireText(name: string, value: unknown): void {
   requireString(name, value);
-  if (value === "") throw new RangeError(complaint(name, "a string that is not empty", value));
+  if (value === "") throw new RangeError(complaint(name, "a non-empty string", value));
 }
 
 export function requireArray(name: string, value: unknown): void {

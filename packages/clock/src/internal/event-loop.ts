@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 
-/** The event loop behind a clock whose time is the machine's. */
+/** The event loop of a clock that runs on real time. */
 export interface MachineLoop {
   /** Keeps the process alive until disposed. */
   keepAlive(): Disposable;
@@ -36,8 +36,8 @@ export function yieldTurn(clock: LoopClock): Promise<void> {
 }
 
 /**
- * Whether `monotonic()` tells how early or late a timer of the clock is. Where it does not, each timer counts
- * as punctual.
+ * Whether `monotonic()` shows how early or late a timer of the clock is. If not, each timer counts as
+ * punctual.
  */
 export function measuresTimers(clock: Pick<LoopClock, typeof machineLoop>): boolean {
   return clock[machineLoop]?.measuresTimers ?? true;

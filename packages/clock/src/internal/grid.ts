@@ -6,8 +6,8 @@ const MICROSECOND = 1e-3;
 type GridClock = Pick<LoopClock, "monotonic" | typeof machineLoop>;
 
 /**
- * The points `start + period`, `start + 2 × period` and so on, for a timer that moves from one to the
- * next.
+ * The points `start + period`, `start + 2 × period` and so on, for a timer that moves from point to
+ * point.
  */
 export class Grid {
   readonly period: number;
@@ -28,11 +28,11 @@ export class Grid {
   }
 
   /**
-   * Moves to the next point that is not past.
+   * Moves to the next point that is not in the past.
    *
-   * @returns the milliseconds from `now` until then. On a clock that does not measure its timers, the grid
-   * moves so that they are a period. A timer more than 1 ms early is a fake one that bears no mark: the
-   * next point is then a period away, too
+   * @returns the milliseconds from `now` to that point. On a clock that does not measure its timers,
+   * the grid moves so that the result is one period. A timer more than 1 ms early belongs to a fake
+   * that cannot be detected: the result is then one period, too
    */
   next(now: number): number {
     if (!measuresTimers(this.#clock)) {
@@ -48,8 +48,9 @@ export class Grid {
   }
 
   /**
-   * How early a point counts as reached. A clock that rounds to nanoseconds is half of one early, or as much
-   * as a double is coarse. Work that is as long as some periods adds a rounding for each of its sleeps.
+   * How early a point counts as reached. A clock that rounds to nanoseconds can be half a nanosecond
+   * early, or more where doubles are coarser. Work that lasts several periods adds a rounding error for
+   * each of its sleeps.
    */
   #rounding(now: number): number {
     const ofWork = Math.min(MICROSECOND, this.period / 1_000);

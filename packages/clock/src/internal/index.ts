@@ -1,5 +1,5 @@
 /**
- * Code shared by the Holdfast packages. It is not public, not in the reference, and may change with any
+ * Code shared by the Holdfast packages. Not public: it is not in the reference and may change with any
  * minor version.
  *
  * @internal

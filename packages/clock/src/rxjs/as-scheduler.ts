@@ -32,7 +32,7 @@ class ClockScheduler implements SchedulerLike {
  *
  * | | `asyncScheduler` | this one |
  * | --- | --- | --- |
- * | repeated work (`interval`) | drifts | stays on `start + index × period`; points missed are skipped |
+ * | repeated work (`interval`) | drifts | stays on `start + index × period`; missed points are skipped |
  * | fires early | up to 1 ms | never |
  * | more than 2^31-1 ms | fires after 1 ms | waits |
  * | `Infinity` | fires after 1 ms | never, and arms nothing |
@@ -40,7 +40,7 @@ class ClockScheduler implements SchedulerLike {
  *
  * `now()` is the wall clock, as rxjs expects; due times follow `monotonic()`.
  *
- * @param clock - measures the delays: milliseconds, below 0 means 0, a `RangeError` if `NaN`
+ * @param clock - measures the delays: milliseconds; below 0 means 0, `NaN` throws a RangeError
  * @returns a scheduler
  * @throws TypeError if `clock` is not a clock
  *

@@ -34,7 +34,7 @@ export class ClockAction<State> extends Subscription implements SchedulerAction<
 
   /**
    * The milliseconds to wait. Work that schedules itself with the same delay moves to the next point of
-   * its grid that is not past; any other delay counts from now.
+   * its grid that is not in the past; any other delay counts from now.
    */
   #aim(delay: number): number {
     if (this.#phase === "working" && delay === this.#grid?.period && delay > 0)

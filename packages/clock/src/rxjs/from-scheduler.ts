@@ -4,9 +4,9 @@ import { HostClock } from "../host/host-clock.ts";
 import type { TimerHost } from "../host/host-timer.ts";
 import { requireMethods } from "../internal/arguments.ts";
 
-/** A scheduler as a host of timers. It has a single time, which may go back. */
+/** A scheduler as a host of timers. It has one time, which may go back. */
 class SchedulerHost implements TimerHost {
-  /** `asyncScheduler` hands delays to `setInterval`. */
+  /** `asyncScheduler` passes delays to `setInterval`. */
   readonly longest: number = 2 ** 31 - 1;
   readonly booksForever = false;
   readonly measuresTimers = true;
@@ -64,8 +64,8 @@ class SchedulerClock extends HostClock {
  * does not go back with it. The `ref` option has no effect. If a callback throws, a virtual scheduler
  * drops all scheduled work and throws the error from `flush()`.
  *
- * @param scheduler - keeps the time and the timers
- * @returns a clock of the same time
+ * @param scheduler - provides the time and the timers
+ * @returns a clock with the scheduler's time
  * @throws TypeError if `scheduler` is not a scheduler
  *
  * @example

@@ -4,13 +4,13 @@ import { eventLoop } from "./event-loop.ts";
 import { LivelockGuard } from "./livelock-guard.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-/** Options for an {@link Advance}, checked: where it ends, and the turns it grants before. */
+/** Options for an {@link Advance}, checked: its end, and the turns of the event loop it grants. */
 export interface AdvanceLimits {
-  /** The method that began it, for messages. */
+  /** The method that started it, for messages. */
   readonly verb: "run" | "step";
   /** The last instant at which a timer may fire. */
   readonly end: number;
-  /** Whether to wait for a timer, or to finish, when none is due by then. */
+  /** Whether to wait for a timer when none is due by then; otherwise the advance ends. */
   readonly whenIdle: "park" | "finish";
   readonly turns: number;
   readonly stallMs: number;
@@ -23,8 +23,8 @@ export interface Hold {
 }
 
 /**
- * Milliseconds. If the stall timer is later than this, the process itself stood still: Node calls timers
- * before it looks at the I/O that arrived meanwhile.
+ * Milliseconds. If the stall timer is later than this, the process itself was blocked: Node runs timers
+ * before the I/O that arrived meanwhile.
  */
 const STOOD_STILL = 20;
 
@@ -32,10 +32,9 @@ const STOOD_STILL = 20;
 const BATCH = 64;
 
 /**
- * One `run` or `step`: fires timer after timer and grants the event loop its turns in between.
- *
- * It lives in immediates: when one starts, promises and `nextTick` have nothing left to do. It parks
- * while time is held or nothing can fire; {@link Advance.wake} resumes it.
+ * One `run` or `step`: fires timer after timer and grants the event loop turns in between. It runs in
+ * immediates: when one starts, promises and `nextTick` have nothing left to do. It parks while time is
+ * held or nothing can fire; {@link Advance.wake} resumes it.
  */
 export class Advance {
   readonly #time: VirtualTime;
@@ -148,7 +147,7 @@ export class Advance {
     };
   }
 
-  /** Waits a second time if the process stood still in the first; the returned function cancels. */
+  /** Waits a second time if the process was blocked during the first; the returned function cancels. */
   #awaitStall(stallMs: number): () => void {
     let cancel = eventLoop.later(stallMs, (late) => {
       if (late < STOOD_STILL) this.#giveUp();

@@ -19,7 +19,7 @@ function requireDuration(duration: number): number {
   throw new RangeError(`duration must be at least 0: time does not go back, got ${duration}`);
 }
 
-/** The part of a {@link TestClock} that is the same over every {@link VirtualTime}. */
+/** The part of a {@link TestClock} that is the same for every {@link VirtualTime}. */
 export abstract class BaseTestClock extends ContextClock implements TestClock {
   readonly #time: VirtualTime;
   readonly #control: TimeControl;

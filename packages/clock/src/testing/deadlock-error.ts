@@ -26,7 +26,7 @@ function list(names: readonly string[]): string {
 function advice({ holds, pending, stalled }: DeadlockFacts): string {
   const patience = `if the work is only slow, raise stallMs above ${stalled}`;
   if (holds.length === 0)
-    return `wrap real I/O in clock.external(), give global timers and AbortSignal.timeout a clock instead, settle every promise; ${patience}`;
+    return `pass this clock to all code that waits; replace global timers and AbortSignal.timeout by this clock; wrap real I/O in clock.external(); settle every promise; ${patience}`;
   return pending.length === 0
     ? `release the hold, or let the work inside clock.external() settle; ${patience}`
     : `release the hold; work inside clock.external() must not wait for this clock; ${patience}`;

@@ -12,11 +12,11 @@ const { setTimeout, clearTimeout } = machineTimers();
 const pending = new Set<unknown>();
 
 /**
- * The real event loop, which fakes installed after this import do not reach.
+ * The real event loop: fakes installed after this import do not affect it.
  *
- * When an immediate runs, every `nextTick` and every promise that could settle has settled: Node empties
- * both queues between any two immediates, also of one batch (nodejs/node#22842). A browser does the same
- * between two messages.
+ * When an immediate runs, every `nextTick` callback has run and every promise that could settle has
+ * settled: Node empties both queues between any two immediates, also of one batch (nodejs/node#22842).
+ * A browser does the same between two messages.
  */
 export const eventLoop = {
   /** Calls back in the next turn; later in this turn if this is one immediate of a batch. */
@@ -46,7 +46,7 @@ export const eventLoop = {
     return everyMillisecond(callback);
   },
 
-  /** The kinds of resources the process waits for, if the platform tells: a hint for messages. */
+  /** The kinds of resources the process waits for, if the platform lists them: a hint for messages. */
   resources(): string[] {
     return activeResources(pending.size);
   },

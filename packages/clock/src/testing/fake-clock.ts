@@ -9,7 +9,7 @@ import { type TieOrder, Timeline } from "./timeline.ts";
 /** 2000-01-01T00:00:00Z, as in Go's synctest. */
 const WALL_START = 946_684_800_000;
 
-/** Far from the wall clock, so that a mix-up of the two shows at once. */
+/** Far from the wall clock, so that confusing the two shows at once. */
 const MONOTONIC_START = 1_000_000;
 
 /** Options for `new FakeClock`. */
@@ -63,9 +63,9 @@ function tieOrderOf(ties: FakeClockOptions["ties"]): TieOrder {
 /**
  * A clock for tests: an hour passes in a millisecond, and every run is the same.
  *
- * Start with {@link FakeClock.run}: it moves time whenever the code under test can do nothing but
- * wait, so the test does not need to know the delays inside. {@link FakeClock.step} moves time by an
- * amount that the test chooses.
+ * Start with {@link FakeClock.run}: it moves time whenever the code under test can do nothing but wait,
+ * so the test does not need to know its delays. {@link FakeClock.step} moves time by an amount that the
+ * test chooses.
  *
  * | | Kubernetes' `FakeClock` | this one |
  * | --- | --- | --- |

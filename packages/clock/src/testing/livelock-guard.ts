@@ -4,12 +4,12 @@ import type { VirtualTime } from "./virtual-time.ts";
 type GuardedTime = Pick<VirtualTime, "monotonic" | "size">;
 
 /**
- * This many firings at one instant are either many timers or a loop that waits 0 ms. Many timers are all
- * armed by then; a loop arms another one.
+ * After this many firings at one instant, the code either has many timers or loops with a delay of 0.
+ * Many timers are all armed by then; a loop arms another one.
  */
 const MANY_AT_ONE_INSTANT = 100_000;
 
-/** Counts the timers that one method fires, and throws when it would not end by itself. */
+/** Counts the timers that one method fires, and throws if it would never end. */
 export class LivelockGuard {
   readonly #time: GuardedTime;
   readonly #maxTimers: number;
@@ -43,6 +43,10 @@ export class LivelockGuard {
       throw new LivelockError(limit, this.#fired, label);
     }
     if (this.#fired > this.#maxTimers)
-      throw new LivelockError(`more than ${this.#maxTimers} timers fired`, this.#fired, label);
+      throw new LivelockError(
+        `more than ${this.#maxTimers} timers fired (maxTimers)`,
+        this.#fired,
+        label,
+      );
   }
 }

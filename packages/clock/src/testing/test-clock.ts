@@ -6,21 +6,21 @@ export interface StepOptions {
    * Turns of the real event loop granted before time moves, after promises and `nextTick` have
    * settled. A whole number, at least 0.
    *
-   * With 1, immediates and messages already queued have run, too. With 0 they have not: several times
-   * faster, for simulations that use nothing but promises and this clock.
+   * With 1, queued immediates and messages have run, too. With 0 they have not: several times faster,
+   * for simulations that use nothing but promises and this clock.
    *
    * @defaultValue `1`
    */
   readonly turns?: number | undefined;
 
   /**
-   * Real milliseconds without progress, with no timer to fire or with time held, before the call rejects
-   * with a `DeadlockError`. Doubled once if the process itself stood still meanwhile. At least 0;
-   * `Infinity` waits for ever.
+   * Real milliseconds without progress, while no timer can fire or time is held, before the call
+   * rejects with a `DeadlockError`. Doubled once if the process itself was blocked meanwhile. At least
+   * 0; `Infinity` waits for ever.
    *
-   * Progress is a timer that is armed or fires, and the begin or the end of a {@link TestClock.hold} or
-   * {@link TestClock.external}. The steps of one `external()` cannot be seen: raise this above the time
-   * that its slowest one takes.
+   * Progress is a timer that is armed or fires, and the start or end of a {@link TestClock.hold} or
+   * {@link TestClock.external}. Progress inside one `external()` is invisible: set this above the
+   * duration of the slowest one.
    *
    * @defaultValue the `stallMs` of `new FakeClock`, by default `1000`
    */
@@ -87,11 +87,11 @@ export interface TestClock extends Clock, Disposable {
    *
    * | Event | Result |
    * | --- | --- |
-   * | `fn` returns or resolves | resolves with that value; time stops there |
+   * | `fn` returns or resolves | resolves with that value; time stops |
    * | `fn` throws or rejects | rejects with that error |
    * | a timer callback throws | rejects with that error; later timers stay armed |
    * | `fn` is pending and nothing can fire for `stallMs` | rejects with a `DeadlockError` |
-   * | more than `maxTimers`, or 100 000 at one instant and then one armed since | rejects with a `LivelockError` |
+   * | more than `maxTimers` timers fire, or 100,000 at one instant and then one armed since | rejects with a `LivelockError` |
    * | `signal` aborts | rejects with `signal.reason` |
    *
    * @param fn - the function to run; it receives this clock
@@ -101,8 +101,8 @@ export interface TestClock extends Clock, Disposable {
   run<Value>(fn: (clock: this) => Value | PromiseLike<Value>, options?: RunOptions): Promise<Value>;
 
   /**
-   * Moves time by `duration`, firing every timer due until then, the end included. Promises settle
-   * before, between and after the timers. `step(0)` fires the timers that are due already.
+   * Moves time by `duration` and fires every timer due by then, end included. Promises settle before,
+   * between and after the timers. `step(0)` fires timers that are already due.
    *
    * Source: `Step` of the fake clock in k8s.io/utils/clock/testing, which fires in order of creation
    * and does not wait for other goroutines.
@@ -114,17 +114,17 @@ export interface TestClock extends Clock, Disposable {
   step(duration: number, options?: StepOptions): Promise<void>;
 
   /**
-   * {@link TestClock.step} without promises: their continuations have not run when it returns. For
-   * code that uses callbacks only, such as rxjs.
+   * {@link TestClock.step} without promises: their continuations run only after it returns. For code
+   * that uses callbacks only, such as rxjs.
    *
    * @param duration - milliseconds, at least 0, finite
-   * @throws RangeError if `duration` is out of range, Error while another method moves the clock, and the
-   * error of a callback that throws, at its instant
+   * @throws RangeError if `duration` is out of range; Error while another method moves the clock; the
+   * error of a throwing callback, at its instant
    */
   stepSync(duration: number): void;
 
   /**
-   * Moves time to an instant of the wall clock, as {@link TestClock.step} does.
+   * Moves time to an instant of the wall clock, like {@link TestClock.step}.
    *
    * @param instant - milliseconds since the epoch, not before `now()`
    * @param options - see {@link StepOptions}
@@ -146,7 +146,8 @@ export interface TestClock extends Clock, Disposable {
   hasWaiters(): boolean;
 
   /**
-   * Resolves as soon as at least `count` waiters are armed: for code that something else started.
+   * Resolves as soon as at least `count` waiters are armed. Use it for code that runs in the
+   * background.
    *
    * @param count - a whole number, at least 0
    * @param options - see {@link WaitForWaitersOptions}
@@ -158,10 +159,10 @@ export interface TestClock extends Clock, Disposable {
   pending(): PendingTimer[];
 
   /**
-   * Keeps `run` and `step` from moving time until disposed: they wait for the real event loop.
+   * Stops `run` and `step` from moving time until disposed: they wait for the real event loop.
    *
    * @param label - its name in a `DeadlockError`
-   * @returns an object whose disposal releases time; disposing twice is harmless
+   * @returns an object that releases time when disposed; a second disposal does nothing
    */
   hold(label?: string): Disposable;
 

@@ -27,7 +27,7 @@ function checkOptions(options: RunOptions, defaultStallMs: number): CheckedOptio
   return { turns, stallMs, maxTimers, signal };
 }
 
-/** Moves the time of a test clock for one method at a time, and keeps the holds that stop it. */
+/** Moves the time of a test clock for one method at a time, and tracks the holds that stop it. */
 export class TimeControl {
   readonly #time: VirtualTime;
   readonly #stallMs: number;
@@ -92,7 +92,7 @@ export class TimeControl {
     const advance = this.#begin({ verb: "run", end, whenIdle: "park", ...limits });
     const abort = signal && onAbort(signal, (thrown) => advance.end({ thrown }));
     const result = (async () => fn(clock))();
-    // Ends the advance in the very microtask in which the work settles, before time can move.
+    // Ends the advance in the microtask in which the work settles, before time can move.
     const settled = result.finally(() => advance.end());
     try {
       await Promise.race([advance.ended, settled]);
@@ -126,7 +126,7 @@ export class TimeControl {
   #requireIdle(verb: string): void {
     if (this.#verb === undefined) return;
     throw new Error(
-      `${verb}() cannot move a clock that ${this.#verb}() is driving: inside it, wait with clock.sleep()`,
+      `${verb}() cannot move a clock that ${this.#verb}() is driving: await it first, or wait inside it with clock.sleep()`,
     );
   }
 

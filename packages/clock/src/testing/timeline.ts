@@ -6,11 +6,11 @@ import type { VirtualTime } from "./virtual-time.ts";
 /** A timer as a {@link Timeline} sees it. */
 export interface TimelineEntry extends HeapEntry, PendingTimer {
   stop(): boolean;
-  /** Called at the entry's own instant, when it is no longer armed. */
+  /** Called at the entry's own instant, once it is no longer armed. */
   fire(): void;
 }
 
-/** Orders the timers of one instant: returns a number per timer, smaller first. */
+/** Orders the timers of one instant: returns a number for each timer; smaller numbers fire first. */
 export type TieOrder = (sequence: number) => number;
 
 /** The time of a `FakeClock` and the timers armed on it, in a heap. */

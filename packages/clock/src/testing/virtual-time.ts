@@ -5,7 +5,7 @@ export interface FiredTimer {
   readonly label: string | undefined;
 }
 
-/** Time that a test moves, and the timers armed on it. */
+/** Time that a test moves, with the timers armed on it. */
 export interface VirtualTime {
   monotonic(): number;
   /** The instant `duration` milliseconds from now, at the resolution of this time. */
@@ -20,8 +20,8 @@ export interface VirtualTime {
   /** Whether timers can be armed without a call of {@link VirtualTime.onArm}. */
   readonly needsPolling: boolean;
   /**
-   * Whether a timer is due by `end`, and whether time has to move for it. A time that cannot tell
-   * returns `"later"`.
+   * Whether a timer is due by `end`, and whether time has to move for it. Returns `"later"` if that is
+   * unknown.
    */
   next(end: number): "none" | "now" | "later";
   /** Moves time to the earliest timer due by `end` and fires it; undefined if there was none after all. */

@@ -19,7 +19,7 @@ describe("onAbort", () => {
   });
 
   it.each(["gone", null, new Error("gone")])(
-    "calls back at once if the signal has aborted with %o",
+    "calls back at once if the signal is already aborted with %o",
     (reason) => {
       const signal = AbortSignal.abort(reason);
       const heard: unknown[] = [];
@@ -29,7 +29,7 @@ describe("onAbort", () => {
     },
   );
 
-  it("leaves an error of the callback uncaught, also if the signal has aborted already", async () => {
+  it("leaves an error of the callback uncaught, also if the signal is already aborted", async () => {
     const error = new Error("thrown");
     const uncaught = collectUncaught();
     const subscription = onAbort(AbortSignal.abort(), () => {
@@ -70,7 +70,7 @@ describe("onAbort", () => {
     expect(heard).toEqual([1, 3]);
   });
 
-  it("ignores a second disposal, and one after the abort", () => {
+  it("ignores a second disposal, and a disposal after the abort", () => {
     const stop = new AbortController();
     const heard: string[] = [];
     const gone = onAbort(stop.signal, () => heard.push("gone"));
@@ -147,7 +147,7 @@ describe("onAbort", () => {
     expect(aggregate.errors).toEqual(thrown);
   });
 
-  it("works beside another copy of this package", async () => {
+  it("works next to another copy of this package", async () => {
     vi.resetModules();
     const other = await import("@holdfast/clock");
     expect(other.onAbort).not.toBe(onAbort);

@@ -56,7 +56,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
 
   afterEach(() => library.uninstall());
 
-  it("runs global timers, sleeps and real I/O on one time line", async () => {
+  it("runs global timers, sleeps and real I/O on one timeline", async () => {
     const text = await clock.run(async () => {
       setTimeout(() => note("global timer"), 1_500);
       await clock.sleep(1_000);
@@ -105,7 +105,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       expect(Date.now() - START).toBe(20);
     });
 
-    it("fires timers at its end that were armed on the way", async () => {
+    it("fires timers at its end that were armed during the step", async () => {
       setTimeout(() => setTimeout(() => note("global"), 10), 10);
       void clock
         .sleep(10)
@@ -165,7 +165,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
       ]);
     });
 
-    it("moves time by a year and fires the timers armed on the way", async () => {
+    it("moves time by a year and fires the timers armed meanwhile", async () => {
       const day = 24 * 60 * 60 * 1000;
       void new Promise<void>((resolve) => {
         setTimeout(resolve, 20 * day);
@@ -439,7 +439,7 @@ describe("fromFakeTimers", () => {
     expect([timer.active, clock.monotonic()]).toEqual([false, 10]);
   });
 
-  it("drops the timers that a reset of the library has dropped", async () => {
+  it("drops the timers that a reset of the library dropped", async () => {
     const fake = createClock();
     const clock = fromFakeTimers(fake);
     await clock.step(1_000);
@@ -593,7 +593,7 @@ describe("fromFakeTimers", () => {
     expect(clock.waiters()).toBe(2);
   });
 
-  it("throws with the fix when no fake timers are installed", () => {
+  it("throws, and names the fix, when no fake timers are installed", () => {
     expect(() => fromFakeTimers()).toThrow(TypeError);
     expect(() => fromFakeTimers()).toThrow("no fake timers are installed: call install() of");
   });

@@ -92,7 +92,7 @@ describe.each(timersAlone)("realClock over $name without performance", (library)
   });
 
   it.each([0, 0.5, 1, 5, 19.2, 19.9, 20, 25])(
-    "is over after tick(20) when %d ms of real time have passed",
+    "ends after tick(20) when %d ms of real time have passed",
     (passed) => {
       const fakes = library.install();
       try {
@@ -162,7 +162,7 @@ describe.each(timersAlone)("realClock over $name without performance", (library)
     }
   });
 
-  it("follows the machine again afterwards", async () => {
+  it("follows the machine again after the fake", async () => {
     library.install().uninstall();
     const start = performance.now();
     await realClock.sleep(5);

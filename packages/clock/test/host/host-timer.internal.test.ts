@@ -140,7 +140,7 @@ describe("a HostTimer", () => {
       asked: [1000, 1000, 1000, 1000],
       firedAt: [],
     },
-  ])("that is woken $name", ({ delay, wakes, asked, firedAt: expected }) => {
+  ])("woken $name", ({ delay, wakes, asked, firedAt: expected }) => {
     const { host, timer, firedAt } = arm(delay);
     for (const time of wakes) host.wakeAt(time);
     expect([host.asked, firedAt]).toEqual([asked, expected]);

@@ -87,7 +87,7 @@ describe("an abort that another listener hides with stopImmediatePropagation", (
     expect([heard, clock.waiters(), clock.monotonic()]).toEqual([["bye"], 0, 1_000_000]);
   });
 
-  it("ends a sleep at its deadline with the reason where only addEventListener is there", async () => {
+  it("ends a sleep at its deadline with the reason if only addEventListener exists", async () => {
     const { FakeClock } = await loadInBrowser();
     const clock = new FakeClock();
     const stop = new AbortController();
@@ -103,7 +103,7 @@ describe("an abort that another listener hides with stopImmediatePropagation", (
     expect(abortListeners(stop.signal)).toBe(1); // the one that hides
   });
 
-  it("reaches all that wait for the signal when the first sleep wakes there", async () => {
+  it("reaches every wait on the signal when the first sleep wakes, without AbortSignal.any", async () => {
     const { FakeClock, onAbort } = await loadInBrowser();
     const clock = new FakeClock();
     const stop = new AbortController();
@@ -124,7 +124,7 @@ describe("an abort that another listener hides with stopImmediatePropagation", (
   });
 });
 
-describe("a hidden abort where AbortSignal.any is there", () => {
+describe("a hidden abort with AbortSignal.any", () => {
   /** One of Deno: it listens, and does not resist. */
   const weakEvents = {
     addAbortListener(signal: AbortSignal, listener: () => void): Disposable {
@@ -228,7 +228,7 @@ describe("without the modules of Node", () => {
     await expect(stuck).rejects.toMatchObject({ facts: { resources: [] } });
   });
 
-  it("a stuck run names no resources where the function for them throws, as in workerd", async () => {
+  it("a stuck run names no resources if the function for them throws, as in workerd", async () => {
     const { FakeClock } = await load();
     const info = vi.spyOn(process, "getActiveResourcesInfo").mockImplementation(() => {
       throw new Error("not implemented");
@@ -341,7 +341,7 @@ describe("holdOpen", () => {
 });
 
 describe("yieldTurn", () => {
-  it("lets immediates run that are queued already on realClock", async () => {
+  it("lets queued immediates run on realClock", async () => {
     const { realClock, yieldTurn } = await load();
     const order: string[] = [];
     setImmediate(() => order.push("immediate"));
@@ -349,7 +349,7 @@ describe("yieldTurn", () => {
     expect(order).toEqual(["immediate", "turn"]);
   });
 
-  it("is a timer that is due now on any other clock", async () => {
+  it("is a timer due now on any other clock", async () => {
     const { FakeClock, yieldTurn } = await load();
     const clock = new FakeClock();
     const turn = yieldTurn(clock);
@@ -361,7 +361,7 @@ describe("yieldTurn", () => {
 
 describe("imported for the first time while fake timers are installed", () => {
   const REFUSAL =
-    "@holdfast/clock/testing needs the real timers, but fake timers are installed: import it before installing them, or uninstall them first";
+    "@holdfast/clock/testing needs the real timers, but fake timers are installed: import it before you install them, or uninstall them first";
 
   const bySinon = () => {
     const sinon = install({ toNotFake: ["nextTick", "queueMicrotask", "performance"] });
@@ -431,7 +431,7 @@ describe("imported for the first time while fake timers are installed", () => {
   });
 });
 
-describe("a call in a context of its own", () => {
+describe("a call in its own async context", () => {
   it.each([
     ["with node:async_hooks", load, "before"],
     ["without", loadInBrowser, "entered"],

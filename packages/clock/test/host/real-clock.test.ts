@@ -41,7 +41,7 @@ describe("realClock over mock.timers of node:test", () => {
   });
 });
 
-describe("realClock where setTimeout and Date are faked and performance is not", () => {
+describe("realClock with setTimeout and Date faked and performance real", () => {
   const halfFake = () => {
     const sinon = install({ toFake: ["setTimeout", "clearTimeout", "Date"] });
     restore = () => sinon.uninstall();
@@ -96,7 +96,7 @@ describe("realClock where setTimeout and Date are faked and performance is not",
   );
 });
 
-describe("realClock where setTimeout is faked and performance hardly moves", () => {
+describe("realClock with setTimeout faked and performance hardly moving", () => {
   const HUNDREDS = [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000];
 
   const fakeButPerformance = () => {
@@ -137,7 +137,7 @@ describe("realClock where setTimeout is faked and performance hardly moves", () 
   });
 });
 
-describe("realClock where setTimeout returns a number", () => {
+describe("realClock with a setTimeout that returns a number", () => {
   it("sets timers with ref false", () => {
     const original = globalThis.setTimeout;
     restore = () => {
@@ -183,7 +183,7 @@ describe("a sleep on realClock", () => {
     expect(countTimeouts()).toBe(before);
   });
 
-  it("ends with ref false while something else keeps the process alive", async () => {
+  it("ends with ref false while another handle keeps the process alive", async () => {
     const start = performance.now();
     await Promise.all([realClock.sleep(5, { ref: false }), realClock.sleep(10)]);
     expect(performance.now() - start).toBeGreaterThanOrEqual(10);
@@ -225,7 +225,7 @@ describe("a sleep on realClock", () => {
   });
 });
 
-describe("realClock under fakes that come and go", () => {
+describe("realClock under fakes that are installed and removed", () => {
   it("ends sleeps on the timers on which they began", async () => {
     const real = realClock.sleep(5);
     vi.useFakeTimers();
@@ -279,7 +279,7 @@ describe("realClock under fakes that come and go", () => {
   });
 });
 
-describe("realClock after a fake has gone", () => {
+describe("realClock after a fake was removed", () => {
   it("follows the machine again", async () => {
     vi.useFakeTimers({ now: 0 });
     expect(realClock.now()).toBe(0);

@@ -160,7 +160,7 @@ describe("an argument", () => {
     {
       check: "requireText",
       args: [""],
-      error: new RangeError('it must be a string that is not empty, got ""'),
+      error: new RangeError('it must be a non-empty string, got ""'),
     },
   ])("$check refuses $args", ({ check, args, error }) => {
     expect(() => Reflect.apply(checks[check], undefined, ["it", ...args])).toThrow(error);

@@ -29,7 +29,7 @@ it.each([
   },
 );
 
-it("is a period away on a clock that does not measure its timers, until it does", () => {
+it("is a period away on a clock that does not measure its timers", () => {
   let now = 0;
   const loop = { keepAlive, afterTurn: () => {}, measuresTimers: false };
   const grid = new Grid({ monotonic: () => now, [machineLoop]: loop }, 10);
@@ -41,7 +41,7 @@ it("is a period away on a clock that does not measure its timers, until it does"
   expect([left, grid.point, grid.next(60)]).toEqual([[10, 10, 10, 10], 5, 7.5]);
 });
 
-it("counts a point as reached that a rounding to nanoseconds has put after now", () => {
+it("counts a point as reached that rounding to nanoseconds moved after now", () => {
   const period = 1_000 / 30;
   const start = 1_000_000;
   for (let point = 3; point < 3_000; point++) {

@@ -61,7 +61,7 @@ describe("a TimerHeap", () => {
     );
   });
 
-  it("pops entries in order that were pushed in any order, far beyond its first size", () => {
+  it("pops entries in order after growing, whatever the order of the pushes", () => {
     fc.assert(
       fc.property(
         fc.array(deadline, { minLength: 500, maxLength: 1500, size: "max" }),

@@ -120,7 +120,7 @@ const gaps = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 12 });
 const span = fc.integer({ min: 1, max: 40 });
 
 describe("asScheduler", () => {
-  it.each(Object.keys(operators))("runs %s as rxjs' virtual time does", (name) => {
+  it.each(Object.keys(operators))("runs %s like the virtual time of rxjs", (name) => {
     fc.assert(
       fc.property(gaps, span, (gaps, span) => {
         expect(onOurs([name], gaps, span)).toEqual(onVirtualTime([name], gaps, span));

@@ -397,7 +397,7 @@ describe("fromScheduler in a marble test", () => {
     });
   });
 
-  it("is driven by marbles over asyncScheduler, created before or inside the run", () => {
+  it("is driven by marbles over asyncScheduler, created before or during the run", () => {
     const clock = fromScheduler(asyncScheduler);
     marbles().run(({ expectObservable }) => {
       expectObservable(ticks(clock, 3), "----------!").toBe("---0--1--2");

@@ -35,7 +35,7 @@ describe("a parked step", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("waits a second time, and no third, when the process stood still in the first", async () => {
+  it("waits a second time, and not a third, if the process was blocked during the first", async () => {
     const { calls, outcome } = await park();
     calls[0]?.(20);
     expect(calls).toHaveLength(2);

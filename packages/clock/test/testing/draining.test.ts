@@ -171,7 +171,7 @@ describe("before time moves", () => {
   });
 
   it.each(Object.entries(queued).map(([name, work]) => ({ name, work })))(
-    "$name that is queued already is served when turns are granted",
+    "queued $name is served when turns are granted",
     async ({ work }) => {
       for (let round = 0; round < 20; round++) {
         expect(await orderOf(work, 1)).toEqual(expected);

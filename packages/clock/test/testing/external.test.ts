@@ -60,7 +60,7 @@ describe("external", () => {
     expect(clock.monotonic()).toBe(1_000_000);
   });
 
-  it("is needed: time does not wait for a real timer by itself", async () => {
+  it("is needed: time does not wait for a real timer without it", async () => {
     const real = vi.fn();
     const timer = setTimeout(real, 60_000);
     await clock.run(() => clock.sleep(10));
@@ -92,7 +92,7 @@ describe("external", () => {
     ]);
   });
 
-  it("is named when it waits for the clock that it holds", async () => {
+  it("is named in the error when it waits for the clock that it holds", async () => {
     const stuck = clock.run(() => clock.external(clock.sleep(10), "self"), { stallMs: 0 });
     await expect(stuck).rejects.toMatchObject({ facts: { holds: ["self"] } });
   });

@@ -183,7 +183,7 @@ describe("the signal of run", () => {
   const reasons = [undefined, null, 0, "", new Error("stop")].map((reason) => ({ reason }));
 
   it.each(reasons)(
-    "ends the run at once with $reason and has no listener left",
+    "ends the run at once with $reason and leaves no listener",
     async ({ reason }) => {
       const stop = new AbortController();
       clock.afterFunc(10, () => stop.abort(reason));
@@ -213,7 +213,7 @@ describe("the signal of run", () => {
     },
   );
 
-  it("has no listener left when the function ends", async () => {
+  it("leaves no listener when the function ends", async () => {
     const { signal } = new AbortController();
     await clock.run(() => clock.sleep(1), { signal });
     await clock.run(() => Promise.reject(new Error("mine")), { signal }).catch(() => {});
@@ -221,7 +221,7 @@ describe("the signal of run", () => {
   });
 
   it.each(["run", "waitForWaiters"] as const)(
-    "may lack throwIfAborted, as the signals of older libraries do: %s",
+    "may lack throwIfAborted, like the signals of older libraries: %s",
     async (verb) => {
       const signal = Object.assign(new EventTarget(), {
         aborted: false,
@@ -277,7 +277,7 @@ describe("the signal of run", () => {
 
 describe("a second method that moves time", () => {
   const message = (verb: string, driver: string) =>
-    `${verb}() cannot move a clock that ${driver}() is driving: inside it, wait with clock.sleep()`;
+    `${verb}() cannot move a clock that ${driver}() is driving: await it first, or wait inside it with clock.sleep()`;
 
   async function refusals(): Promise<unknown[]> {
     const stepSync = (() => {
@@ -368,7 +368,7 @@ describe("a deadlock", () => {
       "  holds: none",
       "  timers armed: for ever @Infinity, (no label) @Infinity",
       `  the process waits for: ${resources.join(", ") || "nothing known"}`,
-      "  wrap real I/O in clock.external(), give global timers and AbortSignal.timeout a clock instead, settle every promise; if the work is only slow, raise stallMs above 5",
+      "  pass this clock to all code that waits; replace global timers and AbortSignal.timeout by this clock; wrap real I/O in clock.external(); settle every promise; if the work is only slow, raise stallMs above 5",
     ]);
   });
 
@@ -448,7 +448,7 @@ describe("a deadlock", () => {
     expect(await run).toBe("done");
   });
 
-  it("is measured from the begin and from the end of a hold", async () => {
+  it("is measured from the start and from the end of a hold", async () => {
     const holds: Disposable[] = [];
     const began = performance.now();
     const outcome = clock.run(never, { stallMs: 40 });
@@ -466,7 +466,7 @@ describe("a deadlock", () => {
     await expect(clock.step(1, { stallMs: 3 })).rejects.toMatchObject({ facts: { stalled: 3 } });
   });
 
-  it("is not waited for when stallMs is 0", async () => {
+  it("is reported without a wait when stallMs is 0", async () => {
     let later = false;
     const timer = setTimeout(() => (later = true), 1_000);
     await expect(clock.run(never, { stallMs: 0 })).rejects.toBeInstanceOf(DeadlockError);
@@ -537,7 +537,7 @@ describe("a livelock", () => {
       .run(sleeps(11), { maxTimers: 10 })
       .catch((reason) => reason);
     expect(error).toMatchObject({
-      message: "more than 10 timers fired; the last timer to fire: last",
+      message: "more than 10 timers fired (maxTimers); the last timer to fire: last",
       fired: 11,
       last: "last",
     });

@@ -63,7 +63,7 @@ describe("step", () => {
     },
   );
 
-  it("fires the same timers in ten tenths and in one piece", async () => {
+  it("fires the same timers in ten small steps and in one step", async () => {
     const fire = async (steps: number, length: number): Promise<Timeline["events"]> => {
       clock = new FakeClock();
       timeline = timelineOf(clock);
@@ -152,7 +152,7 @@ describe("a delay of a fraction of a nanosecond", () => {
     expect(Math.round((clock.monotonic() - 1_000_000) / NANOSECOND)).toBe(takes);
   });
 
-  it.each([1000 / 3, 0.1 + 0.2, 1 / 3])("is left of %d ms, and is slept", async (duration) => {
+  it.each([1000 / 3, 0.1 + 0.2, 1 / 3])("remains of %d ms, and is slept", async (duration) => {
     const deadline = clock.monotonic() + duration;
     let sleeps = 0;
     await clock.run(async () => {
@@ -270,7 +270,7 @@ describe("timers of one instant", () => {
     },
   );
 
-  it("are shuffled by a seed, each seed in its own way, always the same", () => {
+  it("are shuffled by a seed: the same seed gives the same order", () => {
     const [one, again, two] = [1, 1, 2].map((seed) => fireAll({ ties: { seed } })) as [
       number[],
       number[],

@@ -37,7 +37,7 @@ export type ErrorOrigin =
       readonly name: string;
     };
 
-/** A key that is given up because it failed more often than `maxRetries` allows. */
+/** A key that was given up because it failed more often than `maxRetries` allows. */
 export interface GiveUp<Item = string> {
   /** The key. */
   readonly key: string;
@@ -95,16 +95,16 @@ export interface ControllerOptions<Item = string> {
 
   /**
    * Maximum time that a reconcile may continue after its signal has aborted, in milliseconds. At least
-   * 0. Then the reconcile is logged and its worker takes another key; its own key does not run again
-   * before it settles. Sources have the same time to end when the controller stops.
+   * 0. After that the reconcile is logged and its worker takes another key; its own key does not run
+   * again before it settles. Sources have the same time to end when the controller stops.
    *
    * @defaultValue `5_000`
    */
   readonly abortGrace?: number | undefined;
 
   /**
-   * Maximum time to finish the keys queued and in flight after the signal of `run` has aborted, in
-   * milliseconds. At least 0. Then keys in flight abort, and no key begins.
+   * Maximum time to finish queued and in-flight keys after the signal of `run` has aborted, in
+   * milliseconds. At least 0. After that keys in flight abort, and no key begins.
    *
    * In a `Manager`, keep `grace` plus `abortGrace` below the `stopTimeout` of the group. Otherwise a
    * controller that would have stopped in time is reported as not stopped.

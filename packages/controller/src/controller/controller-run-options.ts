@@ -4,10 +4,10 @@ import { type ResolvedRunOptions, type RunOptions, resolveRun } from "../run-opt
 /** Options for `Controller.run`. */
 export interface ControllerRunOptions extends RunOptions {
   /**
-   * Ends the right to work, such as `leadership.lost`. When it aborts, before, during or after the abort
-   * of `signal`, no key begins any more and keys in flight abort at once with `lost.reason`: the grace
-   * is 0. Keys that ignore their signal still have `abortGrace`. It also stops a controller whose
-   * `signal` has not aborted.
+   * Signal that ends the right to work, such as `leadership.lost`. When it aborts, before, during or
+   * after the abort of `signal`, no further key begins and keys in flight abort at once with
+   * `lost.reason`: the grace is 0. Keys that ignore their signal still have `abortGrace`. It also stops
+   * a controller whose `signal` has not aborted.
    *
    * @defaultValue none
    */

@@ -46,11 +46,11 @@ export interface SourceStatus {
   readonly lastError: ErrorStatus | undefined;
 }
 
-/** The keys that a stopped controller had left. */
+/** The keys that a controller left unfinished when its `run` settled. Reconciles that end later do not change it. */
 export interface ControllerDrain<Item = string> {
-  /** Whether every key that was queued or in flight is done. */
+  /** Whether every key that was queued or in flight is done. A key that the stop interrupted is not. */
   readonly finished: boolean;
-  /** The keys of reconciles that ignored their signal. */
+  /** The keys of reconciles that ignored their signal and had not settled. */
   readonly running: readonly string[];
   /** The keys still queued, the next one first. */
   readonly queued: readonly string[];
@@ -86,6 +86,6 @@ export interface ControllerStatus<Item = string> {
   readonly lastError: ReconcileErrorStatus | undefined;
   /** Its sources, in the order of the option. */
   readonly sources: readonly SourceStatus[];
-  /** The keys left when it stopped; undefined until then. */
+  /** The keys left unfinished when it stopped; undefined until then. */
   readonly drain: ControllerDrain<Item> | undefined;
 }

@@ -32,13 +32,13 @@ import { Workers } from "./workers.ts";
  * | a reconcile takes longer than `timeout` | its signal aborts |
  * | a reconcile ignores its signal for `abortGrace` | logged and reported by `status()`; its worker takes another key, its own key stays blocked until it settles |
  * | `pause()` is called | no key begins; keys in flight continue |
- * | `signal` of `run` aborts | sources stop; keys queued and in flight are finished |
+ * | `signal` of `run` aborts | sources stop; queued and in-flight keys are finished |
  * | `grace` ends before they are finished | no key begins; keys in flight abort with `signal.reason` |
- * | `lost` of `run` aborts, at any time | the same at once, with `lost.reason`: the grace is 0 |
+ * | `lost` of `run` aborts, at any time | the same at once, with `lost.reason`, without a grace |
  * | `signal` or `lost` was aborted before `run` | no key begins |
- * | a paused controller stops, or a stopping one is paused | keys in flight are finished; no key begins |
+ * | a paused controller stops, or a stopping controller is paused | keys in flight are finished; no key begins |
  *
- * A controller runs once. Make another one for another run.
+ * A controller runs once. Create a new one for another run.
  *
  * @remarks
  * Source: `Controller` of sigs.k8s.io/controller-runtime.
@@ -112,8 +112,8 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   /**
-   * Adds an item to the queue, now or later. Items added before `run` wait for it; items added after
-   * the end are ignored.
+   * Adds an item to the queue, at once or after a delay. Items added before `run` wait for it; items
+   * added after the end are ignored.
    *
    * @param item - the item to reconcile
    * @param options - see {@link EnqueueOptions}; the default reason is `"add"`
@@ -129,8 +129,8 @@ export class Controller<Item = string> implements AsyncDisposable {
    * @param signal - stops the controller; see the table of {@link Controller}
    * @param options - see {@link ControllerRunOptions}
    * @returns a promise that resolves after the drain. No timer and no listener of the controller
-   * remains, except for a reconcile or a source that ignores its signal, which is logged. A second
-   * call, or one after disposal, rejects with an Error; a bad argument with a TypeError
+   * remain, except for a reconcile or a source that ignores its signal, which is logged. A second call,
+   * or a call after disposal, rejects with an Error; a bad argument with a TypeError
    */
   async run(signal: AbortSignal, options: ControllerRunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
@@ -148,8 +148,8 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   /**
-   * Begins no key until {@link Controller.resume}. Keys in flight continue; added keys wait. A stopping
-   * controller begins no key any more: the report names the queued ones.
+   * Begins no key until {@link Controller.resume}. Keys in flight continue; added keys wait. A paused
+   * controller that is stopping begins no further key: its report names the queued keys.
    */
   pause(): void {
     const { gate } = this.#workers;
@@ -182,7 +182,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     };
   }
 
-  /** Stops the controller as an abort does, and waits for the end of `run`. */
+  /** Stops the controller like an abort, and waits for the end of `run`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort();
     if (this.#state === "idle") {
@@ -236,9 +236,9 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   async #finish(): Promise<void> {
-    const { queue } = this.#workers;
+    const { queue, hasInterrupted } = this.#workers;
     const { running, queued, delayed } = await queue.drain({ timeout: 0 });
-    const finished = running.length === 0 && queued.length === 0;
+    const finished = !hasInterrupted && running.length === 0 && queued.length === 0;
     this.#state = "stopped";
     this.#drain = {
       ...{ finished, running, queued },

@@ -23,7 +23,7 @@ export class Hooks {
     }
   }
 
-  /** A random number of the user. An invalid one is logged and replaced by 0, which means no jitter. */
+  /** A random number from `options.random`. An invalid number is logged and replaced by 0, which means no jitter. */
   draw(random: Random): number {
     let drawn = 0;
     this.call("random", () => {

@@ -5,7 +5,7 @@ import type { Hooks } from "./hooks.ts";
 /** Delay of a retry when the limiter fails, in milliseconds. */
 const DELAY_WITHOUT_LIMITER = 1_000;
 
-/** The failures of each key, which the limiter counts. It is user code: its errors are logged. */
+/** The failures of each key, as the limiter counts them. The limiter is user code: its errors are logged. */
 export class KeyFailures {
   readonly #limiter: RateLimiter;
   readonly #hooks: Hooks;

@@ -14,7 +14,7 @@ export interface RunOptions<Item> {
   readonly onStuck: (run: Run<Item>) => void;
 }
 
-/** State of a run. A stuck one has ignored its abort signal for `abortGrace`, and lost its worker. */
+/** State of a run. A stuck run has ignored its abort signal for `abortGrace` and lost its worker. */
 export type RunState = "running" | "stopping" | "stuck" | "settled";
 
 /**
@@ -32,7 +32,7 @@ export class Run<Item> implements ReconcileRequest<Item> {
   #newer: Task<Item> | undefined = undefined;
   #state: RunState = "running";
   #aborted: AbortCause = undefined;
-  /** Created when the signal is read: most reconciles that find nothing to do never read it. */
+  /** Created when the signal is first read: most reconciles with nothing to do never read it. */
   #controller: AbortController | undefined = undefined;
   #reason: unknown = undefined;
   #timer: Timer | undefined = undefined;

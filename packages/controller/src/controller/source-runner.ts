@@ -17,7 +17,7 @@ export interface SourceRunnerOptions<Item> {
 const RESTART = { duration: 1_000, factor: 2, cap: 60_000, jitter: 0.2, resetAfter: 120_000 };
 
 const LATE_EVENT =
-  "an event was ignored, since the start that enqueues it is over: let the promise of start() last as long as the source, or return nothing";
+  "event ignored because its start() has already settled: return a promise that lasts as long as the source, or return nothing";
 
 /** Keeps one source running: restarts it when it fails. */
 export class SourceRunner<Item> {
@@ -105,7 +105,7 @@ export class SourceRunner<Item> {
     }
   }
 
-  /** Once: a source that returns too early would lose every event in silence. */
+  /** Reported once: a source that returns too early would otherwise lose every event silently. */
   #reportLateEvent(stop: AbortSignal): void {
     if (this.#lateEvents === "reported" || stop.aborted) return;
     this.#lateEvents = "reported";

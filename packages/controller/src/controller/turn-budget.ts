@@ -7,11 +7,11 @@ const MAX_RECONCILES = 1_000;
 const MAX_BUSY = 10;
 
 /**
- * Lets the event loop turn. Workers that find a key at once never leave the microtasks, and neither
- * timers nor signals of the process would get through.
+ * Lets the event loop turn. Workers that always find a key never leave the microtask queue, so timers
+ * and process signals would starve.
  *
- * Time counts on `realClock` only. On a fake clock it passes when timers fire, which is a turn already;
- * a trace then depends on the number of reconciles alone.
+ * Time counts on `realClock` only. On a fake clock, time passes only when timers fire, which is already
+ * a turn; a trace then depends on the number of reconciles alone.
  */
 export class TurnBudget {
   readonly #clock: Clock;
@@ -19,7 +19,7 @@ export class TurnBudget {
   #reconciles = 0;
   #turnedAt: number;
   #settledAt: number;
-  /** Shared by all workers: the loop turns only while none of them works on. */
+  /** Shared by all workers: the loop turns only while none of them continues. */
   #turn: Promise<void> | undefined = undefined;
 
   constructor(clock: Clock) {
@@ -35,7 +35,7 @@ export class TurnBudget {
     this.#settledAt = now;
   }
 
-  /** The turn to wait for before the next key; undefined while the budget lasts. */
+  /** The turn to await before the next key; undefined while the budget lasts. */
   get turn(): Promise<void> | undefined {
     const isSpent =
       this.#reconciles >= MAX_RECONCILES || this.#settledAt - this.#turnedAt >= this.#maxBusy;

@@ -20,6 +20,8 @@ import { TurnBudget } from "./turn-budget.ts";
 export class Workers<Item> {
   readonly gate: Gate = new Gate();
   readonly queue: WorkQueue<Task<Item>>;
+  /** Whether the stop interrupted a reconcile, or a key that was taken and had not begun. */
+  hasInterrupted = false;
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
   /** Called when {@link Workers.isIdle} may have changed. */
@@ -28,7 +30,7 @@ export class Workers<Item> {
   readonly #runOptions: RunOptions<Item>;
   readonly #failures: KeyFailures;
   readonly #turns: TurnBudget;
-  /** How many are alive, without those that wait for stuck runs. */
+  /** Number of live workers, without those that wait for stuck runs. */
   #alive = 0;
   /** Called when the last one has ended. */
   #onEmpty: () => void = () => {};
@@ -47,7 +49,7 @@ export class Workers<Item> {
       ...{ name, clock, limiter, aging, metrics: queueMetrics },
       keyOf: keyOfTask,
     };
-    // The types cannot tell that a task is no string while they do not know its item.
+    // The compiler cannot see that a task is never a string, because its item type is generic.
     const args = [queue] as unknown as WorkQueueArguments<Task<Item>>;
     this.queue = new WorkQueue<Task<Item>>(...args);
   }
@@ -83,7 +85,7 @@ export class Workers<Item> {
     }
   }
 
-  /** Begins no further key, and aborts the keys in flight. */
+  /** Begins no further key and aborts the keys in flight. */
   abort(reason: unknown): void {
     this.gate.close();
     for (const run of this.#runs.values()) run.abort("stop", reason);
@@ -98,14 +100,15 @@ export class Workers<Item> {
   }
 
   /**
-   * One worker. While keys are queued it awaits nothing but reconciles: another promise would cost as
-   * much as everything else that is done for a key.
+   * One worker. While keys are queued it awaits only reconciles: another promise would double the cost
+   * of a key.
    */
   async #work(): Promise<void> {
     let workItem = await this.#next();
     while (workItem !== undefined) {
       // The key may have been taken just before a pause: then it is first in line. No await and no
-      // limiter may stand between the last check and the run, or an abort of all runs could miss it.
+      // limiter call may come between the last check and the run, or an abort of all runs could miss
+      // it.
       while (this.gate.is("paused")) await this.gate.changed();
       const attempt = this.#failures.of(workItem.key) + 1;
       if (this.gate.is("closed")) {
@@ -149,6 +152,7 @@ export class Workers<Item> {
   }
 
   #giveBack(workItem: WorkItem<Task<Item>>): void {
+    this.hasInterrupted = true;
     const task = newerOf(workItem) ?? workItem.item;
     this.queue.add(task, { after: AFTER_A_TURN, priority: workItem.priority });
     workItem.done();
@@ -164,7 +168,7 @@ export class Workers<Item> {
     return run;
   }
 
-  /** Starts another worker in the place of the one that waits for a stuck run. */
+  /** Starts a worker to replace the one that waits for a stuck run. */
   #replace(stuck: Run<Item>): void {
     const details = { key: stuck.key, age: this.#options.clock.monotonic() - stuck.startedAt };
     this.#hooks.log(
@@ -223,10 +227,12 @@ export class Workers<Item> {
         this.#again(run, "requeue", outcome.delay);
         break;
       case "interrupt":
+        this.hasInterrupted = true;
         this.#again(run, "interrupted", 0);
         break;
       case "retry":
-        this.#again(run, "retry", retryDelay);
+        // With Infinity the key waits for the next event, which needs no place in the queue.
+        if (retryDelay < Number.POSITIVE_INFINITY) this.#again(run, "retry", retryDelay);
         break;
     }
   }
@@ -244,7 +250,7 @@ export class Workers<Item> {
     const item = (run.newer ?? run.workItem.item).item;
     this.#lastError = { key, message: messageOf(error), at: clock.now() };
     const details = { key, attempt, reason: run.reason, err: error };
-    if (outcome.kind === "retry")
+    if (outcome.kind === "retry" && delay < Number.POSITIVE_INFINITY)
       this.#hooks.log("warn", { ...details, delay }, "reconcile failed; key retried after delay");
     else this.#hooks.log("error", details, "reconcile failed; key not retried");
     const origin: ErrorOrigin = { kind: "reconcile", key, attempt };

@@ -6,7 +6,7 @@
  * | `"idle"` | not running, or resting after a term |
  * | `"campaigning"` | waiting to become leader |
  * | `"leading"` | the work runs under the lease |
- * | `"stopping"` | the work was aborted and has not settled, or the lease is being released |
+ * | `"stopping"` | the work was aborted and has not settled yet, or the lease is being released |
  */
 export type ElectionState = "idle" | "campaigning" | "leading" | "stopping";
 
@@ -21,14 +21,14 @@ export interface ElectionStatus {
   /** Identity of the leader in the latest record; undefined if the lease is free. */
   readonly leader: string | undefined;
 
-  /** Token of the term; undefined if no work of a term is left. */
+  /** Token of the term; undefined when no work of a term is running. */
   readonly token: number | undefined;
 
-  /** Time since the lock last answered; undefined if it never did. */
+  /** Time since the last response of the lock; undefined before the first. */
   readonly sinceAnswer: number | undefined;
 
   /**
-   * Time since the abort of the work; 0 if it was not, or has settled. The lease is renewed
+   * Time since the work was aborted; 0 if it was not aborted or has settled. The lease is renewed
    * meanwhile, so no other process takes over. If this grows beyond the time that the work needs to
    * finish, restart the process: the work ignores its signal.
    */

@@ -2,7 +2,7 @@ import { messageOf } from "../message-of.ts";
 import type { ResolvedLeaderElectorOptions } from "./leader-elector-options.ts";
 
 /**
- * User code of an elector: its hooks and its logger. None of it is awaited. An error of a hook goes to
+ * User code of an elector: its hooks and its logger. No call is awaited. An error of a hook goes to
  * `onError`; without one, or if `onError` fails, it stops the run, which then rejects with it.
  */
 export class ElectorHooks {
@@ -39,7 +39,7 @@ export class ElectorHooks {
     this.#lockError = undefined;
   }
 
-  /** The request is retried. Of failures in a row that no `onError` takes, the first is a warning. */
+  /** The request is retried. Without `onError`, the first of consecutive failures is logged as a warning. */
   lockFailed(err: unknown): void {
     const isFirst = this.#lockError === undefined;
     this.#lockError = err;
@@ -57,7 +57,7 @@ export class ElectorHooks {
     void this.#call(() => logger[level](facts, message));
   }
 
-  /** Hands an error of user code over. */
+  /** Passes an error of user code to `onError`. */
   async failed(error: unknown): Promise<void> {
     try {
       if (this.#options.onError === undefined) throw error;

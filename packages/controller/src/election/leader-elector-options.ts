@@ -27,7 +27,7 @@ export interface LeaderElectorOptions {
   readonly lock: ResourceLock;
 
   /**
-   * Name of this process on the lock, different from that of every other that may run at the same time. A
+   * Name of this process on the lock. Unique among all processes that may run at the same time. A
    * process that restarts with the same identity reacquires its own lease immediately.
    */
   readonly identity: string;
@@ -35,30 +35,30 @@ export interface LeaderElectorOptions {
   /**
    * Work of a leader. When it settles, so does the term.
    *
-   * The elector awaits it before it releases the lease, so do not await {@link LeaderElector.resign} in
-   * it; return instead. After its signal has aborted it may also reject with the reason or with an
+   * The elector awaits it before it releases the lease. So do not await {@link LeaderElector.resign}
+   * inside; return instead. After its signal has aborted it may also reject with the reason or with an
    * `AbortError`.
    */
   readonly lead: (leadership: Leadership) => unknown;
 
   /**
-   * How long others leave a lease alone that is not renewed. Finite, above `renewDeadline`. Work that
-   * loses the lock has the difference of the two to end.
+   * How long other electors respect a lease that is not renewed. Finite, above `renewDeadline`. Work
+   * that loses the lock has the difference between the two to end.
    *
    * @defaultValue `15_000`
    */
   readonly leaseDuration?: number | undefined;
 
   /**
-   * How long a leader leads without a renewal. Above 1.2 times `retryPeriod`. One request to the lock
-   * may take half of it.
+   * How long a leader continues without a renewal. Above 1.2 times `retryPeriod`. One request to the
+   * lock may take half of it.
    *
    * @defaultValue `10_000`
    */
   readonly renewDeadline?: number | undefined;
 
   /**
-   * Delay between two requests: exact for a leader, 1 to 2.2 times as long for the others. Above 0.
+   * Delay between two requests: exact for a leader, 1 to 2.2 times as long for candidates. Above 0.
    *
    * @defaultValue `2_000`
    */
@@ -121,7 +121,7 @@ export interface ResolvedLeaderElectorOptions extends LeaderElectorOptions {
   readonly logger: Logger;
 }
 
-/** Largest share of the retry period that is added to it at random during a campaign. */
+/** Maximum share of the retry period that is added at random during a campaign. */
 export const CAMPAIGN_JITTER = 1.2;
 
 /** @throws RangeError or TypeError if an option is out of its range */

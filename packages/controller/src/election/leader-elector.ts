@@ -24,26 +24,24 @@ import { Term } from "./term.ts";
  * | --- | --- |
  * | the lease is free, or was not renewed for the duration it states | becomes leader and calls `lead` |
  * | a renewal fails | tries again, until the renew deadline after the last success |
- * | the signal of {@link LeaderElector.run} aborts | aborts `signal`, renews until `lead` settles, releases the lease, ends |
+ * | the signal of {@link LeaderElector.run} aborts | aborts `signal`, renews until `lead` settles, releases the lease and ends |
  * | {@link LeaderElector.resign} is called | the same, then rests for one lease so that another process can lead, and campaigns again |
  * | `lead` settles by itself | releases the lease, rests for one lease, campaigns again |
  * | the renew deadline passes, also during a stop | aborts `lost` and `signal`, waits for `lead`, campaigns again |
  * | another process holds the lease, also during a stop | the same, as soon as a request shows it |
  *
- * The elector always waits for `lead` before it releases the lease or begins another term. So there is
- * one leader at any time, also while the old one stops, if `lead` ends within `leaseDuration` minus
- * `renewDeadline` after `lost` has aborted.
+ * The elector always waits for `lead` before it releases the lease or begins another term. There is at
+ * most one leader at any time, even while the old one stops, provided that `lead` ends within
+ * `leaseDuration` minus `renewDeadline` after `lost` has aborted.
  *
  * Wall clocks are never compared: each process measures on its own monotonic clock how long ago it saw
- * the record change. Clocks may run at different speeds as long as the ratio stays below `leaseDuration`
- * to `renewDeadline`. A process that was paused notices when it continues:
- * {@link LeaderElector.isLeader} is right at once, the signals abort a moment later. Where that moment
- * matters, use the token.
+ * the record change. Clocks may run at different speeds while their ratio stays below `leaseDuration`
+ * to `renewDeadline`. When a paused process continues, {@link LeaderElector.isLeader} is correct at
+ * once and the signals abort a moment later. If that moment matters, use the token.
  *
- * @remarks
- * Source: `LeaderElector` of k8s.io/client-go/tools/leaderelection. Go stops renewing when its context
- * ends, leads on until the deadline when it sees another holder, does not wait for the work, and runs
- * for one term.
+ * @remarks Source: `LeaderElector` of k8s.io/client-go/tools/leaderelection. Go stops renewing when its
+ * context ends, continues until the deadline when it sees another holder, does not wait for the work,
+ * and runs for one term.
  *
  * @example
  * ```ts
@@ -81,7 +79,7 @@ export class LeaderElector {
   readonly #hooks: ElectorHooks;
   #state: ElectionState = "idle";
   #term: Term | undefined;
-  /** Settles when the term, its work and the release are over. */
+  /** Settles when the term, its work and the release have ended. */
   #over: Promise<void> | undefined;
   /** How long to wait before the next campaign, in milliseconds. */
   #rest = 0;
@@ -108,8 +106,8 @@ export class LeaderElector {
 
   /**
    * Whether this process holds the lease for its work: true from the start of `lead` until it settles,
-   * also during a stop, because its last writes are protected. False from the renew deadline on,
-   * even in a process that was paused. Whether to begin something new is for `signal` to say.
+   * also during a stop, because the lease protects its last writes. False from the renew deadline on,
+   * even in a process that was paused. Before you begin something new, check `signal`.
    */
   get isLeader(): boolean {
     return this.#term?.holdsLease ?? false;
@@ -171,10 +169,10 @@ export class LeaderElector {
   }
 
   /**
-   * Gives leadership up: aborts the signal of `lead`, renews until `lead` settles, releases the lease,
-   * and rests for one lease so that another process can lead. Without leadership it does nothing.
+   * Resigns: aborts the signal of `lead`, renews until `lead` settles, releases the lease, and rests
+   * for one lease so that another process can lead. Does nothing if this process does not lead.
    *
-   * @returns a promise that resolves when the lease is released, or its release was given up as in
+   * @returns a promise that resolves when the lease is released, or when the release is given up as in
    * {@link LeaderElector.run}
    */
   async resign(): Promise<void> {
@@ -197,7 +195,7 @@ export class LeaderElector {
     const grant = await this.#campaign(signal);
     if (grant !== undefined && !signal.aborted) {
       const over = deferred<void>();
-      // Before the term begins: its work may resign at once.
+      // Set before the term begins: its work may resign at once.
       this.#over = over.promise;
       await this.#lead(grant, signal);
       this.#over = undefined;
@@ -206,7 +204,7 @@ export class LeaderElector {
     this.#state = "idle";
   }
 
-  /** Tries until it may lead, or is stopped. */
+  /** Campaigns until it may lead or is stopped. */
   async #campaign(signal: AbortSignal): Promise<Grant | undefined> {
     const { retryPeriod, renewDeadline, clock, random } = this.#options;
     const ended = new AbortController();
@@ -248,7 +246,7 @@ export class LeaderElector {
     this.#term = undefined;
     this.#state = "stopping";
     if (!term.lost.aborted) await this.#release();
-    // A leader that lost its lease unasked competes again at once; others get their turn otherwise.
+    // A leader that lost its lease competes again at once; one that gave it up lets others go first.
     const isUnasked = term.lost.aborted && term.signal.reason === term.lost.reason;
     this.#rest = isUnasked ? 0 : leaseDuration;
   }
@@ -276,7 +274,7 @@ export class LeaderElector {
     term.finish();
   }
 
-  /** Releases the lease. Each attempt may take half of the time for all. */
+  /** Releases the lease. Each attempt may take half of the total time. */
   async #release(): Promise<void> {
     const { renewDeadline, retryPeriod, clock } = this.#options;
     const timeout = Math.min(renewDeadline, RELEASE_TIMEOUT);

@@ -1,9 +1,9 @@
 /** Facts and signals of one term, for the work of a leader. */
 export interface Leadership {
   /**
-   * Fencing token: larger than that of every earlier term of any leader. Send it with each write to a
-   * store that refuses smaller ones. That protects against a process that was paused and does not know
-   * yet that its term is over. The first token is 0.
+   * Fencing token: larger than the token of every earlier term of any leader. Send it with each write
+   * to a store that rejects smaller tokens. That protects against a paused process that does not yet
+   * know that its term is over. The first token is 0.
    */
   readonly token: number;
 
@@ -14,9 +14,8 @@ export interface Leadership {
   readonly signal: AbortSignal;
 
   /**
-   * Aborts when the lease is lost, with a {@link LeadershipLostError} as its reason, also after `signal`
-   * has aborted. Another process leads as soon as the lease runs out: drop everything. Nothing is left
-   * to finish.
+   * Aborts when the lease is lost, with a {@link LeadershipLostError} as its reason, also after
+   * `signal` has aborted. Another process leads as soon as the lease expires: drop all work at once.
    *
    * It never aborts if the term ends without a loss.
    */

@@ -1,7 +1,7 @@
 /**
  * Record of a lease in a lock.
  *
- * The instants are for people. They come from the clocks of other machines, and no elector compares
+ * The instants are informative. They come from the clocks of other machines, and no elector compares
  * them with its own.
  *
  * Source: `LeaderElectionRecord` of k8s.io/client-go/tools/leaderelection/resourcelock.
@@ -10,7 +10,7 @@ export interface LeaseRecord {
   /** Identity of the leader; empty if the lease is free. */
   readonly holder: string;
 
-  /** How long others leave this record alone after they first saw it, in milliseconds. */
+  /** How long others respect this record after they first saw it, in milliseconds. */
   readonly leaseDuration: number;
 
   /** Start of the term: milliseconds since the epoch, on the holder's clock. */

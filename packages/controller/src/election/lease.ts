@@ -42,9 +42,9 @@ export class Lease {
   #observed: Observation | undefined;
   #answeredAt: number | undefined;
   #acquiredAt = 0;
-  /** Token of the latest own record that is in the lock, or may still get there. */
+  /** Token of the latest own record that is in the lock, or may still reach it. */
   #claimed: number | undefined;
-  /** Settles when the latest write has, even if it was abandoned. */
+  /** Settles with the latest write, even if that was abandoned. */
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(options: LeaseOptions) {
@@ -56,7 +56,7 @@ export class Lease {
     return this.#observed?.record.holder || undefined;
   }
 
-  /** Monotonic instant of the last answer of the lock. */
+  /** Monotonic instant of the last response of the lock. */
   get answeredAt(): number | undefined {
     return this.#answeredAt;
   }
@@ -66,7 +66,7 @@ export class Lease {
     return this.#claimed !== undefined;
   }
 
-  /** Tries to become leader. Undefined if another process leads, or was faster. */
+  /** Tries to become leader. Undefined if another process leads or was faster. */
   async acquire(signal: AbortSignal): Promise<Grant | undefined> {
     await this.#read(signal);
     if (this.#decide(undefined) === "wait") {

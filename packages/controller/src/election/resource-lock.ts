@@ -10,8 +10,7 @@ export interface Versioned {
 }
 
 /**
- * Lock on which electors compete: one record, which only a writer that knows its latest version can
- * replace.
+ * Lock on which electors compete: one record that only a writer with its latest version can replace.
  *
  * | Call | Resolves to | Rejects with a {@link LockConflictError} if |
  * | --- | --- | --- |
@@ -22,10 +21,10 @@ export interface Versioned {
  * A request that resolves to anything else counts as rejected with a TypeError: also a write that
  * resolves to a record of another term, or to the version that it replaced.
  *
- * After any other rejection the write may have happened or not. A request should give up when its signal
- * aborts. An elector does not wait for one that goes on: a late write fails, because the version has
- * changed. The exception is an elector that is stopped while it acquires the lease. It waits up to 5 s
- * for its write, to release a lease that it may still get.
+ * After any other rejection the write may or may not have happened. A request should give up when its
+ * signal aborts. An elector does not wait for a request that continues: a late write fails, because the
+ * version has changed. The exception is an elector that is stopped while it acquires the lease. It
+ * waits up to 5 s for its write, to release a lease that it may still get.
  *
  * Source: `Interface` of k8s.io/client-go/tools/leaderelection/resourcelock.
  *
@@ -79,9 +78,9 @@ export interface ResourceLock {
   update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned>;
 
   /**
-   * Smallest token of a term that begins without a record, for a lock whose record may be removed: such as
-   * seconds since the epoch, so that tokens grow all the same. Read after a `get` without a record. Whole, at
-   * least 0.
+   * Smallest token of a term that begins without a record, such as seconds since the epoch. It keeps
+   * tokens growing if the record of the lock may be removed. Read after a `get` without a record.
+   * Whole, at least 0.
    *
    * @defaultValue `0`
    */
@@ -92,7 +91,7 @@ export interface ResourceLock {
 }
 
 /**
- * Returns the answer of a lock, which may be wrong: a lock in JavaScript may resolve to anything.
+ * Validates the response of a lock: a lock in JavaScript may resolve to anything.
  *
  * @throws TypeError if `value` is not a record with its version
  */
@@ -104,8 +103,8 @@ export function requireVersioned(call: string, value: Versioned): Versioned {
 }
 
 /**
- * Returns the answer to a write. A lock that answers a conflict with the record it has found would make
- * two leaders.
+ * Validates the response to a write. A lock that resolves a conflict with the record it found would
+ * make two leaders.
  *
  * @throws TypeError if `value` is not `record` with its version, or has the version that it replaced
  */

@@ -8,8 +8,8 @@ import type { Grant } from "./lease.ts";
  * | State | Work | Lease |
  * | --- | --- | --- |
  * | `"leading"` | runs | renewed |
- * | `"stopping"` | was asked to finish | renewed |
- * | `"lost"` | was aborted at once | may be another's |
+ * | `"stopping"` | was aborted and may finish | renewed |
+ * | `"lost"` | must drop everything | may belong to another process |
  * | `"finished"` | has settled | held until it is released |
  */
 export type TermState = "leading" | "stopping" | "lost" | "finished";
@@ -20,13 +20,13 @@ export interface TermOptions {
   readonly grant: Grant;
   /** How long the term lasts without a renewal, in milliseconds. */
   readonly renewDeadline: number;
-  /** How long others leave the lease alone after a renewal, in milliseconds. */
+  /** How long others respect the lease after a renewal, in milliseconds. */
   readonly leaseDuration: number;
 }
 
 /**
  * One term of a leader. The lease counts as lost when no renewal has succeeded for the renew deadline,
- * measured from before the last request that succeeded. The answers of the lock in between do not matter.
+ * measured from before the last request that succeeded. Other responses of the lock do not matter.
  */
 export class Term {
   readonly token: number;
@@ -74,7 +74,7 @@ export class Term {
     return isHeld && this.#options.clock.monotonic() < this.#deadline;
   }
 
-  /** Monotonic instant until which others leave the lease alone, unless it is released. */
+  /** Monotonic instant until which others respect the lease, unless it is released. */
   get leaseEnd(): number {
     return this.#since + this.#options.leaseDuration;
   }

@@ -7,21 +7,21 @@ import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
 import { fileRecordOf } from "./file-record.ts";
 
-/** Names of the files that a lock writes. It leaves other files in the directory alone. */
+/** Names of the files that a lock writes. It ignores other files in the directory. */
 const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;
 
 /**
  * A lock between the processes of one machine: a directory with one file per version of the record.
  * The highest version counts.
  *
- * Each version is written as a draft, and then gets its name by a hard link. The system creates the
- * link atomically, and only if the name is free. So a process that is killed at any moment leaves a
- * complete version or none, and blocks the others for no longer than its lease. The next write removes
- * its leftovers.
+ * A write creates a draft and then a hard link to it under the name of the version. The system creates
+ * the link atomically, and only if the name is free. So a process killed at any moment leaves a
+ * complete version or none, and blocks others for no longer than its lease. The next write removes its
+ * leftovers.
  *
  * The directory must be on a local file system with hard links, such as ext4, xfs, btrfs, tmpfs,
- * overlayfs, APFS or NTFS. FAT and exFAT have none. Network file systems such as NFS and SMB are unsafe:
- * a machine may see the writes of another one late.
+ * overlayfs, APFS or NTFS. FAT and exFAT have none. Network file systems such as NFS and SMB are
+ * unsafe: a machine may see the writes of another machine late.
  *
  * Records are flushed to the disk before they count, but their names are not. After a power failure the
  * latest version may be missing, and tokens may continue from an earlier one.
@@ -52,7 +52,7 @@ export class FileLock implements ResourceLock {
   /**
    * @param directory - path of a directory for this lock alone; created with the first record. A relative
    * path is resolved now: a later `process.chdir` does not move the lock
-   * @throws TypeError if `directory` is no string, RangeError if it is empty
+   * @throws TypeError if `directory` is not a string, RangeError if it is empty
    */
   constructor(directory: string) {
     requireText("directory", directory);
@@ -77,7 +77,7 @@ export class FileLock implements ResourceLock {
         return await this.#read(number);
       } catch (error) {
         // Two later versions were written meanwhile, and this one was removed. A name that is still the
-        // highest was not removed: it is a link to nowhere.
+        // highest was not removed: it is a dangling link.
         if (!hasCode(error, "ENOENT") || number === missing) throw error;
         missing = number;
       }
@@ -151,8 +151,8 @@ export class FileLock implements ResourceLock {
   }
 
   /**
-   * Old versions are removed, so their names are free again. A process that was paused may take such a
-   * name, and then finds a higher version beside it: the highest is never removed.
+   * Old versions are removed, so their names become free. A process that was paused may take such a
+   * name, but then finds a higher version: the highest is never removed.
    */
   async #publish(draft: string, version: number): Promise<void> {
     const file = this.#file(version);
@@ -203,7 +203,7 @@ async function removeAll(files: readonly string[]): Promise<void> {
   await Promise.allSettled(files.map((file) => rm(file, { force: true })));
 }
 
-/** Highest version among the names in a directory; 0 if there is none. */
+/** Highest version among the file names in a directory; 0 if there is none. */
 function highest(names: readonly string[]): number {
   return names.reduce((version, name) => Math.max(version, versionIn(name)), 0);
 }

@@ -30,7 +30,7 @@ export interface ExponentialLimiterOptions {
   /**
    * Maximum delay in milliseconds, before jitter. Above 0.
    *
-   * @defaultValue `1_000_000`, a quarter of an hour and a little
+   * @defaultValue `1_000_000`, about 17 minutes
    */
   readonly cap?: number | undefined;
 
@@ -43,11 +43,11 @@ export interface ExponentialLimiterOptions {
   readonly jitter?: number | undefined;
 
   /**
-   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`:
-   * then a key that fails and is never forgotten occupies memory for ever. Choose more than the longest
-   * run: a failure after more than this is the first again.
+   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`,
+   * which keeps a failing key in memory until it is forgotten. Choose more than the longest run: a
+   * later failure counts as the first.
    *
-   * @defaultValue twice the cap, and an hour at least
+   * @defaultValue twice the cap, at least an hour
    */
   readonly expireAfter?: number | undefined;
 
@@ -69,7 +69,7 @@ export interface ExponentialLimiterOptions {
 const LARGEST_GROWTH = 2 ** 63;
 
 /**
- * Delays per key that double with each failure.
+ * Delays for each key that double with each failure.
  *
  * ```text
  * delay(n) = min(duration × factor^n, cap) × (1 + jitter × random())     n failures before this one

@@ -7,7 +7,7 @@ interface FailureRecord {
   until: number;
 }
 
-/** Less than this is no rest of a back-off: the last digits of a deadline are rounding errors. */
+/** A remainder below this counts as 0: the last digits of a deadline are rounding errors. */
 const NANOSECOND = 1e-6;
 
 const MIN_RECORDS_TO_SWEEP = 1_024;
@@ -15,19 +15,27 @@ const MIN_RECORDS_TO_SWEEP = 1_024;
 const HOUR = 3_600_000;
 
 /**
- * Default of `expireAfter`. An hour at least: a record that expires while the retry still runs makes
- * every failure the first, and a failing key costs little memory.
+ * Default of `expireAfter`. At least an hour: if a record expired while the retry still runs, every
+ * failure would count as the first. A failing key costs little memory.
  */
 export function defaultExpiry(longestDelay: number): number {
   return Math.max(longestDelay * 2, HOUR);
 }
 
 /**
+ * End of a back-off. A key with the delay `Infinity` waits for an event, not for a time: its back-off is
+ * over, so its next failure counts and its record expires.
+ */
+function endOf(now: number, delay: number): number {
+  return delay === Number.POSITIVE_INFINITY ? now : now + delay;
+}
+
+/**
  * The failures of each key, and the end of its back-off.
  *
- * A record expires when its back-off has been over for longer than `expireAfter`. Expired records are
- * swept whenever the number of records has doubled. So at most half of them are expired, for a constant
- * cost per failure and without a timer.
+ * A record expires `expireAfter` after the end of its back-off. Expired records are removed whenever
+ * the number of records has doubled. So at most half of them are expired, at a constant cost per
+ * failure and without a timer.
  */
 export class FailureRecords {
   readonly #records = new Map<string, FailureRecord>();
@@ -57,14 +65,14 @@ export class FailureRecords {
     const record = this.#records.get(key);
     if (record !== undefined && record.until - now >= NANOSECOND) {
       if (named === undefined) return record.until - now;
-      record.until = now + named;
+      record.until = endOf(now, named);
       return named;
     }
     const failures = this.#countOf(record, now);
     const own = delayOf(failures, key);
     const delay = named ?? own;
     if (record === undefined && this.#records.size >= this.#sweepAt) this.#sweep(now);
-    this.#records.set(key, { failures: failures + 1, until: now + delay });
+    this.#records.set(key, { failures: failures + 1, until: endOf(now, delay) });
     return delay;
   }
 

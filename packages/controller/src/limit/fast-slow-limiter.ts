@@ -21,11 +21,11 @@ export interface FastSlowLimiterOptions {
   readonly maxFast: number;
 
   /**
-   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`:
-   * then a key that fails and is never forgotten occupies memory for ever. Choose more than the longest
-   * run: a failure after more than this is the first again.
+   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`,
+   * which keeps a failing key in memory until it is forgotten. Choose more than the longest run: a
+   * later failure counts as the first.
    *
-   * @defaultValue twice the slow delay, and an hour at least
+   * @defaultValue twice the slow delay, at least an hour
    */
   readonly expireAfter?: number | undefined;
 

@@ -37,8 +37,8 @@ export interface MaxOfLimiterOptions {
 /**
  * The longest delay of several limiters.
  *
- * It asks them about a failure that counts, after the longest delay is over. It has no cap: each limiter
- * has its own, because one that is cut off from outside does not know when its back-off is over.
+ * A failure counts only after the longest delay is over. The limiter has no cap of its own, because the
+ * inner limiters could not know that their back-off was cut short; set a cap in each of them.
  *
  * Source: `TypedMaxOfRateLimiter` of k8s.io/client-go/util/workqueue. Unlike there, a failure during a
  * back-off does not count. A cap in each limiter replaces `TypedWithMaxWaitRateLimiter`.
@@ -62,11 +62,11 @@ export class MaxOfLimiter implements RateLimiter {
   readonly #limiters: readonly RateLimiter[];
   readonly #jitter: number;
   readonly #random: Random | undefined;
-  /** The keys that back off from the longest delay. Their failures are counted by the limiters. */
+  /** The keys in back-off from the longest delay. The inner limiters count their failures. */
   readonly #backingOff: FailureRecords;
 
   /**
-   * @param limiters - at least one; all of them must belong to this one alone
+   * @param limiters - at least one; do not use them anywhere else
    * @param options - see {@link MaxOfLimiterOptions}
    * @throws RangeError or TypeError if an argument is out of its range
    */
@@ -104,7 +104,7 @@ export class MaxOfLimiter implements RateLimiter {
     for (const limiter of this.#limiters) limiter.forget(key);
   }
 
-  /** The largest number of failures of `key` that one of the limiters counts. */
+  /** Number of counted failures of `key`: the maximum of all limiters. */
   requeues(key: string): number {
     return Math.max(...this.#limiters.map((limiter) => limiter.requeues(key)));
   }
@@ -117,8 +117,8 @@ export class MaxOfLimiter implements RateLimiter {
 }
 
 /**
- * Counts a failure in a limiter, also if its own back-off is not over: the delay of a failure may have
- * ended the longest back-off before it.
+ * Counts a failure in a limiter, also during its own back-off: a failure with its own delay may have
+ * shortened the longest back-off.
  */
 function counted(limiter: RateLimiter, key: string, after: number | undefined): number {
   const failures = limiter.requeues(key);

@@ -1,11 +1,11 @@
 /**
  * Delays of retries, and the failures of each key that they depend on.
  *
- * A failure counts only after the back-off of the one before. During it {@link RateLimiter.when} returns
- * the rest of that delay and counts nothing: a key that runs early because of an event, and fails again,
- * has not failed twice as badly (kubernetes/kubernetes#132805).
+ * A failure counts only after the back-off of the one before. During the back-off
+ * {@link RateLimiter.when} returns the rest of the delay and counts nothing: an event may run a key
+ * early, and another failure then says nothing new (kubernetes/kubernetes#132805).
  *
- * A limiter belongs to one queue. Two queues that share one change each other's delays.
+ * A limiter belongs to one queue. Two queues that share a limiter affect each other's delays.
  *
  * Source: `TypedRateLimiter` of k8s.io/client-go/util/workqueue. Unlike there, every limiter counts the
  * failures of each key.
@@ -17,7 +17,8 @@ export interface RateLimiter {
    * @param key - the key that failed
    * @param after - delay in milliseconds that the failure itself demands, such as `RetryAfterError.after`.
    * It replaces the limiter's delay, even during a back-off: the key then backs off for this long from
-   * now. The failure counts like any other
+   * now. The failure counts like any other. `Infinity` is no back-off: the key waits for an event, and its
+   * next failure counts
    * @returns the delay before the next attempt, in milliseconds
    */
   when(key: string, after?: number): number;
@@ -26,9 +27,9 @@ export interface RateLimiter {
   forget(key: string): void;
 
   /**
-   * Number of counted failures of `key`, at least 0. A `Controller` takes `attempt` from it and compares
-   * it with `maxRetries`: for a limiter that always returns 0 every attempt is the first, and no key is
-   * ever given up.
+   * Number of counted failures of `key`, at least 0. A `Controller` derives `attempt` from it and
+   * compares it with `maxRetries`: with a limiter that always returns 0, every attempt is the first,
+   * and no key is ever given up.
    */
   requeues(key: string): number;
 }

@@ -30,9 +30,9 @@ export interface TokenBucketLimiterOptions {
   readonly cap?: number | undefined;
 
   /**
-   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`:
-   * then a key that fails and is never forgotten occupies memory for ever. Choose more than the longest
-   * run: a failure after more than this is the first again.
+   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`,
+   * which keeps a failing key in memory until it is forgotten. Choose more than the longest run: a
+   * later failure counts as the first.
    *
    * @defaultValue an hour
    */
@@ -47,11 +47,11 @@ export interface TokenBucketLimiterOptions {
 }
 
 /**
- * Limits the rate of all keys together: each retry, and each {@link TokenBucketLimiter.acquire}, takes a
- * token, and waits for it if the bucket is empty.
+ * Limits the total rate of all keys: each retry and each {@link TokenBucketLimiter.acquire} takes a
+ * token, and waits for one if the bucket is empty.
  *
- * A key that waits for its token takes no other one. The delay does not grow with the failures of a key;
- * put the limiter into a {@link MaxOfLimiter} beside one whose delays do.
+ * A key that waits for a token takes no second one. The delay does not grow with the failures of a key;
+ * combine the limiter with a growing one in a {@link MaxOfLimiter}.
  *
  * Source: `TypedBucketRateLimiter` of k8s.io/client-go/util/workqueue over golang.org/x/time/rate,
  * equal to the nanosecond. Unlike there, delays do not grow without bound, a key takes one token
@@ -94,13 +94,12 @@ export class TokenBucketLimiter implements RateLimiter {
   }
 
   /**
-   * Waits for a token of its own: at most `qps` calls per second get through, after a burst.
+   * Waits for a token: at most `qps` calls per second proceed, after a burst.
    *
-   * Tokens are reserved in the order of the calls, also between `acquire` and `when`. The wait can be as
-   * long as the bucket is in debt, because a call that went on without a token would exceed the rate:
-   * `cap` does not apply. Limit it with a signal, or with `withTimeout`.
-   *
-   * An abort gives the reserved token back, as far as no later call has reserved one behind it.
+   * Tokens are reserved in the order of the calls, also between `acquire` and `when`. `cap` does not
+   * apply, because a call without a token would exceed the rate: the wait lasts as long as the debt of
+   * the bucket. Limit it with a signal or with `withTimeout`. An abort returns the reserved token,
+   * except for the part that later reservations depend on.
    *
    * @param signal - ends the wait: the promise rejects at once with `signal.reason`
    * @returns a promise that resolves when the token is there. A bad argument rejects with a TypeError
@@ -142,7 +141,7 @@ export class TokenBucketLimiter implements RateLimiter {
   }
 
   /**
-   * Takes a token for `key` and counts its failure, unless the key still waits for a token.
+   * Takes a token for `key` and counts its failure, unless the key is already waiting for a token.
    *
    * @param key - the key that failed
    * @param after - replaces the delay, and takes no token; see {@link RateLimiter.when}
@@ -153,7 +152,7 @@ export class TokenBucketLimiter implements RateLimiter {
     return this.#records.fail(key, after === undefined ? this.#delayOf : () => 0, after);
   }
 
-  /** Forgets the failures of `key`, and that it waits for a token. The token is not given back. */
+  /** Forgets the failures of `key` and its wait for a token. The token is not returned. */
   forget(key: string): void {
     this.#records.forget(key);
   }

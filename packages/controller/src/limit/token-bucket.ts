@@ -15,14 +15,14 @@ const PER_SECOND = 1e9;
 const LONGEST = 2 ** 63;
 
 /**
- * The arithmetic of `Limiter` of golang.org/x/time/rate, in the order of Go's operations, because that
- * decides the last nanosecond.
+ * The arithmetic of `Limiter` of golang.org/x/time/rate, in the order of Go's operations, which affects
+ * the last nanosecond.
  */
 export class TokenBucket {
   readonly #clock: PassiveClock;
   readonly #qps: number;
   readonly #burst: number;
-  /** Negative while reserved tokens are not there yet. */
+  /** Negative while reserved tokens are still outstanding. */
   #tokens: number;
   #filledAt: number;
   /** When the latest reservation may be used. */
@@ -37,7 +37,7 @@ export class TokenBucket {
   }
 
   reserve(): Reservation;
-  /** Takes no token, and returns undefined, if that would be later than in `maxDelay` milliseconds. */
+  /** Takes no token and returns undefined if the wait would exceed `maxDelay` milliseconds. */
   reserve(maxDelay: number): Reservation | undefined;
   reserve(maxDelay = Number.POSITIVE_INFINITY): Reservation | undefined {
     const now = this.#clock.monotonic();
@@ -52,8 +52,8 @@ export class TokenBucket {
   }
 
   /**
-   * Gives a token back whose time has not come. Reservations made after it keep their times, so only the
-   * part of the token is given back that they do not build on.
+   * Returns a token that is not due yet. Later reservations keep their times, so only the part of the
+   * token that they do not depend on is returned.
    */
   cancel({ at }: Reservation): void {
     const now = this.#clock.monotonic();

@@ -8,7 +8,7 @@ export interface EndsWithinOptions {
   readonly label: string;
 }
 
-/** Whether `work`, which never rejects, ends in time. Work that has ended is in time for any timeout. */
+/** Whether `work`, which never rejects, ends within the timeout. Work that has already ended does, for any timeout. */
 export async function endsWithin(
   work: Promise<unknown>,
   { clock, timeout, label }: EndsWithinOptions,

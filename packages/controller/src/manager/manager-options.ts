@@ -25,8 +25,8 @@ export interface GroupOptions {
   /**
    * How long the runnables may take to end, in milliseconds. At least 0, or `Infinity`.
    *
-   * The group always gets all of it, however long the groups before it took. All groups together may not
-   * claim more than {@link ManagerOptions.stopTimeout}.
+   * The group always gets this time in full, however long the groups before it took. The sum of all
+   * groups may not exceed {@link ManagerOptions.stopTimeout}.
    *
    * @defaultValue the rest of the manager's `stopTimeout`, minus the time of each group that stops later:
    * its own, or 1 s; equal shares if the rest is too short for that
@@ -45,7 +45,7 @@ export interface ManagerOptions {
 
   /**
    * How long all groups together may take to stop, in milliseconds. At least 0, or `Infinity`. Keep it
-   * below the time that the platform grants between SIGTERM and SIGKILL; Kubernetes grants 30 s.
+   * below the time between SIGTERM and SIGKILL on your platform; Kubernetes grants 30 s.
    *
    * With its defaults a `Controller` takes up to 20 s, and a `LeaderElector` up to 5 s after its work.
    *
@@ -54,10 +54,10 @@ export interface ManagerOptions {
   readonly stopTimeout?: number | undefined;
 
   /**
-   * Source of SIGINT and SIGTERM, which stop the manager while it runs: `process`, or a fake of it in a
-   * test. The first signal stops in order, the second ends the process at once.
+   * Source of SIGINT and SIGTERM, which stop the manager while it runs: `process`, or a fake in a test.
+   * The first signal stops the groups in order, the second exits the process at once.
    *
-   * @defaultValue none: the program stops the manager in its own way
+   * @defaultValue none: signals do not stop the manager
    */
   readonly signals?: SignalSource | undefined;
 
@@ -130,7 +130,7 @@ export function resolveManager(options: ManagerOptions): ResolvedManagerOptions 
   return { groups: resolved, stopTimeout, signals, clock, logger };
 }
 
-/** Times of groups that exceed the total would be cut off by the platform, in the middle of a stop. */
+/** If the times of the groups exceed the total, the platform kills the process in the middle of a stop. */
 function requireStopTimeouts(total: number, groups: readonly ResolvedGroup[]): void {
   const claimed = groups.reduce((sum, { stopTimeout = 0 }) => sum + stopTimeout, 0);
   if (claimed > total)

@@ -7,7 +7,7 @@
  * | `"starting"` | groups start, one after another |
  * | `"running"` | every runnable is ready |
  * | `"stopping"` | groups stop, one after another |
- * | `"stopped"` | over; a manager runs once |
+ * | `"stopped"` | has ended; a manager runs once |
  */
 export type ManagerState = "idle" | "starting" | "running" | "stopping" | "stopped";
 

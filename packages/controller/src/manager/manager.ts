@@ -34,11 +34,10 @@ import { stopTimeoutOf } from "./stop-timeout-of.ts";
  * | the signal of {@link Manager.run} aborts, or SIGINT or SIGTERM arrives | all groups stop, in order |
  * | a runnable rejects, ends early or is not ready in time | all groups stop, in order; `run` rejects |
  * | a runnable does not end in time | the next group stops; `run` rejects with an error that names it |
- * | a second SIGINT or SIGTERM arrives | the process ends at once |
+ * | a second SIGINT or SIGTERM arrives | the process exits at once |
  *
- * @remarks
- * Source: `manager.Manager` of sigs.k8s.io/controller-runtime. There a slow runnable takes the time to
- * stop of all others, nothing limits the start, and a runnable that ends early goes unnoticed.
+ * @remarks Source: `manager.Manager` of sigs.k8s.io/controller-runtime. There a slow runnable uses up
+ * the stop time of all others, nothing limits the start, and a runnable that ends early goes unnoticed.
  *
  * @example
  * ```ts
@@ -160,7 +159,7 @@ export class Manager implements AsyncDisposable {
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#state === "idle") this.#state = "stopped";
-    this.#halt.abort(new DOMException("the manager was disposed of", "AbortError"));
+    this.#halt.abort(new DOMException("the manager was disposed", "AbortError"));
     await Promise.allSettled([this.#run]);
   }
 
@@ -216,7 +215,7 @@ export class Manager implements AsyncDisposable {
   }
 
   #report(error: RunnableError): void {
-    // Ending early during a stop is fine: a child process may have received the same Ctrl-C.
+    // Ending early during a stop is allowed: a child process may have received the same Ctrl-C.
     if (error.problem === "ended" && this.#halt.signal.aborted) return;
     this.#errors.push(error);
     this.#log("error", { err: error }, error.message);

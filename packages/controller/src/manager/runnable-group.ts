@@ -34,7 +34,7 @@ export class RunnableGroup {
     return this.#options.stopTimeout;
   }
 
-  /** Resolves when all are ready, their time is over, or `halted` resolves. */
+  /** Resolves when all are ready, the ready timeout expires, or `halted` resolves. */
   async start(halted: Promise<void>, ref: boolean): Promise<void> {
     const ready = this.members.map((member) => {
       const { signal } = this.#stop;

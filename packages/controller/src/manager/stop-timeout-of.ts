@@ -1,7 +1,7 @@
-/** Time kept for a group without a time of its own while the groups before it stop, in milliseconds. */
+/** Time reserved for a group without its own timeout while earlier groups stop, in milliseconds. */
 const KEPT = 1_000;
 
-/** Facts about a group whose turn to stop has come. Durations are in milliseconds. */
+/** Facts about the group that stops next. Durations are in milliseconds. */
 export interface StopFacts {
   /** Time for all groups together. */
   readonly total: number;
@@ -14,8 +14,8 @@ export interface StopFacts {
 }
 
 /**
- * How long a group may take to stop: its own time, or the rest of the total that is not kept for the
- * groups that stop later.
+ * How long a group may take to stop: its own time, or the rest of the total that is not reserved for
+ * the groups that stop later.
  */
 export function stopTimeoutOf({ total, elapsed, own, later }: StopFacts): number {
   if (own !== undefined) return own;

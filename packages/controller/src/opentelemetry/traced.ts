@@ -38,8 +38,8 @@ export interface TracedOptions {
 }
 
 /**
- * Puts an OpenTelemetry span around each call of a reconcile function. Spans that begin inside, of an
- * HTTP client say, are its children.
+ * Wraps each call of a reconcile function in an OpenTelemetry span. Spans that start inside, of an HTTP
+ * client for example, are its children.
  *
  * | Attribute | |
  * | --- | --- |
@@ -49,8 +49,8 @@ export interface TracedOptions {
  * | `reconcile.requeue_after_ms` | if the result asks for another run: after how long |
  * | `reconcile.aborted` | true if the signal had aborted when it ended |
  *
- * An error is recorded as an exception, makes the status of the span an error, and passes through
- * untouched. The span ends when the call does, however it ends.
+ * An error is recorded as an exception, sets the status of the span to error, and is rethrown
+ * unchanged. The span ends with the call.
  *
  * @typeParam Result - return type of the function
  * @param reconcile - the function

@@ -1,13 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { ControllerMetrics, ReconcileOutcome } from "../controller-metrics.ts";
 
-/** From 5 ms to a minute, as controller-runtime has them. */
+/** From 5 ms to a minute, as in controller-runtime. */
 const BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1,
   1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
 ];
 
-/** The values of the label `result`, as controller-runtime has them, and one that it has not. */
+/** The values of the label `result` in controller-runtime, and one of our own. */
 const LABELS: Record<ReconcileOutcome, string> = {
   success: "success",
   requeue_after: "requeue_after",

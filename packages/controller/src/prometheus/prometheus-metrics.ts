@@ -18,9 +18,8 @@ export interface PrometheusMetricsOptions {
 
 /**
  * The metrics of queues, controllers and electors in a registry of prom-client, with the names, units
- * and buckets of client-go and controller-runtime, so that the dashboards made for those work.
- *
- * Make one for a registry; prom-client refuses a second.
+ * and buckets of client-go and controller-runtime, so that their dashboards work. Create one for each
+ * registry; prom-client rejects a second.
  *
  * | Metric | Labels | |
  * | --- | --- | --- |
@@ -44,9 +43,8 @@ export interface PrometheusMetricsOptions {
  * stopped it, `interrupted`. Of the priorities of a queue 25 have a label of their own, and the rest
  * share `exceeded_cardinality_limit`.
  *
- * @remarks
- * Source: pkg/metrics of sigs.k8s.io/controller-runtime, and k8s.io/component-base/metrics. Ages are
- * read when they are scraped, and not every 500 ms. There is no `reconcile_panics_total`: anything
+ * @remarks Source: pkg/metrics of sigs.k8s.io/controller-runtime, and k8s.io/component-base/metrics.
+ * Ages are computed at each scrape, not every 500 ms. There is no `reconcile_panics_total`: anything
  * thrown is an error.
  *
  * @example
@@ -86,10 +84,10 @@ export class PrometheusMetrics {
   /**
    * The option `metrics` of a `WorkQueue`.
    *
-   * A name belongs to one queue. A later one takes it over: counters continue, and the numbers of
-   * keys queued and in flight are those of the later one.
+   * A name belongs to one queue. A later queue takes it over: counters continue, and the numbers of
+   * queued and in-flight keys are those of the later queue.
    *
-   * @param name - the labels `name` and `controller`. One for each queue, never made of keys
+   * @param name - the labels `name` and `controller`. One for each queue, never derived from keys
    * @returns metrics for one queue
    * @throws TypeError if the name is not a string, RangeError if it is empty
    */

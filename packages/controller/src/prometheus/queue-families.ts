@@ -3,12 +3,12 @@ import type { QueueMetrics, WorkInFlight } from "../queue/queue-metrics.ts";
 import { QueueSeries } from "./queue-series.ts";
 
 /**
- * Bounds of client-go in seconds, spelled as Go spells them, so that `sum by (le)` adds up jobs in Go and
- * in Node. As numbers, 1e-8 would become the label `1e-8`, and 1e-5 the label `0.00001`.
+ * Bounds of client-go in seconds, spelled as in Go, so that `sum by (le)` adds up jobs in Go and in
+ * Node. As numbers, 1e-8 would become the label `1e-8`, and 1e-5 the label `0.00001`.
  */
 const BOUNDS = "1e-08 1e-07 1e-06 1e-05 0.0001 0.001 0.01 0.1 1 10 100 1000".split(" ");
 
-/** prom-client compares by `<=`, which reads a string as a number, and writes the string as it is. */
+/** prom-client compares by `<=`, which converts the string to a number, and prints the string unchanged. */
 const BUCKETS = BOUNDS as unknown[] as number[];
 
 const LABELS = ["name", "controller"] as const;
@@ -20,7 +20,7 @@ export class QueueFamilies {
   readonly #retries: Counter<Labels>;
   readonly #queueDuration: Histogram<Labels>;
   readonly #workDuration: Histogram<Labels>;
-  /** Of each name the latest queue: the next one of a name begins anew. */
+  /** The latest queue of each name: a new queue starts from zero. */
   readonly #queues = new Map<string, { series: QueueSeries; work: WorkInFlight }>();
 
   constructor(register: Registry) {

@@ -12,9 +12,9 @@ export interface QueueCounters {
 const MAX_PRIORITIES = 25;
 const OTHER = "exceeded_cardinality_limit";
 
-/** Metrics of one queue: counted at once, or kept until the next scrape. */
+/** Metrics of one queue: counted at once, or collected until the next scrape. */
 export class QueueSeries implements QueueMetrics {
-  /** Number of waiting keys by the label of their priority. A label that was used never goes. */
+  /** Number of waiting keys by the label of their priority. A used label is never removed. */
   readonly #depths = new Map<string, number>();
   readonly #counters: QueueCounters;
   readonly #watched: (series: QueueSeries, work: WorkInFlight) => void;
@@ -24,7 +24,7 @@ export class QueueSeries implements QueueMetrics {
     this.#watched = watched;
   }
 
-  /** By label. Before the first key, priority 0 shows the queue; it takes no label from another one. */
+  /** By label. Before the first key, priority 0 makes the queue visible, without using up a label. */
   get depths(): Iterable<[label: string, depth: number]> {
     return this.#depths.size === 0 ? [["0", 0]] : this.#depths;
   }

@@ -3,7 +3,7 @@ import { isTerminalError, RetryAfterError } from "@holdfast/wait";
 import type { ReconcileOutcome } from "../controller-metrics.ts";
 import type { ReconcileResult } from "./reconcile.ts";
 
-/** The end of a reconciler's call. */
+/** The result of a reconciler's call. */
 export type Settlement =
   | {
       /** It returned, or its promise resolved. */
@@ -55,7 +55,7 @@ export interface RetryOutcome {
 }
 
 /**
- * The next step for a key. The first row that fits decides; errors come before results.
+ * The next step for a key. The first matching row decides; errors come before results.
  *
  * | The reconciler | Its signal | Outcome | Label |
  * | --- | --- | --- | --- |
@@ -63,7 +63,7 @@ export interface RetryOutcome {
  * | threw | aborted by the stop | interrupt | `interrupted` |
  * | threw a `RetryAfterError` with a valid delay | aborted by the timeout, or not | retry after its delay | `timeout`, `error` |
  * | threw | aborted by the timeout, or not | retry | `timeout`, `error` |
- * | returned an invalid `requeueAfter` | | as if it threw a RangeError for NaN, else a TypeError | |
+ * | returned an invalid `requeueAfter` | | as if it threw a RangeError (for NaN) or a TypeError | |
  * | returned an object that throws when read | | as if it threw that error | |
  * | returned `{ requeueAfter: Infinity }` | | forget | `requeue_after` |
  * | returned `{ requeueAfter }` | | requeueAfter, at least 0 | `requeue_after` |
@@ -81,7 +81,7 @@ export function outcomeOf(settlement: Settlement, aborted: AbortCause): Outcome 
   return { kind: "requeueAfter", label: "requeue_after", delay: requeueAfter };
 }
 
-/** A retry as it is, or given up because `failures`, this one included, exceed `maxRetries`. */
+/** The retry itself, or a give-up if `failures`, this one included, exceed `maxRetries`. */
 export function limitRetries(retry: RetryOutcome, failures: number, maxRetries: number): Outcome {
   if (failures <= maxRetries) return retry;
   return { kind: "giveUp", label: "gave_up", error: retry.error };
@@ -94,7 +94,7 @@ function outcomeOfError(error: unknown, aborted: AbortCause): Outcome {
   return { kind: "retry", label, delay: RetryAfterError.delayOf(error), error };
 }
 
-/** The answer of a settlement. It may be wrong: a reconciler in JavaScript may return anything. */
+/** The result of a settlement, validated: a reconciler in JavaScript may return anything. */
 function answerOf(
   settlement: Settlement,
 ): { readonly requeueAfter: number | undefined } | { readonly error: unknown } {

@@ -17,7 +17,7 @@ export interface ReconcileRequest<Item = string> {
 
   /**
    * Aborts when the reconcile exceeds its timeout, with a `TimeoutError` of `@holdfast/wait`, and when
-   * the controller must stop before it ends, with the reason of that.
+   * the controller stops without waiting for it, with the reason of the stop.
    *
    * It is created when read, so `{ ...request }` lacks it. All other properties are copied.
    */
@@ -46,11 +46,15 @@ export type ReconcileResult =
  * | returns nothing | rests until the next event |
  * | returns `{ requeueAfter }` | runs again then |
  * | throws or rejects | runs again after its back-off |
- * | throws a `RetryAfterError` | runs again after the delay of the error |
+ * | throws a `RetryAfterError` | runs again after the delay of the error; `Infinity`: rests until the next event |
  * | throws a `TerminalError` | rests until the next event |
  *
- * Each call has an async context of its own: a store that it enters by `AsyncLocalStorage.enterWith` is not
- * seen by the next call.
+ * A return after the abort of the signal is still a success. An error after the abort by `timeout` is a
+ * failure like any other. An error after the abort by the controller's stop is not; `status().drain` names
+ * the key.
+ *
+ * Each call has its own async context: a store entered with `AsyncLocalStorage.enterWith` does not leak
+ * into the next call.
  *
  * Source: `Reconciler` of sigs.k8s.io/controller-runtime/pkg/reconcile.
  */

@@ -3,8 +3,8 @@ import { mapSource } from "./map-source.ts";
 import type { Source } from "./source.ts";
 
 /**
- * A source without the events for which `isWanted` returns false. If `isWanted` throws, the event is lost
- * and the error is reported; the source continues.
+ * A source that drops the events for which `isWanted` returns false. If `isWanted` throws, the event is
+ * lost and the error is reported; the source continues.
  *
  * @param source - source of the events
  * @param isWanted - whether to pass an event on

@@ -41,7 +41,7 @@ export function fromCallback<Event = string>(
         const subscribed = Promise.resolve(unsubscribe);
         const subscription = onAbort(signal, () => {
           resolve();
-          // At once if possible: later callbacks are not for this source.
+          // At once if possible: this source ignores later callbacks.
           const ended = new Promise((done) =>
             done(typeof unsubscribe === "function" ? unsubscribe() : subscribed.then(end)),
           );

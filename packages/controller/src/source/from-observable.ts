@@ -2,7 +2,7 @@ import { onAbort } from "@holdfast/clock";
 import { requireMethods } from "@holdfast/clock/internal";
 import type { Source } from "./source.ts";
 
-/** The part of an observable that {@link fromObservable} uses. Observables of rxjs have it. */
+/** The part of an observable that {@link fromObservable} uses. Observables of rxjs satisfy it. */
 export interface Subscribable<Event> {
   /** Begins to call the observer. */
   readonly subscribe: (observer: {

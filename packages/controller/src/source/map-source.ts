@@ -2,9 +2,9 @@ import { requireFunction } from "@holdfast/clock/internal";
 import type { Source } from "./source.ts";
 
 /**
- * A source that replaces each event by the items that `targetsOf` returns: the owner of a thing, every user
- * of a setting, or none. If `targetsOf` throws, the event is lost and the error is reported; the source
- * continues.
+ * A source that replaces each event with the items that `targetsOf` returns: the owner of an object,
+ * every user of a setting, or none. If `targetsOf` throws, the event is lost and the error is reported;
+ * the source continues.
  *
  * @param source - source of the events
  * @param targetsOf - the items to enqueue for an event

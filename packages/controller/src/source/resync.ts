@@ -44,8 +44,8 @@ export interface ResyncOptions<Item> {
 }
 
 /**
- * A source that enqueues all items at the start and once per period. So a change whose event was lost is
- * still seen. Its name, and the reason of its items, is `"resync"`.
+ * A source that enqueues all items at the start and once per period, so changes with lost events are
+ * still found. Its name, and the reason of its items, is `"resync"`.
  *
  * @param options - see {@link ResyncOptions}
  * @returns the source

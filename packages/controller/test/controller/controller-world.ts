@@ -11,7 +11,7 @@ import {
   silentLogger,
   TerminalError,
 } from "@holdfast/controller";
-import { seededRandom } from "@holdfast/wait";
+import { isTimeoutError, seededRandom } from "@holdfast/wait";
 
 // One whole controller and a world around it, drawn from a seed. What must hold, whatever happens:
 // - no key is worked on by two at once
@@ -82,6 +82,8 @@ export class ControllerWorld {
   #version = 0;
   #emit: (key: string) => void = () => {};
   #hasStopped = false;
+  #isOver = false;
+  #interrupted = 0;
 
   constructor(seed: number) {
     const random = seededRandom(seed);
@@ -104,13 +106,12 @@ export class ControllerWorld {
     this.#stop.abort(new Error("the end"));
     this.#hasStopped = true;
     this.#event();
-    let isOver = false;
     void running.then(() => {
-      isOver = true;
+      this.#isOver = true;
       this.#compareRunning();
     });
     await clock.step(10_000, { turns: 0 });
-    if (!isOver) this.#fault("the drain takes longer than grace and abortGrace");
+    if (!this.#isOver) this.#fault("the drain takes longer than grace and abortGrace");
     this.#check();
     return { ...this.#report, reconciles: this.#sums.reconciles };
   }
@@ -221,7 +222,11 @@ export class ControllerWorld {
       if (result !== undefined) this.#unseen.set(key, ++this.#version);
       return result;
     } catch (error) {
-      if (!isTerminalError(error)) this.#unseen.set(key, ++this.#version);
+      if (!isTerminalError(error)) {
+        this.#unseen.set(key, ++this.#version);
+        const isStopped = signal.aborted && !isTimeoutError(signal.reason);
+        if (isStopped && !this.#isOver) this.#interrupted++;
+      }
       throw error;
     } finally {
       this.#trace(end, key);
@@ -276,8 +281,11 @@ export class ControllerWorld {
       ...drain.delayed.map(({ key }) => key),
     ]);
     for (const key of this.#unseen.keys()) if (!left.has(key)) this.#fault(`${key} is lost`);
-    if (drain.finished !== (drain.running.length + drain.queued.length === 0))
-      this.#fault("finished, and something is left");
+    const unfinished = drain.running.length + drain.queued.length + this.#interrupted;
+    if (drain.finished && unfinished > 0) this.#fault("finished, and something is left");
+    // A key that was taken and did not begin is reported with the rest 0 as well.
+    const mayBeGivenBack = drain.delayed.some(({ after }) => after === 0);
+    if (!drain.finished && unfinished === 0 && !mayBeGivenBack) this.#fault("nothing is left");
     if (workers.busy !== 0 || this.#sums.busy !== 0) this.#fault(`${this.#sums.busy} are busy`);
     // What is running and will have to run again waits already, for the metrics.
     if (this.#sums.waiting !== drain.queued.length) this.#fault(`depth ${this.#sums.waiting}`);

@@ -23,7 +23,7 @@ it.each([11_796])("holds in world %i, which once had a fault", async (seed) => {
   expect((await new ControllerWorld(seed).run()).faults).toEqual([]);
 });
 
-it("comes to the same for the same seed", async () => {
+it("gives the same result for the same seed", async () => {
   for (let seed = first; seed < first + 20; seed++) {
     const once = await new ControllerWorld(seed).run();
     expect(await new ControllerWorld(seed).run()).toEqual(once);

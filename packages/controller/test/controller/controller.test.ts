@@ -100,7 +100,7 @@ async function end({
 }
 
 describe("a reconcile", () => {
-  it("that returns is forgotten, that fails comes back with the limiter's delays", async () => {
+  it("forgets a key after success, and retries it with the limiter's delays after failures", async () => {
     let failures = 3;
     const { clock, stop, controller, run, since } = setUp({
       reconcile: () => {
@@ -126,7 +126,7 @@ describe("a reconcile", () => {
     await end({ clock, stop, running });
   });
 
-  it("comes back when its result or its error says so", async () => {
+  it("runs again when its result or its error asks for it", async () => {
     const answers: (() => { requeueAfter: number } | undefined)[] = [
       () => ({ requeueAfter: 100 }),
       () => {
@@ -153,7 +153,7 @@ describe("a reconcile", () => {
     await end({ clock, stop, running });
   });
 
-  it("is asked by a request that can be copied, but for the signal", async () => {
+  it("receives a request that can be copied, except for the signal", async () => {
     const copies: unknown[] = [];
     const clock = new FakeClock();
     const stop = new AbortController();
@@ -170,7 +170,7 @@ describe("a reconcile", () => {
     await end({ clock, stop, running });
   });
 
-  it("begins after the code that calls run, so that it may end its controller", async () => {
+  it("begins after the code that calls run, so it may stop its controller", async () => {
     const { clock, stop, controller, run, since } = setUp({
       workers: 2,
       reconcile: () => stop.abort(),
@@ -189,7 +189,7 @@ describe("a reconcile", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("that asks for itself at once leaves the event loop its turns", async () => {
+  it("that requeues itself at once lets the event loop turn", async () => {
     const { clock, stop, controller, run, since } = setUp({
       reconcile: () => ({ requeueAfter: 0 }),
     });
@@ -250,7 +250,7 @@ describe("a reconcile", () => {
     },
   );
 
-  it("is given up after maxRetries, and starts afresh afterwards", async () => {
+  it("is given up after maxRetries, and counts from 1 afterwards", async () => {
     const error = new Error("broken");
     const gaveUp: unknown[] = [];
     const { clock, stop, controller, run, since } = setUp({
@@ -319,7 +319,7 @@ describe("failures", () => {
     await end({ clock, stop, running });
   });
 
-  it("are those of the limiter, also if other code counts some", async () => {
+  it("are those of the limiter, even if other code counts some", async () => {
     const clock = new FakeClock();
     const limiter = new ExponentialLimiter({ clock });
     limiter.when("a");
@@ -340,7 +340,7 @@ describe("failures", () => {
     await end({ clock, stop, running });
   });
 
-  it("with a delay of their own advance the back-off", async () => {
+  it("with their own delay advance the back-off", async () => {
     const { clock, stop, controller, run, since } = setUp({
       reconcile: ({ attempt }) => {
         if (attempt === 1) throw new RetryAfterError(100);
@@ -354,6 +354,53 @@ describe("failures", () => {
       [0, "a", 1, "add"],
       [100, "a", 2, "retry"],
       [110, "a", 3, "retry"],
+    ]);
+    await end({ clock, stop, running });
+  });
+
+  it("that name Infinity leave nothing in the queue, and the next failure is retried", async () => {
+    const { logger, lines } = recorder();
+    const { clock, stop, controller, run, since } = setUp({
+      logger,
+      reconcile: ({ attempt }) => {
+        if (attempt === 1) throw new RetryAfterError(Number.POSITIVE_INFINITY);
+        if (attempt === 2) throw new Error("broken");
+      },
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(1_000);
+    expect(controller.status().queue).toEqual({ size: 0, delayed: 0, inFlight: 0 });
+    controller.add("a");
+    await clock.step(1_000);
+    expect(since()).toEqual([
+      [0, "a", 1, "add"],
+      [1_000, "a", 2, "add"],
+      [1_010, "a", 3, "retry"],
+    ]);
+    expect(lines.slice(1).map(([level, message]) => `${level}: ${message}`)).toEqual([
+      "error: reconcile failed; key not retried",
+      "warn: reconcile failed; key retried after delay",
+    ]);
+    await end({ clock, stop, running });
+  });
+
+  it("that name Infinity do not hold back an event that came meanwhile", async () => {
+    const { clock, stop, controller, run, since } = setUp({
+      reconcile: async ({ attempt }) => {
+        if (attempt > 1) return;
+        await clock.sleep(10);
+        throw new RetryAfterError(Number.POSITIVE_INFINITY);
+      },
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(5);
+    controller.add("a");
+    await clock.step(1_000);
+    expect(since()).toEqual([
+      [0, "a", 1, "add"],
+      [10, "a", 2, "add"],
     ]);
     await end({ clock, stop, running });
   });
@@ -378,7 +425,7 @@ describe("failures", () => {
 });
 
 describe("a timeout", () => {
-  it("aborts the signal, and the key comes back", async () => {
+  it("aborts the signal, and the key is retried", async () => {
     const reasons: unknown[] = [];
     const { clock, stop, controller, run, since } = setUp({
       timeout: 50,
@@ -441,7 +488,7 @@ describe("a timeout", () => {
     await end({ clock, stop, running });
   });
 
-  it("is aborted in time for a signal that is looked at late", async () => {
+  it("aborts on time a signal that is read late", async () => {
     let late: readonly AbortSignal[] = [];
     let settle = (): void => {};
     const { clock, stop, controller, run } = setUp({
@@ -516,6 +563,54 @@ describe("stopping", () => {
     expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
   });
 
+  it("has not finished if it interrupted a reconcile that obeyed", async () => {
+    const { logger, lines } = recorder();
+    const { clock, stop, controller, run } = setUp({
+      ...{ grace: 100, logger },
+      reconcile: ({ signal }) => clock.sleep(1_000, { signal }),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(0);
+    stop.abort("enough");
+    await clock.step(100);
+    await running;
+    expect(controller.status().drain).toEqual({
+      finished: false,
+      running: [],
+      queued: [],
+      delayed: [{ key: "a", item: "a", after: 0 }],
+    });
+    expect(lines.at(-1)?.slice(0, 2)).toEqual(["error", "controller stopped with unfinished work"]);
+  });
+
+  it("has not finished if a key was taken and did not begin", async () => {
+    const { clock, stop, controller, run, since } = setUp();
+    const running = run();
+    await clock.step(0);
+    controller.add("a");
+    queueMicrotask(() => controller.pause());
+    await clock.step(0);
+    await end({ clock, stop, running });
+    expect(since()).toEqual([]);
+    expect(controller.status().drain).toMatchObject({ finished: false, delayed: [{ key: "a" }] });
+  });
+
+  it("has finished if a reconcile returned after the abort of its signal", async () => {
+    const { clock, stop, controller, run } = setUp({
+      grace: 100,
+      reconcile: () => clock.sleep(1_000),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(0);
+    stop.abort();
+    await clock.step(1_000);
+    await running;
+    const drain = { finished: true, running: [], queued: [], delayed: [] };
+    expect(controller.status().drain).toEqual(drain);
+  });
+
   it("runs a stuck key once more if it settles in time", async () => {
     let settle = (): void => {};
     const { clock, stop, controller, run, since } = setUp({
@@ -540,7 +635,7 @@ describe("stopping", () => {
     expect(controller.status().drain?.finished).toBe(true);
   });
 
-  it("runs nothing for a signal that has aborted", async () => {
+  it("runs nothing if the signal is already aborted", async () => {
     const { clock, stop, controller, run, since } = setUp();
     controller.add("a");
     stop.abort();
@@ -550,7 +645,7 @@ describe("stopping", () => {
     expect(controller.status().drain?.queued).toEqual(["a"]);
   });
 
-  it("keeps nothing that is added after the end, also not for later", async () => {
+  it("ignores items added after the end, delayed ones too", async () => {
     const { clock, stop, controller, run } = setUp();
     const running = run();
     await end({ clock, stop, running });
@@ -559,7 +654,7 @@ describe("stopping", () => {
     expect(controller.status().queue).toEqual({ size: 0, delayed: 0, inFlight: 0 });
   });
 
-  it("begins with a disposal, so that a run in the same moment comes too late", async () => {
+  it("begins with the disposal: a run right after it is rejected", async () => {
     const { clock, controller, run, since } = setUp();
     controller.add("a");
     const disposals = [controller[Symbol.asyncDispose](), controller[Symbol.asyncDispose]()];
@@ -571,7 +666,7 @@ describe("stopping", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("happens at disposal, also before a run, and a run comes once", async () => {
+  it("happens at disposal, even before a run, and a controller runs once", async () => {
     const { clock, controller, run } = setUp();
     const running = run();
     await expect(run()).rejects.toThrow(`controller "test" has already run; create a new one`);
@@ -589,7 +684,7 @@ describe("stopping", () => {
 });
 
 describe("pausing", () => {
-  it("starts no key until it is resumed, also no key handed out at that moment", async () => {
+  it("starts no key until it is resumed, not even one taken at that moment", async () => {
     const { clock, stop, controller, run, since } = setUp();
     const running = run();
     await clock.step(0);
@@ -634,7 +729,7 @@ describe("pausing", () => {
     expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
   });
 
-  it("gives back the latest item of a key handed out at that moment", async () => {
+  it("puts back the latest item of a key taken at that moment", async () => {
     const { clock, stop, controller } = setUpVersions({ reconcile: () => undefined });
     const running = controller.run(stop.signal);
     await clock.step(0);
@@ -728,7 +823,7 @@ describe("errors of user code", () => {
       }),
     ],
     [
-      "a delay that is no number",
+      "a delay that is not a number",
       () =>
         Promise.reject(
           Object.assign(new Error("odd"), { code: new RetryAfterError(0).code, after: Number.NaN }),
@@ -753,7 +848,7 @@ describe("errors of user code", () => {
   });
 
   it.each([Number.NaN, 1.1, -0.1, "an error"])(
-    "ends no source: a random that draws %s costs it its jitter",
+    "ends no source: a random that returns %s only removes its jitter",
     async (drawn) => {
       const { logger, lines } = recorder();
       const starts: number[] = [];
@@ -799,7 +894,7 @@ describe("errors of user code", () => {
     };
     expect(lastError).toEqual({
       key: "a",
-      message: "an error that cannot be shown",
+      message: "an error without a readable message",
       at: clock.now(),
     });
     await end({ clock, stop, running });

@@ -57,7 +57,7 @@ function replica(
 }
 
 describe("two replicas with an elector and a controller", () => {
-  it("never work at once during a drain of 18 s on a lease of 15 s", async () => {
+  it("never work at the same time during a drain of 18 s on a lease of 15 s", async () => {
     const [stopA, stopB] = [new AbortController(), new AbortController()];
     const runA = replica("a", new RecordingLock(shared)).run(stopA.signal);
     await clock.step(500);
@@ -79,7 +79,7 @@ describe("two replicas with an elector and a controller", () => {
   it.each([
     ["refuses", refuse],
     ["hangs", hang],
-  ])("never work at once while the lock of the one that drains %s", async (_, fault) => {
+  ])("never work at the same time while the lock of the draining one %s", async (_, fault) => {
     const [stopA, stopB] = [new AbortController(), new AbortController()];
     const lock = new RecordingLock(shared);
     const runA = replica("a", lock).run(stopA.signal);

@@ -148,14 +148,14 @@ describe("an unreadable value", () => {
   });
 
   it.each([Number.NaN, "10", undefined])(
-    "is the delay of a retry-after error that is %s: the limiter says when",
+    "as the delay of a RetryAfterError (%s) leaves the delay to the limiter",
     (after) => {
       const error = Object.assign(new Error("odd"), { code: later.code, after });
       expect(outcomeOf(threw(error), undefined)).toEqual(retry(error));
     },
   );
 
-  it("is the delay of a retry-after error that throws: the limiter says when", () => {
+  it("as a throwing delay of a RetryAfterError leaves the delay to the limiter", () => {
     const error = unreadable("after", Object.assign(new Error("odd"), { code: later.code }));
     expect(outcomeOf(threw(error), undefined)).toEqual(retry(error));
   });

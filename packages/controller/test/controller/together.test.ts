@@ -12,7 +12,7 @@ import { Registry } from "prom-client";
 import { Subject } from "rxjs";
 import { expect, it } from "vitest";
 
-it("works off a stream for as long as it leads, tells Prometheus, and leaves nothing", async () => {
+it("processes a stream while it leads, reports to Prometheus, and leaves nothing behind", async () => {
   const clock = new FakeClock();
   const register = new Registry();
   const metrics = new PrometheusMetrics({ register });
@@ -71,7 +71,7 @@ it("works off a stream for as long as it leads, tells Prometheus, and leaves not
   expect([changes.observed, clock.waiters()]).toEqual([false, 0]);
 });
 
-it("takes a controller as a part of a program, as it is", async () => {
+it("accepts a controller as a runnable without an adapter", async () => {
   const clock = new FakeClock();
   const seen: string[] = [];
   const controller = new Controller({

@@ -16,12 +16,9 @@ function elector(options: Partial<LeaderElectorOptions>): LeaderElector {
 
 describe("options (TestLeaderElectionConfigValidation)", () => {
   it.each<[object, Error]>([
-    [{ name: "" }, new RangeError('options.name must be a string that is not empty, got ""')],
+    [{ name: "" }, new RangeError('options.name must be a non-empty string, got ""')],
     [{ lock: {} }, new TypeError("options.lock must have a method get(), got [object Object]")],
-    [
-      { identity: "" },
-      new RangeError('options.identity must be a string that is not empty, got ""'),
-    ],
+    [{ identity: "" }, new RangeError('options.identity must be a non-empty string, got ""')],
     [{ identity: 5 }, new TypeError("options.identity must be a string, got 5")],
     [{ lead: 5 }, new TypeError("options.lead must be a function, got 5")],
     [{ retryPeriod: 0 }, new RangeError("options.retryPeriod must be a number above 0, got 0")],
@@ -81,12 +78,12 @@ describe("options (TestLeaderElectionConfigValidation)", () => {
   it.each<[unknown, Error]>([
     [null, new TypeError("options must be an object, got null")],
     [{ ref: "no" }, new TypeError('options.ref must be true or false, got "no"')],
-  ])("refuses the run options %o, by a rejection", async (options, error) => {
+  ])("rejects the run options %o", async (options, error) => {
     const { signal } = new AbortController();
     await expect(elector({}).run(signal, options as never)).rejects.toThrow(error);
   });
 
-  it("refuses a signal that is none, by a rejection", async () => {
+  it("rejects a value that is not a signal", async () => {
     await expect(elector({}).run(5 as never)).rejects.toThrow(
       new TypeError("signal must be an AbortSignal, got 5"),
     );

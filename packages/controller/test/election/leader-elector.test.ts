@@ -140,7 +140,7 @@ describe("becoming leader (TestTryAcquireOrRenewLeases)", () => {
     await stopped(run);
   });
 
-  it("is not misled by a wall clock that jumps", async () => {
+  it("ignores jumps of the wall clock", async () => {
     await write("bing", 0);
     const run = elector().run(stop.signal);
     clock.setSystemTime(clock.now() + 1e9);
@@ -174,7 +174,7 @@ describe("becoming leader (TestTryAcquireOrRenewLeases)", () => {
     await stopped(run);
   });
 
-  it("does not lead by a grant that came too late, after a pause, but by a new one", async () => {
+  it("does not lead on a grant that arrived late after a pause, but on a new one", async () => {
     const jumping = new JumpingClock();
     lock.failNext(serve, async (request) => {
       const reply = await request();
@@ -189,7 +189,7 @@ describe("becoming leader (TestTryAcquireOrRenewLeases)", () => {
     await stopped(run);
   });
 
-  it("leaves a record alone that is gone before its lease is over", async () => {
+  it("respects the lease of a record that was removed", async () => {
     await write("bing", 7);
     const run = elector().run(stop.signal);
     await clock.step(1_000);
@@ -231,7 +231,7 @@ describe("staying leader", () => {
     await stopped(run);
   });
 
-  it("steps down before its namesake", async () => {
+  it("steps down when it sees another process with its identity", async () => {
     const run = elector().run(stop.signal);
     await clock.step(3_000);
     await write("baz", 1);
@@ -297,7 +297,7 @@ describe("staying leader", () => {
     await stopped(run);
   });
 
-  it("gets over lost replies and a record that was removed", async () => {
+  it("survives lost replies and a removed record", async () => {
     const run = elector().run(stop.signal);
     await clock.step(1_000);
     lock.failNext(loseReply);
@@ -324,7 +324,7 @@ describe("staying leader", () => {
     await stopped(run);
   });
 
-  it("knows after a pause that it leads no more, before anything else runs", async () => {
+  it("knows after a pause that it no longer leads, before anything else runs", async () => {
     const jumping = new JumpingClock();
     const baz = elector({ clock: jumping });
     const run = baz.run(stop.signal);
@@ -337,7 +337,7 @@ describe("staying leader", () => {
     await stopped(run);
   });
 
-  it("writes when it became leader, and when it renewed", async () => {
+  it("records when it became leader, and when it renewed", async () => {
     const run = elector().run(stop.signal);
     const begin = clock.now();
     await clock.step(4_000);
@@ -350,7 +350,7 @@ describe("staying leader", () => {
     await stopped(run);
   });
 
-  it("does not begin again when a renewal comes just after the end", async () => {
+  it("does not begin again when a renewal arrives just after the end", async () => {
     const baz = elector();
     const run = baz.run(stop.signal);
     await clock.step(1_000);
@@ -385,7 +385,7 @@ describe("staying leader", () => {
   });
 });
 
-describe("giving the lease back", () => {
+describe("releasing the lease", () => {
   it("waits for the work first (kubernetes/client-go#728)", async () => {
     const baz = elector({
       lead: async ({ signal }) => {
@@ -445,7 +445,7 @@ describe("giving the lease back", () => {
     ["update", []],
     ["get", [() => Promise.reject(new LockConflictError("recording"))]],
   ])(
-    "does so though a renewal hangs in its %s (TestReleaseOnCancellation_Leases)",
+    "succeeds although a renewal hangs in its %s (TestReleaseOnCancellation_Leases)",
     async (_, faults) => {
       const run = elector().run(stop.signal);
       await clock.step(1_000);
@@ -494,7 +494,7 @@ describe("giving the lease back", () => {
     await stopped(run);
   });
 
-  it("does so if it was stopped while it became leader, and never leads", async () => {
+  it("happens if it is stopped while it becomes leader; it never leads", async () => {
     lock.failNext(serve, loseReply);
     const run = elector().run(stop.signal);
     await clock.step(0);
@@ -506,7 +506,7 @@ describe("giving the lease back", () => {
   it.each<{ name: string; before: [string, number] | undefined; after: unknown[] }>([
     { name: "first record", before: undefined, after: ["", 0] },
     { name: "takeover", before: ["", 4], after: ["", 5] },
-  ])("waits for a $name that is still on its way, and does so then", async ({ before, after }) => {
+  ])("waits for a pending $name, and then releases", async ({ before, after }) => {
     if (before !== undefined) await write(...before);
     lock.failNext(serve, async (request) => {
       await clock.sleep(100);
@@ -534,7 +534,7 @@ describe("giving the lease back", () => {
     await stopped(run);
   });
 
-  it("does not wait for a write that comes too late in any case", async () => {
+  it("does not wait for a write that would be too late anyway", async () => {
     lock.failNext(serve, hang);
     const run = elector().run(stop.signal);
     await clock.step(50);
@@ -552,7 +552,7 @@ describe("giving the lease back", () => {
   });
 });
 
-describe("ending a term without a need", () => {
+describe("ending a term voluntarily", () => {
   it("hands over when it resigns, and rests for one lease", async () => {
     const baz = elector();
     const run = baz.run(stop.signal);
@@ -613,7 +613,7 @@ describe("ending a term without a need", () => {
     await stopped(run);
   });
 
-  it("runs for one term if told so, and can run again", async () => {
+  it("runs for one term with once, and can run again", async () => {
     const baz = elector({ once: true, lead: ({ token }) => note(`works ${token}`) });
     await baz.run(stop.signal);
     await baz.run(stop.signal);
@@ -630,7 +630,7 @@ describe("ending a term without a need", () => {
 });
 
 describe("errors", () => {
-  it("of the work end the run, after the lease is given back", async () => {
+  it("of the work end the run, after the lease is released", async () => {
     const error = new Error("broken");
     const baz = elector({ lead: () => Promise.reject(error) });
     await expect(baz.run(stop.signal)).rejects.toBe(error);
@@ -638,7 +638,7 @@ describe("errors", () => {
     await expect(baz.run(stop.signal)).rejects.toBe(error);
   });
 
-  it("of the work go to onError, and the elector rests and goes on", async () => {
+  it("of the work go to onError, and the elector rests and continues", async () => {
     const errors: unknown[] = [];
     const lead = (): never => {
       note("leads");
@@ -662,13 +662,13 @@ describe("errors", () => {
       name: "an AbortError around it, as Node's own functions do",
       lead: ({ signal }) => once(new EventEmitter(), "never", { signal }),
     },
-  ])("that are only the stop are none: $name", async ({ lead }) => {
+  ])("that only propagate the stop are ignored: $name", async ({ lead }) => {
     const run = elector({ lead }).run(stop.signal);
     await clock.step(1_000);
     await stopped(run);
   });
 
-  it("that are only the end of a term are none: it campaigns again", async () => {
+  it("that only propagate the end of a term are ignored: it campaigns again", async () => {
     const lead = async (leadership: Leadership): Promise<void> => {
       note(`leads ${leadership.token}`);
       await once(new EventEmitter(), "never", { signal: leadership.signal });
@@ -686,7 +686,7 @@ describe("errors", () => {
     await stopped(run);
   });
 
-  it("that only look like the stop end the run while the term lasts", async () => {
+  it("that resemble the stop end the run while the term lasts", async () => {
     const error = new DOMException("not mine", "AbortError");
     const run = elector({ lead: () => Promise.reject(error) }).run(stop.signal);
     await expect(run).rejects.toBe(error);
@@ -707,7 +707,7 @@ describe("errors", () => {
     ]);
   });
 
-  it("of an onNewLeader that is async go to onError, and the elector goes on", async () => {
+  it("of an async onNewLeader go to onError, and the elector continues", async () => {
     const error = new Error("hook");
     const errors: unknown[] = [];
     const onNewLeader = (): Promise<never> => Promise.reject(error);
@@ -726,7 +726,7 @@ describe("errors", () => {
     expect([clock.waiters(), await stored()]).toEqual([0, ["", 0]]);
   });
 
-  it("of the lock are retried, told, and shown until it answers", async () => {
+  it("of the lock are retried, reported, and shown until it responds", async () => {
     const errors: unknown[] = [];
     const baz = elector({ onError: (error) => errors.push(error) });
     lock.failNext(refuse, hang);
@@ -750,7 +750,7 @@ describe("errors", () => {
   });
 });
 
-describe("a lock that resolves to something else than a record", () => {
+describe("a lock that resolves to a value other than a record", () => {
   const record = { holder: "baz", leaseDuration: 15_000, acquiredAt: 0, renewedAt: 0 };
   const answers: [string, unknown][] = [
     ["undefined", undefined],
@@ -873,7 +873,7 @@ describe("a lock that resolves to something else than a record", () => {
 });
 
 describe("the observed leader", () => {
-  it("tells each new leader, in order", async () => {
+  it("is reported at each change, in order", async () => {
     const leaders: unknown[] = [];
     await write("bing", 0);
     const baz = elector({ onNewLeader: (leader) => leaders.push(leader) });

@@ -40,7 +40,7 @@ describe("the decision of baz for a record", () => {
     },
     { name: "steps down where nobody holds it", holder: "", token: 0, decision: "stepDown" },
     {
-      name: "steps down before its namesake",
+      name: "steps down when it sees another process with its identity",
       holder: "baz",
       transitions: 1,
       token: 0,

@@ -44,7 +44,7 @@ describe("FileLock", () => {
     expect(readdirSync(directory).sort()).toEqual([...others, "4.json", "5.json"].sort());
   });
 
-  it("does not take the name of a version that is long past for the latest", async () => {
+  it("ignores the file name of an outdated version", async () => {
     // A process reads version 1 and sleeps, while others go on to version 5 and remove 2.
     const lock = new FileLock(directory);
     const { version } = await lock.create(record, signal);
@@ -57,7 +57,7 @@ describe("FileLock", () => {
   });
 
   it.each(["removed", "renamed"])(
-    "has no version of before in a directory that was %s",
+    "repeats no earlier version in a directory that was %s",
     async (how) => {
       const path = join(directory, "lock");
       const lock = new FileLock(path);
@@ -74,7 +74,7 @@ describe("FileLock", () => {
     },
   );
 
-  it("goes on from a file without an id, as earlier releases wrote it", async () => {
+  it("continues from a file without an id, as written by earlier releases", async () => {
     writeFileSync(join(directory, "7.json"), JSON.stringify(record));
     const lock = new FileLock(directory);
     expect(await lock.get(signal)).toEqual({ record, version: "7" });
@@ -96,7 +96,7 @@ describe("FileLock", () => {
   });
 
   it.each(["", "{", "null", "[]", '"a"', '{"holder":"a"}', '{"holder":1,"leaseDuration":1}'])(
-    "does not take a file that holds %j for a record",
+    "does not accept a file with %j as a record",
     async (text) => {
       const file = join(directory, "1.json");
       writeFileSync(file, text);
@@ -116,13 +116,13 @@ describe("FileLock", () => {
     expect(errors).toEqual([expect.objectContaining(failed), expect.objectContaining(failed)]);
   });
 
-  it("says where it is", () => {
+  it("describes its place", () => {
     expect(new FileLock("/run/leader").description).toBe("file /run/leader");
   });
 
   it.each([
     [1, new TypeError("directory must be a string, got 1")],
-    ["", new RangeError('directory must be a string that is not empty, got ""')],
+    ["", new RangeError('directory must be a non-empty string, got ""')],
   ])("refuses %j", (path, error) => {
     expect(() => new FileLock(path as string)).toThrow(error);
   });

@@ -320,7 +320,7 @@ describe("errors of the lock without onError", () => {
     expect(lines.slice(4)).toEqual([["info", "lease released", facts]]);
   });
 
-  it("are not logged if onError takes them, a lost lease is", async () => {
+  it("are not logged with onError, except a lost lease", async () => {
     const { lines, logger } = recordingLogger();
     const lock = new RecordingLock(shared);
     const errors: unknown[] = [];
@@ -357,7 +357,7 @@ describe("errors of the lock without onError", () => {
   });
 });
 
-it("finds two at work where there are two", () => {
+it("detects two leaders", () => {
   const piece = (worker: string, event: "begin" | "end", key: string) => ({ worker, event, key });
   const ofA = [piece("a", "begin", "1"), piece("a", "begin", "2"), piece("a", "end", "1")];
   expect(overlapsIn(ofA)).toEqual([]);

@@ -52,7 +52,7 @@ describe("events between two steps of a file lock", () => {
     if (!isConflict) expect(error).toMatchObject({ code });
   });
 
-  it("the process sleeps while others go on, and takes a name that is free again", async () => {
+  it("the process sleeps while others continue, and takes a name that became free", async () => {
     const lock = new FileLock(directory);
     const first = await lock.create(record, signal);
     const file = join(directory, "1.json");
@@ -78,7 +78,7 @@ describe("events between two steps of a file lock", () => {
     expect(readdirSync(directory).sort()).toEqual(["4.json", "5.json"]);
   });
 
-  it("another directory takes the place of its own", async () => {
+  it("another directory replaces its own", async () => {
     const lock = new FileLock(directory);
     const { version } = await lock.create(record, signal);
     link.mockImplementationOnce(async (draft, file) => {
@@ -160,7 +160,7 @@ describe("a file lock", () => {
     expect(await lock.get(signal)).toEqual(first);
   });
 
-  it("leaves a file alone whose number is too large for a version", async () => {
+  it("ignores a file whose number is too large for a version", async () => {
     const stray = "99999999999999999999.json";
     writeFileSync(join(directory, stray), "");
     const lock = new FileLock(directory);
@@ -171,7 +171,7 @@ describe("a file lock", () => {
     expect(readdirSync(directory)).toContain(stray);
   });
 
-  it("rejects with the error of a link to nowhere, after a second look", async () => {
+  it("rejects with the error of a dangling link, after a second look", async () => {
     symlinkSync(join(directory, "nowhere"), join(directory, "5.json"));
     readdir.mockClear();
     const error = await errorOf(new FileLock(directory).get(AbortSignal.timeout(5_000)));

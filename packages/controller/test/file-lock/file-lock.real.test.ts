@@ -131,7 +131,7 @@ it(`one of three processes leads on a file lock, through ${KILLS} times kill -9`
   if (process.env["KILLS"]) console.log({ KILLS, beats: beats.length, longest: Math.max(...gaps) });
 });
 
-it("finds two leaders where there are two", () => {
+it("detects two leaders", () => {
   const alone = [1, 2, 3].map((at) => ({ token: 0, at, pid: 1 }));
   expect(faultsOf(alone)).toEqual([]);
   expect(faultsOf([...alone, { token: 1, at: 2.5, pid: 2 }])).toEqual([

@@ -101,7 +101,7 @@ describe("acquire", () => {
     ]);
   });
 
-  it("gives back reservations that end one after the other, from the last", async () => {
+  it("returns reservations that end one after the other, from the last", async () => {
     const { clock, ended, acquire } = setUp({ qps: 10, burst: 1 });
     const stops = [new AbortController(), new AbortController(), new AbortController()];
     acquire("a");
@@ -116,7 +116,7 @@ describe("acquire", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("keeps the times of calls behind an aborted one, as Go does", async () => {
+  it("keeps the times of calls behind an aborted one, like Go", async () => {
     const { clock, ended, acquire } = setUp({ qps: 10, burst: 1 });
     const stop = new AbortController();
     acquire("a");

@@ -26,3 +26,13 @@ it("keeps a record that counts through every sweep", async () => {
   expect([records.failures("old"), records.failures("0")]).toEqual([1, 0]);
   expect(records.fail("old", () => 0, undefined)).toBe(1);
 });
+
+it("forgets a failure that waits for an event after the expiry", async () => {
+  const clock = new FakeClock();
+  const records = new FailureRecords(clock, 1_000);
+  records.fail("a", () => 0, Number.POSITIVE_INFINITY);
+  await clock.step(1_000);
+  expect(records.failures("a")).toBe(1);
+  await clock.step(1);
+  expect(records.failures("a")).toBe(0);
+});

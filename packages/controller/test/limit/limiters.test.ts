@@ -156,7 +156,7 @@ describe("a failure before its back-off is over", () => {
     expect(limiter.requeues("b")).toBe(2);
   });
 
-  it("is counted anew once the key is forgotten", () => {
+  it("counts again once the key is forgotten", () => {
     for (const limiter of [
       new ExponentialLimiter({ duration: 100, clock }),
       new FastSlowLimiter({ fast: 100, slow: 200, maxFast: 1, clock }),
@@ -168,7 +168,7 @@ describe("a failure before its back-off is over", () => {
     }
   });
 
-  it("takes a token anew once it is forgotten", () => {
+  it("takes a token again once it is forgotten", () => {
     const limiter = new TokenBucketLimiter({ qps: 10, burst: 1, clock });
     limiter.when("a");
     limiter.when("b");
@@ -177,7 +177,7 @@ describe("a failure before its back-off is over", () => {
   });
 });
 
-describe("a failure with a delay of its own", () => {
+describe("a failure with its own delay", () => {
   const limiters = () => {
     const exponential = new ExponentialLimiter({ duration: 100, clock });
     return [
@@ -236,6 +236,18 @@ describe("a failure with a delay of its own", () => {
     limiter.when("a", 0);
     expect([short.requeues("a"), long.requeues("a")]).toEqual([3, 3]);
   });
+
+  it.each(limiters())(
+    "is no back-off if it is Infinity: the next failure counts: $name",
+    async ({ limiter, third }) => {
+      limiter.when("a", 100);
+      await clock.step(50);
+      const never = Number.POSITIVE_INFINITY;
+      expect([limiter.when("a", never), limiter.requeues("a")]).toEqual([never, 1]);
+      expect([limiter.when("a", never), limiter.requeues("a")]).toEqual([never, 2]);
+      expect([limiter.when("a"), limiter.requeues("a")]).toEqual([third, 3]);
+    },
+  );
 
   it.each(limiters())("that is negative means 0: $name", ({ limiter }) => {
     expect([limiter.when("a", -5), limiter.requeues("a")]).toEqual([0, 1]);
@@ -297,7 +309,7 @@ describe("failure records", () => {
 });
 
 describe("a token bucket", () => {
-  it("allows a burst, and then so many a second", async () => {
+  it("allows a burst, and then the given rate", async () => {
     const limiter = new TokenBucketLimiter({ qps: 4, burst: 2, clock });
     const keys = ["a", "b", "c", "d"];
     expect(keys.map((key) => limiter.when(key))).toEqual([0, 0, 250, 500]);
@@ -305,7 +317,7 @@ describe("a token bucket", () => {
     expect(["e", "f", "g"].map((key) => limiter.when(key))).toEqual([0, 0, 250]);
   });
 
-  it("does not get ever deeper into debt (kubernetes/kubernetes#104554)", async () => {
+  it("limits its debt (kubernetes/kubernetes#104554)", async () => {
     const limiter = new TokenBucketLimiter({ qps: 10, burst: 1, cap: 1_000, clock });
     const delays = Array.from({ length: 10_000 }, (_, i) => limiter.when(`${i}`));
     expect(Math.max(...delays)).toBeLessThanOrEqual(1_000);

@@ -5,7 +5,7 @@ import { TokenBucket } from "../../src/limit/token-bucket.ts";
 const delays = (bucket: TokenBucket, count: number): number[] =>
   Array.from({ length: count }, () => bucket.reserve().delay);
 
-it("gives no token back whose time has passed", async () => {
+it("does not return a token whose time has passed", async () => {
   const clock = new FakeClock();
   const bucket = new TokenBucket(clock, 10, 1);
   bucket.reserve();
@@ -15,7 +15,7 @@ it("gives no token back whose time has passed", async () => {
   expect(delays(bucket, 2)).toEqual([75, 175]);
 });
 
-it("gives a token back at the instant at which it may be used", async () => {
+it("returns a token at the instant at which it may be used", async () => {
   const clock = new FakeClock();
   const bucket = new TokenBucket(clock, 10, 1);
   bucket.reserve();
@@ -37,7 +37,7 @@ it("holds no more than its burst after a cancellation", async () => {
   expect(delays(bucket, 3)).toEqual([0, 0, 100]);
 });
 
-it("cuts delays off at the nanosecond, and gives the rest of a token back as Go does", () => {
+it("truncates delays to nanoseconds, and returns the rest of a token like Go", () => {
   const bucket = new TokenBucket(new FakeClock(), 3, 1);
   bucket.reserve();
   const [second, third] = [bucket.reserve(), bucket.reserve()];
@@ -53,7 +53,7 @@ it("takes no token for a reservation that would be too late", () => {
   expect([bucket.reserve(99), bucket.reserve(100)?.delay]).toEqual([undefined, 100]);
 });
 
-it("gives nothing back for a token that a later reservation builds on", () => {
+it("returns nothing of a token that a later reservation depends on", () => {
   const bucket = new TokenBucket(new FakeClock(), 1, 1);
   bucket.reserve();
   const second = bucket.reserve();
@@ -62,7 +62,7 @@ it("gives nothing back for a token that a later reservation builds on", () => {
   expect(delays(bucket, 1)).toEqual([3_000]);
 });
 
-it("gives back the truncated part of a nanosecond if a later reservation builds on the token", () => {
+it("returns the truncated part of a nanosecond if a later reservation depends on the token", () => {
   const bucket = new TokenBucket(new FakeClock(), 3, 1);
   bucket.reserve();
   const second = bucket.reserve();

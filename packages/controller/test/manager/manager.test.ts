@@ -58,7 +58,7 @@ const states = (manager: Manager) => {
 };
 
 describe("a manager", () => {
-  it("starts groups in order, each when the one before is ready, and stops them in reverse", async () => {
+  it("starts groups in order, each when the previous one is ready, and stops them in reverse", async () => {
     const { clock, manager, since, stop } = managerOf([
       ["workers", "w1", { endsAfter: 40 }],
       ["workers", "w2", { endsAfter: 10 }],
@@ -134,7 +134,7 @@ describe("a manager", () => {
     expect([clock.waiters(), abortListeners(signal)]).toEqual([0, 0]);
   });
 
-  it("hands the reason of the stop to the runnables, the same object", async () => {
+  it("passes the reason of the stop to the runnables, the same object", async () => {
     const { clock, manager, stop } = managerOf([]);
     const reasons: unknown[] = [];
     manager.add(noting(clock, reasons));
@@ -160,7 +160,7 @@ describe("a manager", () => {
     expect(states(manager)).toEqual(["stopped", "noting stopped"]);
   });
 
-  it("runs without a signal until it is disposed of", async () => {
+  it("runs without a signal until it is disposed", async () => {
     const { clock, manager, since } = managerOf([["servers", "s", { endsAfter: 5 }]]);
     let hasEnded = false;
     const run = manager.run().then(() => {
@@ -177,7 +177,7 @@ describe("a manager", () => {
     expect([since(), clock.waiters()]).toEqual([[[105, "s ends"]], 0]);
   });
 
-  it("waits for ever where a timeout is Infinity, with no timer of its own", async () => {
+  it("waits for ever with a timeout of Infinity, and arms no timer", async () => {
     const patient = {
       startTimeout: Number.POSITIVE_INFINITY,
       stopTimeout: Number.POSITIVE_INFINITY,
@@ -197,7 +197,7 @@ describe("a manager", () => {
     expect(since().at(-1)).toEqual([2e9, "m ends"]);
   });
 
-  it("that is disposed of before it runs never starts anything, and disposing is harmless twice", async () => {
+  it("starts nothing when disposed before run, and ignores a second disposal", async () => {
     const { manager, since } = managerOf([["servers", "s"]]);
     await manager[Symbol.asyncDispose]();
     await manager[Symbol.asyncDispose]();
@@ -205,7 +205,7 @@ describe("a manager", () => {
     expect(since()).toEqual([]);
   });
 
-  it("does not reject when it is disposed of; `run` does", async () => {
+  it("does not reject when it is disposed; `run` does", async () => {
     const error = new Error("boom");
     const { clock, manager } = managerOf([["servers", "s", { endsAt: 10, error }]]);
     const problems = problemsOf(manager.run());
@@ -214,7 +214,7 @@ describe("a manager", () => {
     expect(await problems).toEqual([['"s" failed', error]]);
   });
 
-  it("runs once, and takes nothing more after that", async () => {
+  it("runs once, and accepts no runnable afterwards", async () => {
     const { clock, manager, stop } = managerOf([["servers", "s"]]);
     const run = manager.run(stop.signal);
     await expect(manager.run()).rejects.toThrow("manager is already starting; create a new one");
@@ -299,7 +299,7 @@ describe("when a runnable of a manager", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("throws instead of rejecting, it fails just the same", async () => {
+  it("throws instead of rejecting, it fails too", async () => {
     const { manager } = managerOf([]);
     manager.add({
       name: "thrower",
@@ -310,7 +310,7 @@ describe("when a runnable of a manager", () => {
     expect(await problemsOf(manager.run())).toEqual([['"thrower" failed', boom]]);
   });
 
-  it("says that it never will be ready, the rest stops", async () => {
+  it("reports that it will never be ready, the rest stops", async () => {
     const { clock, manager, since } = managerOf([["workers", "w"]]);
     const broken: Runnable = {
       ...part("c", clock, []),
@@ -322,7 +322,7 @@ describe("when a runnable of a manager", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("fails while all stop, all errors are collected in the order in which they happened", async () => {
+  it("fails during the stop, all errors are collected in their order", async () => {
     const { clock, manager, stop } = managerOf([["servers", "s", { endsAfter: 28_000 }]]);
     const last = new Error("cannot flush");
     for (const [name, after] of [
@@ -369,7 +369,7 @@ describe("when a runnable of a manager", () => {
     ]);
   });
 
-  it("ends before its turn to stop, nothing is wrong: a child may have got the same Ctrl-C", async () => {
+  it("ends early during a stop, there is no error: a child may have received the same Ctrl-C", async () => {
     const { clock, manager, since, stop } = managerOf([
       ["servers", "s", { endsAt: 105 }],
       ["workers", "w", { endsAfter: 50 }],
@@ -413,7 +413,7 @@ describe("when a runnable of a manager", () => {
 });
 
 describe("a manager does not have the known defects:", () => {
-  it("which runnable did not stop? (controller-runtime#3239)", async () => {
+  it("the runnable that did not stop is not named (controller-runtime#3239)", async () => {
     const { clock, manager, since, stop } = managerOf(
       [
         ["servers", "s"],
@@ -434,7 +434,7 @@ describe("a manager does not have the known defects:", () => {
     expect(states(manager)).toEqual(["stopped", "s stopped", "stuck stopping", "quick stopped"]);
   });
 
-  it("a failure after the time to stop is over is no unhandled rejection", async () => {
+  it("a failure after the stop timeout is an unhandled rejection", async () => {
     const logged: unknown[] = [];
     const logger = {
       debug() {},
@@ -524,7 +524,7 @@ describe("a manager does not have the known defects:", () => {
     );
   });
 
-  it("refuses groups that claim more time than there is", () => {
+  it("refuses groups that claim more than the total time", () => {
     const claims = [20_000, 9_000].map((stopTimeout) => ({ name: `${stopTimeout}`, stopTimeout }));
     expect(() => new Manager({ groups: claims })).toThrow(
       new RangeError(
@@ -595,7 +595,7 @@ describe("a manager does not have the known defects:", () => {
     ]);
   });
 
-  it("the lease is given up while its holder still works (controller-runtime#1132)", async () => {
+  it("the lease is released while its holder still works (controller-runtime#1132)", async () => {
     const { clock, manager, since } = managerOf([
       ["caches", "elector", { endsAt: 100, error: new Error("leadership lost") }],
       ["workers", "leader's work", { endsAfter: 3_000 }],
@@ -721,7 +721,7 @@ describe("the signals of the operating system", () => {
     expect(reasons.map(String)).toEqual(["AbortError: SIGINT arrived"]);
   });
 
-  it("are left alone again after a failure", async () => {
+  it("have no listener left after a failure", async () => {
     const { source, listeners } = fakeProcess();
     const { manager } = managerOf([], { signals: source });
     manager.add({ name: "a", run: () => Promise.reject(new Error("boom")) });
@@ -729,7 +729,7 @@ describe("the signals of the operating system", () => {
     expect(listeners).toEqual([]);
   });
 
-  it("come from `process` as it is", async () => {
+  it("come from `process` without an adapter", async () => {
     const { manager, stop } = managerOf([], { signals: process });
     const before = process.listenerCount("SIGTERM");
     const run = manager.run(stop.signal);

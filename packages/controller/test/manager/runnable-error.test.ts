@@ -14,7 +14,7 @@ it("a RunnableError carries its facts", () => {
   expect(Object.hasOwn(new RunnableError("web", "ended"), "cause")).toBe(false);
 });
 
-it("is known by its code, whichever copy of the package it is from", () => {
+it("is recognised by its code, of any copy of the package", () => {
   const twin = Object.assign(new Error("twin"), { code: "ERR_CONTROLLER_RUNNABLE" });
   expect([new RunnableError("web", "ended"), twin].map(isRunnableError)).toEqual([true, true]);
   const others = [new Error("no"), { code: "ERR_CONTROLLER_RUNNABLE" }, undefined];

@@ -53,7 +53,7 @@ describe("a traced reconcile", () => {
     { what: "nothing", result: undefined },
     { what: "null", result: null },
     { what: "a time that is none", result: { requeueAfter: "soon" } },
-  ])("that returns $what asks for no other run", async ({ result }) => {
+  ])("that returns $what requests no other run", async ({ result }) => {
     const { tracer, spans } = tracing();
     expect(await traced(() => result, { tracer })(request)).toBe(result);
     expect(Object.keys(spans()[0]?.attributes ?? {})).toEqual([
@@ -71,9 +71,9 @@ describe("a traced reconcile", () => {
     {
       what: "what has no text",
       error: Object.create(null),
-      message: "an error that cannot be shown",
+      message: "an error without a readable message",
     },
-  ])("that fails with $what records it and lets it through", async ({ error, message }) => {
+  ])("that fails with $what records the error and rethrows it", async ({ error, message }) => {
     const { tracer, spans } = tracing();
     const fail = (): never => {
       throw error;

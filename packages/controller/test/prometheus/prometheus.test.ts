@@ -24,7 +24,7 @@ function metricsOf() {
 }
 
 describe("the metrics of queues in a registry of prom-client", () => {
-  it("are there before anything has happened, with zeros", async () => {
+  it("exist from the start, with zeros", async () => {
     const { metrics, samples } = metricsOf();
     new WorkQueue({ metrics: metrics.queue("q") });
     const labels = '{name="q",controller="q"}';
@@ -91,7 +91,7 @@ describe("the metrics of queues in a registry of prom-client", () => {
     }
   });
 
-  it("spell the bounds of buckets as Go does, and count in each", async () => {
+  it("spell the bounds of buckets like Go, and count in each", async () => {
     const { register, metrics } = metricsOf();
     const queue = metrics.queue("q");
     for (const seconds of [1e-8, 5e-6, 1e-5, 0.5, 1_000, 1_001]) queue.finished(seconds * 1_000);
@@ -143,7 +143,7 @@ describe("the metrics of queues in a registry of prom-client", () => {
     );
   });
 
-  it("a queue that was made anew shows the depth of the one before", async () => {
+  it("a recreated queue shows the depth of the previous one", async () => {
     const { metrics, samples } = metricsOf();
     const old = new WorkQueue({ metrics: metrics.queue("q") });
     old.add("a");
@@ -173,7 +173,7 @@ describe("the metrics of queues in a registry of prom-client", () => {
 });
 
 describe("the metrics of controllers in a registry of prom-client", () => {
-  it("are there before anything has happened, with zeros", async () => {
+  it("exist from the start, with zeros", async () => {
     const { metrics, samples } = metricsOf();
     metrics.controller("c").maxWorkers(4);
     expect(await samples("controller_runtime")).toEqual([
@@ -257,7 +257,7 @@ describe("the metrics of controllers in a registry of prom-client", () => {
     },
   );
 
-  it("count a timeout that is the last that a key had", async () => {
+  it("count a timeout that ends the retries of a key", async () => {
     const { metrics, samples } = metricsOf();
     const clock = new FakeClock();
     const controller = new Controller({
@@ -364,7 +364,7 @@ describe("a registry of prom-client", () => {
     ]);
   });
 
-  it("describes each metric as client-go and controller-runtime mean it", async () => {
+  it("describes each metric as in client-go and controller-runtime", async () => {
     const { register } = metricsOf();
     expect((await register.getMetricsAsJSON()).map(({ name, help }) => [name, help])).toEqual([
       ["workqueue_adds_total", "Number of adds that the queue has handled"],
@@ -415,14 +415,14 @@ describe("a registry of prom-client", () => {
     ]);
   });
 
-  it("is prom-client's own if none is given", async () => {
+  it("is prom-client's default if none is given", async () => {
     new PrometheusMetrics().queue("q");
     const names = (await globalRegister.getMetricsAsJSON()).map(({ name }) => name);
     globalRegister.clear();
     expect(names).toContain("workqueue_depth");
   });
 
-  it("refuses a second set, as it refuses any name twice", () => {
+  it("refuses a second set, like any duplicate name", () => {
     const { register } = metricsOf();
     expect(() => new PrometheusMetrics({ register })).toThrow("workqueue_adds_total");
   });
@@ -443,10 +443,10 @@ describe("a registry of prom-client", () => {
     {
       what: "an empty name",
       call: () => metricsOf().metrics.queue(""),
-      error: new RangeError('name must be a string that is not empty, got ""'),
+      error: new RangeError('name must be a non-empty string, got ""'),
     },
     {
-      what: "a name that is no string",
+      what: "a name that is not a string",
       call: () =>
         Reflect.apply(metricsOf().metrics.controller, metricsOf().metrics, [1]) as unknown,
       error: new TypeError("name must be a string, got 1"),

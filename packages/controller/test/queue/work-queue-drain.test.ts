@@ -54,7 +54,7 @@ describe("shutting down", () => {
     expect(workItems.map((work) => work?.key)).toEqual(["a", "b", undefined]);
   });
 
-  it("goes on iterating until the keys added again while in flight were handed out", async () => {
+  it("keeps iterating until keys added again while in flight were handed out", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     const keys: string[] = [];
@@ -104,7 +104,7 @@ describe("shutting down", () => {
 });
 
 describe("draining", () => {
-  it("is over at once when nothing is left to do", async () => {
+  it("resolves at once when nothing is left to do", async () => {
     expect(await new WorkQueue().drain()).toEqual(nothing);
   });
 

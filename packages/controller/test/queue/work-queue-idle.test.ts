@@ -103,7 +103,7 @@ describe("idle", () => {
     await expect(queue.idle(AbortSignal.abort("enough"))).rejects.toBe("enough");
   });
 
-  it("ends together with a drain", async () => {
+  it("resolves together with a drain", async () => {
     const { clock, queue, ended, wait } = setUp();
     queue.add("a");
     wait("idle");

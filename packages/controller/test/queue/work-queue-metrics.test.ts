@@ -26,7 +26,7 @@ function recorder() {
 }
 
 describe("the metrics of a queue", () => {
-  it("tell how long a key waited and was worked on, also one added meanwhile", async () => {
+  it("report the waiting and working time of a key, also of one added meanwhile", async () => {
     const clock = new FakeClock();
     const { metrics, seen, since } = recorder();
     const queue = new WorkQueue({ clock, metrics });
@@ -97,7 +97,7 @@ describe("the metrics of a queue", () => {
     expect(depths).toEqual({ 0: 0, 2: -1, 3: 0 });
   });
 
-  it("may call the queue back: its state is final by then", () => {
+  it("may call the queue: its state is final by then", () => {
     const queue: WorkQueue = new WorkQueue({
       metrics: { ...ignored, finished: () => queue.add("next") },
     });

@@ -29,7 +29,7 @@ describe("priorities", () => {
     expect([taken(queue).key, queue.size]).toEqual(["a", 0]);
   });
 
-  it("are not inherited from the hand-out before (kubernetes-sigs/controller-runtime#3157)", () => {
+  it("are not inherited from the previous work item (kubernetes-sigs/controller-runtime#3157)", () => {
     const queue = new WorkQueue();
     queue.add("a", { priority: 5 });
     const first = taken(queue);

@@ -6,7 +6,7 @@ import { collectGarbage } from "../../../../test/collect-garbage.ts";
 import { takeAll, taken } from "./taken.ts";
 
 describe("adding and taking", () => {
-  it("hands each key out once, however often it was added, in the order of the first time", () => {
+  it("hands each key out once, however often it was added, in the order of the first adds", () => {
     const queue = new WorkQueue();
     for (const key of ["a", "b", "a", "c", "b"]) queue.add(key);
     expect(queue.size).toBe(3);
@@ -39,17 +39,17 @@ describe("adding and taking", () => {
   });
 
   it("refuses an object without keyOf, which would never equal another (solo-io/solo-kit#353)", () => {
-    // @ts-expect-error: keyOf is required where items are no strings
+    // @ts-expect-error: keyOf is required where items are not strings
     const queue = new WorkQueue<object>();
     expect(() => queue.add({})).toThrow(
       new TypeError("the key of an item must be a string, got [object Object]"),
     );
-    // @ts-expect-error: keyOf is required where items are no strings
+    // @ts-expect-error: keyOf is required where items are not strings
     expect(() => new WorkQueue<number>({ name: "numbers" }).add(1)).toThrow(TypeError);
     expect(queue.size).toBe(0);
   });
 
-  it("does not end the next hand-out of a key when the one before is done again (kubernetes/kubernetes#79934)", () => {
+  it("ignores a second done of a work item after its key was taken again (kubernetes/kubernetes#79934)", () => {
     const queue = new WorkQueue();
     queue.add("a");
     const first = taken(queue);
@@ -110,7 +110,7 @@ describe("adding and taking", () => {
     expect(refs.map((ref) => ref.deref())).toEqual(refs.map(() => undefined));
   });
 
-  it("gives the memory of a hundred thousand delayed keys back", async () => {
+  it("releases the memory of a hundred thousand delayed keys", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     const before = await bytesHeld();
@@ -170,7 +170,7 @@ describe("waiting for work", () => {
     expect([(await first)?.key, (await second)?.key]).toEqual(["a", "b"]);
   });
 
-  it("gives out the first key of the order, not the first added (kubernetes-sigs/controller-runtime#3363)", async () => {
+  it("serves a get with the first key in order, not the first added (kubernetes-sigs/controller-runtime#3363)", async () => {
     const queue = new WorkQueue();
     const next = queue.get();
     queue.add("low");
@@ -178,7 +178,7 @@ describe("waiting for work", () => {
     expect((await next)?.key).toBe("high");
   });
 
-  it("lets two workers that both have a key wait in turn: never two at once", async () => {
+  it("lets workers that want the same key wait in turn: never two at once", async () => {
     const queue = new WorkQueue();
     queue.add("a");
     const first = await queue.get();
@@ -255,7 +255,7 @@ describe("adding with a delay", () => {
     expect([queue.size, queue.delayed, clock.waiters()]).toEqual([0, 0, 0]);
   });
 
-  it("runs a delayed key that is added once, now (kubernetes/kubernetes#126027)", async () => {
+  it("runs a delayed key once, at once, when it is added (kubernetes/kubernetes#126027)", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.add("a", { after: 50 });
@@ -295,7 +295,7 @@ describe("adding with a delay", () => {
     expect(takeAll(queue)).toEqual(["first", "second", "third"]);
   });
 
-  it("waits with a key that comes due in flight until that is done", async () => {
+  it("queues a key that becomes due in flight when its work is done", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.add("a");
@@ -382,7 +382,7 @@ describe("adding with a delay", () => {
     expect(takeAll(queue)).toEqual(["never"]);
   });
 
-  it("does not stand still where the clock does (a faked timer over a real clock)", () => {
+  it("advances with its timers although the clock does not (a faked timer over a real clock)", () => {
     const fires: (() => void)[] = [];
     const clock = Object.assign(Object.create(new FakeClock()), {
       monotonic: () => 0,
@@ -409,7 +409,7 @@ describe("adding with a delay", () => {
     expect(takeAll(queue)).toEqual(["first", "second"]);
   });
 
-  it("does not stand still at fractions of a nanosecond", async () => {
+  it("advances at fractions of a nanosecond", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     await clock.step(0.1);
@@ -419,7 +419,7 @@ describe("adding with a delay", () => {
     expect(takeAll(queue)).toEqual(["a", "b"]);
   });
 
-  it("lets time pass for any delay above 0, so that a key which asks for a remainder gets there", async () => {
+  it("lets time pass for any delay above 0, so repeated requests for a remainder terminate", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     await clock.step(1_055_180.534144);
@@ -486,7 +486,7 @@ describe("retrying", () => {
     expect([...versions, queue.take()?.item.version]).toEqual([1, 2, 3, 13]);
   });
 
-  it("retries at the priority it is told", async () => {
+  it("retries at the given priority", async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.retry("low", { priority: -1 });

@@ -49,7 +49,7 @@ const fail = (message: string): never => {
 };
 
 describe("a source of a callback", () => {
-  it("enqueues until the end, and unsubscribes then", async () => {
+  it("enqueues until the end, then unsubscribes", async () => {
     const emitter = new EventEmitter();
     const { clock, seen, state, end } = feed([
       fromCallback<string>("orders", (enqueue) => {
@@ -79,7 +79,7 @@ describe("a source of a callback", () => {
     await ended;
   });
 
-  it("needs nothing to call at the end, and survives one that throws", async () => {
+  it("needs no unsubscribe function, and survives one that throws", async () => {
     const { errors, end } = feed([
       fromCallback("quiet", () => undefined),
       fromCallback("loud", () => () => fail("loud")),
@@ -88,7 +88,7 @@ describe("a source of a callback", () => {
     expect(errors).toEqual([["Error: loud", { kind: "source", name: "loud" }]]);
   });
 
-  it("is started again with a back-off while it fails", async () => {
+  it("is restarted with a back-off while it fails", async () => {
     let starts = 0;
     const { clock, controller, errors, state, end } = feed([
       fromCallback("flaky", () => {
@@ -108,7 +108,7 @@ describe("a source of a callback", () => {
     await end();
   });
 
-  it("is started again where it fails later, and its error is told once", async () => {
+  it("is restarted if it fails later, and its error is reported once", async () => {
     let starts = 0;
     const { clock, errors, state, end } = feed([
       fromCallback("flaky", async () => {
@@ -204,7 +204,7 @@ describe("a source of an iterable", () => {
     await end();
   });
 
-  it("is opened again when it breaks", async () => {
+  it("is reopened when it breaks", async () => {
     let opened = 0;
     const { clock, seen, errors, end } = feed([
       fromIterable("stream", async function* () {
@@ -242,7 +242,7 @@ describe("a source of an iterable", () => {
     ]);
   });
 
-  it("that fails after the abort tells so, unless it is the abort", async () => {
+  it("that fails after the abort reports its error, unless it is the abort", async () => {
     const { clock, errors, end } = feed([
       fromIterable("rude", async function* (signal) {
         await new Promise((_, reject) => {
@@ -262,7 +262,7 @@ describe("a source of an iterable", () => {
     expect(errors).toEqual([["Error: rude", { kind: "source", name: "rude" }]]);
   });
 
-  it("ends without an error where Node's own functions wrap the abort in one of theirs", async () => {
+  it("ends without an error if a Node function wraps the abort in its own", async () => {
     const orders = new EventEmitter();
     const { clock, seen, errors, end } = feed([
       fromIterable<string>("orders", async function* (signal) {
@@ -321,7 +321,7 @@ describe("a source of an observable", () => {
     await end();
   });
 
-  it("is unsubscribed from at the end, though that throws", async () => {
+  it("is unsubscribed at the end, even if that throws", async () => {
     const changes = subject();
     const { errors, end } = feed([
       fromObservable("changes", changes),
@@ -400,7 +400,7 @@ describe("filterSource and mapSource", () => {
     yield* ["a", "bb", "ccc"];
   });
 
-  it("pass on wanted events, and the keys made of them", async () => {
+  it("pass wanted events, and the keys derived from them", async () => {
     const longer = filterSource(words, (word) => word.length > 1);
     const { clock, seen, end } = feed([mapSource(longer, (word) => [`${word}.1`, `${word}.2`])]);
     await clock.step(0);
@@ -413,7 +413,7 @@ describe("filterSource and mapSource", () => {
     await end();
   });
 
-  it("loses the event it throws for, and no other", async () => {
+  it("loses only the event it throws for", async () => {
     const picky = filterSource(words, (word) => word !== "a" || fail("picky"));
     const { clock, seen, errors, end } = feed([
       picky,
@@ -481,9 +481,7 @@ it("reports the first event of a source whose start resolved too early, while th
   emit("b");
   await end();
   emit("c");
-  const message = expect.stringMatching(
-    /^Error: an event was ignored.*promise of start\(\) last as long/,
-  );
+  const message = expect.stringMatching(/^Error: event ignored.*promise that lasts as long/);
   expect([errors, seen]).toEqual([[[message, { kind: "source", name: "hasty" }]], []]);
 });
 
@@ -535,7 +533,7 @@ describe("bad input", () => {
       "options.jitter must be a finite number of at least 0, got -1",
     ],
     [
-      "jitter that is no number",
+      "jitter that is not a number",
       () => resync({ list: () => [], period: 1, jitter: "x" as never }),
       'options.jitter must be a finite number of at least 0, got "x"',
     ],

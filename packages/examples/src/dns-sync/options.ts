@@ -60,10 +60,14 @@ function createCommand(print: (text: string) => void): Command {
     .description(
       "Runs three replicas of an operator that syncs DnsRecord objects to a DNS provider, under faults.",
     )
-    .option("--real", "a real API server on this machine; the first start builds it", false)
-    .option("--cluster", "the cluster of kubectl's current context", false)
-    .option("--check", "30 s of scripted faults, then an exit code", false)
-    .option("--minutes <number>", "minutes of faults, then an exit code", wholeNumber(1, ONE_DAY))
+    .option("--real", "use a real API server on this machine; the first start builds it", false)
+    .option("--cluster", "use the cluster of kubectl's current context", false)
+    .option("--check", "run 30 s of scripted faults, then exit with a code", false)
+    .option(
+      "--minutes <number>",
+      "run that many minutes of faults, then exit with a code",
+      wholeNumber(1, ONE_DAY),
+    )
     .option(
       "--seed <number>",
       "seed for the order and times of the faults",
@@ -71,8 +75,13 @@ function createCommand(print: (text: string) => void): Command {
       1,
     )
     .option("--records <number>", "number of records", wholeNumber(10, 10_000), 60)
-    .option("--port <number>", "port of the page", wholeNumber(0, LAST_PORT), 0)
-    .helpOption("--help", "show this")
+    .option(
+      "--port <number>",
+      "port of the page; 0 picks a free port",
+      wholeNumber(0, LAST_PORT),
+      0,
+    )
+    .helpOption("--help", "show this help")
     .showHelpAfterError()
     .allowExcessArguments(false)
     .configureOutput({ writeOut: print, writeErr: print })

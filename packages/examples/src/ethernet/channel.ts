@@ -38,13 +38,13 @@ export class Channel {
     onAbort(signal, (reason) => this.#cut(reason));
   }
 
-  /** Whether a station that listens now hears another one. */
+  /** Whether a station that listens now detects another one. */
   get isHeard(): boolean {
     const { propagation } = this.#medium;
     return this.#state !== "idle" && this.#clock.monotonic() - this.#since >= propagation;
   }
 
-  /** Resolves when a listening station hears silence. */
+  /** Resolves when a listening station detects silence. */
   silence(): Promise<void> {
     return this.#waiter((listener) => {
       if (this.isHeard) this.#listeners.push(listener);

@@ -16,7 +16,7 @@ export interface ClientOptions {
   /** The first delay. */
   readonly initial: number;
   readonly minConnectTimeout: number;
-  /** How long a connection stands before the peer dies. */
+  /** How long a connection lasts before the peer dies. */
   readonly hold: number;
   readonly random?: Random | undefined;
 }

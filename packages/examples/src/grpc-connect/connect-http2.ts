@@ -18,7 +18,7 @@ export function connectHttp2(url: string, signal: AbortSignal): Promise<ClientHt
     };
     const subscription = onAbort(signal, fail);
     session.on("error", fail);
-    session.once("close", () => fail(new Error("closed before its SETTINGS came")));
+    session.once("close", () => fail(new Error("closed before its SETTINGS frame")));
     session.once("remoteSettings", () => {
       subscription[Symbol.dispose]();
       resolve(session);

@@ -59,7 +59,7 @@ function overview(runs: readonly Run[], outage: Scenario): string {
     height: top + runs.length * row,
     title: `Load on a server that comes back to ${count(outage.clients)} clients, for ${runs.length} forms of jitter`,
     elements: [
-      pen.text("An outage ends, and everybody comes back", [24, 32], "name"),
+      pen.text("An outage ends, and every client returns", [24, 32], "name"),
       ...setting(outage).map((words, line) => pen.text(words, [24, 56 + line * 20], "quiet")),
       ...legend(128),
       ...FIGURES.map(({ words, right }) => pen.text(words, [right, 128], "quiet end")),

@@ -90,7 +90,7 @@ export async function audit(
 }
 
 /**
- * The faults, one line each; none if all is as it must be.
+ * The faults, one line each; none for a correct run.
  *
  * @param isSettled - false if the run was stopped before: orders and messages may be left then
  */
@@ -99,5 +99,5 @@ export function faultsOf(figures: Audit, isSettled = true): readonly string[] {
   const open = isSettled ? { unplaced, waiting } : {};
   return Object.entries({ ...open, missing, lost, givenUpEarly, twice, phantoms })
     .filter(([, count]) => count !== 0)
-    .map(([name, count]) => `${name}: ${count}, and must be 0`);
+    .map(([name, count]) => `${name}: ${count}, must be 0`);
 }

@@ -18,7 +18,7 @@ export interface Member {
  * | --- | --- |
  * | `stopped` | it was asked to, even if it was killed because it took too long |
  * | `killed` | it was killed while it should continue |
- * | `failed` | it ended by itself, or of another signal |
+ * | `failed` | it exited unexpectedly, or on another signal |
  */
 export type Departure = "stopped" | "killed" | "failed";
 

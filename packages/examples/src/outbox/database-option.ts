@@ -3,7 +3,7 @@ import { DATABASES } from "./database/dialect.ts";
 
 /** The option that names the database of a run. */
 export function databaseOption(): Option {
-  const meaning = "default: the first one with a URL in the environment, or else pglite";
+  const meaning = "database; by default the first with a URL in the environment, or pglite";
   return new Option("--database <name>", meaning).choices(DATABASES);
 }
 

@@ -17,7 +17,7 @@ import type { Report } from "./worker/report.ts";
 /** How often to look, in milliseconds. */
 const PERIOD = 200;
 
-/** When so many workers have ended by themselves, the others will, too. */
+/** After this many unexpected exits, the other workers would exit, too. */
 const MOST_FAILED = 5;
 
 /** Time for the receiver to handle the last messages, in milliseconds. */
@@ -50,7 +50,7 @@ export interface Outcome {
   readonly isIdle: boolean;
   /** Messages that were in the hands of two at once. */
   readonly overlapping: readonly Overlap[];
-  /** Workers that ended by themselves, or by a foreign signal. */
+  /** Workers that exited unexpectedly, or on a foreign signal. */
   readonly failed: number;
 }
 
@@ -168,7 +168,7 @@ export class Delivery {
     };
     const onError = (error: unknown): void => {
       if (end.signal.aborted) return;
-      this.#trouble = error as Error; // The database is away for a moment.
+      this.#trouble = error as Error; // The database is briefly unreachable.
       this.#tell();
     };
     await until(watch, PERIOD, end.signal, { clock, onError });
@@ -213,7 +213,7 @@ export class Delivery {
   #mourn(departure: Departure, worker: string): void {
     if (departure === "killed") this.#killed++;
     if (departure === "failed") this.#failed++;
-    const text = { killed: "was killed", failed: "ended by itself", stopped: "has stopped" };
+    const text = { killed: "was killed", failed: "exited unexpectedly", stopped: "has stopped" };
     this.#options.onNews(text[departure], worker);
   }
 }

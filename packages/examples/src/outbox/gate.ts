@@ -13,13 +13,13 @@ const PORTS: Readonly<Record<string, number>> = {
 /** Parameters of a URL that ask for encryption, or for another way than TCP. */
 const BEYOND_TCP = /[?&](ssl|sslmode|host|socketPath)=/i;
 
-/** A TCP proxy on the loopback interface in front of a server: it can take the server away. */
+/** A TCP proxy on the loopback interface in front of a server: it can disconnect the server. */
 export class Gate implements Switch, AsyncDisposable {
   /** The URL of the server, by way of the gate. */
   readonly url: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  #state: Switch["state"] = "there";
+  #state: Switch["state"] = "connected";
 
   private constructor(url: URL, server: Server) {
     this.#server = server;
@@ -45,13 +45,13 @@ export class Gate implements Switch, AsyncDisposable {
     return this.#state;
   }
 
-  takeAway(): void {
-    this.#state = "away";
+  disconnect(): void {
+    this.#state = "disconnected";
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  bringBack(): void {
-    this.#state = "there";
+  reconnect(): void {
+    this.#state = "connected";
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -63,7 +63,7 @@ export class Gate implements Switch, AsyncDisposable {
 
   #forward(socket: Socket, { hostname, port, protocol }: URL): void {
     this.#keep(socket);
-    if (this.#state === "away") {
+    if (this.#state === "disconnected") {
       socket.resetAndDestroy();
       return;
     }

@@ -29,7 +29,7 @@ A second Ctrl-C kills the workers at once.
 function createCommand(found: (parsed: ParsedOptions) => void): Command {
   const command = new Command("npm run outbox --")
     .description(
-      "Sends orders through an outbox to a receiver that fails, and kills worker processes meanwhile.",
+      "Sends orders through an outbox to a failing receiver, and kills worker processes meanwhile.",
     )
     .option("--messages <number>", "number of orders", wholeNumber(1, 1_000_000), 1_000)
     .option("--workers <number>", "number of worker processes", wholeNumber(1, 20), 3)
@@ -42,8 +42,13 @@ function createCommand(found: (parsed: ParsedOptions) => void): Command {
     )
     .option("--json <file>", 'write the figures as JSON; "-" prints nothing else')
     .addOption(databaseOption())
-    .option("--port <number>", "port of the page", wholeNumber(0, LAST_PORT), 0)
-    .option("--no-page", "serve no page")
+    .option(
+      "--port <number>",
+      "port of the page; 0 picks a free port",
+      wholeNumber(0, LAST_PORT),
+      0,
+    )
+    .option("--no-page", "do not serve the page")
     .option("--keep", "serve the page until Ctrl-C, also after the last message", false)
     .helpOption("--help", "show this help")
     .addHelpText("after", ENVIRONMENT)

@@ -19,7 +19,7 @@ export async function replay({ ids, services, host }: ReplayOptions): Promise<nu
   const { database, databaseUrl } = services;
   const problem = await serviceProblem(services);
   if (problem !== undefined || databaseUrl === undefined) {
-    const missing = "DATABASE_URL or MYSQL_URL must name the server that the run was on.";
+    const missing = "Set DATABASE_URL or MYSQL_URL to the server of the run.";
     host.stderr.write(`${problem ?? missing}\n`);
     return 2;
   }

@@ -55,7 +55,7 @@ export function endOf({ settings, host }: Pick<RunOptions, "settings" | "host">)
 /**
  * Runs from beginning to summary, and leaves nothing running.
  *
- * @returns the exit code: 0 if all is as it must be, 1 if not, 2 for a server, a port or a file that
+ * @returns the exit code: 0 if all checks passed, 1 if not, 2 for a server, a port or a file that
  * cannot be used, 128 and more for a signal before all was settled
  */
 export async function run(options: RunOptions): Promise<number> {
@@ -69,7 +69,7 @@ export async function run(options: RunOptions): Promise<number> {
   }
   using end = endOf(options);
   const output = settings.json === "-" ? host.stderr : host.stdout;
-  if (services.database === "pglite") output.write("PGlite starts, which takes some seconds.\n");
+  if (services.database === "pglite") output.write("Starting PGlite; this takes a few seconds.\n");
   await using tables = await ProgramDatabase.open(services);
   return await deliver({ ...options, tables, faults: settings.seed, end });
 }
@@ -98,7 +98,7 @@ function reportFailure(
     host.stderr.write(`port ${settings.port} is taken: choose another with --port\n`);
     return USAGE_ERROR;
   }
-  host.stderr.write(`The program stopped without figures: ${message}\n`);
+  host.stderr.write(`The run failed: ${message}\n`);
   return 1;
 }
 
@@ -127,7 +127,7 @@ async function outcomeOf(options: DeliverOptions): Promise<Outcome> {
       board.show(progress);
     },
     onNews: (text, worker) => board.log(text, worker),
-    onStop: () => board.bringAllBack(),
+    onStop: () => board.reconnectAll(),
   });
   await using page = await openPage(settings.port, { clock, board, delivery, tables, inbox });
   view = viewOf(settings, host, page?.url);

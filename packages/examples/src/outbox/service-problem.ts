@@ -53,7 +53,7 @@ const EXAMPLES = {
 /**
  * The first service that cannot be used, with the next step.
  *
- * Asked at the start: later a server that is away is waited for, whether it was ever there or not.
+ * Checked at the start only: later the program waits for an unreachable server.
  */
 export async function serviceProblem(services: Services): Promise<string | undefined> {
   const { database, databaseUrl, amqpUrl, redisUrl } = services;

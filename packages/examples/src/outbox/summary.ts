@@ -33,12 +33,12 @@ export function summaryOf(outcome: Outcome, seed: number): Summary {
   const { elapsed, killed, orphans, received, takenBack } = progress;
   const { attempts, duplicates, overlaps } = received;
   const faults = [...faultsOf(audit, isSettled)];
-  if (failed > 0) faults.push(`workers that ended by themselves: ${failed}, and must be 0`);
-  if (!isSettled) faults.push("stopped before all was settled");
+  if (failed > 0) faults.push(`workers that exited unexpectedly: ${failed}, must be 0`);
+  if (!isSettled) faults.push("stopped before every message was settled");
   if (!isIdle)
     faults.push("the receiver was still busy: messages it had not handled count as lost");
   // The last, because each of them is told below.
-  if (overlaps > 0) faults.push(`overlaps: ${overlaps}, and must be 0`);
+  if (overlaps > 0) faults.push(`overlaps: ${overlaps}, must be 0`);
   return {
     ...{ seed, elapsed: Math.round(elapsed) },
     ...audit,

@@ -1,7 +1,7 @@
-/** A service that can be taken away from the workers, and brought back. */
+/** A service that can be disconnected from the workers, and reconnected. */
 export interface Switch {
-  readonly state: "there" | "away";
+  readonly state: "connected" | "disconnected";
   /** Breaks all connections, and every new one at once. */
-  takeAway(): void;
-  bringBack(): void;
+  disconnect(): void;
+  reconnect(): void;
 }

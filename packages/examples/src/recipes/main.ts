@@ -11,9 +11,14 @@ const [, recipe] =
     return first === name && names.length === args.length;
   }) ?? [];
 
-if (recipe === undefined) {
-  const usages = Object.keys(RECIPES).map((usage) => `  npm run recipe -- ${usage}\n`);
-  process.stderr.write(`Usage: one of\n${usages.join("")}`);
+const usages = Object.keys(RECIPES).map((usage) => `  npm run recipe -- ${usage}\n`);
+const usage = `Usage: one of\n${usages.join("")}`;
+
+if (name === "--help") {
+  process.stdout.write(usage);
+} else if (recipe === undefined) {
+  const given = name === undefined ? "" : `error: no recipe is "${[name, ...args].join(" ")}"\n\n`;
+  process.stderr.write(given + usage);
   process.exitCode = 2;
 } else {
   const stop = new AbortController();

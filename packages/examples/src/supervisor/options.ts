@@ -74,11 +74,19 @@ function createCommand(print: (text: string) => void): Command {
     .option("--forever", "run until Ctrl-C or SIGTERM")
     .option("--grace <duration>", "time between SIGTERM and SIGKILL", duration)
     .option("--logs <directory>", "directory for the output of the processes")
-    .option("--port <number>", "port of the page", wholeNumber(0, LAST_PORT), 0)
-    .option("--no-page", "serve no page")
-    .option("--replicas <number>", "number of supervisors, one of which leads", wholeNumber(1, 9))
+    .option(
+      "--port <number>",
+      "port of the page; 0 picks a free port",
+      wholeNumber(0, LAST_PORT),
+      0,
+    )
+    .option("--no-page", "do not serve the page")
+    .option("--replicas <number>", "number of supervisors; one of them leads", wholeNumber(1, 9))
     .addOption(lease)
-    .option("--lock <directory>", "shared lock; without --replicas, join as a replica")
+    .option(
+      "--lock <directory>",
+      "directory of a shared lock; without --replicas, join as a replica",
+    )
     .option("--identity <name>", "name of this replica")
     .helpOption("--help", "show this help")
     .addHelpText("after", "\nA second Ctrl-C kills all processes at once.\n")

@@ -24,7 +24,7 @@ export interface PageOptions {
   readonly actions?: ReadonlyMap<string, Answer>;
 }
 
-/** A server that runs until it is disposed of. */
+/** A server that runs until it is disposed. */
 export interface WebServer extends AsyncDisposable {
   /** The address of the page. */
   readonly url: string;
@@ -66,13 +66,13 @@ class Answers {
   /** The reason why a request gets no answer; undefined if it gets one. */
   refusalOf({ method = "", url = "", headers }: IncomingMessage): Reply | undefined {
     const { host = "", origin } = headers;
-    if (!OWN_HOST.test(host)) return textReply(421, "Ask 127.0.0.1 or localhost.");
+    if (!OWN_HOST.test(host)) return textReply(421, "Use 127.0.0.1 or localhost.");
     const allowed = this.allowed(url.replace(/\?.*/, ""));
-    if (!allowed.split(", ").includes(method)) return textReply(405, `Ask with ${allowed}.`);
-    if (!url.startsWith("/")) return textReply(400, "Ask for a path.");
+    if (!allowed.split(", ").includes(method)) return textReply(405, `Use ${allowed}.`);
+    if (!url.startsWith("/")) return textReply(400, "Request a path.");
     // Browsers send it with each POST: a foreign page can ask, and must not be obeyed.
     if (method === "POST" && origin !== `http://${host}`)
-      return textReply(403, "Only the page itself may ask for this.");
+      return textReply(403, "Only the page itself may send this request.");
     return undefined;
   }
 
@@ -80,7 +80,7 @@ class Answers {
     const answer = this.#actions.get(url.pathname) ?? this.#routes.get(url.pathname);
     if (answer !== undefined) return await answer(url);
     const file = this.#files.read(url.pathname);
-    return file === undefined ? textReply(404, "There is nothing here.") : { status: 200, ...file };
+    return file === undefined ? textReply(404, "Not found.") : { status: 200, ...file };
   }
 }
 
@@ -108,7 +108,7 @@ function handlerOf(options: PageOptions, stream: EventStream): Handler {
  * | `/state` | a snapshot as JSON |
  * | `/events` | snapshots as they come, see {@link EventStream} |
  *
- * @returns the server, when it listens; rejects if the port is taken. Once it has been disposed of, no
+ * @returns the server, when it listens; rejects if the port is taken. Once it has been disposed, no
  * connection and no timer is left
  */
 export async function servePage(options: PageOptions): Promise<WebServer> {
@@ -118,7 +118,7 @@ export async function servePage(options: PageOptions): Promise<WebServer> {
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else sendReply(response, textReply(500, `It failed: ${String(error)}`));
+      else sendReply(response, textReply(500, `Failed: ${String(error)}`));
     });
   });
   server.listen(port, "127.0.0.1");

@@ -2,6 +2,6 @@
 export interface StatusSource<Snapshot = unknown> {
   /** The state now: plain data, with the instant as `at`. */
   snapshot(): Snapshot;
-  /** Calls `listener` after each change, until the subscription is disposed of. */
+  /** Calls `listener` after each change, until the subscription is disposed. */
   onChange(listener: () => void): Disposable;
 }

@@ -117,7 +117,7 @@ describe("a provider that answers HTML", () => {
       await world.clock.sleep(600_000);
       expect(await world.stateOf("www")).toEqual([
         "Retrying",
-        "the provider answered text/html, not JSON",
+        "the provider sent text/html, not JSON",
       ]);
       const statuses = world.api.requests.filter(({ subresource }) => subresource === "status");
       expect(statuses).toHaveLength(1);

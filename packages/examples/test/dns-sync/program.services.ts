@@ -7,7 +7,7 @@ import { Program } from "../program.ts";
 const PATIENT = { timeout: 900_000 };
 
 describe("npm run dns-sync", () => {
-  it("--check plays every fault and holds every invariant", PATIENT, async () => {
+  it("--check injects every fault and holds every invariant", PATIENT, async () => {
     const program = new Program("dns-sync/main.js", ["--check", "--seed", "5", "--records", "20"]);
     const code = await program.exited;
     const { stdout } = program;

@@ -97,7 +97,7 @@ it("reports the silence to all listeners at its first instant", async () => {
   expect(told).toEqual([100, 100]);
 });
 
-it("is cut by an abort: everybody is told the reason, and no timer and no listener is left", async () => {
+it("is cut by an abort: every station gets the reason, and no timer and no listener remain", async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const channel = new Channel(clock, medium, stop.signal);

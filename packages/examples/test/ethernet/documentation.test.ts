@@ -5,7 +5,7 @@ import { pictures } from "../../src/ethernet/pictures.ts";
 const PATIENCE = 60_000;
 
 it(
-  "the picture is the one that the simulation draws",
+  "the picture equals the drawing of the simulation",
   async () => {
     for (const [name, svg] of await pictures(1)) {
       const drawn = readFileSync(new URL(`../../../../docs/img/${name}`, import.meta.url), "utf8");

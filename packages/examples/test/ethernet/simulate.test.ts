@@ -32,7 +32,7 @@ describe.each(networks)("$stations stations, frames of $bytes bytes", (network) 
     }
   });
 
-  it("the same seed gives the same run, another one another", async () => {
+  it("the same seed gives the same run, another seed another run", async () => {
     expect(await simulate({ ...network, seed: 1 })).toEqual(run);
     const { seed: _, ...figures } = other;
     if (network.stations > 1) expect(run).not.toMatchObject(figures);
@@ -44,7 +44,7 @@ it.each([
   { stations: 1, want: { delivered: 823, dropped: 0, collisions: 0 } },
   { stations: 5, want: { delivered: 806, dropped: 18, collisions: 606 } },
   { stations: 256, want: { delivered: 684, dropped: 1_146, collisions: 24_244 } },
-])("a second of $stations stations goes as it always went", async ({ stations, want }) => {
+])("a second of $stations stations repeats the recorded run", async ({ stations, want }) => {
   const { delivered, dropped, collisions } = await simulate({
     stations,
     bytes: 1_518,
@@ -67,7 +67,7 @@ it.each([1, 2, 3, 5, 10, 32])(
   },
 );
 
-it("two stations with short frames do far better than the formula, because one of them holds the wire", async () => {
+it("two stations with short frames far exceed the formula, because one of them captures the wire", async () => {
   const network = await simulate({ stations: 2, bytes: 64, duration: 500, seed: 1 });
   expect(network.formula).toBe(0.5);
   expect(network.efficiency).toBeGreaterThan(0.98);

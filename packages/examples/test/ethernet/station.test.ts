@@ -12,7 +12,7 @@ const random = (): number => 1 - 2 ** -32;
 /** Delays after collisions 1 to 15 if each is as long as can be, in slots. */
 const LONGEST = [1, 3, 7, 15, 31, 63, 127, 255, 511, 1_023, 1_023, 1_023, 1_023, 1_023, 1_023];
 
-it("gives a frame up after 16 attempts, counts it, and goes on with a fresh one", async () => {
+it("gives a frame up after 16 attempts, counts it, and continues with a new one", async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const { signal } = stop;
@@ -49,7 +49,7 @@ it("gives a frame up after 16 attempts, counts it, and goes on with a fresh one"
   expect(clock.waiters()).toBe(0);
 });
 
-it("ends with an error that it does not know", async () => {
+it("ends with an unknown error", async () => {
   const clock = new FakeClock();
   const { signal } = new AbortController();
   const channel = new Channel(clock, medium, signal);

@@ -2,7 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { expect, test, vi } from "vitest";
 import { getText } from "../../src/getting-started/get-text.ts";
 
-test("waits for as long as the server asks", async () => {
+test("waits as long as Retry-After asks", async () => {
   const answers = [
     new Response("slow down", { status: 429, headers: { "Retry-After": "20" } }),
     new Response("hello"),

@@ -60,6 +60,6 @@ test("the greeter serves its probes on PORT, so that two run on one machine", as
   }
 });
 
-test("the greeter ends with an error if PORT is no port", async () => {
+test("the greeter ends with an error if PORT is not a port", async () => {
   expect(await startGreeter("http").exited).toBe(1);
 });

@@ -22,6 +22,6 @@ it("knows when the next one may start: after the delay, or after the end if that
   expect(attemptsAfter(8).map(nextDue)).toEqual([500, 2_500, 4_000, undefined]);
 });
 
-it("takes an end without a start for a bug", () => {
+it("treats an end without a start as a bug", () => {
   expect(() => reduce([], { type: "lost", at: 0 })).toThrow('"lost" before any attempt');
 });

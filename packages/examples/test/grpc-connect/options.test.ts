@@ -21,7 +21,7 @@ it.each([
   { args: ["--seed", "x"], text: "Expected a whole number." },
   { args: ["--intial", "1s"], text: "(Did you mean --initial?)" },
   { args: ["localhost"], text: "too many arguments" },
-])("says what is wrong with $args and how to write it", ({ args, text }) => {
+])("names the mistake in $args and the correct form", ({ args, text }) => {
   const parsed = parseOptions(args);
   expect(parsed).toMatchObject({ kind: "print", code: 2 });
   expect(parsed).toHaveProperty("text", expect.stringContaining(text));

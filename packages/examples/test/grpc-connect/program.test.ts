@@ -13,14 +13,14 @@ const MAIN = "grpc-connect/main.js";
 describe.concurrent("the program", PATIENT, () => {
   const short = ["--initial", "20ms", "--hold", "50ms", "--seed", "1"];
 
-  it("plays its script, keeps to the protocol and leaves nothing", async ({ expect }) => {
+  it("plays its script, follows the protocol and leaves nothing", async ({ expect }) => {
     await using program = new Program(MAIN, [...short, "--min-connect-timeout", "300ms"]);
     await program.printed(/ {2}refuse {2}attempt 1: .* next attempt /);
     await program.printed(/ {2}refuse {2}attempt 2: /);
     await program.printed(/ {2}hang {4}attempt 3: timed out after /);
     await program.printed(/ {2}hang {4}attempt 4: timed out after .*, next attempt at once/);
     await program.printed(/ {2}reset {3}attempt 5: /);
-    await program.printed(/ {2}accept {2}attempt \d+: accepted: its SETTINGS came after /);
+    await program.printed(/ {2}accept {2}attempt \d+: accepted: SETTINGS frame after /);
     await program.printed(/ {2}accept {2}attempt \d+: lost after /);
     await program.printed(/ {2}refuse {2}attempt 1: /);
     await program.printed(/ {2}refuse {2}attempt 2: /);
@@ -28,7 +28,7 @@ describe.concurrent("the program", PATIENT, () => {
     await program.printed(/ {2}accept {2}attempt \d+: lost after /);
     await program.printed(/PEER +0s/);
     await program.printed(/PLANNED +MEASURED +DIFFERENCE/);
-    await program.printed(/No attempt came too soon\./);
+    await program.printed(/No attempt started too early\./);
     expect(await program.exited).toBe(0);
   });
 
@@ -42,7 +42,7 @@ describe.concurrent("the program", PATIENT, () => {
     expect(await survivors(children)).toEqual([]);
   });
 
-  it("takes its peer along when it is killed", async ({ expect }) => {
+  it("ends its peer when it is killed", async ({ expect }) => {
     await using program = new Program(MAIN, [...short, "--min-connect-timeout", "1h"]);
     await program.printed(/ {2}refuse {2}attempt 2: /);
     const children = childrenOf(program.child.pid);

@@ -78,7 +78,7 @@ function gapsOf(attempts: readonly ConnectAttempt[]) {
 const backoff = { duration: 50, factor: 2 };
 
 describe("a peer that", PATIENT, () => {
-  it("refuses is tried again after each delay, until it accepts", async () => {
+  it("refuses is retried after each delay, until it accepts", async () => {
     const { attempts, connect } = client();
     const errors: unknown[] = [];
     const onRetry = async ({ error }: ConnectRetry) => {
@@ -118,7 +118,7 @@ describe("a peer that", PATIENT, () => {
     await expectSocketsClosed();
   });
 
-  it("resets is tried again: a TCP connection is no success", async () => {
+  it("resets is retried: a TCP connection is not a success", async () => {
     await become("reset");
     const { attempts, connect } = client();
     const errors: unknown[] = [];
@@ -129,12 +129,12 @@ describe("a peer that", PATIENT, () => {
     const options = { signal: stop.signal, backoff, minConnectTimeout: NO_HURRY, onRetry };
     await expect(connectWithBackoff(connect, options)).rejects.toBe("seen enough");
     // Depending on when the reset comes, Node reports it or only closes the session.
-    const reset = expect.stringMatching(/ECONNRESET|EPIPE|closed before its SETTINGS came/);
+    const reset = expect.stringMatching(/ECONNRESET|EPIPE|closed before its SETTINGS frame/);
     expect(errors.map(String)).toEqual([reset, reset, reset]);
     for (const { gap, delay } of gapsOf(attempts)) expect(gap).toBeGreaterThanOrEqual(delay);
   });
 
-  it("dies after it has accepted is tried again from the first delay on", async () => {
+  it("dies after accepting is retried from the first delay on", async () => {
     const { attempts, connect } = client();
     let refused = 0;
     let connections = 0;
@@ -162,7 +162,7 @@ describe("a peer that", PATIENT, () => {
       expect(gap).toBeGreaterThanOrEqual(delay === 200 ? 50 : delay);
   });
 
-  it("hangs is left at once when all stops", async () => {
+  it("hangs is abandoned at once on a stop", async () => {
     await become("hang");
     const { connect } = client();
     const connecting = connectWithBackoff(connect, { signal: stop.signal });
@@ -173,7 +173,7 @@ describe("a peer that", PATIENT, () => {
 });
 
 describe("a session", PATIENT, () => {
-  it("is not opened for a signal that has aborted", async () => {
+  it("is not opened for an aborted signal", async () => {
     stop.abort("early");
     await expect(connectHttp2("http://127.0.0.1:1", stop.signal)).rejects.toBe("early");
   });
@@ -195,7 +195,7 @@ describe("a session", PATIENT, () => {
   });
 });
 
-it("a peer rejects with the port that it cannot listen on", PATIENT, async () => {
+it("a peer rejects with the port in use", PATIENT, async () => {
   await become("accept");
   await expect(Peer.open(peer.port)).rejects.toThrow(
     `the server cannot listen on port ${peer.port}: another program has taken it`,

@@ -5,7 +5,7 @@ import { attemptsAfter } from "./sample.ts";
 
 const canvas = { room: 100, colours: pc.createColors(false) };
 
-it("compares when attempts might start and when they did", () => {
+it("compares planned and actual starts of attempts", () => {
   expect(summaryLines(attemptsAfter(8), canvas).slice(3)).toEqual([
     "PEER    ATTEMPT  ENDED AS                DELAY    PLANNED   MEASURED  DIFFERENCE",
     "refuse        1  ECONNREFUSED         500.0 ms   500.0 ms   500.0 ms     +0.0 ms",
@@ -13,18 +13,18 @@ it("compares when attempts might start and when they did", () => {
     "accept        3  accepted, then lost  500.0 ms  1498.5 ms  1498.5 ms     +0.0 ms",
     "refuse        1  stopped              500.0 ms          -          -           -",
     "",
-    "No attempt came too soon.",
+    "No attempt started too early.",
   ]);
 });
 
-it("says so when an attempt came too soon", () => {
+it("says when an attempt started too early", () => {
   const [first, second, ...rest] = attemptsAfter(8);
   if (first === undefined || second === undefined) throw new Error("too few attempts");
   const early = [first, { ...second, startedAt: 499.5 }, ...rest];
   expect([isKept(attemptsAfter(8)), isKept(early)]).toEqual([true, false]);
   const lines = summaryLines(early, canvas);
   expect(lines[4]).toContain("-0.5 ms");
-  expect(lines.at(-1)).toBe("An attempt came too soon!");
+  expect(lines.at(-1)).toBe("An attempt started too early!");
 });
 
 it("has nothing to compare before there are two attempts", () => {

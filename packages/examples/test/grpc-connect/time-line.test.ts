@@ -23,7 +23,7 @@ it("draws the rest of a delay", () => {
   expect(drawn(2, 200).at(-1)).toBe("refuse   1  ×──··");
 });
 
-it("draws no more of a delay that a timeout outlasts", () => {
+it("draws a delay up to the end of a longer timeout", () => {
   expect(drawn(3, 1_000).at(-1)).toBe("hang     2       ▒▒▒▒▒▒··");
   expect(drawn(3, 2_000).at(-1)).toBe("hang     2       ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒");
 });
@@ -40,7 +40,7 @@ it("keeps its rows within the room it has", () => {
   for (const line of drawn(8, 4_200, 4_200)) expect(line.length).toBeLessThanOrEqual(62);
 });
 
-it("is painted only where colours are", () => {
+it("is coloured only with colour support", () => {
   const canvas = { room: 62, start: 0, span: 5_000, now: 4_200 };
   const painted = timeLine(attemptsAfter(8), { ...canvas, colours: pc.createColors(true) });
   expect(drawn(8, 4_200).join("")).not.toContain("\u001b");

@@ -8,7 +8,7 @@ import { attemptsAfter, eventsFrom } from "./sample.ts";
 
 const colours = pc.createColors(false);
 
-it("tells one line per change, and draws the time line at the end", async () => {
+it("prints one line per change, and draws the timeline at the end", async () => {
   const clock = new FakeClock();
   let written = "";
   const write = (text: string) => (written += text);
@@ -21,14 +21,14 @@ it("tells one line per change, and draws the time line at the end", async () => 
   expect(written.split("\n").slice(0, 6)).toEqual([
     "00:00.010  refuse  attempt 1: ECONNREFUSED after 10ms, next attempt in 490ms",
     "00:02.500  hang    attempt 2: timed out after 2s, next attempt at once",
-    "00:02.600  accept  attempt 3: accepted: its SETTINGS came after 99ms",
+    "00:02.600  accept  attempt 3: accepted: SETTINGS frame after 99ms",
     "00:04.000  accept  attempt 3: lost after 1.5s",
     "",
     "PEER        0s        1s        2s        3s        4s",
   ]);
 });
 
-it("redraws ten times a second, and no more once it is closed", async () => {
+it("redraws ten times a second until it is closed", async () => {
   const clock = new FakeClock();
   const terminal = new FakeTerminal(62);
   const start = clock.monotonic();

@@ -17,12 +17,12 @@ function documentation(name: string): string {
   return readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), "utf8");
 }
 
-it("the pictures are those that the simulation draws", () => {
+it("the pictures equal the drawings of the simulation", () => {
   for (const [name, svg] of pictures(runs, outage))
     expect(documentation(`img/${name}`) === svg, `to draw ${name} anew: npm run docs`).toBe(true);
 });
 
-it("the figures in the guide are those that the simulation gives", () => {
+it("the figures in the guide equal those of the simulation", () => {
   const rows = runs.map(({ form, load: { inVain, calls, peak, lastServed } }) => {
     const cells = [form.title, count(inVain), count(calls), count(peak), seconds(lastServed)];
     return `| ${cells.join(" | ")} |`;

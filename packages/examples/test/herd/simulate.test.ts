@@ -54,7 +54,7 @@ describe.each(forms)("$title", (form) => {
 
 // Form, calls, peak and the end. Once looked at and held from then on: a change of any draw or delay
 // changes them.
-it("two hundred clients fare as they always fared", async () => {
+it("two hundred clients repeat the recorded run", async () => {
   const figures = [];
   for (const form of forms) {
     const { calls, peak, lastServed } = await simulate(form, { ...outage, clients: 200 });

@@ -5,12 +5,12 @@ import { actionsOf } from "../../src/outbox/web/actions.ts";
 function world() {
   const said: string[] = [];
   const receiver: { -readonly [Name in keyof Switch]: Switch[Name] } = {
-    state: "there",
-    takeAway: () => {
-      receiver.state = "away";
+    state: "connected",
+    disconnect: () => {
+      receiver.state = "disconnected";
     },
-    bringBack: () => {
-      receiver.state = "there";
+    reconnect: () => {
+      receiver.state = "connected";
     },
   };
   const actions = actionsOf({
@@ -30,34 +30,34 @@ function world() {
 }
 
 it.each([
-  { path: "/kill?worker=worker-9", text: 'Worker "worker-9" does not run.' },
-  { path: "/kill", text: 'Worker "" does not run.' },
-  { path: "/take-away?service=database", text: 'Service "database" cannot be taken away.' },
-  { path: "/bring-back", text: 'Service "" cannot be taken away.' },
-  { path: "/bring-back?service=receiver", text: "The receiver is there already." },
+  { path: "/kill?worker=worker-9", text: 'Worker "worker-9" is not running.' },
+  { path: "/kill", text: 'Worker "" is not running.' },
+  { path: "/disconnect?service=database", text: 'Service "database" cannot be disconnected.' },
+  { path: "/reconnect", text: 'Service "" cannot be disconnected.' },
+  { path: "/reconnect?service=receiver", text: "The receiver is already connected." },
 ])("refuses $path and changes nothing", async ({ path, text }) => {
   const { said, receiver, post } = world();
   expect(await post(path)).toEqual([409, text]);
   expect(said).toEqual([]);
-  expect(receiver.state).toBe("there");
+  expect(receiver.state).toBe("connected");
 });
 
-it("reports its effect in the answer and in the log", async () => {
+it("reports its effect in the response and in the log", async () => {
   const { said, receiver, post } = world();
-  expect(await post("/take-away?service=receiver")).toEqual([
-    ...[200, "The receiver was taken away from the workers."],
+  expect(await post("/disconnect?service=receiver")).toEqual([
+    ...[200, "The receiver was disconnected from the workers."],
   ]);
-  expect(receiver.state).toBe("away");
-  expect(await post("/take-away?service=receiver")).toEqual([
-    ...[409, "The receiver is away already."],
+  expect(receiver.state).toBe("disconnected");
+  expect(await post("/disconnect?service=receiver")).toEqual([
+    ...[409, "The receiver is already disconnected."],
   ]);
-  expect(await post("/bring-back?service=receiver")).toEqual([200, "The receiver is back."]);
+  expect(await post("/reconnect?service=receiver")).toEqual([200, "The receiver was reconnected."]);
   expect(await post("/replay")).toEqual([
     ...[200, "1 dead message is pending again, and the receiver is repaired."],
   ]);
   expect(said).toEqual([
-    "receiver was taken away from the workers",
-    "receiver is back",
+    "receiver was disconnected from the workers",
+    "receiver was reconnected",
     "all 1 dead message is pending again, and the receiver is repaired",
   ]);
 });

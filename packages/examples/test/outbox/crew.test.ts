@@ -62,7 +62,7 @@ it.each<{ exit: Exit; departure: Departure }>([
   { exit: { code: 130, signal: null }, departure: "stopped" },
   { exit: { code: 0, signal: null }, departure: "stopped" },
   { exit: { code: null, signal: "SIGKILL" }, departure: "stopped" },
-])("takes for stopped a worker that was asked to and ended with $exit", async (row) => {
+])("counts a worker that was asked to stop and ended with $exit as stopped", async (row) => {
   const { clock, workers, gone, stop, running } = world();
   stop.abort();
   expect(workers[0]?.isAsked).toBe(true);
@@ -77,7 +77,7 @@ it.each<{ exit: Exit; departure: Departure }>([
   { exit: { code: 1, signal: null }, departure: "failed" },
   { exit: { code: null, signal: "SIGSEGV" }, departure: "failed" },
   { exit: { code: 0, signal: null }, departure: "stopped" },
-])("takes for $departure a worker that was not asked and ended with $exit", async (row) => {
+])("counts a worker that ended unasked with $exit as $departure", async (row) => {
   const { clock, workers, gone, stop, running } = world();
   workers[0]?.exit(row.exit);
   await clock.step(1_000);
@@ -88,7 +88,7 @@ it.each<{ exit: Exit; departure: Departure }>([
   await clock.run(() => running);
 });
 
-it("does not count as killed those it kills because they took too long to stop", async () => {
+it("does not count workers as killed that took too long to stop", async () => {
   const { clock, gone, stop, running } = world();
   stop.abort();
   await clock.step(60_000);
@@ -96,7 +96,7 @@ it("does not count as killed those it kills because they took too long to stop",
   expect(gone).toEqual([["w1", "stopped"]]);
 });
 
-it("kills the worker of a name, once, and says whether there was one", async () => {
+it("kills the worker of a name once, and returns whether it existed", async () => {
   const { clock, crew, workers, gone, stop, running } = world(2);
   workers[1]?.tell({ type: "ready" });
   expect(crew.members.map(({ name, state }) => [name, state])).toEqual([

@@ -23,7 +23,7 @@ const VERSION_3 = 196_608;
 const body = fc.string({ maxLength: 30 });
 const query = fc.tuple(fc.constantFrom("Q", "P", "B", "D", "E", "S"), body);
 
-it("finds the same messages, however they are cut", () => {
+it("finds the same messages in any chunks", () => {
   fc.assert(
     fc.property(
       fc.array(query, { maxLength: 8 }),

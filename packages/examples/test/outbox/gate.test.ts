@@ -34,7 +34,7 @@ function visit(gate: Gate): Socket {
   return socket;
 }
 
-it("has the URL of its server with another address", async () => {
+it("has the URL of its server with its own address", async () => {
   await using world = await echo();
   const { gate, port } = world;
   expect(gate.url).toMatch(/^amqp:\/\/user:secret@127\.0\.0\.1:\d+\/host\?heartbeat=5$/);
@@ -51,26 +51,26 @@ it("forwards both ways, and ends one side with the other", async () => {
   await closed(socket);
 });
 
-it("breaks all connections when it takes the server away, and each new one", async () => {
+it("breaks all connections, current and new, when it disconnects the server", async () => {
   await using world = await echo();
   const { gate } = world;
   const socket = visit(gate);
   socket.write("hello");
   await once(socket, "data");
   const broken = closed(socket);
-  gate.takeAway();
+  gate.disconnect();
   await broken;
-  expect(gate.state).toBe("away");
+  expect(gate.state).toBe("disconnected");
   await closed(visit(gate));
-  gate.bringBack();
-  expect(gate.state).toBe("there");
+  gate.reconnect();
+  expect(gate.state).toBe("connected");
   const another = visit(gate);
   another.write("again");
   expect(String((await once(another, "data"))[0])).toBe("again");
   another.destroy();
 });
 
-it("closes a connection to a server that is not there", async () => {
+it("closes a connection to a missing server", async () => {
   const world = await echo();
   const { port } = world;
   await world[Symbol.asyncDispose]();
@@ -85,6 +85,6 @@ it.each([
   "postgres:///db?host=/var/run/postgresql",
   "mysql://127.0.0.1/?ssl={}",
   "nonsense",
-])("stands before no server that plain TCP does not reach: %s", async (url) => {
+])("skips a server that plain TCP does not reach: %s", async (url) => {
   expect(await Gate.before(url)).toBe(undefined);
 });

@@ -14,7 +14,7 @@ function fakeCrew() {
 const clock = new FakeClock();
 const facts = { kills: 4, messages: 100, clock };
 
-it("kills so many, none before its moment and the last at three quarters", async () => {
+it("kills the given number, none too early and the last at three quarters", async () => {
   const { crew, killed } = fakeCrew();
   let arrived = 0;
   const random = seededRandom(1);

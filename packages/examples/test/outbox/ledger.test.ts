@@ -51,7 +51,7 @@ it.each<{ what: string; end: (first: Handling, second: Handling) => void; overla
   expect(ledger.counts.overlaps).toBe(overlaps);
 });
 
-it("counts none after the end of an attempt, or its sender's, or of another message", async () => {
+it("counts none after the end of an attempt or its sender, or for another message", async () => {
   open("a").end();
   open("a").leave();
   open("a", "another");
@@ -60,7 +60,7 @@ it("counts none after the end of an attempt, or its sender's, or of another mess
   expect(ledger.ids).toEqual(["m", "another"]);
 });
 
-it("counts one where three come at once and the first is given up", async () => {
+it("counts one if three arrive at once and the first is given up", async () => {
   const first = open("a");
   open("b");
   const third = open("c");
@@ -69,7 +69,7 @@ it("counts one where three come at once and the first is given up", async () => 
   expect(ledger.overlaps).toMatchObject([{ earlier: { sender: "b" }, later: { sender: "c" } }]);
 });
 
-it("takes an attempt for over once", () => {
+it("counts the end of an attempt once", () => {
   const handling = open("a");
   handling.end();
   handling.end();

@@ -38,7 +38,7 @@ it.each([
   { args: ["--database", "oracle"], text: "Allowed choices are postgres, mysql, pglite." },
   { args: ["--port", "70000"], text: "Expected a whole number from 0 to 65535." },
   { args: ["elsewhere"], text: "too many arguments" },
-])("says what is wrong with $args and how to write it", ({ args, text }) => {
+])("names the mistake in $args and the correct form", ({ args, text }) => {
   const parsed = parseOptions(args);
   expect(parsed).toMatchObject({ kind: "print", code: 2 });
   expect(parsed).toHaveProperty("text", expect.stringContaining(text));

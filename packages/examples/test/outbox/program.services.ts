@@ -99,7 +99,7 @@ it.for(["pglite", "postgres", "mysql"])(
 );
 
 it.for([3, 7, 15])(
-  "tells the truth when it is interrupted after %d s, and leaves no process",
+  "reports correct figures when interrupted after %d s, and leaves no process",
   PATIENT,
   async (seconds, { expect }) => {
     const messages = 100_000;
@@ -110,7 +110,10 @@ it.for([3, 7, 15])(
     run.interrupt();
     const summary = await run.summary();
     expect(await run.exited).toBe(128 + 2);
-    expect(summary).toMatchObject({ ...WELL, faults: ["stopped before all was settled"] });
+    expect(summary).toMatchObject({
+      ...WELL,
+      faults: ["stopped before every message was settled"],
+    });
     const { sent = 0, unplaced = 0, takenBack = 0, delivered = 0, waiting = 0, dead = 0 } = summary;
     expect(sent + unplaced + takenBack).toBe(messages);
     // Those that wait or are dead may have had their effect: a reply was lost.
@@ -122,7 +125,7 @@ it.for([3, 7, 15])(
 );
 
 it(
-  "tells the truth when it is interrupted before the database has started",
+  "reports correct figures when interrupted before the database has started",
   PATIENT,
   async ({ expect }) => {
     await using run = new Run(["--messages", "10", "--database", "pglite", "--no-page"]);
@@ -132,7 +135,7 @@ it(
     const code = await run.exited;
     expect(await run.summary()).toMatchObject({
       ...WELL,
-      faults: ["stopped before all was settled"],
+      faults: ["stopped before every message was settled"],
     });
     expect(code).toBe(128 + 2);
   },
@@ -178,7 +181,7 @@ describe("the page of a real run", () => {
   }
 
   it(
-    "kills, takes away, brings back and replays, and nothing is lost",
+    "kills, disconnects, reconnects and replays, and nothing is lost",
     PATIENT,
     async ({ expect }) => {
       await using world = await kept();
@@ -190,13 +193,13 @@ describe("the page of a real run", () => {
       expect(await post(`/kill?worker=${victim?.name}`)).toContain("was killed");
       await shown((now) => now.killed === 1 && now.workers.some(({ name }) => name === "worker-4"));
 
-      await post("/take-away?service=receiver");
+      await post("/disconnect?service=receiver");
       const { next } = await shown((now) => now.next.some(({ failures }) => failures > 2));
       expect(next.map(({ error }) => error).join()).toMatch(/WebhookError/);
-      await post("/bring-back?service=receiver");
-      await post("/take-away?service=database");
+      await post("/reconnect?service=receiver");
+      await post("/disconnect?service=database");
       const { messages: before } = await shown(({ received }) => received.open === 0);
-      await post("/bring-back?service=database");
+      await post("/reconnect?service=database");
       await shown(({ messages }) => messages.success > before.success);
 
       const { messages } = await shown(({ state }) => state === "settled");

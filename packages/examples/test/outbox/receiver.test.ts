@@ -102,7 +102,7 @@ it.each(secondFaults)("reports overlapping senders and the fault: %s", async (fa
   await attempt.answer();
 });
 
-it("breaks the connections of senders while it is away, and takes them again", async () => {
+it("breaks the connections of senders while it is down, and accepts them again", async () => {
   await using receiver = await Receiver.start({
     ...{ apply: async () => true, seed: undefined, clock: realClock },
   });
@@ -112,11 +112,11 @@ it("breaks the connections of senders while it is away, and takes them again", a
     return (await fetch(receiver.url, { method: "POST", headers, body })).status;
   };
   expect(await send()).toBe(200);
-  receiver.takeAway();
-  expect(receiver.state).toBe("away");
+  receiver.disconnect();
+  expect(receiver.state).toBe("disconnected");
   await expect(send()).rejects.toThrow("fetch failed");
   expect(receiver.ledger.counts.attempts).toBe(1);
-  receiver.bringBack();
+  receiver.reconnect();
   expect(await send()).toBe(200);
 });
 

@@ -5,7 +5,7 @@ import { servicesOf } from "../../src/outbox/settings.ts";
 
 const VARIABLES = ["DATABASE_URL", "MYSQL_URL", "AMQP_URL", "REDIS_URL"] as const;
 
-it.each(VARIABLES)("has nothing to say of the server of %s", async (variable) => {
+it.each(VARIABLES)("reports no problem with the server of %s", async (variable) => {
   expect(await serviceProblem(servicesOf({ [variable]: requiredUrl(variable) }))).toBe(undefined);
 });
 

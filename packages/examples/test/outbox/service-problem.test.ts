@@ -24,14 +24,17 @@ const SERVERS = [
   { variable: "REDIS_URL", protocol: "redis" },
 ];
 
-it.each(SERVERS)("says that the server of $variable is not there, and no password", async (row) => {
-  const { variable, protocol } = row;
-  const place = `127.0.0.1:${await freePort()}/0`;
-  const services = servicesOf({ [variable]: `${protocol}://user:secret@${place}` });
-  expect(await serviceProblem(services)).toBe(
-    `${variable}: ${protocol}://${place} cannot be used: connect ECONNREFUSED. Start it, correct ${variable} or unset it.`,
-  );
-});
+it.each(SERVERS)(
+  "reports that the server of $variable is unreachable, without the password",
+  async (row) => {
+    const { variable, protocol } = row;
+    const place = `127.0.0.1:${await freePort()}/0`;
+    const services = servicesOf({ [variable]: `${protocol}://user:secret@${place}` });
+    expect(await serviceProblem(services)).toBe(
+      `${variable}: ${protocol}://${place} cannot be used: connect ECONNREFUSED. Start it, correct ${variable} or unset it.`,
+    );
+  },
+);
 
 it.each(SERVERS)("rejects a server that hangs up as that of $variable", async (row) => {
   const { variable, protocol } = row;
@@ -43,7 +46,7 @@ it.each(SERVERS)("rejects a server that hangs up as that of $variable", async (r
 });
 
 it.each(SERVERS)(
-  "says that $variable is no URL, and no password",
+  "reports that $variable is not a URL, without the password",
   async ({ variable, protocol }) => {
     const services = servicesOf({ [variable]: `${protocol}//user:secret@nowhere.invalid` });
     const problem = await serviceProblem(services);
@@ -73,14 +76,14 @@ it.each([
     wanted: "pglite",
     want: { database: "pglite", databaseUrl: undefined },
   },
-] as const)("takes $want.database for $wanted of $env", ({ env, wanted, want }) => {
+] as const)("chooses $want.database for $wanted of $env", ({ env, wanted, want }) => {
   expect(servicesOf(env, wanted)).toMatchObject(want);
 });
 
 it.each([
   { database: "postgres", variable: "DATABASE_URL" },
   { database: "mysql", variable: "MYSQL_URL" },
-] as const)("says how to name a server for --database $database", async (row) => {
+] as const)("names the variable for --database $database", async (row) => {
   const { database, variable } = row;
   const problem = await serviceProblem(servicesOf({}, database));
   expect(problem).toMatch(
@@ -90,8 +93,8 @@ it.each([
   );
 });
 
-// Of a server that answers: embedded.test.ts, where there is one.
-it("has nothing to say of servers that are not asked for", async () => {
+// Of a server that answers: embedded.services.ts, where there is one.
+it("ignores servers that are not needed", async () => {
   expect(await serviceProblem(servicesOf({}))).toBe(undefined);
 });
 
@@ -107,7 +110,7 @@ function host() {
 
 const settings = { messages: 1, workers: 1, kills: 0, seed: 1, port: undefined, keep: false };
 
-it("ends with 2 before it begins if a server is not there", async () => {
+it("exits with 2 before the run if a server is unreachable", async () => {
   const own = host();
   const services = servicesOf({ DATABASE_URL: `postgres://127.0.0.1:${await freePort()}` });
   const options = { settings: { ...settings, json: undefined }, services, host: own };
@@ -116,7 +119,7 @@ it("ends with 2 before it begins if a server is not there", async () => {
   expect(own.printed()).toMatch(/^(DATABASE_URL: .+ unset it\.\n){2}$/);
 });
 
-it("ends with 2 before it begins if its figures cannot be written", async () => {
+it("exits with 2 before the run if its figures cannot be written", async () => {
   const own = host();
   const json = join(directory, "no", "figures.json");
   const services = servicesOf({});

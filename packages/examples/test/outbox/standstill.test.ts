@@ -31,7 +31,7 @@ function lateClock() {
   };
 }
 
-it("knows the longest time that the event loop stood still since an instant", () => {
+it("measures the longest block of the event loop since an instant", () => {
   const { clock, at, fireAt } = lateClock();
   const standstill = new Standstill(clock);
   expect(standstill.since(0)).toBe(0);

@@ -61,7 +61,7 @@ it("shows the progress, one figure per line", () => {
 it.each([
   { nextAttempt: undefined, text: "next      -  in flight 3" },
   { nextAttempt: 0, text: "next      due  in flight 3" },
-])("says that the next attempt is $text", ({ nextAttempt, text }) => {
+])("shows that the next attempt is $text", ({ nextAttempt, text }) => {
   expect(progressLines({ ...progress, nextAttempt }, colours)).toContain(text);
 });
 
@@ -74,7 +74,7 @@ it("shows the address of the page", () => {
   expect(written[0]).toBe(`00:00.000  the page: ${page}\n`);
 });
 
-it("logs a line now and then, and for each kill", () => {
+it("logs a line periodically, and for each kill", () => {
   const written: string[] = [];
   const view = new LogView((line) => written.push(line));
   const at = (elapsed: number, killed = 2): void => view.show({ ...progress, elapsed, killed });
@@ -89,7 +89,7 @@ it("logs a line now and then, and for each kill", () => {
   expect(stamps).toEqual(["00:00.000", "00:02.000", "00:02.001", "00:04.001"]);
 });
 
-it("is content where all is as it must be", () => {
+it("reports success for a correct run", () => {
   const summary = summaryOf(outcome, 7);
   expect(summary).toMatchObject({ seed: 7, elapsed: 12_345, killed: 2, duplicates: 7, faults: [] });
   const lines = summaryLines(summary, colours);
@@ -101,20 +101,20 @@ it("is content where all is as it must be", () => {
 it.each([
   {
     wrong: { isSettled: false, audit: { ...outcome.audit, unplaced: 10, waiting: 3 } },
-    fault: "stopped before all was settled",
+    fault: "stopped before every message was settled",
   },
-  { wrong: { audit: { ...outcome.audit, waiting: 3 } }, fault: "waiting: 3, and must be 0" },
+  { wrong: { audit: { ...outcome.audit, waiting: 3 } }, fault: "waiting: 3, must be 0" },
   {
     wrong: { isIdle: false },
     fault: "the receiver was still busy: messages it had not handled count as lost",
   },
-  { wrong: { failed: 1 }, fault: "workers that ended by themselves: 1, and must be 0" },
-  { wrong: { audit: { ...outcome.audit, lost: 2 } }, fault: "lost: 2, and must be 0" },
+  { wrong: { failed: 1 }, fault: "workers that exited unexpectedly: 1, must be 0" },
+  { wrong: { audit: { ...outcome.audit, lost: 2 } }, fault: "lost: 2, must be 0" },
   {
     wrong: { progress: { ...progress, received: { ...progress.received, overlaps: 1 } } },
-    fault: "overlaps: 1, and must be 0",
+    fault: "overlaps: 1, must be 0",
   },
-])("says '$fault'", ({ wrong, fault }) => {
+])("reports '$fault'", ({ wrong, fault }) => {
   const summary = summaryOf({ ...outcome, ...wrong }, 7);
   expect(summary.faults).toEqual([fault]);
   expect(summaryLines(summary, colours).at(-1)).toBe(fault);
@@ -139,12 +139,12 @@ it("counts only committed and missing messages as lost after a stop", () => {
   );
 });
 
-it("names neither orders nor messages that are left when none are", () => {
+it("omits remaining orders and messages when there are none", () => {
   const lines = summaryLines(summaryOf(outcome, 7), colours).join("\n");
   expect(lines).not.toMatch(/waiting|not placed/);
 });
 
-it("tells the story of each overlap, in words and as data", () => {
+it("describes each overlap, in words and as data", () => {
   const overlap: Overlap = {
     id: "m-1",
     earlier: { attempt: 2, sender: "worker-1", fault: "hang" },
@@ -160,8 +160,8 @@ it("tells the story of each overlap, in words and as data", () => {
   const told =
     "  m-1: attempt 3 of an unknown sender (unread) came 1600 ms after attempt 2 of worker-1 (hang); the receiver stood still for up to 40 ms";
   expect(summaryLines(summary, colours).slice(-12)).toEqual([
-    "workers that ended by themselves: 1, and must be 0",
-    "overlaps: 11, and must be 0",
+    "workers that exited unexpectedly: 1, must be 0",
+    "overlaps: 11, must be 0",
     ...Array.from({ length: 10 }, () => told),
   ]);
 });

@@ -78,7 +78,7 @@ describe("the code of the playground", () => {
       change: { strategy: "fibonacci", jitter: "equal", duration: "1_234.5" },
       code: 'new FibonacciBackoff({ duration: 1_234.5, cap: 30_000, jitter: "equal" })',
     },
-  ])("leaves out what is the default: $code", ({ change, code }) => {
+  ])("omits defaults: $code", ({ change, code }) => {
     expect(expressionOf(valid(change).shape)).toBe(code);
   });
 });
@@ -141,7 +141,7 @@ describe("a link to the playground", () => {
     expect(draftOf(`#${fragmentOf(draft)}`)).toEqual({ draft, unknown: [] });
   });
 
-  it("keeps the defaults of what it leaves out, and names what it does not know", () => {
+  it("keeps defaults for missing settings, and names unknown ones", () => {
     const { draft, unknown } = draftOf("#seed=5&size=3&constructor=1");
     expect(draft).toEqual({ ...START, seed: "5" });
     expect(unknown).toEqual(["size", "constructor"]);
@@ -192,11 +192,11 @@ it.each<{ change: Partial<Draft>; problems: object }>([
     change: { duration: "x".repeat(100) },
     problems: { duration: `duration must be a number, not "${"x".repeat(40)}…"` },
   },
-])("names what is wrong with $change", ({ change, problems }) => {
+])("names the mistake in $change", ({ change, problems }) => {
   expect(problemsOf(change)).toEqual(problems);
 });
 
-it("does not ask for settings that the strategy has no use for", () => {
+it("omits settings that the strategy does not use", () => {
   expect(problemsOf({ strategy: "constant", factor: "x", cap: "x", steps: "x" })).toEqual({});
   expect(problemsOf({ jitter: "none", share: "x" })).toEqual({});
 });

@@ -14,14 +14,18 @@ const MAIN = "recipes/main.js";
 const PATIENT = { timeout: 60_000 };
 
 describe.concurrent("the command line of the recipes", PATIENT, () => {
-  it("lists all recipes and exits with 2 for arguments it cannot use", ({ expect }) => {
+  it("lists all recipes and exits with 2 for invalid arguments", ({ expect }) => {
     const main = fileURLToPath(new URL(`../../dist/${MAIN}`, import.meta.url));
-    const { status, stderr } = spawnSync(process.execPath, [main, "crawl"], { encoding: "utf8" });
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
+    const { status, stderr } = run("crawl");
+    expect(stderr).toMatch(/^error: no recipe is "crawl"\n/);
     expect(stderr.match(/npm run recipe -- /g)).toHaveLength(7);
     expect(status).toBe(2);
+    expect(run("--help")).toMatchObject({ status: 0, stderr: "" });
   });
 
-  it("exits with 143 when SIGTERM comes before the result", async ({ expect }) => {
+  it("exits with 143 when SIGTERM arrives before the result", async ({ expect }) => {
     const url = `http://127.0.0.1:${await freePort()}/`;
     await using program = new Program(MAIN, ["wait-until-ready", url]);
     await program.printed(/not ready: TypeError: fetch failed: connect ECONNREFUSED/);
@@ -37,7 +41,7 @@ describe.concurrent("the command line of the recipes", PATIENT, () => {
     expect(await program.exited).toBe(0);
   });
 
-  it("closes a half-open connection when SIGTERM comes during the login", async ({ expect }) => {
+  it("closes a half-open connection when SIGTERM arrives during the login", async ({ expect }) => {
     await using silent = createServer((socket) => socket.on("error", () => {}).resume());
     silent.listen(0, "127.0.0.1");
     await once(silent, "listening");

@@ -124,7 +124,7 @@ describe("mirrorDirectory", () => {
 });
 
 describe("leaderCron", () => {
-  it("runs the job in one process, and in the other when that stops", async () => {
+  it("runs the job in one process, and in the other after the first stops", async () => {
     const { clock, stop, options, events, note, noteEnd } = recipeWorld();
     const lock = new MemoryLock();
     const cron = (identity: string, signal: AbortSignal) => {

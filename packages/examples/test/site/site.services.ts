@@ -142,6 +142,14 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     expect(await links.allInnerTexts()).toEqual(["Guides", "API", "Playground", "Changelog"]);
   });
 
+  it("leads from the first screen to the guide for newcomers", async () => {
+    await using visitor = await open("index.html");
+    const { page } = visitor;
+    await page.locator(".hero").getByRole("link", { name: "Get started" }).click();
+    await page.waitForURL(/documents\/Getting_started\.html$/);
+    expect(await page.locator("h1").textContent()).toContain("Getting started");
+  });
+
   it("shows the options of a function as a table on its page", async () => {
     await using visitor = await open("functions/_holdfast_wait.retry.html");
     const table = visitor.page.locator(".options table");
@@ -315,7 +323,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
     expect(await page.getByLabel("First delay", { exact: true }).inputValue()).toBe("10000");
   });
 
-  it("says what is wrong with a field, and keeps the last pictures", async () => {
+  it("shows the mistake in a field, and keeps the last pictures", async () => {
     await using visitor = await open("documents/Playground.html");
     const { page, problems } = visitor;
     const before = await pictures(page);
@@ -331,7 +339,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
     expect(problems).toEqual([]);
   });
 
-  it("says what is wrong with a link", async () => {
+  it("shows the mistake in a link", async () => {
     await using visitor = await visit(
       site.url(
         "documents/Playground.html#strategy=magic&duration=-5&size=3&outage=<img onerror=alert(1)>",
@@ -347,10 +355,17 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
     );
     expect(text).toContain('outage must be a number, not "<img onerror=alert(1)>"');
     expect(await page.locator("#lab img").count()).toBe(0);
+    for (const { width, colorScheme } of LOOKS) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      const look = `${width} px, ${colorScheme}`;
+      expect(await page.evaluate("document.documentElement.scrollWidth"), look).toBe(width);
+      expect(await objections(page), look).toEqual([]);
+    }
     expect(problems).toEqual([]);
   });
 
-  it("says so when there are too many calls to simulate", async () => {
+  it("reports when there are too many calls to simulate", async () => {
     await using visitor = await visit(
       site.url("documents/Playground.html#strategy=constant&duration=1&jitter=none&outage=60"),
     );

@@ -81,7 +81,7 @@ it("shows the order of the latest manifest, then processes that leave it", async
   ]);
 });
 
-it("shows nothing of its own while another one leads", async () => {
+it("shows no data of its own while another replica leads", async () => {
   const { fake, board } = watched();
   fake.apply(MANIFEST);
   await fake.clock.step(0);
@@ -108,7 +108,7 @@ it("reports a change to current listeners", async () => {
   expect([applied, followed, changes]).toEqual([1, 2, 2]);
 });
 
-it("is ready when all processes are that are asked", async () => {
+it("is ready when all processes with a readiness check are", async () => {
   const { fake, board } = watched(false);
   fake.apply(MANIFEST);
   await fake.clock.step(0);

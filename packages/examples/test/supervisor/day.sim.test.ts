@@ -63,7 +63,7 @@ const KEPT_SEEDS = inject("isThorough") ? [1, 2, 3] : [1];
 const { SIM_SEED } = process.env;
 
 it.each(SIM_SEED ? [Number(SIM_SEED)] : KEPT_SEEDS)(
-  "keeps its promises for a day of crashes, kills and edits (seed %i)",
+  "holds its invariants for a day of crashes, kills and edits (seed %i)",
   async (seed) => {
     const random = seededRandom(seed);
     const probe = async (): Promise<boolean> => random() < 0.95;

@@ -33,7 +33,7 @@ it("lists a started process until it has ended", async () => {
   expect(table.alive()).toEqual([]);
 });
 
-it("starts nothing once it leads no more", async () => {
+it("starts nothing once it no longer leads", async () => {
   const { table, listed, fence } = fenced(() => false);
   const child = fence.start(LAUNCH);
   expect(child.pid).toBeUndefined();
@@ -61,7 +61,7 @@ it("kills a process that it cannot list, and reports the reason", async () => {
   expect(child.pid).toBeUndefined();
   expect(await child.exited).toEqual({
     kind: "error",
-    message: "it could not be put on the roster: no space left on device",
+    message: "it could not be added to the roster: no space left on device",
   });
   expect(table.launches).toHaveLength(1);
   expect(table.alive()).toEqual([]);

@@ -54,7 +54,7 @@ it("shows phase, readiness, pid, restarts, last exit and the countdown", async (
   ]);
 });
 
-it("counts down in whole seconds, the last of which is 1", async () => {
+it("counts down in whole seconds, to 1", async () => {
   const cells = [];
   for (const time of [51, 1_049, 1_051, 2_049, 2_050]) {
     const [, , , , crasher = ""] = frameLines(await frameAt(time), {

@@ -14,7 +14,7 @@ function liveView() {
   return { clock, terminal, view };
 }
 
-it("redraws each second, and no more once it is closed", async () => {
+it("redraws each second until it is closed", async () => {
   const { clock, terminal, view } = liveView();
   await clock.step(2_500);
   view.close();
@@ -33,7 +33,7 @@ it("redraws when the terminal is resized", () => {
   view.close();
 });
 
-it("shows the errors of a bad edit until a good one comes", () => {
+it("shows the errors of a bad edit until a good one", () => {
   const { terminal, view } = liveView();
   const error = { file: "my.yaml", line: 1, column: 8, message: "grace is 3", source: "grace: 3" };
   view.show({ type: "rejected", at: 0, errors: [error] }, new Map());

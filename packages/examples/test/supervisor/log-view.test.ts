@@ -37,7 +37,7 @@ processes:
   typo: { command: typo, restart: Never }
 `;
 
-it("tells one line per change", async () => {
+it("prints one line per change", async () => {
   const fake = new FakeSupervisor(programs);
   fake.apply(MANIFEST);
   await fake.clock.step(2_060);
@@ -60,12 +60,12 @@ it("tells one line per change", async () => {
     "00:02.060  crasher     gone",
     "00:02.060  supervisor  time is up: stopping, grace 3s",
     "00:02.060  web         Terminating, the supervisor stops: SIGTERM, grace 3s",
-    "00:05.060  web         still there after 3s: SIGKILL",
+    "00:05.060  web         still running after 3s: SIGKILL",
     "00:05.060  web         Stopped: SIGKILL after 5.06s",
   ]);
 });
 
-it("reports a mistake in an edit, and that nothing changes", () => {
+it("reports a mistake in an edit, and that nothing changed", () => {
   const fake = new FakeSupervisor(programs);
   const at = fake.clock.monotonic();
   const source = "grace: 3";
@@ -74,9 +74,9 @@ it("reports a mistake in an edit, and that nothing changes", () => {
   fake.events.push({ type: "unreadable", at, file: "my.yaml", message: "my.yaml is gone" });
   expect(logOf(fake)).toEqual([
     "00:00.000  supervisor  my.yaml:1:8: grace is 3",
-    "00:00.000  supervisor  the last good manifest stays in force; correct this one and save it",
+    "00:00.000  supervisor  keeping the last valid manifest; correct this one and save it",
     "00:00.000  supervisor  my.yaml is gone",
-    "00:00.000  supervisor  the last good manifest stays in force; correct this one and save it",
+    "00:00.000  supervisor  keeping the last valid manifest; correct this one and save it",
   ]);
 });
 
@@ -99,7 +99,7 @@ it("reports the other events of a supervisor", () => {
   ]);
 });
 
-it("paints only if asked to", async () => {
+it("uses colours only on request", async () => {
   const fake = new FakeSupervisor(programs);
   fake.apply("processes: { typo: { command: typo, restart: Never } }");
   await fake.clock.step(0);

@@ -113,14 +113,14 @@ it.each<BrokenCase>([
   {
     name: "a variable named __proto__",
     yaml: "processes:\n  a: { command: x, env: { __proto__: y } }",
-    want: ["2:27: processes.a.env.__proto__ is no usable name; expected another name"],
+    want: ["2:27: processes.a.env.__proto__ is not a usable name; expected another name"],
   },
   {
     name: "a process named __proto__, beside another error",
     yaml: "grace: soon\nprocesses:\n  __proto__: { command: x }\n  a: { command: y }",
     want: [
       `1:8: grace is "soon"; expected ${DURATION}`,
-      `3:3: processes.__proto__ is no usable name; expected ${NAME}`,
+      `3:3: processes.__proto__ is not a usable name; expected ${NAME}`,
     ],
   },
   {
@@ -200,10 +200,10 @@ it.each<BrokenCase>([
     want: [`4:24: processes.web.readiness.port is 70000; expected ${PORT}`],
   },
   {
-    name: "a name that is no file name",
+    name: "a name that is not a file name",
     yaml: "processes:\n  a/b: { command: x }",
     want: [
-      "2:3: processes.a/b is no usable name; expected a name of at most 63 letters, digits, dots, dashes and underscores",
+      "2:3: processes.a/b is not a usable name; expected a name of at most 63 letters, digits, dots, dashes and underscores",
     ],
   },
   {

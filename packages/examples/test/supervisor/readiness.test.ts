@@ -42,7 +42,7 @@ it.each([
   expect(nextReadiness(state, answered, 2)).toEqual(want);
 });
 
-it("asks on the port that the process was given", async () => {
+it("probes the port that the process was given", async () => {
   const asked: string[] = [];
   const probe = async (url: string): Promise<boolean> => asked.push(url) > 0;
   const fake = new FakeSupervisor({}, { probe, freePort: async () => 4_321 });
@@ -52,7 +52,7 @@ it("asks on the port that the process was given", async () => {
   expect(fake.table.launches[0]?.env).toEqual({ PORT: "4321" });
 });
 
-it("tells each change of readiness, and takes no answer for a no", async () => {
+it("reports each change of readiness, and counts no response as not ready", async () => {
   const answers = [false, true, "hangs", true, false, false, true];
   const probe = async (_url: string, signal: AbortSignal): Promise<boolean> => {
     const answer = answers.shift();
@@ -71,7 +71,7 @@ it("tells each change of readiness, and takes no answer for a no", async () => {
   ]);
 });
 
-it("stops asking when the process ends", async () => {
+it("stops probing when the process ends", async () => {
   const probe = (_url: string, signal: AbortSignal): Promise<boolean> =>
     new Promise((resolve) => onAbort(signal, () => resolve(false)));
   const fake = new FakeSupervisor({ web: () => ({ runs: 100 }) }, { probe });

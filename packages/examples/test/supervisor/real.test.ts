@@ -87,7 +87,7 @@ describe.concurrent("a real process", PATIENT, () => {
     });
   });
 
-  it("ends and starts again after its logs were removed", async () => {
+  it("restarts after its logs were removed", async () => {
     const place = join(directory, "cleared");
     const cleared = new RealProcessTable(new ProcessLogs(place));
     const launch = { name: "x", command: "sh", env: {}, cwd: directory };
@@ -118,18 +118,18 @@ describe.concurrent("a real process", PATIENT, () => {
       want: 'its directory /no/such/directory does not exist: create it or correct "cwd"',
     },
     {
-      name: "a file that is no program",
+      name: "a file that is not a program",
       command: join(directory, "logs"),
       cwd: directory,
       want: `${join(directory, "logs")} may not be run: try chmod +x`,
     },
-  ])("says what to do about $name", async ({ name, command, cwd, want }) => {
+  ])("names the next step for $name", async ({ name, command, cwd, want }) => {
     const { pid, exited } = start(name.replaceAll(" ", "-"), command, [], cwd);
     expect(pid).toBeUndefined();
     expect(await exited).toEqual({ kind: "error", message: want });
   });
 
-  it("takes its descendants along when it crashes", async () => {
+  it("ends its descendants when it crashes", async () => {
     const { exited } = start("parent", "sh", ["-c", "sleep 100 & echo orphan $!; exit 1"]);
     const exit = await exited;
     const orphan = "words" in exit ? Number(exit.words?.split(" ")[1]) : Number.NaN;
@@ -139,7 +139,7 @@ describe.concurrent("a real process", PATIENT, () => {
 });
 
 describe.concurrent("the probe", PATIENT, () => {
-  it("takes refusal, a missing page and no answer for a no", async () => {
+  it("counts a refusal, a missing page and no response as not ready", async () => {
     const port = await freePort();
     const code = `let n = 0; require("http").createServer((_, response) => {
       if (n === 2) return;
@@ -208,14 +208,14 @@ processes:
     while (!membersOf(groups).some(([, command]) => command === "sleep 100"))
       await realClock.sleep(20);
     program.child.kill("SIGTERM");
-    await program.printed(/stubborn +still there after 200ms: SIGKILL/);
-    await program.printed(/No process is left\./);
+    await program.printed(/stubborn +still running after 200ms: SIGKILL/);
+    await program.printed(/No process is running\./);
     expect(await program.exited).toBe(0);
     expect(await survivors(membersOf(groups).map(([pid]) => pid))).toEqual([]);
     expect(readdirSync(logs).toSorted()).toEqual(["parent.log", "stubborn.log"]);
   });
 
-  it("keeps the last good manifest, and follows a file that is replaced", async () => {
+  it("keeps the last valid manifest, and follows a file that is replaced", async () => {
     const good = 'processes: { steady: { command: sleep, args: ["100"] } }\n';
     const file = write(good);
     await using program = new SupervisorProgram(["--file", file, "--forever"]);
@@ -223,7 +223,7 @@ processes:
 
     writeFileSync(file, good.replace("command", "comand"));
     await program.printed(/:1:24: processes\.steady\.comand is an unknown key; expected one of/);
-    await program.printed(/the last good manifest stays in force/);
+    await program.printed(/keeping the last valid manifest/);
     expect(isAlive(first)).toBe(true);
 
     writeFileSync(`${file}.new`, good.replace("100", "200"));
@@ -296,7 +296,7 @@ processes:
     expect(await survivors([pid])).toEqual([]);
   });
 
-  it("takes its processes along when it dies of a bug", async () => {
+  it("ends its processes when it crashes", async () => {
     const dist = new URL("../../dist/supervisor/machine/", import.meta.url);
     const code = `
       import { RealProcessTable } from "${dist}real-process-table.js";

@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it("stops waiting at once when it is told to, and leaves the rest to others", async () => {
+  it("stops waiting at once when aborted, and leaves the rest to others", async () => {
     const { directory, roster } = newRoster();
     const { pid } = await shell("trap '' TERM; echo; while :; do sleep 0.02; done");
     roster.add(1, pid);
@@ -75,7 +75,7 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     expect(readdirSync(directory)).toHaveLength(1);
   });
 
-  it("kills the descendants of a process that ended by itself", async () => {
+  it("kills the descendants of a process that exited", async () => {
     const { roster } = newRoster();
     const { pid, text } = await shell("sleep 100 > /dev/null & echo $!; exit 1");
     roster.add(1, pid);
@@ -84,7 +84,7 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     expect(await survivors([Number(text)])).toEqual([]);
   });
 
-  it("leaves processes alone that only reuse a pid", async () => {
+  it("ignores processes that only reuse a pid", async () => {
     const { directory, roster } = newRoster();
     const { pid } = await shell("echo; sleep 100");
     const { startTime = "" } = processState(pid) ?? {};
@@ -94,7 +94,7 @@ describe.skipIf(process.platform !== "linux")("a roster", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it("leaves those alone whom the same leader has started, or a later one", async () => {
+  it("keeps processes of the same leader, or of a later one", async () => {
     const { directory, roster } = newRoster();
     const { pid } = await shell("echo; sleep 100");
     roster.add(2, pid);

@@ -54,21 +54,21 @@ it("shows the lines of a broken manifest and starts nothing", async () => {
 it.each([
   { file: "no.yaml", want: "no.yaml does not exist: create it or correct --file" },
   { file: directory, want: `${directory} is a directory: name the file in it with --file` },
-])("says what to do about $want", async ({ file, want }) => {
+])("names the next step for $want", async ({ file, want }) => {
   expect(await refusal(file)).toEqual({ code: 2, text: `${want}\nNothing was started.\n` });
 });
 
 /** Locks need Linux. */
 const DIRECTORIES = process.platform === "linux" ? ["--logs", "--lock"] : ["--logs"];
 
-it.each(DIRECTORIES)("says that %s is no directory and starts nothing", async (option) => {
+it.each(DIRECTORIES)("reports that %s is not a directory and starts nothing", async (option) => {
   const file = join(directory, "manifest.yaml");
   writeFileSync(file, "processes: { web: { command: node } }");
   const text = `${file} is not a directory: choose another with ${option}\n`;
   expect(await refusal(file, option, file)).toEqual({ code: 2, text });
 });
 
-it.each(ROLES)("leaves nothing if the port of its page is taken: %j", async (args) => {
+it.each(ROLES)("leaves nothing if the port of its page is in use: %j", async (args) => {
   const file = join(directory, "good.yaml");
   writeFileSync(file, `processes: { web: { command: touch, args: ["${directory}/started"] } }`);
   const server = createServer().listen(0, "127.0.0.1");

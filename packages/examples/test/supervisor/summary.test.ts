@@ -36,7 +36,7 @@ it("puts each planned delay beside the measured gap", async () => {
     "                                            2  2000.0 ms  2000.0 ms     +0.0 ms",
     "                                            3  2000.0 ms  cut short           -",
     "",
-    "No process is left.",
+    "No process is running.",
   ]);
 });
 
@@ -50,8 +50,8 @@ it("keeps the newest ten waits and their numbers", async () => {
   expect(lines).toHaveLength(17);
 });
 
-it("says so if a process is left", () => {
+it("reports a process that is still running", () => {
   const palette = createPalette(false);
   const lines = summaryLines(new Map(), { elapsed: 1, left: 2, room: 80, palette });
-  expect(lines.at(-1)).toBe("2 processes are left!");
+  expect(lines.at(-1)).toBe("2 processes are still running!");
 });

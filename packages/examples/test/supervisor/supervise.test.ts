@@ -31,7 +31,7 @@ it("restarts a crashed process after delays that grow to the cap", async () => {
   ]);
 });
 
-it("waits the kubelet's ten seconds, doubled each time, where the manifest says nothing", async () => {
+it("waits the kubelet's ten seconds, doubled each time, by default", async () => {
   const fake = new FakeSupervisor({ crash: () => ({ runs: 0 }) });
   fake.apply("processes: { crasher: { command: crash } }");
   await fake.clock.step(1_000_000);
@@ -67,7 +67,7 @@ it("restarts a process that was killed by hand after the planned delay", async (
   ]);
 });
 
-it("starts nothing early because of an edit that is taken back", async () => {
+it("starts nothing early because of a reverted edit", async () => {
   const fake = new FakeSupervisor({ crash: () => ({ runs: 100 }) });
   fake.apply(CRASHER);
   await fake.clock.step(600);
@@ -183,7 +183,7 @@ it("backs off when a program cannot be started, and runs it when it can", async 
   ]);
 });
 
-it("fails a program that cannot be started and is never to be restarted", async () => {
+it("fails a program that cannot be started and has the policy Never", async () => {
   const fake = new FakeSupervisor({ crash: () => ({ unstartable: "crash was not found" }) });
   fake.apply("processes: { job: { command: crash, restart: Never } }");
   await fake.clock.step(10_000);

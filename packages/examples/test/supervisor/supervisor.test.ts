@@ -49,7 +49,7 @@ it("prefers the grace period of the command line to that of the manifest", async
   expect(fake.timeline().at(-1)).toEqual([250, "web stopped: SIGKILL"]);
 });
 
-it("ends at once when all that goes on is a back-off", async () => {
+it("ends at once during a back-off", async () => {
   const fake = new FakeSupervisor({ crash: () => ({ runs: 0 }) });
   fake.apply(manifest("web: { command: crash }"));
   await fake.clock.step(5_000);
@@ -62,7 +62,7 @@ it("ends at once when all that goes on is a back-off", async () => {
   expect(fake.clock.waiters()).toBe(0);
 });
 
-it("leaves completed processes alone", async () => {
+it("does not restart completed processes", async () => {
   const fake = new FakeSupervisor({ job: () => ({ runs: 10, exit: { kind: "code", code: 0 } }) });
   fake.apply(manifest("job: { command: job, restart: OnFailure }"));
   await fake.clock.step(1_000);
@@ -160,7 +160,7 @@ it("runs a completed process again when its entry changes", async () => {
   ]);
 });
 
-it("forgets a completed process when its entry goes", async () => {
+it("forgets a completed process when its entry is removed", async () => {
   const fake = new FakeSupervisor({ job: () => ({ runs: 10, exit: { kind: "code", code: 0 } }) });
   fake.apply(manifest("job: { command: job, restart: Never }"));
   await fake.clock.step(1_000);
@@ -194,7 +194,7 @@ it("does not start a process that is stopped while its port is being found", asy
   expect(fake.table.launches).toEqual([]);
 });
 
-it("keeps its phases legal wherever in the news of an exit the stop comes", async () => {
+it("keeps its phases legal if the stop arrives at any point of an exit", async () => {
   for (let turns = 0; turns < 30; turns++) {
     const fake = new FakeSupervisor({ a: stays(0) });
     fake.apply(manifest("a: { command: a }"));
@@ -207,7 +207,7 @@ it("keeps its phases legal wherever in the news of an exit the stop comes", asyn
   }
 });
 
-it("follows edits that come while a port is being found", async () => {
+it("follows edits that arrive while a port is being found", async () => {
   const freePort = () => fake.clock.sleep(50).then(() => 4_000);
   const fake: FakeSupervisor = new FakeSupervisor({}, { freePort });
   const yaml = manifest("web: { command: web, readiness: { port: auto } }");

@@ -100,7 +100,7 @@ export function testProgram(): void {
   describe.skipIf(process.platform !== "linux")("three replicas", PATIENT, () => {
     // A busy machine may take the lease from any leader at any time. So nothing here depends on which
     // replica leads, or on how often that changes: each start is judged by the token of its term.
-    it("hand over from a leader that is killed, then from one that is asleep, and run nothing twice", async ({
+    it("hand over from a killed leader, then from a suspended one, and run nothing twice", async ({
       expect,
     }) => {
       await using team = Team.in(directory, {

@@ -26,7 +26,7 @@ function watched(prepare: (place: string) => void) {
 }
 
 describe("watchFile", () => {
-  it("tells of the file at once, and of an edit one period after it was seen", async () => {
+  it("reports the file at once, and an edit one period after it was seen", async () => {
     const { clock, instants, write } = watched((place) =>
       writeFileSync(join(place, "watched.yaml"), "a"),
     );
@@ -37,7 +37,7 @@ describe("watchFile", () => {
     expect(instants).toEqual([0, 700]);
   });
 
-  it("tells of a burst of edits once, after its end", async () => {
+  it("reports a burst of edits once, after its end", async () => {
     const { clock, instants, write } = watched(() => undefined);
     for (let size = 1; size <= 5; size++) {
       write("watched.yaml", "x".repeat(size));
@@ -47,7 +47,7 @@ describe("watchFile", () => {
     expect(instants).toEqual([0, 600]);
   });
 
-  it("tells of a removal and of the return of the file", async () => {
+  it("reports the removal and the return of the file", async () => {
     const { clock, instants, write, place } = watched((place) =>
       writeFileSync(join(place, "watched.yaml"), "a"),
     );
@@ -95,7 +95,7 @@ describe("watchFile", () => {
         renameSync(`${place}.new`, place);
       },
     },
-  ])("tells of $name once", async ({ prepare, change }) => {
+  ])("reports $name once", async ({ prepare, change }) => {
     const { clock, instants, place } = watched(prepare);
     await clock.step(PERIOD);
     change(place);

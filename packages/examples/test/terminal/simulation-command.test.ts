@@ -38,7 +38,7 @@ it.each([
 });
 
 it.each(["", " ", "0.5", "63", "1519", "1e9", "NaN"])(
-  "takes %j for no length of a frame",
+  "rejects %j as the length of a frame",
   (text) => {
     expect(() => wholeNumber(64, 1_518)(text)).toThrow("Expected a whole number from 64 to 1518.");
   },

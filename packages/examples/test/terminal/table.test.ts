@@ -7,7 +7,7 @@ const columns: Column<{ name: string; calls: number }>[] = [
   { title: "N", width: 3, cell: () => "1" },
 ];
 
-it("puts words to the left and numbers to the right, below their titles", () => {
+it("aligns words to the left and numbers to the right, below their titles", () => {
   expect(headOf(columns)).toBe("NAME    CALLS    N");
   expect(lineOf(columns, { name: "full", calls: 61 })).toBe("full       61    1");
   expect(lineOf(columns, { name: "proportional", calls: 1_234_567 })).toBe(

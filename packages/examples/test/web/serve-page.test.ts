@@ -47,7 +47,7 @@ async function ask(url: string, { body, ...question }: Question) {
 }
 
 describe("an action of a page", () => {
-  it("is done for the page itself, which gets a sentence", async () => {
+  it("is done for the page itself, which gets a message", async () => {
     await using server = await world();
     const { origin } = new URL(server.url);
     const question = { method: "POST", path: "/act?name=a%20b", headers: { origin } };
@@ -65,7 +65,10 @@ describe("an action of a page", () => {
     const answer = await ask(server.url, {
       ...{ method: "POST", path: "/act", headers: headers as Record<string, string> },
     });
-    expect(answer).toMatchObject({ status: 403, text: "Only the page itself may ask for this.\n" });
+    expect(answer).toMatchObject({
+      status: 403,
+      text: "Only the page itself may send this request.\n",
+    });
     expect(server.done).toEqual([]);
   });
 
@@ -84,7 +87,7 @@ describe("an action of a page", () => {
     { method: "POST", path: "/state", allow: "GET, HEAD" },
     { method: "POST", path: "/", allow: "GET, HEAD" },
     { method: "DELETE", path: "/", allow: "GET, HEAD" },
-  ])("is no answer to $method $path", async ({ method, path, allow }) => {
+  ])("does not respond to $method $path", async ({ method, path, allow }) => {
     await using server = await world();
     const { origin } = new URL(server.url);
     const answer = await ask(server.url, { method, path, headers: { origin } });
@@ -109,6 +112,6 @@ describe("an action of a page", () => {
     await using server = await world();
     const { origin } = new URL(server.url);
     const answer = await ask(server.url, { method: "POST", path: "/fail", headers: { origin } });
-    expect(answer).toMatchObject({ status: 500, text: "It failed: Error: no disk\n" });
+    expect(answer).toMatchObject({ status: 500, text: "Failed: Error: no disk\n" });
   });
 });

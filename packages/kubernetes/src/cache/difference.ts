@@ -2,7 +2,7 @@ import { type CachedObject, type Change, changesBetween, deletion } from "./chan
 
 /**
  * The changes that turn one list into another: deletions first, then the rest in the order of `after`. The
- * same UID and version is no change.
+ * same UID and version is not a change.
  */
 export function difference(
   before: ReadonlyMap<string, CachedObject>,

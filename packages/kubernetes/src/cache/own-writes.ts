@@ -34,7 +34,7 @@ interface Hidden {
  * | a tombstone | the watch has come to its version, or such a list |
  * | the UID of a deleted object | its event DELETED, or a list begun later |
  *
- * A list has a write if it was begun after the answer, or if its version is not older.
+ * A list has a write if it was begun after the response, or if its version is not older.
  */
 export class OwnWrites {
   readonly #ahead = new PendingMap<Ahead>();

@@ -95,7 +95,7 @@ export class Store {
   }
 
   /**
-   * Stores the answer of a write of this process, so that the cache is at least as new as the knowledge of the
+   * Stores the response of a write of this process, so that the cache is at least as new as the knowledge of the
    * caller. A write that the watch has already delivered changes nothing.
    */
   write(write: OwnWrite): Agreement {
@@ -123,7 +123,7 @@ export class Store {
     return "agrees";
   }
 
-  /** Whether the answer of a write can be put in order with the events of the watch. */
+  /** Whether the response of a write can be put in order with the events of the watch. */
   #canFollow({ metadata }: ServerObject): boolean {
     const { uid, resourceVersion: version } = metadata;
     const isNumber = compareVersions(version, version) !== undefined;
@@ -159,7 +159,7 @@ export class Store {
   }
 }
 
-/** Whether an answer is a later state of the cached object. */
+/** Whether a response is a later state of the cached object. */
 function isLater({ metadata }: ServerObject, { metadata: cached }: CachedObject): boolean {
   const isSame = cached.uid === metadata.uid;
   return isSame && isOlder(cached.resourceVersion, metadata.resourceVersion);

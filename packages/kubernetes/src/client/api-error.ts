@@ -62,7 +62,7 @@ export interface ApiErrorOptions extends ApiStatus {
   /** Milliseconds after which the server wants the request again. */
   readonly retryAfter?: number | undefined;
 
-  /** Time of the answer on the server's clock, in milliseconds since the epoch. */
+  /** Time of the response on the server's clock, in milliseconds since the epoch. */
   readonly date?: number | undefined;
 }
 
@@ -88,7 +88,7 @@ export class ApiError extends Error {
   /** Milliseconds after which the server wants the request again. Undefined if it did not say. */
   readonly retryAfter: number | undefined;
 
-  /** Time of the answer on the server's clock, in milliseconds since the epoch. Undefined if it did not say. */
+  /** Time of the response on the server's clock, in milliseconds since the epoch. Undefined if it did not say. */
   readonly date: number | undefined;
 
   /** Method of the request. */
@@ -138,7 +138,7 @@ export function isApiError(value: unknown, reason?: string): value is ApiError {
  * Whether a server says that there is no such object.
  *
  * A 404 without this reason is no such answer: a server that has just started does not serve custom resources
- * yet, and answers `404 page not found` to each of their paths. It is no statement about the object.
+ * yet, and answers `404 page not found` to each of their paths. It is not a statement about the object.
  */
 export function isNotFound(value: unknown): value is ApiError {
   return isApiError(value, "NotFound");

@@ -5,16 +5,16 @@ import type { KubeRequest, KubeResponse, KubeTransport } from "../transport/kube
 import { readBody, readStart } from "../transport/read-body.ts";
 import { ApiError, type ApiStatus } from "./api-error.ts";
 
-/** Longest answer of a failed request that is read, in bytes. */
+/** Longest response of a failed request that is read, in bytes. */
 const MAX_FAILURE = 65_536;
 
-/** Longest answer of a request, in bytes: a page of a list that is longer is asked for again with a smaller limit. */
+/** Longest response of a request, in bytes: a page of a list that is longer is asked for again with a smaller limit. */
 const MAX_ANSWER: number = 64 * 1024 * 1024;
 
-/** The answer to a request that got another address. */
+/** The response to a request that got another address. */
 const REDIRECT: ApiStatus = {
   reason: "",
-  message: "the answer is a redirect, which is not followed: check the address of the server",
+  message: "the response is a redirect, which is not followed: check the server address",
   details: {},
 };
 
@@ -35,10 +35,10 @@ export interface ApiRequest {
   /** Type of the body. Default: `application/json`. */
   readonly contentType?: string | undefined;
 
-  /** Accepted type of the answer. Default: `application/json`. */
+  /** Accepted type of the response. Default: `application/json`. */
   readonly accept?: string | undefined;
 
-  /** Whether the answer may be compressed: worth it for lists. Default: false. */
+  /** Whether the response may be compressed: worth it for lists. Default: false. */
   readonly gzip?: boolean | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface ApiTarget {
  * Sends one request, once. Every request to a server goes through here: the client's calls, lists and
  * watches.
  *
- * @returns the answer with a status of 2xx, its body unread
+ * @returns the response with a status of 2xx, its body unread
  * @throws ApiError for any other status
  */
 export async function openRequest(
@@ -103,10 +103,10 @@ async function sendMeasured(
 }
 
 /**
- * Sends one request, once, and reads the JSON of its answer.
+ * Sends one request, once, and reads the JSON of its response.
  *
- * @throws ApiError for a status other than 2xx, and for an answer that is no object of JSON
- * @throws BodyTooLongError for an answer above 64 MiB
+ * @throws ApiError for a status other than 2xx, and for a response that is not an object of JSON
+ * @throws BodyTooLongError for a response above 64 MiB
  */
 export async function requestJson(
   target: ApiTarget,
@@ -119,7 +119,7 @@ export async function requestJson(
   const value = parseObject(text);
   if (value !== undefined) return value;
   const type = headers["content-type"] ?? "no content-type";
-  const message = `the answer is no JSON object (${type.slice(0, 100)}): is ${target.transport.description} an API server?`;
+  const message = `the response is not a JSON object (${type.slice(0, 100)}): is ${target.transport.description} an API server?`;
   throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
 }
 
@@ -165,7 +165,7 @@ export function statusOf(text: string): ApiStatus {
   const { reason, message, details } = status;
   return {
     reason: typeof reason === "string" ? reason.slice(0, 100) : "",
-    message: typeof message === "string" ? message : "the server gave no message",
+    message: typeof message === "string" ? message : "the server sent no message",
     details: typeof details === "object" && details !== null ? details : {},
   };
 }

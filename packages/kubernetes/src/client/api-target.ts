@@ -43,7 +43,7 @@ export function apiTarget(options: ApiTargetOptions): MeasuredTarget {
       try {
         metrics?.requested(metric);
       } catch (err) {
-        warn(logger, { err }, "metrics threw an error; the request is not counted");
+        warn(logger, { err }, "metrics threw; request not counted");
       }
     },
   };

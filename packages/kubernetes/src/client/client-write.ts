@@ -18,9 +18,9 @@ export interface ClientWrite {
   /** Whether the server only tried it. */
   readonly dryRun: boolean;
 
-  /** The server's answer, parsed. The caller receives the same object: do not change it. */
+  /** The server's response, parsed. The caller receives the same object: do not change it. */
   readonly answer: object;
 
-  /** UID of the object, if the answer names it. A `Status` of a deletion has it in its details. */
+  /** UID of the object, if the response names it. A `Status` of a deletion has it in its details. */
   readonly uid: string | undefined;
 }

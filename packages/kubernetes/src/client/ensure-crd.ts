@@ -74,7 +74,7 @@ export async function ensureCrd(
   const name = crd.metadata?.name ?? "";
   requireText("metadata.name of manifest", name);
   const { clock } = client;
-  let missing = "it was not written yet";
+  let missing = "the definition is not written yet";
   const call = {
     ...resolveLimits(options),
     name: `CustomResourceDefinition ${name}`,
@@ -84,7 +84,7 @@ export async function ensureCrd(
   return await limited(call, async (signal) => {
     const waiting = { signal, clock, backoff: { duration: PERIOD } };
     await poll(() => ifServed(() => write(client, { crd, name, signal })), waiting);
-    missing = "it is not established";
+    missing = "the definition is not established";
     const stored = await poll(() => ifServed(() => findEstablished(client, name, signal)), waiting);
     for (const resource of resources) {
       missing = `${resource.apiVersion} is not served`;

@@ -13,7 +13,7 @@ export interface PagedList {
   /** Objects in a page. */
   readonly pageSize: number;
 
-  /** Accepted type of the answers. Default: `application/json`. */
+  /** Accepted type of the responses. Default: `application/json`. */
   readonly accept?: string | undefined;
 }
 
@@ -86,10 +86,10 @@ function otherQuestion(question: Question, error: unknown): Question {
 }
 
 /**
- * Reads the answer to a list. An empty list of a built-in resource may have `null`.
+ * Reads the response to a list. An empty list of a built-in resource may have `null`.
  *
  * @returns the page, with the token of the next one: empty on the last page
- * @throws TypeError if the answer is no list, which must not pass for an empty one
+ * @throws TypeError if the response is not a list, which must not pass for an empty one
  */
 export function readPage(
   answer: object,

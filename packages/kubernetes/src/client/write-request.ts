@@ -15,7 +15,7 @@ import {
 import type { ClientWrite } from "./client-write.ts";
 import { bodyOf, refOf, requireResource } from "./written-object.ts";
 
-/** A write before its answer: the request, the limits of the call, and the facts for `onWrite`. */
+/** A write before its response: the request, the limits of the call, and the facts for `onWrite`. */
 export interface PendingWrite {
   readonly request: ApiRequest;
   readonly limits: Limits;
@@ -43,7 +43,7 @@ export function createRequest(given: Arguments<WriteOptions>): PendingWrite {
     given.manager,
   );
   const { name, generateName, namespace } = body.metadata ?? {};
-  // A server makes the rest of the name: any text that is a name stands for it in the check.
+  // A server makes the rest of the name: the check uses any valid name in its place.
   const isNamed = name !== undefined || generateName === undefined || subresource !== undefined;
   const ref = isNamed ? refOf(body) : { ...refOf({ metadata: { name: "x", namespace } }) };
   parseRef(resource, ref);

@@ -15,7 +15,7 @@ export function requireResource(resource: Resource, name = "resource"): void {
 /**
  * An object with the API version and the kind of its resource, as it is sent.
  *
- * @throws TypeError or RangeError if it is no object, or of another kind
+ * @throws TypeError or RangeError if it is not an object, or of another kind
  */
 export function bodyOf(resource: Resource, object: AnyObject): AnyObject {
   requireResource(resource);
@@ -30,7 +30,7 @@ export function bodyOf(resource: Resource, object: AnyObject): AnyObject {
   return { ...object, apiVersion, kind };
 }
 
-/** @throws TypeError or RangeError if the object has no name, or a namespace that is no text */
+/** @throws TypeError or RangeError if the object has no name, or a namespace that is not text */
 export function refOf(object: AnyObject): ObjectName {
   const { name, namespace } = object.metadata ?? {};
   requireText("object.metadata.name", name);
@@ -38,7 +38,7 @@ export function refOf(object: AnyObject): ObjectName {
 }
 
 /**
- * The answer of the server with API version and kind: items of lists of built-in resources come without.
+ * The response of the server with API version and kind: items of lists of built-in resources come without.
  * Subresources such as `scale` have a kind of their own, which stays.
  */
 export function completed<Answer>(resource: Resource, answer: object): Answer {

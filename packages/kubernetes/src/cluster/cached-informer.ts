@@ -70,7 +70,7 @@ export class CachedInformer implements Informer {
     for (const [name, valuesOf] of Object.entries(indexes))
       if ((this.#indexes.get(name) ?? valuesOf) !== valuesOf)
         throw new RangeError(
-          `options.indexes["${name}"] must be the function that the informer has under this name, got another: share it, or choose another name`,
+          `options.indexes["${name}"] must be the function that the informer already uses for this name, got another: share the function, or choose another name`,
         );
     for (const [name, valuesOf] of added) {
       for (const table of this.#tables) table.addIndex(name, valuesOf);

@@ -227,7 +227,7 @@ export class Cluster implements Runnable {
         this.#settings.hooks.log(
           "error",
           details,
-          "own write not cached; its watch shows it later",
+          "own write not cached; the watch will deliver it",
         );
       }
     }

@@ -3,7 +3,7 @@ import type { OwnWrite } from "../cache/store.ts";
 import type { ClientWrite } from "../client/client-write.ts";
 
 /**
- * The state of the written object, by the answer of the server. Undefined if the answer has nothing for a
+ * The state of the written object, by the response of the server. Undefined if the response has nothing for a
  * cache of the resource: after a dry run, or if it is of another kind, as that of the subresource `scale`.
  */
 export function ownWriteOf(write: ClientWrite): OwnWrite | undefined {

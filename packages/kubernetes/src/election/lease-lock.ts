@@ -40,7 +40,7 @@ export interface LeaseLockOptions {
   readonly leaseDuration?: number | undefined;
 
   /**
-   * Tells the first token of a new Lease if the server's answers have no date.
+   * Supplies the first token of a new Lease if the server's responses have no date.
    *
    * @defaultValue `realClock`
    */

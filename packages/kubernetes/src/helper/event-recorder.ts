@@ -192,7 +192,7 @@ export class EventRecorder implements Runnable {
     try {
       await client.create(Event, event, { signal });
     } catch (error) {
-      // The answer to an earlier attempt was lost.
+      // The response to an earlier attempt was lost.
       if (!isApiError(error, "AlreadyExists")) throw error;
     }
   }

@@ -53,12 +53,12 @@ export function parseRef(resource: Resource, ref: ObjectRef): ObjectName {
   const { namespace } = parsed;
   if (resource.scope === "Cluster" && namespace !== undefined)
     throw new RangeError(
-      `a ${resource.kind} belongs to no namespace: ref must be "name", got ${JSON.stringify(ref)}`,
+      `a ${resource.kind} is cluster-scoped: ref must be "name", got ${JSON.stringify(ref)}`,
     );
   if (resource.scope === "Namespaced") {
     if (namespace === undefined)
       throw new RangeError(
-        `a ${resource.kind} belongs to a namespace: ref must be "namespace/name", got ${JSON.stringify(ref)}`,
+        `a ${resource.kind} is namespaced: ref must be "namespace/name", got ${JSON.stringify(ref)}`,
       );
     requireNamespace("namespace", namespace);
   }

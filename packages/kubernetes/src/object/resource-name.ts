@@ -5,7 +5,7 @@ const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
 const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
 
-/** @throws RangeError if `value` is no API version such as `v1` or `apps/v1` */
+/** @throws RangeError if `value` is not an API version such as `v1` or `apps/v1` */
 export function requireApiVersion(name: string, value: string): void {
   requireText(name, value);
   const [last, group, ...more] = value.split("/").reverse();
@@ -14,19 +14,19 @@ export function requireApiVersion(name: string, value: string): void {
     refuse(name, 'an API version such as "v1" or "apps/v1"', value);
 }
 
-/** @throws RangeError if `value` is no kind such as `ConfigMap` */
+/** @throws RangeError if `value` is not a kind such as `ConfigMap` */
 export function requireKind(name: string, value: string): void {
   requireText(name, value);
   if (!KIND.test(value)) refuse(name, 'a kind such as "ConfigMap"', value);
 }
 
-/** @throws RangeError if `value` is no plural such as `configmaps` */
+/** @throws RangeError if `value` is not a plural such as `configmaps` */
 export function requirePlural(name: string, value: string): void {
   requireText(name, value);
   if (!isLabel(value)) refuse(name, 'a plural in lower case such as "configmaps"', value);
 }
 
-/** @throws RangeError if `value` is no namespace */
+/** @throws RangeError if `value` is not a namespace */
 export function requireNamespace(name: string, value: string): void {
   requireText(name, value);
   if (!isLabel(value))

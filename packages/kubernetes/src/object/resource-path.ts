@@ -13,7 +13,7 @@ export function collectionPath(resource: Resource, namespace?: string): string {
   if (namespace === undefined) return `${root}/${plural}`;
   if (scope === "Cluster")
     throw new RangeError(
-      `namespace must be left out for a ${resource.kind}, which belongs to no namespace, got ${JSON.stringify(namespace)}`,
+      `namespace must be left out for a ${resource.kind}, which is cluster-scoped, got ${JSON.stringify(namespace)}`,
     );
   requireNamespace("namespace", namespace);
   return `${root}/namespaces/${namespace}/${plural}`;
@@ -22,7 +22,7 @@ export function collectionPath(resource: Resource, namespace?: string): string {
 /**
  * Path of one object, or of a subresource of it.
  *
- * @throws TypeError or RangeError for a name that is no segment of a path
+ * @throws TypeError or RangeError for a name that is not a segment of a path
  */
 export function objectPath(resource: Resource, ref: ObjectRef, subresource?: string): string {
   const { name, namespace } = parseRef(resource, ref);

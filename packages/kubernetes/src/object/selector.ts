@@ -47,7 +47,7 @@ export function formatLabels(selector: LabelSelector): string {
 /**
  * The selector as the parameter `fieldSelector` of a request, in a stable order.
  *
- * @throws TypeError or RangeError for a field that no kind can have, or a value that is no string
+ * @throws TypeError or RangeError for a field that no kind can have, or a value that is not a string
  */
 export function formatFields(selector: FieldSelector): string {
   requireOptions("fields", selector);

@@ -76,7 +76,7 @@ const TEXT = "text/plain; charset=utf-8";
 const METRICS = "text/plain; version=0.0.4; charset=utf-8";
 const MAX_PORT = 65_535;
 
-/** The answer to a request. */
+/** The response to a request. */
 interface Answer {
   readonly status: number;
   readonly type: string;

@@ -230,7 +230,7 @@ function resolveElection(options: OperatorOptions): ResolvedElection | false {
   const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod } = leaderElection;
   if (namespace === undefined)
     throw new RangeError(
-      "options.leaderElection.namespace must be set: options.transport names no namespace",
+      "options.leaderElection.namespace must be set: options.transport has no namespace",
     );
   requireNamespace("options.leaderElection.namespace", namespace);
   return { namespace, name, leaseDuration, renewDeadline, retryPeriod };

@@ -31,7 +31,7 @@ export class InformerGauges {
     new Gauge({
       ...common,
       name: "informer_age_seconds",
-      help: "Seconds since a watch of the resource was last accepted or has brought anything, a bookmark included, which comes about once a minute. Absent if one never was",
+      help: "Seconds since a watch of the resource was last accepted or received anything, including the bookmark that arrives about once a minute. Absent before the first watch",
       collect() {
         this.reset();
         for (const [resource, informers] of byResource()) {

@@ -32,8 +32,8 @@ export interface OperatorPrometheusOptions {
  *
  * | Metric | Labels | |
  * | --- | --- | --- |
- * | `rest_client_requests_total` | `code`, `method` | requests, `<error>` for one without an answer |
- * | `rest_client_request_duration_seconds` | `verb` | to the head of the answer; `verb` is the method |
+ * | `rest_client_requests_total` | `code`, `method` | requests, `<error>` for one without a response |
+ * | `rest_client_request_duration_seconds` | `verb` | to the head of the response; `verb` is the method |
  * | `reflector_lists_total`, `reflector_list_duration_seconds`, `reflector_items_per_list` | `name` | lists that have ended |
  * | `reflector_watches_total`, `reflector_watch_duration_seconds`, `reflector_items_per_watch` | `name` | watches that have ended |
  * | `reflector_short_watches_total` | `name` | of these, within a second and without an event |

@@ -22,7 +22,7 @@ export class RequestFamilies {
       labelNames: ["verb"],
       buckets: BUCKETS,
       name: "rest_client_request_duration_seconds",
-      help: "Seconds from a request to the head of its answer, by method",
+      help: "Seconds from a request to the head of its response, by method",
     });
   }
 

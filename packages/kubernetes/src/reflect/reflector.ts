@@ -236,14 +236,11 @@ export class Reflector implements PassObserver {
     }
     this.#failures++;
     const err = end.kind === "failed" ? end.error : undefined;
-    const message = end.kind === "busy" ? `the server is busy for ${end.after} ms` : messageOf(err);
+    const message =
+      end.kind === "busy" ? `server busy, retry after ${end.after} ms` : messageOf(err);
     this.#lastError = { message, at: this.#clock.now(), phase };
     const level = this.#failures > 1 ? "warn" : "debug";
-    hooks.log(
-      level,
-      { ...details, err, reason: message },
-      `${phase} failed; it is asked for again`,
-    );
+    hooks.log(level, { ...details, err, reason: message }, `${phase} failed; retrying`);
   }
 
   #hasReached(goal: string): boolean {

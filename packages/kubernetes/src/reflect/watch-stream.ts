@@ -13,7 +13,7 @@ export type WatchEvent = ObjectEvent | { readonly type: "BOOKMARK"; readonly ver
  * @param request - the request of the watch, for errors
  * @param kind - kind of the objects, for errors
  * @throws ApiError for an event ERROR
- * @throws Error for a line that is no event. Its message has nothing of the line, which may be a Secret
+ * @throws Error for a line that is not an event. Its message has nothing of the line, which may be a Secret
  */
 export function readEvent(line: Buffer, request: ApiRequest, kind: string): WatchEvent {
   const { type, object } = parse(line, request);

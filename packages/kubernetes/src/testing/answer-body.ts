@@ -18,7 +18,7 @@ interface Mark {
 
 const NEWLINE = 10;
 
-/** The body of an answer: the server writes into it, one reader iterates it. */
+/** The body of a response: the server writes into it, one reader iterates it. */
 export class AnswerBody implements AsyncIterable<Uint8Array> {
   readonly #chunks: Uint8Array[] = [];
   #state: "open" | "silent" | "ended" | "failed" = "open";

@@ -1,7 +1,7 @@
 import type { AnswerBody } from "./answer-body.ts";
 import type { JsonObject } from "./json.ts";
 
-/** An answer of the server: an object of JSON, text, or a watch that writes into the body. */
+/** A response of the server: an object of JSON, text, or a watch that writes into the body. */
 export type ApiAnswer = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

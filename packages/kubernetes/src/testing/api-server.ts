@@ -173,7 +173,7 @@ function orRefusal(work: () => ApiAnswer): ApiAnswer {
   }
 }
 
-/** The answer for a failure. Other errors are bugs, and pass. */
+/** The response for a failure. Other errors are bugs, and pass. */
 function refusal(error: unknown): ApiAnswer {
   if (error instanceof Failure)
     return { status: error.code, json: error.status, ...(error.delay && { delay: error.delay }) };

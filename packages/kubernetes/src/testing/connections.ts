@@ -93,7 +93,7 @@ export class Connections {
       const timer =
         delay === Number.POSITIVE_INFINITY
           ? undefined
-          : this.#clock.afterFunc(delay, resolve, { label: "slow answer of FakeApi" });
+          : this.#clock.afterFunc(delay, resolve, { label: "slow response of FakeApi" });
       body.onClose(() => {
         timer?.stop();
         reject(body.failure);

@@ -5,7 +5,7 @@ import type { ServedResource } from "./served-resource.ts";
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const STATUS_VERBS = ["get", "patch", "update"];
 
-/** The answer to a path at which no resource is: the documents by which clients learn the resources. */
+/** The response to a path at which no resource is: the documents by which clients learn the resources. */
 export function discover(
   segments: readonly string[],
   served: readonly ServedResource[],

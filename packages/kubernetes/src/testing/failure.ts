@@ -31,7 +31,7 @@ export class Failure extends Error {
   /** HTTP status code. */
   readonly code: number;
 
-  /** The body of the answer. */
+  /** The body of the response. */
   readonly status: JsonObject;
 
   /** Milliseconds until the server answers. */

@@ -43,7 +43,7 @@ export interface FakeRequest {
   /** Subresource, for example `status`. */
   readonly subresource: string | undefined;
 
-  /** HTTP status code of the answer. Undefined until there is one. */
+  /** HTTP status code of the response. Undefined until there is one. */
   readonly status: number | undefined;
 }
 
@@ -53,14 +53,14 @@ export interface FakeRequest {
  * | `type` | The client sees |
  * | --- | --- |
  * | `"status"` | this status, with the `Status` that an API server sends, and `Retry-After` if `retryAfter` is set |
- * | `"text"` | an answer that is no JSON, as a proxy sends it. Status 200 and `text/html` by default |
+ * | `"text"` | a response that is not JSON, as a proxy sends it. Status 200 and `text/html` by default |
  * | `"refuse"` | a `ConnectionError`: `ECONNREFUSED`; over HTTP `ECONNRESET` |
  * | `"reset"` | a `ConnectionError`: `ECONNRESET`, at once or after a part of the body |
  * | `"lose"` | a `ConnectionError`: `ECONNRESET`, although the request is carried out |
  * | `"close"` | a clean end of the body, by default before its first byte |
- * | `"silence"` | nothing ever again: no answer, or no further byte after a part of the body |
+ * | `"silence"` | nothing ever again: no response, or no further byte after a part of the body |
  * | `"line"` | this text in the body as well, before the first byte or after a part. For watches |
- * | `"delay"` | the right answer, `delay` milliseconds later |
+ * | `"delay"` | the correct response, `delay` milliseconds later |
  *
  * `after` is measured in whole lines (a watch sends one for each event) or in bytes.
  */
@@ -168,7 +168,7 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-/** The answer of a fault, if it is one. */
+/** The response of a fault, if it is one. */
 export function answerOf(fault: Fault | undefined): ApiAnswer | undefined {
   if (fault?.type === "text") {
     const { text, status = 200, contentType = "text/html" } = fault;

@@ -2,9 +2,9 @@ const CODE = "ERR_KUBERNETES_CONNECTION";
 
 /** Advice by error code of Node. The first matching pattern counts. */
 const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
-  [/^ECONNREFUSED$/, "check that the API server runs, and its port"],
-  [/^(ENOTFOUND|EAI_)/, "its name was not found: check the name, and DNS"],
-  [/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/, "check the network on the way to it"],
+  [/^ECONNREFUSED$/, "check that the API server is running, and its port"],
+  [/^(ENOTFOUND|EAI_)/, "its name was not found: check the name and DNS"],
+  [/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/, "check the network path to it"],
   [/^(ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/, "the connection broke; it may be restarting"],
   [
     /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED/,
@@ -17,12 +17,12 @@ const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
   ],
   [/^(EPROTO$|ERR_SSL_)/, "TLS failed: check the address and whether it is https or http"],
   [/^ERR_OSSL_/, "the CA, client certificate or key cannot be used: check them"],
-  [/^HPE_/, "the answer is not HTTP: check the address and whether it is https or http"],
-  [/^Z_/, "the answer is not valid gzip: check for a proxy on the way"],
+  [/^HPE_/, "the response is not HTTP: check the address and whether it is https or http"],
+  [/^Z_/, "the response is not valid gzip: check for a proxy in between"],
 ];
 
 /**
- * A request got no answer, or only a part of one: there was no connection, or it broke. The message names the
+ * A request got no response, or only a part of one: there was no connection, or it broke. The message names the
  * method, the path, the server, the code of Node and a thing to check.
  *
  * @example
@@ -33,7 +33,7 @@ const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
  * const error = await client.find(builtIn("v1", "ConfigMap"), "default/ann").catch((caught) => caught);
  * console.log(isConnectionError(error)); // => true
  * console.log(error.message);
- * // => GET /api/v1/namespaces/default/configmaps/ann: no answer from http://127.0.0.1:1 (ECONNREFUSED): check that the API server runs, and its port
+ * // => GET /api/v1/namespaces/default/configmaps/ann: no response from http://127.0.0.1:1 (ECONNREFUSED): check that the API server is running, and its port
  * ```
  */
 export class ConnectionError extends Error {
@@ -53,9 +53,12 @@ export class ConnectionError extends Error {
   constructor(request: { method: string; path: string }, server: string, cause: unknown) {
     const { method, path } = request;
     const { code, advice } = explain(cause);
-    super(`${method} ${path.replace(/\?.*/s, "")}: no answer from ${server} (${code}): ${advice}`, {
-      cause: withoutBytes(cause),
-    });
+    super(
+      `${method} ${path.replace(/\?.*/s, "")}: no response from ${server} (${code}): ${advice}`,
+      {
+        cause: withoutBytes(cause),
+      },
+    );
     this.server = server;
   }
 }

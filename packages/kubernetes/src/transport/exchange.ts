@@ -97,7 +97,7 @@ function answerOf(parts: Exchange, response: IncomingMessage): KubeResponse {
   return { status: response.statusCode ?? 0, headers, body: bodyOf(parts, source) };
 }
 
-// Both streams end together; the reader of the second one hears of an error.
+// Both streams end together; the reader of the second one receives an error.
 function gunzip(response: IncomingMessage): Readable {
   return pipeline(response, createGunzip(), () => {});
 }

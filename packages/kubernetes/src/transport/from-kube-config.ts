@@ -62,7 +62,7 @@ interface HttpsOptions {
  * @param options - see {@link TransportOptions}
  * @returns the transport, whose `namespace` is that of the context, or `default`. Nothing is sent yet. A
  * kubeconfig that turns verification of TLS off is logged as a warning, once
- * @throws TypeError if `config` is no `KubeConfig`, RangeError if it has no current context
+ * @throws TypeError if `config` is not a `KubeConfig`, RangeError if it has no current context
  *
  * @example
  * ```ts no-run
@@ -83,13 +83,14 @@ export function fromKubeConfig(
   const cluster = config.getCurrentCluster();
   if (cluster === null || cluster === undefined)
     throw new RangeError(
-      "config must have a current context whose cluster it has, got none: check current-context of the kubeconfig",
+      "config must have a current context with an existing cluster, got none: check current-context of the kubeconfig",
     );
   const url = requireServer("server of the kubeconfig's cluster", cluster.server);
   const { name, namespace } = contextOf(config);
   const description = `${url.origin} (kubeconfig${name})`;
   const insecure = cluster.skipTLSVerify === true && url.protocol === "https:";
-  if (insecure) warn(logger, { server: url.origin }, "TLS is not verified: the kubeconfig says so");
+  if (insecure)
+    warn(logger, { server: url.origin }, "TLS verification is off: the kubeconfig disables it");
   const agents = new AgentKeeper();
   const load = async (): Promise<Credentials> => {
     const applied = await optionsOf(config, description);

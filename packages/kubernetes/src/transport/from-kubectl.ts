@@ -66,7 +66,7 @@ export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
   const { url, context, namespace } = view;
   const description = `${url.origin} (kubectl context ${context})`;
   if (view.parts.insecure === true && url.protocol === "https:")
-    warn(logger, { server: url.origin }, "TLS is not verified: the kubeconfig says so");
+    warn(logger, { server: url.origin }, "TLS verification is off: the kubeconfig disables it");
 
   const agents = new AgentKeeper();
   let current: KubectlView | undefined = view;
@@ -118,7 +118,7 @@ function viewArgs({ contextArgs }: User): readonly string[] {
 function checked(view: KubectlView, { account }: User): KubectlView {
   if (view.plugin === undefined || account !== undefined) return view;
   throw new Error(
-    `the plugin "${view.plugin}" makes the credentials of context "${view.context}": pass serviceAccount, or use atUrl() and kubectl proxy, or fromKubeConfig() and @kubernetes/client-node`,
+    `the plugin "${view.plugin}" provides the credentials of context "${view.context}": pass serviceAccount, or use atUrl() and kubectl proxy, or fromKubeConfig() and @kubernetes/client-node`,
   );
 }
 

@@ -81,9 +81,9 @@ export function requireServer(name: string, value: unknown): URL {
     throw new RangeError(`${allowed}, got the protocol "${url.protocol}"`);
   if (url.username !== "" || url.password !== "")
     throw new RangeError(
-      `${name} must have no user and no password, got both for ${url.host}: pass a token`,
+      `${name} must not contain a user or a password, got one for ${url.host}: pass a token`,
     );
   if (url.search !== "" || url.hash !== "")
-    throw new RangeError(`${name} must have no query and no fragment, got one for ${url.host}`);
+    throw new RangeError(`${name} must not contain a query or a fragment, got one for ${url.host}`);
   return url;
 }

@@ -127,7 +127,7 @@ class ServiceAccountFiles {
       warn(
         this.#logger,
         { reason: message },
-        "service account was not read; last token stays in use",
+        "service account not read; the last token stays in use",
       );
       return this.#last;
     }

@@ -13,7 +13,7 @@ export interface KubeRequest {
   readonly body?: string | undefined;
 }
 
-/** The head of an answer, and its body as it arrives. */
+/** The head of a response, and its body as it arrives. */
 export interface KubeResponse {
   /** HTTP status code. */
   readonly status: number;

@@ -30,7 +30,7 @@ type Entry = Readonly<Record<string, unknown>>;
 /**
  * Reads the output of `kubectl config view --raw --minify --flatten -o json`.
  *
- * @throws Error for output that is no kubeconfig with a context, or one that asks for a proxy or a password.
+ * @throws Error for output that is not a kubeconfig with a context, or one that asks for a proxy or a password.
  * The message has nothing of the output but names
  */
 export function readView(output: string): KubectlView {
@@ -44,7 +44,7 @@ export function readView(output: string): KubectlView {
     );
   if (cluster["proxy-url"] !== undefined || user?.["username"] !== undefined)
     throw new Error(
-      "fromKubectl() takes no proxy and no password from a kubeconfig: use atUrl() and kubectl proxy",
+      "fromKubectl() does not support a proxy or a password in the kubeconfig: use atUrl() and kubectl proxy",
     );
   const parts: TlsParts = {
     ca: data(cluster, "certificate-authority-data"),
@@ -68,7 +68,7 @@ function parse(output: string): Entry {
   try {
     return (JSON.parse(output) ?? {}) as Entry;
   } catch {
-    throw new Error("kubectl config view gave no JSON: check the version of kubectl");
+    throw new Error("kubectl config view printed no JSON: check the version of kubectl");
   }
 }
 

@@ -43,5 +43,6 @@ export async function* lines(
 }
 
 function requireFits(size: number, limit: number): void {
-  if (size > limit) throw new BodyTooLongError(`a line of the answer has more than ${limit} bytes`);
+  if (size > limit)
+    throw new BodyTooLongError(`a line of the response has more than ${limit} bytes`);
 }

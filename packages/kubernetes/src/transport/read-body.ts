@@ -19,7 +19,7 @@ export async function readBody(
   for await (const chunk of body) {
     size += chunk.length;
     if (size > limit)
-      throw new BodyTooLongError(`${name}: the answer has more than ${limit} bytes`);
+      throw new BodyTooLongError(`${name}: the response has more than ${limit} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);

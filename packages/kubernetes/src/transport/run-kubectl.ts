@@ -47,5 +47,5 @@ function failureOf(program: string, args: readonly string[], failure: Failure): 
     return new Error(`${program} was not found: install kubectl, or check PATH`);
   const text = typeof stderr === "string" ? stderr.trim().slice(0, MAX_TEXT) : "";
   const hint = /\bcontext\b/.test(text) ? `; ${CHOOSE}` : "";
-  return new Error(`"${command}" failed: ${text || "it gave no message"}${hint}`);
+  return new Error(`"${command}" failed: ${text || "it printed no message"}${hint}`);
 }

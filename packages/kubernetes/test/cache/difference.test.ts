@@ -25,7 +25,7 @@ function idOf(value: CachedObject | undefined): string {
   return value === undefined ? "none" : `${value.metadata.uid}@${value.metadata.resourceVersion}`;
 }
 
-it("leads from one list to the other, with the state before each change, and nothing for the same", () => {
+it("returns the changes from one list to the other, with previous states, and none for equal lists", () => {
   fc.assert(
     fc.property(lists, lists, fc.boolean(), (before, after, isInitial) => {
       const state = new Map<string, CachedObject>(before);

@@ -179,7 +179,7 @@ class World {
   }
 }
 
-it("is never older than an own write, never goes back, tells each change once and equals the server at the end", () => {
+it("is never older than an own write, never goes back, reports each change once and equals the server at the end", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const world = new World();

@@ -8,7 +8,7 @@ const gone = (name: string, uid = "u1") =>
   ({ type: "gone", name: { namespace: "default", name }, uid }) as const;
 
 describe("a store", () => {
-  it("tells of the objects of its first list as initial", () => {
+  it("reports the objects of its first list as initial", () => {
     const store = storeOf();
     expect([store.hasSynced, store.version]).toEqual([false, undefined]);
     list(store, 9, greeting("ann", 4), greeting("bob", 7));
@@ -53,7 +53,7 @@ describe("a store", () => {
     expect([shown(store), store.version]).toEqual([[], "12"]);
   });
 
-  it("tells of an event once that comes twice", () => {
+  it("reports a duplicate event once", () => {
     const store = storeOf();
     list(store, 9);
     expect(event(store, "ADDED", greeting("ann", 10))).toBe("agrees");
@@ -63,7 +63,7 @@ describe("a store", () => {
     expect(told(store)).toEqual(["added ann@10", "deleted ann@12"]);
   });
 
-  it("says that the server went back at an event or a bookmark below its version", () => {
+  it("detects that the server went back at an event or a bookmark below its version", () => {
     const store = storeOf();
     list(store, 100);
     expect(store.bookmark("99")).toBe("went-back");
@@ -72,7 +72,7 @@ describe("a store", () => {
     expect([store.version, told(store)]).toEqual(["101", []]);
   });
 
-  it("takes every event of a server whose versions are no numbers, and no own write", () => {
+  it("accepts every event of a server whose versions are not numbers, and no own write", () => {
     const store = storeOf();
     list(store, 9);
     expect(event(store, "ADDED", greeting("ann", "b"))).toBe("agrees");
@@ -81,7 +81,7 @@ describe("a store", () => {
     expect(told(store)).toEqual(["added ann@b", "updated ann@a"]);
   });
 
-  it("hands out frozen objects with their kind, also of lists that leave it out", () => {
+  it("returns frozen objects with their kind, also from lists that omit it", () => {
     const store = storeOf();
     list(store, 9, greeting("ann", 4));
     const ann = store.table.get("default/ann");
@@ -105,7 +105,7 @@ describe("a store", () => {
 });
 
 describe("an own write", () => {
-  it("is shown at once, and its event tells nothing more", () => {
+  it("is visible at once, and its event reports nothing more", () => {
     const store = storeOf();
     list(store, 9, greeting("ann", 4));
     told(store);
@@ -130,7 +130,7 @@ describe("an own write", () => {
     expect(told(store)).toEqual(["added ann@4 initial", "updated ann@14", "updated ann@15"]);
   });
 
-  it("changes nothing when the watch has shown it before the answer", () => {
+  it("changes nothing when the watch delivered it before the response", () => {
     const store = storeOf();
     list(store, 9);
     event(store, "ADDED", greeting("ann", 10));
@@ -139,7 +139,7 @@ describe("an own write", () => {
     expect([shown(store), store.ahead]).toEqual([[], 0]);
   });
 
-  it("does not replace a later one whose answer came first", () => {
+  it("does not replace a later one whose response arrived first", () => {
     const store = storeOf();
     list(store, 9);
     store.write(stored("ann", 11));
@@ -147,7 +147,7 @@ describe("an own write", () => {
     expect(told(store)).toEqual(["added ann@11"]);
   });
 
-  it("is a copy: the caller may change the answer", () => {
+  it("is a copy: the caller may change the response", () => {
     const store = storeOf();
     list(store, 9);
     const write = stored("ann", 11);
@@ -225,7 +225,7 @@ describe("an own write", () => {
     expect([told(store), shown(store), store.ahead]).toEqual([[], [], 0]);
   });
 
-  it("asks for a list when the watch has passed it without showing it", () => {
+  it("requests a list when the watch has passed it without delivering it", () => {
     const store = storeOf();
     list(store, 9, greeting("ann", 4));
     store.write(stored("ann", 12));
@@ -237,14 +237,14 @@ describe("an own write", () => {
     expect(store.bookmark("22")).toBe("lost-write");
   });
 
-  it("asks for a list when its answer comes after the watch has passed it without showing it", () => {
+  it("requests a list when its response arrives after the watch has passed it without delivering it", () => {
     const store = storeOf();
     list(store, 9, greeting("ann", 4));
     event(store, "ADDED", greeting("cat", 13));
     expect(store.write(stored("ann", 12))).toBe("lost-write");
   });
 
-  it("before a list was asked for is in the list, and is forgotten", () => {
+  it("before a list was requested is in the list, and is forgotten", () => {
     const store = storeOf();
     list(store, 9, greeting("ann", 4), greeting("bob", 5));
     store.write(stored("ann", 12));
@@ -283,7 +283,7 @@ describe("an own write", () => {
     expect([shown(store), store.ahead]).toEqual([[], 0]);
   });
 
-  it("of another namespace or name, or under a field selector that only the server knows, changes nothing", () => {
+  it("of another namespace or name, or under a field selector that only the server evaluates, changes nothing", () => {
     const scopes = [
       { namespace: "other" },
       { fields: { "metadata.name": "bob" } },
@@ -325,7 +325,7 @@ describe("an own write", () => {
     ]);
   });
 
-  it("of objects that the watch never shows takes bounded memory", () => {
+  it("of objects that the watch never delivers takes bounded memory", () => {
     const store = storeOf({ labels: { app: "a" } });
     list(store, 9, greeting("ann", 4));
     store.write(gone("ann"));

@@ -181,7 +181,7 @@ describe("a reference", () => {
 
   it("to all namespaces is refused by create", async () => {
     const create = client.create(ConfigMap, { metadata: { generateName: "a-" } });
-    expect((await safeErrorOf(create)).message).toContain("a ConfigMap belongs to a namespace");
+    expect((await safeErrorOf(create)).message).toContain("a ConfigMap is namespaced");
   });
 });
 

@@ -39,7 +39,7 @@ function world(...steps: readonly Step[]) {
   return { clock, logger, timeline, requests, client, measured, get };
 }
 
-describe("a request that the server puts off", () => {
+describe("a request that the server defers", () => {
   it.each([429, 503])("with %i and a time is sent again after it", async (code) => {
     const { clock, timeline, get } = world(busy(code, 2), busy(code, 0), busy(code, 7), FOUND);
     const found = await clock.run(() => get());
@@ -77,7 +77,7 @@ describe("a request that the server puts off", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("is sent again for writes too: it was not carried out", async () => {
+  it("is sent again for writes too: it was not executed", async () => {
     const { clock, timeline, client } = world(busy(429, 1), FOUND);
     await clock.run(() => client.delete(ConfigMap, "default/ann"));
     expect(timeline.events).toEqual([
@@ -112,7 +112,7 @@ describe("the timeout of a call", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("has the last refusal as its cause", async () => {
+  it("has the last rejection as its cause", async () => {
     const { clock, timeline, get } = world(busy(429, 1), "silence");
     const error = await clock.run(() => safeErrorOf(get({ timeout: 5_000 })));
     expect(timeline.elapsed()).toBe(5_000);
@@ -204,7 +204,7 @@ describe("warnings of the server", () => {
     ]);
   });
 
-  it("are logged for refusals too, at most 1,000 characters", async () => {
+  it("are logged for rejections too, at most 1,000 characters", async () => {
     const { clock, logger, get } = world({
       ...failure(409, "Conflict"),
       ...warned("x".repeat(5_000)),
@@ -216,7 +216,7 @@ describe("warnings of the server", () => {
     ]);
   });
 
-  it("are forgotten when 1,000 others have come", async () => {
+  it("are forgotten after 1,000 others", async () => {
     const many = Array.from({ length: 1_000 }, (_, index) => `text ${index}`);
     const { clock, logger, get } = world(
       warned("first"),
@@ -232,7 +232,7 @@ describe("warnings of the server", () => {
 });
 
 describe("metrics", () => {
-  it("have each request that was sent, with its code and duration", async () => {
+  it("count each request that was sent, with its code and duration", async () => {
     const { clock, timeline, measured } = world(
       busy(429, 1),
       FOUND,
@@ -263,19 +263,19 @@ describe("metrics", () => {
     const client = new KubeClient({ transport, clock, logger, metrics });
     expect((await client.get(ConfigMap, "default/ann")).metadata.uid).toBe("u");
     expect(logger.lines[0]).toMatch(
-      /^warn: metrics threw an error; the request is not counted \{\s+err: Error: boom/,
+      /^warn: metrics threw; request not counted \{\s+err: Error: boom/,
     );
   });
 });
 
-describe("an answer that no API server gives", () => {
+describe("a response that no API server sends", () => {
   const HTML = `<html>${"login ".repeat(1_000)}</html>`;
 
   it("such as HTML is an error that names the server", async () => {
     const { clock, get } = world({ headers: { "content-type": "text/html" }, body: HTML });
     const error = await clock.run(() => safeErrorOf(get()));
     expect(error.message).toBe(
-      `GET ${PATH}: 200: the answer is no JSON object (text/html): is script an API server?`,
+      `GET ${PATH}: 200: the response is not a JSON object (text/html): is script an API server?`,
     );
   });
 
@@ -287,7 +287,7 @@ describe("an answer that no API server gives", () => {
 
   it.each(["null", "[1", '"text"', ""])("such as %j is an error", async (body) => {
     const { clock, get } = world({ body });
-    expect((await clock.run(() => safeErrorOf(get()))).message).toContain("is no JSON object");
+    expect((await clock.run(() => safeErrorOf(get()))).message).toContain("is not a JSON object");
   });
 
   it("such as a redirect is an error that says so, without its target", async () => {
@@ -296,11 +296,11 @@ describe("an answer that no API server gives", () => {
       headers: { location: `https://x/${SECRET_DATA}` },
     });
     expect((await clock.run(() => safeErrorOf(get()))).message).toBe(
-      `GET ${PATH}: 301: the answer is a redirect, which is not followed: check the address of the server`,
+      `GET ${PATH}: 301: the response is a redirect, which is not followed: check the server address`,
     );
   });
 
-  it("such as one above 64 MiB is an error that names the request, and is left there", async () => {
+  it("such as one above 64 MiB is an error that names the request, and is abandoned", async () => {
     let chunks = 0;
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (;;) {
@@ -311,7 +311,7 @@ describe("an answer that no API server gives", () => {
     const { clock, get } = world({ chunks: endless() });
     const error = await clock.run(() => safeErrorOf(get()));
     expect(String(error)).toBe(
-      `BodyTooLongError: GET ${PATH}: the answer has more than 67108864 bytes`,
+      `BodyTooLongError: GET ${PATH}: the response has more than 67108864 bytes`,
     );
     expect(chunks).toBe(9);
   });
@@ -329,9 +329,9 @@ describe("an answer that no API server gives", () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  it("such as a refusal without a message shows nothing of its data", async () => {
+  it("such as a rejection without a message shows nothing of its data", async () => {
     const { clock, get } = world({ status: 500, body: { data: { password: SECRET_DATA } } });
     const error = await clock.run(() => safeErrorOf(get()));
-    expect(error.message).toBe(`GET ${PATH}: 500: the server gave no message`);
+    expect(error.message).toBe(`GET ${PATH}: 500: the server sent no message`);
   });
 });

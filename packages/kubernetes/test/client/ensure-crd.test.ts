@@ -89,7 +89,7 @@ describe("ensureCrd", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("replaces the spec of one that is there, and keeps the labels of others", async () => {
+  it("replaces the spec of an existing one, and keeps the labels of others", async () => {
     const others = { labels: { theirs: "2", mine: "0" }, finalizers: ["x"] };
     const old = stored([], { ...others });
     (old.body as { spec: unknown }).spec = { group: "example.org" };
@@ -131,7 +131,7 @@ describe("ensureCrd", () => {
       [stored(), unknown, stored(), stored(), established, established, list],
     ],
     ["the wait", [missing, stored(), unknown, established, list]],
-  ])("goes on after a plain 404 to %s", async (_name, steps) => {
+  ])("continues after a plain 404 to %s", async (_name, steps) => {
     const { clock, client, timeline } = world(...steps);
     const definition = await clock.run(() => ensureCrd(client, manifest));
     expect(definition).toMatchObject({ metadata: { uid: "u" } });
@@ -151,10 +151,10 @@ describe("ensureCrd", () => {
   });
 
   it.each([
-    ["it is not established", [missing, stored(), stored()]],
+    ["the definition is not established", [missing, stored(), stored()]],
     ["example.org/v1alpha1 is not served", [missing, stored(), established, unknown]],
-    ["it was not written yet", ["silence" as const]],
-  ])("rejects after its timeout, and says that %s", async (why, steps) => {
+    ["the definition is not written yet", ["silence" as const]],
+  ])("rejects after its timeout, and reports that %s", async (why, steps) => {
     const { clock, client, timeline } = world(...steps);
     const error = await clock.run(() =>
       safeErrorOf(ensureCrd(client, manifest, { timeout: 5_000 })),
@@ -177,7 +177,7 @@ describe("ensureCrd", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("rejects with a refusal of the server", async () => {
+  it("rejects with an error of the server", async () => {
     const { clock, client } = world(failure(403, "Forbidden"));
     const error = await clock.run(() => errorOf(ensureCrd(client, manifest)));
     expect(error).toMatchObject({ statusCode: 403 });
@@ -187,7 +187,7 @@ describe("ensureCrd", () => {
     [{ kind: "Deployment" }, "crd must be a CustomResourceDefinition"],
     [{ ...manifest, metadata: {} }, "metadata.name of manifest must be"],
     [{ ...manifest, spec: { ...manifest.spec, versions: [] } }, "it serves none"],
-  ])("refuses a manifest that is none: %#", async (bad, message) => {
+  ])("refuses an invalid manifest: %#", async (bad, message) => {
     const { client, requests } = world({});
     expect((await safeErrorOf(ensureCrd(client, bad))).message).toContain(message);
     expect(requests).toEqual([]);

@@ -63,7 +63,7 @@ describe("get and find", () => {
     expect(created).toMatchObject({ apiVersion: "v1", kind: "ConfigMap", data: { a: "1" } });
   });
 
-  it("differ for an object that is not there", async () => {
+  it("differ for a missing object", async () => {
     const { client } = world();
     expect(await client.find(ConfigMap, "default/ann")).toBeUndefined();
     const error = await safeErrorOf(client.get(ConfigMap, "default/ann"));
@@ -134,7 +134,7 @@ describe("list", () => {
     expect(await names({ namespace: "other" })).toEqual([]);
   });
 
-  it("asks for gzip, and for no more than the first page if it is left there", async () => {
+  it("requests gzip, and only the first page if the caller stops there", async () => {
     const { client, requests } = scripted({
       body: { items: [{ metadata: { name: "a", uid: "1" } }], metadata: { continue: "x" } },
     });
@@ -206,7 +206,7 @@ describe("writes", () => {
     });
   });
 
-  it("apply fields with force unless told otherwise, to a subresource too", async () => {
+  it("apply fields with force by default, to a subresource too", async () => {
     const { client, requests } = scripted({ body: { metadata: { ...ANN, uid: "u" } } });
     await client.apply(ConfigMap, { metadata: ANN, data: { a: "1" } });
     const status = { metadata: ANN, status: { text: "x" } };
@@ -295,7 +295,7 @@ describe("modify", () => {
     expect(modified.data).toEqual({ n: "1", rival: "0" });
   });
 
-  it("sends nothing if nothing has changed", async () => {
+  it("sends nothing without a change", async () => {
     const { client, writes } = world();
     const created = await client.create(ConfigMap, { metadata: ANN });
     expect(await client.modify(ConfigMap, ANN, () => "ignored")).toEqual(created);
@@ -338,7 +338,7 @@ describe("modify", () => {
 });
 
 describe("onWrite", () => {
-  it("is told each answer before the call resolves", async () => {
+  it("receives each response before the call resolves", async () => {
     const { client, clock, writes, order } = world();
     const told = async <Value>(promise: Promise<Value>): Promise<Value> => {
       const value = await promise;
@@ -368,7 +368,7 @@ describe("onWrite", () => {
     expect(writes[1]?.answer).toBe(updated);
   });
 
-  it("is told the name that the server has made, and the subresource", async () => {
+  it("receives the name that the server generated, and the subresource", async () => {
     const { client, writes } = world();
     const made = await client.create(ConfigMap, {
       metadata: { namespace: "default", generateName: "a-" },
@@ -379,7 +379,7 @@ describe("onWrite", () => {
     expect(writes[2]).toMatchObject({ ref: ANN, subresource: "status" });
   });
 
-  it("is not told a write that has failed", async () => {
+  it("is not called for a failed write", async () => {
     const { client, writes } = world();
     await safeErrorOf(client.patch(ConfigMap, ANN, {}));
     expect(await client.delete(ConfigMap, ANN)).toBe(false);

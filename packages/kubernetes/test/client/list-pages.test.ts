@@ -90,7 +90,7 @@ describe("listPages", () => {
     expect(paged.error).toBe(gone);
   });
 
-  it("asks for half of a page that is too long, down to one object", async () => {
+  it("requests half of a page that is too long, down to one object", async () => {
     const { asked, error } = await read(5, page("7", "x", "1"), tooLong);
     expect(asked).toEqual([
       [5, undefined],
@@ -111,17 +111,17 @@ describe("listPages", () => {
     ]);
   });
 
-  it("takes a list of null for an empty one, with a version or without", async () => {
+  it("treats a list of null as empty, with a version or without", async () => {
     expect((await read(1, { metadata: {}, items: null })).pages).toEqual([["", 0, false]]);
     expect((await read(1, { ...page("7", ""), items: null })).pages).toEqual([["7", 0, false]]);
   });
 
   it.each([
     ["no items", { metadata: { resourceVersion: "7" } }],
-    ["items that are no array", { ...page("7", ""), items: {} }],
-    ["a version that is no string", { items: [], metadata: { resourceVersion: 7 } }],
-    ["a token that is no string", { items: [], metadata: { continue: 7 } }],
-  ])("rejects an answer with %s: it is no empty list", async (_name, answer) => {
+    ["items that are not an array", { ...page("7", ""), items: {} }],
+    ["a version that is not a string", { items: [], metadata: { resourceVersion: 7 } }],
+    ["a token that is not a string", { items: [], metadata: { continue: 7 } }],
+  ])("rejects a response with %s: it is not an empty list", async (_name, answer) => {
     const { pages, error } = await read(1, answer);
     expect(pages).toEqual([]);
     expect(error).toEqual(new TypeError("the answer to GET /x must be a list, got none"));
@@ -129,7 +129,7 @@ describe("listPages", () => {
 });
 
 describe("client.list", () => {
-  it("hands out each object once when the list begins again", async () => {
+  it("yields each object once when the list restarts", async () => {
     const clock = new FakeClock();
     const { transport } = scriptedTransport(
       { body: page("7", "x", "1", "2") },

@@ -14,7 +14,7 @@ import {
 } from "./cluster-kit.ts";
 
 describe("a cluster", () => {
-  it("gives the same question the same informer, and another question another one", () => {
+  it("returns the same informer for equal options, and another for different ones", () => {
     const { cluster } = new World();
     const transform = <T>(object: T): T => object;
     const plain = cluster.watch(Greeting);
@@ -41,7 +41,7 @@ describe("a cluster", () => {
     expect(new Set([plain, one, ...others]).size).toBe(8);
   });
 
-  it("asks for consistent pages, and for a watch with bookmarks of 5 to 10 minutes", async () => {
+  it("requests consistent pages, and a watch of 5 to 10 minutes with bookmarks", async () => {
     for (const [drawn, seconds] of [
       [0, "300"],
       [0.999_999, "599"],
@@ -63,7 +63,7 @@ describe("a cluster", () => {
     }
   });
 
-  it("asks for metadata alone, in list and watch, if it is told to", async () => {
+  it("requests metadata only, in list and watch, with metadataOnly", async () => {
     const world = new World();
     await world.run(async () => {
       const secrets = world.cluster.watch(ConfigMap, { metadataOnly: true });
@@ -100,7 +100,7 @@ describe("a cluster", () => {
     });
   });
 
-  it("runs once at a time, and goes on from its objects in a later run", async () => {
+  it("runs once at a time, and continues from its objects in a later run", async () => {
     const world = new World();
     const informer = world.cluster.watch(Greeting);
     await world.run(async () => {
@@ -155,7 +155,7 @@ describe("a cluster", () => {
     expect([world.clock.waiters(), abortListeners(world.stop.signal)]).toEqual([0, 0]);
   });
 
-  it("tells its status as plain data", async () => {
+  it("shows its status as plain data", async () => {
     const world = new World();
     await world.run(async () => {
       world.cluster.watch(Greeting, { namespaces: ["default", "other"] });
@@ -185,7 +185,7 @@ describe("a cluster", () => {
 
   const bad: [string, object, string][] = [
     ["transport", { transport: {} }, "options.transport must have a method send()"],
-    ["name", { name: "" }, "options.name must be a string that is not empty"],
+    ["name", { name: "" }, "options.name must be a non-empty string"],
     ["random", { random: 1 }, "options.random must be a function"],
     ["backoff", { backoff: {} }, "options.backoff must have a method delayFunc()"],
     ["idleTimeout", { idleTimeout: 0 }, "options.idleTimeout must be a number above 0"],
@@ -329,7 +329,7 @@ describe("own writes", () => {
     expect(world.requests("list").length).toBe(2);
   });
 
-  it("are in every informer whose selector has them, and in no other", async () => {
+  it("are in every informer whose selector matches, and in no other", async () => {
     const world = new World();
     await world.run(async () => {
       const { cluster } = world;
@@ -368,7 +368,7 @@ describe("own writes", () => {
     });
   });
 
-  it("resolve although a transform fails for them", async () => {
+  it("resolve even if a transform fails for them", async () => {
     const world = new World();
     await world.run(async () => {
       world.cluster.watch(Greeting, {
@@ -379,7 +379,7 @@ describe("own writes", () => {
       });
       await world.cluster.ready(world.stop.signal);
       await world.cluster.client.create(Greeting, greeting("bad", "hello"));
-      expect(world.logged).toEqual(["own write not cached; its watch shows it later"]);
+      expect(world.logged).toEqual(["own write not cached; the watch will deliver it"]);
       await world.clock.sleep(5_000);
       const [status] = world.cluster.status().informers[0]?.reflectors ?? [];
       expect(status?.lastError?.message).toBe("cannot transform");
@@ -402,7 +402,7 @@ describe("catchUp", () => {
     expect(world.asked("list").map(({ query }) => query.get("limit"))).toEqual(["500", "1"]);
   });
 
-  it("waits for a watch that is late", async () => {
+  it("waits for a late watch", async () => {
     const world: World = new World({ way: lateBy(() => world.clock, 700) });
     await world.run(async () => {
       const informer = world.cluster.watch(Greeting);
@@ -414,7 +414,7 @@ describe("catchUp", () => {
     expect(world.requests("list")).toHaveLength(2);
   });
 
-  it("lists after 1 s without an event: a kind that is quiet cannot reach the server's version", async () => {
+  it("lists after 1 s without an event: a quiet kind cannot reach the server's version", async () => {
     const world: World = new World();
     await world.run(async () => {
       const informer = world.cluster.watch(Greeting);
@@ -427,7 +427,7 @@ describe("catchUp", () => {
     expect(world.requests("list").map(([, at]) => at)).toEqual([0, 0, 1_000]);
   });
 
-  it("waits on while events arrive, for 5 s at most", async () => {
+  it("keeps waiting while events arrive, for at most 5 s", async () => {
     for (const [events, expected] of [
       [4, 2_800],
       [20, 5_000],
@@ -444,7 +444,7 @@ describe("catchUp", () => {
     }
   });
 
-  it("lists at once if the server's version is not to be had, and after 5 s if it does not come", async () => {
+  it("lists at once if the server does not report its version, and after 5 s if it does not respond", async () => {
     for (const [fault, expected] of [
       [{ type: "status", status: 500 }, 0],
       [{ type: "silence" }, 5_000],
@@ -461,7 +461,7 @@ describe("catchUp", () => {
     }
   });
 
-  it("needs a list that was begun after the call", async () => {
+  it("needs a list that began after the call", async () => {
     const world: World = new World();
     await world.run(async () => {
       // The first list takes 20 s, and the server's version is not to be had.

@@ -12,7 +12,7 @@ async function* withoutLines(body: AsyncIterable<Uint8Array>, text: string) {
 }
 
 describe("an own write", () => {
-  it("is shown while the first list is under way", async () => {
+  it("is visible during the first list", async () => {
     const world = new World();
     await world.run(async () => {
       world.api.intercept({ fault: { type: "delay", delay: 5_000 }, verbs: ["list"], times: 1 });
@@ -25,7 +25,7 @@ describe("an own write", () => {
     });
   });
 
-  it("that a restore has undone is forgotten", async () => {
+  it("undone by a restore is forgotten", async () => {
     const world: World = new World({ way: lateBy(() => world.clock, 60_000) });
     await world.run(async () => {
       const informer = world.cluster.watch(Greeting);
@@ -45,7 +45,7 @@ describe("an own write", () => {
     });
   });
 
-  it("whose event never comes is put right by a list when the watch has passed it", async () => {
+  it("whose event never arrives is corrected by a list when the watch has passed it", async () => {
     const world = new World({ way: without("good day") });
     await world.run(async () => {
       const informer = world.cluster.watch(Greeting);
@@ -59,7 +59,7 @@ describe("an own write", () => {
     expect(world.requests("list")).toHaveLength(2);
   });
 
-  it("whose answer comes after the watch has passed it without its event is put right by a list", async () => {
+  it("whose response arrives after the watch has passed it without its event is corrected by a list", async () => {
     const slow = ({ description, send }: KubeTransport): KubeTransport => ({
       description,
       async send(request, signal) {
@@ -86,7 +86,7 @@ describe("an own write", () => {
   });
 });
 
-it("a probe that is put off with a time is still due after it", async () => {
+it("a deferred probe is still due after its delay", async () => {
   const world = new World();
   await world.run(async () => {
     const informer = world.cluster.watch(Greeting);

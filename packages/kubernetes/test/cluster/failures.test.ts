@@ -62,7 +62,7 @@ describe("only the signal ends an informer", () => {
   });
 });
 
-it("ready waits while a list is forbidden, and the status says why", async () => {
+it("ready waits while a list is forbidden, and the status shows the reason", async () => {
   const world = new World();
   await world.run(async () => {
     const forbidden = world.api.intercept({
@@ -92,7 +92,7 @@ describe("an account that may list but not watch", () => {
     verbs: ["watch"],
   } as const;
 
-  it("is silent from the start: lists and probes are no sign of a watch", async () => {
+  it("is silent from the start: lists and probes do not count as a sign of a watch", async () => {
     const world = new World();
     await world.run(async () => {
       const rule = world.api.intercept(forbidden);
@@ -134,21 +134,24 @@ describe("a time that a 429 or a 503 names", () => {
     ["429", 0, 30_000],
     ["429", 0.5, 33_000],
     ["503", 1, 36_000],
-  ])("of %s, plus up to 20 %%, is kept: nothing is asked before", async (status, drawn, at) => {
-    const world = new World({ random: () => drawn });
-    world.api.intercept({
-      fault: { type: "status", status: Number(status), retryAfter: 30 },
-      times: 1,
-    });
-    await world.run(async () => {
-      world.cluster.watch(Greeting);
-      await world.cluster.ready(world.stop.signal);
-    });
-    expect(world.requests("list")).toEqual([
-      ["list", 0],
-      ["list", at],
-    ]);
-  });
+  ])(
+    "of %s, plus up to 20 %%, is respected: no request is sent before",
+    async (status, drawn, at) => {
+      const world = new World({ random: () => drawn });
+      world.api.intercept({
+        fault: { type: "status", status: Number(status), retryAfter: 30 },
+        times: 1,
+      });
+      await world.run(async () => {
+        world.cluster.watch(Greeting);
+        await world.cluster.ready(world.stop.signal);
+      });
+      expect(world.requests("list")).toEqual([
+        ["list", 0],
+        ["list", at],
+      ]);
+    },
+  );
 });
 
 describe("a server that closes every watch", () => {
@@ -167,7 +170,7 @@ describe("a server that closes every watch", () => {
     expect(times.length).toBeLessThanOrEqual(14);
   });
 
-  it("after an event gets no more than 5 watches before the ladder", async () => {
+  it("after an event gets at most 5 watches before the back-off", async () => {
     const world = new World();
     await world.run(async () => {
       const informer = await synced(world);
@@ -199,7 +202,7 @@ describe("a server that closes every watch", () => {
     expect(world.requests("watch")).toHaveLength(301);
   });
 
-  it("after an event is asked for the next at once", async () => {
+  it("after an event is watched again at once", async () => {
     const world = new World();
     await world.run(async () => {
       await synced(world);
@@ -217,7 +220,7 @@ describe("a server that closes every watch", () => {
     });
   });
 
-  it("from an old version, in place of a 410, is asked for a list after 3 of them", async () => {
+  it("from an old version, instead of a 410, is listed after the third", async () => {
     const world = new World();
     await world.run(async () => {
       const informer = await synced(world);
@@ -242,7 +245,7 @@ describe("a server that closes every watch", () => {
   });
 });
 
-it("a half-open connection is given up after 90 s without a byte", async () => {
+it("a half-open connection is abandoned after 90 s without a byte", async () => {
   const world = new World();
   world.api.intercept({
     fault: { type: "silence", after: { bytes: 0 } },
@@ -263,7 +266,7 @@ it("a half-open connection is given up after 90 s without a byte", async () => {
   ]);
 });
 
-it("a byte within 90 s keeps a connection, also one of a line that is not complete", async () => {
+it("a byte within 90 s keeps a connection, even of an incomplete line", async () => {
   const world: World = new World({
     way: onWatches((answer, signal) => ({ ...answer, body: drip(signal) })),
   });
@@ -307,7 +310,7 @@ it("after a 410 it lists and reports deletions that it missed, and another UID a
   });
 });
 
-it("a 410 loop climbs the ladder", async () => {
+it("a 410 loop backs off", async () => {
   const world = new World();
   world.api.intercept({ fault: { type: "status", status: 410 }, verbs: ["watch"] });
   await world.run(async () => {
@@ -320,7 +323,7 @@ it("a 410 loop climbs the ladder", async () => {
   ]);
 });
 
-it("after a restore of the server's data the probe finds out, and the cache is equal again", async () => {
+it("the probe detects a restore of the server's data, and the cache is equal again", async () => {
   const world = new World();
   await world.run(async () => {
     const informer = await synced(world);
@@ -345,7 +348,7 @@ it("after a restore of the server's data the probe finds out, and the cache is e
 const STRIDE = inject("isThorough") ? 1 : 17;
 
 describe("a watch that is cut at any byte of an event", () => {
-  it.each(["close", "reset"] as const)("by a %s shows the event, once", async (type) => {
+  it.each(["close", "reset"] as const)("by a %s delivers the event, once", async (type) => {
     let length = 0;
     const measured = async function* (body: AsyncIterable<Uint8Array>) {
       for await (const chunk of body) {
@@ -394,28 +397,31 @@ describe("a watch that sends garbage", () => {
     ["brackets without an end", "[".repeat(100_000) + "]".repeat(100_000)],
   ];
 
-  it.each(lines)("%s: is opened again, and its error has nothing of the line", async (_, text) => {
-    const world = new World();
-    world.api.intercept({
-      fault: { type: "line", text, after: { bytes: 0 } },
-      verbs: ["watch"],
-      times: 2,
-    });
-    await world.run(async () => {
-      const informer = await synced(world);
-      await world.clock.sleep(20_000);
-      await world.put("ann", "good day");
-      await world.clock.sleep(0);
-      expect(texts(informer)).toEqual(["ann: good day"]);
-      const message = informer && JSON.stringify(world.cluster.status());
-      expect(message).toMatch(/"lastError":\{"message":"[^"]{10}/);
-      expect(message).not.toContain(secret);
-      expect(world.logged.length).toBeGreaterThan(0);
-    });
-  });
+  it.each(lines)(
+    "%s: is opened again, and its error shows nothing of the line",
+    async (_, text) => {
+      const world = new World();
+      world.api.intercept({
+        fault: { type: "line", text, after: { bytes: 0 } },
+        verbs: ["watch"],
+        times: 2,
+      });
+      await world.run(async () => {
+        const informer = await synced(world);
+        await world.clock.sleep(20_000);
+        await world.put("ann", "good day");
+        await world.clock.sleep(0);
+        expect(texts(informer)).toEqual(["ann: good day"]);
+        const message = informer && JSON.stringify(world.cluster.status());
+        expect(message).toMatch(/"lastError":\{"message":"[^"]{10}/);
+        expect(message).not.toContain(secret);
+        expect(world.logged.length).toBeGreaterThan(0);
+      });
+    },
+  );
 });
 
-it("an ERROR event that names a time is kept to", async () => {
+it("an ERROR event that names a time is respected", async () => {
   const status = {
     code: 429,
     reason: "TooManyRequests",
@@ -471,7 +477,7 @@ it("begins no reconcile while the second list hangs", async () => {
   expect(clock.waiters()).toBe(0);
 });
 
-it("a list that the server cannot page any more starts over without a limit", async () => {
+it("a list that the server can no longer page starts over without a limit", async () => {
   const world = new World({ pageSize: 2 });
   await world.run(async () => {
     for (const name of ["a", "b", "c", "d", "e"]) await world.put(name, "hello");
@@ -496,7 +502,7 @@ it("a list that the server cannot page any more starts over without a limit", as
   expect(world.asked("list").map(({ query }) => query.get("limit"))).toEqual(["2", "2", null]);
 });
 
-it("a page above 64 MiB is asked for again with half the limit", async () => {
+it("a page above 64 MiB is requested again with half the limit", async () => {
   const tooLong = 65 * 1024 * 1024;
   const world = new World({ pageSize: 4 });
   const { api } = world;
@@ -517,7 +523,7 @@ it("a page above 64 MiB is asked for again with half the limit", async () => {
   ]);
 });
 
-it("a resource that the server does not have is no end", async () => {
+it("a resource that the server does not have does not end the informer", async () => {
   const world = new World();
   const Missing = customResource({
     apiVersion: "example.org/v1",

@@ -64,7 +64,7 @@ describe("an informer", () => {
       expect(cluster.watch(Greeting, { indexes: { length } as never })).toBe(all);
       expect(all.by("length", "8")).toHaveLength(4);
       expect(() => cluster.watch(Greeting, { indexes: { length: () => [] } })).toThrow(
-        'options.indexes["length"] must be the function that the informer has under this name',
+        'options.indexes["length"] must be the function that the informer already uses for this name',
       );
       expect(() => all.by("size", "8")).toThrow(
         'index must be one of the informer (text, length), got "size"',
@@ -73,15 +73,15 @@ describe("an informer", () => {
 
   it("refuses names that its resource cannot have, and namespaces that it does not watch", () =>
     withGreetings((_, all, two) => {
-      expect(() => all.get("ann")).toThrow("a Greeting belongs to a namespace");
-      expect(() => all.get({ name: "ann" })).toThrow("a Greeting belongs to a namespace");
+      expect(() => all.get("ann")).toThrow("a Greeting is namespaced");
+      expect(() => all.get({ name: "ann" })).toThrow("a Greeting is namespaced");
       expect(() => all.get("a/../b")).toThrow("name must be");
       const message = 'namespace must be one that the informer watches (a, b), got "c"';
       expect(() => two.get("c/cat")).toThrow(message);
       expect(() => two.list("c")).toThrow(message);
     }));
 
-  it("hands out frozen objects with their kind and without managedFields", () =>
+  it("returns frozen objects with their kind and without managedFields", () =>
     withGreetings((_, all) => {
       const ann = all.get("a/ann");
       expect(ann).toMatchObject({ apiVersion: "example.org/v1", kind: "Greeting" });
@@ -90,7 +90,7 @@ describe("an informer", () => {
       expect(() => Object.assign(ann?.metadata ?? {}, { name: "bob" })).toThrow(TypeError);
     }));
 
-  it("fails with the error of a transform, and goes on when that works again", async () => {
+  it("fails with the error of a transform, and continues when that works again", async () => {
     const world = new World();
     let isBroken = true;
     await world.run(async () => {
@@ -125,20 +125,36 @@ describe("an informer", () => {
 
   const bad: [string, object, string][] = [
     ["no namespace", { namespaces: [] }, "options.namespaces must have at least one namespace"],
-    ["namespaces that are no array", { namespaces: "a" }, "options.namespaces must be an array"],
+    [
+      "namespaces that are not an array",
+      { namespaces: "a" },
+      "options.namespaces must be an array",
+    ],
     ["a bad namespace", { namespaces: ["A/B"] }, "namespace must be"],
     ["a bad label", { labels: { app: "x,y" } }, 'labels["app"] must be'],
-    ["a field that is no text", { fields: { "metadata.name": 1 } }, 'fields["metadata.name"]'],
-    ["a transform that is no function", { transform: 1 }, "options.transform must be a function"],
-    ["an index that is no function", { indexes: { a: 1 } }, "options.indexes.a must be a function"],
-    ["metadataOnly that is no boolean", { metadataOnly: 1 }, "options.metadataOnly must be true"],
+    ["a field that is not text", { fields: { "metadata.name": 1 } }, 'fields["metadata.name"]'],
+    [
+      "a transform that is not a function",
+      { transform: 1 },
+      "options.transform must be a function",
+    ],
+    [
+      "an index that is not a function",
+      { indexes: { a: 1 } },
+      "options.indexes.a must be a function",
+    ],
+    [
+      "metadataOnly that is not a boolean",
+      { metadataOnly: 1 },
+      "options.metadataOnly must be true",
+    ],
   ];
   it.each(bad)("refuses %s", (_, options, message) => {
     const { cluster } = new World();
     expect(() => cluster.watch(Greeting, options as WatchOptions<GreetingObject>)).toThrow(message);
   });
 
-  it("is not made of options that an index function refuses", () =>
+  it("is not created if an index function fails", () =>
     withGreetings(({ cluster }, all) => {
       const indexes = { bad: () => "text" as never };
       expect(() => cluster.watch(Greeting, { indexes })).toThrow(
@@ -165,7 +181,7 @@ function collecting<Event>(format: (event: Event) => string) {
 const asText = (key: string): string => key;
 
 describe("a source", () => {
-  it("replays the cached objects with priority -10, then gives live changes, until its signal aborts", () =>
+  it("replays the cached objects with priority -10, then reports live changes, until its signal aborts", () =>
     withGreetings(async ({ others, clock }, all, two) => {
       const stop = new AbortController();
       const keys = collecting(asText);
@@ -191,7 +207,7 @@ describe("a source", () => {
       expect(keys.events).toHaveLength(2);
     }));
 
-  it("asks when, and maps with to; an error of when wakes the key, one of to is reported", () =>
+  it("filters with when and maps with to; an error of when enqueues the key, an error of to is reported", () =>
     withGreetings((_, all) => {
       const keys = collecting(asText);
       const source = all.source({
@@ -211,7 +227,7 @@ describe("a source", () => {
       expect(keys.errors.map(String)).toEqual(["Error: when", "Error: to"]);
     }));
 
-  it("keeps the cache and its other listeners going when one of them fails", () =>
+  it("keeps the cache and its other listeners running when one of them fails", () =>
     withGreetings(async ({ others, clock, stop }, all) => {
       const broken = collecting(asText);
       const whole = collecting(asText);
@@ -234,7 +250,7 @@ describe("a source", () => {
       expect(keys.events).toContain("cat in c -10");
     }));
 
-  it("refuses when and to that are no functions", () =>
+  it("refuses when and to that are not functions", () =>
     withGreetings((_, all) => {
       expect(() => all.source({ when: 1 } as never)).toThrow("options.when must be a function");
       expect(() => all.source({ to: 1 } as never)).toThrow("options.to must be a function");

@@ -97,7 +97,7 @@ class Schedules {
   }
 }
 
-it(`no key is reconciled twice at once in ${SCHEDULES} schedules, and each in its last version`, {
+it(`no key is reconciled concurrently in ${SCHEDULES} schedules, and each reaches its last version`, {
   timeout: 600_000,
 }, async () => {
   const schedules = new Schedules(seededRandom(seed));

@@ -70,7 +70,7 @@ const rows: Row[] = [
   ],
 ];
 
-it.each(rows)("the answer of %s", (_, write, expected) => {
+it.each(rows)("the response of %s", (_, write, expected) => {
   const own = ownWriteOf({
     ...{ resource: Deployment, verb: "update", ref: { namespace: "default", name: "web" } },
     ...{ subresource: undefined, dryRun: false, answer: answer(Deployment), uid: "u1", ...write },

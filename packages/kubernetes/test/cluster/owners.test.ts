@@ -72,7 +72,7 @@ describe("ownerOf", () => {
 });
 
 describe("ownerReference", () => {
-  it("makes the owner the controller, and sets nothing that needs more rights", () => {
+  it("makes the owner the controller, and sets no field that needs more permissions", () => {
     const owner = owned("default");
     expect(ownerReference(Greeting, owner)).toEqual({
       ...{

@@ -96,7 +96,7 @@ describe("LeaseLock", () => {
       },
     ],
     [
-      "a token that is no number",
+      "a token that is not a number",
       { metadata: { annotations: { "holdfast/token": "1e9" } }, spec: { leaseTransitions: 4 } },
       { transitions: 4 },
     ],
@@ -110,19 +110,19 @@ describe("LeaseLock", () => {
     expect((await lock.get(signal))?.record).toMatchObject(expected);
   });
 
-  it("holds a lease without a duration for the duration it is given", async () => {
+  it("uses the given duration for a lease without one", async () => {
     lock = new LeaseLock({ client, clock, ...NAME, leaseDuration: 4_000 });
     await client.create(Lease, { metadata: NAME, spec: { holderIdentity: "go" } });
     expect((await lock.get(signal))?.record.leaseDuration).toBe(4_000);
   });
 
-  it("rejects with the error of the server, if it is no conflict", async () => {
+  it("rejects with the error of the server, if it is not a conflict", async () => {
     api.stop();
     await expect(lock.get(signal)).rejects.toThrow("ECONNREFUSED");
     await expect(lock.create(record, signal)).rejects.toThrow("ECONNREFUSED");
   });
 
-  it("rejects with a plain 404: the server starts, and the Lease may be there", async () => {
+  it("rejects with a plain 404: the server is starting, and the Lease may exist", async () => {
     await lock.create(record, signal);
     api.intercept({ fault: plain404, times: 1 });
     await expect(lock.get(signal)).rejects.toMatchObject({ statusCode: 404 });
@@ -157,7 +157,7 @@ describe("an elector on a LeaseLock", () => {
       lock: new LeaseLock({ client, clock, ...NAME }),
     });
 
-  it("begins with the server's seconds, and goes on by one", async () => {
+  it("begins with the server's seconds, and increments by one", async () => {
     tokens.length = 0;
     await clock.run(async () => {
       for (const identity of ["a", "b"]) {
@@ -172,7 +172,7 @@ describe("an elector on a LeaseLock", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("never gives a token twice, though the Lease is deleted between the terms", async () => {
+  it("never repeats a token, even if the Lease is deleted between the terms", async () => {
     tokens.length = 0;
     await clock.run(async () => {
       for (const identity of ["a", "b", "c"]) {

@@ -69,7 +69,7 @@ async function ended(running: Promise<void>): Promise<void> {
 }
 
 describe("EventRecorder", () => {
-  it("creates an event with all that the server requires", async () => {
+  it("creates an event with all fields that the server requires", async () => {
     const events = recorder({ instance: "greeter-7f_1" });
     const running = events.run(stop.signal);
     await clock.step(1_234);
@@ -183,7 +183,7 @@ describe("EventRecorder", () => {
     expect(lines).toEqual([["debug", "event dropped"]]);
   });
 
-  it("tries a failed write again, under one name", async () => {
+  it("repeats a failed write under the same name", async () => {
     const events = recorder();
     const running = events.run(stop.signal);
     let failures = 2;
@@ -197,7 +197,7 @@ describe("EventRecorder", () => {
     await ended(running);
   });
 
-  it("takes an event that is there for its own: an answer was lost", async () => {
+  it("treats an existing event as its own after a lost response", async () => {
     const events = recorder();
     const running = events.run(stop.signal);
     let isFirst = true;
@@ -231,7 +231,7 @@ describe("EventRecorder", () => {
     await ended(running);
   });
 
-  it("goes on in a new event when the server has removed the old one", async () => {
+  it("continues in a new event when the server has removed the old one", async () => {
     const events = recorder();
     const running = events.run(stop.signal);
     events.record(object(), synced);
@@ -255,7 +255,7 @@ describe("EventRecorder", () => {
   it.each<["create" | "patch", string]>([
     ["create", `POST ${EVENTS}`],
     ["patch", `PATCH ${EVENTS}/${FIRST}`],
-  ])("sends a %s again after the plain 404 of a server that starts", async (verb, request) => {
+  ])("repeats a %s after the plain 404 of a starting server", async (verb, request) => {
     const events = recorder();
     const running = events.run(stop.signal);
     api.intercept({ fault: plain404, verbs: [verb], times: 1 });
@@ -300,10 +300,10 @@ describe("EventRecorder", () => {
 
   it.each<[object, string]>([
     [{ client: {} }, "options.client must have a method create()"],
-    [{ controller: "" }, "options.controller must be a string that is not empty"],
+    [{ controller: "" }, "options.controller must be a non-empty string"],
     [{ controller: "a b" }, 'options.controller must be a name such as "greeter"'],
-    [{ instance: "" }, "options.instance must be a string that is not empty"],
-    [{ name: "" }, "options.name must be a string that is not empty"],
+    [{ instance: "" }, "options.instance must be a non-empty string"],
+    [{ name: "" }, "options.name must be a non-empty string"],
     [{ clock: {} }, "options.clock must have a method"],
     [{ random: 1 }, "options.random must be a function"],
     [{ logger: {} }, "options.logger must have a method"],

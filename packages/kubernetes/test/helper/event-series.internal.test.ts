@@ -47,7 +47,7 @@ describe("EventSeriesTable", () => {
     ]);
   });
 
-  it("tells objects, types, reasons and actions apart, and not notes", () => {
+  it("distinguishes objects, types, reasons and actions, but not notes", () => {
     const table = new EventSeriesTable();
     const ann = about("ann");
     const others: Occurrence[] = [
@@ -83,7 +83,7 @@ describe("EventSeriesTable", () => {
     expect(record(30, 5 * MINUTE)).toBe("limited");
   });
 
-  it("keeps 1,000 series: a written one makes room, one that waits does not", () => {
+  it("keeps 1,000 series: drops written ones, never a waiting one", () => {
     const table = new EventSeriesTable();
     const objects = Array.from({ length: 1_001 }, (_, index) => about(`o${index}`));
     const [first, second, ...more] = objects as [Occurrence, Occurrence, ...Occurrence[]];

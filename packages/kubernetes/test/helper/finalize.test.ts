@@ -71,7 +71,7 @@ async function deleted(...names: string[]): Promise<Cached<KubeObject>> {
 }
 
 describe("finalize", () => {
-  it("adds the finalizer before it applies: to no list, and at the end of one", async () => {
+  it("adds the finalizer before it applies, with and without an existing list", async () => {
     const object = await stored();
     await run(object);
     expect(calls).toEqual([`apply ${NAME}`]);
@@ -120,7 +120,7 @@ describe("finalize", () => {
     expect([await finalizers(), sent]).toEqual([[NAME], []]);
   });
 
-  it("keeps the finalizer when cleanup wants to come back", async () => {
+  it("keeps the finalizer when cleanup requests another run", async () => {
     const object = await deleted(NAME);
     const result = await run(object, { cleanup: () => ({ requeueAfter: 5_000 }) });
     expect([result, await finalizers()]).toEqual([{ requeueAfter: 5_000 }, [NAME]]);
@@ -131,7 +131,7 @@ describe("finalize", () => {
     expect([calls, sent]).toEqual([[], []]);
   });
 
-  it("adds nothing to an object that is deleted meanwhile", async () => {
+  it("adds nothing to an object deleted meanwhile", async () => {
     const object = await stored([OTHER]);
     await admin().delete(ConfigMap, REF);
     await run(object);
@@ -139,7 +139,7 @@ describe("finalize", () => {
     expect(sent.map(({ method }) => method)).toEqual(["PATCH", "GET"]);
   });
 
-  it("adds its finalizer once, though its copy is older than the one that has it", async () => {
+  it("adds its finalizer once, even with an outdated copy", async () => {
     const old = await stored([OTHER]);
     await run(old);
     await run(old);
@@ -147,7 +147,7 @@ describe("finalize", () => {
     expect(calls).toEqual([`apply ${OTHER},${NAME}`, `apply ${OTHER},${NAME}`]);
   });
 
-  it("lets two owners come and go at once, in any order", async () => {
+  it("lets two owners add and remove finalizers concurrently, in any order", async () => {
     const object = await stored();
     const both = (given: Cached<KubeObject>) =>
       Promise.all([NAME, OTHER].map((name) => finalize(client, ConfigMap, given, name, handlers)));
@@ -188,17 +188,20 @@ describe("finalize", () => {
   it.each<[string, () => Promise<Cached<KubeObject>>]>([
     ["lives", () => stored()],
     ["is being deleted", () => deleted(NAME)],
-  ])("rejects with a plain 404 while an object %s: the server starts", async (_name, given) => {
-    const object = await given();
-    const before404 = await finalizers();
-    api.intercept({ fault: plain404, verbs: ["patch"], times: 1 });
-    await expect(run(object)).rejects.toMatchObject({ statusCode: 404, reason: "" });
-    expect(await finalizers()).toEqual(before404);
-    await run(object);
-    expect(await finalizers()).toEqual(before404 === undefined ? [NAME] : undefined);
-  });
+  ])(
+    "rejects with a plain 404 while an object %s: the server is starting",
+    async (_name, given) => {
+      const object = await given();
+      const before404 = await finalizers();
+      api.intercept({ fault: plain404, verbs: ["patch"], times: 1 });
+      await expect(run(object)).rejects.toMatchObject({ statusCode: 404, reason: "" });
+      expect(await finalizers()).toEqual(before404);
+      await run(object);
+      expect(await finalizers()).toEqual(before404 === undefined ? [NAME] : undefined);
+    },
+  );
 
-  it("counts an object that goes during its cleanup as done", async () => {
+  it("counts an object removed during its cleanup as done", async () => {
     const object = await deleted(NAME);
     const cleanup = async (): Promise<void> => {
       await admin().patch(ConfigMap, REF, { metadata: { finalizers: [] } });

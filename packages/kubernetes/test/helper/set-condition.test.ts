@@ -43,14 +43,14 @@ describe("setCondition", () => {
     expect(setCondition(conditions, update, clock)).toBe(conditions);
   });
 
-  it("tells whole seconds", async () => {
+  it("writes whole seconds", async () => {
     const late = new FakeClock({ now: 1_999 });
     expect(setCondition([], ready, late)[0]?.lastTransitionTime).toBe("1970-01-01T00:00:01Z");
   });
 
   it.each<[unknown, object, string]>([
     [5, ready, "conditions must be an array, got 5"],
-    [[], { ...ready, type: "" }, "condition.type must be a string that is not empty"],
+    [[], { ...ready, type: "" }, "condition.type must be a non-empty string"],
     [[], { ...ready, status: true }, 'condition.status must be "True", "False" or "Unknown"'],
     [[], { ...ready, reason: "not ready" }, 'condition.reason must be one word such as "Synced"'],
     [[], { ...ready, reason: 5 }, "condition.reason must be a string"],

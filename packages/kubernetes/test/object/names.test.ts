@@ -1,6 +1,7 @@
 import { builtIn, customResource, fromCrd, type KubeObject, keyOf } from "@holdfast/kubernetes";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { anyText } from "../../../../test/any-text.ts";
 import { collectionPath, objectPath } from "../../src/object/resource-path.ts";
 import { compareVersions } from "../../src/object/resource-version.ts";
 import { formatFields, formatLabels, matchesLabels } from "../../src/object/selector.ts";
@@ -31,9 +32,9 @@ describe("paths", () => {
     ],
   ])("are %s", (path, expected) => expect(path).toBe(expected));
 
-  it("give one segment for any name and namespace, or a RangeError or TypeError", () => {
+  it("have one segment for any name and namespace, or throw a RangeError or TypeError", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), fc.string(), (name, namespace) => {
+      fc.property(anyText(), fc.string(), (name, namespace) => {
         try {
           const path = objectPath(Greeting, { name, namespace });
           const url = new URL(path, "http://127.0.0.1");
@@ -61,7 +62,7 @@ describe("paths", () => {
 
   it("refuse a namespace for a resource of cluster scope", () => {
     expect(() => objectPath(Namespace, "a/b")).toThrow(
-      'a Namespace belongs to no namespace: ref must be "name"',
+      'a Namespace is cluster-scoped: ref must be "name"',
     );
     expect(() => collectionPath(Namespace, "a")).toThrow(
       "namespace must be left out for a Namespace",
@@ -174,7 +175,7 @@ describe("resources", () => {
     },
   });
 
-  it("come from a manifest, in its stored version or another one that is served", () => {
+  it("come from a manifest, in its stored version or another served one", () => {
     const manifest = crd();
     expect(fromCrd(manifest)).toMatchObject({
       apiVersion: "example.org/v1",

@@ -76,13 +76,13 @@ describe("HealthServer", () => {
       [500, TEXT, "metrics failed"],
     ],
     ["another path", {}, "/debug", [404, TEXT, "not found"]],
-  ])("answers with %s", async (_name, options, path, expected) => {
+  ])("responds with %s", async (_name, options, path, expected) => {
     await serving(options, async (url) => {
       expect(await answerOf(await fetch(url + path))).toEqual(expected);
     });
   });
 
-  it("asks the checks at each probe", async () => {
+  it("runs the checks at each probe", async () => {
     let isReady = false;
     await serving({ ready: { cache: () => isReady } }, async (url) => {
       expect((await fetch(`${url}/readyz`)).status).toBe(503);
@@ -91,7 +91,7 @@ describe("HealthServer", () => {
     });
   });
 
-  it("answers HEAD without a body, and refuses other methods", async () => {
+  it("responds to HEAD without a body, and rejects other methods", async () => {
     await serving({}, async (url) => {
       expect(await answerOf(await fetch(`${url}/healthz`, { method: "HEAD" }))).toEqual([
         200,
@@ -102,7 +102,7 @@ describe("HealthServer", () => {
     });
   });
 
-  it("stops at once, also with open connections and an answer that hangs", async () => {
+  it("stops at once, also with open connections and a hanging response", async () => {
     const closed: Promise<unknown>[] = [];
     const start = realClock.monotonic();
     await serving({ metrics: () => new Promise(() => {}) }, async (_url, server) => {
@@ -118,7 +118,7 @@ describe("HealthServer", () => {
     expect(realClock.monotonic() - start).toBeLessThan(2_000);
   });
 
-  it("rejects with the port that is taken, and ends its manager", async () => {
+  it("rejects with the port in use, and ends its manager", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, HOST, resolve));
     const { port } = other.address() as { port: number };
@@ -144,7 +144,7 @@ describe("HealthServer", () => {
   it.each<[object, string]>([
     [{ port: 65_536 }, "options.port must be a number from 0 to 65535, got 65536"],
     [{ port: 0.5 }, "options.port must be a whole number of at least 0, got 0.5"],
-    [{ name: "" }, "options.name must be a string that is not empty"],
+    [{ name: "" }, "options.name must be a non-empty string"],
     [{ ready: { disk: true } }, 'options.ready["disk"] must be a function, got true'],
     [{ live: 1 }, "options.live must be an object, got 1"],
     [{ metrics: "up 1" }, "options.metrics must be a function"],

@@ -82,7 +82,7 @@ describe("probes of an operator", () => {
     await world.end();
   });
 
-  it("are well on a standby, and stay live while the server is away", async () => {
+  it("succeed on a standby, and stay live while the server is unreachable", async () => {
     world.start("a");
     await clock.step(1_000);
     world.start("b", { health: { port, host, metrics: () => "up 1" } });
@@ -100,7 +100,7 @@ describe("probes of an operator", () => {
     await world.end();
   });
 
-  it("fail for work that outlives its lease, and have checks of the user", async () => {
+  it("fail for work that outlives its lease, and include custom checks", async () => {
     let isDiskFull = false;
     const health = { port, host, ready: { disk: () => !isDiskFull } };
     let release = (): void => {};
@@ -125,7 +125,7 @@ describe("probes of an operator", () => {
     await world.end();
   });
 
-  it("end an operator whose port is taken, before it asks the server", async () => {
+  it("end an operator whose port is in use, before its first request", async () => {
     const other = new HealthServer({ port, host });
     const stop = new AbortController();
     const serving = other.run(stop.signal);

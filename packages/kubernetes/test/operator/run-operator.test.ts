@@ -45,7 +45,7 @@ describe("runOperator", () => {
     await world.end();
   });
 
-  it("hands the setup all that an operator needs, once, and starts work once per term", async () => {
+  it("calls setup once with all parts of an operator, and starts work once per term", async () => {
     const contexts: OperatorContext[] = [];
     const tokens: number[] = [];
     const replica = world.start("a", {
@@ -180,14 +180,18 @@ describe("runOperator", () => {
   });
 
   it.each<[string, object, string]>([
-    ["no name", { name: "" }, "options.name must be a string that is not empty"],
-    ["a name that is no label", { name: "My Op" }, "options.name must be a namespace: at most 63"],
+    ["no name", { name: "" }, "options.name must be a non-empty string"],
+    [
+      "a name that is not a label",
+      { name: "My Op" },
+      "options.name must be a namespace: at most 63",
+    ],
     ["no transport", { transport: {} }, "options.transport must have a method send()"],
     ["no setup", { setup: 5 }, "options.setup must be a function, got 5"],
     [
       "no namespace",
       { transport: { send: () => {} } },
-      "options.leaderElection.namespace must be set: options.transport names no namespace",
+      "options.leaderElection.namespace must be set: options.transport has no namespace",
     ],
     [
       "a bad namespace",
@@ -207,7 +211,7 @@ describe("runOperator", () => {
       { drainTimeout: -1 },
       "options.drainTimeout must be a number of at least 0",
     ],
-    ["an empty identity", { identity: "" }, "options.identity must be a string that is not empty"],
+    ["an empty identity", { identity: "" }, "options.identity must be a non-empty string"],
     ["no clock", { clock: {} }, "options.clock must have a method"],
     ["bad random", { random: 1 }, "options.random must be a function, got 1"],
     ["no logger", { logger: {} }, "options.logger must have a method"],
@@ -228,13 +232,13 @@ describe("runOperator", () => {
     await world.end();
   });
 
-  it("rejects a signal that is none", async () => {
+  it("rejects a value that is not a signal", async () => {
     const options = { name: "a", transport: world.api.transport, setup: () => () => [] };
     const running = runOperator({ ...options, leaderElection: false }, 5 as never);
     await expect(running).rejects.toThrow("signal must be an AbortSignal, got 5");
   });
 
-  it("rejects work that is none", async () => {
+  it("rejects a value that is not work", async () => {
     for (const work of [5, [{ name: "x" }]]) {
       const setup = (): never => (() => work) as never;
       const replica = world.start("a", { setup, leaderElection: false });
@@ -268,7 +272,7 @@ describe("replicas of an operator", () => {
     await world.end();
   });
 
-  it("take over from one that is gone when its lease is over, not before", async () => {
+  it("take over from a dead one when its lease has expired, not before", async () => {
     await world.greet("ann");
     const a = world.start("a");
     world.start("b");
@@ -303,7 +307,7 @@ describe("replicas of an operator", () => {
     expect([a.error, b.error, world.overlaps()]).toEqual([undefined, undefined, []]);
   });
 
-  it("survive an API server that is away for longer than the lease", async () => {
+  it("survive an API server that is unreachable for longer than the lease", async () => {
     await world.greet("ann");
     world.workTime = 60_000;
     const a = world.start("a");

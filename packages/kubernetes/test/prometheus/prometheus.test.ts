@@ -106,7 +106,7 @@ describe("prometheusMetrics", () => {
     await world.end();
   });
 
-  it("shares a registry with the metrics of controllers that are there", async () => {
+  it("shares a registry with existing controller metrics", async () => {
     const controllers = new PrometheusMetrics({ register });
     prometheusMetrics({ register, controllers }).leadership("a", { isLeader: true });
     expect(await samples("leader")).toEqual(['leader_election_master_status{name="a"} 1']);

@@ -50,7 +50,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-describe("clients of others see the double as they see the real server", () => {
+describe("third-party clients see the double like the real server", () => {
   ownServerTest(
     "kubectl gets, creates, applies, patches, describes, waits and deletes",
     async () => {

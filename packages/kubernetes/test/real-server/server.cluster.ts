@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(async () => await server?.[Symbol.asyncDispose]());
 
-test("the cluster that KUBECONFIG names answers kubectl", async () => {
+test("the cluster of KUBECONFIG responds to kubectl", async () => {
   const kubectl = process.env["HOLDFAST_KUBECTL"] ?? "kubectl";
   const { stdout } = await promisify(execFile)(kubectl, ["get", "--raw", "/version"]);
   expect(JSON.parse(stdout)).toMatchObject({ major: "1" });

@@ -86,7 +86,7 @@ describe("applyPatch", () => {
     expect(ownedBy(two, "one")).toContain('.ports[name="dns",protocol="TCP"].port');
   });
 
-  it("refuses an applied list of a built-in type of which it does not know how it merges", () => {
+  it("refuses an applied list of a built-in type with unknown merge rules", () => {
     const options = { type: builtInRootType(), writer: writer("one"), isOwnable, force: false };
     const known = {
       spec: { template: { spec: { containers: [{ name: "web", image: "web:1" }] } } },

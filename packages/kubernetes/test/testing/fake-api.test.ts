@@ -65,7 +65,7 @@ describe("objects", () => {
     expect(again.body).toEqual(patched.body);
   });
 
-  it("stay until their last finalizer goes", async () => {
+  it("stay until their last finalizer is removed", async () => {
     const kit = new ApiKit();
     await kit.send("POST", WIDGETS, { body: widget("a", {}, { finalizers: ["example.org/x"] }) });
     const marked = await kit.send("DELETE", `${WIDGETS}/a`);

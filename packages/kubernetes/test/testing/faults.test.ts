@@ -17,7 +17,7 @@ import {
 const at = (kit: ApiKit): number => kit.clock.monotonic();
 
 describe("intercept", () => {
-  it("answers with a status, its reason and Retry-After, as often as told", async () => {
+  it("responds with a status, its reason and Retry-After, a given number of times", async () => {
     const kit = new ApiKit();
     const fault: Fault = {
       type: "status",
@@ -42,7 +42,7 @@ describe("intercept", () => {
     expect((await kit.send("GET", WIDGETS)).status).toBe(200);
   });
 
-  it("covers the verbs, the resource and the requests that the rule names, until it is disposed of", async () => {
+  it("covers the verbs, the resource and the requests that the rule names, until it is disposed", async () => {
     const kit = new ApiKit();
     const rule = kit.api.intercept({
       fault: { type: "status", status: 503 },
@@ -69,7 +69,7 @@ describe("intercept", () => {
     expect((await kit.send("GET", WIDGETS)).status).toBe(503);
   });
 
-  it("answers with text that is not JSON", async () => {
+  it("responds with text that is not JSON", async () => {
     const kit = new ApiKit();
     kit.api.intercept({ fault: { type: "text", text: "<html>" } });
     const { status, headers, text } = await kit.send("GET", WIDGETS);
@@ -112,12 +112,12 @@ describe("intercept", () => {
       expect(isConnectionError(error)).toBe(true);
       expect(error).toMatchObject({ name: "ConnectionError", server, cause: { code } });
       expect((error as Error).message).toContain(
-        `GET ${CONFIG_MAPS}/ann: no answer from ${server} (${code}): `,
+        `GET ${CONFIG_MAPS}/ann: no response from ${server} (${code}): `,
       );
     }
   });
 
-  it("delays the right answer, and stops waiting on abort", async () => {
+  it("delays the correct response, and stops waiting on abort", async () => {
     const kit = new ApiKit();
     kit.api.intercept({ fault: { type: "delay", delay: 5_000 } });
     await kit.clock.run(async () => {
@@ -132,7 +132,7 @@ describe("intercept", () => {
     expect(kit.clock.waiters()).toBe(0);
   });
 
-  it("never answers, until the abort or the end of the server", async () => {
+  it("never responds, until the abort or the end of the server", async () => {
     const kit = new ApiKit();
     kit.api.intercept({ fault: { type: "silence" } });
     const stop = new AbortController();
@@ -165,7 +165,7 @@ describe("intercept", () => {
     expect(kit.clock.waiters()).toBe(0);
   });
 
-  it("adds a line to a watch, which goes on", async () => {
+  it("adds a line to a watch, which continues", async () => {
     const kit = new ApiKit();
     const fault: Fault = { type: "line", text: '{"type":"ADDED","obj', after: { lines: 1 } };
     kit.api.intercept({ fault, verbs: ["watch"] });
@@ -195,7 +195,7 @@ describe("intercept", () => {
 });
 
 describe("requests", () => {
-  it("record the requests of clients, and the answers", async () => {
+  it("record the requests of clients, and the responses", async () => {
     const kit = new ApiKit();
     await kit.send("POST", CONFIG_MAPS, { body: configMap("a", { secret: "do not keep" }) });
     await kit.send("GET", `${CONFIG_MAPS}/a?x=1`, { headers: { accept: "application/json" } });

@@ -56,7 +56,7 @@ it("refuses and resets connections over HTTP while it is stopped", async () => {
   await expect(ask(url)).rejects.toMatchObject({ code: "ECONNRESET" });
 });
 
-it("rejects a start and a listener whose port is taken, and starts when it is free again", async () => {
+it("rejects a start and a listener whose port is in use, and starts when it is free again", async () => {
   const api = new FakeApi({ clock: realClock, resources: [ConfigMap] });
   await using front = await api.listen();
   const port = Number(new URL(front.url).port);
@@ -74,7 +74,7 @@ it("rejects a start and a listener whose port is taken, and starts when it is fr
   expect(await ask(`${front.url}${CONFIG_MAPS}`)).toMatchObject({ status: 200 });
 });
 
-it("ends a watch when its client goes", async () => {
+it("ends a watch when its client disconnects", async () => {
   const clock = new FakeClock();
   const api = new FakeApi({ clock, resources: [ConfigMap] });
   await using front = await api.listen();
@@ -88,7 +88,7 @@ it("ends a watch when its client goes", async () => {
   await expect.poll(() => clock.waiters()).toBe(0);
 });
 
-it("keeps no listener for each chunk that a slow reader lets wait", async () => {
+it("keeps no listener for each pending chunk of a slow reader", async () => {
   const warnings: string[] = [];
   const warn = (warning: Error): void => void warnings.push(warning.name);
   process.on("warning", warn);

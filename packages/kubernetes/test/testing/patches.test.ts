@@ -41,7 +41,7 @@ describe("mergePatch", () => {
     expect(original).toEqual(before);
   });
 
-  it("makes of any value any other that has no null, by the difference of both", () => {
+  it("turns any value into any other without null, by their difference", () => {
     fc.assert(
       fc.property(json, json, (from, to) => {
         const target = withoutNulls(to);
@@ -184,7 +184,7 @@ describe("jsonPatch", () => {
     );
   });
 
-  it("removes its additions, and does not change its argument", () => {
+  it("undoes its additions, and does not change its argument", () => {
     fc.assert(
       fc.property(json, json, fc.constantFrom("new", "a~1b", "n~0m"), (document, value, name) => {
         const target = isMap(document) ? document : { a: document };

@@ -51,7 +51,7 @@ describe("a watch", () => {
     expect(minutes).toBeLessThan(60);
   });
 
-  it("from a version that is yet to come is silent until then", async () => {
+  it("from a future version is silent until then", async () => {
     const kit = new ApiKit();
     const watch = await kit.watch(WIDGETS, "resourceVersion=3");
     for (const name of ["a", "b", "c"]) await kit.send("POST", WIDGETS, { body: widget(name) });
@@ -62,7 +62,7 @@ describe("a watch", () => {
 });
 
 describe("a list", () => {
-  it("of a version that is yet to come is 504 after 3 s", async () => {
+  it("of a future version is 504 after 3 s", async () => {
     const kit = new ApiKit();
     const start = kit.clock.monotonic();
     const { status } = await kit.clock.run(() => kit.send("GET", `${WIDGETS}?resourceVersion=9`));
@@ -169,7 +169,7 @@ describe("a patch", () => {
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
-  it("is 501 NotImplemented for an applied list that only Kubernetes knows how to merge", async () => {
+  it("is 501 NotImplemented for an applied list whose merge rules only Kubernetes has", async () => {
     const kit = new ApiKit();
     const object = { ...configMap("a"), odd: ["x"] };
     const headers = { "content-type": "application/apply-patch+yaml" };

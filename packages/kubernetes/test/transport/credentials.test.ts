@@ -9,7 +9,7 @@ const agent = new Agent();
 const named = () => new Credentials(agent, bearer(TOKEN));
 
 describe("credentials", () => {
-  it("say [hidden] when they are printed, alone or within other things", () => {
+  it("print as [hidden], alone or within other values", () => {
     const credentials = named();
     expect(inspect(credentials)).toBe("[hidden]");
     expect(JSON.stringify({ credentials })).toBe('{"credentials":"[hidden]"}');
@@ -42,7 +42,7 @@ describe("credentials", () => {
     expect(await cache.get()).toBeInstanceOf(Credentials);
   });
 
-  it("that are forgotten late do not take newer ones along", async () => {
+  it("invalidated late do not drop newer ones", async () => {
     const onRefused = vi.fn();
     const load = vi.fn(() => Promise.resolve(named()));
     const cache = new CredentialCache({ load, maxAge: 10_000, clock: new FakeClock(), onRefused });

@@ -72,12 +72,12 @@ describe("fromKubeConfig", () => {
     await transport.closeIdle?.();
   });
 
-  it("takes the namespace default where the context names none, as kubectl does", async () => {
+  it("uses the namespace default if the context has none, like kubectl", async () => {
     await using server = await serve();
     expect(fromKubeConfig(kubeConfig(server, { namespace: undefined })).namespace).toBe("default");
   });
 
-  it("keeps its connection, and asks for options at most every 10 s", async () => {
+  it("keeps its connection, and reads options at most every 10 s", async () => {
     const clock = new FakeClock();
     await using server = await serve();
     const { like, asked } = counted(kubeConfig(server));
@@ -133,7 +133,7 @@ describe("fromKubeConfig", () => {
     expect(server.requests[0]?.headers.authorization).toBe(`Basic ${base64(`ann:${TOKEN}`)}`);
   });
 
-  it("verifies TLS unless the kubeconfig says otherwise, which it logs once", async () => {
+  it("verifies TLS unless the kubeconfig turns it off, which it logs once", async () => {
     const logger = quietLogger();
     await using server = await serve();
     const verified = fromKubeConfig(kubeConfig(server, { cluster: { caData: undefined } }), {
@@ -146,7 +146,7 @@ describe("fromKubeConfig", () => {
     const transport = fromKubeConfig(kubeConfig(server, { cluster }), { logger });
     expect([await send(transport), await send(transport)]).toEqual([200, 200]);
     expect(logger.lines).toEqual([
-      `warn: TLS is not verified: the kubeconfig says so { server: '${server.url}' }`,
+      `warn: TLS verification is off: the kubeconfig disables it { server: '${server.url}' }`,
     ]);
     await transport.closeIdle?.();
   });
@@ -159,7 +159,7 @@ describe("fromKubeConfig", () => {
     expect(logger.lines).toEqual([]);
   });
 
-  it("makes an agent of its own for a config that makes none", async () => {
+  it("creates an agent for a config without one", async () => {
     await using server = await serve();
     const transport = fromKubeConfig({
       getCurrentCluster: () => ({ server: server.url }),
@@ -179,7 +179,7 @@ describe("fromKubeConfig", () => {
     for (const context of ["", "other"])
       expect(() => fromKubeConfig(kubeConfig(server, { context }))).toThrow(
         new RangeError(
-          "config must have a current context whose cluster it has, got none: check current-context of the kubeconfig",
+          "config must have a current context with an existing cluster, got none: check current-context of the kubeconfig",
         ),
       );
     expect(() => fromKubeConfig(new KubeConfig())).toThrow(RangeError);

@@ -71,7 +71,7 @@ describe("fromKubectl", () => {
     await transport.closeIdle?.();
   });
 
-  it("takes the namespace default where the context names none, as kubectl does", () => {
+  it("uses the namespace default if the context has none, like kubectl", () => {
     using program = fakeKubectl();
     program.say("view", view({ url: "https://a" }, {}).replace(/,"namespace":"team-a"/, ""));
     expect(fromKubectl({ kubectl: program.kubectl }).namespace).toBe("default");
@@ -107,7 +107,7 @@ describe("fromKubectl", () => {
     expect(program.calls()).toEqual([VIEW, VIEW]);
   });
 
-  it("reads a token file, again after 30 minutes, and names it when it is gone", async () => {
+  it("reads a token file, again after 30 minutes, and names it when it is missing", async () => {
     using program = fakeKubectl();
     const clock = new FakeClock();
     await using server = await serve();
@@ -133,7 +133,7 @@ describe("fromKubectl", () => {
 
   const plugin = { exec: { command: "aws-iam", apiVersion: "client.authentication.k8s.io/v1" } };
 
-  it("creates tokens of a service account where a plugin makes the credentials", async () => {
+  it("creates tokens of a service account if a plugin provides the credentials", async () => {
     using program = fakeKubectl();
     await using server = await serve();
     program.say("view", view(server, plugin));
@@ -147,11 +147,11 @@ describe("fromKubectl", () => {
     );
   });
 
-  it("names the next step if a plugin makes the credentials", () => {
+  it("names the next step if a plugin provides the credentials", () => {
     using program = fakeKubectl();
     program.say("view", view({ url: "https://a" }, plugin));
     expect(() => fromKubectl({ kubectl: program.kubectl })).toThrow(
-      'the plugin "aws-iam" makes the credentials of context "dev": pass serviceAccount, or use atUrl() and kubectl proxy, or fromKubeConfig() and @kubernetes/client-node',
+      'the plugin "aws-iam" provides the credentials of context "dev": pass serviceAccount, or use atUrl() and kubectl proxy, or fromKubeConfig() and @kubernetes/client-node',
     );
   });
 
@@ -168,7 +168,7 @@ describe("fromKubectl", () => {
     const transport = fromKubectl({ kubectl: program.kubectl, logger });
     expect([await send(transport), await send(transport)]).toEqual([200, 200]);
     expect(logger.lines).toEqual([
-      `warn: TLS is not verified: the kubeconfig says so { server: '${server.url}' }`,
+      `warn: TLS verification is off: the kubeconfig disables it { server: '${server.url}' }`,
     ]);
     await transport.closeIdle?.();
   });
@@ -188,15 +188,23 @@ describe("fromKubectl", () => {
   });
 
   it.each([
-    ["no JSON", TOKEN, "kubectl config view gave no JSON: check the version of kubectl"],
+    ["no JSON", TOKEN, "kubectl config view printed no JSON: check the version of kubectl"],
     ["null", "null", "the kubeconfig must have a current context with a cluster"],
     ["no context", '{"contexts":null,"clusters":[]}', "the kubeconfig must have a current context"],
-    ["a proxy", view({ url: "https://a" }, {}, { "proxy-url": "http://b" }), "takes no proxy"],
-    ["a password", view({ url: "https://a" }, { username: "a", password: TOKEN }), "no password"],
+    [
+      "a proxy",
+      view({ url: "https://a" }, {}, { "proxy-url": "http://b" }),
+      "does not support a proxy",
+    ],
+    [
+      "a password",
+      view({ url: "https://a" }, { username: "a", password: TOKEN }),
+      "or a password in the kubeconfig",
+    ],
     [
       "an address with a password",
       view({ url: `https://a:${TOKEN}@b` }, {}),
-      "server of the kubeconfig's cluster must have no user and no password, got both for b",
+      "server of the kubeconfig's cluster must not contain a user or a password, got one for b",
     ],
   ])("refuses output with %s", (_, output, message) => {
     using program = fakeKubectl();
@@ -211,7 +219,7 @@ describe("fromKubectl", () => {
     expect(String(error)).toContain(message);
   });
 
-  it("says that kubectl is missing", () => {
+  it("reports that kubectl is missing", () => {
     expect(() => fromKubectl({ kubectl: "/nowhere/kubectl" })).toThrow(
       "/nowhere/kubectl was not found: install kubectl, or check PATH",
     );

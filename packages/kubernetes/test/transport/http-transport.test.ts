@@ -44,7 +44,7 @@ describe("a request", () => {
     expectNoSecret(transport);
   });
 
-  it("uses the connection of the last one, and closeIdle() closes it", async () => {
+  it("reuses the last connection, and closeIdle() closes it", async () => {
     await using server = await testServer((_, response) => answer(response, 200, {}));
     const transport = atUrl(server.url);
     for (let i = 0; i < 3; i++) await textOf(transport);
@@ -65,7 +65,7 @@ describe("a request", () => {
     expect(other.requests).toEqual([]);
   });
 
-  it("asks for gzip and unpacks it, and does not ask on loopback", async () => {
+  it("requests gzip and unpacks it, except on loopback", async () => {
     await using server = await testServer(({ headers }, response) => {
       const isWanted = headers["accept-encoding"] === "gzip";
       response.writeHead(200, isWanted ? { "content-encoding": "gzip" } : {});
@@ -76,13 +76,13 @@ describe("a request", () => {
     expect(await textOf(atUrl(server.url.replace("127.0.0.1", "0.0.0.0")), request)).toBe("packed");
   });
 
-  it("fails when its gzip is none", async () => {
+  it("fails on invalid gzip", async () => {
     await using server = await testServer((_, response) => {
       response.writeHead(200, { "content-encoding": "gzip" }).end(SECRET);
     });
     const error = await safeErrorOf(textOf(atUrl(server.url)));
     expect(error.message).toBe(
-      `GET /api/v1/pods: no answer from ${server.url} (Z_DATA_ERROR): the answer is not valid gzip: check for a proxy on the way`,
+      `GET /api/v1/pods: no response from ${server.url} (Z_DATA_ERROR): the response is not valid gzip: check for a proxy in between`,
     );
   });
 });
@@ -145,7 +145,7 @@ describe("an abort", () => {
     expect(abortListeners(stop.signal)).toBe(0);
   });
 
-  it("while the token is asked for rejects with the reason itself", async () => {
+  it("while the token is requested rejects with the reason itself", async () => {
     const stop = new AbortController();
     const token = () => {
       stop.abort(reason);
@@ -157,7 +157,7 @@ describe("an abort", () => {
     expect(abortListeners(stop.signal)).toBe(0);
   });
 
-  it("has no listener left after a body was read", async () => {
+  it("leaves no listener after a body was read", async () => {
     const stop = new AbortController();
     await using server = await testServer((_, response) => answer(response, 200, {}));
     await textOf(atUrl(server.url), GET, stop.signal);
@@ -166,7 +166,7 @@ describe("an abort", () => {
 });
 
 describe("a body", () => {
-  it("that is left early closes its connection", async () => {
+  it("abandoned early closes its connection", async () => {
     const stop = new AbortController();
     await using server = await testServer((_, response) => {
       response.writeHead(200).write("one");
@@ -188,7 +188,7 @@ describe("a body", () => {
     const error = await safeErrorOf(readBody(body, 100, "test"));
     expect(isConnectionError(error)).toBe(true);
     expect(error.message).toBe(
-      `GET /api/v1/pods: no answer from ${server.url} (ECONNRESET): the connection broke; it may be restarting`,
+      `GET /api/v1/pods: no response from ${server.url} (ECONNRESET): the connection broke; it may be restarting`,
     );
   });
 });
@@ -214,7 +214,7 @@ describe("a connection that the server has closed while it was idle", () => {
     await transport.closeIdle?.();
   });
 
-  it("fails a POST, which may have been carried out", async () => {
+  it("fails a POST, which may have been executed", async () => {
     await using server = await closingServer();
     const transport = atUrl(server.url);
     await textOf(transport);
@@ -231,7 +231,7 @@ describe("a connection that the server has closed while it was idle", () => {
 });
 
 describe("a 401", () => {
-  it("asks for the token again, and sends the request once more", async () => {
+  it("requests the token again, and repeats the request once", async () => {
     const tokens = ["old", TOKEN];
     await using server = await testServer(({ headers }, response) =>
       answer(response, headers.authorization === `Bearer ${TOKEN}` ? 200 : 401, {}),
@@ -243,7 +243,7 @@ describe("a 401", () => {
     expect(tokens).toEqual([]);
   });
 
-  it("that comes again is the answer", async () => {
+  it("that comes again is the response", async () => {
     await using server = await testServer((_, response) => answer(response, 401, {}));
     const token = vi.fn(() => TOKEN);
     const { status } = await atUrl(server.url, { token }).send(GET, never);
@@ -252,13 +252,13 @@ describe("a 401", () => {
     expect(token).toHaveBeenCalledTimes(2);
   });
 
-  it("without a token is the answer", async () => {
+  it("without a token is the response", async () => {
     await using server = await testServer((_, response) => answer(response, 401, {}));
     expect((await atUrl(server.url).send(GET, never)).status).toBe(401);
     expect(server.requests).toHaveLength(1);
   });
 
-  it("to many requests at once asks for the token once", async () => {
+  it("to many concurrent requests requests the token once", async () => {
     let right = "first";
     await using server = await testServer(({ headers }, response) =>
       answer(response, headers.authorization === `Bearer ${right}` ? 200 : 401, {}),
@@ -274,21 +274,21 @@ describe("a 401", () => {
   });
 });
 
-describe("without an answer, the error names the server and the next step", () => {
+describe("without a response, the error names the server and the next step", () => {
   const fails = (url: string, ca?: string) =>
     safeErrorOf(textOf(atUrl(url, { ca, token: () => TOKEN })));
 
-  it("when no server is there", async () => {
+  it("when no server listens", async () => {
     const error = await fails("http://127.0.0.1:1");
     expect(error.message).toBe(
-      "GET /api/v1/pods: no answer from http://127.0.0.1:1 (ECONNREFUSED): check that the API server runs, and its port",
+      "GET /api/v1/pods: no response from http://127.0.0.1:1 (ECONNREFUSED): check that the API server is running, and its port",
     );
   });
 
   it("when its name is unknown", async () => {
     const error = await fails("http://nowhere.invalid");
     expect(error.message).toMatch(
-      /^GET \/api\/v1\/pods: no answer from http:\/\/nowhere\.invalid \((ENOTFOUND|EAI_AGAIN)\): its name was not found: check the name, and DNS$/,
+      /^GET \/api\/v1\/pods: no response from http:\/\/nowhere\.invalid \((ENOTFOUND|EAI_AGAIN)\): its name was not found: check the name and DNS$/,
     );
   });
 
@@ -304,7 +304,7 @@ describe("without an answer, the error names the server and the next step", () =
     await using server = await testServer((__, response) => response.end(), certificates[name]);
     const error = await fails(server.url, ca);
     expect(error.message).toBe(
-      `GET /api/v1/pods: no answer from ${server.url} (${code}): its certificate is not signed by the given certificate authority: check the CA`,
+      `GET /api/v1/pods: no response from ${server.url} (${code}): its certificate is not signed by the given certificate authority: check the CA`,
     );
     expect(server.requests).toEqual([]);
   });
@@ -313,7 +313,7 @@ describe("without an answer, the error names the server and the next step", () =
     await using server = await testServer((_, response) => response.end(), certificates.elsewhere);
     const error = await fails(server.url, certificates.ca);
     expect(error.message).toBe(
-      `GET /api/v1/pods: no answer from ${server.url} (ERR_TLS_CERT_ALTNAME_INVALID): its certificate is for other names: check the address, or the server name for TLS`,
+      `GET /api/v1/pods: no response from ${server.url} (ERR_TLS_CERT_ALTNAME_INVALID): its certificate is for other names: check the address, or the server name for TLS`,
     );
   });
 
@@ -333,16 +333,16 @@ describe("without an answer, the error names the server and the next step", () =
     );
   });
 
-  it("when it speaks no HTTP, without its bytes", async () => {
+  it("when it does not speak HTTP, without its bytes", async () => {
     const server = createTcpServer((socket) => socket.resume().end(`${SECRET}\r\n\r\n`));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const error = await fails(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    expect(error.message).toMatch(/\(HPE_INVALID_CONSTANT\): the answer is not HTTP: check/);
+    expect(error.message).toMatch(/\(HPE_INVALID_CONSTANT\): the response is not HTTP: check/);
     expect(error.cause).not.toHaveProperty("rawPacket");
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it("when the token is no header, without its value", async () => {
+  it("when the token is not a header, without its value", async () => {
     const token = () => `${TOKEN}\n`;
     const error = await safeErrorOf(textOf(atUrl("http://127.0.0.1:1", { token })));
     expect(error.message).toBe(
@@ -350,7 +350,7 @@ describe("without an answer, the error names the server and the next step", () =
     );
   });
 
-  it("when the function for the token throws, and asks again at the next request", async () => {
+  it("when the token function throws, and calls it again at the next request", async () => {
     await using server = await testServer((_, response) => answer(response, 200, {}));
     let isBroken = true;
     const token = () => {

@@ -125,7 +125,7 @@ describe("inCluster", () => {
     expect(await send(transport)).toBe(200);
     expect(logger.lines).toHaveLength(1);
     expect(logger.lines[0]).toMatch(
-      /^warn: service account was not read; last token stays in use \{ reason: '.*token cannot be read/,
+      /^warn: service account not read; the last token stays in use \{ reason: '.*token cannot be read/,
     );
     status = 401;
     expect((await safeErrorOf(send(transport))).message).toContain("token cannot be read (ENOENT)");
@@ -147,7 +147,7 @@ describe("inCluster", () => {
     expect(transport.description).toBe("https://[fd00::1]:6443 (service account)");
   });
 
-  it("says where it works when it is called elsewhere", () => {
+  it("names its requirement when called outside a pod", () => {
     expect(() => inCluster({ env: {} })).toThrow(
       "inCluster() works in a pod only: KUBERNETES_SERVICE_HOST is not set. Use fromKubectl() elsewhere",
     );

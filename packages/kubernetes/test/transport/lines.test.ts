@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { anyText } from "../../../../test/any-text.ts";
 import { lines } from "../../src/transport/lines.ts";
 import { BodyTooLongError } from "../../src/transport/read-body.ts";
 
@@ -34,7 +35,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe("lines", () => {
   it("are the same wherever the chunks are cut", async () => {
-    const word = fc.string({ unit: "binary" }).map((text) => text.replace(/\n/g, ""));
+    const word = anyText().map((text) => text.replace(/\n/g, ""));
     await fc.assert(
       fc.asyncProperty(
         fc.array(word),
@@ -58,7 +59,7 @@ describe("lines", () => {
     expect(await textOf(bodyOf([bytes("a\nb"), bytes("c")]))).toEqual(["a", "bc"]);
   });
 
-  it("of at most the limit are handed out", async () => {
+  it("of at most the limit are yielded", async () => {
     expect(await textOf(bodyOf([bytes("ab"), bytes("cd\nabcd")]), 4)).toEqual(["abcd", "abcd"]);
   });
 
@@ -70,11 +71,11 @@ describe("lines", () => {
     const body = bodyOf(chunks.map(bytes));
     const error = await textOf(body, 4).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(BodyTooLongError);
-    expect(String(error)).toBe("BodyTooLongError: a line of the answer has more than 4 bytes");
+    expect(String(error)).toBe("BodyTooLongError: a line of the response has more than 4 bytes");
     expect(body).toMatchObject({ read: chunks.length - 1, left: 1 });
   });
 
-  it("leave the body when their reader leaves", async () => {
+  it("close the body when their reader stops", async () => {
     const body = bodyOf([bytes("a\nb\n"), bytes("c\n")]);
     for await (const line of lines(body)) {
       expect(line.toString()).toBe("a");

@@ -15,7 +15,7 @@ export function requireStoredText(name: string, value: string): void {
   requireBytes(name, value, LONGEST_TEXT);
 }
 
-/** A {@link requireStoredText | stored text} that is not empty. */
+/** A non-empty {@link requireStoredText | stored text}. */
 export function requireStoredName(name: string, value: string): void {
   requireText(name, value);
   requireStoredText(name, value);

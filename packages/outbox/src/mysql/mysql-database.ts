@@ -127,7 +127,7 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
       await connection.query({ sql: "COMMIT" });
       return value;
     } catch (error) {
-      // Without its answer, the connection is not used again.
+      // Without its response, the connection is not used again.
       await connection.query({ sql: "ROLLBACK" }).catch(() => connection.destroy());
       throw error;
     } finally {

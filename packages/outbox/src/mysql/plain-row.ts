@@ -1,6 +1,6 @@
 import type { Row } from "../store/database.ts";
 
-/** Columns that hold whole numbers, which a pool may be told to give as texts. */
+/** Columns with whole numbers, which some pool options return as text. */
 const NUMBERS = [
   ...["create_time", "edit_time", "next_schedule_time", "claimed_until", "claim_number"],
   ...["current_retry_times", "lost_attempts", "max_retry_times"],

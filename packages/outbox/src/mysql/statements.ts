@@ -148,7 +148,7 @@ function outcomeStatements(
     ),
     releaseOrphan: failed("COALESCE(?, message_status)", "lost_attempts = lost_attempts + 1"),
     release: `UPDATE ${message} SET claimed_by = NULL, claimed_until = NULL WHERE id = ?`,
-    /** For a row that is no message. */
+    /** For a row that is not a message. */
     bury: `
       UPDATE ${message} SET
         message_status = 'dead', next_schedule_time = NULL, claimed_by = NULL, claimed_until = NULL,

@@ -63,10 +63,11 @@ export interface PgResult {
 /**
  * A PostgreSQL server, through a pool of `pg`.
  *
- * Its settings are those of the pool. Three are worth setting: `connectionTimeoutMillis`, so that a server
- * that hangs is an error; `idle_in_transaction_session_timeout`, so that a process that stands still in a
- * transaction does not keep its rows locked; and `keepAlive`, so that a connection that listens and was cut
- * is noticed. A relay that listens keeps one connection of the pool, never the last.
+ * Its settings are those of the pool. Three are worth setting: `connectionTimeoutMillis`, so that a
+ * server that hangs is an error; `idle_in_transaction_session_timeout`, so that a process that is
+ * suspended in a transaction does not keep its rows locked; and `keepAlive`, so that a connection that
+ * listens and was cut is noticed. A relay that listens keeps one connection of the pool, never the
+ * last.
  *
  * @example
  * ```ts no-run
@@ -143,12 +144,12 @@ export class PgDatabase implements PostgresDatabase {
     await this.#pool.end();
   }
 
-  /** Without another connection nothing that is heard of could be claimed. */
+  /** Without another connection, notified messages could not be claimed. */
   #requireSpare(): void {
     const max = this.#pool.options?.max ?? Number.POSITIVE_INFINITY;
     if (this.#listening + 1 < max) return;
     throw new Error(
-      `listening would take the last of ${max} connections of the pool: raise its max, or set the option listen of the relay to false`,
+      `listening would take the last of ${max} connections of the pool: raise max, or set the relay option listen to false`,
     );
   }
 }

@@ -198,7 +198,7 @@ function outcomeStatements(message: string): Record<OutcomeStatement, string> {
       UPDATE ${message} SET claimed_by = NULL, claimed_until = NULL
       WHERE id = $1 AND claim_number = $2 AND claimed_by IS NOT NULL
       RETURNING id`,
-    /** For a row that is no message. */
+    /** For a row that is not a message. */
     bury: `
       UPDATE ${message} SET
         message_status = 'dead', next_schedule_time = NULL, claimed_by = NULL, claimed_until = NULL,

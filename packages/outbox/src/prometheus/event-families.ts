@@ -47,7 +47,7 @@ export class EventFamilies {
     this.#broken = new Counter({
       registers,
       name: "outbox_broken_rows_total",
-      help: "Number of rows that are no message",
+      help: "Number of rows that are not messages",
     });
     this.#removed = new Counter({
       registers,

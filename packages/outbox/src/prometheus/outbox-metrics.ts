@@ -49,11 +49,11 @@ export interface OutboxMetricsOptions {
  * | --- | --- | --- | --- |
  * | `outbox_messages` | gauge | `status` | messages that are `pending`, `failed` or `dead` |
  * | `outbox_oldest_due_age_seconds` | gauge | | how long the oldest due message has waited; 0 if none is due |
- * | `outbox_store_up` | gauge | | 1 if the store answered this scrape, else 0 |
+ * | `outbox_store_up` | gauge | | 1 if the store responded to this scrape, else 0 |
  * | `outbox_attempts_total` | counter | `outcome` | attempts that have ended |
  * | `outbox_claimed_total` | counter | | messages that were claimed |
  * | `outbox_claim_duration_seconds` | histogram | | how long a request for messages took |
- * | `outbox_broken_rows_total` | counter | | rows that are no message |
+ * | `outbox_broken_rows_total` | counter | | rows that are not messages |
  * | `outbox_removed_total` | counter | | confirmed messages that the retention removed |
  * | `outbox_store_errors_total` | counter | | requests to the store that have failed |
  *

@@ -32,7 +32,7 @@ export function storeGauges({ register, ...options }: StoreGaugesOptions): void 
     registers,
     labelNames: ["status"],
     name: "outbox_messages",
-    help: "Messages that are not finished well, by status",
+    help: "Messages that are pending, failed or dead, by status",
     async collect() {
       const found = await read();
       this.reset();
@@ -43,7 +43,7 @@ export function storeGauges({ register, ...options }: StoreGaugesOptions): void 
   new Gauge({
     registers,
     name: "outbox_oldest_due_age_seconds",
-    help: "Seconds since the message that waits for longest was due, 0 if none is due",
+    help: "Seconds that the oldest due message has waited, 0 if none is due",
     async collect() {
       const found = await read();
       if (found === undefined) this.remove();
@@ -53,7 +53,7 @@ export function storeGauges({ register, ...options }: StoreGaugesOptions): void 
   new Gauge({
     registers,
     name: "outbox_store_up",
-    help: "Whether the store answered this scrape: 1 or 0",
+    help: "Whether the store responded to this scrape: 1 or 0",
     async collect() {
       this.set((await read()) === undefined ? 0 : 1);
     },

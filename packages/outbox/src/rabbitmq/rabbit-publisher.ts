@@ -69,7 +69,7 @@ export interface RabbitPublisherOptions {
  * Publishes to RabbitMQ, or another broker of AMQP 0-9-1 that confirms. The property `messageId` holds
  * the id of the message: by it the consumer recognizes a message that comes twice.
  *
- * It connects when it is made, and again whenever the connection is lost, until it is disposed of.
+ * It connects when it is made, and again whenever the connection is lost, until it is disposed.
  *
  * | Event | `publish` |
  * | --- | --- |
@@ -81,7 +81,7 @@ export interface RabbitPublisherOptions {
  * | there is no connection, or no channel is free | waits for one |
  * | the broker blocks publishers: an alarm of memory or disk | waits until it is over, and sends nothing meanwhile; messages already in flight wait for their confirmations |
  * | `signal` aborts | rejects at once with `signal.reason`; a message that still waits is not sent |
- * | the publisher is disposed of | rejects at once; a message in flight may have arrived |
+ * | the publisher is disposed | rejects at once; a message in flight may have arrived |
  *
  * Each message in flight has a channel to itself. A broker answers a message it refuses by closing the
  * channel, so such a message neither fails, delays nor duplicates another.

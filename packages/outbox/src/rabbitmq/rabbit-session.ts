@@ -2,7 +2,7 @@ import { type Clock, onAbort } from "@holdfast/clock";
 import { type ChannelModel, connect, type SocketOptions } from "amqplib";
 import { RabbitChannel, type RabbitChannelHooks } from "./rabbit-channel.ts";
 
-/** How long the other side may take to answer a farewell, in milliseconds. */
+/** How long the broker may take to confirm the close of a connection, in milliseconds. */
 const FAREWELL = 2_000;
 
 /** Options for {@link RabbitSession.open}. */
@@ -108,7 +108,9 @@ export class RabbitSession {
   async close(): Promise<void> {
     const { connection, socket, clock } = this.#parts;
     await new Promise<void>((resolve) => {
-      const timer = clock.afterFunc(FAREWELL, resolve, { label: "farewell to the broker" });
+      const timer = clock.afterFunc(FAREWELL, resolve, {
+        label: "closing the connection to the broker",
+      });
       const done = (): void => {
         timer.stop();
         resolve();

@@ -10,9 +10,7 @@ export class ForgottenLeaseError extends Error {
 
   /** @param lock - the description of the lock */
   constructor(lock: string, remaining: number) {
-    super(
-      `${lock} may have forgotten a lease when Redis started: it gives none for ${remaining} ms`,
-    );
+    super(`${lock} may have lost a lease when Redis restarted; it grants none for ${remaining} ms`);
     this.remaining = remaining;
   }
 }

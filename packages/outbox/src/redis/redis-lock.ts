@@ -10,10 +10,10 @@ import { requireStoredName } from "../message/stored-text.ts";
 import { ForgottenLeaseError } from "./forgotten-lease-error.ts";
 import { READ, WRITE } from "./redis-scripts.ts";
 
-/** The answer of the script for reading: the version, the record if there is one, the server's time. */
+/** The response of the script for reading: the version, the record if there is one, the server's time. */
 type Found = readonly [version: string, record: string | null, now: number];
 
-/** The answer of the script for writing: the outcome, and for how long the server is too young. */
+/** The response of the script for writing: the outcome, and for how long the server is too young. */
 type Outcome = readonly [outcome: "written" | "conflict" | "young", remaining: number];
 
 /** A client of Redis, such as one of ioredis. */

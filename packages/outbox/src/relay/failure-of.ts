@@ -78,6 +78,6 @@ function wordsOf(error: unknown): string {
   try {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   } catch {
-    return "an error that cannot be put into words";
+    return "an error without a readable message";
   }
 }

@@ -15,7 +15,7 @@ export interface Claim {
   readonly until: number;
 }
 
-/** A row that is no message: another program wrote it, or changed it. */
+/** A row that is not a message: another program wrote it, or changed it. */
 export interface BrokenMessage {
   /** Its id. */
   readonly id: string;
@@ -24,11 +24,11 @@ export interface BrokenMessage {
   readonly problem: string;
 }
 
-/** The answer to a claim request: claims, and rows that are no messages. */
+/** The response to a claim request: claims, and rows that are not messages. */
 export interface Claimed {
   /** The messages. */
   readonly claims: readonly Claim[];
 
-  /** The rows that are none. */
+  /** The rows that are not messages. */
   readonly broken: readonly BrokenMessage[];
 }

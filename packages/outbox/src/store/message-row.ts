@@ -19,7 +19,7 @@ class Columns {
   }
 
   text(column: string): string {
-    return this.#read<string>(column, "no text", (value) => typeof value === "string");
+    return this.#read<string>(column, "not text", (value) => typeof value === "string");
   }
 
   textOrNone(column: string): string | undefined {
@@ -36,7 +36,7 @@ class Columns {
 
   number(column: string, least: number = Number.NEGATIVE_INFINITY): number {
     const isAllowed = (value: unknown): boolean => Number.isFinite(value) && Number(value) >= least;
-    return this.#read<number>(column, `no number of at least ${least}`, isAllowed);
+    return this.#read<number>(column, `not a number of at least ${least}`, isAllowed);
   }
 
   instantOrNone(column: string): number | undefined {
@@ -44,7 +44,7 @@ class Columns {
   }
 
   status(column: string): MessageStatus {
-    return this.#read<MessageStatus>(column, "no status", (value) => STATUSES.includes(value));
+    return this.#read<MessageStatus>(column, "not a status", (value) => STATUSES.includes(value));
   }
 
   json(column: string): unknown {
@@ -52,7 +52,7 @@ class Columns {
     try {
       return JSON.parse(this.text(column));
     } catch (error) {
-      this.problems.push(`${column}: is no JSON: ${(error as Error).message}`);
+      this.problems.push(`${column}: is not JSON: ${(error as Error).message}`);
       return undefined;
     }
   }
@@ -83,7 +83,7 @@ export function claimOf(row: Row): Claim | BrokenMessage {
   return brokenOf(row, columns) ?? claim;
 }
 
-/** Whether {@link messageOf} or {@link claimOf} gave it for a row that is no message. */
+/** Whether {@link messageOf} or {@link claimOf} gave it for a row that is not a message. */
 export function isBroken(value: Message | Claim | BrokenMessage): value is BrokenMessage {
   return "problem" in value;
 }

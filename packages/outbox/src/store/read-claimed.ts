@@ -31,6 +31,6 @@ async function buried(problem: string, bury: () => Promise<unknown>): Promise<st
     await bury();
     return problem;
   } catch (error) {
-    return `${problem}; it could not be made dead: ${(error as Error).message}`;
+    return `${problem}; marking it dead failed: ${(error as Error).message}`;
   }
 }

@@ -52,9 +52,9 @@ export interface RecordedAttempt {
  * | `answer` returns or resolves | resolves; the message is in `confirmed` |
  * | `answer` throws or rejects | rejects with that error |
  * | `signal` aborts | rejects at once with `signal.reason`, even if `answer` never settles |
- * | the content is no JSON | rejects with a `TerminalError`; nothing is recorded |
+ * | the content is not JSON | rejects with a `TerminalError`; nothing is recorded |
  * | `signal` is already aborted | rejects with `signal.reason`; nothing is recorded |
- * | the publisher is disposed of | rejects at once, as does every later call |
+ * | the publisher is disposed | rejects at once, as does every later call |
  *
  * @example
  * ```ts

@@ -2,18 +2,18 @@ const CODE = "ERR_OUTBOX_WEBHOOK";
 
 /** The facts of a {@link WebhookError}. */
 export interface WebhookErrorOptions {
-  /** The status of the answer; undefined if none came. */
+  /** The status of the response; undefined if none came. */
   readonly status?: number | undefined;
   /** The underlying error. */
   readonly cause?: unknown;
 }
 
-/** A webhook rejected a message, or its answer is unknown. */
+/** A webhook rejected a message, or its response is unknown. */
 export class WebhookError extends Error {
   override readonly name = "WebhookError";
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;
-  /** The status of the answer; undefined if none came, and then the message may have arrived. */
+  /** The status of the response; undefined if none came, and then the message may have arrived. */
   readonly status: number | undefined;
 
   constructor(message: string, { status, cause }: WebhookErrorOptions = {}) {

@@ -53,9 +53,9 @@ export interface WebhookPublisherOptions {
  * | a redirection | rejects with a {@link WebhookError}: to follow it could turn the POST into a GET |
  * | nothing, or resets the connection | rejects with a {@link WebhookError}; the message may have arrived |
  *
- * When `signal` aborts, `publish` rejects at once with `signal.reason`; when the publisher is disposed of,
+ * When `signal` aborts, `publish` rejects at once with `signal.reason`; when the publisher is disposed,
  * with an error that names the reason. The message may have arrived. A message that is not JSON rejects with a
- * `TerminalError`. The time an answer may take is limited by the signal alone.
+ * `TerminalError`. The time a response may take is limited by the signal alone.
  *
  * @example
  * ```ts no-run
@@ -90,7 +90,7 @@ export class WebhookPublisher implements Publisher {
     }, signal);
   }
 
-  /** Ends requests that have no answer. `fetch` closes idle connections of its pool by itself. */
+  /** Ends requests that have no response. `fetch` closes idle connections of its pool by itself. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#publications.end();
   }

@@ -96,7 +96,7 @@ describe("the compensation task", () => {
     await end();
   });
 
-  it("does not let a message die whose last attempt was confirmed while the store was away", async () => {
+  it("keeps a message alive whose last attempt was confirmed while the store was unreachable", async () => {
     const { clock, memory, orphan, begin, end } = setUp();
     await orphan([1], 0, { maxRetryTimes: 2 });
     const [claim] = (await memory.orphans(clock.now(), 1)).claims;
@@ -110,7 +110,7 @@ describe("the compensation task", () => {
     await end();
   });
 
-  it("takes at most a batch in a round, those whose claims ended first", async () => {
+  it("takes at most a batch per round, earliest ended claims first", async () => {
     const { clock, events, orphan, begin, end } = setUp();
     for (const number of range(250)) await orphan([number], 251 - number);
     await clock.step(SECOND);
@@ -126,7 +126,7 @@ describe("the compensation task", () => {
     await end();
   });
 
-  it("looks every 10 s, and keeps the lock for 5 s", async () => {
+  it("runs every 10 s, and keeps the lock for 5 s", async () => {
     const { clock, looks, begin, end } = setUp();
     begin("a");
     await clock.step(45 * SECOND);
@@ -134,7 +134,7 @@ describe("the compensation task", () => {
     await end();
   });
 
-  it("waits for the lock for 5 s at most, and so is not done twice at once by two processes", async () => {
+  it("waits for the lock for at most 5 s, so two processes never run it at the same time", async () => {
     const { clock, looks, begin, end } = setUp();
     begin("a", { random: () => 0 });
     await clock.step(2 * SECOND);
@@ -146,7 +146,7 @@ describe("the compensation task", () => {
     await end();
   });
 
-  it("waits out the lease of a holder that has died, over many rounds, and no longer", async () => {
+  it("waits for the lease of a dead holder, over many rounds, and no longer", async () => {
     const { clock, lock, looks, begin, end } = setUp();
     const record: LeaseRecord = {
       ...{ holder: "dead", leaseDuration: 300_000, acquiredAt: 0, renewedAt: 0, transitions: 7 },
@@ -180,7 +180,7 @@ describe("the compensation task", () => {
     await end();
   });
 
-  it("cannot write when it was paused for longer than its lease, and another one has", async () => {
+  it("cannot write after a pause longer than its lease, once another holder has written", async () => {
     const { clock, memory, lock, events, orphan, begin, end } = setUp();
     await orphan([1, 2]);
     // It stands still right before its first write, and so do all its requests to the lock.
@@ -208,7 +208,7 @@ describe("the compensation task", () => {
     await end();
   });
 
-  it("finishes the write in hand when it is stopped, and begins no other", async () => {
+  it("finishes the current write when it is stopped, and begins no other", async () => {
     const { clock, memory, lock, orphan, begin, end } = setUp();
     await orphan([1, 2]);
     const holders: (string | undefined)[] = [];
@@ -244,7 +244,7 @@ describe("the compensation task", () => {
     await end();
   });
 
-  it("goes on with the others when one cannot be written", async () => {
+  it("continues with the others when one cannot be written", async () => {
     const { clock, memory, events, orphan, begin, end } = setUp();
     await orphan([1, 2, 3]);
     let requests = 0;
@@ -261,7 +261,7 @@ describe("the compensation task", () => {
     await end();
   });
 
-  it("is not held up by a store that never answers", async () => {
+  it("is not blocked by a store that never responds", async () => {
     const { clock, memory, orphan, begin, end } = setUp();
     await orphan([1]);
     let hangs = true;

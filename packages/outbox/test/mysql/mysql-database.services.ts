@@ -70,13 +70,13 @@ it("commits, and rolls back with the error of the work", async () => {
   expect(await amounts()).toEqual([1, 0]);
 });
 
-it("sends nothing more once a transaction has ended", async () => {
+it("sends nothing once a transaction has ended", async () => {
   const tx = await database.transaction(async (each) => each);
   await expect(add(tx, 1)).rejects.toThrow("transaction has already ended");
   expect(await amounts()).toEqual([0, 0]);
 });
 
-it("goes on in a transaction after a statement that failed alone", async () => {
+it("continues a transaction after a statement that failed alone", async () => {
   await database.transaction(async (tx) => {
     await add(tx, 1);
     await expect(tx.query("INSERT INTO account VALUES (1, 0)")).rejects.toThrow(/Duplicate/);
@@ -166,7 +166,7 @@ it.each(["query", "transaction"] as const)(
   },
 );
 
-it("rolls back when the connection is ended in the middle, and goes on with another one", async () => {
+it("rolls back when the connection ends in the middle, and continues on another one", async () => {
   await using own = connectToMySql(url, { connectionLimit: 1 });
   const store = new MySqlStore(own);
   for (const when of ["while the work thinks", "during a statement"] as const) {

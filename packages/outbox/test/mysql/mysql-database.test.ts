@@ -63,7 +63,7 @@ it("rolls back failed work, and rejects with its error", async () => {
   expect(log).toEqual(["query START TRANSACTION", "query ROLLBACK", "release"]);
 });
 
-it("does not use a connection again that does not roll back, and rejects with the first error", async () => {
+it("does not reuse a connection that fails to roll back, and rejects with the first error", async () => {
   const lost = new Error("connection reset");
   const { log, database } = setUp({ INSERT: lost, "DO 0": lost, ROLLBACK: new Error("closed") });
   await expect(database.transaction((tx) => tx.query("INSERT"))).rejects.toBe(lost);
@@ -105,7 +105,7 @@ it("finishes statements that the work did not wait for, and then commits", async
   expect(log.slice(1, 4)).toEqual(["query INSERT", "query UPDATE", "query COMMIT"]);
 });
 
-it("survives a connection that reports more than one error, and says so", () => {
+it("survives a connection that reports several errors, and reports them", () => {
   const { pool, connection, errors } = setUp();
   pool.emit("connection", connection);
   connection.emit("error", new Error("shutting down"));

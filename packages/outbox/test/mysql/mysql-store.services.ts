@@ -133,7 +133,7 @@ it("saves while a claim is held open: its transaction locks no gaps", async () =
   expect(await store.counts()).toMatchObject({ pending: 4 });
 });
 
-it("leaves a message alone that a person has taken out of use", async () => {
+it("ignores a message that a person has marked as deleted", async () => {
   await save(1);
   await database.query("UPDATE outbox_message SET deleted = true");
   expect((await store.claimSaved([idOf(1)], request)).claims).toEqual([]);
@@ -216,7 +216,7 @@ it("keeps outboxes of two prefixes apart", async () => {
   expect(await other.counts()).toMatchObject({ dead: 1 });
 });
 
-it("tells names of fences and locks apart that differ in a space at their end", async () => {
+it("distinguishes names of fences and locks that differ in a trailing space", async () => {
   await save(1, 2);
   const { claims } = await store.claimDue(request, 2);
   const failure = { now: T, error: "e", nextScheduleTime: T };

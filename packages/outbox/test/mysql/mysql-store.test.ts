@@ -95,7 +95,7 @@ describe("save", () => {
   });
 });
 
-it("makes lists of few lengths", () => {
+it("builds lists of few lengths", () => {
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
   expect(listsOf([])).toEqual([]);
   expect(listsOf([1])).toEqual([[1]]);
@@ -139,7 +139,7 @@ describe("bad input", () => {
     expect(() => new MySqlLock(database, name)).toThrow(/^name must/);
   });
 
-  it("refuses an instant that is no number", async () => {
+  it("refuses an instant that is not a number", async () => {
     const store = new MySqlStore(database);
     const now = Number.NaN;
     await expect(store.claimDue({ ...request, now }, 1)).rejects.toThrow(/^now must be/);
@@ -148,7 +148,7 @@ describe("bad input", () => {
   });
 });
 
-it("reports a process that migrates for too long", async () => {
+it("reports another process that migrates for too long", async () => {
   const session: SessionDatabase["session"] = (work) =>
     work({ query: async (): Promise<readonly Row[]> => [{ locked: 0 }] });
   await expect(migrate({ session })).rejects.toThrow(

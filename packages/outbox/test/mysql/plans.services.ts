@@ -89,7 +89,7 @@ describe.each(["as it is", "after ANALYZE TABLE"])("plans of a table %s", (state
     if (state !== "as it is") await database.query("ANALYZE TABLE outbox_message");
   });
 
-  it.each(queries)("%s: reads the index that is for the query", async (_, text, params, access) => {
+  it.each(queries)("%s: reads the index for the query", async (_, text, params, access) => {
     expect(await accessOf(text, params)).toEqual(access);
   });
 });

@@ -49,7 +49,7 @@ export function testGuide(): void {
       await database.query("SELECT number, name FROM outbox_migration ORDER BY number"),
     ];
 
-    it("lets autovacuum come early", async () => {
+    it("makes autovacuum run early", async () => {
       await migrate(database);
       const [settings] = sqlBelow("### PostgreSQL");
       await run(settings);
@@ -111,7 +111,7 @@ export function testGuide(): void {
       expect(seen).toEqual([4, 3, 5]);
     });
 
-    it("copies the messages of another table that are not finished, once", async () => {
+    it("copies the unfinished messages of another table, once", async () => {
       await migrate(database);
       await database.query(`CREATE TABLE retry_message (
       id bigint PRIMARY KEY, create_time timestamp NOT NULL, edit_time timestamp NOT NULL, creator text NOT NULL,

@@ -157,7 +157,7 @@ export function testListening(name: string, open: () => Promise<TwoProcesses>): 
       for (const number of [101, 102]) await sendsAfterFirstWait(relay, { shop, number });
     });
 
-    it("does not hear tables of another prefix", async () => {
+    it("ignores tables of another prefix", async () => {
       await using relay = new ListeningRelay(sender);
       await relay.listens(shop);
       await shop.query("SELECT pg_notify('other_saved', $1)", [idOf(101)]);

@@ -36,7 +36,7 @@ it("commits the work on one connection, and releases it", async () => {
   expect(client.listenerCount("error")).toBe(0);
 });
 
-it("runs nothing more once it has ended: the connection is in another transaction then", async () => {
+it("runs nothing once it has ended: the connection may be in another transaction", async () => {
   const { texts, database } = setUp();
   const tx = await database.transaction(async (each) => each);
   await expect(tx.query("INSERT")).rejects.toThrow("transaction has already ended");
@@ -59,7 +59,7 @@ it("rejects a transaction that the server rolled back at COMMIT", async () => {
   expect(texts).toEqual(["BEGIN", "COMMIT", "ROLLBACK"]);
 });
 
-it("does not use a connection again that broke, and rejects with the first error", async () => {
+it("does not reuse a broken connection, and rejects with the first error", async () => {
   const lost = new Error("connection reset");
   const gone = new Error("not connected");
   const { released, database } = setUp({ INSERT: lost, ROLLBACK: gone });
@@ -67,7 +67,7 @@ it("does not use a connection again that broke, and rejects with the first error
   expect(released).toEqual([gone]);
 });
 
-it("survives a connection that breaks while the work thinks", async () => {
+it("survives a connection that breaks between two statements", async () => {
   const { released, client, database } = setUp();
   const error = new Error("terminated by the administrator");
   await database.transaction(async () => {

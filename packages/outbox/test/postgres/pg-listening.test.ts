@@ -45,7 +45,7 @@ function setUp({ max = 2 } = {}) {
   return { texts, released, pending, client, heard, stop, listen, settle, expectNoTrace };
 }
 
-it("hears notifications until the abort, then ends the connection", async () => {
+it("receives notifications until the abort, then ends the connection", async () => {
   const { texts, released, client, heard, stop, listen, settle, expectNoTrace } = setUp();
   const listening = listen();
   await settle();
@@ -66,7 +66,7 @@ it("does not connect after the abort", async () => {
   expect(pending).toEqual([]);
 });
 
-it("ends at once when aborted while it waits for a connection, and gives that back", async () => {
+it("ends at once when aborted while it waits for a connection, and releases that", async () => {
   const { released, stop, listen, settle, expectNoTrace } = setUp();
   const listening = listen();
   stop.abort();
@@ -88,7 +88,7 @@ it("ends at once when aborted before the server has answered", async () => {
   expectNoTrace();
 });
 
-it("rejects when there is no connection", async () => {
+it("rejects without a connection", async () => {
   const { listen, settle, expectNoTrace } = setUp();
   const refused = new Error("ECONNREFUSED");
   const listening = listen();
@@ -131,11 +131,11 @@ it.each<[string, (parts: ReturnType<typeof setUp>) => Promise<unknown> | unknown
   parts.expectNoTrace();
 });
 
-it("never takes the last connection of the pool, and listens again when it has ended", async () => {
+it("never takes the last connection of the pool, and listens again after its connection has ended", async () => {
   const { stop, listen, settle } = setUp({ max: 2 });
   const rejected = expect(listen()).rejects.toThrow("first");
   await expect(listen()).rejects.toThrow(
-    "listening would take the last of 2 connections of the pool: raise its max, or set the option listen of the relay to false",
+    "listening would take the last of 2 connections of the pool: raise max, or set the relay option listen to false",
   );
   await settle(new Error("first"));
   await rejected;

@@ -75,12 +75,12 @@ export function testPlans(name: string, open: () => Promise<Database>): void {
       expect(await Promise.all(scans)).toEqual(asked.map(([query, , , scan]) => [query, scan]));
     };
 
-    it("read the index that is for the query, and nothing else of the table", async () => {
+    it("read the index for the query, and nothing else of the table", async () => {
       await database.query("ANALYZE outbox_message");
       await expectScans(queries);
     });
 
-    it("do not read all that wait to find a few, though the table has never been analyzed", async () => {
+    it("do not read all waiting messages to find a few, even if the table was never analyzed", async () => {
       const seen = ["due", "just saved", "confirmed"];
       await expectScans(queries.filter(([query]) => seen.includes(query)));
     });

@@ -87,7 +87,7 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
     });
 
     describe("PostgresLock", () => {
-      it("does not give a version of before to a record that is made anew", async () => {
+      it("gives a recreated record a new version", async () => {
         const { signal } = new AbortController();
         const record = {
           holder: "a",
@@ -128,7 +128,7 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       expect(await store.find(idOf(1))).toBeUndefined();
     });
 
-    it("leaves a message alone that a person has taken out of use", async () => {
+    it("ignores a message that a person has marked as deleted", async () => {
       await save(1);
       await database.query("UPDATE outbox_message SET deleted = true");
       expect(

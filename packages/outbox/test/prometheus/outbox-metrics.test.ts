@@ -13,17 +13,17 @@ import { RecordingPublisher } from "../../src/testing/recording-publisher.ts";
 import { numberOf, sample } from "../sample.ts";
 import { sampleMessage } from "../sample-message.ts";
 
-const UNTOUCHED = `# HELP outbox_messages Messages that are not finished well, by status
+const UNTOUCHED = `# HELP outbox_messages Messages that are pending, failed or dead, by status
 # TYPE outbox_messages gauge
 outbox_messages{status="pending"} 0
 outbox_messages{status="failed"} 0
 outbox_messages{status="dead"} 0
 
-# HELP outbox_oldest_due_age_seconds Seconds since the message that waits for longest was due, 0 if none is due
+# HELP outbox_oldest_due_age_seconds Seconds that the oldest due message has waited, 0 if none is due
 # TYPE outbox_oldest_due_age_seconds gauge
 outbox_oldest_due_age_seconds 0
 
-# HELP outbox_store_up Whether the store answered this scrape: 1 or 0
+# HELP outbox_store_up Whether the store responded to this scrape: 1 or 0
 # TYPE outbox_store_up gauge
 outbox_store_up 1
 
@@ -60,7 +60,7 @@ outbox_claim_duration_seconds_bucket{le="+Inf"} 0
 outbox_claim_duration_seconds_sum 0
 outbox_claim_duration_seconds_count 0
 
-# HELP outbox_broken_rows_total Number of rows that are no message
+# HELP outbox_broken_rows_total Number of rows that are not messages
 # TYPE outbox_broken_rows_total counter
 outbox_broken_rows_total 0
 
@@ -89,12 +89,12 @@ function metricsOf(options: Partial<OutboxMetricsOptions> = {}) {
 }
 
 describe("OutboxMetrics", () => {
-  it("are there before anything has happened, with zeros", async () => {
+  it("exist from the start, with zeros", async () => {
     const { register } = metricsOf();
     expect(await register.metrics()).toBe(UNTOUCHED);
   });
 
-  it("count each event under its outcome, and nothing twice", async () => {
+  it("count each event once, under its outcome", async () => {
     const { metrics, samples } = metricsOf();
     const events: OutboxEvent[] = [
       { type: "claimed", count: 3, duration: 20 },
@@ -192,7 +192,7 @@ describe("OutboxMetrics", () => {
   });
 
   it.each(["backlog", "nextDue"] as const)(
-    "show that %s failed, without samples of the store, and all others",
+    "show that %s failed, and omit only the samples of the store",
     async (request) => {
       const clock = new FakeClock();
       const store = new MemoryStore();
@@ -249,7 +249,7 @@ describe("OutboxMetrics", () => {
     },
   );
 
-  it("ask the store once for each scrape, and once for two at the same time", async () => {
+  it("query the store once per scrape, and once for two concurrent scrapes", async () => {
     const requests: string[] = [];
     const memory = new MemoryStore();
     const store = {
@@ -269,7 +269,7 @@ describe("OutboxMetrics", () => {
     expect(requests).toEqual(["backlog", "nextDue", "backlog", "nextDue"]);
   });
 
-  it("go to the registry of prom-client unless told otherwise, and are made once for each", async () => {
+  it("go to the default registry of prom-client, and exist once per registry", async () => {
     const store = new MemoryStore();
     new OutboxMetrics({ store });
     try {

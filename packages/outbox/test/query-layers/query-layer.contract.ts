@@ -98,7 +98,7 @@ export function testQueryLayer<Tx extends object>(
       expect(await stored()).toEqual([[], []]);
     });
 
-    it("goes on with the transaction after a message was refused", async () => {
+    it("continues the transaction after a refused message", async () => {
       await layer.transaction(async (tx) => {
         await expect(save(tx, sample(1, { creator: "" }))).rejects.toThrow("message.creator");
         await sell(tx, 2);

@@ -22,7 +22,7 @@ function tagOf(tx: Transaction) {
 
 /** Statements run through a tag as that of postgres.js. */
 export function testPostgresJs(): void {
-  it("runs in a tag that tells templates by parts.raw, as postgres.js does", async () => {
+  it("runs in a tag that recognizes templates by parts.raw, like postgres.js", async () => {
     const pglite = await emptyPGlite();
     await using database = new PGliteDatabase(pglite);
     await migrate(database);

@@ -83,7 +83,7 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("is on time for messages that are due a moment later", async () => {
+  it("is on time for messages that are due shortly after", async () => {
     const { clock, publisher, memory, end, runs } = setUp();
     for (const number of [1, 2])
       await memory.transaction((tx) => memory.save(tx, sample(number), clock.now() + number * 30));
@@ -182,31 +182,28 @@ describe("a relay", () => {
     ["no end", { backoffFactor: 1e9, maxRetryTimes: 100, currentRetryTimes: 50 }],
     ["no number", { initBackoff: 0, backoffFactor: 1e9, currentRetryTimes: 50 }],
     ["no date", { initBackoff: 1e200 }],
-  ])(
-    "waits no longer than a message may where somebody wrote one whose wait has %s",
-    async (_, row) => {
-      const store = new MemoryStore();
-      const claimDue = store.claimDue.bind(store);
-      let written: Partial<Message> = { maxRetryTimes: 100, ...row };
-      store.claimDue = async (request, limit) => {
-        const { claims, broken } = await claimDue(request, limit);
-        const changed = claims.map((each) => ({
-          ...each,
-          message: { ...each.message, ...written },
-        }));
-        written = {};
-        return { claims: changed, broken };
-      };
-      const { clock, end, events, runs } = setUp({ store, answer: fail, jitter: 0.5 });
-      await store.transaction((tx) => store.save(tx, sample(1), clock.now() - 1e6));
-      const run = runs();
-      await clock.step(1);
-      const [first] = events;
-      const { nextScheduleTime = Number.NaN } = first?.type === "failed" ? first.failure : {};
-      expect(new Date(nextScheduleTime).getUTCFullYear()).toBeLessThan(2_200);
-      await end(run);
-    },
-  );
+  ])("waits at most the maximum for a stored message whose wait has %s", async (_, row) => {
+    const store = new MemoryStore();
+    const claimDue = store.claimDue.bind(store);
+    let written: Partial<Message> = { maxRetryTimes: 100, ...row };
+    store.claimDue = async (request, limit) => {
+      const { claims, broken } = await claimDue(request, limit);
+      const changed = claims.map((each) => ({
+        ...each,
+        message: { ...each.message, ...written },
+      }));
+      written = {};
+      return { claims: changed, broken };
+    };
+    const { clock, end, events, runs } = setUp({ store, answer: fail, jitter: 0.5 });
+    await store.transaction((tx) => store.save(tx, sample(1), clock.now() - 1e6));
+    const run = runs();
+    await clock.step(1);
+    const [first] = events;
+    const { nextScheduleTime = Number.NaN } = first?.type === "failed" ? first.failure : {};
+    expect(new Date(nextScheduleTime).getUTCFullYear()).toBeLessThan(2_200);
+    await end(run);
+  });
 
   it("stores the error of the last attempt with its causes, as text that a database accepts", async () => {
     const answer: Answer = () => {
@@ -223,7 +220,7 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("counts a failure that has no words", async () => {
+  it("counts a failure without a message", async () => {
     const answer: Answer = () => Promise.reject(Object.create(null));
     const { clock, publisher, memory, save, end, runs } = setUp({ answer });
     const run = runs();
@@ -231,12 +228,12 @@ describe("a relay", () => {
     await clock.step(30 * SECOND);
     expect(publisher.sent).toHaveLength(1);
     expect(await memory.find(idOf(1))).toMatchObject({
-      ...{ status: "dead", lastError: "an error that cannot be put into words" },
+      ...{ status: "dead", lastError: "an error without a readable message" },
     });
     await end(run);
   });
 
-  it("gives up an attempt that takes too long, whether or not that obeys its signal", async () => {
+  it("gives up an attempt that takes too long, whether or not it obeys its signal", async () => {
     let reason: unknown;
     const answer: Answer = (_, signal) => {
       signal.addEventListener("abort", () => {
@@ -271,7 +268,7 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("does not start messages with a nearly expired claim, and gives them back", async () => {
+  it("releases messages with a nearly expired claim instead of starting them", async () => {
     const { clock, publisher, memory, save, end, types, runs } = setUp({
       ...{ workers: 1, claimLength: 25 * SECOND, answer: () => clock.sleep(14 * SECOND) },
     });
@@ -285,7 +282,7 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("lets neither new messages nor due ones keep the others waiting", async () => {
+  it("starves neither new messages nor due ones", async () => {
     const { clock, publisher, memory, save, end, runs } = setUp({
       ...{ workers: 2, answer: () => clock.sleep(SECOND) },
     });
@@ -302,15 +299,15 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("remembers no more than 10,000 messages that were just saved; the others come due", () => {
+  it("remembers at most 10,000 saved messages; the others become due", () => {
     const { relay } = setUp();
     relay.saved(range(12_000).map(idOf));
     expect(relay.status()).toMatchObject({ saved: 10_000, held: 0 });
   });
 
-  it("reports a row that is no message, and goes on with the others", async () => {
+  it("reports a row that is not a message, and continues with the others", async () => {
     const store = new MemoryStore();
-    const broken = { id: idOf(9), problem: "content: is no JSON" };
+    const broken = { id: idOf(9), problem: "content: is not JSON" };
     const claimDue = store.claimDue.bind(store);
     let isBroken = true;
     store.claimDue = async (request, limit) => {
@@ -333,7 +330,7 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("goes on when the hook throws, and logs it", async () => {
+  it("continues when the hook throws, and logs the error", async () => {
     const errors: string[] = [];
     const { clock, memory, save, end, runs } = setUp({
       onEvent: ({ type }) => {
@@ -368,7 +365,7 @@ it("does not send a confirmed message again when a logger throws", async () => {
 });
 
 describe("a relay that stops", () => {
-  it("finishes attempts in flight, gives back waiting messages, and leaves no timer", async () => {
+  it("finishes attempts in flight, releases waiting messages, and leaves no timer", async () => {
     const { clock, publisher, memory, save, stop, types, runs } = setUp({
       ...{ workers: 2, grace: 1_500, answer: () => clock.sleep(SECOND) },
     });
@@ -387,7 +384,7 @@ describe("a relay that stops", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("gives back messages that it was claiming", async () => {
+  it("releases messages that it was claiming", async () => {
     const { clock, publisher, memory, save, stop, types, runs } = setUp({
       grace: 0,
       faults: {
@@ -407,7 +404,7 @@ describe("a relay that stops", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("leaves an outcome that cannot be written, and no timer", async () => {
+  it("abandons an outcome that cannot be written, and leaves no timer", async () => {
     const { clock, save, stop, types, runs } = setUp({
       ...{ grace: 2 * SECOND, storeTimeout: SECOND },
       faults: {
@@ -427,7 +424,7 @@ describe("a relay that stops", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("sends given back messages after a restart", async () => {
+  it("sends released messages after a restart", async () => {
     const first = setUp({ workers: 1, grace: 0, answer: () => new Promise(() => {}) });
     const { clock, memory } = first;
     const run = first.runs();
@@ -448,8 +445,8 @@ describe("a relay that stops", () => {
   });
 });
 
-describe("a store that does not answer", () => {
-  it("at the start: everything is sent when it comes back", async () => {
+describe("a store that does not respond", () => {
+  it("at the start: everything is sent after it recovers", async () => {
     let isAway = true;
     const { clock, publisher, memory, save, end, events, runs } = setUp({
       faults: {
@@ -472,7 +469,7 @@ describe("a store that does not answer", () => {
     await end(run);
   });
 
-  it("in time: keeps claimed messages, and counts no attempt", async () => {
+  it("within the claim: keeps claimed messages, and counts no attempt", async () => {
     let slow = 1;
     const { clock, publisher, memory, save, end, types, runs } = setUp({
       ...{ storeTimeout: SECOND },
@@ -491,7 +488,7 @@ describe("a store that does not answer", () => {
     await end(run);
   });
 
-  it("when an outcome is written: it is written when the store comes back", async () => {
+  it("when an outcome is written: it is written after the store recovers", async () => {
     let isAway = true;
     const { clock, publisher, memory, save, end, types, runs } = setUp({
       faults: {
@@ -511,7 +508,7 @@ describe("a store that does not answer", () => {
     await end(run);
   });
 
-  it("whose answers are lost: an outcome counts once", async () => {
+  it("with lost responses: an outcome counts once", async () => {
     let lost = 2;
     const { clock, publisher, memory, save, end, types, runs } = setUp({
       answer: fail,
@@ -532,7 +529,7 @@ describe("a store that does not answer", () => {
     await end(run);
   });
 
-  it("for as long as a claim: reports it, and ends the wait", async () => {
+  it("for the length of a claim: reports it, and ends the wait", async () => {
     const { clock, save, end, types, runs } = setUp({
       faults: {
         before: async (request) => {
@@ -549,7 +546,7 @@ describe("a store that does not answer", () => {
 });
 
 describe("several relays", () => {
-  it("share the work, and no message is worked on by two of them", async () => {
+  it("share the work; no message is processed by two of them", async () => {
     const clock = new FakeClock();
     const store = new MemoryStore();
     const busy = new Set<number>();
@@ -603,7 +600,7 @@ describe("a relay of a store in order", () => {
     await end(run);
   });
 
-  it("sends the next one when the one before is dead", async () => {
+  it("sends the next one when the previous one is dead", async () => {
     const store = new MemoryStore({ order: "businessKey" });
     const answer: Answer = ({ id }) => {
       if (id === idOf(1)) throw new TerminalError("no such address");
@@ -638,7 +635,7 @@ describe("a relay that listens", () => {
     await end(run);
   });
 
-  it("listens again when the connection was lost, and reports it", async () => {
+  it("listens again after a lost connection, and reports it", async () => {
     let listens = 0;
     const faults: StoreFaults = {
       before: (request) => {
@@ -654,7 +651,7 @@ describe("a relay that listens", () => {
     await end(run);
   });
 
-  it("leaves a store behind that does not stop listening, when its time for a request is over", async () => {
+  it("abandons a store that does not stop listening within storeTimeout", async () => {
     const faults: StoreFaults = {
       before: (request) => (request === "listen" ? new Promise(() => {}) : undefined),
     };
@@ -670,7 +667,7 @@ describe("a relay that listens", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("does not listen where that is switched off", async () => {
+  it("does not listen with listen: false", async () => {
     const requests: string[] = [];
     const faults: StoreFaults = { before: (request) => void requests.push(request) };
     const { clock, end, runs } = setUp({ faults, listen: false });
@@ -681,8 +678,8 @@ describe("a relay that listens", () => {
   });
 });
 
-describe("a store that answers late", () => {
-  it("never makes a relay hold more than twice its workers; the rest is given back", async () => {
+describe("a store that responds late", () => {
+  it("never makes a relay hold more than twice its workers; the rest is released", async () => {
     const held: number[] = [];
     let late = true;
     const { clock, memory, relay, save, end, runs, types } = setUp({
@@ -712,7 +709,7 @@ describe("a store that answers late", () => {
     await end(run);
   });
 
-  it("gets back late messages after the end of the relay", async () => {
+  it("receives late messages back after the end of the relay", async () => {
     const { clock, memory, stop, runs } = setUp({
       storeTimeout: SECOND,
       faults: {
@@ -768,7 +765,7 @@ function failsTwice(): Answer {
   };
 }
 
-it("refuses a second run, and listens no longer than the first", async () => {
+it("refuses a second run, and stops listening with the first", async () => {
   const { clock, relay, stop, end, runs } = setUp();
   const run = runs();
   await clock.step(1);

@@ -87,7 +87,7 @@ it("keeps unconfirmed messages of any age", async () => {
   await end();
 });
 
-it("removes in batches, with a rest between them, and one sum for the round", async () => {
+it("removes in batches with a pause between them, and reports one sum per round", async () => {
   const { clock, batches, confirm, begin, end, removed } = setUp();
   await confirm(range(25));
   await clock.step(8 * AGE);
@@ -99,7 +99,7 @@ it("removes in batches, with a rest between them, and one sum for the round", as
   await end();
 });
 
-it("works in one process at a time, and takes turns with a compensation on the same lock", async () => {
+it("works in one process at a time, and alternates with a compensation on the same lock", async () => {
   const { clock, lock, memory, events, running, stop, confirm, begin, end, removed } = setUp();
   let busy = 0;
   let most = 0;

@@ -37,7 +37,7 @@ async function listeners(database: PostgresDatabase): Promise<number> {
 }
 
 describe("the connection that listens", () => {
-  it("is made anew after it was killed, and the timer covers the gap", async () => {
+  it("is replaced after it was killed, and the timer covers the gap", async () => {
     const { shop, pools } = await setUp(5);
     await using _ = shop;
     await using sender = new PgDatabase(pools[0] as pg.Pool);
@@ -70,7 +70,7 @@ describe("the connection that listens", () => {
     await until(async () => (await listeners(shop)) === 0);
   });
 
-  it("is not made with listen: false", async () => {
+  it("does not exist with listen: false", async () => {
     const { shop, pools } = await setUp(5);
     await using _ = shop;
     await using sender = new PgDatabase(pools[0] as pg.Pool);
@@ -97,7 +97,7 @@ describe("the connection that listens", () => {
     expect(await listeners(shop)).toBe(max - 1);
     for (const error of errors())
       expect(String(error)).toBe(
-        `Error: listening would take the last of ${max} connections of the pool: raise its max, or set the option listen of the relay to false`,
+        `Error: listening would take the last of ${max} connections of the pool: raise max, or set the relay option listen to false`,
       );
     for (const relay of all) await relay[Symbol.asyncDispose]();
   });

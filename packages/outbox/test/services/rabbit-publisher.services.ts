@@ -65,7 +65,7 @@ testPublisher("RabbitPublisher", async () => {
 });
 
 describe("RabbitPublisher", () => {
-  it("resolves when the broker has the message, which lasts and bears its id", async () => {
+  it("resolves when the broker has the persistent message with its id", async () => {
     await using queue = await TestQueue.make(url);
     await using publisher = new RabbitPublisher({ url });
     const message = sampleMessage({ route: queue.route });
@@ -164,7 +164,7 @@ describe("RabbitPublisher", () => {
     expect(losses).toEqual([]);
   });
 
-  it("makes do with the channels that the broker allows", async () => {
+  it("uses only the channels that the broker allows", async () => {
     await using queue = await TestQueue.make(url);
     const losses: unknown[] = [];
     await using publisher = new RabbitPublisher({
@@ -197,7 +197,7 @@ describe("RabbitPublisher", () => {
     expect(new Set(received).size).toBe(received.length);
   });
 
-  it("finds an exchange that was made later", async () => {
+  it("finds an exchange that was created later", async () => {
     await using publisher = new RabbitPublisher({ url });
     const connection = await connect(url);
     const channel = await connection.createChannel();
@@ -212,7 +212,7 @@ describe("RabbitPublisher", () => {
     await connection.close();
   });
 
-  it("rejects messages that the broker rejects", async () => {
+  it("rejects messages that the broker refuses", async () => {
     await using queue = await TestQueue.make(url, {
       "x-max-length": 1,
       "x-overflow": "reject-publish",

@@ -38,7 +38,7 @@ testResourceLock(
 );
 
 describe("RedisLock", () => {
-  it("begins with a free record whose token is the time, and knows its own write again", async () => {
+  it("begins with a free record whose token is the time, and recognizes its own write", async () => {
     const before = Date.now();
     const lock = new RedisLock(redis, { key: randomUUID() });
     const free = await lock.get(signal);
@@ -51,7 +51,7 @@ describe("RedisLock", () => {
     expect(await lock.get(signal)).toEqual(taken);
   });
 
-  it("takes a write for its own that a client sends twice", async () => {
+  it("recognizes its own write that a client sends twice", async () => {
     const sent: Promise<unknown>[] = [];
     const twice = {
       eval: async (script: string, keys: number, ...rest: string[]): Promise<unknown> => {
@@ -97,7 +97,7 @@ describe("RedisLock", () => {
   });
 
   it.each(["stop", "kill"] as const)(
-    "gives no lease after a %s before one is over",
+    "grants no lease after a %s before an earlier one has expired",
     async (how) => {
       await using server = await RedisServer.start();
       const client = connect(server.url);
@@ -123,7 +123,7 @@ describe("RedisLock", () => {
     },
   );
 
-  it("gives a lease at once after a fail-over, with a token above the one that may still be held", async () => {
+  it("grants a lease at once after a fail-over, with a token above any that may still be held", async () => {
     await using primary = await RedisServer.start();
     await using replica = await RedisServer.start();
     const [first, second] = [connect(primary.url), connect(replica.url)];
@@ -151,7 +151,7 @@ describe("RedisLock", () => {
     );
   });
 
-  it("does not believe a record that was restored, however old the server", async () => {
+  it("ignores a restored record, however old the server is", async () => {
     const lock = new RedisLock(redis, { key: randomUUID(), firstToken: () => 0 });
     const key = lock.description.split(" ")[1] as string;
     const { version } = await lock.create(record, signal);
@@ -160,7 +160,7 @@ describe("RedisLock", () => {
     expect(await errorOf(lock.update(record, version, signal))).toSatisfy(isLockConflictError);
   });
 
-  it("has no two holders while the server stops and starts, and its tokens go up", async () => {
+  it("never has two holders while the server restarts, and its tokens grow", async () => {
     await using server = await RedisServer.start();
     const stop = new AbortController();
     let holders = 0;

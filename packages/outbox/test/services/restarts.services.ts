@@ -22,7 +22,7 @@ async function migrated(url: string): Promise<string> {
   return url;
 }
 
-describe.concurrent("a program that goes on", () => {
+describe.concurrent("a program that keeps running", () => {
   it("loses nothing when RabbitMQ is cut off, stops and is killed", async ({ expect }) => {
     const url = await migrated(await makeDatabase(requiredUrl("DATABASE_URL")));
     await using broker = await RabbitServer.start();
@@ -69,7 +69,7 @@ describe.concurrent("a program that goes on", () => {
     expect([...new Set(received)].toSorted()).toEqual(numbers(1, 500).map(idOf));
   });
 
-  it("loses nothing when PostgreSQL is away at its start, stops and is killed", async ({
+  it("loses nothing when PostgreSQL is unreachable at the start, stops and is killed", async ({
     expect,
   }) => {
     await using server = await PostgresServer.start();

@@ -6,7 +6,7 @@ import { PostgresStore } from "../../src/postgres/postgres-store.ts";
 import type { Queryable } from "../../src/store/database.ts";
 import { type ConnectedStore, connectedStore } from "./connected-store.ts";
 
-/** A pool of connections to a database. A server that hangs is no reason to hang, too. */
+/** A pool of connections to a database. A server that hangs must not hang the test. */
 export function connectTo(url: string): PgDatabase {
   return new PgDatabase(
     new pg.Pool({ connectionString: url, max: 20, connectionTimeoutMillis: 5_000 }),

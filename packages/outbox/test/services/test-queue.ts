@@ -9,7 +9,7 @@ export interface Received {
   readonly isPersistent: boolean;
 }
 
-/** A durable queue bound to an exchange of its own, until it is disposed of. */
+/** A durable queue bound to an exchange of its own, until it is disposed. */
 export class TestQueue {
   readonly route: ResolvedRoute;
   readonly #url: string;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Batch } from "../../src/store/batch.ts";
 
 describe("Batch", () => {
-  it("answers each call that was made in the same turn in its place, from one run", async () => {
+  it("settles all calls of the same turn from one run, each with its own result", async () => {
     const runs: (readonly number[])[] = [];
     const batch = new Batch(async (items: readonly number[]) => {
       runs.push(items);
@@ -14,7 +14,7 @@ describe("Batch", () => {
     expect(runs).toEqual([[1, 2, 3], [4]]);
   });
 
-  it("does not keep a call waiting for a run that hangs", async () => {
+  it("does not block a call behind a run that hangs", async () => {
     const batch = new Batch((items: readonly string[]) =>
       items.includes("hangs") ? new Promise<never>(() => {}) : Promise.resolve(items),
     );

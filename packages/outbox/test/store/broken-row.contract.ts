@@ -16,17 +16,17 @@ export interface BrokenRowWorld {
   readonly badFactor: string;
 }
 
-/** Rows that are no messages, in every SQL store. */
+/** Rows that are not messages, in every SQL store. */
 export function testBrokenRows({ database, store, save, badFactor }: BrokenRowWorld): void {
   const contentOf = (number: number): string => `WHERE message_id = '${idOf(number)}'`;
   const rowOf = (number: number): string => `WHERE id = '${idOf(number)}'`;
 
-  describe("a row that is no message", () => {
+  describe("a row that is not a message", () => {
     it.each([
       [
         "JSON that is cut off",
         `UPDATE outbox_content SET content = '{"order":' ${contentOf(2)}`,
-        /content: is no JSON/,
+        /content: is not JSON/,
       ],
       ["no content", `DELETE FROM outbox_content ${contentOf(2)}`, /content: is missing/],
       [
@@ -39,7 +39,7 @@ export function testBrokenRows({ database, store, save, badFactor }: BrokenRowWo
         `UPDATE outbox_message SET backoff_factor = ${badFactor} ${rowOf(2)}`,
         /backoff_factor/,
       ],
-    ])("with %s is dead with its reason, and others go on", async (_, change, problem) => {
+    ])("with %s is dead with its reason, and others continue", async (_, change, problem) => {
       await save(1, 2, 3);
       await database().query(change);
       const { claims, broken } = await store().claimDue(request, 10);
@@ -57,7 +57,7 @@ export function testBrokenRows({ database, store, save, badFactor }: BrokenRowWo
       expect(await store().find(idOf(2))).toBeUndefined();
     });
 
-    it("is found among the claims of the dead too", async () => {
+    it("is also found among orphaned claims", async () => {
       await save(1, 2);
       await store().claimSaved([idOf(1), idOf(2)], { worker: "a", now: T, until: T + 1 });
       await database().query(`UPDATE outbox_content SET content = '' ${contentOf(1)}`);
@@ -67,7 +67,7 @@ export function testBrokenRows({ database, store, save, badFactor }: BrokenRowWo
       expect((await store().orphans(T + 1, 10)).broken).toEqual([]);
     });
 
-    describe("because the schema is not ours any more", () => {
+    describe("because the schema has changed", () => {
       beforeAll(async () => {
         await database().query("ALTER TABLE outbox_message DROP CONSTRAINT outbox_message_status");
       });
@@ -82,14 +82,14 @@ export function testBrokenRows({ database, store, save, badFactor }: BrokenRowWo
         expect(await store().counts()).toMatchObject({ dead: 1 });
       });
 
-      it("stays claimed, and is reported with both reasons, if it cannot be made dead", async () => {
+      it("stays claimed, and is reported with both reasons, if marking it dead fails", async () => {
         await save(1);
         await database().query("UPDATE outbox_message SET message_status = 'sending'");
         await database().query(
           "ALTER TABLE outbox_message ADD CONSTRAINT nothing_dies CHECK (message_status <> 'dead')",
         );
         const { broken } = await store().claimDue(request, 10);
-        expect(broken[0]?.problem).toMatch(/message_status.*could not be made dead.*nothing_dies/);
+        expect(broken[0]?.problem).toMatch(/message_status.*marking it dead failed.*nothing_dies/);
         expect((await store().claimDue(request, 10)).broken).toEqual([]);
         expect((await store().orphans(request.until, 10)).broken).toHaveLength(1);
         await database().query("ALTER TABLE outbox_message DROP CONSTRAINT nothing_dies");

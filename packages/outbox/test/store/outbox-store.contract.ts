@@ -31,12 +31,12 @@ interface BadMessage {
 /** What is wrong with a message, and the name and the message of the error. */
 const BAD_MESSAGES: readonly BadMessage[] = [
   {
-    problem: "an id that is no UUID",
+    problem: "an id that is not a UUID",
     facts: { id: "7" },
     error: ["RangeError", "message.id must be a UUID"],
   },
   {
-    problem: "an id that is no text",
+    problem: "an id that is not text",
     facts: { id: 7 },
     error: ["TypeError", "message.id must be a string, got 7"],
   },
@@ -46,10 +46,10 @@ const BAD_MESSAGES: readonly BadMessage[] = [
         {
           problem: `an empty ${field}`,
           facts: { [field]: "" },
-          error: ["RangeError", `message.${field} must be a string that is not empty, got ""`],
+          error: ["RangeError", `message.${field} must be a non-empty string, got ""`],
         },
         {
-          problem: `a ${field} that is no text`,
+          problem: `a ${field} that is not text`,
           facts: { [field]: null },
           error: ["TypeError", `message.${field} must be a string, got null`],
         },
@@ -107,7 +107,7 @@ const BAD_MESSAGES: readonly BadMessage[] = [
     error: ["RangeError", "message.initBackoff must be a number from 0 to 3153600000000, got -1"],
   },
   {
-    problem: "a wait that is no number",
+    problem: "a wait that is not a number",
     facts: { initBackoff: "10s" },
     error: ["TypeError", 'message.initBackoff must be a number from 0 to 3153600000000, got "10s"'],
   },
@@ -174,7 +174,7 @@ export function testStore<Tx>(
       return claims[0] as Claim;
     };
 
-    it("keeps a message as it was saved, and gives it with a claim", async () => {
+    it("keeps a message as it was saved, and returns it with a claim", async () => {
       const facts = { maxRetryTimes: 7, initBackoff: 1_500.5, backoffFactor: 1.5 };
       const content = { text: 'quote " and \\ and \u0000', list: [1, null, { deep: true }] };
       const [message] = await save(1, { ...facts, content });
@@ -215,7 +215,7 @@ export function testStore<Tx>(
       expect(await store.nextDue()).toBeUndefined();
     });
 
-    it("refuses an id that it has, and the transaction goes on", async () => {
+    it("refuses an existing id, and the transaction continues", async () => {
       await save(1);
       await transaction(async (tx) => {
         await expect(store.save(tx, sample(1), T)).rejects.toThrow(
@@ -227,7 +227,7 @@ export function testStore<Tx>(
     });
 
     describe.each(BAD_MESSAGES)("refuses $problem", ({ facts, error }) => {
-      it("by name, and the transaction goes on", async () => {
+      it("by name, and the transaction continues", async () => {
         const bad = { ...sample(1), ...facts } as NewMessage;
         await transaction(async (tx) => {
           const failed = (await errorOf(store.save(tx, bad, T))) as Error;
@@ -255,7 +255,7 @@ export function testStore<Tx>(
       expect(only[0]?.message.content).toBe(content);
     });
 
-    it("keeps content as JSON tells it", async () => {
+    it("keeps content as JSON", async () => {
       const content = {
         at: new Date(T),
         none: undefined,
@@ -319,7 +319,7 @@ export function testStore<Tx>(
       expect(only(await claimDue(T + 20 * 365 * 86_400_000)).message.id).toBe(idOf(1));
     });
 
-    it("does nothing more with a message that is confirmed", async () => {
+    it("ignores a confirmed message", async () => {
       await save(1);
       const claim = only(await claimSaved(1));
       expect(await store.markSuccess(claim, T + 5)).toBe(true);
@@ -391,7 +391,7 @@ export function testStore<Tx>(
       expect((await claimDue(T + 1e9)).claims).toEqual([]);
     });
 
-    it("is due as it was after a claim was given back, and no failure is counted", async () => {
+    it("is due as before after a released claim, and counts no failure", async () => {
       await save(1);
       const before = await store.find(idOf(1));
       const claim = only(await claimSaved(1));
@@ -401,7 +401,7 @@ export function testStore<Tx>(
       expect(only(await claimDue(T + 10_001)).number).toBe(2);
     });
 
-    it("names the claims that have ended, the first first, until they are released", async () => {
+    it("lists ended claims, the earliest first, until they are released", async () => {
       await save(3);
       await store.claimSaved([idOf(2)], { worker: "b", now: T, until: T + 10 });
       await claimSaved(1, 3);
@@ -418,7 +418,7 @@ export function testStore<Tx>(
       expect((await claimDue(T + 99)).claims).toHaveLength(3);
     });
 
-    it("turns a token away that is not the newest, each name for itself", async () => {
+    it("rejects a token that is not the newest, for each name separately", async () => {
       await save(3);
       const [first, second, third] = (await claimSaved(1, 2, 3)).claims as [Claim, Claim, Claim];
       const write = (claim: Claim, name: string, token: number): Promise<unknown> =>
@@ -477,9 +477,9 @@ export function testStore<Tx>(
     });
 
     it.each([
-      ["an id that is no UUID", [idOf(1), "7"], "request.ids[1] must be a UUID"],
-      ["an id that is no text", [7], "request.ids[0] must be a string, got 7"],
-      ["ids that are no list", idOf(1), `request.ids must be an array, got "${idOf(1)}"`],
+      ["an id that is not a UUID", [idOf(1), "7"], "request.ids[1] must be a UUID"],
+      ["an id that is not text", [7], "request.ids[0] must be a string, got 7"],
+      ["ids that are not a list", idOf(1), `request.ids must be an array, got "${idOf(1)}"`],
     ])("refuses %s in a replay", async (_, ids, problem) => {
       const request = { ids, editor: "ann", now: T } as unknown as ReplayRequest;
       await expect(store.replay(request)).rejects.toThrow(problem);
@@ -544,7 +544,7 @@ export function testStore<Tx>(
         expect(numbersOf(await claimDue(T + 60_000))).toEqual([1]);
       });
 
-      it("takes a key of another module for another key", async () => {
+      it("distinguishes equal keys of different modules", async () => {
         await save(1, { businessKey: "same" });
         await transaction((tx) =>
           store.save(tx, sample(2, { businessKey: "same", businessModule: "stock" }), T),

@@ -27,7 +27,7 @@ describe("faultyStore", () => {
     expect((await memory.claimDue(request, 1)).claims).toHaveLength(1);
   });
 
-  it("loses an answer after the store has made the change", async () => {
+  it("loses a response after the store has made the change", async () => {
     const memory = await storeWithMessage();
     const requests: string[] = [];
     const cut = new Error("cut");

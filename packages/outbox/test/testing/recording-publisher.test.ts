@@ -53,7 +53,7 @@ describe("RecordingPublisher", () => {
     expect(publisher.confirmed).toEqual([b, a]);
   });
 
-  it("takes its delay before it answers, and counts attempts under way", async () => {
+  it("waits for its delay before it settles, and counts pending attempts", async () => {
     const clock = new FakeClock();
     const publisher = new RecordingPublisher({ clock, delay: 50 });
     const first = publisher.publish(sampleMessage(), signal);

@@ -79,7 +79,7 @@ testPublisher("WebhookPublisher", async () => {
 });
 
 describe("WebhookPublisher", () => {
-  it("posts the content to the routing key, with the id as the key of idempotency", async () => {
+  it("posts the content to the routing key, with the id as Idempotency-Key", async () => {
     await using publisher = new WebhookPublisher({ url, headers: { authorization: "Bearer x" } });
     let authorization: string | undefined;
     answer = (response, request) => {
@@ -109,7 +109,7 @@ describe("WebhookPublisher", () => {
     expect(valuesOf("idempotency-key")).toEqual([message.id]);
   });
 
-  it("says application/json unless you say otherwise, and reads your headers once", async () => {
+  it("sends application/json by default, and reads your headers once", async () => {
     const headers: Record<string, string> = { "X-Token": "one" };
     const publisher = new WebhookPublisher({ url, headers });
     headers["X-Token"] = "two";
@@ -180,25 +180,25 @@ describe("WebhookPublisher", () => {
     expect(() => new WebhookPublisher({ url, headers })).toThrow(error);
   });
 
-  it("keeps of a reason phrase 200 characters", async () => {
+  it("keeps 200 characters of a reason phrase", async () => {
     answer = (response) => response.writeHead(500, "x".repeat(10_000)).end();
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
     expect((error as Error).message).toBe(`POST ${url}/orders.paid: 500 ${"x".repeat(200)}`);
   });
 
-  it.each([200, 201, 202, 204, 299])("takes %i for a confirmation", async (status) => {
+  it.each([200, 201, 202, 204, 299])("treats %i as a confirmation", async (status) => {
     answer = answering(status);
     await new WebhookPublisher({ url }).publish(sampleMessage(), signal);
   });
 
-  it.each([408, 425, 429, 500, 502, 503, 504, 599])("says of %i: again", async (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 504, 599])("retries after %i", async (status) => {
     answer = answering(status);
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
     expect(error).toSatisfy(isWebhookError);
     expect(error).toMatchObject({ status, message: expect.stringContaining(`${status}`) });
   });
 
-  it.each([400, 401, 403, 404, 409, 410, 413, 422])("says of %i: never again", async (status) => {
+  it.each([400, 401, 403, 404, 409, 410, 413, 422])("never retries after %i", async (status) => {
     answer = answering(status);
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
     expect(error).toSatisfy(isTerminalError);
@@ -210,7 +210,7 @@ describe("WebhookPublisher", () => {
     [503, "0", 0],
     [429, "Sat, 21 Nov 2026 00:01:30 GMT", 90_000],
     [503, "Fri, 20 Nov 2026 00:00:00 GMT", 0],
-  ])("says of %i with Retry-After %s: in %i ms", async (status, header, after) => {
+  ])("after %i with Retry-After %s, retries in %i ms", async (status, header, after) => {
     const clock = new FakeClock({ now: Date.UTC(2026, 10, 21) });
     answer = answering(status, { "retry-after": header });
     const publisher = new WebhookPublisher({ url, clock });
@@ -222,7 +222,7 @@ describe("WebhookPublisher", () => {
   it.each<[number, string]>([
     [429, "soon"],
     [500, "120"],
-  ])("does not go by Retry-After of %i with %s", async (status, header) => {
+  ])("ignores Retry-After of %i with %s", async (status, header) => {
     answer = answering(status, { "retry-after": header });
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
     expect(error).toSatisfy(isWebhookError);
@@ -281,7 +281,7 @@ describe("WebhookPublisher", () => {
     await closed; // the request does not go on behind our back
   });
 
-  it("leaves no listener after an answer", async () => {
+  it("leaves no listener after a response", async () => {
     const stop = new AbortController();
     const publisher = new WebhookPublisher({ url });
     await publisher.publish(sampleMessage(), stop.signal);
@@ -298,7 +298,7 @@ describe("WebhookPublisher", () => {
     expect(received).toEqual([]);
   });
 
-  it("does not wait for the body of an answer", async () => {
+  it("does not wait for the body of a response", async () => {
     answer = (response) => response.writeHead(200).write("and then");
     await new WebhookPublisher({ url }).publish(sampleMessage(), signal);
   });
@@ -309,7 +309,7 @@ describe("WebhookPublisher", () => {
     ["http://elsewhere/", "/hooks/http%3A%2F%2Felsewhere%2F"],
     ["%2e%2e", "/hooks/%252e%252e"],
     ["?a#b", "/hooks/%3Fa%23b"],
-  ])("keeps the routing key %j inside of its URL", async (routingKey, path) => {
+  ])("keeps the routing key %j inside its URL", async (routingKey, path) => {
     const route = { ...sampleMessage().route, routingKey };
     await new WebhookPublisher({ url }).publish(sampleMessage({ route }), signal);
     expect(received.map((request) => request.path)).toEqual([path]);

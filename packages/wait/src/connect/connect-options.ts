@@ -4,7 +4,7 @@ import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 
 /** One attempt to connect. */
 export interface ConnectAttempt {
-  /** Number of the attempt, from 1; from 1 again after an accepted connection. */
+  /** Number of the attempt, from 1. Restarts at 1 after an accepted connection. */
   readonly attempt: number;
 
   /** Start of this attempt: milliseconds of the clock's `monotonic()`. */
@@ -64,8 +64,8 @@ export interface ConnectOptions<Connection> {
   readonly clock?: Clock | undefined;
 
   /**
-   * Called after each failed attempt that another follows, and awaited. An abort does not wait for
-   * it. If it throws, the call rejects with that error.
+   * Called and awaited after each failed attempt that is followed by another. An abort does not wait
+   * for it. If it throws, the call rejects with that error.
    *
    * @defaultValue none
    */

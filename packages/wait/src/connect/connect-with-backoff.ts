@@ -5,8 +5,8 @@ import { ConnectionAttempts } from "./connection-attempts.ts";
 /**
  * Calls `connect` until it succeeds, with the delays of gRPC's connection protocol.
  *
- * `connect` resolves when the peer has proved that it accepts: over HTTP/2, on its SETTINGS frame. A
- * TCP or TLS connection is no proof: a proxy or a full backlog accepts one too.
+ * `connect` must resolve once the peer has proved that it accepts: over HTTP/2, on its SETTINGS frame.
+ * A TCP or TLS connection does not prove it: a proxy or a full backlog accepts one too.
  *
  * An attempt that starts at `t` with the delay `d` times out at `t + max(d, minConnectTimeout)`. The
  * next one starts at `t + d`, or when the attempt has failed if that is later. So time spent
@@ -19,7 +19,7 @@ import { ConnectionAttempts } from "./connection-attempts.ts";
  * | `connect` resolves | resolves with the connection |
  * | `connect` throws or rejects | calls `onRetry`, waits for the rest of the delay, calls `connect` again |
  * | `connect` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onRetry` |
- * | `connect` throws a {@link RetryAfterError}, or an error caused by one | as any error, but the next attempt starts no earlier than it names |
+ * | `connect` throws a {@link RetryAfterError}, or an error caused by one | like any error, but the next attempt does not start before the time it names |
  * | that error names `Infinity` | rejects with the error unchanged, without `onRetry` |
  * | the strategy throws | makes one more attempt; if it fails, rejects with the error of the strategy |
  * | an attempt exceeds its timeout | aborts its signal; the attempt fails with a {@link TimeoutError} |
@@ -28,8 +28,8 @@ import { ConnectionAttempts } from "./connection-attempts.ts";
  * | `signal` is already aborted | rejects with `signal.reason`; `connect` is not called |
  * | `signal` aborts | rejects with `signal.reason` at once, and aborts the signal of the attempt with it |
  *
- * Each attempt receives a signal of its own. Only an attempt without a time limit receives the `signal`
- * of the options itself: remove listeners that `connect` adds to it.
+ * Each attempt receives its own signal. Only an attempt without a time limit receives the `signal` of
+ * the options itself: remove listeners that `connect` adds to it.
  *
  * @param connect - makes one attempt
  * @param options - see {@link ConnectOptions}

@@ -17,7 +17,7 @@ import type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect-opt
 
 const MIN_CONNECT_TIMEOUT = 20_000;
 
-/** Minimum time limit in milliseconds: with a limit of 0 no attempt would start. */
+/** Shortest time limit in milliseconds: with a limit of 0 no attempt would start. */
 const NANOSECOND = 1e-6;
 
 /**
@@ -101,7 +101,7 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     await withTimeout(() => onRetry(retry), Number.POSITIVE_INFINITY, { signal: this.signal });
   }
 
-  /** Throws an error that no further attempt can fix, and waits as long as an error asks for. */
+  /** Rethrows an error that no further attempt can fix, and waits as long as an error demands. */
   obey(error: unknown): void {
     const after = RetryAfterError.delayOf(error);
     if (isTerminalError(error) || after === Number.POSITIVE_INFINITY) throw error;
@@ -111,7 +111,7 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     this.#timer.arm(this.#untilNext());
   }
 
-  /** The peer accepted: the attempt counts as the first, and the delays start over. */
+  /** The peer accepted: this attempt counts as the first, and the delays start over. */
   accepted(): void {
     const hadNoDelay = this.#exhausted !== undefined;
     this.#attempt = 0;

@@ -30,7 +30,8 @@ async function withOwnSignal(
  * An accepted connection resets the delays: the next attempt is number 1 and has the first delay. It
  * starts no earlier than the first delay after the start of the accepted attempt. So a connection that
  * lasted longer than the first delay is replaced at once. After a peer that accepts and hangs up, the
- * next attempt waits for the rest of that delay, or of the planned delay if that is shorter.
+ * next attempt waits for the rest of that delay, or of the planned delay if that is shorter. An attempt
+ * after the strategy has thrown has no planned delay.
  *
  * | Event | Result |
  * | --- | --- |
@@ -39,9 +40,9 @@ async function withOwnSignal(
  * | `use` throws or rejects, with `onError` | calls `onError` with the error, connects again |
  * | `use` throws or rejects, without `onError` | rejects with the error unchanged |
  * | `use` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onError` |
- * | `use` throws a {@link RetryAfterError}, or an error caused by one | as any error, but the next attempt starts no earlier than it names |
+ * | `use` throws a {@link RetryAfterError}, or an error caused by one | like any error, but the next attempt does not start before the time it names |
  * | that error names `Infinity` | rejects with the error unchanged, without `onError` |
- * | `connect` throws or rejects | as in {@link connectWithBackoff}, {@link TerminalError} and {@link RetryAfterError} included |
+ * | `connect` throws or rejects | as in {@link connectWithBackoff}, including {@link TerminalError} and {@link RetryAfterError} |
  * | `signal` is already aborted | resolves; `connect` is not called |
  * | `signal` aborts without a connection | ends the attempt and resolves at once |
  * | `signal` aborts during `use` | waits for `use` to settle, then resolves |
@@ -50,7 +51,7 @@ async function withOwnSignal(
  * has settled, so listeners that `use` leaves on it end with the connection. `connect` receives a signal
  * for each attempt.
  *
- * @param connect - makes one attempt; resolves when the peer has proved that it accepts
+ * @param connect - makes one attempt; resolves once the peer has proved that it accepts
  * @param use - uses the connection and settles when it has ended; receives a signal and should close
  * the connection when it aborts
  * @param options - see {@link KeepConnectedOptions}

@@ -57,8 +57,9 @@ export interface BackoffOptions {
   readonly steps?: number | undefined;
 
   /**
-   * Delay at which growth ends, for good also with a `factor` below 1, in milliseconds, before jitter unless `capAfterJitter` is set. Above
-   * 0, or `Infinity`. With `"full"` and `"equal"` jitter no delay exceeds it.
+   * Delay at which growth ends, in milliseconds, before jitter unless `capAfterJitter` is set. Above 0,
+   * or `Infinity`. With `"full"` and `"equal"` jitter no delay exceeds it. Once reached, the delay no
+   * longer changes, even with a `factor` below 1.
    *
    * @defaultValue `Infinity`
    */

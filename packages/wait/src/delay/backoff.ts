@@ -1,5 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { requireAtLeast, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { requireAtLeast, requireMethods } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "./backoff-options.ts";
 import type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
 import { delaysFrom, Growth, growthState } from "./growth.ts";
@@ -33,7 +33,6 @@ export class Backoff extends Growth implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: BackoffOptions & { readonly delayFunc?: never }) {
-    requireOptions("options", options);
     super(growthState("options", options));
   }
 

@@ -9,7 +9,7 @@ import { LONGEST_NANOSECONDS, toNanoseconds, toNanosecondsWithin } from "./nanos
 import { defaultRandom, type Random } from "./random.ts";
 
 /**
- * The randomness of a delay `d`: a share, or one of two forms. All draws are even.
+ * The randomness of a delay `d`: a share, or one of two forms. All draws are uniform.
  *
  * | Value | Range of the delay |
  * | --- | --- |

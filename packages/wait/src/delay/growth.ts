@@ -3,6 +3,7 @@ import type { BackoffOptions } from "./backoff-options.ts";
 import type { DelayFunc } from "./backoff-strategy.ts";
 import { cappedJitter } from "./capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
+import { requireShapeOptions } from "./shape-options.ts";
 
 /** A growing delay at one moment: {@link BackoffOptions}, in nanoseconds. */
 export interface GrowthState {
@@ -17,10 +18,9 @@ export interface GrowthState {
   readonly jitter: (base: number) => number;
 }
 
-/** Checks options and makes the first state of them. */
+/** Checks options and returns the initial state. */
 export function growthState(name: string, options: BackoffOptions): GrowthState {
-  if ("delayFunc" in options)
-    throw new TypeError(`${name} must be the options of a Backoff, got a strategy`);
+  requireShapeOptions(name, options);
   const { duration, factor, steps = Number.POSITIVE_INFINITY } = options;
   requireAtLeast(`${name}.duration`, duration, 0);
   if (factor !== undefined) requirePositive(`${name}.factor`, factor);

@@ -5,8 +5,8 @@ import { defaultRandom, type Random } from "./random.ts";
 /**
  * Adds a random share to a delay, so that many callers do not return at the same moment.
  *
- * The result is evenly spread over `duration` to `duration × (1 + maxFactor)`, the end excluded, in
- * whole nanoseconds. As in Go, a `maxFactor` of 0 stands for 1: the delay may double. (In
+ * The result is uniform in `duration` to `duration × (1 + maxFactor)`, the end excluded, in whole
+ * nanoseconds. As in Go, a `maxFactor` of 0 means 1: the delay may double. (In
  * {@link BackoffOptions.jitter} and every other option 0 means no jitter.)
  *
  * @param duration - milliseconds, finite, at least 0

@@ -1,7 +1,7 @@
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 
 /**
- * Delays after a conflict with a single other change of the object: five calls, 10 ms apart.
+ * Delays for a conflict with a single other change of the object: five calls, 10 ms apart.
  *
  * Source: `DefaultRetry` of k8s.io/client-go/util/retry.
  *
@@ -20,8 +20,8 @@ export const DefaultRetry: BackoffOptions = Object.freeze({
 });
 
 /**
- * Delays after a conflict with a client that changes the object constantly: four calls, with delays of
- * 10, 50 and 250 ms.
+ * Delays for conflicts with a client that changes the object constantly: four calls, with delays of 10,
+ * 50 and 250 ms.
  *
  * Source: `DefaultBackoff` of k8s.io/client-go/util/retry.
  *

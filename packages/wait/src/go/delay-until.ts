@@ -7,8 +7,8 @@ import { pollCondition } from "./poll-condition.ts";
 /**
  * Calls `condition` with growing delays between the calls, until it returns true.
  *
- * Results, aborts, timeouts and errors are as in {@link pollUntil}. Without `sliding` a delay starts
- * at the start of a call, so a call that outlasts its delay is followed by the next at once.
+ * Results, aborts, timeouts and errors are as in {@link pollUntil}. Without `sliding`, a delay starts
+ * when a call starts, so a call that outlasts its delay is followed by the next one at once.
  *
  * @param delayFunc - the delays in milliseconds, such as `Backoff.delayFunc`; give every wait a
  * sequence of its own. Called before each call of `condition`, or after it with `sliding`

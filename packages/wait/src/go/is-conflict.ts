@@ -1,4 +1,4 @@
-/** The fields of a Kubernetes `Status`, the answer to a failed request, that matter here. */
+/** The fields of a Kubernetes `Status`, the response to a failed request, that matter here. */
 interface Status {
   readonly code?: unknown;
   readonly reason?: unknown;
@@ -17,8 +17,8 @@ const CONFLICT = 409;
  * | `HttpError` of @kubernetes/client-node 0.x | `statusCode` | `body`, an object |
  * | a `Status` thrown itself | `code` | `reason` |
  *
- * The reason decides if it is `Conflict` or `AlreadyExists`: the latter also has the code 409, but
- * another attempt does not help. With any other reason, or none, the code decides.
+ * The reason `Conflict` is a conflict; `AlreadyExists` is not: it also has the code 409, but another
+ * attempt does not help. With any other reason, or none, the code decides.
  *
  * @param error - anything that was caught
  * @returns true if it helps to read the object and change it again

@@ -9,7 +9,7 @@ import { pollCondition } from "./poll-condition.ts";
  * Calls `condition` once per `interval` until it returns true.
  *
  * Calls never overlap. Without `sliding` they follow a grid that starts with the first call. After a
- * call that outlasts its interval, one call comes at once and the next is on the grid again. Missed
+ * call that outlasts its interval, one call follows at once and the next is on the grid again. Missed
  * calls are skipped.
  *
  * | Event | Result |
@@ -28,7 +28,8 @@ import { pollCondition } from "./poll-condition.ts";
  *
  * @param condition - the condition; receives a signal that aborts with `signal` and with the timeout,
  * and should settle soon after
- * @param interval - milliseconds, finite, at least 0; 0 means no delay between calls
+ * @param interval - milliseconds, finite, at least 0, rounded to whole nanoseconds as a duration of Go; 0
+ * means no delay between calls
  * @param options - see {@link PollUntilOptions}
  * @returns a promise that resolves when the condition is true; bad arguments reject it with a
  * RangeError or TypeError. When it settles, no timer and no listener remain

@@ -81,7 +81,7 @@ export class ReusedTimer {
   readonly #clock: Clock;
   #timer: Timer | undefined = undefined;
 
-  /** @throws TypeError if `clock` is no clock; `name` is the option it came from */
+  /** @throws TypeError if `clock` is not a clock; `name` is the name of the option */
   constructor(name: string, clock: Clock) {
     requireClock(name, clock);
     this.#clock = clock;
@@ -94,7 +94,7 @@ export class ReusedTimer {
   }
 }
 
-/** A timer that stands for a delay its strategy failed to supply. `fired` rejects with the error. */
+/** A timer in place of a delay that the strategy failed to supply. `fired` rejects with the error. */
 class FailedTimer implements Timer {
   readonly active: boolean = false;
   readonly deadline: number = Number.POSITIVE_INFINITY;

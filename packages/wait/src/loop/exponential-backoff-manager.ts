@@ -1,10 +1,11 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import { requireNotNegative, requireOptions, requirePositive } from "@holdfast/clock/internal";
+import { requireNotNegative, requirePositive } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import type { JitterForm } from "../delay/capped-jitter.ts";
 import { toNanoseconds } from "../delay/nanoseconds.ts";
 import type { Random } from "../delay/random.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 import { type BackoffManager, ReusedTimer } from "./backoff-manager.ts";
 
 /** Options for {@link ExponentialBackoffManager}. */
@@ -26,7 +27,7 @@ export interface ExponentialBackoffManagerOptions {
   readonly cap?: number | undefined;
 
   /**
-   * Randomness of a delay: a share that is added at most, `"full"` or `"equal"`; see
+   * Randomness of a delay: the maximum share to add, `"full"` or `"equal"`; see
    * {@link JitterForm}.
    *
    * @defaultValue `0`, no randomness
@@ -99,7 +100,7 @@ export class ExponentialBackoffManager implements BackoffManager {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: ExponentialBackoffManagerOptions) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const { duration, factor, cap, jitter, random, clock = realClock } = options;
     const { resetAfter = Number.POSITIVE_INFINITY } = options;
     requirePositive("options.factor", factor);

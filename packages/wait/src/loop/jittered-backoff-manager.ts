@@ -1,9 +1,9 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import { requireOptions } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import type { JitterForm } from "../delay/capped-jitter.ts";
 import type { Random } from "../delay/random.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 import { type BackoffManager, ReusedTimer } from "./backoff-manager.ts";
 
 /** Options for {@link JitteredBackoffManager}. */
@@ -12,7 +12,7 @@ export interface JitteredBackoffManagerOptions {
   readonly duration: number;
 
   /**
-   * Randomness of a delay: a share that is added at most, `"full"` or `"equal"`; see
+   * Randomness of a delay: the maximum share to add, `"full"` or `"equal"`; see
    * {@link JitterForm}.
    *
    * @defaultValue `0`, no randomness
@@ -60,7 +60,7 @@ export class JitteredBackoffManager implements BackoffManager {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: JitteredBackoffManagerOptions) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const { duration, jitter, random, clock = realClock } = options;
     this.#timer = new ReusedTimer("options.clock", clock);
     this.#next = new Backoff({ duration, jitter, random }).delayFunc();

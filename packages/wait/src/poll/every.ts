@@ -63,8 +63,8 @@ export interface EveryOptions {
 /**
  * Ticks for `for await`, one every `period`, until the signal aborts or the loop ends.
  *
- * Ticks are due at `start + period`, `start + 2 × period` and so on, where `start` is the first call
- * of `next()`. They do not drift. After a body that outlasts its period, one tick comes at once, the
+ * Ticks are due at `start + period`, `start + 2 × period` and so on, where `start` is the first call of
+ * `next()`. They do not drift. After a body that outlasts its period, one tick follows at once, the
  * next is on the grid again, and missed ticks are skipped. With `sliding: true` a whole period passes
  * between the end of a body and the next tick.
  *

@@ -69,7 +69,7 @@ export type Truthy<Value> = Exclude<Value, false | 0 | 0n | "" | null | undefine
  * | `fn` throws or rejects, without `onError` | rejects with the error unchanged |
  * | `fn` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onError` |
  * | `fn` throws a {@link RetryAfterError}, or an error caused by one | waits as long as it names, then calls `fn` again, without `onError` |
- * | that error names another time | takes no delay of `backoff`; the next one is as it would have been |
+ * | that error names a finite time | the wait does not advance `backoff` |
  * | that error names `Infinity` | rejects with the error unchanged |
  * | `onError` or the strategy throws | rejects with that error; `fn` is not called again |
  * | `timeout` expires | rejects with a {@link TimeoutError} at once |

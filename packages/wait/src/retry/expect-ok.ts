@@ -46,7 +46,7 @@ const RETRYABLE = new Set([408, 425, 429]);
  * | 200 to 299 | none: the response is returned, its body unread |
  * | 408, 425, 429, 500 to 599, with a valid `Retry-After` | {@link RetryAfterError} |
  * | the same, without one | `Error`: worth another attempt after the normal delay |
- * | any other | {@link TerminalError}: another attempt would get the same answer |
+ * | any other | {@link TerminalError}: another attempt would get the same response |
  *
  * The message holds the status, the URL without credentials, query and fragment, and at most 1 kB of
  * the body. The rest of the body is cancelled, which frees the connection. Reading stops when the

@@ -64,7 +64,7 @@ export class RetryAttempts<Value> implements BackoffManager {
   #attempt = 0;
   /** The delay before the next attempt, in milliseconds. */
   #delay = 0;
-  /** The last error that was no timeout: timeouts caused by timeouts would form an endless chain. */
+  /** The last error that was not a timeout: timeouts caused by timeouts would form an endless chain. */
   #lastError: unknown = undefined;
 
   constructor(fn: (attempt: Attempt) => Value | PromiseLike<Value>, plan: RetryPlan) {
@@ -94,21 +94,23 @@ export class RetryAttempts<Value> implements BackoffManager {
     const after = RetryAfterError.delayOf(error);
     this.#delay = after ?? planned;
     if (after === Number.POSITIVE_INFINITY && delay === undefined) throw error;
+    // No hook is called if no attempt can follow. A `delay` hook can still choose 0.
+    this.#requireTime(error, delay === undefined ? this.#delay : 0);
     if (hasHooks) return this.#callHooks(error);
-    this.#requireTime(error);
   }
 
   async #callHooks(error: unknown): Promise<void> {
     const { signal, shouldRetry, delay, onRetry } = this.#plan;
     if (shouldRetry !== undefined && !(await shouldRetry(this.#context(error)))) throw error;
     if (delay !== undefined && !signal.aborted) {
+      this.#requireTime(error, 0);
       const chosen = await delay(this.#context(error), this.#delay);
       this.#delay = requireNotNegative("options.delay()", chosen);
     }
-    this.#requireTime(error);
+    this.#requireTime(error, this.#delay);
     if (onRetry === undefined || signal.aborted) return;
     await onRetry(this.#context(error));
-    this.#requireTime(error);
+    this.#requireTime(error, this.#delay);
   }
 
   backoff(): Timer {
@@ -119,10 +121,13 @@ export class RetryAttempts<Value> implements BackoffManager {
     return this.#plan.clock.monotonic() - this.#start;
   }
 
-  /** In whole nanoseconds, because the difference of two instants has a rounding error. */
-  #requireTime(error: unknown): void {
+  /**
+   * Throws if an attempt after `delay` would start too late. In whole nanoseconds, because the difference of
+   * two instants has a rounding error.
+   */
+  #requireTime(error: unknown, delay: number): void {
     const { maxElapsed } = this.#plan;
-    if (toNanoseconds(this.#elapsed + this.#delay) > toNanoseconds(maxElapsed)) throw error;
+    if (toNanoseconds(this.#elapsed + delay) > toNanoseconds(maxElapsed)) throw error;
   }
 
   #context(error: unknown): RetryContext {

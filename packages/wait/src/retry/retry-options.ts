@@ -23,11 +23,17 @@ export interface RetryContext {
   readonly signal: AbortSignal;
 }
 
-/** Hooks that {@link retry} calls, in this order, and awaits between two attempts. */
+/**
+ * Hooks that {@link retry} calls, in this order, and awaits between two attempts.
+ *
+ * None is called if no attempt can follow: after the last retry, after a {@link TerminalError}, or if the
+ * next attempt would start after `maxElapsed`. With a `delay` hook, which may choose 0, the latter holds
+ * once `maxElapsed` has passed.
+ */
 export interface RetryHooks {
   /**
    * Whether an error is worth another attempt. Decide from the error alone; `retry` enforces the
-   * limits. Not called for a {@link TerminalError}.
+   * limits.
    *
    * @defaultValue every error except a {@link TerminalError}
    */
@@ -81,7 +87,7 @@ export interface RetryOptions extends RetryHooks {
   /**
    * Time limit of each attempt, in milliseconds. Above 0, or `Infinity`. When it expires, the attempt
    * fails with a {@link TimeoutError} and its signal aborts with the same error. The `cause` is the
-   * last error that was no timeout.
+   * last error that was not a timeout.
    *
    * @defaultValue `Infinity`
    */

@@ -55,8 +55,10 @@ export interface RetryBackoffOptions {
   readonly maxElapsed?: number | undefined;
 
   /**
-   * Whether an error is worth a retry; false fails the stream with it at once. Called only while
-   * retries are left, and not for a `TerminalError`.
+   * Whether an error is worth a retry; false fails the stream with it at once. Like the other hooks, it
+   * is called only if a retry can follow: not after the last one, not for a `TerminalError`, and not if
+   * the next retry would start after `maxElapsed`. With a `delay` hook, which may choose 0, the latter
+   * holds once `maxElapsed` has passed.
    *
    * @defaultValue every error except a `TerminalError`
    */
@@ -193,24 +195,30 @@ function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
 }
 
 /** The delay after a failure in milliseconds; undefined if no retry follows. */
-function nextDelay(
-  { retries, maxElapsed, shouldRetry, delay, onRetry }: ResolvedRetryBackoff,
-  pace: Pace,
-  error: unknown,
-): number | undefined {
+function nextDelay(options: ResolvedRetryBackoff, pace: Pace, error: unknown): number | undefined {
   const { attempt, elapsed } = pace.endRun();
-  const retriesLeft = retries - attempt + 1;
+  const retriesLeft = options.retries - attempt + 1;
   if (retriesLeft <= 0 || isTerminalError(error)) return undefined;
   const after = RetryAfterError.delayOf(error);
   const scheduled = pace.nextDelay();
-  if (after === Number.POSITIVE_INFINITY && delay === undefined) return undefined;
-  const planned = after ?? scheduled;
-  const failure = { attempt, error, elapsed, retriesLeft };
-  const context = Object.freeze({ ...failure, delay: planned });
+  if (after === Number.POSITIVE_INFINITY && options.delay === undefined) return undefined;
+  return delayByHooks(options, { attempt, error, elapsed, retriesLeft, delay: after ?? scheduled });
+}
+
+/** Calls the hooks, unless no retry can follow. */
+function delayByHooks(
+  { maxElapsed, shouldRetry, delay, onRetry }: ResolvedRetryBackoff,
+  failure: RetryBackoffContext,
+): number | undefined {
+  const planned = failure.delay;
+  const isTooLong = (wait: number): boolean =>
+    toNanoseconds(failure.elapsed + wait) > toNanoseconds(maxElapsed);
+  if (isTooLong(delay === undefined ? planned : 0)) return undefined;
+  const context = Object.freeze(failure);
   if (!shouldRetry(context)) return undefined;
   const chosen =
     delay === undefined ? planned : requireNotNegative("options.delay()", delay(context, planned));
-  if (toNanoseconds(elapsed + chosen) > toNanoseconds(maxElapsed)) return undefined;
+  if (isTooLong(chosen)) return undefined;
   onRetry(Object.freeze({ ...failure, delay: chosen }));
   return chosen;
 }

@@ -3,13 +3,13 @@ import {
   requireAtLeast,
   requireBoolean,
   requireFunction,
-  requireOptions,
   requirePositive,
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { toMilliseconds, toNanoseconds, toNanosecondsWithin } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 
 /**
  * Options for {@link AttemptBackoff}.
@@ -100,7 +100,7 @@ export class AttemptBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: AttemptBackoffOptions = {}) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const {
       duration = 100,
       factor = 2,
@@ -178,7 +178,7 @@ export class AttemptBackoff implements BackoffStrategy {
     return () => this.forAttempt(attempt++);
   }
 
-  /** Finite, so that 0 times it and a draw of 0 are not NaN. */
+  /** Finite, because 0 × Infinity is NaN. */
   #grown(attempt: number): number {
     const times = Math.min(power(this.#factor, attempt), Number.MAX_VALUE);
     return Math.min(this.#min * times, Number.MAX_VALUE);

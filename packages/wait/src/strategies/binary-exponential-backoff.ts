@@ -1,12 +1,8 @@
-import {
-  requireAtLeast,
-  requireFunction,
-  requireOptions,
-  requireWhole,
-} from "@holdfast/clock/internal";
+import { requireAtLeast, requireFunction, requireWhole } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 import { ExcessiveCollisionsError } from "./excessive-collisions-error.ts";
 
 /** Largest finite power of 2, so that `2 ** WIDEST * 0` is not NaN. */
@@ -32,8 +28,8 @@ const WIDEST = 1023;
  */
 export interface BinaryExponentialBackoffOptions {
   /**
-   * Unit of the delays, in milliseconds. Finite, at least 0. Choose the round trip time: the time
-   * until every station can detect a collision.
+   * Unit of the delays, in milliseconds. Finite, at least 0. Choose the round-trip time, after which
+   * every station can detect a collision.
    */
   readonly slotTime: number;
 
@@ -107,7 +103,7 @@ export class BinaryExponentialBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: BinaryExponentialBackoffOptions) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const { slotTime, backoffLimit = 10, attemptLimit = 16, random = defaultRandom } = options;
     requireAtLeast("options.slotTime", slotTime, 0);
     requireWhole("options.backoffLimit", backoffLimit, 0);

@@ -1,8 +1,8 @@
-import { requireOptions } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import type { JitterForm } from "../delay/capped-jitter.ts";
 import type { Random } from "../delay/random.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 
 /** Options for {@link ConstantBackoff}. */
 export interface ConstantBackoffOptions {
@@ -10,7 +10,7 @@ export interface ConstantBackoffOptions {
   readonly duration: number;
 
   /**
-   * Randomness of a delay: a share that is added at most, `"full"` or `"equal"`; see
+   * Randomness of a delay: the maximum share to add, `"full"` or `"equal"`; see
    * {@link JitterForm}.
    *
    * @defaultValue `0`, no randomness
@@ -46,7 +46,7 @@ export class ConstantBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: ConstantBackoffOptions) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const { duration, jitter, random } = options;
     this.#backoff = new Backoff({ duration, jitter, random });
   }

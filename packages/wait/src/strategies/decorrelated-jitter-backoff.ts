@@ -1,9 +1,4 @@
-import {
-  requireAbove,
-  requireAtLeast,
-  requireFunction,
-  requireOptions,
-} from "@holdfast/clock/internal";
+import { requireAbove, requireAtLeast, requireFunction } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import {
   LONGEST_NANOSECONDS,
@@ -12,6 +7,7 @@ import {
   toNanosecondsWithin,
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 
 /** Options for {@link DecorrelatedJitterBackoff}. */
 export interface DecorrelatedJitterBackoffOptions {
@@ -76,7 +72,7 @@ export class DecorrelatedJitterBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: DecorrelatedJitterBackoffOptions) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const {
       duration,
       factor = 3,

@@ -1,14 +1,14 @@
-import { requireOptions } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 import type { GrowthOptions } from "./growth-options.ts";
 
 /**
- * Delays with one fixed and one random half: spread, and never close to 0.
+ * Delays with a fixed half and a random half: spread out, but never close to 0.
  *
- * With `b = min(cap, duration × factor^n)`, delay number `n`, from 0, is evenly spread over `b / 2` to
- * `b`, the end excluded, in whole nanoseconds. A {@link Backoff} with `jitter: "equal"` and the same
- * factor has the same delays.
+ * With `b = min(cap, duration × factor^n)`, delay number `n`, from 0, is uniform in `b / 2` to `b`, the
+ * end excluded, in whole nanoseconds. A {@link Backoff} with `jitter: "equal"` and the same factor has
+ * the same delays.
  *
  * Source: "Equal Jitter" of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  *
@@ -29,7 +29,7 @@ export class EqualJitterBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: GrowthOptions) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const { duration, factor = 2, steps, cap, random } = options;
     this.#delays = new Backoff({ duration, factor, steps, cap, random, jitter: "equal" });
   }

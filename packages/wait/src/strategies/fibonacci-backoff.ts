@@ -1,7 +1,8 @@
-import { requireAtLeast, requireOptions } from "@holdfast/clock/internal";
+import { requireAtLeast } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { type CappedJitter, cappedJitter, type SpreadOptions } from "../delay/capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 
 /** Options for {@link FibonacciBackoff}. */
 export interface FibonacciBackoffOptions extends SpreadOptions {
@@ -35,7 +36,7 @@ export class FibonacciBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: FibonacciBackoffOptions) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const { duration, jitter, cap, capAfterJitter, random } = options;
     requireAtLeast("options.duration", duration, 0);
     this.#jitter = cappedJitter("options", { jitter, cap, capAfterJitter, random });

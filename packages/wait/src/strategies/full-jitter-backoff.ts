@@ -1,16 +1,15 @@
-import { requireOptions } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 import type { GrowthOptions } from "./growth-options.ts";
 
 /**
- * Delays drawn from 0 to a growing limit: the most even spread, and the lowest load on a server that
- * many clients return to.
+ * Delays drawn from 0 to a growing limit: the widest spread, and the lowest load on a server when many
+ * clients return.
  *
- * Delay number `n`, from 0, is evenly spread over 0 to `min(cap, duration × factor^n)`, the end
- * excluded, in whole nanoseconds. Any delay can be close to 0; to avoid that, use
- * {@link EqualJitterBackoff}. A {@link Backoff} with `jitter: "full"` and the same factor has the same
- * delays.
+ * Delay number `n`, from 0, is uniform in 0 to `min(cap, duration × factor^n)`, the end excluded, in
+ * whole nanoseconds. Any delay can be close to 0; to avoid that, use {@link EqualJitterBackoff}. A
+ * {@link Backoff} with `jitter: "full"` and the same factor has the same delays.
  *
  * Source: "Full Jitter" of "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
  *
@@ -31,7 +30,7 @@ export class FullJitterBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: GrowthOptions) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const { duration, factor = 2, steps, cap, random } = options;
     this.#delays = new Backoff({ duration, factor, steps, cap, random, jitter: "full" });
   }

@@ -4,7 +4,6 @@ import {
   requireBetween,
   requireBoolean,
   requireFunction,
-  requireOptions,
   requirePositive,
   requireWhole,
 } from "@holdfast/clock/internal";
@@ -16,6 +15,7 @@ import {
   toNanosecondsWithin,
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 
 /**
  * Options for {@link GrpcBackoff} and {@link grpcBackoff}. The defaults are those of gRPC.
@@ -95,7 +95,7 @@ interface Shape {
 }
 
 function shapeOf(options: GrpcBackoffOptions): Shape {
-  requireOptions("options", options);
+  requireShapeOptions("options", options);
   const {
     duration = 1_000,
     factor = 1.6,

@@ -1,7 +1,8 @@
-import { requireAtLeast, requireOptions } from "@holdfast/clock/internal";
+import { requireAtLeast } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { type CappedJitter, cappedJitter, type SpreadOptions } from "../delay/capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 
 /** Options for {@link LinearBackoff}. */
 export interface LinearBackoffOptions extends SpreadOptions {
@@ -42,7 +43,7 @@ export class LinearBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: LinearBackoffOptions) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const { duration, increment = duration, jitter, cap, capAfterJitter, random } = options;
     requireAtLeast("options.duration", duration, 0);
     requireAtLeast("options.increment", increment, 0);

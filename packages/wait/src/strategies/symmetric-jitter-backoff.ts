@@ -3,7 +3,6 @@ import {
   requireBetween,
   requireBoolean,
   requireFunction,
-  requireOptions,
 } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
@@ -14,6 +13,7 @@ import {
   toNanosecondsWithin,
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
+import { requireShapeOptions } from "../delay/shape-options.ts";
 
 /** Options for {@link SymmetricJitterBackoff}. */
 export interface SymmetricJitterBackoffOptions {
@@ -75,10 +75,9 @@ export interface SymmetricJitterBackoffOptions {
 /**
  * Growing delays with jitter in both directions: their mean is the delay without jitter.
  *
- * With `b = min(duration × factor^n, cap)`, delay number `n`, from 0, is evenly spread over
- * `b × (1 - jitter)` to `b × (1 + jitter)`, in whole nanoseconds. Both ends are included. As in Go,
- * rounding can add a nanosecond to the longest delay. The sequence has no end: limits belong to the
- * loop.
+ * With `b = min(duration × factor^n, cap)`, delay number `n`, from 0, is uniform in `b × (1 - jitter)`
+ * to `b × (1 + jitter)`, in whole nanoseconds. Both ends are included. As in Go, rounding can add a
+ * nanosecond to the longest delay. The sequence has no end: limits belong to the loop.
  *
  * Source: `ExponentialBackOff` of github.com/cenkalti/backoff v4, equal to the nanosecond, with its
  * defaults. Its randomization factor is `jitter`.
@@ -106,7 +105,7 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: SymmetricJitterBackoffOptions = {}) {
-    requireOptions("options", options);
+    requireShapeOptions("options", options);
     const {
       duration = 500,
       factor = 1.5,

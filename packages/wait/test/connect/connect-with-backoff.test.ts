@@ -330,7 +330,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
     });
 
     it.each(["with", "without"])(
-      "ends an attempt whose connection comes late, %s onLate",
+      "ends an attempt with a late connection, %s onLate",
       async (onLate) => {
         const slow: Connect = async ({ attempt }) => {
           await harness.clock.sleep(attempt === 1 ? 120 : 50);
@@ -489,7 +489,7 @@ describe.each(Object.entries(harnesses))("connectWithBackoff on %s", (_name, ope
       expect(timeline.events).toEqual([[20, ["rejected", "enough"]]]);
     });
 
-    it("and passes a connection that still arrives to onLate", async () => {
+    it("and passes a late connection to onLate", async () => {
       const slow: Connect = () => harness.clock.sleep(80).then(() => "connection");
       const end = start(slow, { onLate: (connection) => timeline.note(`late ${connection}`) });
       await harness.step(50);

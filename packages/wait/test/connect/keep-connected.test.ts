@@ -240,7 +240,7 @@ it("rejects with a TerminalError of use, without calling onError", async () => {
   expect(onError).not.toHaveBeenCalled();
 });
 
-it("connects again no earlier than a RetryAfterError of use asks for", async () => {
+it("connects again no earlier than a RetryAfterError of use names", async () => {
   const busy = new RetryAfterError(5_000);
   const use: Use = async () => {
     timeline.note("connected");

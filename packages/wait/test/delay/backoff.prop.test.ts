@@ -159,7 +159,7 @@ it("is independent of its delayFunc sequences", () => {
   );
 });
 
-it("has the jitter of the function jitter", () => {
+it("has the same jitter as the function jitter", () => {
   fc.assert(
     fc.property(duration, fc.double({ min: 1e-3, max: 1e3, noNaN: true }), draw, (d, share, u) => {
       const random = () => u;

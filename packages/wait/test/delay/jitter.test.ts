@@ -53,7 +53,7 @@ it("draws once, by default from Math.random", () => {
   }
 });
 
-it("is evenly spread between the duration and the end", () => {
+it("is uniform between the duration and the end", () => {
   const random = seededRandom(7);
   const tenths = new Array<number>(10).fill(0);
   for (let i = 0; i < 10_000; i++) {

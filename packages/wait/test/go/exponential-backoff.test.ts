@@ -157,7 +157,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
     expect(timeline.events.at(-1)).toEqual([4900, "resolved"]);
   });
 
-  it("rejects with signal.reason if aborted already, without a call", async () => {
+  it("rejects with signal.reason without a call if already aborted", async () => {
     stop.abort("gone");
     await start(never, { duration: 100, steps: 5 });
     expect(timeline.events).toEqual([[0, ["rejected", "gone"]]]);

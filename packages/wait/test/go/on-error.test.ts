@@ -89,7 +89,7 @@ describe("onError", () => {
       called: [0, 100],
       end: ["rejected", retriable],
     },
-  ])("ends as Go does: $name", async ({ errors, called, end }) => {
+  ])("ends like Go: $name", async ({ errors, called, end }) => {
     await run(failing(...errors));
     const at = called.at(-1) as number;
     expect(timeline.events).toEqual([...called.map((start) => [start, "called"]), [at, end]]);

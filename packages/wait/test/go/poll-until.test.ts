@@ -241,7 +241,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
         end: ["rejected", timedOut],
       },
     ])(
-      "calls as Go does if it has ended before it starts: $name",
+      "calls like Go if the signal is aborted before the start: $name",
       async ({ aborted, options, results, calls, end }) => {
         if (aborted === true) stop.abort("gone");
         const condition = vi.fn((signal: AbortSignal) => {

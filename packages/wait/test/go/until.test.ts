@@ -30,7 +30,7 @@ describe.each(Object.entries(harnesses))("on %s", (_on, open) => {
       options?: PeriodicOptions,
     ) => timeline.noteEnd(loop(f, period, stop.signal, { clock: harness.clock, ...options }));
 
-    it("resolves without a call if aborted already", async () => {
+    it("resolves without a call if already aborted", async () => {
       stop.abort();
       await start(run, 0);
       expect(timeline.events).toEqual([[0, "resolved"]]);

@@ -19,7 +19,7 @@ async function loadInOldBrowser() {
   return { clock: new FakeClock(), stop, poll, retry, withTimeout };
 }
 
-describe("an abort that another listener hides, where the platform does not help", () => {
+describe("an abort that another listener hides, on a platform without a remedy", () => {
   it("rejects retry and poll at the end of the delay, without another call", async () => {
     const { clock, stop, poll, retry } = await loadInOldBrowser();
     const calls: string[] = [];
@@ -41,7 +41,7 @@ describe("an abort that another listener hides, where the platform does not help
     expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 1]);
   });
 
-  it("rejects withTimeout when its work ends, and hands the value to onLate", async () => {
+  it("rejects withTimeout when its work ends, and passes the value to onLate", async () => {
     const { clock, stop, withTimeout } = await loadInOldBrowser();
     const late: unknown[] = [];
     const work = () => clock.sleep(100).then(() => "value");

@@ -89,7 +89,7 @@ describe.each(Object.entries(harnesses))("withTimeout on %s", (_name, open) => {
   });
 
   it.each([0, 100, Number.POSITIVE_INFINITY])(
-    "rejects with signal.reason if aborted already, without calling work (timeout %d)",
+    "rejects with signal.reason without calling work if already aborted (timeout %d)",
     async (timeout) => {
       stop.abort("stop");
       const work = vi.fn();

@@ -80,7 +80,7 @@ describe("loop", () => {
   });
 
   it.each([true, false])(
-    "makes no run if the signal is aborted already (immediate: %s)",
+    "makes no run if the signal is already aborted (immediate: %s)",
     async (immediate) => {
       stop.abort();
       for (const sliding of [true, false])

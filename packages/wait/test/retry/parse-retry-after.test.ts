@@ -95,7 +95,7 @@ it.each([
   expect(parseRetryAfter(value, new FakeClock())).toBeUndefined();
 });
 
-it("takes two digits for a year of the century that is nearest, at the end of a century", () => {
+it("reads two digits as a year of the nearest century, at the end of a century", () => {
   const clock = new FakeClock({ now: Date.UTC(2090, 0, 1) });
   const delay = Date.UTC(2105, 0, 1) - clock.now();
   expect(parseRetryAfter("Thursday, 01-Jan-05 00:00:00 GMT", clock)).toBe(delay);

@@ -4,8 +4,8 @@ import { expect, inject, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { heapUsed } from "../../../../test/collect-garbage.ts";
 
-const ATTEMPTS = inject("isThorough") ? 1_000_000 : 250_000;
-const EARLY = 100_000;
+const ATTEMPTS = inject("isThorough") ? 1_000_000 : 125_000;
+const EARLY = 25_000;
 
 it(`retains nothing of ${ATTEMPTS} attempts`, { timeout: 120_000 }, async () => {
   const clock = new FakeClock();

@@ -452,6 +452,76 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(onRetry).not.toHaveBeenCalled();
     });
 
+    describe("and maxElapsed", () => {
+      const noted = () => ({
+        shouldRetry: () => timeline.note("shouldRetry") === undefined,
+        onRetry: () => timeline.note("onRetry"),
+      });
+      /** Fails after 50 ms. */
+      const slow = () => harness.clock.sleep(50).then(refused);
+
+      it("are not called if the next attempt would start too late", async () => {
+        const end = start(slow, { maxElapsed: 149, ...noted() });
+        await harness.step(1000);
+        await end;
+        expect(timeline.events).toEqual([
+          [50, "call"],
+          [50, ["rejected", REFUSED]],
+        ]);
+      });
+
+      it("are called if the next attempt starts at maxElapsed", async () => {
+        const end = start(slow, { maxElapsed: 150, ...noted() });
+        await harness.step(1000);
+        await end;
+        expect(timeline.events).toEqual([
+          [50, "call"],
+          [50, "shouldRetry"],
+          [50, "onRetry"],
+          [200, "call"],
+          [200, ["rejected", REFUSED]],
+        ]);
+      });
+
+      it("are not called after maxElapsed, not even a delay hook that could choose 0", async () => {
+        const delay = () => timeline.note("delay") ?? 0;
+        const end = start(slow, { maxElapsed: 49, delay, ...noted() });
+        await harness.step(1000);
+        await end;
+        expect(timeline.events).toEqual([
+          [50, "call"],
+          [50, ["rejected", REFUSED]],
+        ]);
+      });
+
+      it("are called until maxElapsed with a delay hook, which may choose 0", async () => {
+        const delay = () => timeline.note("delay") ?? 0;
+        const end = start(slow, { maxElapsed: 50, delay, ...noted() });
+        await harness.step(1000);
+        await end;
+        expect(timeline.events.slice(0, 4)).toEqual([
+          [50, "call"],
+          [50, "shouldRetry"],
+          [50, "delay"],
+          [50, "onRetry"],
+        ]);
+        const rest = timeline.events.slice(4).map(([, event]) => event);
+        expect(rest).toEqual(["call", ["rejected", REFUSED]]);
+      });
+
+      it("leave the delay hook out after a shouldRetry that took too long", async () => {
+        const shouldRetry = () => harness.clock.sleep(50).then(() => true);
+        const delay = () => timeline.note("delay") ?? 0;
+        const end = start(refused, { maxElapsed: 49, shouldRetry, delay });
+        await harness.step(1000);
+        await end;
+        expect(timeline.events).toEqual([
+          [0, "call"],
+          [50, ["rejected", REFUSED]],
+        ]);
+      });
+    });
+
     it("cannot start an attempt past maxElapsed by a slow shouldRetry", async () => {
       const shouldRetry = () => harness.clock.sleep(50).then(() => true);
       const end = start(refused, { maxElapsed: 149, shouldRetry });
@@ -771,7 +841,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       expect(signals.map(abortListeners)).toEqual([0, 0, 0]);
     });
 
-    it("names the last error that was no timeout as the cause", async () => {
+    it("names the last error that was not a timeout as the cause", async () => {
       const causes: unknown[] = [];
       const fn = ({ attempt }: Attempt) => (attempt === 2 ? refused() : stuck());
       const end = start(fn, {

@@ -46,7 +46,7 @@ source.pipe(
 retryBackoff({});
 // @ts-expect-error One vocabulary: it is called retries.
 retryBackoff({ backoff, count: 3 });
-// @ts-expect-error A promise is no decision: it would always be taken for a yes.
+// @ts-expect-error A promise is not a decision: it would always be taken for a yes.
 retryBackoff({ backoff, shouldRetry: async () => false });
 // @ts-expect-error `until` is required.
 pollBackoff({ backoff });

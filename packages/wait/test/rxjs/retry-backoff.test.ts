@@ -1,3 +1,4 @@
+import { asScheduler } from "@holdfast/clock/rxjs";
 import { FakeClock } from "@holdfast/clock/testing";
 import { Backoff, type BackoffStrategy, RetryAfterError, TerminalError } from "@holdfast/wait";
 import {
@@ -8,12 +9,14 @@ import {
 import {
   concat,
   defer,
+  ignoreElements,
   NEVER,
   type Observable,
   of,
   Subject,
   type Subscription,
   throwError,
+  timer,
 } from "rxjs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";
@@ -271,6 +274,41 @@ describe("retryBackoff", () => {
       expect(factsOf(onRetryContexts)).toEqual([[1, refused, 100, 0, Number.POSITIVE_INFINITY]]);
     });
 
+    it("are not called if the next retry would start after maxElapsed", () => {
+      const shouldRetry = () => timeline.note("should") === undefined;
+      expect(eventsOf({ shouldRetry, maxElapsed: 299 })).toEqual([
+        [0, "try"],
+        [0, "should"],
+        [100, "try"],
+        [100, ["failed", refused]],
+      ]);
+    });
+
+    it("are called until maxElapsed with a delay hook, which may choose 0", () => {
+      const hooks = {
+        shouldRetry: () => timeline.note("should") === undefined,
+        delay: ({ attempt }: RetryBackoffContext) =>
+          timeline.note("delay") ?? (attempt === 1 ? 100 : 0),
+      };
+      const slow = concat(timer(50, asScheduler(clock)), failing(refused)).pipe(ignoreElements());
+      start(slow, { ...hooks, maxElapsed: 200 });
+      clock.stepSync(1_000);
+      expect(timeline.events).toEqual([
+        [50, "try"],
+        ...[
+          [50, "should"],
+          [50, "delay"],
+        ],
+        [200, "try"],
+        ...[
+          [200, "should"],
+          [200, "delay"],
+        ],
+        [250, "try"],
+        [250, ["failed", refused]],
+      ]);
+    });
+
     it("are called in order, each only if the previous one allows it", () => {
       const hooks = {
         shouldRetry({ attempt }: RetryBackoffContext) {
@@ -346,7 +384,7 @@ describe("retryBackoff", () => {
         tries: 1,
         error: new RangeError("delay must be a number of milliseconds, got NaN"),
       },
-    ])("are not blamed for a delay of $gives from the strategy", ({ gives, tries, error }) => {
+    ])("are not named for a delay of $gives from the strategy", ({ gives, tries, error }) => {
       const backoff = { delayFunc: () => () => gives };
       expect(eventsOf({ backoff, retries: 1 })).toEqual([
         ...new Array(tries).fill([0, "try"]),

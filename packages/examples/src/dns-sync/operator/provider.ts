@@ -28,7 +28,7 @@ export function providerOf(token: number, options: Options): Provider {
       if (response.status === 409) throw new Error(await response.text()); // temporary, so retried
       await expectOk(response, { clock }); // 429: RetryAfterError; other 4xx: TerminalError
       const type = response.headers.get("content-type");
-      if (type !== "application/json") throw new Error(`the provider answered ${type}, not JSON`);
+      if (type !== "application/json") throw new Error(`the provider sent ${type}, not JSON`);
       return (await response.json()) as Remote[];
     };
     await limiter.acquire(parent);

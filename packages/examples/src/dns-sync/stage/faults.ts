@@ -3,7 +3,7 @@ import type { ProviderFault } from "../provider/provider-faults.ts";
 import type { Replica } from "./replica/replica.ts";
 import type { Stage } from "./stage.ts";
 
-/** Maximum wait for a leader in milliseconds. Long, so that a busy machine is no failure. */
+/** Maximum wait for a leader in milliseconds. Long, so that a busy machine is not a failure. */
 const PATIENCE = 600_000;
 
 export interface FaultsOptions {

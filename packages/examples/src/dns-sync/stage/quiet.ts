@@ -7,7 +7,7 @@ import type { Invariants } from "./invariants.ts";
 import type { CacheVersions } from "./replica/report.ts";
 import type { ServerState, Truth } from "./truth.ts";
 
-/** Maximum time to agreement after the last fault, in milliseconds. Long, so that a busy machine is no failure. */
+/** Maximum time to agreement after the last fault, in milliseconds. Long, so that a busy machine is not a failure. */
 const PATIENCE = 600_000;
 const PERIOD = 500;
 
@@ -46,7 +46,7 @@ export async function checkQuiet(
     await clock.sleep(PERIOD, { signal, label: "quiet" });
     problems = await problemsOf(options, signal);
   }
-  // A difference caused by a new change is no violation.
+  // A difference caused by a new change is not a violation.
   if (!isQuiet()) return undefined;
   for (const name of ["records", "caches", "statuses"] as const)
     invariants.check(name, problems[name]);
@@ -64,7 +64,7 @@ async function problemsOf(options: QuietOptions, signal: AbortSignal): Promise<P
     state = await truth.read(signal);
   } catch (error) {
     signal.throwIfAborted();
-    const text = `the server did not answer: ${String(error)}`;
+    const text = `the server did not respond: ${String(error)}`;
     return { records: text, caches: text, statuses: text };
   }
   const { records, zones } = state;

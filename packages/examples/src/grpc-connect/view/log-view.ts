@@ -23,7 +23,7 @@ function describe(event: ClientEvent, last: Attempt, { green, red }: Colours): s
     case "started":
       return undefined;
     case "accepted":
-      return green(`accepted: its SETTINGS came after ${took}`);
+      return green(`accepted: SETTINGS frame after ${took}`);
     case "failed": {
       const next = event.delay > 0 ? `in ${formatDuration(event.delay)}` : "at once";
       return `${red(describeError(event.error))} after ${took}, next attempt ${next}`;

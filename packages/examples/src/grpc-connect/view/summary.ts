@@ -95,6 +95,8 @@ export function summaryLines(
     "",
     ...layout(columns, room),
     "",
-    isKept(attempts) ? green("No attempt came too soon.") : red("An attempt came too soon!"),
+    isKept(attempts)
+      ? green("No attempt started too early.")
+      : red("An attempt started too early!"),
   ];
 }

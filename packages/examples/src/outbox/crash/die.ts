@@ -40,6 +40,6 @@ export async function die(
     worker.kill();
   });
   const exit = await exited;
-  if (exit.signal !== "SIGKILL") throw new Error(`a worker ended by itself: ${exit.code}`);
+  if (exit.signal !== "SIGKILL") throw new Error(`worker exited unexpectedly: ${exit.code}`);
   return { isPlanned, open: [...open] };
 }

@@ -42,7 +42,7 @@ export class Rounds {
     this.#plans = Array.from({ length: rounds }, (_, index) => planOf(index, seed + index));
   }
 
-  /** @returns whether all is as it must be */
+  /** @returns whether all checks passed */
   async run(signal: AbortSignal): Promise<boolean> {
     const { seed, clock } = this.#options;
     await using tables = await ProgramDatabase.open(this.#options);
@@ -84,7 +84,7 @@ export class Rounds {
     if (isPlanned) this.#reached++;
     for (const order of round.orders) if (!open.includes(order)) this.#placed.add(order);
     crew.place(open);
-    const how = isPlanned ? nameOf(round.death) : `never got to ${nameOf(round.death)}: killed`;
+    const how = isPlanned ? nameOf(round.death) : `never reached ${nameOf(round.death)}; killed`;
     log(`seed ${round.seed}: ${how}, ${round.orders.length - open.length} orders placed`);
   }
 
@@ -108,7 +108,7 @@ export class Rounds {
     isSettled: boolean,
   ): Promise<boolean> {
     const { log } = this.#options;
-    const faults: string[] = isSettled ? [] : ["stopped before all was settled"];
+    const faults: string[] = isSettled ? [] : ["stopped before every message was settled"];
     const figuresOf = (orders: readonly number[]): Promise<Audit> =>
       audit({ orders, placed: this.#placed, seen: ledger.ids }, database);
     for (const { seed, orders, death } of this.#plans)
@@ -120,7 +120,7 @@ export class Rounds {
     const { attempts, duplicates } = ledger.counts;
     const { sent, delivered, dead, lost, waiting, unplaced, missing, twice } = all;
     log("");
-    log(`${this.#deaths} workers died, ${this.#reached} of them where they should.`);
+    log(`${this.#deaths} workers died, ${this.#reached} of them at the planned step.`);
     log(`${sent} orders committed: ${delivered} delivered, ${dead} dead.`);
     if (!isSettled) log(`${waiting} messages were waiting, ${unplaced} orders not placed.`);
     log(`${lost + missing} lost, ${isSettled ? waiting : 0} stuck, ${twice} effects twice.`);

@@ -33,7 +33,7 @@ export interface Dialect {
   /** The URL of the part of a server that belongs to this program. */
   partOf(server: string): string;
 
-  /** Makes that part anew, with nothing in it. */
+  /** Recreates that part, empty. */
   reset(server: string): Promise<void>;
 
   /** Rejects if a server does not answer within so many milliseconds. */

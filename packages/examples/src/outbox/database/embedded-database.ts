@@ -23,7 +23,7 @@ export class EmbeddedDatabase implements AsyncDisposable {
   /**
    * Takes some seconds.
    *
-   * @param pglite - one without tables, which ends with this. Made anew if undefined
+   * @param pglite - one without tables, which is closed with this object. Created if undefined
    */
   static async start(pglite?: PGlite): Promise<EmbeddedDatabase> {
     const embedded = new EmbeddedDatabase(pglite ?? (await PGlite.create()));

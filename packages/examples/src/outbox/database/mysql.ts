@@ -5,7 +5,7 @@ import { createConnection, createPool } from "mysql2/promise";
 import { type Dialect, LOCK, type OpenDatabase } from "./dialect.ts";
 import { CREATE_TABLES } from "./mysql-tables.ts";
 
-/** On a server, all that this program makes is in here, away from any other outbox. */
+/** Contains everything that this program creates on a server, separate from any other outbox. */
 const SCHEMA = "holdfast_outbox_demo";
 
 function partOf(server: string): string {

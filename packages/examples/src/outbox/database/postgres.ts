@@ -4,7 +4,7 @@ import pg from "pg";
 import { type Dialect, LOCK, type OpenDatabase } from "./dialect.ts";
 import { CREATE_TABLES } from "./postgres-tables.ts";
 
-/** On a server, all that this program makes is in here, away from any other outbox. */
+/** Contains everything that this program creates on a server, separate from any other outbox. */
 const SCHEMA = "holdfast_outbox_demo";
 
 /** The URL of a server on which tables are looked for in the schema of this program. */

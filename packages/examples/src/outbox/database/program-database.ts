@@ -30,7 +30,7 @@ export class ProgramDatabase implements AsyncDisposable {
     this.#embedded = typeof where === "string" ? undefined : where;
   }
 
-  /** Makes all tables anew. On a server all else stays as it is. */
+  /** Recreates all tables. Other tables of a server are not touched. */
   static async open(address: DatabaseAddress): Promise<ProgramDatabase> {
     const { database, databaseUrl } = address;
     if (databaseUrl === undefined)

@@ -8,7 +8,7 @@ export interface Inbox extends AsyncDisposable {
   /** The URL for senders. */
   readonly url: string;
   readonly ledger: Ledger;
-  /** Takes it away from the senders; undefined if that is not possible. */
+  /** Disconnects it from the senders; undefined if that is not possible. */
   readonly switch: Switch | undefined;
   /** Whether everything that was sent to it has been handled. */
   isIdle(): Promise<boolean>;

@@ -95,7 +95,7 @@ export class RabbitInbox implements Inbox {
       if (handling.fault === "lost reply") this.#channel.nack(message);
       else this.#channel.ack(message);
     } catch {
-      this.#channel.nack(message); // The database is away.
+      this.#channel.nack(message); // The database is unreachable.
     } finally {
       handling.end();
     }

@@ -49,7 +49,7 @@ export class Receiver implements Inbox, Switch {
   readonly #server: Server;
   readonly #options: ReceiverOptions;
   #seed: number | undefined;
-  #state: Switch["state"] = "there";
+  #state: Switch["state"] = "connected";
 
   private constructor(options: ReceiverOptions) {
     const { clock } = options;
@@ -59,7 +59,7 @@ export class Receiver implements Inbox, Switch {
     this.ledger = new Ledger({ clock, standstill: this.#standstill });
     this.#server = createServer((request, response) => void this.#receive(request, response));
     this.#server.on("connection", (socket: Socket) => {
-      if (this.#state === "away") socket.resetAndDestroy();
+      if (this.#state === "disconnected") socket.resetAndDestroy();
     });
   }
 
@@ -79,13 +79,13 @@ export class Receiver implements Inbox, Switch {
     return this.#state;
   }
 
-  takeAway(): void {
-    this.#state = "away";
+  disconnect(): void {
+    this.#state = "disconnected";
     this.#server.closeAllConnections();
   }
 
-  bringBack(): void {
-    this.#state = "there";
+  reconnect(): void {
+    this.#state = "connected";
   }
 
   repair(): void {
@@ -120,7 +120,7 @@ export class Receiver implements Inbox, Switch {
       await this.#work(id, handling.fault);
       fault = handling.fault;
     } catch {
-      // The sender died in the middle, or the database is away: nothing was done.
+      // The sender died in the middle, or the database is unreachable: nothing was done.
     }
     await handling.judged;
     answer(response, fault);

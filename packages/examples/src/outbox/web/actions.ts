@@ -17,26 +17,28 @@ export interface Controls {
  * | Path | |
  * | --- | --- |
  * | `/kill?worker=worker-1` | kills a worker with SIGKILL |
- * | `/take-away?service=database` | breaks all connections of the workers to it, and each new one |
- * | `/bring-back?service=database` | lets them connect again |
+ * | `/disconnect?service=database` | breaks all connections of the workers to it, and each new one |
+ * | `/reconnect?service=database` | lets them connect again |
  * | `/replay` | repairs the receiver and sends the dead messages again |
  */
 export function actionsOf({ board, kill, replay }: Controls): ReadonlyMap<string, Answer> {
   const kills = ({ searchParams }: URL): Reply => {
     const worker = searchParams.get("worker") ?? "";
-    if (!kill(worker)) return textReply(409, `Worker "${worker}" does not run.`);
-    return textReply(200, `${worker} was killed. Another one starts in its place.`);
+    if (!kill(worker)) return textReply(409, `Worker "${worker}" is not running.`);
+    return textReply(200, `${worker} was killed. A new worker replaces it.`);
   };
   const turns =
-    (state: "away" | "there") =>
+    (state: "disconnected" | "connected") =>
     ({ searchParams }: URL): Reply => {
       const service = searchParams.get("service") ?? "";
       const found = board.switchOf(service);
-      if (found === undefined) return textReply(409, `Service "${service}" cannot be taken away.`);
-      if (found.state === state) return textReply(409, `The ${service} is ${state} already.`);
-      if (state === "away") found.takeAway();
-      else found.bringBack();
-      const text = state === "away" ? "was taken away from the workers" : "is back";
+      if (found === undefined)
+        return textReply(409, `Service "${service}" cannot be disconnected.`);
+      if (found.state === state) return textReply(409, `The ${service} is already ${state}.`);
+      if (state === "disconnected") found.disconnect();
+      else found.reconnect();
+      const text =
+        state === "disconnected" ? "was disconnected from the workers" : "was reconnected";
       board.log(text, service);
       return textReply(200, `The ${service} ${text}.`);
     };
@@ -49,8 +51,8 @@ export function actionsOf({ board, kill, replay }: Controls): ReadonlyMap<string
   };
   return new Map<string, Answer>([
     ["/kill", kills],
-    ["/take-away", turns("away")],
-    ["/bring-back", turns("there")],
+    ["/disconnect", turns("disconnected")],
+    ["/reconnect", turns("connected")],
     ["/replay", replays],
   ]);
 }

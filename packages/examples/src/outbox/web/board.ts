@@ -23,11 +23,11 @@ export interface BoardOptions {
   readonly clock: PassiveClock;
   readonly tables: Pick<ProgramDatabase, "name" | "dialect">;
   readonly inbox: Pick<Inbox, "name" | "switch">;
-  /** Takes the database away from the workers; undefined if that is not possible. */
+  /** Disconnects the database from the workers; undefined if that is not possible. */
   readonly gate: Switch | undefined;
 }
 
-/** The state of a run for its page, and the services that its buttons take away. */
+/** The state of a run for its page, and the services that its buttons disconnect. */
 export class Board implements StatusSource<Snapshot> {
   readonly #options: BoardOptions;
   readonly #listeners = new Set<() => void>();
@@ -52,16 +52,16 @@ export class Board implements StatusSource<Snapshot> {
     this.#changed();
   }
 
-  /** The switch of a service; undefined if no button can take it away. */
+  /** The switch of a service; undefined if no button can disconnect it. */
   switchOf(service: string): Switch | undefined {
     return this.#switches.find(({ name }) => name === service)?.switch;
   }
 
-  bringAllBack(): void {
+  reconnectAll(): void {
     for (const { name, switch: each } of this.#switches) {
-      if (each?.state !== "away") continue;
-      each.bringBack();
-      this.log("is back", name);
+      if (each?.state !== "disconnected") continue;
+      each.reconnect();
+      this.log("was reconnected", name);
     }
   }
 

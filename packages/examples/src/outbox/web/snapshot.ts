@@ -49,9 +49,9 @@ export interface LockSnapshot extends Holding {
   readonly state: "held" | "free";
 }
 
-/** A service that a button can take away. */
+/** A service that a button can disconnect. */
 export interface ServiceSnapshot {
   readonly name: "database" | "receiver" | "broker";
-  /** `fixed`: it is not reached by plain TCP, so no button can take it away. */
-  readonly state: "there" | "away" | "fixed";
+  /** `fixed`: it is not reached by plain TCP, so no button can disconnect it. */
+  readonly state: "connected" | "disconnected" | "fixed";
 }

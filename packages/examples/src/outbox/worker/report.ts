@@ -7,7 +7,7 @@ export type Report =
   | { readonly type: "placed"; readonly order: number }
   /** Something happened to a message, or to the store. */
   | { readonly type: "event"; readonly kind: OutboxEvent["type"] }
-  /** The broker or Redis is away; it is tried again. */
+  /** The broker or Redis is unreachable; it is retried. */
   | { readonly type: "error"; readonly text: string };
 
 /** Message of the parent to a worker: place this order. */

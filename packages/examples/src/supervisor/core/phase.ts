@@ -21,7 +21,7 @@ const table: Record<Phase, Partial<Record<PhaseEvent, Phase>>> = {
     complete: "Completed",
     fail: "Failed",
     terminate: "Terminating",
-    // It ended by itself in the moment in which it was to be asked.
+    // It exited just before it was asked to.
     stop: "Stopped",
   },
   Terminating: { stop: "Stopped" },

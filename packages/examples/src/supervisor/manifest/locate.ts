@@ -22,7 +22,7 @@ function startOf({ key, value }: Step, at: "key" | "value"): number | undefined 
 }
 
 /**
- * Where in the text a path of the parsed document stands: a plain value itself, else its key, else
+ * The place of a path of the parsed document in the text: a plain value itself, else its key, else
  * the nearest key above that exists.
  *
  * @returns an offset into the text

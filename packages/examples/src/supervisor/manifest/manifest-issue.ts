@@ -40,7 +40,7 @@ export function manifestIssues(issue: z.core.$ZodIssue, root: unknown): Manifest
     });
   if (issue.code === "invalid_key")
     return issue.issues.map(({ message: expected }) => {
-      return { path, at: "key", message: `${subject} is no usable name; expected ${expected}` };
+      return { path, at: "key", message: `${subject} is not a usable name; expected ${expected}` };
     });
   const value = valueAt(root, path);
   const shown = value === undefined ? "missing" : show(value);

@@ -36,7 +36,9 @@ export function candidate(directory: string, program: Program): Role {
   metrics.leadership("supervisor", elector);
   const problem = (): string | undefined => {
     const { overdue } = elector.status();
-    return overdue > 0 ? `works on ${formatDuration(overdue)} after its end` : undefined;
+    return overdue > 0
+      ? `still working ${formatDuration(overdue)} after the lease was lost`
+      : undefined;
   };
   return {
     status: board,

@@ -32,7 +32,7 @@ export class FencedTable implements ProcessTable {
     } catch (error) {
       // The next leader would know of it by its mark alone.
       child.signal("SIGKILL");
-      const why = `it could not be put on the roster: ${(error as Error).message}`;
+      const why = `it could not be added to the roster: ${(error as Error).message}`;
       return unstarted(child.exited.then(() => why));
     }
     if (!isLeader()) child.signal("SIGKILL");

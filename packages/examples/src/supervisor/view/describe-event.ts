@@ -6,7 +6,7 @@ import { formatManifestError } from "../manifest/manifest-error.ts";
 import { describeProcessEvent } from "./describe-process-event.ts";
 import type { Line, Tone } from "./line.ts";
 
-const LAST_GOOD = "the last good manifest stays in force; correct this one and save it";
+const LAST_GOOD = "keeping the last valid manifest; correct this one and save it";
 
 function actionsText(actions: readonly Action[]): string {
   const verbs = ["start", "restart", "stop"] as const;

@@ -20,13 +20,13 @@ const handlers: Handlers<ProcessStatus | undefined, Told> = {
   readiness: (_, { ready, url }) =>
     ready
       ? { text: `ready: ${url} answers`, tone: "good" }
-      : { text: `not ready: ${url} no longer answers`, tone: "warning" },
+      : { text: `not ready: ${url} no longer responds`, tone: "warning" },
   terminating: (_, { reason, grace }) => {
     const text = `Terminating, ${reasons[reason]}: SIGTERM, grace ${formatDuration(grace)}`;
     return { text, tone: "plain" };
   },
   killing: (_, { grace }) => {
-    return { text: `still there after ${formatDuration(grace)}: SIGKILL`, tone: "warning" };
+    return { text: `still running after ${formatDuration(grace)}: SIGKILL`, tone: "warning" };
   },
   exited: (_, { run, outcome }) => {
     if (outcome === "complete") return { text: `Completed: ${formatRun(run)}`, tone: "good" };

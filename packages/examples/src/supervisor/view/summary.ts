@@ -41,7 +41,7 @@ function rowsOf(status: ProcessStatus): Row[] {
   return status.waits.map((wait, index) => ({ status, wait, index }));
 }
 
-/** A text that stands once per process, in its first row. */
+/** A text that is printed once per process, in its first row. */
 function once(text: (status: ProcessStatus, palette: Palette) => string): SummaryColumn["text"] {
   return ({ status, index }, palette) => (index === 0 ? text(status, palette) : "");
 }
@@ -101,7 +101,7 @@ export function summaryLines(statuses: Statuses, options: SummaryOptions): strin
     const texts = [palette.dim(title), ...rows.map((row) => text(row, palette))];
     return { ...column, least: 0, texts };
   });
-  const remains = left === 0 ? "No process is left." : `${left} processes are left!`;
+  const remains = left === 0 ? "No process is running." : `${left} processes are still running!`;
   return [
     palette.bold(`Summary after ${formatDuration(elapsed)}`),
     palette.dim("planned delay of each restart, and the measured time from exit to next start"),

@@ -25,5 +25,5 @@ export async function openEvents(
   const [response] = (await once(request, "response")) as [IncomingMessage];
   if (response.statusCode === 200) return eventsOf(response.setEncoding("utf8"));
   response.destroy();
-  throw new Error(`${url} answers ${response.statusCode}`);
+  throw new Error(`${url} responded ${response.statusCode}`);
 }

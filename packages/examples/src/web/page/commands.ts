@@ -28,7 +28,7 @@ export class Commands {
       const text = (await response.text()).trim();
       this.#answer = { text, state: response.ok ? "done" : "refused" };
     } catch {
-      this.#answer = { text: "The program does not answer.", state: "refused" };
+      this.#answer = { text: "The program does not respond.", state: "refused" };
     }
     this.#onAnswer();
   }

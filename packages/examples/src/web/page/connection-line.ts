@@ -5,7 +5,7 @@ import type { Connection, Picture } from "./news.ts";
 const CONNECTIONS: Record<Connection, string> = {
   connecting: "connecting…",
   live: "live",
-  stalled: "stalled, nothing comes",
+  stalled: "stalled, no data",
   disconnected: "disconnected, retrying",
 };
 

@@ -1,4 +1,4 @@
-/** `stalled`: the connection stands, and nothing comes. */
+/** `stalled`: the connection is open, but no data arrives. */
 export type Connection = "connecting" | "live" | "stalled" | "disconnected";
 
 /** How things are, and how sure that is. */
@@ -7,7 +7,7 @@ export interface Picture<Snapshot> {
   readonly connection: Connection;
   /** How old the snapshot is, in milliseconds. */
   readonly age: number;
-  /** The server's time: milliseconds since the epoch. It stands while nothing comes. */
+  /** The server's time: milliseconds since the epoch. It does not advance without data. */
   readonly now: number;
 }
 

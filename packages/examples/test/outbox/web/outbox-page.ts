@@ -8,14 +8,14 @@ import { servePage } from "../../../src/web/serve-page.ts";
 
 /** A service without sockets. */
 class FakeSwitch implements Switch {
-  state: Switch["state"] = "there";
+  state: Switch["state"] = "connected";
 
-  takeAway(): void {
-    this.state = "away";
+  disconnect(): void {
+    this.state = "disconnected";
   }
 
-  bringBack(): void {
-    this.state = "there";
+  reconnect(): void {
+    this.state = "connected";
   }
 }
 

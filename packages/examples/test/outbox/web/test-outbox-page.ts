@@ -74,12 +74,12 @@ export function testOutboxPage(): void {
       expect(problems).toEqual([]);
     });
 
-    it("kills the worker of a button, and says so", async ({ expect }) => {
+    it("kills the worker of a button, and reports it", async ({ expect }) => {
       await using world = await outboxPage();
       await using visitor = await visit(world.url);
       const { page, problems } = visitor;
       await page.getByRole("button", { name: "Kill worker-2" }).click();
-      await answered(page, "worker-2 was killed. Another one starts in its place.");
+      await answered(page, "worker-2 was killed. A new worker replaces it.");
       await rowOf(page, "worker-2").waitFor({ state: "detached" });
       await page
         .getByRole("listitem")
@@ -91,29 +91,29 @@ export function testOutboxPage(): void {
     });
 
     it.for(["database", "receiver"] as const)(
-      "takes the %s away and brings it back",
+      "disconnects the %s and reconnects it",
       async (name, { expect }) => {
         await using world = await outboxPage();
         await using visitor = await visit(world.url);
         const { page, problems } = visitor;
         const part = name === "database" ? world.gate : world.receiver;
-        await page.getByRole("button", { name: `Take away the ${name}` }).click();
-        await answered(page, `The ${name} was taken away from the workers.`);
-        await service(page, name).getByText("away", { exact: true }).waitFor();
-        expect(part.state).toBe("away");
-        await page.getByRole("button", { name: `Bring back the ${name}` }).click();
-        await answered(page, `The ${name} is back.`);
-        await service(page, name).getByText("there", { exact: true }).waitFor();
-        expect(part.state).toBe("there");
+        await page.getByRole("button", { name: `Disconnect the ${name}` }).click();
+        await answered(page, `The ${name} was disconnected from the workers.`);
+        await service(page, name).getByText("disconnected", { exact: true }).waitFor();
+        expect(part.state).toBe("disconnected");
+        await page.getByRole("button", { name: `Reconnect the ${name}` }).click();
+        await answered(page, `The ${name} was reconnected.`);
+        await service(page, name).getByText("connected", { exact: true }).waitFor();
+        expect(part.state).toBe("connected");
         await page
           .getByRole("listitem")
-          .filter({ hasText: new RegExp(`${name}\\s+was taken away`) })
+          .filter({ hasText: new RegExp(`${name}\\s+was disconnected`) })
           .waitFor();
         expect(problems).toEqual([]);
       },
     );
 
-    it("replays the dead, and offers it only when there are some", async ({ expect }) => {
+    it("replays dead messages, and offers it only when there are some", async ({ expect }) => {
       await using world = await outboxPage();
       await using visitor = await visit(world.url);
       const { page, problems } = visitor;
@@ -125,18 +125,18 @@ export function testOutboxPage(): void {
       expect(problems).toEqual([]);
     });
 
-    it("says why a button had no effect", async ({ expect }) => {
+    it("shows why a button had no effect", async ({ expect }) => {
       await using world = await outboxPage();
       await using visitor = await visit(world.url);
       const { page } = visitor;
       world.ended.add("worker-2"); // The page has not heard of it.
       await page.getByRole("button", { name: "Kill worker-2" }).click();
-      await answered(page, 'Worker "worker-2" does not run.');
+      await answered(page, 'Worker "worker-2" is not running.');
       expect(await page.locator(".answer").getAttribute("data-state")).toBe("refused");
       await world[Symbol.asyncDispose]();
       await page.getByRole("status").filter({ hasText: "disconnected" }).waitFor();
       await page.getByRole("button", { name: "Kill worker-1" }).click();
-      await answered(page, "The program does not answer.");
+      await answered(page, "The program does not respond.");
     });
 
     it("shows text as text", async ({ expect }) => {

@@ -107,7 +107,7 @@ describe("a follower of replicas", () => {
     });
   });
 
-  it("believes the later of two replicas that claim to lead", async () => {
+  it("shows the later of two replicas that claim to lead", async () => {
     const { clock, leads, roles } = world();
     await clock.step(0);
     leads("r1", 9);

@@ -53,8 +53,8 @@ const fine: HealthCheck = { name: "sources", problem: () => undefined };
 const bad: HealthCheck = { name: "leader", problem: () => "nobody leads" };
 const worse: HealthCheck = { name: "queue", problem: () => "stuck for 2m00s" };
 
-describe("the answers of a server", () => {
-  it("are the snapshot of now, as JSON", async () => {
+describe("the responses of a server", () => {
+  it("are the current snapshot, as JSON", async () => {
     const { clock, status, start } = world();
     await using server = await start();
     await clock.step(7);
@@ -101,7 +101,7 @@ describe("the answers of a server", () => {
     });
   });
 
-  it("are metrics as Prometheus wants them", async () => {
+  it("are metrics in the format of Prometheus", async () => {
     const { start } = world();
     const metrics = "# HELP things Things\n# TYPE things counter\nthings 3\n";
     const register = {
@@ -165,27 +165,27 @@ describe("the answers of a server", () => {
     { host: "127.0.0.1:80", want: 200 },
     { host: "localhost.example.com", want: 421 },
     { host: "example.com:80", want: 421 },
-  ])("are $want to who calls it $host", async ({ host, want }) => {
+  ])("are $want for the host $host", async ({ host, want }) => {
     const { start } = world();
     await using server = await start();
     expect((await ask(`${server.url}state`, { host })).statusCode).toBe(want);
   });
 
-  it("are 500 where something fails, and the next is as ever", async () => {
+  it("are 500 after a failure, and normal after it", async () => {
     const { status, start } = world();
     await using server = await start();
     const register = new Registry();
     register.metrics = () => Promise.reject(new Error("no disk"));
     await using failing = await start({ register });
     const response = await fetch(`${failing.url}metrics`);
-    expect([response.status, await response.text()]).toEqual([500, "It failed: Error: no disk\n"]);
+    expect([response.status, await response.text()]).toEqual([500, "Failed: Error: no disk\n"]);
     expect((await fetch(`${server.url}state`)).status).toBe(200);
     expect(status.listeners).toBe(2);
   });
 });
 
 describe("a stream of events", () => {
-  it("begins with how things are, goes on after a change, and keeps 100 ms between two", async () => {
+  it("begins with the current state, continues after a change, and keeps 100 ms between two events", async () => {
     const { clock, status, start } = world();
     await using server = await start();
     status.show({ file: "a" });
@@ -208,7 +208,7 @@ describe("a stream of events", () => {
     ]);
   });
 
-  it("tells how things are each second in which nothing changes", async () => {
+  it("repeats the state each second without a change", async () => {
     const { clock, status, start } = world();
     await using server = await start();
     status.show({ file: "a" });
@@ -244,7 +244,7 @@ describe("a stream of events", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("skips snapshots for a slow reader, and then sends the latest", async () => {
+  it("skips snapshots for a slow reader, then sends the latest", async () => {
     const { clock, status, start } = world();
     await using server = await start();
     const response = await new Promise<IncomingMessage>((resolve) => {
@@ -285,7 +285,7 @@ describe("the end of a server", () => {
     await server[Symbol.asyncDispose]();
   });
 
-  it("waits a second for an answer under way", async () => {
+  it("waits a second for a pending response", async () => {
     const { clock, start } = world();
     let asked = (): void => {};
     const isAsked = new Promise<void>((resolve) => {
@@ -309,7 +309,7 @@ describe("the end of a server", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("is where it begins, when the port is taken", async () => {
+  it("comes at once if the port is in use", async () => {
     const { status, start } = world();
     await using first = await start();
     const port = Number(new URL(first.url).port);

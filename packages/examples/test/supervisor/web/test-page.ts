@@ -68,7 +68,7 @@ export function testPage(): void {
       return { status, server, start, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
     }
 
-    it("shows each process in a row, and complains about nothing", async ({ expect }) => {
+    it("shows each process in a row, without errors", async ({ expect }) => {
       await using shown = await world({
         file: "my.yaml",
         processes: [
@@ -178,7 +178,7 @@ export function testPage(): void {
       expect(visitor.problems).toEqual([]);
     });
 
-    it("says that it is disconnected, stands still, and is live again when the server is", async ({
+    it("shows that it is disconnected, freezes, and is live again with the server", async ({
       expect,
     }) => {
       await using shown = await world({ processes: [crashing("crasher", 600_000)] });
@@ -199,7 +199,7 @@ export function testPage(): void {
       await rowOf(page, "newcomer").waitFor();
     });
 
-    it("says that a server is stalled that takes connections and tells nothing", async () => {
+    it("shows a server as stalled that accepts connections and sends nothing", async () => {
       // Its clock stands, so it does not beat.
       await using shown = await world({}, new FakeClock());
       await using visitor = await visit(shown.server.url);
@@ -222,7 +222,7 @@ export function testPage(): void {
       expect(problems).toEqual([]);
     });
 
-    it("runs no script but its own", async ({ expect }) => {
+    it("runs only its own script", async ({ expect }) => {
       await using shown = await world({});
       await using visitor = await visit(shown.server.url);
       const { page, problems } = visitor;

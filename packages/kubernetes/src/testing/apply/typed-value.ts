@@ -77,7 +77,7 @@ const SCALAR: FieldType = {
 };
 
 function keyOf(item: unknown, list: Extract<ListType, { kind: "map" }>, path: FieldPath): string {
-  if (!isObject(item)) throw new TypedValueError(`${formatPath(path)}: an item is no object`);
+  if (!isObject(item)) throw new TypedValueError(`${formatPath(path)}: an item is not an object`);
   const keys = [...list.keys].sort().flatMap((key) => {
     const value = own(item, key) ?? own(list.defaults, key);
     return value === undefined ? [] : [[key, value] as const];

@@ -13,7 +13,7 @@ const TOO_LARGE_DELAY = 3_000;
 const TOO_OLD =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
 
-/** The body of the answer to a list: one page of it. */
+/** The body of the response to a list: one page of it. */
 export function listObjects(state: ApiState, call: ApiCall, now: () => number): JsonObject {
   const { served, query, headers } = call;
   const { list } = representationOf(headers["accept"], { served, now }, true);

@@ -16,7 +16,7 @@ export function formatToken({ version, after }: PageToken): string {
   return Buffer.from(text, "utf8").toString("base64url");
 }
 
-/** @throws Failure for text that is no token */
+/** @throws Failure for text that is not a token */
 export function parseToken(text: string): PageToken {
   const value = parseJson(Buffer.from(text, "base64url").toString("utf8"));
   const { rv, start } = isObject(value) ? value : ({} as { rv?: unknown; start?: unknown });

@@ -3,9 +3,9 @@ import { type JsonObject, metadataOf, without } from "../json.ts";
 import type { ServedResource } from "../served-resource.ts";
 import { tableOf } from "./table.ts";
 
-/** How objects are written into an answer. */
+/** How objects are written into a response. */
 export interface Representation {
-  /** An object that stands alone. */
+  /** A single object. */
   readonly object: (object: JsonObject) => JsonObject;
 
   /** A list. */

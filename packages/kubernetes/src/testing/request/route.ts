@@ -10,7 +10,7 @@ export interface ParsedPath {
   readonly query: URLSearchParams;
 }
 
-/** @returns undefined for a path that is not encoded as it must be */
+/** @returns undefined for a path that is not encoded correctly */
 export function parsePath(path: string): ParsedPath | undefined {
   const mark = path.indexOf("?");
   const plain = mark === -1 ? path : path.slice(0, mark);

@@ -35,7 +35,7 @@ export function watchRequestOf({ query }: ApiCall): WatchRequest {
   };
 }
 
-/** A watch refuses text that is no version in another way than a list. */
+/** A watch refuses text that is not a version in another way than a list. */
 function watchedVersion(text: string | null): number {
   if (text === null || /^\d{0,15}$/.test(text)) return parseVersion(text);
   throw new Failure(500, { message: `resourceVersion: Invalid value: ${JSON.stringify(text)}` });

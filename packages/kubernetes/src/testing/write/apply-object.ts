@@ -35,7 +35,7 @@ export function applyObject(writer: ObjectWriter, call: ApiCall, options: WriteO
 function readApplied(call: ApiCall): JsonObject {
   const object = parseJson(call.body ?? "");
   if (!isObject(object))
-    throw badRequest("the body of an apply must be an object of JSON: FakeApi reads no YAML");
+    throw badRequest("the body of an apply must be a JSON object: FakeApi does not parse YAML");
   if (object["kind"] === undefined || object["apiVersion"] === undefined)
     throw badRequest("Object 'Kind' is missing in the body of the request");
   requireType(call, object);
@@ -46,7 +46,7 @@ function readApplied(call: ApiCall): JsonObject {
   return requirePlace(call, decode(call, object));
 }
 
-/** The part that the path stands for: the status, or everything else. */
+/** The part that the path addresses: the status, or everything else. */
 function ownPart({ served, subresource }: ApiCall, object: JsonObject): JsonObject {
   if (subresource !== "status") return served.hasStatus ? without(object, "status") : object;
   const { apiVersion, kind, metadata, status } = object;

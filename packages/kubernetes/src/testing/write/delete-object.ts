@@ -19,7 +19,7 @@ export interface Deletion {
 /**
  * Reads the body and the parameters of a delete.
  *
- * @throws Failure for a body that is no `DeleteOptions`, and for an unknown propagation policy
+ * @throws Failure for a body that is not a `DeleteOptions`, and for an unknown propagation policy
  */
 export function deletionOf(call: ApiCall): Deletion {
   const body = call.body === undefined || call.body === "" ? {} : parseJson(call.body);

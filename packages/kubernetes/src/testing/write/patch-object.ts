@@ -54,7 +54,7 @@ function unprocessable(): Failure {
 }
 
 function requirePatch(patch: unknown): JsonObject {
-  if (!isObject(patch)) throw badRequest("a merge patch must be an object of JSON");
+  if (!isObject(patch)) throw badRequest("a merge patch must be a JSON object");
   return patch;
 }
 

@@ -7,13 +7,13 @@ import { decode } from "./decode.ts";
 /**
  * The object in the body of a create or an update.
  *
- * @throws Failure if the body is no object of the resource, or belongs to another name or namespace
+ * @throws Failure if the body is not an object of the resource, or belongs to another name or namespace
  */
 export function readObject(call: ApiCall): JsonObject {
   const type = (call.headers["content-type"] ?? "application/json").split(";")[0]?.trim();
   if (type !== "application/json") throw unsupportedMediaType(["application/json"]);
   const object = parseJson(call.body ?? "");
-  if (!isObject(object)) throw badRequest("the body of the request must be an object of JSON");
+  if (!isObject(object)) throw badRequest("the body of the request must be a JSON object");
   requireType(call, object);
   return requirePlace(call, decode(call, object));
 }

@@ -4,16 +4,16 @@ import type { Commands } from "../../../web/page/commands.ts";
 import type { LockSnapshot, ServiceSnapshot, Snapshot } from "../snapshot.ts";
 
 function service({ name, state }: ServiceSnapshot, send: Commands["send"]): TemplateResult {
-  const isAway = state === "away";
-  const turn = (): void => send(isAway ? "/bring-back" : "/take-away", { service: name });
-  const text = isAway ? "Bring back" : "Take away";
+  const isDisconnected = state === "disconnected";
+  const turn = (): void => send(isDisconnected ? "/reconnect" : "/disconnect", { service: name });
+  const text = isDisconnected ? "Reconnect" : "Disconnect";
   return html`<li>
     <strong>${name}</strong>
-    <span class="chip" data-tone=${isAway ? "bad" : "good"}>${isAway ? "away" : "there"}</span>
+    <span class="chip" data-tone=${isDisconnected ? "bad" : "good"}>${isDisconnected ? "disconnected" : "connected"}</span>
     ${
       state === "fixed"
-        ? html`<small>not connected by plain TCP: stop it yourself</small>`
-        : html`<button type="button" class=${isAway ? "" : "harm"} @click=${turn}>
+        ? html`<small>not reached by plain TCP: stop it yourself</small>`
+        : html`<button type="button" class=${isDisconnected ? "" : "harm"} @click=${turn}>
           ${text}<span class="unseen"> the ${name}</span>
         </button>`
     }
@@ -28,7 +28,7 @@ function holder(lock: LockSnapshot | undefined, now: number): TemplateResult {
   return html`<small>${name}, lease for ${left}</small>`;
 }
 
-/** The lock, the services that can be taken away, and the dead that can be replayed. */
+/** The lock, the services that can be disconnected, and the dead messages that can be replayed. */
 export function serviceRow(
   { services, lock, messages }: Snapshot,
   now: number,

@@ -53,7 +53,7 @@ async function numbers(): Promise<readonly unknown[]> {
 }
 
 describe("the embedded database", () => {
-  it("is a server that has nothing to be said of", async () => {
+  it("needs no description of its server", async () => {
     expect(await serviceProblem(servicesOf({ DATABASE_URL: tables.url }))).toBe(undefined);
   });
 
@@ -102,7 +102,7 @@ describe("the embedded database", () => {
     { what: "with a transaction open", steps: 2 },
     { what: "with the transaction just beginning", steps: 0 },
     { what: "in the middle of a statement", steps: 1 },
-  ])("rolls back what a client leaves that dies $what", async ({ steps }) => {
+  ])("rolls back the transaction of a client that dies $what", async ({ steps }) => {
     const client = await connected();
     const statements = ["BEGIN", "INSERT INTO demo_order VALUES (7, gen_random_uuid())"];
     for (const [index, statement] of statements.entries()) {
@@ -120,14 +120,14 @@ describe("the embedded database", () => {
 });
 
 describe("the receiver", () => {
-  it("lets an effect take place once, however many attempts come at once", async () => {
+  it("applies an effect once for concurrent attempts", async () => {
     const id = randomUUID();
     const applied = await Promise.all([1, 2, 3, 4].map(() => tables.apply(id)));
     expect(applied.filter(Boolean)).toHaveLength(1);
     expect(await tables.database.query("SELECT * FROM demo_effect")).toHaveLength(1);
   });
 
-  it("sees when a message is in the hands of two, until one has gone", async () => {
+  it("reports a message with two senders, until one has ended", async () => {
     const { database } = tables;
     const apply = (id: string): Promise<boolean> => tables.apply(id);
     await using receiver = await Receiver.start({ apply, seed: undefined, clock: realClock });
@@ -216,7 +216,7 @@ describe("the audit", () => {
     return id;
   }
 
-  it("finds nothing where nothing is wrong", async () => {
+  it("finds no fault in a correct run", async () => {
     const id = await delivered();
     const figures = await audit({ ...facts, seen: [id] }, tables.database);
     expect(figures).toMatchObject({ sent: 1, delivered: 1, dead: 0 });
@@ -237,20 +237,20 @@ describe("the audit", () => {
     await delivered();
     await tables.database.query(damage);
     const faults = faultsOf(await audit(facts, tables.database));
-    expect(faults).toEqual([`${fault}: 1, and must be 0`]);
+    expect(faults).toEqual([`${fault}: 1, must be 0`]);
   });
 
-  it("tells orders that were never placed from those that are gone", async () => {
+  it("distinguishes orders never placed from lost ones", async () => {
     await delivered();
     const orders = [1, 2, 3, 49, 99];
     // Order 2 was placed and is gone, 49 was rolled back, 3 and 99 never had their turn.
     const figures = await audit({ orders, placed: new Set([1, 2, 49]), seen: [] }, tables.database);
     expect(figures).toMatchObject({ sent: 1, missing: 1, unplaced: 2, lost: 0 });
-    expect(faultsOf(figures, false)).toEqual(["missing: 1, and must be 0"]);
-    expect(faultsOf(figures)).toEqual(["unplaced: 2, and must be 0", "missing: 1, and must be 0"]);
+    expect(faultsOf(figures, false)).toEqual(["missing: 1, must be 0"]);
+    expect(faultsOf(figures)).toEqual(["unplaced: 2, must be 0", "missing: 1, must be 0"]);
   });
 
-  it("takes messages that wait for kept and not for lost when the run was stopped", async () => {
+  it("counts waiting messages as kept, not as lost, in a stopped run", async () => {
     await delivered();
     await tables.database.query("DELETE FROM demo_effect");
     await tables.database.query(
@@ -261,7 +261,7 @@ describe("the audit", () => {
     expect(faultsOf(figures, false)).toEqual([]);
   });
 
-  it("does not take a message for given up early whose attempts were lost four times", async () => {
+  it("accepts a dead message after four lost attempts", async () => {
     await delivered();
     await tables.database.query(
       "UPDATE outbox_message SET message_status = 'dead', lost_attempts = 4",
@@ -269,17 +269,17 @@ describe("the audit", () => {
     expect(faultsOf(await audit(facts, tables.database))).toEqual([]);
   });
 
-  it("finds an order that was rolled back and is there", async () => {
+  it("finds a rolled back order that exists", async () => {
     await delivered();
     await tables.database.query("UPDATE demo_order SET number = 49");
     const figures = await audit({ ...facts, orders: [49] }, tables.database);
-    expect(faultsOf(figures)).toEqual(["phantoms: 1, and must be 0"]);
+    expect(faultsOf(figures)).toEqual(["phantoms: 1, must be 0"]);
   });
 
-  it("finds a message that was seen and never committed", async () => {
+  it("finds a received message that was never committed", async () => {
     const id = await delivered();
     const figures = await audit({ ...facts, seen: [id, randomUUID()] }, tables.database);
-    expect(faultsOf(figures)).toEqual(["phantoms: 1, and must be 0"]);
+    expect(faultsOf(figures)).toEqual(["phantoms: 1, must be 0"]);
   });
 
   it.each([
@@ -298,7 +298,7 @@ describe("the audit", () => {
     expect(found.wrong).toHaveLength(wrong);
   });
 
-  it("has the waits of failures from the database itself", async () => {
+  it("reads the waits of failures from the database", async () => {
     const id = await delivered();
     await tables.database.query(
       `UPDATE outbox_message SET message_status = 'failed', current_retry_times = 2, last_error = 'x',

@@ -1,0 +1,46 @@
+// The arguments of `npm run pack:matrix`.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+
+/** @typedef {import("./managers.mjs").Manager} Manager */
+
+/** @type {import("node:util").ParseArgsConfig} */
+export const CONFIG = { options: { tarballs: { type: "string" } }, allowPositionals: true };
+
+/** @param {Pick<Manager, "name">[]} managers */
+export function usageOf(managers) {
+  return `npm run pack:matrix -- [options] [starts of names] (default: all)
+${managers.map(({ name }) => `  ${name}`).join("\n")}
+npm run pack:matrix -- [options] times
+  measures imports only
+  --tarballs FOLDER   takes the tarballs that tools/tarballs.mjs left there
+  --help`;
+}
+
+/**
+ * @param {{ values: Record<string, any>, positionals: string[] }} parsed - with {@link CONFIG}
+ * @param {Pick<Manager, "name">[]} managers
+ * @returns {{ tarballs?: string, isTimesOnly: boolean, starts: string[] }}
+ * @throws `Error` that says what is wrong
+ */
+export function optionsOf({ values, positionals }, managers) {
+  const isTimesOnly = positionals.join() === "times";
+  const starts = isTimesOnly ? [] : positionals;
+  const unknown = starts.find((start) => !managers.some(({ name }) => name.startsWith(start)));
+  if (unknown !== undefined) throw new Error(`no package manager begins with "${unknown}"`);
+  if (values["tarballs"] === undefined) return { isTimesOnly, starts };
+  const tarballs = resolve(values["tarballs"]);
+  if (!existsSync(tarballs)) throw new Error(`--tarballs: there is no folder ${tarballs}`);
+  return { tarballs, isTimesOnly, starts };
+}
+
+/**
+ * @template {Pick<Manager, "name">} M
+ * @param {M[]} managers
+ * @param {string[]} starts - none for all
+ */
+export function chosenIn(managers, starts) {
+  return managers.filter(
+    ({ name }) => starts.length === 0 || starts.some((start) => name.startsWith(start)),
+  );
+}
