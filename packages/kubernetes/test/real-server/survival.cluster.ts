@@ -171,13 +171,16 @@ describe("a cache on a real server", () => {
   });
 
   ownServerTest("has no socket when its run has resolved, in each of 1,000 stops", async () => {
-    const port = Number(new URL(server.url).port);
+    // Its port is that of this test alone.
+    const own = await TcpProxy.start(Number(new URL(server.url).port));
+    const { port } = own;
     for (let i = 0; i < 1_000; i++) {
-      const watched = await watching("stops");
+      const watched = await watching("stops", { url: `https://127.0.0.1:${port}` });
       expect(socketsTo(port)).toBeGreaterThan(0);
       await watched[Symbol.asyncDispose]();
       expect(socketsTo(port)).toBe(0);
     }
+    await own.close();
   });
 });
 
