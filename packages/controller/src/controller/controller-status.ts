@@ -52,7 +52,7 @@ export interface ControllerDrain<Item = string> {
   readonly finished: boolean;
   /** The keys of reconciles that ignored their signal and had not settled. */
   readonly running: readonly string[];
-  /** The keys still queued, the next one first. */
+  /** The keys still queued, in their order. */
   readonly queued: readonly string[];
   /** The keys that were delayed or interrupted, the earliest first. */
   readonly delayed: readonly DelayedKey<Item>[];

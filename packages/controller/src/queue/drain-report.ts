@@ -15,7 +15,7 @@ export interface DrainReport<Item> {
   /** The keys still in flight. Empty if `finished`. */
   readonly running: readonly string[];
   /**
-   * The keys still queued, the next one first, then those added again while in flight. Empty if
+   * The keys still queued, in their order, then those added again while in flight. Empty if
    * `finished`.
    */
   readonly queued: readonly string[];
