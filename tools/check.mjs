@@ -15,6 +15,12 @@ const steps = [
     command: "biome ci --error-on-warnings",
     remedy: "npm run fix",
   },
+  // Before lint and layers, which follow imports into dist.
+  {
+    name: "types",
+    command: "node tools/doctests.mjs && tsc -b",
+    remedy: "packages/examples/doctest/FILE/L12.ts is the example at line 12 of FILE",
+  },
   {
     name: "lint",
     command: "eslint --max-warnings 0 .",
@@ -24,11 +30,6 @@ const steps = [
     name: "layers",
     command: "node tools/layers.mjs",
     remedy: "move the code down, or list the new folder in tools/layers.cjs",
-  },
-  {
-    name: "types",
-    command: "node tools/doctests.mjs && tsc -b",
-    remedy: "packages/examples/doctest/FILE/L12.ts is the example at line 12 of FILE",
   },
   {
     name: "api",
