@@ -231,6 +231,17 @@ describe("staying leader", () => {
     await stopped(run);
   });
 
+  it("does not lead again when it is stopped after another holder was seen", async () => {
+    const baz = elector({ lead: () => new Promise(() => {}) });
+    void baz.run(stop.signal);
+    await clock.step(3_000);
+    await write("bing", 1);
+    await clock.step(1_000);
+    expect(baz.isLeader).toBe(false);
+    stop.abort();
+    expect(baz.isLeader).toBe(false);
+  });
+
   it("steps down when it sees another process with its identity", async () => {
     const run = elector().run(stop.signal);
     await clock.step(3_000);
