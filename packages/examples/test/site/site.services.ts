@@ -64,19 +64,24 @@ async function objections(page: Page): Promise<string[]> {
   );
 }
 
+/** No horizontal scroll and WCAG AA, wide and narrow, light and dark. */
+async function expectLooks(page: Page): Promise<void> {
+  for (const { width, colorScheme } of LOOKS) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 900 });
+    const look = `${width} px, ${colorScheme}`;
+    expect(await page.evaluate("document.documentElement.scrollWidth"), look).toBe(width);
+    expect(await objections(page), look).toEqual([]);
+  }
+}
+
 describe("the site", { timeout: 4 * PATIENCE }, () => {
   it.each(PAGES)(
     "%s: no error, no request, no horizontal scroll, WCAG AA, wide and narrow, light and dark",
     async (path) => {
       await using visitor = await open(path);
       const { page, problems } = visitor;
-      for (const { width, colorScheme } of LOOKS) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height: 900 });
-        const look = `${width} px, ${colorScheme}`;
-        expect(await page.evaluate("document.documentElement.scrollWidth"), look).toBe(width);
-        expect(await objections(page), look).toEqual([]);
-      }
+      await expectLooks(page);
       const loaded = await page.evaluate<string[]>(
         `performance.getEntriesByType("resource").map(({ name }) => name)`,
       );
@@ -355,13 +360,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
     );
     expect(text).toContain('outage must be a number, not "<img onerror=alert(1)>"');
     expect(await page.locator("#lab img").count()).toBe(0);
-    for (const { width, colorScheme } of LOOKS) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 900 });
-      const look = `${width} px, ${colorScheme}`;
-      expect(await page.evaluate("document.documentElement.scrollWidth"), look).toBe(width);
-      expect(await objections(page), look).toEqual([]);
-    }
+    await expectLooks(page);
     expect(problems).toEqual([]);
   });
 
