@@ -1,12 +1,10 @@
-import { realClock } from "@holdfast/clock";
 import { writePictures } from "../picture/write-pictures.ts";
 import { wholeNumber } from "../terminal/arguments.ts";
 import { type SimulationOptions, simulationCommand } from "../terminal/simulation-command.ts";
 import { headOf, lineOf } from "../terminal/table.ts";
-import { COLUMNS } from "./columns.ts";
 import { pictures } from "./pictures.ts";
-import { simulate } from "./simulate.ts";
-import { STATIONS } from "./stations.ts";
+import { COLUMNS, closingLines, titleLines } from "./report.ts";
+import { STATIONS, simulate } from "./simulate.ts";
 
 interface Options extends SimulationOptions {
   readonly bytes: number;
@@ -21,8 +19,7 @@ const command = simulationCommand(
   .option("--minutes <number>", "simulated time of each network", wholeNumber(1, 60), 6);
 const { seed, bytes, minutes, json, svg } = command.parse().opts<Options>();
 
-const began = realClock.monotonic();
-if (json !== true) console.log(headOf(COLUMNS));
+if (json !== true) console.log([...titleLines(bytes, minutes), headOf(COLUMNS)].join("\n"));
 const networks = [];
 for (const stations of STATIONS) {
   const network = await simulate({ stations, bytes, duration: minutes * 60_000, seed });
@@ -30,10 +27,6 @@ for (const stations of STATIONS) {
   if (json !== true) console.log(lineOf(COLUMNS, network));
 }
 if (json === true) console.log(JSON.stringify(networks, null, 2));
-else {
-  const took = Math.round((realClock.monotonic() - began) / 1_000);
-  console.log(`\n${STATIONS.length} networks, ${minutes} min each, simulated in ${took} s.`);
-  console.log("Picture of seed 1: docs/img/ethernet.svg. Other seeds: --seed 2 --svg DIRECTORY");
-}
+else console.log(["", ...closingLines(networks)].join("\n"));
 if (svg !== undefined)
   for (const file of writePictures(svg, await pictures(seed))) console.error(file);

@@ -1,8 +1,7 @@
 import { pen } from "../picture/pen.ts";
 import { picture } from "../picture/picture.ts";
 import { type Curve, chart } from "./chart.ts";
-import { type Measurement, simulate } from "./simulate.ts";
-import { STATIONS } from "./stations.ts";
+import { type Measurement, STATIONS, simulate } from "./simulate.ts";
 
 /** Two lengths of frames, and how long each network is watched: long enough for figures to settle. */
 const SERIES = [

@@ -7,6 +7,9 @@ import { efficiency } from "./metcalfe-boggs.ts";
 import { station } from "./station.ts";
 import { Tally } from "./tally.ts";
 
+/** The numbers of stations for which Metcalfe and Boggs tabulate their formula. */
+export const STATIONS: readonly number[] = [1, 2, 3, 4, 5, 10, 32, 64, 128, 256];
+
 /** One network, and how long to watch it. */
 export interface Scenario {
   readonly stations: number;

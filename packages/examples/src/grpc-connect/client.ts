@@ -2,8 +2,8 @@ import type { ClientHttp2Session } from "node:http2";
 import type { Clock } from "@holdfast/clock";
 import { type ConnectAttempt, keepConnected, type Random } from "@holdfast/wait";
 import { GrpcBackoff } from "@holdfast/wait/strategies";
+import type { ClientEvent } from "./attempt.ts";
 import { connectHttp2, sessionEnd } from "./connect-http2.ts";
-import type { ClientEvent } from "./event.ts";
 import type { Peer } from "./peer.ts";
 import type { Stage } from "./stage.ts";
 

@@ -3,27 +3,15 @@ import { seededRandom } from "@holdfast/wait";
 import pc from "picocolors";
 import { ending } from "../terminal/ending.ts";
 import type { Host } from "../terminal/host.ts";
-import { type Attempt, reduce } from "./attempt.ts";
+import { type Attempt, type ClientEvent, reduce } from "./attempt.ts";
 import { client } from "./client.ts";
-import type { ClientEvent } from "./event.ts";
 import type { Options } from "./options.ts";
 import { Peer } from "./peer.ts";
-import { SCRIPT } from "./script.ts";
-import { Stage } from "./stage.ts";
-import { LiveView } from "./view/live-view.ts";
-import { LogView } from "./view/log-view.ts";
-import { isKept, summaryLines } from "./view/summary.ts";
-import type { View } from "./view/view.ts";
+import { isKept, logLine, summaryLines } from "./report.ts";
+import { SCRIPT, Stage } from "./stage.ts";
 
 const WIDTH_OF_A_FILE = 100;
 const never = Number.POSITIVE_INFINITY;
-
-function createView({ clock, stdout }: Host, start: number): View {
-  if (stdout.isTTY && process.env["TERM"] !== "dumb")
-    return new LiveView({ clock, stream: stdout, colours: pc, start });
-  const room = stdout.columns ?? WIDTH_OF_A_FILE;
-  return new LogView({ clock, write: (text) => stdout.write(text), colours: pc, start, room });
-}
 
 /**
  * Plays the script from beginning to summary.
@@ -40,16 +28,17 @@ export async function run(options: Options, host: Host): Promise<number> {
   const stage = new Stage(peer, SCRIPT);
   await stage.open();
 
-  const view = createView(host, clock.monotonic());
+  const start = clock.monotonic();
   let attempts: readonly Attempt[] = [];
   const report = (event: ClientEvent): void => {
     attempts = reduce(attempts, event);
-    view.show(event, attempts);
+    const last = attempts.at(-1);
+    const line = last && logLine(event, event.at - start, last, pc);
+    if (line !== undefined) stdout.write(`${line}\n`);
   };
   const { seed, ...numbers } = options;
   const random = seed === undefined ? undefined : seededRandom(seed);
   await client({ ...numbers, clock, peer, stage, report, random }, stop);
-  view.close();
 
   const room = stdout.columns ?? WIDTH_OF_A_FILE;
   stdout.write(`\n${summaryLines(attempts, { room, colours: pc }).join("\n")}\n`);

@@ -1,5 +1,21 @@
 import type { Behaviour, Peer } from "./peer.ts";
-import type { Act } from "./script.ts";
+
+/** One behaviour of the peer, and how long it lasts. */
+export interface Act {
+  readonly behaviour: Behaviour;
+  /** How many attempts it lets fail; one that accepts goes on until it has accepted. */
+  readonly attempts: number;
+}
+
+/** Every fate of an attempt. Each act ends with the death of the peer. */
+export const SCRIPT: readonly Act[] = [
+  { behaviour: "refuse", attempts: 2 },
+  { behaviour: "hang", attempts: 2 },
+  { behaviour: "reset", attempts: 1 },
+  { behaviour: "accept", attempts: Number.POSITIVE_INFINITY },
+  { behaviour: "refuse", attempts: 2 },
+  { behaviour: "accept", attempts: Number.POSITIVE_INFINITY },
+];
 
 /** Has a peer play a script. */
 export class Stage {

@@ -2,9 +2,9 @@ import { writePictures } from "../picture/write-pictures.ts";
 import { wholeNumber } from "../terminal/arguments.ts";
 import { type SimulationOptions, simulationCommand } from "../terminal/simulation-command.ts";
 import { headOf, lineOf } from "../terminal/table.ts";
-import { COLUMNS } from "./columns.ts";
 import { compareForms } from "./compare-forms.ts";
 import { pictures } from "./pictures.ts";
+import { COLUMNS, closingLines, titleLines } from "./report.ts";
 import { scenario } from "./scenario.ts";
 
 interface Options extends SimulationOptions {
@@ -23,11 +23,10 @@ if (json === true) {
   const figures = runs.map(({ load: { intervals: _, ...totals } }) => totals);
   console.log(JSON.stringify({ scenario: down, figures }, null, 2));
 } else {
-  console.log(headOf(COLUMNS));
-  for (const { load } of runs) console.log(lineOf(COLUMNS, load));
-  console.log(
-    "\nPictures of seed 1: docs/choosing-jitter.md. Other seeds: --seed 2 --svg DIRECTORY",
-  );
+  const loads = runs.map(({ load }) => load);
+  const rows = loads.map((load) => lineOf(COLUMNS, load));
+  const table = [...titleLines(down), headOf(COLUMNS), ...rows, ""];
+  console.log([...table, ...closingLines(loads, down)].join("\n"));
 }
 if (svg !== undefined)
   for (const file of writePictures(svg, pictures(runs, down))) console.error(file);

@@ -1,7 +1,7 @@
 import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { type Frame, pen } from "../picture/pen.ts";
-import { count, seconds } from "./columns.ts";
 import type { Interval } from "./load.ts";
+import { count, seconds } from "./report.ts";
 import type { Answer } from "./server.ts";
 import type { Measurement, Scenario } from "./simulate.ts";
 

@@ -1,9 +1,9 @@
 import { type Frame, type Point, pen } from "../picture/pen.ts";
 import { picture } from "../picture/picture.ts";
-import { count, seconds } from "./columns.ts";
 import type { Run } from "./compare-forms.ts";
 import { type Form, growth } from "./forms.ts";
 import { LAYERS, panel, timeAxis } from "./panel.ts";
+import { count, seconds } from "./report.ts";
 import type { Measurement, Scenario } from "./simulate.ts";
 
 const WIDTH = 760;

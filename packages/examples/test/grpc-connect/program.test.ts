@@ -26,7 +26,6 @@ describe.concurrent("the program", PATIENT, () => {
     await program.printed(/ {2}refuse {2}attempt 2: /);
     await program.printed(/ {2}accept {2}attempt \d+: accepted/);
     await program.printed(/ {2}accept {2}attempt \d+: lost after /);
-    await program.printed(/PEER +0s/);
     await program.printed(/PLANNED +MEASURED +DIFFERENCE/);
     await program.printed(/No attempt started too early\./);
     expect(await program.exited).toBe(0);

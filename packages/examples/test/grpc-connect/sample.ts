@@ -1,6 +1,5 @@
 import { TimeoutError } from "@holdfast/wait";
-import { type Attempt, reduce } from "../../src/grpc-connect/attempt.ts";
-import type { ClientEvent } from "../../src/grpc-connect/event.ts";
+import { type Attempt, type ClientEvent, reduce } from "../../src/grpc-connect/attempt.ts";
 
 const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), {
   code: "ECONNREFUSED",

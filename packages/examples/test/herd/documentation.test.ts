@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, it } from "vitest";
-import { count, seconds } from "../../src/herd/columns.ts";
 import { compareForms, type Run } from "../../src/herd/compare-forms.ts";
 import { pictures } from "../../src/herd/pictures.ts";
+import { count, seconds } from "../../src/herd/report.ts";
 import { scenario } from "../../src/herd/scenario.ts";
 
 const PATIENCE = 60_000;

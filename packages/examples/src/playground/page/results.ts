@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from "lit-html";
-import { count, seconds } from "../../herd/columns.ts";
+import { count, seconds } from "../../herd/report.ts";
 import type { Rung } from "../../ladder/rungs.ts";
 import { formatDuration } from "../../terminal/duration.ts";
 import type { HerdState } from "./herd-runner.ts";

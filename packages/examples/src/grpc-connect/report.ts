@@ -1,7 +1,52 @@
-import { layout } from "../../terminal/layout.ts";
-import { type Attempt, nextDue } from "../attempt.ts";
-import { describeError } from "./describe-error.ts";
-import type { Colours } from "./time-line.ts";
+import { isTimeoutError } from "@holdfast/wait";
+import type { createColors } from "picocolors";
+import { formatDuration, formatElapsed } from "../terminal/duration.ts";
+import { layout } from "../terminal/layout.ts";
+import { type Attempt, type ClientEvent, nextDue } from "./attempt.ts";
+
+/** The colours of a terminal. */
+export type Colours = ReturnType<typeof createColors>;
+
+/** An error in a word or two: "ECONNREFUSED", "timed out". */
+function describeError(error: unknown): string {
+  if (isTimeoutError(error)) return "timed out";
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code ?? message;
+}
+
+function describe(event: ClientEvent, last: Attempt, { green, red }: Colours): string | undefined {
+  const took = formatDuration(event.at - last.startedAt);
+  switch (event.type) {
+    case "started":
+      return undefined;
+    case "accepted":
+      return green(`accepted: SETTINGS frame after ${took}`);
+    case "failed": {
+      const next = event.delay > 0 ? `in ${formatDuration(event.delay)}` : "at once";
+      return `${red(describeError(event.error))} after ${took}, next attempt ${next}`;
+    }
+    case "lost":
+      return red(`lost after ${took}`);
+  }
+}
+
+/**
+ * A line about a change, or undefined for one that needs none.
+ *
+ * @param elapsed - milliseconds since the start of the program
+ * @param last - the attempt after the change
+ */
+export function logLine(
+  event: ClientEvent,
+  elapsed: number,
+  last: Attempt,
+  colours: Colours,
+): string | undefined {
+  const text = describe(event, last, colours);
+  if (text === undefined) return undefined;
+  const stamp = colours.dim(formatElapsed(elapsed));
+  return `${stamp}  ${last.behaviour.padEnd(6)}  attempt ${last.attempt}: ${text}`;
+}
 
 /** Options for {@link summaryLines}. */
 export interface SummaryOptions {

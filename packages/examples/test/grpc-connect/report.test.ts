@@ -1,9 +1,22 @@
 import pc from "picocolors";
 import { expect, it } from "vitest";
-import { isKept, summaryLines } from "../../src/grpc-connect/view/summary.ts";
-import { attemptsAfter } from "./sample.ts";
+import { isKept, logLine, summaryLines } from "../../src/grpc-connect/report.ts";
+import { attemptsAfter, eventsFrom } from "./sample.ts";
 
 const canvas = { room: 100, colours: pc.createColors(false) };
+
+it("prints a line per change", () => {
+  const lines = eventsFrom(0).map((event, index) => {
+    const last = attemptsAfter(index + 1).at(-1);
+    return last && logLine(event, event.at, last, canvas.colours);
+  });
+  expect(lines.filter((line) => line !== undefined)).toEqual([
+    "00:00.010  refuse  attempt 1: ECONNREFUSED after 10ms, next attempt in 490ms",
+    "00:02.500  hang    attempt 2: timed out after 2s, next attempt at once",
+    "00:02.600  accept  attempt 3: accepted: SETTINGS frame after 99ms",
+    "00:04.000  accept  attempt 3: lost after 1.5s",
+  ]);
+});
 
 it("compares planned and actual starts of attempts", () => {
   expect(summaryLines(attemptsAfter(8), canvas).slice(3)).toEqual([
