@@ -83,6 +83,7 @@ export const contents = [
 
 /** Pages with a place of their own in the header and the sidebar. */
 export const PLAYGROUND = "docs/site/playground.md";
+export const GUIDES = "docs/site/guides.md";
 
 /** Titles that differ from the first heading. */
 export const titles = new Map([["README.md", "Overview"]]);

@@ -1,22 +1,26 @@
 // Makes the site of TypeDoc: packages by their import paths, guides in reading order, and its theme.
 import { readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { Application, Converter, PageEvent, Renderer } from "typedoc";
+import { Application, Converter, IndexEvent, PageEvent, Renderer } from "typedoc";
 import { checkLinks } from "./check-links.mjs";
-import { contents, PLAYGROUND, titles } from "./contents.mjs";
+import { contents, GUIDES, PLAYGROUND, titles } from "./contents.mjs";
+import { head } from "./head.mjs";
 import { nameByImportPath } from "./import-paths.mjs";
+import { pages } from "./pages.mjs";
 import { buildPlayground } from "./playground.mjs";
+import { HoldfastRouter } from "./router.mjs";
 import { HoldfastTheme } from "./theme.mjs";
 
 /** @param {Application} app */
 export function load(app) {
   app.renderer.defineTheme("holdfast", HoldfastTheme);
+  app.renderer.defineRouter("holdfast", HoldfastRouter);
 
   app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_context, document) => {
     const path = pathOf(document.name);
     const text = document.content.map((part) => part.text).join("");
     document.frontmatter["path"] = path;
-    document.frontmatter["group"] = path.startsWith("docs/adr/") ? "Decisions" : "Guides";
+    document.frontmatter["group"] = groupOf(path);
     document.name = titles.get(path) ?? /^# (.+)$/m.exec(text)?.[1] ?? document.name;
   });
 
@@ -25,14 +29,26 @@ export function load(app) {
 
   app.renderer.on(Renderer.EVENT_BEGIN, ({ project, outputDirectory }) => {
     app.renderer.postRenderAsyncJobs.push(() => buildPlayground(outputDirectory));
-    const pages = [PLAYGROUND, ...contents.flatMap((section) => section.pages)];
+    const listed = [PLAYGROUND, GUIDES, ...contents.flatMap((section) => section.pages)];
     const paths = (project.documents ?? []).map(({ frontmatter }) => `${frontmatter["path"]}`);
-    for (const path of paths.filter((one) => !pages.includes(one)))
+    for (const path of paths.filter((one) => !listed.includes(one)))
       app.logger.error(/** @type {any} */ (`${path}: list it in tools/site/contents.mjs`));
   });
 
   app.renderer.on(PageEvent.END, (page) => {
-    page.contents = finished(page.contents ?? "");
+    page.contents = head(page, finished(page.contents ?? ""));
+  });
+
+  // A guide is found by its title for search engines, its headings and its keywords.
+  app.renderer.on(IndexEvent.PREPARE_INDEX, (event) => {
+    Object.assign(event.searchFieldWeights, { keywords: 30, headings: 4 });
+    for (const [index, result] of event.searchResults.entries()) {
+      if (!result.isDocument()) continue;
+      const { title, keywords } = pages.get(`${result.frontmatter["path"]}`) ?? {};
+      const text = result.content.map((part) => part.text).join("");
+      const headings = [...text.matchAll(/^##+ (.+)$/gm)].map(([, heading]) => heading).join(" ");
+      event.searchFields[index] = { keywords: `${title ?? ""} ${keywords ?? ""}`, headings };
+    }
   });
 
   app.renderer.on(Renderer.EVENT_END, ({ outputDirectory }) => {
@@ -49,6 +65,12 @@ export function load(app) {
 const CODE = /\.([cm]?[jt]s|ya?ml|md)$/;
 
 const ANCHOR = /<a [^>]*class="tsd-anchor-icon">[\s\S]*?<\/a>/g;
+
+/** The search ranks guides first. */
+function groupOf(path) {
+  if (path.startsWith("docs/adr/")) return "Decisions";
+  return pages.has(path) ? "Guides" : "Project";
+}
 
 /** TypeDoc names a document by its path, without the extension. */
 function pathOf(name) {

@@ -1,8 +1,9 @@
 // The theme: TypeDoc's own, with a header of ours, a landing page, a sidebar in reading order, options as
 // tables, and links to the previous and the next guide. docs/site/site.css says how it looks.
 import { DefaultTheme, DefaultThemeRenderContext, JSX, ReflectionKind } from "typedoc";
-import { contents, PLAYGROUND } from "./contents.mjs";
+import { contents, GUIDES, PLAYGROUND } from "./contents.mjs";
 import { optionsTable } from "./options-table.mjs";
+import { pages } from "./pages.mjs";
 import { repository } from "./repository.mjs";
 
 const h = JSX.createElement;
@@ -102,6 +103,7 @@ class HoldfastContext extends DefaultThemeRenderContext {
         JSX.Fragment,
         null,
         documentTemplate(event),
+        pathOf(event.model) === GUIDES && this.#guides(),
         this.#pager(event),
         pathOf(event.model) === PLAYGROUND && this.#script("assets/playground.js"),
       );
@@ -157,7 +159,7 @@ class HoldfastContext extends DefaultThemeRenderContext {
   #links() {
     const to = (path) => documentsOf(this.#project, [path]).map((one) => this.urlTo(one))[0];
     return [
-      { label: "Guides", href: to("README.md") },
+      { label: "Guides", href: to(GUIDES) },
       { label: "API", href: this.relativeURL("modules.html") },
       { label: "Playground", href: to(PLAYGROUND) },
       { label: "Changelog", href: to("CHANGELOG.md") },
@@ -243,6 +245,28 @@ class HoldfastContext extends DefaultThemeRenderContext {
         { id: "tsd-search-status", "aria-live": "polite", "aria-atomic": "true" },
         h("div", null, "Loading…"),
       ),
+    );
+  }
+
+  /** Every guide with its description, by section. */
+  #guides() {
+    const sections = contents
+      .map(({ title, pages: paths }) => ({
+        title,
+        guides: paths.filter((path) => pages.has(path)),
+      }))
+      .filter(({ guides }) => guides.length > 0);
+    const entry = (guide) => [
+      h("dt", null, h("a", { href: this.urlTo(guide) }, guide.name)),
+      h("dd", null, pages.get(`${guide.frontmatter["path"]}`)?.description),
+    ];
+    return h(
+      "div",
+      { class: "tsd-panel tsd-typography guides" },
+      sections.map(({ title, guides }) => [
+        h("h2", null, title),
+        h("dl", null, documentsOf(this.#project, guides).flatMap(entry)),
+      ]),
     );
   }
 

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { documentation } from "../doc-copies.mjs";
 import { checkLinks } from "../site/check-links.mjs";
 import { contents, PLAYGROUND } from "../site/contents.mjs";
+import { pages } from "../site/pages.mjs";
 import { repositoryOf } from "../site/repository.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -19,6 +20,17 @@ describe("the contents of the site", () => {
       (path) => /^docs\/(adr\/)?[^/]+\.md$|^[A-Z_]+\.md$/.test(path) && path !== PLAYGROUND,
     );
     expect(guides.filter((path) => !listed.includes(path))).toEqual([]);
+  });
+});
+
+describe("the pages of guides", () => {
+  const sections = new Set(["Examples", "Project", "Decisions"]);
+  const guides = contents.flatMap((section) => (sections.has(section.title) ? [] : section.pages));
+
+  it("have a title, a description and keywords", () => {
+    expect(guides.filter((path) => !pages.has(path))).toEqual([]);
+    for (const [path, { description }] of pages)
+      expect(description.length, path).toBeLessThanOrEqual(200);
   });
 });
 

@@ -1,3 +1,9 @@
+/**
+ * Time as an argument: the real clock, timers, tickers, sleeps and abort listeners.
+ *
+ * @packageDocumentation
+ */
+
 export { onAbort } from "./abort/on-abort.ts";
 export { BaseClock } from "./base-clock.ts";
 export { BaseTimer } from "./base-timer.ts";

@@ -1,3 +1,9 @@
+/**
+ * Work queue, rate limiters, reconcile loop, leader election, and a manager that starts and stops them.
+ *
+ * @packageDocumentation
+ */
+
 export {
   isRetryAfterError,
   isTerminalError,

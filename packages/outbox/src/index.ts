@@ -1,3 +1,9 @@
+/**
+ * A transactional outbox: messages saved with a change, and sent until they are confirmed.
+ *
+ * @packageDocumentation
+ */
+
 export {
   Compensation,
   type CompensationOptions,

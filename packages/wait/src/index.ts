@@ -1,3 +1,9 @@
+/**
+ * Retries, polling, timeouts, exponential backoff and connections that come back.
+ *
+ * @packageDocumentation
+ */
+
 export type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect/connect-options.ts";
 export { connectWithBackoff } from "./connect/connect-with-backoff.ts";
 export { type KeepConnectedOptions, keepConnected } from "./connect/keep-connected.ts";

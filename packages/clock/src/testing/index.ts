@@ -1,3 +1,9 @@
+/**
+ * `FakeClock`: tests of code that waits, exact and without waiting.
+ *
+ * @packageDocumentation
+ */
+
 export { DeadlockError, type DeadlockFacts } from "./deadlock-error.ts";
 export { FakeClock, type FakeClockOptions } from "./fake-clock.ts";
 export { LivelockError } from "./livelock-error.ts";

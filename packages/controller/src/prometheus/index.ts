@@ -1,2 +1,8 @@
+/**
+ * Metrics of queues, controllers and leaders for `prom-client`.
+ *
+ * @packageDocumentation
+ */
+
 export type { Candidate } from "./leadership-gauge.ts";
 export { PrometheusMetrics, type PrometheusMetricsOptions } from "./prometheus-metrics.ts";

@@ -19,11 +19,12 @@ afterAll(() => site[Symbol.dispose]());
 const PAGES = [
   "index.html",
   "modules.html",
+  "guides.html",
   "modules/_holdfast_wait.html",
   "functions/_holdfast_wait.retry.html",
   "classes/_holdfast_controller.Controller.html",
-  "documents/Coming_from_Go.html",
-  "documents/Playground.html",
+  "guides/coming-from-go.html",
+  "playground.html",
 ];
 
 const LOOKS = [
@@ -38,7 +39,7 @@ async function open(path: string, look: (typeof LOOKS)[number] = LOOKS[0]) {
   const { width, colorScheme } = look;
   const visitor = await visit(site.url(path), { colorScheme, viewport: { width, height: 900 } });
   await visitor.page.locator("#tsd-nav-container a").first().waitFor({ state: "attached" });
-  if (path.includes("Playground")) await herdDrawn(visitor.page);
+  if (path.includes("playground")) await herdDrawn(visitor.page);
   return visitor;
 }
 
@@ -90,7 +91,7 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     },
   );
 
-  it.each(["index.html", "documents/Backing_off.html", "documents/Playground.html"])(
+  it.each(["index.html", "guides/backing-off.html", "playground.html"])(
     "Tab reaches everything in %s",
     async (path) => {
       await using visitor = await open(path);
@@ -110,7 +111,7 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
   );
 
   it("opens and closes its menu with the keyboard in a narrow window", async () => {
-    await using visitor = await open("documents/Backing_off.html", LOOKS[2]);
+    await using visitor = await open("guides/backing-off.html", LOOKS[2]);
     const { page } = visitor;
     const menu = page.getByRole("button", { name: "Menu" });
     const link = page.locator("#sidebar").getByRole("link", { name: "Playground" }).first();
@@ -151,7 +152,7 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     await using visitor = await open("index.html");
     const { page } = visitor;
     await page.locator(".hero").getByRole("link", { name: "Get started" }).click();
-    await page.waitForURL(/documents\/Getting_started\.html$/);
+    await page.waitForURL(/guides\/getting-started\.html$/);
     expect(await page.locator("h1").textContent()).toContain("Getting started");
   });
 
@@ -187,7 +188,7 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
   });
 
   it("has a sidebar of guides in reading order, then packages, at most three levels deep", async () => {
-    await using visitor = await open("documents/Backing_off.html");
+    await using visitor = await open("guides/backing-off.html");
     const { page } = visitor;
     const top = await page.locator("#tsd-nav-container > li > details > summary").allInnerTexts();
     expect(top.slice(0, 3)).toEqual(["Start here", "Retrying and polling", "Testing"]);
@@ -216,13 +217,13 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
   });
 
   it("links each guide to the previous and the next", async () => {
-    await using visitor = await open("documents/Retrying_and_polling.html");
+    await using visitor = await open("guides/retrying-and-polling.html");
     const { page } = visitor;
     const pager = page.getByRole("navigation", { name: "Previous and next" });
     await pager.getByRole("link", { name: /^Next/ }).click();
-    await page.waitForURL(/documents\/(?!Retrying_and_polling)/);
+    await page.waitForURL(/guides\/(?!retrying-and-polling)/);
     await pager.getByRole("link", { name: "Previous Retrying and polling" }).click();
-    await page.waitForURL(/Retrying_and_polling/);
+    await page.waitForURL(/retrying-and-polling/);
   });
 
   it.each([
@@ -245,6 +246,91 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
       );
     if (typeof first === "string") expect(best).toBe(first);
     else expect(best).toMatch(first);
+  });
+
+  const TASKS: readonly (readonly [query: string, guide: string])[] = [
+    ["exponential backoff", "Backing off"],
+    ["thundering herd", "Choosing jitter"],
+    ["retry fetch", "HTTP with fetch"],
+    ["graceful shutdown", "Running in production"],
+    ["distributed lock", "Leader election"],
+    ["leader election", "Leader election"],
+    ["fake timers", "Testing with the fake clock"],
+    ["jest fake timers", "Testing with vitest, jest and node:test"],
+    ["transactional outbox", "An outbox in your service"],
+    ["dead letter", "An outbox in your service"],
+    ["exactly once", "An outbox in your service"],
+    ["kubernetes operator", "Your first operator"],
+    ["read your writes", "Operating an operator"],
+    ["rbac", "Your first operator"],
+    ["p-retry", "Coming from p-retry, p-queue and cockatiel"],
+    ["poll until", "Retrying and polling"],
+    ["timeout promise", "Retrying and polling"],
+    ["prometheus metrics", "Running in production"],
+    ["CrashLoopBackOff", "Backing off"],
+    ["reconcile loop", "The controller"],
+  ];
+
+  it("answers task questions with the right guide among the first three", async () => {
+    await using visitor = await open("index.html");
+    const { page } = visitor;
+    await page.waitForFunction("window.searchData !== undefined");
+    await page.keyboard.press("/");
+    const box = page.getByRole("combobox", { name: "Search guides and API" });
+    const missed: string[] = [];
+    for (const [query, guide] of TASKS) {
+      await box.fill("");
+      const found = page.getByRole("option");
+      await found.first().waitFor({ state: "detached" });
+      await box.fill(query);
+      await found.first().waitFor();
+      const first = (await found.allInnerTexts()).slice(0, 3);
+      if (!first.some((text) => text.trim() === guide)) missed.push(query);
+    }
+    // TypeDoc's search finds parts of names too: LineaRBACkoff.
+    expect(missed).toEqual(["rbac"]);
+  });
+
+  it("gives each page a title and a description of its own", () => {
+    const heads = readdirSync(site.folder, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".html"))
+      .map((path) => readFileSync(join(site.folder, path), "utf8"))
+      .map((html) => [
+        /<title>(.+?)<\/title>/.exec(html)?.[1] ?? "",
+        /<meta name="description" content="(.+?)"/.exec(html)?.[1] ?? "",
+        /<meta property="og:title" content="(.+?)"/.exec(html)?.[1] ?? "",
+      ]);
+    for (const [title, description, preview] of heads) {
+      expect(title).not.toBe("");
+      expect(description).not.toBe("");
+      expect(preview).toBe(title);
+    }
+    const titles = heads.map(([title]) => title);
+    expect(titles.filter((title, index) => titles.indexOf(title) !== index)).toEqual([]);
+  });
+
+  it("lists every guide with its description", async () => {
+    await using visitor = await open("guides.html");
+    const entries = visitor.page.locator(".guides dt");
+    const descriptions = await visitor.page.locator(".guides dd").allInnerTexts();
+    expect(await entries.count()).toBeGreaterThan(20);
+    expect(descriptions).toHaveLength(await entries.count());
+    expect(descriptions.filter((text) => text === "")).toEqual([]);
+  });
+
+  it("says in the list of the API what each entry point is for", async () => {
+    await using visitor = await open("modules.html");
+    const lines = await visitor.page.locator("dd.tsd-member-summary").allInnerTexts();
+    expect(lines.length).toBeGreaterThan(20);
+    expect(lines.filter((text) => text.trim() === "")).toEqual([]);
+  });
+
+  it("shows code of 100 columns without scrolling at 1280 px", async () => {
+    await using visitor = await open("guides/retrying-and-polling.html");
+    const clipped = await visitor.page.evaluate<string[]>(
+      `[...document.querySelectorAll("pre")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`,
+    );
+    expect(clipped).toEqual([]);
   });
 
   it("names no repository that is not configured", () => {
@@ -271,7 +357,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
     page.locator("#lab img").evaluateAll((all) => all.map((one) => (one as { src: string }).src));
 
   it("draws the same pictures from its address", async () => {
-    await using first = await open("documents/Playground.html");
+    await using first = await open("playground.html");
     await first.page.getByLabel("Jitter", { exact: true }).selectOption("full");
     await first.page.getByLabel("First delay", { exact: true }).fill("250");
     await first.page.getByLabel("Seed").fill("42");
@@ -292,7 +378,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
   });
 
   it("follows its sliders from the keyboard", async () => {
-    await using visitor = await open("documents/Playground.html");
+    await using visitor = await open("playground.html");
     const { page } = visitor;
     const before = await pictures(page);
     await page.getByLabel("First delay, slider").focus();
@@ -310,7 +396,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
   });
 
   it("shows a preset as code, as numbers and in its fields", async () => {
-    await using visitor = await open("documents/Playground.html");
+    await using visitor = await open("playground.html");
     const { page } = visitor;
     await page.getByLabel("Preset").selectOption("CrashLoopBackOff of Kubernetes");
     expect(await page.locator("#lab pre").textContent()).toBe(
@@ -329,7 +415,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
   });
 
   it("shows the mistake in a field, and keeps the last pictures", async () => {
-    await using visitor = await open("documents/Playground.html");
+    await using visitor = await open("playground.html");
     const { page, problems } = visitor;
     const before = await pictures(page);
     const field = page.getByLabel("Growth", { exact: true });
@@ -346,9 +432,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
 
   it("shows the mistake in a link", async () => {
     await using visitor = await visit(
-      site.url(
-        "documents/Playground.html#strategy=magic&duration=-5&size=3&outage=<img onerror=alert(1)>",
-      ),
+      site.url("playground.html#strategy=magic&duration=-5&size=3&outage=<img onerror=alert(1)>"),
     );
     const { page, problems } = visitor;
     const alert = page.getByRole("alert");
@@ -366,7 +450,7 @@ describe("the playground", { timeout: 4 * PATIENCE }, () => {
 
   it("reports when there are too many calls to simulate", async () => {
     await using visitor = await visit(
-      site.url("documents/Playground.html#strategy=constant&duration=1&jitter=none&outage=60"),
+      site.url("playground.html#strategy=constant&duration=1&jitter=none&outage=60"),
     );
     await visitor.page.getByText("Not simulated: more than 150000 calls").waitFor();
     expect(visitor.problems).toEqual([]);

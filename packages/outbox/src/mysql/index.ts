@@ -1,3 +1,9 @@
+/**
+ * The outbox in MySQL 8 and MariaDB.
+ *
+ * @packageDocumentation
+ */
+
 export { type MigrateOptions, migrate, type SessionDatabase } from "./migrate.ts";
 export {
   type MySqlConnection,

@@ -1,1 +1,7 @@
+/**
+ * The outbox in PGlite, PostgreSQL inside the process.
+ *
+ * @packageDocumentation
+ */
+
 export { PGliteDatabase, type PGliteLike, type PGliteTransaction } from "./pglite-database.ts";

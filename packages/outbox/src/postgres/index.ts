@@ -1,3 +1,9 @@
+/**
+ * The outbox in PostgreSQL.
+ *
+ * @packageDocumentation
+ */
+
 export { type MigrateOptions, migrate } from "./migrate.ts";
 export {
   type PgClient,

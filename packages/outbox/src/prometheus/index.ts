@@ -1,1 +1,7 @@
+/**
+ * Metrics of an outbox for `prom-client`.
+ *
+ * @packageDocumentation
+ */
+
 export { OutboxMetrics, type OutboxMetricsOptions } from "./outbox-metrics.ts";

@@ -1,3 +1,9 @@
+/**
+ * Messages to RabbitMQ, with publisher confirms.
+ *
+ * @packageDocumentation
+ */
+
 export { RabbitPublisher, type RabbitPublisherOptions } from "./rabbit-publisher.ts";
 export { isRefusedError, RefusedError, type RefusedErrorOptions } from "./refused-error.ts";
 export {

@@ -1,2 +1,8 @@
+/**
+ * A leader election lock in Redis.
+ *
+ * @packageDocumentation
+ */
+
 export { ForgottenLeaseError, isForgottenLeaseError } from "./forgotten-lease-error.ts";
 export { type RedisClient, RedisLock, type RedisLockOptions } from "./redis-lock.ts";

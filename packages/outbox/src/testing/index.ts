@@ -1,3 +1,9 @@
+/**
+ * An outbox in memory for tests, with faults, and a publisher that records.
+ *
+ * @packageDocumentation
+ */
+
 export { faultyStore, type StoreFaults } from "./faulty-store.ts";
 export { MemoryStore, type MemoryStoreOptions, MemoryTransaction } from "./memory-store.ts";
 export {

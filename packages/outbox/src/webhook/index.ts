@@ -1,2 +1,8 @@
+/**
+ * Messages to an HTTP endpoint.
+ *
+ * @packageDocumentation
+ */
+
 export { isWebhookError, WebhookError, type WebhookErrorOptions } from "./webhook-error.ts";
 export { WebhookPublisher, type WebhookPublisherOptions } from "./webhook-publisher.ts";

@@ -1,3 +1,9 @@
+/**
+ * The functions of `apimachinery/wait`, exact to the nanosecond.
+ *
+ * @packageDocumentation
+ */
+
 export type { PeriodicOptions } from "../loop/loop-options.ts";
 export type { Condition, ConditionOptions, PollUntilOptions } from "./condition-options.ts";
 export { DefaultBackoff, DefaultRetry } from "./default-retry.ts";

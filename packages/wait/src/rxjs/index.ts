@@ -1,3 +1,9 @@
+/**
+ * Retry, repeat and poll for rxjs streams.
+ *
+ * @packageDocumentation
+ */
+
 export { type BackoffDelayOptions, backoffDelay } from "./backoff-delay.ts";
 export { backoffUntil$ } from "./backoff-until.ts";
 export { type PollBackoffOptions, pollBackoff } from "./poll-backoff.ts";

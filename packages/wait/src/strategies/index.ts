@@ -1,3 +1,9 @@
+/**
+ * Further shapes of delays: decorrelated jitter, Fibonacci, linear, gRPC, IEEE 802.3.
+ *
+ * @packageDocumentation
+ */
+
 export type { SpreadOptions } from "../delay/capped-jitter.ts";
 export { AttemptBackoff, type AttemptBackoffOptions } from "./attempt-backoff.ts";
 export {

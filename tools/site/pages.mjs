@@ -1,0 +1,155 @@
+// Each guide as search engines, the search box and the list of guides show it. A guide without an entry fails the build.
+
+/**
+ * @typedef {object} Page
+ * @property {string} title for search engines: the words that people type
+ * @property {string} description one or two sentences
+ * @property {string} keywords words of the field that the page answers and may not contain
+ */
+
+/** @type {Map<string, Page>} by path from the root of the repository */
+export const pages = new Map(
+  Object.entries({
+    "README.md": {
+      title: "Retries, work queues and operators for Node.js",
+      description:
+        "Retry with exponential backoff, poll, run reconcile loops, elect a leader and write Kubernetes operators in TypeScript. Waits abort at once; tests run on a fake clock.",
+      keywords: "overview introduction which function",
+    },
+    "docs/getting-started.md": {
+      title: "Getting started: a tested reconcile loop in ten minutes",
+      description:
+        "From npm init to a program that retries, stops on SIGTERM and is tested without waiting.",
+      keywords: "install tutorial quick start clone",
+    },
+    "docs/runtimes.md": {
+      title: "Node.js, Deno, Bun, workers and browsers; TypeScript versions",
+      description:
+        "The runtimes and TypeScript versions that run the suite, and their differences.",
+      keywords: "support compatibility deno bun workerd cloudflare browser esm commonjs",
+    },
+    "docs/comparison.md": {
+      title: "Holdfast, p-retry, cockatiel, bree and others compared",
+      description: "Features, size and processor time beside the packages people use today.",
+      keywords: "alternatives benchmark size versus p-retry cockatiel async-retry",
+    },
+    "docs/retrying-and-polling.md": {
+      title: "Retry a function in Node.js: retry, poll, timeout, AbortSignal",
+      description:
+        "Retry with exponential backoff and jitter, poll a condition, limit time, and abort at once.",
+      keywords:
+        "retry async function exponential backoff poll until condition timeout promise AbortSignal maximum attempts",
+    },
+    "docs/http-with-fetch.md": {
+      title: "Retry fetch with Retry-After and timeouts",
+      description:
+        "Which HTTP errors to retry, Retry-After, timeouts, and idempotent POSTs with fetch.",
+      keywords: "fetch retry http 429 503 idempotency key post Retry-After",
+    },
+    "docs/choosing-a-delay.md": {
+      title: "Which retry delay? Recipes for backoff options",
+      description: "Recipes: the delay for a database, a busy API, a restart, a connection.",
+      keywords: "recipes retry interval how long to wait CrashLoopBackOff",
+    },
+    "docs/backing-off.md": {
+      title: "Exponential backoff and jitter in Node.js",
+      description:
+        "Choose the first delay, factor, cap and jitter; see the load each choice puts on a recovering server.",
+      keywords: "exponential backoff strategy cap factor jitter CrashLoopBackOff reconnect gRPC",
+    },
+    "docs/choosing-jitter.md": {
+      title: "Thundering herd: which jitter helps",
+      description: "1,000 clients after an outage, simulated with each form of jitter.",
+      keywords: "thundering herd full jitter equal decorrelated retry storm",
+    },
+    "docs/with-rxjs.md": {
+      title: "Retry, repeat and poll rxjs streams with backoff",
+      description:
+        "Operators for Observables with exponential backoff, on a clock that tests control.",
+      keywords: "rxjs observable retry backoff TestScheduler marbles",
+    },
+    "docs/testing-with-the-fake-clock.md": {
+      title: "Test async code that waits: a fake clock in place of fake timers",
+      description:
+        "`run` moves time whenever your code can only wait: no advanceTimersByTime, no hanging test, exact instants.",
+      keywords:
+        "fake timers async advanceTimersByTime mock time jest vitest sinon setTimeout test sleep deterministic deadlock",
+    },
+    "docs/test-runners.md": {
+      title: "Fake time in vitest, jest, node:test and sinon",
+      description: "The fake clock in each test runner, and beside its own fake timers.",
+      keywords: "jest fake timers vitest useFakeTimers node:test mock timers sinon",
+    },
+    "docs/work-queue.md": {
+      title: "A de-duplicating work queue for Node.js (client-go workqueue)",
+      description:
+        "One worker per key at a time, delays, priorities, rate limits, and a drain at shutdown.",
+      keywords:
+        "work queue deduplicate concurrency limit priority job queue in process semaphore p-queue",
+    },
+    "docs/controller.md": {
+      title: "Reconcile loops in TypeScript (controller-runtime for Node.js)",
+      description:
+        "Events become keys; each key is reconciled by one worker at a time and retried with backoff.",
+      keywords: "reconcile loop desired state level triggered resync requeue concurrency",
+    },
+    "docs/leader-election.md": {
+      title: "Leader election and distributed locks in Node.js",
+      description:
+        "One active process of several: on a file, PostgreSQL, MySQL, Redis or a Kubernetes Lease, with fencing tokens.",
+      keywords:
+        "distributed lock redis lock postgres lock leader election fencing token singleton one replica lease failover",
+    },
+    "docs/running-in-production.md": {
+      title: "Start, stop and observe a Node.js service",
+      description: "Start in order, stop in reverse, health checks, metrics, logs and tracing.",
+      keywords:
+        "graceful shutdown SIGTERM metrics prometheus opentelemetry tracing health check logger manager",
+    },
+    "docs/first-operator.md": {
+      title: "Write a Kubernetes operator in TypeScript",
+      description:
+        "From npm init to a Deployment with RBAC, probes and leader election, with a test that needs no cluster.",
+      keywords:
+        "kubernetes operator typescript javascript custom resource CRD kubebuilder operator sdk rbac",
+    },
+    "docs/testing-an-operator.md": {
+      title: "Test a Kubernetes operator without a cluster",
+      description:
+        "A fake API server on a fake clock: conflicts, lost watches and leader changes in a unit test.",
+      keywords: "fake api server envtest unit test operator rbac test conflict watch",
+    },
+    "docs/operating-an-operator.md": {
+      title: "Run a Kubernetes operator in production",
+      description:
+        "Readiness, alerts, memory, upgrades, restores of etcd, and read-your-writes caches.",
+      keywords:
+        "readiness liveness probe health check alerts metrics read your writes stale cache informer memory etcd restore rbac",
+    },
+    "docs/outbox.md": {
+      title: "Transactional outbox for Node.js with PostgreSQL or MySQL",
+      description:
+        "Save a message in your transaction and deliver it at least once to RabbitMQ or a webhook. Drizzle, Kysely, Prisma.",
+      keywords:
+        "transactional outbox dead letter exactly once at least once delivery message queue job queue debezium cdc pg-boss bullmq graphile-worker rabbitmq webhook postgres mysql",
+    },
+    "docs/coming-from-p-retry.md": {
+      title: "Coming from p-retry, p-queue and cockatiel",
+      description:
+        "Each option and function of p-retry, p-queue and cockatiel, and its counterpart.",
+      keywords: "p-retry p-queue p-timeout p-limit cockatiel migrate circuit breaker bulkhead",
+    },
+    "docs/coming-from-go.md": {
+      title: "Coming from Go: apimachinery/wait, workqueue, controller-runtime",
+      description:
+        "The names of Kubernetes' Go packages, their counterparts here, and each deliberate difference.",
+      keywords: "go golang client-go apimachinery wait controller-runtime workqueue clock informer",
+    },
+    "docs/ethernet.md": {
+      title: "Binary exponential backoff on a shared wire",
+      description:
+        "A simulated Ethernet beside the formula of Metcalfe and Boggs, and the capture effect.",
+      keywords: "binary exponential backoff ethernet csma/cd collision capture effect",
+    },
+  }),
+);
