@@ -4,35 +4,35 @@
  * @packageDocumentation
  */
 
-export {
-  Compensation,
-  type CompensationOptions,
-} from "./compensation/compensation.ts";
+export type {
+  DeadLetters,
+  ListDeadLettersOptions,
+} from "./dead-letters.ts";
 export type {
   Message,
+  MessageHeaders,
   MessageStatus,
   NewMessage,
-  ResolvedRoute,
-  Route,
 } from "./message/message.ts";
-export { type Schedule, waitAfter } from "./message/schedule.ts";
+export { delayAfter, type Schedule } from "./message/schedule.ts";
 export { Outbox, type OutboxOptions } from "./outbox.ts";
-export type { HeldClaim } from "./relay/attempt.ts";
-export type { Publisher } from "./relay/publisher.ts";
+export type { Publisher } from "./publisher/publisher.ts";
+export { Recovery, type RecoveryOptions } from "./recovery/recovery.ts";
 export { Relay, type RelayStatus } from "./relay/relay.ts";
 export type { RelayOptions } from "./relay/relay-options.ts";
 export { Retention, type RetentionOptions } from "./retention/retention.ts";
-export type { BrokenMessage, Claim, Claimed } from "./store/claim.ts";
+export type { Claim, Claimed, InvalidRow } from "./store/claim.ts";
 export type { Database, Queryable, Row, Statement } from "./store/database.ts";
 export type {
   Backlog,
   ClaimRequest,
+  DeadLetterPage,
+  DeadLetterSelection,
   Failure,
   Fence,
   MessageOrder,
   OutboxStore,
-  ReplayRequest,
-  SaveOptions,
+  Outcome,
   SaveStatements,
 } from "./store/outbox-store.ts";
 export { isStaleFenceError, StaleFenceError } from "./store/stale-fence-error.ts";

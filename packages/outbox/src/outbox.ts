@@ -6,14 +6,18 @@ import {
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
+import { DeadLetters } from "./dead-letters.ts";
 import type { Message, NewMessage } from "./message/message.ts";
 import type { Statement } from "./store/database.ts";
-import type { OutboxStore, SaveOptions } from "./store/outbox-store.ts";
+import type { OutboxStore } from "./store/outbox-store.ts";
 
 /** Options for {@link Outbox}. */
 export interface OutboxOptions<Tx extends object> {
   /** Where messages are kept. */
-  readonly store: Pick<OutboxStore<Tx>, "save" | "statements">;
+  readonly store: Pick<
+    OutboxStore<Tx>,
+    "save" | "statements" | "notify" | "deadLetters" | "replay" | "discard"
+  >;
 
   /**
    * Runs a function in a transaction of the store's database, and commits.
@@ -23,16 +27,16 @@ export interface OutboxOptions<Tx extends object> {
   readonly transaction?: (<Value>(work: (tx: Tx) => Promise<Value>) => Promise<Value>) | undefined;
 
   /**
-   * Receives the ids of messages as soon as their transaction has committed: `relay.saved`. It must not
+   * Called as soon as a transaction that saved messages has committed: `() => relay.wake()`. It must not
    * throw.
    *
-   * @defaultValue none: on PostgreSQL the commit wakes the relays of other processes, elsewhere messages are
-   * sent when their first wait is over
+   * @defaultValue the store notifies relays of other processes where it can: on PostgreSQL. Elsewhere they
+   * find the messages within their `pollPeriod`
    */
-  readonly onCommitted?: ((ids: readonly string[]) => void) | undefined;
+  readonly onCommitted?: (() => void) | undefined;
 
   /**
-   * Says when messages are saved.
+   * Says when messages are saved and replayed.
    *
    * @defaultValue `realClock`
    */
@@ -46,7 +50,7 @@ export interface OutboxOptions<Tx extends object> {
  * | The process dies | Result |
  * | --- | --- |
  * | before the commit | there is no change and no message |
- * | after it | the message comes due by itself, one first wait after it was saved |
+ * | after it | any relay finds the message within its `pollPeriod` |
  *
  * @example
  * ```ts
@@ -55,21 +59,22 @@ export interface OutboxOptions<Tx extends object> {
  *
  * const store = new MemoryStore();
  * const outbox = new Outbox({ store, transaction: (work) => store.transaction(work) });
- * const order = { creator: "shop", businessModule: "orders", businessKey: "4711" };
- * const route = { exchange: "shop", queue: "paid", routingKey: "orders.paid" };
- * await outbox.transaction((tx) => outbox.save(tx, { ...order, route, content: { paid: 12.5 } }));
- * console.log(await store.backlog()); // => { pending: 1, failed: 0, dead: 0 }
+ * const message = { topic: "orders.paid", key: "order/4711", payload: { paid: 12.5 } };
+ * await outbox.transaction((tx) => outbox.save(tx, message));
+ * console.log(await store.backlog()); // => { pending: 1, retrying: 0, dead: 0 }
  * ```
  */
 export class Outbox<Tx extends object> {
+  /** The messages that failed for good: list, replay or discard them. */
+  readonly deadLetters: DeadLetters;
   readonly #store: OutboxOptions<Tx>["store"];
   readonly #transaction: OutboxOptions<Tx>["transaction"];
-  readonly #onCommitted: OutboxOptions<Tx>["onCommitted"];
-  /** Without a relay in this process, those of others are to hear of a commit. */
-  readonly #saving: SaveOptions;
+  readonly #onCommitted: () => void;
   readonly #clock: Clock;
-  /** The ids saved in transactions that have not committed. */
-  readonly #saved = new WeakMap<object, string[]>();
+  /** The transactions that have saved messages and not committed. */
+  readonly #saving = new WeakSet<object>();
+  /** The notification of relays in other processes. Commits that meet one under way share the next. */
+  #notifying: "idle" | "sending" | "again" = "idle";
 
   /** @throws TypeError that names the option */
   constructor(options: OutboxOptions<Tx>) {
@@ -80,9 +85,9 @@ export class Outbox<Tx extends object> {
     requireClock("options.clock", clock);
     this.#store = store;
     this.#transaction = transaction;
-    this.#onCommitted = onCommitted;
-    this.#saving = { notify: onCommitted === undefined };
+    this.#onCommitted = onCommitted ?? (() => void this.#notify());
     this.#clock = clock;
+    this.deadLetters = new DeadLetters({ store, clock, onReplay: () => this.#onCommitted() });
   }
 
   /**
@@ -117,15 +122,15 @@ export class Outbox<Tx extends object> {
    */
   async save(tx: Tx, message: NewMessage): Promise<Message> {
     requireTransaction(tx);
-    const saved = await this.#store.save(tx, message, this.#clock.now(), this.#saving);
-    this.#remember(tx, saved.id);
+    const saved = await this.#store.save(tx, message, this.#clock.now());
+    this.#saving.add(tx);
     return saved;
   }
 
   /**
    * The statements that save a message, for a query layer with a `sql` tag. Run them in order, in your
-   * transaction, as `sql(parts, ...params)`. PostgreSQL has one, MySQL two. An `id` that exists is refused by
-   * the database only, which ends the transaction.
+   * transaction, as `sql(parts, ...params)`. An `id` that exists is refused by the database only, which ends
+   * the transaction.
    *
    * @param tx - the object to call {@link Outbox.committed} with: the transaction of the query layer
    * @param message - the message
@@ -135,29 +140,42 @@ export class Outbox<Tx extends object> {
     requireTransaction(tx);
     if (this.#store.statements === undefined)
       throw new TypeError("options.store must be a SQL store to use statements()");
-    const saved = this.#store.statements(message, this.#clock.now(), this.#saving);
-    this.#remember(tx, saved.message.id);
-    return saved.statements;
+    const { statements } = this.#store.statements(message, this.#clock.now());
+    this.#saving.add(tx);
+    return statements;
   }
 
   /**
    * Says that a transaction of your own has committed: its messages are sent at once. Never call it
-   * earlier. Without the call they are sent when their first wait is over.
+   * earlier. Without the call they are sent within the `pollPeriod` of a relay.
    *
    * @param tx - the object that {@link Outbox.save} got. A savepoint has one of its own: name both
    * @throws TypeError if it is none
    */
   committed(tx: object): void {
     requireTransaction(tx);
-    const ids = this.#saved.get(tx);
-    this.#saved.delete(tx);
-    if (ids !== undefined) this.#onCommitted?.(ids);
+    if (this.#saving.delete(tx)) this.#onCommitted();
   }
 
-  #remember(tx: object, id: string): void {
-    const ids = this.#saved.get(tx);
-    if (ids === undefined) this.#saved.set(tx, [id]);
-    else ids.push(id);
+  /**
+   * Notifies after the commit, on another connection, and once for all commits meanwhile: `NOTIFY` in the
+   * transaction itself would make all transactions of the server commit one after another.
+   */
+  async #notify(): Promise<void> {
+    if (this.#notifying !== "idle") {
+      this.#notifying = "again";
+      return;
+    }
+    do {
+      this.#notifying = "sending";
+      // Nothing depends on it: relays look every `pollPeriod`.
+      await this.#store.notify?.().catch(() => {});
+    } while (this.#isNeededAgain());
+    this.#notifying = "idle";
+  }
+
+  #isNeededAgain(): boolean {
+    return this.#notifying === "again";
   }
 }
 

@@ -112,6 +112,7 @@ const doors = [
               ...["", "localhost", "http://s3cret@localhost"].map((url) => except(url, amqpUrl)),
             ),
           ),
+          route: func,
           channels: all(between(1, 2_047), outside("a whole number of at least 1", 1.5)),
           backoff: all(
             backoff,

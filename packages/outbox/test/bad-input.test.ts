@@ -2,21 +2,23 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock } from "@holdfast/controller";
 import * as root from "@holdfast/outbox";
 import {
-  Compensation,
-  type CompensationOptions,
+  delayAfter,
   isStaleFenceError,
+  type ListDeadLettersOptions,
+  type Message,
+  type MessageHeaders,
   type NewMessage,
   Outbox,
   type OutboxOptions,
+  Recovery,
+  type RecoveryOptions,
   Relay,
   type RelayOptions,
   Retention,
   type RetentionOptions,
-  type Route,
   type Schedule,
   StaleFenceError,
   type TaskOptions,
-  waitAfter,
 } from "@holdfast/outbox";
 import * as pglite from "@holdfast/outbox/pglite";
 import { PGliteDatabase } from "@holdfast/outbox/pglite";
@@ -109,7 +111,7 @@ const order: Kind = (path) =>
   [null, 5, "random", "BUSINESSKEY"].map((value) => ({
     path,
     value,
-    error: `RangeError: ${path} must be "none" or "businessKey"`,
+    error: `RangeError: ${path} must be "none" or "key"`,
   }));
 
 const aWhole = all(finite, outside("a whole number of at least 1", 0, 1.5));
@@ -128,8 +130,8 @@ const lockedKinds = {
   ...taskKinds,
   lock: required(methods("get", "create", "update")),
   period: positive,
-  patience: positive,
-  lease: positive,
+  acquireTimeout: positive,
+  leaseDuration: positive,
 };
 
 const task = { name: "a", clock };
@@ -137,7 +139,7 @@ const locked = { ...task, store: memory, lock: new MemoryLock() };
 const publisher = { publish: f, async [Symbol.asyncDispose]() {} };
 const relaying = { ...task, store: memory, publisher };
 const relay = new Relay(relaying);
-const compensation = new Compensation(locked);
+const recovery = new Recovery(locked);
 const retention = new Retention(locked);
 const outbox = new Outbox<MemoryTransaction>({
   store: memory,
@@ -158,35 +160,46 @@ const uuid: Kind = all(string, (path) =>
 );
 
 const JSON_ONLY = "a JSON value";
-const route = object<Route>({
-  exchange: required(stored),
-  exchangeType: storedName,
-  queue: required(stored),
-  routingKey: required(stored),
-});
 const newMessage = object<NewMessage>({
   id: uuid,
-  creator: required(storedName),
-  businessModule: required(storedName),
-  businessKey: required(storedName),
-  route: required(route),
-  content: all(
+  topic: required(storedName),
+  key: required(storedName),
+  headers: object<MessageHeaders>({}),
+  payload: all(
     ...[undefined, f, Symbol("s"), 1n].map((value) =>
-      except(value, `RangeError: message.content must be ${JSON_ONLY}`),
+      except(value, `RangeError: message.payload must be ${JSON_ONLY}`),
     ),
     except(
       "x".repeat(9_000_000),
-      "RangeError: message.content must be at most 8388608 bytes of UTF-8, got 9000002",
+      "RangeError: message.payload must be at most 8388608 bytes of UTF-8, got 9000002",
     ),
   ),
-  maxRetryTimes: all(
+  maxAttempts: all(
     outside("a whole number of at least 1", 0, 1.5, Number.NaN),
     outside("a number from 1 to 1000000", 1_000_001, Number.POSITIVE_INFINITY),
   ),
-  initBackoff: outside("a number from 0 to 3153600000000", -1, Number.NaN, 3.2e12),
-  backoffFactor: outside("a finite number of at least 1", 0.5, Number.NaN),
+  initialDelay: outside("a number from 0 to 3153600000000", -1, Number.NaN, 3.2e12),
+  factor: outside("a finite number of at least 1", 0.5, Number.NaN),
 });
-const message = sample(1, { maxRetryTimes: 5, initBackoff: 10, backoffFactor: 2 });
+const message = sample(1, { maxAttempts: 5, initialDelay: 10, factor: 2 });
+
+const selection: Kind = (path) => [
+  ...[undefined, null, 5, "some", {}, { ids: [], topic: "a" }].map((value) => ({
+    path,
+    value,
+    error: `TypeError: ${path} must be { ids }, { topic } or "all"`,
+  })),
+  ...arrayOf(uuid)(`${path}.ids`, []).map((each) => ({
+    ...each,
+    path,
+    value: { ids: each.value },
+  })),
+  ...storedName(`${path}.topic`, "a").map((each) => ({
+    ...each,
+    path,
+    value: { topic: each.value },
+  })),
+];
 
 const transaction: Kind = (path) =>
   [undefined, null, 5, "a"].map((value) => ({
@@ -222,6 +235,28 @@ const outboxDoors: Door[] = [
   ),
   method(outbox, "committed", "throws", [{}], ["tx", transaction]),
   method(
+    outbox.deadLetters,
+    "list",
+    "rejects",
+    [{ after: { id: idOf(1), updatedAt: 0 } }],
+    [
+      "options",
+      object<ListDeadLettersOptions>({
+        topic: storedName,
+        after: object<Pick<Message, "id" | "updatedAt">>({
+          id: required(uuid),
+          updatedAt: required(finite),
+        }),
+        limit: all(
+          aWhole,
+          except(10_001, "RangeError: options.limit must be at most 10000, got 10001"),
+        ),
+      }),
+    ],
+  ),
+  method(outbox.deadLetters, "replay", "rejects", ["all"], ["selection", selection]),
+  method(outbox.deadLetters, "discard", "rejects", ["all"], ["selection", selection]),
+  method(
     sqlOutbox,
     "statements",
     "throws",
@@ -240,23 +275,21 @@ const taskDoors: Door[] = [
       required(
         object<RelayOptions>({
           ...taskKinds,
-          store: required(
-            methods("claimSaved", "claimDue", "nextDue", "markSuccess", "markFail", "release"),
-          ),
+          store: required(methods("claim", "nextDue", "write")),
           publisher: required(methods("publish")),
           workers: aWhole,
           publishTimeout: all(
             positive,
             except(
               55_000,
-              "RangeError: options.claimLength must be above publishTimeout plus clockSkew, 60000, got 60000",
+              "RangeError: options.claimDuration must be above publishTimeout plus clockSkew, 60000, got 60000",
             ),
           ),
-          claimLength: all(
+          claimDuration: all(
             positive,
             except(
               20_000,
-              "RangeError: options.claimLength must be above publishTimeout plus clockSkew, 20000, got 20000",
+              "RangeError: options.claimDuration must be above publishTimeout plus clockSkew, 20000, got 20000",
             ),
           ),
           clockSkew: finiteFrom(0),
@@ -268,16 +301,16 @@ const taskDoors: Door[] = [
     ],
   ),
   constructs(
-    Compensation,
+    Recovery,
     [locked],
     [
       "options",
       required(
-        object<CompensationOptions>({
+        object<RecoveryOptions>({
           ...lockedKinds,
-          store: required(methods("orphans", "releaseOrphan")),
+          store: required(methods("expired", "recover")),
           fence: storedName,
-          hold: finiteFrom(0),
+          minRound: finiteFrom(0),
           batch: aWhole,
         }),
       ),
@@ -291,27 +324,26 @@ const taskDoors: Door[] = [
       required(
         object<RetentionOptions>({
           ...lockedKinds,
-          store: required(methods("removeConfirmed")),
+          store: required(methods("removeDelivered")),
           olderThan: positive,
           batch: aWhole,
         }),
       ),
     ],
   ),
-  method(relay, "saved", "throws", [[idOf(1)]], ["ids", required(arrayOf(uuid))]),
-  ...[relay, compensation, retention].map((each) =>
+  ...[relay, recovery, retention].map((each) =>
     method(each, "run", "rejects", [live], ["signal", required(signal)]),
   ),
   throws(
-    waitAfter,
-    [0, message],
-    ["failures", required(whole(0))],
+    delayAfter,
+    [1, message],
+    ["failures", required(whole(1))],
     [
       "schedule",
       required(
         object<Schedule>({
-          initBackoff: required(notNegative),
-          backoffFactor: required(finiteFrom(1)),
+          initialDelay: required(notNegative),
+          factor: required(finiteFrom(1)),
         }),
       ),
     ],
@@ -359,7 +391,7 @@ const testingDoors: Door[] = [
     [
       "options",
       object<RecordingPublisherOptions>({
-        answer: func,
+        respond: func,
         delay: finiteFrom(0),
         clock: taskKinds.clock,
       }),
@@ -368,7 +400,7 @@ const testingDoors: Door[] = [
   throws(
     faultyStore<MemoryStore>,
     [memory, {}],
-    ["store", required(methods("save", "claimDue"))],
+    ["store", required(methods("save", "claim"))],
     ["faults", required(object<StoreFaults>({ before: func, after: func, failed: func }))],
   ),
 ];
@@ -377,11 +409,11 @@ const doors = [...outboxDoors, ...taskDoors, ...postgresDoors, ...testingDoors];
 
 testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
-  expect(relay.status()).toMatchObject({ held: 0, saved: 0, controller: { state: "idle" } });
+  expect(relay.status()).toEqual({ state: "new", attempts: 0, waiting: 0, unwritten: 0 });
 });
 
 testEveryExport([root, testing, postgres, pglite], doors, [
-  // The guard answers for every value; the error takes what a store makes.
+  // The guard is right for every value; the error takes what a store makes.
   isStaleFenceError,
   StaleFenceError,
   // Made by a MemoryStore.
@@ -393,8 +425,8 @@ it("treats an explicit undefined as a missing option", () => {
   expect(() => {
     new Outbox({ store: memory, transaction: undef, onCommitted: undef, clock: undef });
     new Relay({ ...relaying, workers: undef, listen: undef, logger: undef, random: undef });
-    new Compensation({ ...locked, fence: undef, hold: undef, batch: undef, period: undef });
-    new Retention({ ...locked, olderThan: undef, batch: undef, lease: undef });
+    new Recovery({ ...locked, fence: undef, minRound: undef, batch: undef, period: undef });
+    new Retention({ ...locked, olderThan: undef, batch: undef, leaseDuration: undef });
     new PostgresStore(database, { prefix: undef, order: undef });
     new PostgresLock(database, "a", { prefix: undef });
     new MemoryStore({ order: undef });

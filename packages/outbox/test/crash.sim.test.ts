@@ -35,7 +35,7 @@ it(
     if (RUNS < ENOUGH) return;
     // A world in which nothing happens would prove nothing.
     const deaths = ["commit", "publish", "mark"].flatMap((at) => [`before ${at}`, `after ${at}`]);
-    const events = ["committed", "duplicates", "published", "failed", "orphan", "dead"];
+    const events = ["committed", "duplicates", "delivered", "failed", "expired", "dead"];
     for (const name of [...deaths, ...events]) expect(totals.has(name), name).toBe(true);
   },
   60_000 + 2_000 * RUNS,

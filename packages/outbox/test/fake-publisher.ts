@@ -5,13 +5,13 @@ import {
 } from "../src/testing/recording-publisher.ts";
 import { numberOf } from "./sample.ts";
 
-/** What becomes of an attempt: it may throw, or wait. */
-export type Answer = NonNullable<RecordingPublisherOptions["answer"]>;
+/** The response to an attempt: it may throw, or wait. */
+export type Respond = NonNullable<RecordingPublisherOptions["respond"]>;
 
 /** A record that reads as pairs: the instant from the start on, and the number of the message. */
 export class FakePublisher extends RecordingPublisher {
-  constructor(clock: Clock, answer?: Answer) {
-    super({ clock, answer });
+  constructor(clock: Clock, respond?: Respond) {
+    super({ clock, respond });
   }
 
   get sent(): [number, number][] {

@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { silentLogger } from "@holdfast/controller";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { expect, inject, it } from "vitest";
 import { Outbox } from "../src/outbox.ts";
@@ -21,9 +22,9 @@ const MESSAGES = inject("isThorough") ? 500 : 150;
 /** What is to become of a message. */
 interface Plan {
   readonly savedAt: number;
-  readonly initBackoff: number;
-  readonly backoffFactor: number;
-  readonly maxRetryTimes: number;
+  readonly initialDelay: number;
+  readonly factor: number;
+  readonly maxAttempts: number;
   /** How many attempts fail before one succeeds. */
   readonly failures: number;
   /** How long each attempt takes. */
@@ -35,21 +36,21 @@ const planOf = (random: Random): Plan => {
     choices[Math.floor(random() * choices.length)] ?? 0;
   return {
     savedAt: Math.floor(random() * MONTH),
-    initBackoff: pick([SECOND, 10 * SECOND, MINUTE, 5 * MINUTE, HOUR]),
-    backoffFactor: pick([1, 1.5, 2, 3]),
-    maxRetryTimes: 1 + Math.floor(random() * 12),
+    initialDelay: pick([SECOND, 10 * SECOND, MINUTE, 5 * MINUTE, HOUR]),
+    factor: pick([1, 1.5, 2, 3]),
+    maxAttempts: 1 + Math.floor(random() * 12),
     failures: Math.floor(random() * 14),
     takes: Math.floor(random() * 3 * SECOND),
   };
 };
 
-/** When it is tried: at once, and then `init × factor^n` after the end of the n-th failure. */
-function instantsOf({ savedAt, takes, initBackoff, backoffFactor, ...plan }: Plan): number[] {
+/** When it is tried: at once, and then `initialDelay × factor^(n − 1)` after the end of the n-th failure. */
+function instantsOf({ savedAt, takes, initialDelay, factor, ...plan }: Plan): number[] {
   const instants = [savedAt];
-  const attempts = Math.min(plan.failures + 1, plan.maxRetryTimes);
+  const attempts = Math.min(plan.failures + 1, plan.maxAttempts);
   for (let failed = 1; failed < attempts; failed++) {
     const ended = (instants.at(-1) ?? 0) + takes;
-    instants.push(ended + Math.ceil(initBackoff * backoffFactor ** failed));
+    instants.push(ended + Math.ceil(initialDelay * factor ** (failed - 1)));
   }
   return instants.filter((instant) => instant < MONTH);
 }
@@ -78,7 +79,7 @@ it(`tries each of ${MESSAGES} messages for a month at the exact milliseconds of 
     const last = stop;
     stop = new AbortController();
     const name = `relay-${running.length}`;
-    const options = { workers: 50, jitter: 0, pollPeriod: HOUR };
+    const options = { workers: 50, jitter: 0, pollPeriod: HOUR, logger: silentLogger };
     relay = new Relay({ name, store, publisher, clock, ...options });
     running.push(relay.run(stop.signal));
     last.abort();
@@ -86,7 +87,7 @@ it(`tries each of ${MESSAGES} messages for a month at the exact milliseconds of 
   const outbox = new Outbox({
     store,
     transaction: (work) => store.transaction(work),
-    onCommitted: (ids) => relay.saved(ids),
+    onCommitted: () => relay.wake(),
     clock,
   });
 
@@ -108,12 +109,12 @@ it(`tries each of ${MESSAGES} messages for a month at the exact milliseconds of 
   for (const [instant, number] of publisher.sent)
     if (instant < MONTH) actual.get(number)?.push(instant);
   expect(actual).toEqual(new Map(plans.map((plan, number) => [number, instantsOf(plan)])));
-  for (const [number, { failures, maxRetryTimes, ...plan }] of plans.entries()) {
-    const attempts = instantsOf({ failures, maxRetryTimes, ...plan });
+  for (const [number, { failures, maxAttempts, ...plan }] of plans.entries()) {
+    const attempts = instantsOf({ failures, maxAttempts, ...plan });
     if ((attempts.at(-1) ?? 0) + plan.takes >= MONTH) continue;
-    const isDead = failures >= maxRetryTimes && attempts.length === maxRetryTimes;
+    const isDead = failures >= maxAttempts && attempts.length === maxAttempts;
     const isSent = attempts.length === failures + 1;
-    const status = isDead ? "dead" : isSent ? "success" : "failed";
+    const status = isDead ? "dead" : isSent ? "delivered" : "retrying";
     expect((await store.find(idOf(number)))?.status, `${number}`).toBe(status);
   }
   if (process.env["SIM_SEED"])

@@ -3,11 +3,11 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, type ResourceLock, RetryAfterError, silentLogger } from "@holdfast/controller";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { SkewedClock } from "../../../test/skewed-clock.ts";
-import { Compensation } from "../src/compensation/compensation.ts";
 import type { Message, NewMessage } from "../src/message/message.ts";
-import { waitAfter } from "../src/message/schedule.ts";
+import { delayAfter } from "../src/message/schedule.ts";
 import { Outbox } from "../src/outbox.ts";
-import type { Publisher } from "../src/relay/publisher.ts";
+import type { Publisher } from "../src/publisher/publisher.ts";
+import { Recovery } from "../src/recovery/recovery.ts";
 import { Relay } from "../src/relay/relay.ts";
 import type { OutboxStore } from "../src/store/outbox-store.ts";
 import type { OutboxEvent } from "../src/task/outbox-event.ts";
@@ -16,11 +16,11 @@ import { idOf, sample } from "./sample.ts";
 
 /** What may go wrong, each with its probability per request. */
 interface Weather {
-  /** The process dies just before it sends a request, or while it waits for the answer. */
+  /** The process dies just before it sends a request, or while it waits for the response. */
   readonly death: number;
-  /** The request or its answer is lost. */
+  /** The request or its response is lost. */
   readonly lost: number;
-  /** The receiver fails, hangs, or asks for patience. */
+  /** The receiver fails, hangs, or asks for acquireTimeout. */
   readonly refusal: number;
 }
 
@@ -31,7 +31,7 @@ const SECOND = 1_000;
 /** Wall clocks differ by at most that much, and the relays know it. */
 const CLOCK_SKEW = 2 * SECOND;
 const JITTER = 0.1;
-const SCHEDULE = { initBackoff: 250, backoffFactor: 3 };
+const SCHEDULE = { initialDelay: 750, factor: 3 };
 
 /** Few, so that messages of a key wait for one another. */
 const KEYS = 5;
@@ -43,7 +43,7 @@ interface Attempt {
   wasPaused: boolean;
 }
 
-/** One process: it saves messages, sends them, and compensates for the death of others. */
+/** One process: it saves messages, sends them, and recovers those of others. */
 class Process {
   readonly clock: SkewedClock;
   readonly relay: Relay;
@@ -65,23 +65,23 @@ class Process {
     this.relay = new Relay({
       ...common,
       ...{ publisher: this.#publisher(), workers: 2, publishTimeout: 3 * SECOND },
-      ...{ claimLength: 8 * SECOND, clockSkew: CLOCK_SKEW, pollPeriod: 2 * SECOND },
+      ...{ claimDuration: 8 * SECOND, clockSkew: CLOCK_SKEW, pollPeriod: 2 * SECOND },
       ...{ storeTimeout: 4 * SECOND, grace: 5 * SECOND },
     });
-    const compensation = new Compensation({
+    const recovery = new Recovery({
       ...common,
-      ...{ lock: this.#remote<ResourceLock>(world.lock, "lock"), lease: 20 * SECOND },
-      ...{ period: 2 * SECOND, hold: SECOND, patience: 2 * SECOND },
+      ...{ lock: this.#remote<ResourceLock>(world.lock, "lock"), leaseDuration: 20 * SECOND },
+      ...{ period: 2 * SECOND, minRound: SECOND, acquireTimeout: 2 * SECOND },
       storeTimeout: 4 * SECOND,
     });
     this.#outbox = new Outbox<MemoryTransaction>({
       store: memory,
       transaction: (work) => this.#transaction(work),
-      onCommitted: (ids) => this.relay.saved(ids),
+      onCommitted: () => this.relay.wake(),
       clock,
     });
     const { signal } = this.stop;
-    this.ended = Promise.all([this.relay.run(signal), compensation.run(signal), this.#trade()]);
+    this.ended = Promise.all([this.relay.run(signal), recovery.run(signal), this.#trade()]);
   }
 
   get isDead(): boolean {
@@ -105,8 +105,8 @@ class Process {
   }
 
   #message(number: number): NewMessage {
-    const maxRetryTimes = 1 + Math.floor(this.#world.random() * 6);
-    return sample(number, { ...SCHEDULE, maxRetryTimes, businessKey: `${number % KEYS}` });
+    const maxAttempts = 1 + Math.floor(this.#world.random() * 6);
+    return sample(number, { ...SCHEDULE, maxAttempts, key: `${number % KEYS}` });
   }
 
   async #transaction<Value>(work: (tx: MemoryTransaction) => Promise<Value>): Promise<Value> {
@@ -147,21 +147,20 @@ class Process {
           this.#world.ends(message, attempt);
         }
       },
-      [Symbol.asyncDispose]: async () => {},
     };
   }
 
-  /** Sends a request and waits for its answer. Both take time, and this process may die meanwhile. */
+  /** Sends a request and waits for its response. Both take time, and this process may die meanwhile. */
   async send<Value>(request: string, call: () => Promise<Value>): Promise<Value> {
     const world = this.#world;
     if (world.strikes(this, `before ${request}`)) return await new Promise(() => {});
     await world.travel();
-    const answer = call();
-    await answer.catch(() => {});
+    const response = call();
+    await response.catch(() => {});
     world.strikes(this, `after ${request}`);
     await world.travel();
     await new Promise<void>((resolve) => this.clock.deliver(resolve));
-    return await answer;
+    return await response;
   }
 }
 
@@ -197,7 +196,7 @@ export class OutboxWorld {
 
   constructor(seed: number) {
     this.random = seededRandom(seed);
-    this.memory = new MemoryStore({ order: seed % 2 === 0 ? "none" : "businessKey" });
+    this.memory = new MemoryStore({ order: seed % 2 === 0 ? "none" : "key" });
   }
 
   async run(): Promise<Verdict> {
@@ -210,7 +209,7 @@ export class OutboxWorld {
         this.isOpen = false;
         await this.real.sleep(150 * SECOND);
         this.#isReplayed = true; // What is sent now may come after what was saved later.
-        await this.memory.replay({ editor: "judge", now: this.real.now() });
+        await this.memory.replay("all", this.real.now());
         await this.real.sleep(30 * SECOND);
         for (const { stop } of this.#processes) stop.abort();
         await Promise.all(this.#processes.map(({ ended }) => ended));
@@ -236,7 +235,7 @@ export class OutboxWorld {
     this.#committed.add(id);
   }
 
-  /** A request or an answer on its way. One that is lost never comes. */
+  /** A request or an response on its way. One that is lost never comes. */
   async travel(): Promise<void> {
     if (this.random() < this.#weather.lost / 2) await new Promise(() => {});
     await this.real.sleep(this.random() ** 4 * 500);
@@ -269,20 +268,20 @@ export class OutboxWorld {
     for (const other of attempts)
       if (!other.process.isDead && !other.wasPaused)
         this.#fault(`${message.id} is worked on by ${other.process.name} and ${process.name}`);
-    const { nextScheduleTime = 0, currentRetryTimes } = message;
-    if (currentRetryTimes > 0 && process.clock.now() < nextScheduleTime)
+    const { dueAt = 0, failedAttempts } = message;
+    if (failedAttempts > 0 && process.clock.now() < dueAt)
       this.#fault(`${message.id} is tried before it is due`);
     this.#attempts.set(message.id, attempts.add(attempt));
-    if (this.memory.order === "businessKey" && !this.#isReplayed) void this.#checkOrder(message);
+    if (this.memory.order === "key" && !this.#isReplayed) void this.#checkOrder(message);
     return attempt;
   }
 
-  /** Those of its key that were committed before are confirmed or dead. */
-  async #checkOrder({ id, businessKey }: Message): Promise<void> {
+  /** Those of its key that were committed before are delivered or dead. */
+  async #checkOrder({ id, key }: Message): Promise<void> {
     const ids = [...this.#committed];
     const earlier = ids.slice(0, ids.indexOf(id)).map((other) => this.memory.find(other));
     for (const other of await Promise.all(earlier))
-      if (other?.businessKey === businessKey && other.nextScheduleTime !== undefined)
+      if (other?.key === key && other.dueAt !== undefined)
         this.#fault(`${id} is sent before ${other.id}, which is ${other.status}`);
   }
 
@@ -293,13 +292,13 @@ export class OutboxWorld {
   /** Every wait is as the schedule says. */
   saw(event: OutboxEvent): void {
     count(this.#events, event.type);
-    if (event.type !== "failed" && event.type !== "orphan") return;
+    if (event.type !== "failed" && event.type !== "expired") return;
     const { claim, failure } = event;
-    if (failure.nextScheduleTime === undefined) return;
-    const wait = failure.nextScheduleTime - failure.now;
-    const { currentRetryTimes, lostAttempts } = claim.message;
-    const lost = event.type === "orphan" ? lostAttempts : 0;
-    const planned = waitAfter(currentRetryTimes + lost + 1, claim.message);
+    if (failure.dueAt === undefined) return;
+    const wait = failure.dueAt - failure.now;
+    const { failedAttempts, expiredClaims } = claim.message;
+    const expired = event.type === "expired" ? expiredClaims : 0;
+    const planned = delayAfter(failedAttempts + expired + 1, claim.message);
     const isAsked = failure.error.startsWith("RetryAfterError");
     const longest = Math.max(planned * (1 + JITTER), isAsked ? 20 * SECOND : 0) + 2;
     if (wait < planned || wait > longest)
@@ -340,8 +339,8 @@ export class OutboxWorld {
     for (const id of this.#committed)
       if (!this.#effects.has(id))
         this.#fault(`${id} is lost: ${JSON.stringify(await this.memory.find(id))}`);
-    const { pending, failed, dead } = await this.memory.counts();
-    if (pending + failed + dead > 0) this.#fault(`stuck: ${pending} + ${failed} + ${dead}`);
+    const { pending, retrying, dead } = await this.memory.counts();
+    if (pending + retrying + dead > 0) this.#fault(`stuck: ${pending} + ${retrying} + ${dead}`);
     for (const { clock, name } of this.#processes)
       if (clock.armed > 0) this.#fault(`${name} has left ${clock.armed} timers`);
     for (let number = 1; number <= this.#numbers; number++)

@@ -2,30 +2,30 @@ import { realClock } from "@holdfast/clock";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import { errorOf } from "../../../test/error-of.ts";
-import type { Message, ResolvedRoute } from "../src/message/message.ts";
-import type { Publisher } from "../src/relay/publisher.ts";
+import type { Message } from "../src/message/message.ts";
+import type { Publisher } from "../src/publisher/publisher.ts";
 import { sampleMessage } from "./sample-message.ts";
 
 /** A message as the receiver has it. */
 export interface Delivery {
   readonly id: unknown;
-  readonly content: unknown;
+  readonly payload: unknown;
 }
 
 /** A publisher, and its receiver as the suite sees it. */
 export interface PublisherWorld extends AsyncDisposable {
-  readonly publisher: Publisher;
+  readonly publisher: Publisher & AsyncDisposable;
 
-  /** Where the receiver takes messages. */
-  readonly route: ResolvedRoute;
+  /** A topic that the receiver accepts. */
+  readonly topic: string;
 
-  /** Where it refuses them. */
-  readonly refused: ResolvedRoute;
+  /** A topic that it refuses. */
+  readonly refused: string;
 
   /** All deliveries so far. */
   deliveries(): Promise<readonly Delivery[]>;
 
-  /** From now on the receiver takes messages and does not answer. */
+  /** From now on the receiver accepts messages and does not respond. */
   hang(): void;
 }
 
@@ -34,8 +34,8 @@ const { signal } = new AbortController();
 /** What every publisher does. */
 export function testPublisher(name: string, make: () => Promise<PublisherWorld>): void {
   describe(`${name} as a publisher`, () => {
-    const messagesFor = (route: ResolvedRoute, count: number): readonly Message[] =>
-      Array.from({ length: count }, (_, order) => sampleMessage({ route, content: { order } }));
+    const messagesFor = (topic: string, count: number): readonly Message[] =>
+      Array.from({ length: count }, (_, order) => sampleMessage({ topic, payload: { order } }));
     const idsOf = (all: readonly { readonly id: unknown }[]): unknown[] => all.map(({ id }) => id);
 
     it.each([
@@ -47,25 +47,25 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
       [{ a: [1, { b: "é 💡\u2028" }] }],
       ["x".repeat(1e6)],
     ])(
-      "resolves once the receiver has the message, with its id and its content",
-      async (content) => {
+      "resolves once the receiver has the message, with its id and its payload",
+      async (payload) => {
         await using world = await make();
-        const message = sampleMessage({ route: world.route, content });
+        const message = sampleMessage({ topic: world.topic, payload });
         expect(await world.publisher.publish(message, signal)).toBeUndefined();
-        expect(await world.deliveries()).toEqual([{ id: message.id, content }]);
+        expect(await world.deliveries()).toEqual([{ id: message.id, payload }]);
       },
     );
 
     it("delivers many at the same time, each once", async () => {
       await using world = await make();
-      const messages = messagesFor(world.route, 200);
+      const messages = messagesFor(world.topic, 200);
       await Promise.all(messages.map((message) => world.publisher.publish(message, signal)));
       expect(idsOf(await world.deliveries()).toSorted()).toEqual(idsOf(messages).toSorted());
     });
 
     it("delivers a message as often as it is published", async () => {
       await using world = await make();
-      const message = sampleMessage({ route: world.route });
+      const message = sampleMessage({ topic: world.topic });
       await world.publisher.publish(message, signal);
       await world.publisher.publish(message, signal);
       expect(idsOf(await world.deliveries())).toEqual([message.id, message.id]);
@@ -73,7 +73,7 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
 
     it("rejects a refused message, and no other", async () => {
       await using world = await make();
-      const good = messagesFor(world.route, 30);
+      const good = messagesFor(world.topic, 30);
       const bad = messagesFor(world.refused, 10);
       const publish = async (message: Message): Promise<unknown> =>
         await errorOf(world.publisher.publish(message, signal));
@@ -92,7 +92,7 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
     it("rejects with signal.reason for an aborted signal, and sends nothing", async () => {
       await using world = await make();
       const reason = new Error("stop");
-      const message = sampleMessage({ route: world.route });
+      const message = sampleMessage({ topic: world.topic });
       const outcome = world.publisher.publish(message, AbortSignal.abort(reason));
       expect(await errorOf(outcome)).toBe(reason);
       await realClock.sleep(20);
@@ -101,7 +101,7 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
 
     it("rejects with signal.reason at once when aborted during an attempt, and leaves no listener", async () => {
       await using world = await make();
-      const [first, second] = messagesFor(world.route, 2) as [Message, Message];
+      const [first, second] = messagesFor(world.topic, 2) as [Message, Message];
       await world.publisher.publish(first, signal);
       world.hang();
       for (const reason of [new Error("enough"), "text", undefined]) {
@@ -118,16 +118,16 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
     it("leaves no listener after a confirmation and after a refusal", async () => {
       await using world = await make();
       const stop = new AbortController();
-      await world.publisher.publish(sampleMessage({ route: world.route }), stop.signal);
+      await world.publisher.publish(sampleMessage({ topic: world.topic }), stop.signal);
       expect(abortListeners(stop.signal)).toBe(0);
-      await errorOf(world.publisher.publish(sampleMessage({ route: world.refused }), stop.signal));
+      await errorOf(world.publisher.publish(sampleMessage({ topic: world.refused }), stop.signal));
       expect(abortListeners(stop.signal)).toBe(0);
     });
 
     it("rejects pending and later attempts when it is disposed", async () => {
       await using world = await make();
       const { publisher } = world;
-      const [first, second] = messagesFor(world.route, 2) as [Message, Message];
+      const [first, second] = messagesFor(world.topic, 2) as [Message, Message];
       await publisher.publish(first, signal);
       world.hang();
       const stop = new AbortController();
@@ -141,12 +141,12 @@ export function testPublisher(name: string, make: () => Promise<PublisherWorld>)
       await publisher[Symbol.asyncDispose]();
     });
 
-    it("rejects content that is not JSON with a TerminalError, and sends nothing", async () => {
+    it("rejects a payload that is not JSON with a TerminalError, and sends nothing", async () => {
       await using world = await make();
       const circular: unknown[] = [];
       circular.push(circular);
-      for (const content of [undefined, 1n, circular, () => 1]) {
-        const message = { ...sampleMessage({ route: world.route }), content };
+      for (const payload of [undefined, 1n, circular, () => 1]) {
+        const message = { ...sampleMessage({ topic: world.topic }), payload };
         const error = await errorOf(world.publisher.publish(message, signal));
         expect(error).toMatchObject({
           name: "TerminalError",

@@ -5,15 +5,13 @@ export function idOf(number: number): string {
   return `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 }
 
-/** A message that somebody might save. */
+/** A message to save. */
 export function sample(number: number, facts: Partial<NewMessage> = {}): NewMessage {
   return {
     id: idOf(number),
-    creator: "shop",
-    businessModule: "orders",
-    businessKey: `order-${number}`,
-    route: { exchange: "shop", queue: "paid", routingKey: "orders.paid" },
-    content: { order: number },
+    topic: "orders.paid",
+    key: `order-${number}`,
+    payload: { order: number },
     ...facts,
   };
 }

@@ -14,11 +14,11 @@ export interface Audit {
   readonly dead: number;
   /** Orders that were never placed. 0 if the run was not stopped. */
   readonly unplaced: number;
-  /** Messages that are neither `success` nor `dead`: a relay would send them. 0 if the run was not stopped. */
+  /** Messages that are neither `delivered` nor `dead`: a relay would send them. 0 if the run was not stopped. */
   readonly waiting: number;
   /** Must be 0: orders that were committed and are gone. */
   readonly missing: number;
-  /** Must be 0: orders without their message, and messages that are `success` without an effect. */
+  /** Must be 0: orders without their message, and messages that are `delivered` without an effect. */
   readonly lost: number;
   /** Must be 0: messages that were given up before they had failed as often as they may. */
   readonly givenUpEarly: number;
@@ -38,10 +38,10 @@ export interface Audited {
   readonly seen: readonly string[];
 }
 
-/** A message whose attempts were lost four times is dead: the message itself may crash its relays. */
+/** A message whose claims expired four times is dead: the message itself may crash its relays. */
 const READ = `
-  SELECT o.number, o.message_id AS id, m.message_status AS status, m.claim_number AS claims,
-    CASE WHEN m.current_retry_times >= m.max_retry_times OR m.lost_attempts >= 4
+  SELECT o.number, o.message_id AS id, m.status AS status, m.claim_number AS claims,
+    CASE WHEN m.failed_attempts >= m.max_attempts OR m.expired_claims >= 4
       OR m.last_error LIKE 'TerminalError:%' THEN 1 ELSE 0 END AS exhausted,
     (SELECT count(*) FROM demo_effect e WHERE e.message_id = o.message_id) AS effects
   FROM demo_order o LEFT JOIN outbox_message m ON m.id = o.message_id`;
@@ -68,7 +68,7 @@ export async function audit(
   const committed = new Set(all.map(({ id }) => id));
   const there = new Set(found.map(({ number }) => number));
   const absent = orders.filter((order) => !there.has(order));
-  const isSettled = (status: string | null): boolean => status === "success" || status === "dead";
+  const isSettled = (status: string | null): boolean => status === "delivered" || status === "dead";
   return {
     sent: found.length,
     delivered: found.filter(({ effects }) => effects > 0).length,
@@ -78,7 +78,7 @@ export async function audit(
     waiting: found.filter(({ status }) => status !== null && !isSettled(status)).length,
     missing: absent.filter((order) => placed.has(order) && !isTakenBack(order)).length,
     lost: found.filter(
-      ({ status, effects }) => status === null || (status === "success" && effects === 0),
+      ({ status, effects }) => status === null || (status === "delivered" && effects === 0),
     ).length,
     givenUpEarly: found.filter(({ status, exhausted }) => status === "dead" && exhausted === 0)
       .length,

@@ -42,7 +42,7 @@ export interface CrewOptions {
 const RESTART = { duration: 200, factor: 2, cap: 5_000, jitter: 0.2, resetAfter: 15_000 };
 
 /** How long workers may take to end when they are asked to, in milliseconds. */
-const PATIENCE = 60_000;
+const STOP_TIMEOUT = 60_000;
 
 /** How many orders a worker is given at a time. */
 const ORDERS_AT_A_TIME = 20;
@@ -127,7 +127,7 @@ export class Crew {
     let limit: Timer | undefined;
     using _ = onAbort(signal, () => {
       worker.stop();
-      limit = clock.afterFunc(PATIENCE, () => worker.kill(), { label: "end of a worker" });
+      limit = clock.afterFunc(STOP_TIMEOUT, () => worker.kill(), { label: "end of a worker" });
     });
     const exit = await worker.exited;
     limit?.stop();

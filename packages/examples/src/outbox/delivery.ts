@@ -21,7 +21,7 @@ const PERIOD = 200;
 const MOST_FAILED = 5;
 
 /** Time for the receiver to handle the last messages, in milliseconds. */
-const PATIENCE = 60_000;
+const DRAIN_TIMEOUT = 60_000;
 
 /** Options for {@link Delivery}. */
 export interface DeliveryOptions {
@@ -67,7 +67,7 @@ export class Delivery {
   readonly #placed = new Set<number>();
   #killed = 0;
   #failed = 0;
-  #orphans = 0;
+  #expired = 0;
 
   constructor(options: DeliveryOptions) {
     const { settings, tables, databaseUrl, inbox, redisUrl, clock } = options;
@@ -137,7 +137,7 @@ export class Delivery {
       received: inbox.ledger.counts,
       workers: this.#crew.members,
       killed: this.#killed,
-      orphans: this.#orphans,
+      expired: this.#expired,
     };
   }
 
@@ -177,8 +177,8 @@ export class Delivery {
   }
 
   async #isSettled(): Promise<boolean> {
-    const { pending, failed } = this.#observation.statuses;
-    return pending + failed === 0 && (await this.#options.inbox.isIdle());
+    const { pending, retrying } = this.#observation.statuses;
+    return pending + retrying === 0 && (await this.#options.inbox.isIdle());
   }
 
   /** Waits for messages sent but not handled, which would count as lost otherwise. */
@@ -186,7 +186,7 @@ export class Delivery {
     const { inbox, clock } = this.#options;
     try {
       const backoff = { duration: PERIOD };
-      await poll(() => inbox.isIdle(), { backoff, timeout: PATIENCE, clock });
+      await poll(() => inbox.isIdle(), { backoff, timeout: DRAIN_TIMEOUT, clock });
       return true;
     } catch (error) {
       if (isTimeoutError(error)) return false;
@@ -207,7 +207,7 @@ export class Delivery {
   #hear(report: Report, worker: string): void {
     if (report.type === "placed") this.#placed.add(report.order);
     if (report.type === "ready") this.#options.onNews("is at work", worker);
-    if (report.type === "event" && report.kind === "orphan") this.#orphans++;
+    if (report.type === "event" && report.kind === "expired") this.#expired++;
   }
 
   #mourn(departure: Departure, worker: string): void {

@@ -4,7 +4,7 @@ import type { MessageStatus } from "@holdfast/outbox";
 import type { ProgramDatabase } from "./database/program-database.ts";
 import { NOTHING_WAITS, readWaiting, type Waiting } from "./waiting.ts";
 
-/** The lock of the compensation task. Instants are milliseconds since the epoch. */
+/** The lock of the recovery task. Instants are milliseconds since the epoch. */
 export interface Holding {
   readonly holder: string;
   readonly since: number;
@@ -24,7 +24,7 @@ export interface Observation extends Waiting {
 /** The state before the first look. */
 export const NOTHING_SEEN: Observation = {
   ...NOTHING_WAITS,
-  statuses: { pending: 0, failed: 0, success: 0, dead: 0 },
+  statuses: { pending: 0, retrying: 0, delivered: 0, dead: 0 },
   nextAttempt: undefined,
   lock: undefined,
 };

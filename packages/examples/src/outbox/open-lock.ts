@@ -8,7 +8,7 @@ export interface OpenLock extends AsyncDisposable {
 }
 
 /**
- * The lock of the compensation task: the same for all processes of a run.
+ * The lock of the recovery task: the same for all processes of a run.
  *
  * @param inDatabase - the lock without a Redis
  */

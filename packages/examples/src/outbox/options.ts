@@ -19,7 +19,7 @@ export type ParsedOptions =
 const LAST_PORT = 65_535;
 
 const ENVIRONMENT = `${DATABASE_HELP}  AMQP_URL      the RabbitMQ server to send to, instead of a webhook
-  REDIS_URL     the Redis server with the lock of the compensation task, instead of a row in the database
+  REDIS_URL     the Redis server with the lock of the recovery task, instead of a row in the database
 
 The program ends when every message has arrived or is dead. With --keep it serves the page until Ctrl-C.
 A second Ctrl-C kills the workers at once.

@@ -8,9 +8,9 @@ export function isTakenBack(order: number): boolean {
 }
 
 /** The waits of this program's messages: short, so that even one that is given up is so in seconds. */
-export const SCHEDULE = { initBackoff: 100, backoffFactor: 1.5, maxRetryTimes: 10 } as const;
+export const SCHEDULE = { initialDelay: 150, factor: 1.5, maxAttempts: 10 } as const;
 
-export const ROUTE = { exchange: "demo", queue: "demo-orders", routingKey: "placed" } as const;
+export const TOPIC = "orders.placed";
 
 /** The header in which a worker names itself to a webhook. */
 export const SENDER = "x-sender";
@@ -19,11 +19,9 @@ export const SENDER = "x-sender";
 export function messageOf(order: number, id: string): NewMessage {
   return {
     id,
-    creator: "demo",
-    businessModule: "orders",
-    businessKey: `${order}`,
-    route: ROUTE,
-    content: { order },
+    topic: TOPIC,
+    key: `order/${order}`,
+    payload: { order },
     ...SCHEDULE,
   };
 }

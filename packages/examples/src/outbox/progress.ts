@@ -19,5 +19,5 @@ export interface Progress extends Observation {
   readonly workers: readonly Member[];
   readonly killed: number;
   /** Attempts of killed workers whose outcome is not known. */
-  readonly orphans: number;
+  readonly expired: number;
 }

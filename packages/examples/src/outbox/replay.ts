@@ -1,3 +1,4 @@
+import { Outbox } from "@holdfast/outbox";
 import { ProgramDatabase } from "./database/program-database.ts";
 import { deliver, endOf, type RunOptions } from "./run.ts";
 import { serviceProblem } from "./service-problem.ts";
@@ -26,7 +27,9 @@ export async function replay({ ids, services, host }: ReplayOptions): Promise<nu
   const shape = { workers: 3, kills: 0, seed: 0, json: undefined, port: undefined, keep: false };
   using end = endOf({ settings: { ...shape, messages: 0 }, host });
   await using tables = await ProgramDatabase.reopen(database, databaseUrl);
-  const count = await tables.store.replay({ ids, editor: "replay", now: host.clock.now() });
+  const count = await new Outbox({ store: tables.store, clock: host.clock }).deadLetters.replay(
+    ids === undefined ? "all" : { ids },
+  );
   host.stdout.write(
     `${count} dead ${count === 1 ? "message is" : "messages are"} pending again.\n`,
   );

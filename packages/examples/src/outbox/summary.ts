@@ -20,7 +20,7 @@ export interface Summary extends Audit {
   readonly overlapping: readonly Overlap[];
   readonly killed: number;
   /** Attempts of killed workers that were counted as failed. */
-  readonly orphans: number;
+  readonly expired: number;
   /** Failed checks; empty after a correct run. */
   readonly faults: readonly string[];
 }
@@ -30,7 +30,7 @@ const MOST_TOLD = 10;
 
 export function summaryOf(outcome: Outcome, seed: number): Summary {
   const { progress, audit, overlapping, isSettled, isIdle, failed } = outcome;
-  const { elapsed, killed, orphans, received, takenBack } = progress;
+  const { elapsed, killed, expired, received, takenBack } = progress;
   const { attempts, duplicates, overlaps } = received;
   const faults = [...faultsOf(audit, isSettled)];
   if (failed > 0) faults.push(`workers that exited unexpectedly: ${failed}, must be 0`);
@@ -42,7 +42,7 @@ export function summaryOf(outcome: Outcome, seed: number): Summary {
   return {
     ...{ seed, elapsed: Math.round(elapsed) },
     ...audit,
-    ...{ takenBack, attempts, duplicates, overlaps, overlapping, killed, orphans, faults },
+    ...{ takenBack, attempts, duplicates, overlaps, overlapping, killed, expired, faults },
   };
 }
 
@@ -66,7 +66,7 @@ export function summaryLines(summary: Summary, { bold, dim, green, red }: Colour
     ["dead", summary.dead, "messages that were rejected, or ran out of attempts"],
     ["rolled back", summary.takenBack, `orders; the receiver saw ${summary.phantoms} of them`],
     ["duplicates", summary.duplicates, "attempts that the receiver recognized by their key"],
-    ["killed", summary.killed, `workers; ${summary.orphans} of their messages taken over`],
+    ["killed", summary.killed, `workers; ${summary.expired} of their messages taken over`],
     ["overlaps", summary.overlaps, "messages with two attempts at once"],
     ...leftOver(summary),
     ["lost", summary.lost + summary.missing, "committed messages that are gone"],

@@ -52,28 +52,28 @@ const nextRows = z.array(
 );
 const claimRows = z.array(z.object({ worker: z.string(), count: number, until: number }));
 
-const OPEN = "NOT deleted AND message_status IN ('pending', 'failed')";
+const OPEN = "due_at IS NOT NULL";
 
 /** Reads the waiting messages, at an instant in milliseconds since the epoch. */
 export async function readWaiting(
   { database, dialect }: Pick<ProgramDatabase, "database" | "dialect">,
   now: number,
 ): Promise<Waiting> {
-  const at = dialect.milliseconds("next_schedule_time");
+  const at = dialect.milliseconds("due_at");
   const rungs = rungRows.parse(
     await database.query(
-      `SELECT current_retry_times AS failures, count(*) AS count, min(${at}) AS next,
+      `SELECT failed_attempts AS failures, count(*) AS count, min(${at}) AS next,
         sum(CASE WHEN ${at} <= ${dialect.parameter(1)} THEN 1 ELSE 0 END) AS due
       FROM outbox_message WHERE claimed_by IS NULL AND ${OPEN}
-      GROUP BY current_retry_times ORDER BY current_retry_times`,
+      GROUP BY failed_attempts ORDER BY failed_attempts`,
       [now],
     ),
   );
   const next = nextRows.parse(
     await database.query(
-      `SELECT business_key AS order_key, current_retry_times AS failures, ${at} AS at, last_error AS error
+      `SELECT ${dialect.key} AS order_key, failed_attempts AS failures, ${at} AS at, last_error AS error
       FROM outbox_message WHERE claimed_by IS NULL AND ${OPEN}
-      ORDER BY next_schedule_time LIMIT ${NEXT}`,
+      ORDER BY due_at LIMIT ${NEXT}`,
     ),
   );
   const claims = claimRows.parse(

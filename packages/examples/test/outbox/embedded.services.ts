@@ -170,17 +170,17 @@ describe("the messages that wait", () => {
 
   it("are counted by failures, with next attempts, due messages and claims", async () => {
     const at = (offset: number): string => `to_timestamp(${(NOW + offset) / 1_000})`;
-    await waiting(1, `next_schedule_time = ${at(-1)}`);
-    await waiting(2, `next_schedule_time = ${at(300)}`);
-    const failed = "message_status = 'failed', current_retry_times = 2, last_error = 'no'";
-    await waiting(3, `${failed}, next_schedule_time = ${at(100)}`);
+    await waiting(1, `due_at = ${at(-1)}`);
+    await waiting(2, `due_at = ${at(300)}`);
+    const failed = "status = 'failed', failed_attempts = 2, last_error = 'no'";
+    await waiting(3, `${failed}, due_at = ${at(100)}`);
     for (const [order, until] of [
       [4, 7_000],
       [5, 6_000],
     ] as const)
       await waiting(order, `claimed_by = 'worker-1', claimed_until = ${at(until)}`);
-    await waiting(6, "message_status = 'dead', next_schedule_time = NULL");
-    await waiting(7, "message_status = 'success', next_schedule_time = NULL");
+    await waiting(6, "status = 'dead', due_at = NULL");
+    await waiting(7, "status = 'success', due_at = NULL");
     expect(await readWaiting(tables, NOW)).toEqual({
       due: 1,
       rungs: [
@@ -209,9 +209,7 @@ describe("the audit", () => {
       await tx.query(INSERT, [1, id]);
       await tables.store.save(tx, messageOf(1, id), Date.now());
     });
-    await database.query(
-      "UPDATE outbox_message SET message_status = 'success', next_schedule_time = NULL",
-    );
+    await database.query("UPDATE outbox_message SET status = 'success', due_at = NULL");
     await tables.apply(id);
     return id;
   }
@@ -229,9 +227,9 @@ describe("the audit", () => {
     { fault: "lost", damage: "DELETE FROM outbox_message" },
     {
       fault: "waiting",
-      damage: "UPDATE outbox_message SET message_status = 'failed', next_schedule_time = now()",
+      damage: "UPDATE outbox_message SET status = 'failed', due_at = now()",
     },
-    { fault: "givenUpEarly", damage: "UPDATE outbox_message SET message_status = 'dead'" },
+    { fault: "givenUpEarly", damage: "UPDATE outbox_message SET status = 'dead'" },
     { fault: "twice", damage: "INSERT INTO demo_effect SELECT message_id FROM demo_receipt" },
   ])("finds that a message is $fault after $damage", async ({ fault, damage }) => {
     await delivered();
@@ -253,9 +251,7 @@ describe("the audit", () => {
   it("counts waiting messages as kept, not as lost, in a stopped run", async () => {
     await delivered();
     await tables.database.query("DELETE FROM demo_effect");
-    await tables.database.query(
-      "UPDATE outbox_message SET message_status = 'pending', next_schedule_time = now()",
-    );
+    await tables.database.query("UPDATE outbox_message SET status = 'pending', due_at = now()");
     const figures = await audit(facts, tables.database);
     expect(figures).toMatchObject({ sent: 1, waiting: 1, lost: 0, missing: 0 });
     expect(faultsOf(figures, false)).toEqual([]);
@@ -263,9 +259,7 @@ describe("the audit", () => {
 
   it("accepts a dead message after four lost attempts", async () => {
     await delivered();
-    await tables.database.query(
-      "UPDATE outbox_message SET message_status = 'dead', lost_attempts = 4",
-    );
+    await tables.database.query("UPDATE outbox_message SET status = 'dead', expired_claims = 4");
     expect(faultsOf(await audit(facts, tables.database))).toEqual([]);
   });
 
@@ -301,8 +295,8 @@ describe("the audit", () => {
   it("reads the waits of failures from the database", async () => {
     const id = await delivered();
     await tables.database.query(
-      `UPDATE outbox_message SET message_status = 'failed', current_retry_times = 2, last_error = 'x',
-        edit_time = now(), next_schedule_time = now() + interval '230 milliseconds' WHERE id = $1`,
+      `UPDATE outbox_message SET status = 'failed', failed_attempts = 2, last_error = 'x',
+        updated_at = now(), due_at = now() + interval '230 milliseconds' WHERE id = $1`,
       [id],
     );
     expect(await auditSchedule(tables.database)).toEqual({ waits: 1, wrong: [] });

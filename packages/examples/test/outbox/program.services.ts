@@ -200,7 +200,7 @@ describe("the page of a real run", () => {
       await post("/disconnect?service=database");
       const { messages: before } = await shown(({ received }) => received.open === 0);
       await post("/reconnect?service=database");
-      await shown(({ messages }) => messages.success > before.success);
+      await shown(({ messages }) => messages.delivered > before.delivered);
 
       const { messages } = await shown(({ state }) => state === "settled");
       expect(messages.dead).toBeGreaterThan(0);

@@ -18,9 +18,9 @@ const progress: Progress = {
   messages: 100,
   open: 20,
   takenBack: 2,
-  statuses: { pending: 10, failed: 5, success: 62, dead: 1 },
+  statuses: { pending: 10, retrying: 5, delivered: 62, dead: 1 },
   nextAttempt: 1_500,
-  lock: { holder: "worker-2/compensation", since: 0, until: 6_000 },
+  lock: { holder: "worker-2/recovery", since: 0, until: 6_000 },
   received: { attempts: 90, open: 3, effects: 62, duplicates: 7, overlaps: 0 },
   workers: [
     { name: "worker-2", pid: 2, state: "working" },
@@ -29,7 +29,7 @@ const progress: Progress = {
     { name: "worker-5", pid: 5, state: "starting" },
   ],
   killed: 2,
-  orphans: 9,
+  expired: 9,
 };
 
 const outcome: Outcome = {
@@ -53,8 +53,8 @@ it("shows the progress, one figure per line", () => {
     "messages  pending 10  failed 5  success 62  dead 1",
     "next      in 1.5s  in flight 3",
     "receiver  attempts 90  effects 62  duplicates 7  overlaps 0",
-    "workers   worker-2 worker-4  killed 2  orphans 9",
-    "lock      worker-2/compensation",
+    "workers   worker-2 worker-4  killed 2  expired 9",
+    "lock      worker-2/recovery",
   ]);
 });
 

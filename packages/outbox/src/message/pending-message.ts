@@ -4,86 +4,88 @@ import {
   requireOptions,
   requireWhole,
 } from "@holdfast/clock/internal";
-import type { Message, NewMessage, ResolvedRoute } from "./message.ts";
-import { instantAfter, LONGEST_WAIT, type Schedule, waitAfter } from "./schedule.ts";
+import { requireHeaders } from "./headers.ts";
+import type { Message, NewMessage } from "./message.ts";
+import { delayAfter, MAX_DELAY, type Schedule } from "./schedule.ts";
 import {
-  LONGEST_CONTENT,
+  MAX_HEADERS,
+  MAX_PAYLOAD,
   requireBytes,
   requireStoredName,
-  requireStoredText,
   requireUuid,
 } from "./stored-text.ts";
 
-const MOST_RETRY_TIMES = 1_000_000;
+const MOST_ATTEMPTS = 1_000_000;
 
 /** A message that may be saved. */
 export interface PendingMessage {
-  readonly message: Message & { readonly nextScheduleTime: number };
-  /** Its content as JSON. */
-  readonly json: string;
+  readonly message: Message;
+  /** Its payload as JSON. */
+  readonly payload: string;
+  /** Its headers as JSON. */
+  readonly headers: string;
 }
 
 /**
- * Checks a message and fills in the defaults: pending, and due when its first wait is over.
+ * Checks a message and fills in the defaults: pending, and due at once.
  *
- * @param now - when it is saved: milliseconds since the epoch
+ * @param now - the instant of the save: milliseconds since the epoch
  * @throws RangeError or TypeError that names the field and its allowed values
  */
 export function pendingMessage(given: NewMessage, now: number): PendingMessage {
   requireOptions("message", given);
-  const { id, creator, businessModule, businessKey, route, content } = given;
-  for (const [field, value] of Object.entries({ creator, businessModule, businessKey }))
-    requireStoredName(`message.${field}`, value);
-  const { maxRetryTimes, ...schedule } = scheduleOf(given);
-  const json = jsonOf(content);
+  const { id, topic, key, headers = {} } = given;
+  requireStoredName("message.topic", topic);
+  requireStoredName("message.key", key);
+  const headersJson = JSON.stringify(requireHeaders("message.headers", headers));
+  requireBytes("message.headers", headersJson, MAX_HEADERS);
+  const { maxAttempts, initialDelay, factor } = scheduleOf(given);
+  const payload = jsonOf(given.payload);
   const savedAt = Math.floor(now);
-  const message: PendingMessage["message"] = {
+  const message: Message = {
     id: id === undefined ? globalThis.crypto.randomUUID() : requireUuid("message.id", id),
-    ...{ createTime: savedAt, editTime: savedAt },
-    ...{ creator, editor: creator, deleted: false, businessModule, businessKey },
-    route: routeOf(route),
-    content: JSON.parse(json),
+    topic,
+    key,
+    headers: JSON.parse(headersJson),
+    payload: JSON.parse(payload),
     status: "pending",
-    ...{ currentRetryTimes: 0, lostAttempts: 0, maxRetryTimes, ...schedule },
-    nextScheduleTime: instantAfter(waitAfter(0, schedule), now),
+    createdAt: savedAt,
+    updatedAt: savedAt,
+    dueAt: savedAt,
+    failedAttempts: 0,
+    expiredClaims: 0,
+    maxAttempts,
+    initialDelay,
+    factor,
     lastError: undefined,
   };
-  return { message, json };
+  return { message, payload, headers: headersJson };
 }
 
-function routeOf(route: NewMessage["route"]): ResolvedRoute {
-  requireOptions("message.route", route);
-  const { exchange, exchangeType = "direct", queue, routingKey } = route;
-  for (const [field, value] of Object.entries({ exchange, queue, routingKey }))
-    requireStoredText(`message.route.${field}`, value);
-  requireStoredName("message.route.exchangeType", exchangeType);
-  return { exchange, exchangeType, queue, routingKey };
-}
-
-function scheduleOf(given: NewMessage): Schedule & Pick<Message, "maxRetryTimes"> {
-  const { maxRetryTimes = 5, initBackoff = 10_000, backoffFactor = 2 } = given;
-  requireWhole("message.maxRetryTimes", maxRetryTimes, 1);
-  requireBetween("message.maxRetryTimes", maxRetryTimes, 1, MOST_RETRY_TIMES);
-  requireBetween("message.initBackoff", initBackoff, 0, LONGEST_WAIT);
-  requireAtLeast("message.backoffFactor", backoffFactor, 1);
-  if (!(waitAfter(maxRetryTimes, { initBackoff, backoffFactor }) <= LONGEST_WAIT))
+function scheduleOf(given: NewMessage): Schedule & Pick<Message, "maxAttempts"> {
+  const { maxAttempts = 5, initialDelay = 10_000, factor = 2 } = given;
+  requireWhole("message.maxAttempts", maxAttempts, 1);
+  requireBetween("message.maxAttempts", maxAttempts, 1, MOST_ATTEMPTS);
+  requireBetween("message.initialDelay", initialDelay, 0, MAX_DELAY);
+  requireAtLeast("message.factor", factor, 1);
+  if (!(delayAfter(maxAttempts, { initialDelay, factor }) <= MAX_DELAY))
     throw new RangeError(
-      "message: initBackoff × backoffFactor^maxRetryTimes must be at most a hundred years",
+      "message: initialDelay × factor^(maxAttempts − 1) must be at most a hundred years",
     );
-  return { maxRetryTimes, initBackoff, backoffFactor };
+  return { maxAttempts, initialDelay, factor };
 }
 
-function jsonOf(content: unknown): string {
-  const json = stringified(content);
-  if (json === undefined) throw new RangeError("message.content must be a JSON value");
-  requireBytes("message.content", json, LONGEST_CONTENT);
+function jsonOf(payload: unknown): string {
+  const json = stringified(payload);
+  if (json === undefined) throw new RangeError("message.payload must be a JSON value");
+  requireBytes("message.payload", json, MAX_PAYLOAD);
   return json;
 }
 
-function stringified(content: unknown): string | undefined {
+function stringified(payload: unknown): string | undefined {
   try {
-    return JSON.stringify(content);
+    return JSON.stringify(payload);
   } catch (cause) {
-    throw new RangeError("message.content must be a JSON value", { cause });
+    throw new RangeError("message.payload must be a JSON value", { cause });
   }
 }

@@ -6,43 +6,37 @@ import {
 } from "@holdfast/clock/internal";
 import type { Message } from "./message.ts";
 
-/** The longest wait that a message may ask for, in milliseconds: a hundred years. */
-export const LONGEST_WAIT: number = 100 * 365 * 24 * 60 * 60 * 1_000;
+/** The longest delay that a message may ask for, in milliseconds: a hundred years. */
+export const MAX_DELAY: number = 100 * 365 * 24 * 60 * 60 * 1_000;
 
-/** Attempts without a known outcome that make a message dead: the message itself may crash its relays. */
-export const MOST_LOST_ATTEMPTS = 4;
+/** Claims without an outcome that make a message a dead letter: the message itself may crash its relays. */
+export const MAX_EXPIRED_CLAIMS = 4;
 
-/** The fields of a message that its waits follow from. */
-export type Schedule = Pick<Message, "initBackoff" | "backoffFactor">;
+/** The fields of a message that decide its delays. */
+export type Schedule = Pick<Message, "initialDelay" | "factor">;
 
 /**
- * How long a message waits after its `failures`-th failure, in milliseconds: `init × factor^failures`.
- * After none, that is the time its first attempt has before other relays treat it as abandoned.
+ * The delay after the `failures`-th failed attempt, in milliseconds: `initialDelay × factor^(failures − 1)`.
  *
- * @param failures - whole, at least 0
+ * @param failures - the number of failed attempts: whole, at least 1
  * @param schedule - the message, or its schedule alone
  * @returns milliseconds, at least 0
  * @throws RangeError or TypeError that names the argument
  *
  * @example
  * ```ts
- * import { waitAfter } from "@holdfast/outbox";
+ * import { delayAfter } from "@holdfast/outbox";
  *
- * const schedule = { initBackoff: 10_000, backoffFactor: 2 };
- * console.log([0, 1, 2].map((failures) => waitAfter(failures, schedule))); // => [ 10000, 20000, 40000 ]
+ * const schedule = { initialDelay: 10_000, factor: 2 };
+ * console.log([1, 2, 3].map((failures) => delayAfter(failures, schedule))); // => [ 10000, 20000, 40000 ]
  * ```
  */
-export function waitAfter(failures: number, schedule: Schedule): number {
-  requireWhole("failures", failures, 0);
+export function delayAfter(failures: number, schedule: Schedule): number {
+  requireWhole("failures", failures, 1);
   requireOptions("schedule", schedule);
-  const { initBackoff, backoffFactor } = schedule;
-  requireNotNegative("schedule.initBackoff", initBackoff);
-  requireAtLeast("schedule.backoffFactor", backoffFactor, 1);
+  const { initialDelay, factor } = schedule;
+  requireNotNegative("schedule.initialDelay", initialDelay);
+  requireAtLeast("schedule.factor", factor, 1);
   // 0 × Infinity would be NaN.
-  return initBackoff * Math.min(backoffFactor ** failures, Number.MAX_VALUE);
-}
-
-/** The instant `wait` from `now`, whole and not too early. Counted from now, not from the planned instant. */
-export function instantAfter(wait: number, now: number): number {
-  return Math.ceil(now + wait);
+  return initialDelay * Math.min(factor ** (failures - 1), Number.MAX_VALUE);
 }

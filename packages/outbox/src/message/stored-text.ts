@@ -1,24 +1,21 @@
 import { requireString, requireText } from "@holdfast/clock/internal";
 
-/** The longest name or route field, in bytes of UTF-8: the limit of AMQP and of the indexes of MySQL. */
-const LONGEST_TEXT = 255;
+/** The longest name, in bytes of UTF-8: the limit of AMQP and of the indexes of MySQL. */
+const MAX_TEXT = 255;
 
-/** The longest content as JSON, in bytes of UTF-8: 8 MiB. */
-export const LONGEST_CONTENT: number = 8 * 1_024 * 1_024;
+/** The longest payload as JSON, in bytes of UTF-8: 8 MiB. */
+export const MAX_PAYLOAD: number = 8 * 1_024 * 1_024;
 
-/** A text that every database and broker stores as it is: well-formed, without NUL, not too long. */
-export function requireStoredText(name: string, value: string): void {
-  requireString(name, value);
+/** The longest headers as JSON, in bytes of UTF-8: 8 KiB, and the limit of most HTTP servers. */
+export const MAX_HEADERS: number = 8 * 1_024;
+
+/** A name that every database and broker stores as it is: not empty, well-formed, without NUL, not too long. */
+export function requireStoredName(name: string, value: string): void {
+  requireText(name, value);
   if (value.includes("\0")) throw new RangeError(`${name} must not contain NUL`);
   if (/\p{Surrogate}/u.test(value))
     throw new RangeError(`${name} must be well-formed Unicode, got a lone surrogate`);
-  requireBytes(name, value, LONGEST_TEXT);
-}
-
-/** A non-empty {@link requireStoredText | stored text}. */
-export function requireStoredName(name: string, value: string): void {
-  requireText(name, value);
-  requireStoredText(name, value);
+  requireBytes(name, value, MAX_TEXT);
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

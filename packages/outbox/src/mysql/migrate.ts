@@ -2,8 +2,8 @@ import { requireMethods, requireOptions } from "@holdfast/clock/internal";
 import { type Queryable, requirePrefix } from "../store/database.ts";
 import { type Migration, migrationsOf } from "./migrations.ts";
 
-/** How long one process waits for the migrations of another, in seconds. */
-const PATIENCE = 600;
+/** Maximum time that one process waits for the migrations of another, in seconds. */
+const LOCK_TIMEOUT = 600;
 
 /** The name of a lock is at most 64 characters long, and the server has one set of names. */
 const LOCK = "CONCAT('holdfast-', SHA1(CONCAT_WS('/', DATABASE(), ?)))";
@@ -55,10 +55,12 @@ export async function migrate(
   requirePrefix("options.prefix", prefix);
   return await database.session(async (session) => {
     // A statement that changes the schema commits, so a transaction would not keep others away.
-    const [row] = await session.query(`SELECT GET_LOCK(${LOCK}, ${PATIENCE}) AS locked`, [prefix]);
+    const [row] = await session.query(`SELECT GET_LOCK(${LOCK}, ${LOCK_TIMEOUT}) AS locked`, [
+      prefix,
+    ]);
     if (Number(row?.["locked"]) !== 1)
       throw new Error(
-        `migrate: another process has been migrating ${prefix}* for ${PATIENCE} s; try again`,
+        `migrate: another process has been migrating ${prefix}* for ${LOCK_TIMEOUT} s; try again`,
       );
     const applied = await appliedNumbers(session, prefix);
     const missing = migrationsOf(prefix).filter(({ number }) => !applied.has(number));

@@ -9,6 +9,7 @@ export interface Migration {
 /** A text compares by its characters, as on PostgreSQL. */
 const TABLE = "ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin";
 
+/** Names are bytes where they are keys: comparisons of texts ignore trailing spaces. */
 const messages = (prefix: string): Migration => ({
   number: 1,
   name: "messages",
@@ -16,61 +17,47 @@ const messages = (prefix: string): Migration => ({
     `CREATE TABLE IF NOT EXISTS ${prefix}message (
       sequence BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
       id CHAR(36) NOT NULL,
-      create_time BIGINT NOT NULL COMMENT 'milliseconds since 1970',
-      edit_time BIGINT NOT NULL COMMENT 'milliseconds since 1970',
-      creator VARCHAR(255) NOT NULL, editor VARCHAR(255) NOT NULL,
-      deleted BOOLEAN NOT NULL DEFAULT FALSE,
-      message_status VARCHAR(16) NOT NULL,
-      current_retry_times INT NOT NULL DEFAULT 0,
-      lost_attempts INT NOT NULL DEFAULT 0,
-      max_retry_times INT NOT NULL DEFAULT 5,
-      next_schedule_time BIGINT COMMENT 'milliseconds since 1970',
-      init_backoff DOUBLE NOT NULL DEFAULT 10000 COMMENT 'milliseconds',
-      backoff_factor DOUBLE NOT NULL DEFAULT 2,
-      queue_name VARCHAR(255) NOT NULL, exchange_name VARCHAR(255) NOT NULL,
-      exchange_type VARCHAR(255) NOT NULL DEFAULT 'direct', routing_key VARCHAR(255) NOT NULL,
-      business_module VARCHAR(255) NOT NULL, business_key VARCHAR(255) NOT NULL,
+      topic VARCHAR(255) NOT NULL,
+      \`key\` VARCHAR(255) NOT NULL,
+      headers TEXT NOT NULL,
+      payload MEDIUMTEXT NOT NULL,
+      status VARCHAR(16) NOT NULL DEFAULT 'pending',
+      created_at BIGINT NOT NULL COMMENT 'milliseconds since 1970',
+      updated_at BIGINT NOT NULL COMMENT 'milliseconds since 1970',
+      due_at BIGINT COMMENT 'milliseconds since 1970; NULL when delivered or dead',
+      failed_attempts INT NOT NULL DEFAULT 0,
+      expired_claims INT NOT NULL DEFAULT 0,
+      max_attempts INT NOT NULL DEFAULT 5,
+      initial_delay DOUBLE NOT NULL DEFAULT 10000 COMMENT 'milliseconds',
+      factor DOUBLE NOT NULL DEFAULT 2,
       last_error MEDIUMTEXT,
       claimed_by VARCHAR(255),
       claimed_until BIGINT COMMENT 'milliseconds since 1970',
       claim_number INT NOT NULL DEFAULT 0,
-      is_open TINYINT GENERATED ALWAYS AS
-        (CASE WHEN deleted = 0 AND next_schedule_time IS NOT NULL THEN 1 END) STORED
-        COMMENT 'NULL when deleted, confirmed or dead',
-      due_at BIGINT GENERATED ALWAYS AS
-        (CASE WHEN deleted = 0 AND claimed_by IS NULL THEN next_schedule_time END) STORED
-        COMMENT 'NULL when claimed, deleted, confirmed or dead',
-      CONSTRAINT ${prefix}message_status CHECK (message_status IN ('pending', 'failed', 'success', 'dead')),
-      CONSTRAINT ${prefix}message_retries CHECK (current_retry_times BETWEEN 0 AND max_retry_times),
-      CONSTRAINT ${prefix}message_open CHECK
-        ((message_status IN ('success', 'dead')) = (next_schedule_time IS NULL)),
+      is_open TINYINT GENERATED ALWAYS AS (CASE WHEN due_at IS NOT NULL THEN 1 END) STORED
+        COMMENT 'NULL when delivered or dead',
+      claimable_at BIGINT GENERATED ALWAYS AS (CASE WHEN claimed_by IS NULL THEN due_at END) STORED
+        COMMENT 'NULL when claimed, delivered or dead',
+      CONSTRAINT ${prefix}message_status CHECK (status IN ('pending', 'retrying', 'delivered', 'dead')),
+      CONSTRAINT ${prefix}message_attempts CHECK (failed_attempts BETWEEN 0 AND max_attempts),
+      CONSTRAINT ${prefix}message_open CHECK ((status IN ('delivered', 'dead')) = (due_at IS NULL)),
       CONSTRAINT ${prefix}message_claim CHECK ((claimed_by IS NULL) = (claimed_until IS NULL)),
       UNIQUE KEY message_id (id),
-      KEY message_due (due_at),
+      KEY message_due (claimable_at),
       KEY message_claimed (claimed_until),
-      KEY message_status (message_status, edit_time, deleted),
-      KEY message_business (business_module, business_key, is_open, sequence)
+      KEY message_status (status, updated_at),
+      KEY message_key (\`key\`, is_open, sequence)
+    ) ${TABLE}`,
+    `CREATE TABLE IF NOT EXISTS ${prefix}fence (
+      name VARBINARY(255) NOT NULL PRIMARY KEY,
+      token DOUBLE NOT NULL
     ) ${TABLE}`,
   ],
 });
 
-const contents = (prefix: string): Migration => ({
-  number: 2,
-  name: "contents",
-  statements: [
-    `CREATE TABLE IF NOT EXISTS ${prefix}content (
-      message_id CHAR(36) NOT NULL PRIMARY KEY,
-      content MEDIUMTEXT NOT NULL,
-      CONSTRAINT ${prefix}content_message FOREIGN KEY (message_id)
-        REFERENCES ${prefix}message (id) ON DELETE CASCADE
-    ) ${TABLE}`,
-  ],
-});
-
-/** Names are bytes here: comparisons of texts ignore trailing spaces. */
 const locks = (prefix: string): Migration => ({
-  number: 3,
-  name: "locks and fences",
+  number: 2,
+  name: "locks",
   statements: [
     `CREATE TABLE IF NOT EXISTS ${prefix}lock (
       name VARBINARY(255) NOT NULL PRIMARY KEY,
@@ -81,14 +68,10 @@ const locks = (prefix: string): Migration => ({
       renewed_at DOUBLE NOT NULL,
       transitions DOUBLE NOT NULL
     ) ${TABLE}`,
-    `CREATE TABLE IF NOT EXISTS ${prefix}fence (
-      name VARBINARY(255) NOT NULL PRIMARY KEY,
-      token DOUBLE NOT NULL
-    ) ${TABLE}`,
   ],
 });
 
 /** All of them, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
-  return [messages, contents, locks].map((migration) => migration(prefix));
+  return [messages, locks].map((migration) => migration(prefix));
 }

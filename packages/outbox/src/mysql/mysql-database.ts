@@ -31,7 +31,7 @@ export interface MySqlConnection extends MySqlRunner {
 
 /** The part of a pool of `mysql2/promise` that {@link MySqlDatabase} uses. */
 export interface MySqlPool extends MySqlRunner {
-  /** Lends a connection. */
+  /** Returns a free connection. */
   getConnection(): Promise<MySqlConnection>;
 
   /** Closes all connections. */
@@ -159,9 +159,9 @@ class MySqlTransaction implements Queryable {
   }
 
   async query(text: string, params: readonly unknown[] = []): Promise<readonly Row[]> {
-    const answer = this.#last.then(() => this.#send(text, params));
-    this.#last = answer.catch(() => undefined);
-    return await answer;
+    const response = this.#last.then(() => this.#send(text, params));
+    this.#last = response.catch(() => undefined);
+    return await response;
   }
 
   async #send(text: string, params: readonly unknown[]): Promise<readonly Row[]> {
@@ -169,7 +169,7 @@ class MySqlTransaction implements Queryable {
     try {
       return await rowsOf(this.#connection, text, params);
     } catch (error) {
-      if (!(await this.#goesOn())) {
+      if (!(await this.#continues())) {
         this.#state = "undone";
         this.#cause = error;
       }
@@ -178,7 +178,7 @@ class MySqlTransaction implements Queryable {
   }
 
   /** After some errors, a deadlock for one, the server would commit each further statement by itself. */
-  async #goesOn(): Promise<boolean> {
+  async #continues(): Promise<boolean> {
     try {
       const [result] = await this.#connection.query({ sql: "DO 0" });
       const { serverStatus = 0 } = result as { readonly serverStatus?: number };

@@ -3,7 +3,6 @@ import { requireClock, requireMethods, requireOptions } from "@holdfast/clock/in
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
-import { Batch } from "../store/batch.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
   type Queryable,
@@ -13,23 +12,24 @@ import {
   statementOf,
 } from "../store/database.ts";
 import { backlogOf, countsOf } from "../store/message-counts.ts";
-import { isBroken, messageOf } from "../store/message-row.ts";
+import { deadLetterOf, isInvalid, messageOf } from "../store/message-row.ts";
 import {
   type Backlog,
   type ClaimRequest,
+  type DeadLetterPage,
+  type DeadLetterSelection,
   type Failure,
   type Fence,
   type MessageOrder,
   type OutboxStore,
-  type ReplayRequest,
+  type Outcome,
   requireOrder,
-  requireReplay,
   type SaveStatements,
 } from "../store/outbox-store.ts";
 import { readClaimed } from "../store/read-claimed.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
 import { changeAll, listsOf, sequenceOf } from "./lists.ts";
-import { Outcomes, type Success } from "./outcomes.ts";
+import { recoverClaim, writeOutcomes } from "./outcome-writer.ts";
 import { plainRow } from "./plain-row.ts";
 import {
   DUPLICATE_ENTRY,
@@ -50,7 +50,7 @@ export interface MySqlStoreOptions {
   readonly prefix?: string | undefined;
 
   /**
-   * The order of messages of one business key. The same in all processes.
+   * The order of messages of one key. The same in all processes.
    *
    * Messages are ordered by when they are inserted, not by when they are committed: a transaction that
    * inserts first and commits last does not hold back the messages of others. Keys that differ only in
@@ -81,7 +81,7 @@ export interface MySqlStoreOptions {
  * import { createPool } from "mysql2/promise";
  *
  * const pool = createPool("mysql://shop@127.0.0.1/shop");
- * const store = new MySqlStore(new MySqlDatabase(pool), { order: "businessKey" });
+ * const store = new MySqlStore(new MySqlDatabase(pool), { order: "key" });
  * ```
  */
 export class MySqlStore implements OutboxStore<Queryable> {
@@ -89,11 +89,6 @@ export class MySqlStore implements OutboxStore<Queryable> {
   readonly #database: ReadCommittedDatabase;
   readonly #clock: Clock;
   readonly #sql: Statements;
-  readonly #outcomes: Outcomes;
-  /** One transaction for all that were confirmed at once. */
-  readonly #successes = new Batch<Success, boolean>((all) =>
-    this.#own((tx) => this.#outcomes.succeed(tx, all)),
-  );
 
   /**
    * @param database - a `MySqlDatabase`, or any object of its shape
@@ -110,96 +105,82 @@ export class MySqlStore implements OutboxStore<Queryable> {
     this.#database = database;
     this.#clock = clock;
     this.#sql = statementsOf(prefix, order);
-    this.#outcomes = new Outcomes(this.#sql, order);
   }
 
   async save(tx: Queryable, message: NewMessage, now: number): Promise<Message> {
-    const { saved, row, content } = insertOf(message, now);
+    const { saved, params } = insertOf(message, now);
     try {
-      await tx.query(this.#sql.insertMessage, row);
+      await tx.query(this.#sql.insert, params);
     } catch (cause) {
       if (!hasNumber(cause, DUPLICATE_ENTRY)) throw cause;
       throw new RangeError(`message.id must be new, got ${saved.id}`, { cause });
     }
-    await tx.query(this.#sql.insertContent, content);
     return saved;
   }
 
   statements(message: NewMessage, now: number): SaveStatements {
-    const { saved, row, content } = insertOf(message, now);
-    const statements = [
-      statementOf(this.#sql.insertMessage, /\?/, row),
-      statementOf(this.#sql.insertContent, /\?/, content),
-    ];
-    return { message: saved, statements };
+    const { saved, params } = insertOf(message, now);
+    return { message: saved, statements: [statementOf(this.#sql.insert, /\?/, params)] };
   }
 
-  async claimSaved(ids: readonly string[], request: ClaimRequest): Promise<Claimed> {
-    return await this.#claim(request, async (tx) => {
-      const rows: Row[] = [];
-      for (const list of listsOf(ids))
-        rows.push(...(await tx.query(this.#sql.lockSaved(list.length), list)));
-      return rows;
+  async claim({ relay, now, until, limit }: ClaimRequest): Promise<Claimed> {
+    const rows = await this.#own(async (tx) => {
+      const sequences = (await tx.query(this.#sql.lockDue(now, limit))).map(sequenceOf);
+      await changeAll(tx, sequences, this.#sql.claim, [relay, Math.round(until)]);
+      const claimed: Row[] = [];
+      for (const list of listsOf(sequences))
+        claimed.push(...(await tx.query(this.#sql.claimed(list.length), list)));
+      return claimed;
     });
-  }
-
-  async claimDue(request: ClaimRequest, limit: number): Promise<Claimed> {
-    const text = this.#sql.lockDue(request.now, limit);
-    return await this.#claim(request, (tx) => tx.query(text));
+    return await this.#read(rows, now);
   }
 
   async nextDue(): Promise<number | undefined> {
     const [row] = await this.#database.query(this.#sql.nextDue);
-    return row === undefined ? undefined : Number(row["due_at"]);
+    return row === undefined ? undefined : Number(row["claimable_at"]);
   }
 
-  async markSuccess(claim: Claim, now: number): Promise<boolean> {
-    return await this.#successes.call({ claim, now });
+  async write(outcomes: readonly Outcome[]): Promise<readonly boolean[]> {
+    return await this.#own((tx) => writeOutcomes(tx, this.#sql, outcomes));
   }
 
-  async markFail(claim: Claim, failure: Failure): Promise<boolean> {
-    const change = { text: this.#sql.markFail, failure, editor: claim.worker };
-    return await this.#own((tx) => this.#outcomes.fail(tx, claim, change));
+  async expired(now: number, limit: number): Promise<Claimed> {
+    return await this.#read(await this.#database.query(this.#sql.expired(now, limit)), now);
   }
 
-  async release(claim: Claim): Promise<boolean> {
-    return await this.#own((tx) => this.#outcomes.release(tx, claim));
-  }
-
-  async orphans(now: number, limit: number): Promise<Claimed> {
-    return await this.#read(await this.#database.query(this.#sql.orphans(now, limit)), now);
-  }
-
-  async releaseOrphan(claim: Claim, lost: Failure, fence: Fence): Promise<boolean> {
+  async recover(claim: Claim, failure: Failure, fence: Fence): Promise<boolean> {
     const { name, token } = fence;
-    const change = { text: this.#sql.releaseOrphan, failure: lost, editor: name };
     return await this.#own(async (tx) => {
       await tx.query(this.#sql.insertFence, [name, token]);
       const [row] = await tx.query(this.#sql.lockFence, [name]);
       const newest = Number(row?.["token"]);
       if (token < newest) throw new StaleFenceError(fence);
       if (token > newest) await tx.query(this.#sql.setFence, [token, name]);
-      return await this.#outcomes.fail(tx, claim, change);
+      return await recoverClaim(tx, this.#sql, { claim, failure });
     });
   }
 
-  async replay(request: ReplayRequest): Promise<number> {
-    const ids = requireReplay(request);
-    const { editor, now } = request;
-    const lists = ids === undefined ? [undefined] : listsOf([...new Set(ids)]);
-    const change = [Math.round(now), editor, Math.round(now)];
-    return await this.#own(async (tx) => {
-      let count = 0;
-      for (const list of lists) {
-        const dead = await tx.query(this.#sql.lockDead(list?.length), list);
-        count += await changeAll(tx, dead.map(sequenceOf), this.#sql.replay, change);
-      }
-      return count;
+  async deadLetters({ topic, after, limit }: DeadLetterPage): Promise<readonly Message[]> {
+    const text = this.#sql.deadLetters({
+      topic: topic !== undefined,
+      after: after !== undefined,
+      limit,
     });
+    const last = after === undefined ? [] : [after.updatedAt, after.updatedAt, after.id];
+    const rows = await this.#database.query(text, topic === undefined ? last : [topic, ...last]);
+    return rows.map((row) => deadLetterOf(plainRow(row)));
   }
 
-  async removeConfirmed(before: number, limit: number): Promise<number> {
-    const text = this.#sql.lockConfirmed(before, limit);
+  async replay(selection: DeadLetterSelection, now: number): Promise<number> {
+    return await this.#changeDead(selection, this.#sql.replay, [Math.round(now), Math.round(now)]);
+  }
+
+  async discard(selection: DeadLetterSelection): Promise<number> {
+    return await this.#changeDead(selection, this.#sql.remove);
+  }
+
+  async removeDelivered(before: number, limit: number): Promise<number> {
+    const text = this.#sql.lockDelivered(before, limit);
     return await this.#own(async (tx) =>
       changeAll(tx, (await tx.query(text)).map(sequenceOf), this.#sql.remove),
     );
@@ -210,7 +191,7 @@ export class MySqlStore implements OutboxStore<Queryable> {
     const [row] = isUuid(id) ? await this.#database.query(this.#sql.find, params) : [];
     if (row === undefined) return undefined;
     const message = messageOf(plainRow(row));
-    return isBroken(message) ? undefined : message;
+    return isInvalid(message) ? undefined : message;
   }
 
   async backlog(): Promise<Backlog> {
@@ -225,25 +206,35 @@ export class MySqlStore implements OutboxStore<Queryable> {
     return ownTransaction(this.#database, work, { clock: this.#clock });
   }
 
-  async #claim(
-    { worker, now, until }: ClaimRequest,
-    lock: (tx: Queryable) => Promise<readonly Row[]>,
-  ): Promise<Claimed> {
-    const rows = await this.#own(async (tx) => {
-      const sequences = (await lock(tx)).map(sequenceOf);
-      await changeAll(tx, sequences, this.#sql.claim, [worker, Math.round(until)]);
-      const claimed: Row[] = [];
-      for (const list of listsOf(sequences))
-        claimed.push(...(await tx.query(this.#sql.claimed(list.length), list)));
-      return claimed;
+  async #changeDead(
+    selection: DeadLetterSelection,
+    textOf: (count: number) => string,
+    params: readonly unknown[] = [],
+  ): Promise<number> {
+    return await this.#own(async (tx) => {
+      let count = 0;
+      for (const [text, values] of this.#lockDead(selection)) {
+        const dead = await tx.query(text, values);
+        count += await changeAll(tx, dead.map(sequenceOf), textOf, params);
+      }
+      return count;
     });
-    return await this.#read(rows, now);
+  }
+
+  /** The statements that lock the dead letters of a selection, with their values. */
+  #lockDead(selection: DeadLetterSelection): readonly (readonly [string, readonly unknown[]])[] {
+    if (selection === "all") return [[this.#sql.lockDead("all"), []]];
+    if ("topic" in selection) return [[this.#sql.lockDead("topic"), [selection.topic]]];
+    return listsOf([...new Set(selection.ids)]).map((list) => [
+      this.#sql.lockDead({ ids: list.length }),
+      list,
+    ]);
   }
 
   async #read(rows: readonly Row[], now: number): Promise<Claimed> {
     return await readClaimed(rows.map(plainRow), (row, problem) => {
       const params = [Math.round(now), problem, row["id"], row["claim_number"]];
-      return this.#own((tx) => tx.query(this.#sql.bury, params));
+      return this.#own((tx) => tx.query(this.#sql.deadLetter, params));
     });
   }
 }
@@ -251,14 +242,12 @@ export class MySqlStore implements OutboxStore<Queryable> {
 function insertOf(
   given: NewMessage,
   now: number,
-): { saved: Message; row: Statement["params"]; content: Statement["params"] } {
-  const { message, json } = pendingMessage(given, now);
-  const { id, createTime, creator, maxRetryTimes, nextScheduleTime, route } = message;
-  const row = [
-    ...[id, createTime, createTime, creator, creator, maxRetryTimes, nextScheduleTime],
-    ...[message.initBackoff, message.backoffFactor],
-    ...[route.queue, route.exchange, route.exchangeType, route.routingKey],
-    ...[message.businessModule, message.businessKey],
+): { readonly saved: Message; readonly params: Statement["params"] } {
+  const { message, headers, payload } = pendingMessage(given, now);
+  const { id, topic, key, maxAttempts, initialDelay, factor, createdAt } = message;
+  const params = [
+    ...[id, topic, key, headers, payload],
+    ...[maxAttempts, initialDelay, factor, createdAt, createdAt, createdAt],
   ];
-  return { saved: message, row, content: [id, json] };
+  return { saved: message, params };
 }

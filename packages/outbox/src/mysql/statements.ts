@@ -5,43 +5,40 @@ import type { MessageOrder } from "../store/outbox-store.ts";
 // Each locking read names its index: with another one it would lock rows that it only reads.
 
 const COLUMNS = [
-  "m.id, m.create_time, m.edit_time, m.creator, m.editor, m.deleted, m.message_status, m.last_error",
-  "m.current_retry_times, m.lost_attempts, m.max_retry_times, m.init_backoff, m.backoff_factor",
-  "m.queue_name, m.exchange_name, m.exchange_type, m.routing_key, m.next_schedule_time",
-  "m.business_module, m.business_key, m.claimed_by, m.claimed_until, m.claim_number, c.content",
+  "m.id, m.topic, m.`key`, m.headers, m.payload, m.status, m.last_error",
+  "m.created_at, m.updated_at, m.due_at, m.failed_attempts, m.expired_claims, m.max_attempts",
+  "m.initial_delay, m.factor, m.claimed_by, m.claimed_until, m.claim_number",
 ].join(", ");
+
+/** The dead letters to change: a list of so many ids, those of a topic, or all. */
+export type DeadLetterScope = { readonly ids: number } | "topic" | "all";
 
 /** The SQL of a `MySqlStore`. */
 export interface Statements {
-  readonly insertMessage: string;
-  readonly insertContent: string;
+  readonly insert: string;
   readonly find: string;
   readonly backlog: string;
   readonly counts: string;
   readonly nextDue: string;
-  readonly bury: string;
+  readonly fail: string;
+  readonly recover: string;
+  readonly deadLetter: string;
   readonly insertFence: string;
   readonly lockFence: string;
   readonly setFence: string;
-  readonly lockClaim: string;
-  readonly markFail: string;
-  readonly releaseOrphan: string;
-  readonly release: string;
   /** The sequence numbers of messages, locked; those that others have locked are left out. */
   lockDue(now: number, limit: number): string;
-  lockConfirmed(before: number, limit: number): string;
+  lockDelivered(before: number, limit: number): string;
+  lockDead(scope: DeadLetterScope): string;
   /** Those of a list of so many ids. */
-  lockSaved(count: number): string;
   lockClaims(count: number): string;
-  /** Of all messages, or of a list of so many ids. */
-  lockDead(ids: number | undefined): string;
-  orphans(now: number, limit: number): string;
+  expired(now: number, limit: number): string;
+  deadLetters(page: { topic: boolean; after: boolean; limit: number }): string;
   /** For a list of so many sequence numbers. */
   claim(count: number): string;
   claimed(count: number): string;
-  markSuccess(count: number): string;
-  followers(count: number): string;
-  advance(count: number): string;
+  deliver(count: number): string;
+  release(count: number): string;
   replay(count: number): string;
   remove(count: number): string;
 }
@@ -58,141 +55,114 @@ const instantOf = (name: string, instant: number): string =>
 
 export function statementsOf(prefix: string, order: MessageOrder): Statements {
   const message = `${prefix}message`;
-  const joined = `${message} m LEFT JOIN ${prefix}content c ON c.message_id = m.id`;
   return {
-    ...saveStatements(prefix),
-    ...claimStatements(message, joined, order),
+    ...claimStatements(message, order),
     ...outcomeStatements(message),
-    ...upkeepStatements(message, joined),
+    ...upkeepStatements(message),
     ...fenceStatements(`${prefix}fence`),
-    find: `SELECT ${COLUMNS} FROM ${joined} WHERE m.id = ?`,
+    /** Uses each parameter once, and in order: it is taken apart for the tag of a query layer. */
+    insert: `
+      INSERT INTO ${message} (
+        id, topic, \`key\`, headers, payload, max_attempts, initial_delay, factor, created_at, updated_at, due_at
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    find: `SELECT ${COLUMNS} FROM ${message} m WHERE m.id = ?`,
     backlog: `
-      SELECT message_status, COUNT(*) AS messages FROM ${message} FORCE INDEX (message_status)
-      WHERE message_status IN ('pending', 'failed', 'dead') AND deleted = 0
-      GROUP BY message_status`,
-    counts: `
-      SELECT message_status, COUNT(*) AS messages FROM ${message} WHERE deleted = 0
-      GROUP BY message_status`,
+      SELECT status, COUNT(*) AS messages FROM ${message} FORCE INDEX (message_status)
+      WHERE status IN ('pending', 'retrying', 'dead') GROUP BY status`,
+    counts: `SELECT status, COUNT(*) AS messages FROM ${message} GROUP BY status`,
   };
 }
 
-/** Each uses each parameter once, and in order: they are taken apart for the tag of a query layer. */
-function saveStatements(prefix: string): Pick<Statements, "insertMessage" | "insertContent"> {
-  return {
-    insertMessage: `
-      INSERT INTO ${prefix}message (
-        id, create_time, edit_time, creator, editor, message_status, max_retry_times,
-        next_schedule_time, init_backoff, backoff_factor, queue_name, exchange_name, exchange_type,
-        routing_key, business_module, business_key
-      ) VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    insertContent: `INSERT INTO ${prefix}content (message_id, content) VALUES (?, ?)`,
-  };
-}
+type ClaimStatement = "lockDue" | "claim" | "claimed" | "nextDue" | "expired";
 
-type ClaimStatement = "lockDue" | "lockSaved" | "claim" | "claimed" | "nextDue";
-
-function claimStatements(
-  message: string,
-  joined: string,
-  order: MessageOrder,
-): Pick<Statements, ClaimStatement> {
+function claimStatements(message: string, order: MessageOrder): Pick<Statements, ClaimStatement> {
   /** The limit keeps the server from looking for the first message of every key at once. */
   const isFirst = `m.sequence = (
-    SELECT b.sequence FROM ${message} b FORCE INDEX (message_business)
-    WHERE b.business_module = m.business_module AND b.business_key = m.business_key AND b.is_open = 1
+    SELECT b.sequence FROM ${message} b FORCE INDEX (message_key)
+    WHERE b.\`key\` = m.\`key\` AND b.is_open = 1
     ORDER BY b.sequence LIMIT 1)`;
-  const inOrder = order === "businessKey" ? `AND ${isFirst}` : "";
+  const inOrder = order === "key" ? `AND ${isFirst}` : "";
   return {
     lockDue: (now, limit) => `
       SELECT m.sequence FROM ${message} m FORCE INDEX (message_due)
-      WHERE m.due_at <= ${instantOf("now", now)} ${inOrder}
-      ORDER BY m.due_at LIMIT ${limitOf(limit)} FOR UPDATE SKIP LOCKED`,
-    lockSaved: (count) => `
-      SELECT m.sequence FROM ${message} m FORCE INDEX (message_id)
-      WHERE m.id IN ${listOf(count)} AND m.claim_number = 0 AND m.due_at IS NOT NULL ${inOrder}
-      FOR UPDATE SKIP LOCKED`,
+      WHERE m.claimable_at <= ${instantOf("now", now)} ${inOrder}
+      ORDER BY m.claimable_at LIMIT ${limitOf(limit)} FOR UPDATE SKIP LOCKED`,
     claim: (count) => `
       UPDATE ${message} SET claimed_by = ?, claimed_until = ?, claim_number = claim_number + 1
       WHERE sequence IN ${listOf(count)}`,
     claimed: (count) => `
-      SELECT ${COLUMNS} FROM ${joined} WHERE m.sequence IN ${listOf(count)}
-      ORDER BY m.next_schedule_time, m.sequence`,
+      SELECT ${COLUMNS} FROM ${message} m WHERE m.sequence IN ${listOf(count)}
+      ORDER BY m.due_at, m.sequence`,
     nextDue: `
-      SELECT m.due_at FROM ${message} m FORCE INDEX (message_due)
-      WHERE m.due_at IS NOT NULL ${inOrder} ORDER BY m.due_at LIMIT 1`,
+      SELECT m.claimable_at FROM ${message} m FORCE INDEX (message_due)
+      WHERE m.claimable_at IS NOT NULL ${inOrder} ORDER BY m.claimable_at LIMIT 1`,
+    expired: (now, limit) => `
+      SELECT ${COLUMNS} FROM ${message} m FORCE INDEX (message_claimed)
+      WHERE m.claimed_until <= ${instantOf("now", now)}
+      ORDER BY m.claimed_until LIMIT ${limitOf(limit)}`,
   };
 }
 
-type OutcomeStatement = "lockClaim" | "lockClaims" | "markSuccess" | "markFail" | "release";
+type OutcomeStatement = "lockClaims" | "deliver" | "release" | "fail" | "recover" | "deadLetter";
 
-function outcomeStatements(
-  message: string,
-): Pick<Statements, OutcomeStatement | "releaseOrphan" | "bury" | "followers" | "advance"> {
+function outcomeStatements(message: string): Pick<Statements, OutcomeStatement> {
   const failed = (status: string, counted: string): string => `
     UPDATE ${message} SET
-      message_status = ${status}, next_schedule_time = ?, last_error = ?, editor = ?, edit_time = ?,
-      ${counted}, claimed_by = NULL, claimed_until = NULL
+      status = ${status}, due_at = ?, last_error = ?, updated_at = ?, ${counted},
+      claimed_by = NULL, claimed_until = NULL
     WHERE id = ?`;
-  const locked = `SELECT sequence, id, claim_number, claimed_by FROM ${message} FORCE INDEX (message_id)`;
   return {
-    lockClaim: `${locked} WHERE id = ? FOR UPDATE`,
-    lockClaims: (count) => `${locked} WHERE id IN ${listOf(count)} ORDER BY id FOR UPDATE`,
-    markSuccess: (count) => `
+    lockClaims: (count) => `
+      SELECT sequence, id, claim_number, claimed_by FROM ${message} FORCE INDEX (message_id)
+      WHERE id IN ${listOf(count)} ORDER BY id FOR UPDATE`,
+    deliver: (count) => `
       UPDATE ${message} SET
-        message_status = 'success', next_schedule_time = NULL, claimed_by = NULL,
-        claimed_until = NULL, editor = ?, edit_time = ?
+        status = 'delivered', due_at = NULL, claimed_by = NULL, claimed_until = NULL, updated_at = ?
       WHERE sequence IN ${listOf(count)}`,
-    markFail: failed(
-      "COALESCE(?, 'failed')",
-      "current_retry_times = LEAST(current_retry_times + 1, max_retry_times)",
+    release: (count) => `
+      UPDATE ${message} SET claimed_by = NULL, claimed_until = NULL WHERE sequence IN ${listOf(count)}`,
+    fail: failed(
+      "COALESCE(?, 'retrying')",
+      "failed_attempts = LEAST(failed_attempts + 1, max_attempts)",
     ),
-    releaseOrphan: failed("COALESCE(?, message_status)", "lost_attempts = lost_attempts + 1"),
-    release: `UPDATE ${message} SET claimed_by = NULL, claimed_until = NULL WHERE id = ?`,
+    recover: failed("COALESCE(?, status)", "expired_claims = expired_claims + 1"),
     /** For a row that is not a message. */
-    bury: `
+    deadLetter: `
       UPDATE ${message} SET
-        message_status = 'dead', next_schedule_time = NULL, claimed_by = NULL, claimed_until = NULL,
-        edit_time = ?, last_error = ?
+        status = 'dead', due_at = NULL, claimed_by = NULL, claimed_until = NULL, updated_at = ?,
+        last_error = ?
       WHERE id = ? AND claim_number = ?`,
-    /** The next message of each key. */
-    followers: (count) => `
-      SELECT (
-        SELECT n.sequence FROM ${message} n FORCE INDEX (message_business)
-        WHERE n.business_module = m.business_module AND n.business_key = m.business_key
-          AND n.is_open = 1 AND n.sequence > m.sequence
-        ORDER BY n.sequence LIMIT 1) AS sequence
-      FROM ${message} m WHERE m.sequence IN ${listOf(count)}`,
-    advance: (count) => `
-      UPDATE ${message} SET next_schedule_time = ?
-      WHERE sequence IN ${listOf(count)} AND claim_number = 0 AND is_open = 1`,
   };
 }
 
-type UpkeepStatement = "orphans" | "lockDead" | "replay" | "lockConfirmed" | "remove";
+type UpkeepStatement = "lockDead" | "deadLetters" | "replay" | "lockDelivered" | "remove";
 
-function upkeepStatements(message: string, joined: string): Pick<Statements, UpkeepStatement> {
-  const orphans = joined.replace(" m ", " m FORCE INDEX (message_claimed) ");
+function upkeepStatements(message: string): Pick<Statements, UpkeepStatement> {
+  const scoped = (scope: DeadLetterScope): readonly [string, string] => {
+    if (scope === "all") return ["message_status", ""];
+    if (scope === "topic") return ["message_status", "AND topic = ?"];
+    return ["message_id", `AND id IN ${listOf(scope.ids)}`];
+  };
   return {
-    orphans: (now, limit) => `
-      SELECT ${COLUMNS} FROM ${orphans} WHERE m.claimed_until <= ${instantOf("now", now)}
-      ORDER BY m.claimed_until LIMIT ${limitOf(limit)}`,
-    lockDead: (ids) => {
-      const [index, among] =
-        ids === undefined ? ["message_status", ""] : ["message_id", `AND id IN ${listOf(ids)}`];
+    lockDead: (scope) => {
+      const [index, among] = scoped(scope);
       return `
         SELECT sequence FROM ${message} FORCE INDEX (${index})
-        WHERE message_status = 'dead' AND deleted = 0 ${among} FOR UPDATE`;
+        WHERE status = 'dead' ${among} FOR UPDATE`;
     },
+    deadLetters: ({ topic, after, limit }) => `
+      SELECT ${COLUMNS} FROM ${message} m FORCE INDEX (message_status)
+      WHERE m.status = 'dead' ${topic ? "AND m.topic = ?" : ""}
+        ${after ? "AND (m.updated_at > ? OR (m.updated_at = ? AND m.id > ?))" : ""}
+      ORDER BY m.updated_at, m.id LIMIT ${limitOf(limit)}`,
     replay: (count) => `
       UPDATE ${message} SET
-        message_status = 'pending', current_retry_times = 0, lost_attempts = 0,
-        next_schedule_time = ?, editor = ?, edit_time = ?
+        status = 'pending', failed_attempts = 0, expired_claims = 0, due_at = ?, updated_at = ?
       WHERE sequence IN ${listOf(count)}`,
-    lockConfirmed: (before, limit) => `
+    lockDelivered: (before, limit) => `
       SELECT sequence FROM ${message} FORCE INDEX (message_status)
-      WHERE message_status = 'success' AND edit_time < ${instantOf("before", Math.ceil(before))}
-      ORDER BY edit_time LIMIT ${limitOf(limit)} FOR UPDATE SKIP LOCKED`,
-    /** The content goes with its message. */
+      WHERE status = 'delivered' AND updated_at < ${instantOf("before", Math.ceil(before))}
+      ORDER BY updated_at LIMIT ${limitOf(limit)} FOR UPDATE SKIP LOCKED`,
     remove: (count) => `DELETE FROM ${message} WHERE sequence IN ${listOf(count)}`,
   };
 }

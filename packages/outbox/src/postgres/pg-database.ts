@@ -8,7 +8,7 @@ export interface PgPool {
   /** Runs a statement on a connection that is free. */
   query(text: string, values?: unknown[]): Promise<PgResult>;
 
-  /** Lends a connection. */
+  /** Returns a free connection. */
   connect(): Promise<PgClient>;
 
   /** Closes all connections. */
@@ -30,7 +30,7 @@ export interface PgClient {
   query(text: string, values?: unknown[]): Promise<PgResult>;
 
   /** Gives the connection back; with an argument that is true, it is closed. */
-  release(broken?: Error | boolean): void;
+  release(error?: Error | boolean): void;
 
   /** Adds a listener. `end` gives no error. */
   on(event: "error" | "end", listener: (error?: Error) => void): unknown;
@@ -101,21 +101,21 @@ export class PgDatabase implements PostgresDatabase {
 
   async transaction<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
     const client = await this.#pool.connect();
-    let broken: Error | undefined;
+    let failure: Error | undefined;
     const onBreak = (error?: Error): void => {
-      broken = error;
+      failure = error;
     };
-    client.on("error", onBreak); // The pool does not listen while a connection is lent.
+    client.on("error", onBreak); // The pool does not listen while a connection is in use.
     try {
       return await inTransaction(client, work);
     } catch (error) {
-      await client.query("ROLLBACK").catch((failure: Error) => {
-        broken = failure;
+      await client.query("ROLLBACK").catch((second: Error) => {
+        failure = second;
       });
       throw error;
     } finally {
       client.off("error", onBreak);
-      client.release(broken); // With an error, the connection is not used again.
+      client.release(failure); // With an error, the connection is not used again.
     }
   }
 
@@ -139,7 +139,7 @@ export class PgDatabase implements PostgresDatabase {
     }
   }
 
-  /** Ends the pool, when the connections that are lent have come back. Stop relays first. */
+  /** Ends the pool, when all its connections have been released. Stop relays first. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool.end();
   }
@@ -189,20 +189,20 @@ async function listenUntilLost(
   { channel, onNotify, signal }: Listening,
 ): Promise<void> {
   const listener = ({ payload = "" }: PgNotification): void => onNotify(payload);
-  let lose: (error?: Error) => void = () => {};
+  let onEnd: (error?: Error) => void = () => {};
   const lost = new Promise<never>((_, reject) => {
-    lose = (error = new Error("the listening connection was closed")) => reject(error);
+    onEnd = (error = new Error("the listening connection was closed")) => reject(error);
   });
   client.on("notification", listener);
-  client.on("error", lose);
-  client.on("end", lose);
+  client.on("error", onEnd);
+  client.on("end", onEnd);
   try {
-    client.query(`LISTEN "${channel.replaceAll('"', '""')}"`).catch(lose);
+    client.query(`LISTEN "${channel.replaceAll('"', '""')}"`).catch(onEnd);
     await withTimeout(() => lost, Number.POSITIVE_INFINITY, { signal });
   } finally {
     client.release(true); // From here on the pool listens for its errors.
     client.off("notification", listener);
-    client.off("error", lose);
-    client.off("end", lose);
+    client.off("error", onEnd);
+    client.off("end", onEnd);
   }
 }

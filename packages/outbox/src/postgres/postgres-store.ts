@@ -2,22 +2,21 @@ import { requireMethods, requireOptions } from "@holdfast/clock/internal";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
-import { Batch } from "../store/batch.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import { type Queryable, requirePrefix, type Statement, statementOf } from "../store/database.ts";
 import { backlogOf, countsOf } from "../store/message-counts.ts";
-import { isBroken, messageOf } from "../store/message-row.ts";
+import { deadLetterOf, isInvalid, messageOf } from "../store/message-row.ts";
 import {
   type Backlog,
   type ClaimRequest,
+  type DeadLetterPage,
+  type DeadLetterSelection,
   type Failure,
   type Fence,
   type MessageOrder,
   type OutboxStore,
-  type ReplayRequest,
+  type Outcome,
   requireOrder,
-  requireReplay,
-  type SaveOptions,
   type SaveStatements,
 } from "../store/outbox-store.ts";
 import { readClaimed } from "../store/read-claimed.ts";
@@ -36,16 +35,11 @@ export interface PostgresStoreOptions {
   readonly prefix?: string | undefined;
 
   /**
-   * The order of messages of one business key. The same in all processes.
+   * The order of messages of one key. The same in all processes.
    *
    * @defaultValue `"none"`
    */
   readonly order?: MessageOrder | undefined;
-}
-
-interface Success {
-  readonly claim: Claim;
-  readonly now: number;
 }
 
 /**
@@ -56,7 +50,7 @@ interface Success {
  * import { PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
  * import pg from "pg";
  *
- * const store = new PostgresStore(new PgDatabase(new pg.Pool()), { order: "businessKey" });
+ * const store = new PostgresStore(new PgDatabase(new pg.Pool()), { order: "key" });
  * ```
  */
 export class PostgresStore implements OutboxStore<Queryable> {
@@ -65,8 +59,6 @@ export class PostgresStore implements OutboxStore<Queryable> {
   readonly listen?: NonNullable<OutboxStore<Queryable>["listen"]>;
   readonly #database: PostgresDatabase;
   readonly #sql: Statements;
-  /** One statement and one commit for all that were confirmed at once. */
-  readonly #successes = new Batch<Success, boolean>((all) => this.#markSuccess(all));
 
   /**
    * @param database - a `PgDatabase`, a `PGliteDatabase`, or any object of their shape
@@ -82,40 +74,31 @@ export class PostgresStore implements OutboxStore<Queryable> {
     this.#database = database;
     this.#sql = statementsOf(prefix, order);
     if (database.listen !== undefined)
-      this.listen = async (onSaved, signal) => {
-        // Every role of the database may notify, with any text.
-        const onNotify = (id: string): void => void (isUuid(id) && onSaved([id]));
-        await database.listen?.(channelOf(prefix), onNotify, signal);
+      this.listen = async (onNotify, signal) => {
+        await database.listen?.(channelOf(prefix), () => onNotify(), signal);
       };
   }
 
-  async save(
-    tx: Queryable,
-    message: NewMessage,
-    now: number,
-    options: SaveOptions = {},
-  ): Promise<Message> {
+  async save(tx: Queryable, message: NewMessage, now: number): Promise<Message> {
     const { saved, params } = insertOf(message, now);
     // The database would refuse it too, but end the transaction with it.
     if (message.id !== undefined && (await this.#has(tx, saved.id)))
       throw new RangeError(`message.id must be new, got ${saved.id}`);
-    await tx.query(this.#insert(options), params);
+    await tx.query(this.#sql.insert, params);
     return saved;
   }
 
-  statements(message: NewMessage, now: number, options: SaveOptions = {}): SaveStatements {
+  statements(message: NewMessage, now: number): SaveStatements {
     const { saved, params } = insertOf(message, now);
-    const statement = statementOf(this.#insert(options), /\$\d+/, params);
-    return { message: saved, statements: [statement] };
+    return { message: saved, statements: [statementOf(this.#sql.insert, /\$\d+/, params)] };
   }
 
-  async claimSaved(ids: readonly string[], request: ClaimRequest): Promise<Claimed> {
-    const { worker, now, until } = request;
-    return await this.#claims(this.#sql.claimSaved, [worker, until, ids], now);
+  async notify(): Promise<void> {
+    await this.#database.query(this.#sql.notify);
   }
 
-  async claimDue({ worker, now, until }: ClaimRequest, limit: number): Promise<Claimed> {
-    return await this.#claims(this.#sql.claimDue, [worker, until, now, limit], now);
+  async claim({ relay, now, until, limit }: ClaimRequest): Promise<Claimed> {
+    return await this.#claims(this.#sql.claim, [relay, until, now, limit], now);
   }
 
   async nextDue(): Promise<number | undefined> {
@@ -123,53 +106,58 @@ export class PostgresStore implements OutboxStore<Queryable> {
     return row?.["next_due"] as number | undefined;
   }
 
-  async markSuccess(claim: Claim, now: number): Promise<boolean> {
-    return await this.#successes.call({ claim, now });
+  async write(outcomes: readonly Outcome[]): Promise<readonly boolean[]> {
+    const rows = await this.#database.query(this.#sql.write, [
+      outcomes.map(({ claim }) => claim.message.id),
+      outcomes.map(({ claim }) => claim.number),
+      outcomes.map(({ type }) => type),
+      outcomes.map((outcome) => nowOf(outcome)),
+      outcomes.map((outcome) =>
+        outcome.type === "failed" ? (outcome.failure.dueAt ?? null) : null,
+      ),
+      outcomes.map((outcome) => (outcome.type === "failed" ? outcome.failure.error : null)),
+    ]);
+    const written = new Set(rows.map(({ id, number }) => `${id} ${number}`));
+    return outcomes.map(({ claim }) => written.has(`${claim.message.id} ${claim.number}`));
   }
 
-  async markFail(claim: Claim, failure: Failure): Promise<boolean> {
-    const params = failureParams(claim, failure, claim.worker);
-    const isDone = await changed(this.#database, this.#sql.markFail, params);
-    if (isDone) await this.#advanceAfter(claim, failure);
-    return isDone;
+  async expired(now: number, limit: number): Promise<Claimed> {
+    return await this.#claims(this.#sql.expired, [now, limit], now);
   }
 
-  async release({ message, number }: Claim): Promise<boolean> {
-    return await changed(this.#database, this.#sql.release, [message.id, number]);
-  }
-
-  async orphans(now: number, limit: number): Promise<Claimed> {
-    return await this.#claims(this.#sql.orphans, [now, limit], now);
-  }
-
-  async releaseOrphan(claim: Claim, lost: Failure, fence: Fence): Promise<boolean> {
-    const params = failureParams(claim, lost, fence.name);
-    const isDone = await this.#database.transaction(async (tx) => {
+  async recover(claim: Claim, failure: Failure, fence: Fence): Promise<boolean> {
+    const { now, dueAt = null, error } = failure;
+    return await this.#database.transaction(async (tx) => {
       if (!(await changed(tx, this.#sql.fence, [fence.name, fence.token])))
         throw new StaleFenceError(fence);
-      return await changed(tx, this.#sql.releaseOrphan, params);
+      const params = [claim.message.id, claim.number, now, dueAt, error];
+      return await changed(tx, this.#sql.recover, params);
     });
-    if (isDone) await this.#advanceAfter(claim, lost);
-    return isDone;
   }
 
-  async replay(request: ReplayRequest): Promise<number> {
-    const ids = requireReplay(request);
-    const params = [ids ?? null, request.editor, request.now];
-    const rows = await this.#database.query(this.#sql.replay, params);
-    return rows.length;
+  async deadLetters({ topic, after, limit }: DeadLetterPage): Promise<readonly Message[]> {
+    const params = [topic ?? null, after?.id ?? null, after?.updatedAt ?? null, limit];
+    return (await this.#database.query(this.#sql.deadLetters, params)).map(deadLetterOf);
   }
 
-  async removeConfirmed(before: number, limit: number): Promise<number> {
-    const rows = await this.#database.query(this.#sql.removeConfirmed, [before, limit]);
-    return rows.length;
+  async replay(selection: DeadLetterSelection, now: number): Promise<number> {
+    const params = [...selectionParams(selection), now];
+    return (await this.#database.query(this.#sql.replay, params)).length;
+  }
+
+  async discard(selection: DeadLetterSelection): Promise<number> {
+    return (await this.#database.query(this.#sql.discard, selectionParams(selection))).length;
+  }
+
+  async removeDelivered(before: number, limit: number): Promise<number> {
+    return (await this.#database.query(this.#sql.removeDelivered, [before, limit])).length;
   }
 
   async find(id: string): Promise<Message | undefined> {
     const [row] = isUuid(id) ? await this.#database.query(this.#sql.find, [id]) : [];
     if (row === undefined) return undefined;
     const message = messageOf(row);
-    return isBroken(message) ? undefined : message;
+    return isInvalid(message) ? undefined : message;
   }
 
   async backlog(): Promise<Backlog> {
@@ -180,40 +168,14 @@ export class PostgresStore implements OutboxStore<Queryable> {
     return countsOf(await this.#database.query(this.#sql.counts));
   }
 
-  #insert({ notify = false }: SaveOptions): string {
-    return notify ? this.#sql.insertAndNotify : this.#sql.insert;
-  }
-
   async #has(tx: Queryable, id: string): Promise<boolean> {
     return (await tx.query(this.#sql.exists, [id])).length > 0;
-  }
-
-  async #markSuccess(all: readonly Success[]): Promise<readonly boolean[]> {
-    const marked = await this.#database.query(this.#sql.markSuccess, [
-      ...[all.map(({ claim }) => claim.message.id), all.map(({ claim }) => claim.number)],
-      ...[all.map(({ claim }) => claim.worker), all.map(({ now }) => now)],
-    ]);
-    await this.#advance(
-      marked.map(({ id }) => String(id)),
-      Math.max(...all.map(({ now }) => now)),
-    );
-    const keys = new Set(marked.map(({ id, number }) => `${id} ${number}`));
-    return all.map(({ claim }) => keys.has(`${claim.message.id} ${claim.number}`));
-  }
-
-  async #advanceAfter({ message }: Claim, { now, nextScheduleTime }: Failure): Promise<void> {
-    if (nextScheduleTime === undefined) await this.#advance([message.id], now);
-  }
-
-  /** With an order, the messages that waited for these are due now. */
-  async #advance(ids: readonly string[], now: number): Promise<void> {
-    if (this.order === "businessKey") await this.#database.query(this.#sql.advance, [ids, now]);
   }
 
   async #claims(text: string, params: readonly unknown[], now: number): Promise<Claimed> {
     const rows = await this.#database.query(text, params);
     return await readClaimed(rows, (row, problem) =>
-      this.#database.query(this.#sql.bury, [row["id"], row["claim_number"], now, problem]),
+      this.#database.query(this.#sql.deadLetter, [row["id"], row["claim_number"], now, problem]),
     );
   }
 }
@@ -222,23 +184,26 @@ function insertOf(
   given: NewMessage,
   now: number,
 ): { readonly saved: Message; readonly params: Statement["params"] } {
-  const { message, json } = pendingMessage(given, now);
-  const { id, createTime, creator, maxRetryTimes, nextScheduleTime, route } = message;
+  const { message, headers, payload } = pendingMessage(given, now);
+  const { id, topic, key, maxAttempts, initialDelay, factor, createdAt } = message;
   const params = [
-    ...[id, createTime, creator, maxRetryTimes, nextScheduleTime],
-    ...[message.initBackoff, message.backoffFactor],
-    ...[route.queue, route.exchange, route.exchangeType, route.routingKey],
-    ...[message.businessModule, message.businessKey, json],
+    ...[id, topic, key, headers, payload],
+    ...[maxAttempts, initialDelay, factor, createdAt],
   ];
   return { saved: message, params };
 }
 
-function failureParams(
-  { message, number }: Claim,
-  { now, error, nextScheduleTime }: Failure,
-  editor: string,
-): readonly unknown[] {
-  return [message.id, number, editor, now, error, nextScheduleTime ?? null];
+function nowOf(outcome: Outcome): number | null {
+  if (outcome.type === "delivered") return outcome.now;
+  return outcome.type === "failed" ? outcome.failure.now : null;
+}
+
+/** The ids and the topic of a selection. */
+function selectionParams(
+  selection: DeadLetterSelection,
+): readonly [readonly string[] | null, string | null] {
+  if (selection === "all") return [null, null];
+  return "ids" in selection ? [selection.ids, null] : [null, selection.topic];
 }
 
 /** Whether a statement with a RETURNING clause has changed any row. */

@@ -6,10 +6,10 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /** The values of the label `outcome`: the types of the events that end a claim. */
 const OUTCOMES = [
-  "published",
+  "delivered",
   "failed",
   "dead",
-  "orphan",
+  "expired",
   "lost",
   "unwritten",
   "released",
@@ -20,7 +20,7 @@ export class EventFamilies {
   readonly #attempts: Counter<"outcome">;
   readonly #claimed: Counter;
   readonly #claimDuration: Histogram;
-  readonly #broken: Counter;
+  readonly #invalid: Counter;
   readonly #removed: Counter;
   readonly #errors: Counter;
 
@@ -44,15 +44,15 @@ export class EventFamilies {
       name: "outbox_claim_duration_seconds",
       help: "Seconds that a request for messages took",
     });
-    this.#broken = new Counter({
+    this.#invalid = new Counter({
       registers,
-      name: "outbox_broken_rows_total",
+      name: "outbox_invalid_rows_total",
       help: "Number of rows that are not messages",
     });
     this.#removed = new Counter({
       registers,
       name: "outbox_removed_total",
-      help: "Number of confirmed messages that were removed",
+      help: "Number of delivered messages that were removed",
     });
     this.#errors = new Counter({
       registers,
@@ -67,8 +67,8 @@ export class EventFamilies {
         this.#claimed.inc(event.count);
         this.#claimDuration.observe(event.duration / 1_000);
         break;
-      case "broken":
-        this.#broken.inc();
+      case "invalid":
+        this.#invalid.inc();
         break;
       case "removed":
         this.#removed.inc(event.count);
@@ -76,9 +76,9 @@ export class EventFamilies {
       case "error":
         this.#errors.inc();
         break;
-      case "orphan":
-        // The last lost attempt is reported as `dead` too.
-        if (event.failure.nextScheduleTime !== undefined) this.#attempts.inc({ outcome: "orphan" });
+      case "expired":
+        // The last expired claim is reported as `dead` too.
+        if (event.failure.dueAt !== undefined) this.#attempts.inc({ outcome: "expired" });
         break;
       default:
         this.#attempts.inc({ outcome: event.type });

@@ -13,7 +13,7 @@ import { storeGauges } from "./store-gauges.ts";
 
 /** Options for {@link OutboxMetrics}. */
 export interface OutboxMetricsOptions {
-  /** The store that each scrape asks. */
+  /** The store that each scrape reads. */
   readonly store: Pick<OutboxStore<never>, "backlog" | "nextDue">;
 
   /**
@@ -24,7 +24,7 @@ export interface OutboxMetricsOptions {
   readonly register?: Registry | undefined;
 
   /**
-   * How long the store may take to answer a scrape, in milliseconds. Above 0, finite. Keep it below the
+   * Maximum time of the store to respond to a scrape, in milliseconds. Above 0, finite. Keep it below the
    * timeout of the scrape, which is 10 s in Prometheus by default.
    *
    * @defaultValue `5_000`
@@ -42,24 +42,24 @@ export interface OutboxMetricsOptions {
 /**
  * The metrics of an outbox in a registry of prom-client.
  *
- * Make one for a registry; prom-client refuses a second. Pass its `onEvent` to the relay, the compensation
+ * Make one for a registry; prom-client refuses a second. Pass its `onEvent` to the relay, the recovery
  * and the retention of the process.
  *
  * | Metric | Type | Labels | |
  * | --- | --- | --- | --- |
- * | `outbox_messages` | gauge | `status` | messages that are `pending`, `failed` or `dead` |
+ * | `outbox_messages` | gauge | `status` | messages that are `pending`, `retrying` or `dead` |
  * | `outbox_oldest_due_age_seconds` | gauge | | how long the oldest due message has waited; 0 if none is due |
  * | `outbox_store_up` | gauge | | 1 if the store responded to this scrape, else 0 |
  * | `outbox_attempts_total` | counter | `outcome` | attempts that have ended |
  * | `outbox_claimed_total` | counter | | messages that were claimed |
  * | `outbox_claim_duration_seconds` | histogram | | how long a request for messages took |
- * | `outbox_broken_rows_total` | counter | | rows that are not messages |
- * | `outbox_removed_total` | counter | | confirmed messages that the retention removed |
+ * | `outbox_invalid_rows_total` | counter | | rows that are not messages |
+ * | `outbox_removed_total` | counter | | delivered messages that the retention removed |
  * | `outbox_store_errors_total` | counter | | requests to the store that have failed |
  *
- * `outcome` is the type of the {@link OutboxEvent}, each attempt under one of them: `published`, `failed`,
- * `dead`, `orphan` (its relay died), `lost`, `unwritten`, or `released` (not begun in time, or cut short by
- * a stop). Ids, keys and routes are never labels.
+ * `outcome` is the type of the {@link OutboxEvent}, each attempt under one of them: `delivered`, `failed`,
+ * `dead`, `expired` (its relay died), `lost`, `unwritten`, or `released` (not begun in time, or cut short by
+ * a stop). Ids, keys and topics are never labels.
  *
  * The first three gauges are read from the store at each scrape, in one reading, and are the same in every
  * process: aggregate them with `max`, the counters with `sum`. When the store fails or takes longer than
@@ -76,13 +76,13 @@ export interface OutboxMetricsOptions {
  * const metrics = new OutboxMetrics({ store: new MemoryStore(), register });
  * metrics.onEvent({ type: "removed", count: 250 }); // new Retention({ onEvent: metrics.onEvent, ... })
  * console.log(await register.getSingleMetricAsString("outbox_removed_total"));
- * // => # HELP outbox_removed_total Number of confirmed messages that were removed
+ * // => # HELP outbox_removed_total Number of delivered messages that were removed
  * // => # TYPE outbox_removed_total counter
  * // => outbox_removed_total 250
  * ```
  */
 export class OutboxMetrics {
-  /** Counts an event: the option `onEvent` of relays, compensations and retentions. */
+  /** Counts an event: the option `onEvent` of relays, recoveries and retentions. */
   readonly onEvent: (event: OutboxEvent) => void;
 
   /**

@@ -32,7 +32,7 @@ export function storeGauges({ register, ...options }: StoreGaugesOptions): void 
     registers,
     labelNames: ["status"],
     name: "outbox_messages",
-    help: "Messages that are pending, failed or dead, by status",
+    help: "Messages that are pending, retrying or dead, by status",
     async collect() {
       const found = await read();
       this.reset();
@@ -60,16 +60,19 @@ export function storeGauges({ register, ...options }: StoreGaugesOptions): void 
   });
 }
 
-/** Undefined if the store fails, or does not answer in time. */
+/** Undefined if the store fails, or does not respond in time. */
 async function readingOf({
   store,
   storeTimeout,
   clock,
 }: Omit<StoreGaugesOptions, "register">): Promise<Reading | undefined> {
-  const ask = async (): Promise<Reading> => {
-    const [{ pending, failed, dead }, due] = await Promise.all([store.backlog(), store.nextDue()]);
+  const query = async (): Promise<Reading> => {
+    const [{ pending, retrying, dead }, due] = await Promise.all([
+      store.backlog(),
+      store.nextDue(),
+    ]);
     const age = due === undefined ? 0 : Math.max(0, clock.now() - due) / 1_000;
-    return { backlog: { pending, failed, dead }, age };
+    return { backlog: { pending, retrying, dead }, age };
   };
-  return await withTimeout(ask, storeTimeout, { clock, label: "scrape" }).catch(() => undefined);
+  return await withTimeout(query, storeTimeout, { clock, label: "scrape" }).catch(() => undefined);
 }

@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 
-export { RabbitPublisher, type RabbitPublisherOptions } from "./rabbit-publisher.ts";
+export { RabbitPublisher, type RabbitPublisherOptions, type Route } from "./rabbit-publisher.ts";
 export { isRefusedError, RefusedError, type RefusedErrorOptions } from "./refused-error.ts";
 export {
   isUnconfirmedError,

@@ -2,9 +2,17 @@ import { onAbort } from "@holdfast/clock";
 import { TerminalError } from "@holdfast/wait";
 import { type ChannelModel, type ConfirmChannel, IllegalOperationError } from "amqplib";
 import type { Message } from "../message/message.ts";
+import type { Route } from "./rabbit-publisher.ts";
 import { RefusedError } from "./refused-error.ts";
 import { UnconfirmedError } from "./unconfirmed-error.ts";
 import { UnroutableError } from "./unroutable-error.ts";
+
+/** A message, encoded, and its destination. */
+export interface Publication {
+  readonly message: Message;
+  readonly route: Route;
+  readonly body: Buffer;
+}
 
 const NOT_FOUND = 404;
 
@@ -58,41 +66,42 @@ export class RabbitChannel {
   /**
    * Publishes, and resolves when the broker has confirmed. Call it on an idle, open channel.
    *
-   * @param body - the content, encoded
    * @param signal - its abort closes the channel: the confirmation is of no more use
    */
-  async publish(message: Message, body: Buffer, signal: AbortSignal): Promise<void> {
+  async publish(publication: Publication, signal: AbortSignal): Promise<void> {
     this.#isReturned = false;
     const confirmed = new Promise<void>((resolve, reject) => {
       const settle = (error: Error | null): void => {
-        const failure = this.#failureOf(message, error);
+        const failure = this.#failureOf(publication.route, error);
         if (failure === undefined) resolve();
         else reject(failure);
       };
-      this.#send(message, body, settle);
+      this.#send(publication, settle);
     });
     const subscription = onAbort(signal, () => this.#close());
     try {
       await confirmed;
     } finally {
       subscription[Symbol.dispose]();
-      this.giveBack();
+      this.release();
     }
   }
 
-  /** Ends the loan of the channel. */
-  giveBack(): void {
+  /** Makes the channel free for another message. */
+  release(): void {
     if (this.isOpen) this.#hooks.onIdle(this);
   }
 
-  #send(message: Message, body: Buffer, settle: (error: Error | null) => void): void {
-    const { id, route, createTime } = message;
+  #send({ message, route, body }: Publication, settle: (error: Error | null) => void): void {
+    const { id, topic, headers, createdAt } = message;
     const options = {
       mandatory: true,
       persistent: true,
       contentType: "application/json",
       messageId: id,
-      timestamp: Math.floor(createTime / 1_000),
+      type: topic,
+      headers,
+      timestamp: Math.floor(createdAt / 1_000),
     };
     try {
       this.#channel.publish(route.exchange, route.routingKey, body, options, settle);
@@ -105,7 +114,7 @@ export class RabbitChannel {
   }
 
   /** Why the message in flight has failed; undefined if it has not. */
-  #failureOf({ route }: Message, error: Error | null): Error | undefined {
+  #failureOf(route: Route, error: Error | null): Error | undefined {
     const channelError = this.#error;
     if (channelError?.code === NOT_FOUND) return new UnroutableError(route, "exchange");
     if (channelError !== undefined)

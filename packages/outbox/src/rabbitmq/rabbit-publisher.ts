@@ -16,9 +16,9 @@ import {
   withTimeout,
 } from "@holdfast/wait";
 import type { Message } from "../message/message.ts";
-import { bodyOf } from "../relay/message-body.ts";
-import { Publications } from "../relay/publications.ts";
-import type { Publisher } from "../relay/publisher.ts";
+import { bodyOf } from "../publisher/message-body.ts";
+import { Publications } from "../publisher/publications.ts";
+import type { Publisher } from "../publisher/publisher.ts";
 import type { RabbitChannel } from "./rabbit-channel.ts";
 import { RabbitSession } from "./rabbit-session.ts";
 
@@ -28,15 +28,31 @@ const HEARTBEAT = "10";
 /** The most channels that RabbitMQ allows by default. */
 const MOST_CHANNELS = 2_047;
 
+/** The destination of a message. */
+export interface Route {
+  /** Empty for the default exchange, which takes the routing key for the name of a queue. */
+  readonly exchange: string;
+
+  /** The key that the exchange routes by. */
+  readonly routingKey: string;
+}
+
 /** Options for {@link RabbitPublisher}. */
 export interface RabbitPublisherOptions {
   /** An amqp or amqps URL. Its query may set `heartbeat`, in seconds; 10 if it does not. */
   readonly url: string;
 
   /**
+   * Returns the exchange and routing key of a message. If it throws, the attempt fails.
+   *
+   * @defaultValue the default exchange, with the topic as the routing key: the topic is the name of a queue
+   */
+  readonly route?: ((message: Message) => Route) | undefined;
+
+  /**
    * The maximum number of channels, and so of messages in flight. Further messages wait for a channel.
    * Whole, from 1 to 2,047. At least the number of workers of the relay. If the broker allows fewer, the
-   * publisher makes do with those.
+   * publisher uses those.
    *
    * @defaultValue `128`
    */
@@ -67,7 +83,7 @@ export interface RabbitPublisherOptions {
 
 /**
  * Publishes to RabbitMQ, or another broker of AMQP 0-9-1 that confirms. The property `messageId` holds
- * the id of the message: by it the consumer recognizes a message that comes twice.
+ * the id of the message: consumers recognize a duplicate by it. `type` is its topic, `headers` are its own.
  *
  * It connects when it is made, and again whenever the connection is lost, until it is disposed.
  *
@@ -97,12 +113,14 @@ export interface RabbitPublisherOptions {
  *
  * await using publisher = new RabbitPublisher({
  *   url: "amqp://127.0.0.1",
+ *   route: ({ topic }) => ({ exchange: "shop", routingKey: topic }),
  *   onError: (error) => console.error("RabbitMQ:", error),
  * });
  * ```
  */
-export class RabbitPublisher implements Publisher {
+export class RabbitPublisher implements Publisher, AsyncDisposable {
   readonly #publications = new Publications();
+  readonly #route: (message: Message) => Route;
   readonly #kept: Promise<void>;
   /** Publications that wait for a channel, the earliest first. */
   readonly #waiting = new Set<(channel: Promise<RabbitChannel | undefined>) => void>();
@@ -112,13 +130,15 @@ export class RabbitPublisher implements Publisher {
   constructor(options: RabbitPublisherOptions) {
     requireOptions("options", options);
     const { url, channels = 128, backoff, onError, clock = realClock } = options;
+    const { route = defaultRoute } = options;
     const address = addressOf(url);
     requireWhole(
       "options.channels",
       requireBetween("options.channels", channels, 1, MOST_CHANNELS),
       1,
     );
-    requireHooks("options", { onError });
+    requireHooks("options", { onError, route });
+    this.#route = route;
     requireClock("options.clock", clock);
     const parts = { url: address, clock, channels, onAvailable: () => this.#serve() };
     this.#kept = keepConnected(
@@ -163,12 +183,16 @@ export class RabbitPublisher implements Publisher {
   }
 
   async #deliver(message: Message, signal: AbortSignal): Promise<void> {
-    const body = Buffer.from(bodyOf(message));
+    const publication = {
+      message,
+      route: this.#route(message),
+      body: Buffer.from(bodyOf(message)),
+    };
     for (;;) {
       const channel = await this.#channel(signal);
       if (channel === undefined) continue; // Nothing was sent.
-      if (!signal.aborted) return await channel.publish(message, body, signal);
-      channel.giveBack();
+      if (!signal.aborted) return await channel.publish(publication, signal);
+      channel.release();
       return;
     }
   }
@@ -176,7 +200,7 @@ export class RabbitPublisher implements Publisher {
   /** Waits for a channel; undefined if it closed before it could be used. */
   async #channel(signal: AbortSignal): Promise<RabbitChannel | undefined> {
     signal.throwIfAborted();
-    const lent = new Promise<RabbitChannel | undefined>((resolve, reject) => {
+    const acquired = new Promise<RabbitChannel | undefined>((resolve, reject) => {
       const take = (channel: Promise<RabbitChannel | undefined>): void => {
         leave();
         resolve(channel);
@@ -192,17 +216,21 @@ export class RabbitPublisher implements Publisher {
       this.#waiting.add(take);
       this.#serve();
     });
-    const channel = await lent;
+    const channel = await acquired;
     return channel?.isOpen ? channel : undefined;
   }
 
-  /** Lends channels to those that wait, as long as there are any. */
+  /** Passes channels to the publications that wait, as long as there are any. */
   #serve(): void {
     for (const take of this.#waiting) {
       if (this.#session?.isAvailable !== true) return;
-      take(this.#session.lend());
+      take(this.#session.acquire());
     }
   }
+}
+
+function defaultRoute({ topic }: Message): Route {
+  return { exchange: "", routingKey: topic };
 }
 
 function addressOf(url: string): string {

@@ -2,8 +2,8 @@ import { type Clock, onAbort } from "@holdfast/clock";
 import { type ChannelModel, connect, type SocketOptions } from "amqplib";
 import { RabbitChannel, type RabbitChannelHooks } from "./rabbit-channel.ts";
 
-/** How long the broker may take to confirm the close of a connection, in milliseconds. */
-const FAREWELL = 2_000;
+/** Maximum time of the broker to confirm the close of a connection, in milliseconds. */
+const CLOSE_TIMEOUT = 2_000;
 
 /** Options for {@link RabbitSession.open}. */
 export interface OpenRabbitSession {
@@ -24,7 +24,7 @@ interface RabbitSessionParts extends Pick<OpenRabbitSession, "clock" | "channels
   readonly socket: AbortController;
 }
 
-/** One connection to a broker, and its channels, each lent to one publication at a time. */
+/** One connection to a broker, and its channels, each used by one publication at a time. */
 export class RabbitSession {
   /** Resolves when the connection has ended: to why, or to undefined after a close. */
   readonly ended: Promise<Error | undefined>;
@@ -79,17 +79,17 @@ export class RabbitSession {
     }
   }
 
-  /** Whether {@link RabbitSession.lend} has a channel. */
+  /** Whether {@link RabbitSession.acquire} has a channel. */
   get isAvailable(): boolean {
     return this.#state === "open" && (this.#idle.length > 0 || this.#count < this.#most);
   }
 
   /**
-   * Lends a channel until it reports that it is idle or closed.
+   * Returns a channel. It belongs to the caller until it reports that it is idle or closed.
    *
    * @returns undefined if there is none after all: the connection has ended, or allows no more channels
    */
-  async lend(): Promise<RabbitChannel | undefined> {
+  async acquire(): Promise<RabbitChannel | undefined> {
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
     this.#count++;
@@ -108,7 +108,7 @@ export class RabbitSession {
   async close(): Promise<void> {
     const { connection, socket, clock } = this.#parts;
     await new Promise<void>((resolve) => {
-      const timer = clock.afterFunc(FAREWELL, resolve, {
+      const timer = clock.afterFunc(CLOSE_TIMEOUT, resolve, {
         label: "closing the connection to the broker",
       });
       const done = (): void => {

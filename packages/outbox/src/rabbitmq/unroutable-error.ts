@@ -1,4 +1,4 @@
-import type { ResolvedRoute } from "../message/message.ts";
+import type { Route } from "./rabbit-publisher.ts";
 
 const CODE = "ERR_OUTBOX_UNROUTABLE";
 
@@ -12,13 +12,13 @@ export class UnroutableError extends Error {
   readonly code: typeof CODE = CODE;
 
   /** Where the message was to go. */
-  readonly route: ResolvedRoute;
+  readonly route: Route;
 
   /**
    * @param route - where the message was to go
    * @param missing - the part that does not exist
    */
-  constructor(route: ResolvedRoute, missing: Missing) {
+  constructor(route: Route, missing: Missing) {
     super(
       missing === "exchange"
         ? `exchange "${route.exchange}" does not exist`

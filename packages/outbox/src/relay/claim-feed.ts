@@ -1,189 +1,163 @@
-import type { Source, SourceContext } from "@holdfast/controller";
+import { type Clock, onAbort } from "@holdfast/clock";
 import { Backoff, backoffManager, backoffUntil, type DelayFunc, withTimeout } from "@holdfast/wait";
-import type { Claimed } from "../store/claim.ts";
-import type { ClaimRequest } from "../store/outbox-store.ts";
 import { report } from "../task/outbox-event.ts";
-import { type HeldClaim, release } from "./attempt.ts";
-import { Nap } from "./nap.ts";
+import type { HeldClaim } from "./outcomes.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";
-
-/** More than that are not remembered; the others come due by themselves. */
-const MOST_SAVED = 10_000;
 
 /** Delay before the next look for due messages, in milliseconds: other relays may be claiming them. */
 const SOON = 100;
 
-/** How long the feed waits after the store has failed, in milliseconds. */
-const RECOVERY = { duration: 200, factor: 2, cap: 5_000, jitter: 0.2 };
+/** The delays after the store has failed, in milliseconds. */
+const STORE_AGAIN = { duration: 200, factor: 2, cap: 5_000, jitter: 0.2 };
+
+/** The callbacks of a {@link ClaimFeed}. */
+export interface ClaimFeedHooks {
+  /** The number of claims that the workers can take. */
+  readonly room: () => number;
+  /** Receives each claim. */
+  readonly onClaim: (held: HeldClaim) => void;
+}
 
 /**
- * Claims messages as workers get free: those that were just saved, and those that are due.
+ * Claims messages that are due, as many as the workers need next.
  *
- * It holds at most twice as many as there are workers, and claims when it holds no more than there
- * are: so there is always a next one, and few requests to the store. When the store answers later than
- * `storeTimeout`, claims without room are given back.
+ * A claim that comes later than `storeTimeout` is passed on too: no other relay has the message.
  */
-export class ClaimFeed implements Source<HeldClaim> {
-  readonly name = "claims";
+export class ClaimFeed {
   readonly #options: ResolvedRelayOptions;
-  readonly #nap: Nap;
-  /** Claims that are not settled, by message id. */
-  readonly #held = new Map<string, HeldClaim>();
-  /** Ids of messages that were saved in this process, and not claimed yet. */
-  #saved: string[] = [];
+  readonly #hooks: ClaimFeedHooks;
+  readonly #sleep: InterruptibleSleep;
   /** The next look for due messages: a monotonic instant. */
   #lookAt: number;
-  #state: "claiming" | "ended" = "claiming";
-  #ended: Promise<void> = Promise.resolve();
 
-  constructor(options: ResolvedRelayOptions) {
+  constructor(options: ResolvedRelayOptions, hooks: ClaimFeedHooks) {
     this.#options = options;
-    this.#nap = new Nap(options.clock);
+    this.#hooks = hooks;
+    this.#sleep = new InterruptibleSleep(options.clock);
     this.#lookAt = options.clock.monotonic();
   }
 
-  /** Claims that are not settled. */
-  get held(): Iterable<HeldClaim> {
-    return this.#held.values();
-  }
-
-  /** Resolves when it makes no further claim: after the abort and the reply to its last request. */
-  get ended(): Promise<void> {
-    return this.#ended;
-  }
-
-  get counts(): { readonly held: number; readonly saved: number } {
-    return { held: this.#held.size, saved: this.#saved.length };
-  }
-
-  saved(ids: readonly string[]): void {
-    for (const id of ids) if (this.#saved.length < MOST_SAVED) this.#saved.push(id);
-    this.#nap.wake();
-  }
-
-  /** There is nothing more to do for a claim. */
-  settle(held: HeldClaim): void {
-    const { id } = held.claim.message;
-    if (this.#held.get(id) === held) this.#held.delete(id);
-    this.#nap.wake();
+  /** Looks for due messages at once. */
+  wake(): void {
+    this.#lookAt = Number.NEGATIVE_INFINITY;
+    this.#sleep.interrupt();
   }
 
   /** A message is due then, in milliseconds since the epoch. */
   dueAt(instant: number): void {
     const { clock } = this.#options;
     this.#lookAt = Math.min(this.#lookAt, clock.monotonic() + instant - clock.now());
-    this.#nap.wake();
+    this.#sleep.interrupt();
   }
 
-  async start(context: SourceContext<HeldClaim>, signal: AbortSignal): Promise<void> {
+  /** The workers may have room. */
+  onRoom(): void {
+    this.#sleep.interrupt();
+  }
+
+  /** Claims until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
-    const recovery = (): DelayFunc => new Backoff({ ...RECOVERY, random }).delayFunc();
-    let rest: DelayFunc | undefined;
+    let delay: DelayFunc | undefined;
     const turn = async (): Promise<void> => {
-      await this.#idle(signal);
-      if (!signal.aborted) await this.#claim(context);
-      rest = undefined;
+      const room = await this.#untilNeeded(signal);
+      if (room > 0) await this.#claim(room);
+      delay = undefined;
     };
     const onError = (error: unknown): void => {
-      rest ??= recovery();
+      delay ??= new Backoff({ ...STORE_AGAIN, random }).delayFunc();
       report({ type: "error", error }, this.#options);
     };
-    const rests = { delayFunc: () => () => rest?.() ?? 0 };
-    const manager = backoffManager(rests, { clock });
-    this.#ended = backoffUntil(turn, manager, true, signal, { onError }).finally(() => {
-      this.#state = "ended";
-    });
-    await this.#ended;
+    const delays = { delayFunc: () => () => delay?.() ?? 0 };
+    await backoffUntil(turn, backoffManager(delays, { clock }), true, signal, { onError });
   }
 
-  /** Waits until there is room, and something to claim. */
-  async #idle(signal: AbortSignal): Promise<void> {
-    const { clock, workers } = this.#options;
+  /** Waits until there is room, and something to claim. Returns the room, 0 after the abort. */
+  async #untilNeeded(signal: AbortSignal): Promise<number> {
+    const { clock } = this.#options;
     for (;;) {
-      const isFull = this.#held.size > workers;
+      if (signal.aborted) return 0;
+      const room = this.#hooks.room();
       const untilLook = this.#lookAt - clock.monotonic();
-      if (signal.aborted || (!isFull && (this.#saved.length > 0 || untilLook <= 0))) return;
-      // A rest of less than the clock can measure would be no wait at all.
-      await this.#nap.take(isFull ? Number.POSITIVE_INFINITY : Math.ceil(untilLook), signal);
+      if (room > 0 && untilLook <= 0) return room;
+      // A sleep of less than the clock can measure would be none at all.
+      await this.#sleep.run(room > 0 ? Math.ceil(untilLook) : Number.POSITIVE_INFINITY, signal);
     }
   }
 
-  async #claim(context: SourceContext<HeldClaim>): Promise<void> {
-    // Neither may block the other: if messages were saved, due messages get half of the room.
-    const share = this.#saved.length > 0 ? Math.ceil(this.#room / 2) : this.#room;
-    if (share > 0 && this.#lookAt <= this.#options.clock.monotonic())
-      await this.#claimDue(share, context);
-    await this.#claimSaved(this.#room, context);
-  }
-
-  /** How many more it may hold. */
-  get #room(): number {
-    return Math.max(0, 2 * this.#options.workers - this.#held.size);
-  }
-
-  async #claimDue(limit: number, context: SourceContext<HeldClaim>): Promise<void> {
-    const { store, clock } = this.#options;
-    const found = await this.#request((request) => store.claimDue(request, limit), context);
-    if (found === limit) return; // There may be more.
-    this.#lookAt = Number.POSITIVE_INFINITY; // From now on `dueAt` may lower it.
+  async #claim(limit: number): Promise<void> {
+    const { clock } = this.#options;
+    this.#lookAt = Number.POSITIVE_INFINITY; // From now on `wake` and `dueAt` may lower it.
     const asked = clock.monotonic();
-    const wait = await this.#waitForNext().catch((error: unknown) => {
+    try {
+      const found = await this.#request(limit);
+      // There may be more, or `wake` says so: then there is no need to ask.
+      if (found === limit) this.#lookAt = asked;
+      else if (this.#lookAt > asked) {
+        const delay = await this.#delayOfNext();
+        this.#lookAt = Math.min(this.#lookAt, asked + delay);
+      }
+    } catch (error) {
       this.#lookAt = asked;
       throw error;
-    });
-    this.#lookAt = Math.min(this.#lookAt, asked + wait);
+    }
   }
 
-  /** How long from now until a message is due, or another process may have made one due. */
-  async #waitForNext(): Promise<number> {
-    const { store, clock, pollPeriod } = this.#options;
+  /** The delay until a message is due, or another process may have made one due. */
+  async #delayOfNext(): Promise<number> {
+    const { store, clock, storeTimeout, pollPeriod } = this.#options;
     const now = clock.now();
-    const next = await this.#bounded(() => store.nextDue());
+    const next = await withTimeout(() => store.nextDue(), storeTimeout, { clock, label: "store" });
     if (next === undefined) return pollPeriod;
     return Math.min(next > now ? next - now : SOON, pollPeriod);
   }
 
-  async #claimSaved(limit: number, context: SourceContext<HeldClaim>): Promise<void> {
-    const ids = this.#saved.slice(0, limit);
-    if (ids.length === 0) return;
-    await this.#request((request) => this.#options.store.claimSaved(ids, request), context);
-    this.#saved = this.#saved.slice(ids.length);
-  }
-
-  /** @returns how many rows were found */
-  async #request(
-    claim: (request: ClaimRequest) => Promise<Claimed>,
-    context: SourceContext<HeldClaim>,
-  ): Promise<number> {
-    const { name: worker, clock, claimLength } = this.#options;
+  /** @returns the number of rows found */
+  async #request(limit: number): Promise<number> {
+    const { name: relay, store, clock, storeTimeout, claimDuration } = this.#options;
     const now = clock.now();
     const began = clock.monotonic();
-    const expires = began + claimLength;
-    const request = { worker, now, until: now + claimLength };
-    return await this.#bounded(async () => {
-      const { claims, broken } = await claim(request);
-      // Also if that was too late: no other relay has these messages.
+    const expires = began + claimDuration;
+    const request = async (): Promise<number> => {
+      const { claims, invalid } = await store.claim({
+        relay,
+        now,
+        until: now + claimDuration,
+        limit,
+      });
       const duration = clock.monotonic() - began;
       report({ type: "claimed", count: claims.length, duration }, this.#options);
-      for (const each of broken) report({ type: "broken", broken: each }, this.#options);
-      for (const each of claims) this.#hold({ claim: each, expires }, context);
-      return claims.length + broken.length;
-    });
-  }
-
-  /** Queues a claim, or gives it back if it came too late to have room. */
-  #hold(held: HeldClaim, { enqueue }: SourceContext<HeldClaim>): void {
-    if (this.#state === "ended" || this.#room === 0) {
-      void release(held, this.#options).then((event) => report(event, this.#options));
-      return;
-    }
-    this.#held.set(held.claim.message.id, held);
-    enqueue(held);
-  }
-
-  /** A request that is abandoned after `storeTimeout`. */
-  async #bounded<Value>(request: () => Promise<Value>): Promise<Value> {
-    const { clock, storeTimeout } = this.#options;
+      for (const row of invalid) report({ type: "invalid", row }, this.#options);
+      for (const claim of claims) this.#hooks.onClaim({ claim, expires });
+      return claims.length + invalid.length;
+    };
     return await withTimeout(request, storeTimeout, { clock, label: "store" });
+  }
+}
+
+/** A sleep that can be cut short. One at a time. */
+class InterruptibleSleep {
+  readonly #clock: Clock;
+  #alarm = new AbortController();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Ends the sleep; if there is none, the next one ends at once. */
+  interrupt(): void {
+    this.#alarm.abort();
+  }
+
+  /**
+   * @param duration - the maximum, in milliseconds
+   * @param signal - ends the sleep too
+   * @returns a promise that always resolves
+   */
+  async run(duration: number, signal: AbortSignal): Promise<void> {
+    using _ = onAbort(signal, () => this.interrupt());
+    // It rejects only because it was cut short.
+    await this.#clock.sleep(duration, { signal: this.#alarm.signal }).catch(() => {});
+    this.#alarm = new AbortController();
   }
 }

@@ -7,20 +7,20 @@ import {
   requirePositive,
   requireWhole,
 } from "@holdfast/clock/internal";
+import type { Publisher } from "../publisher/publisher.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import { type Resolved, resolveTask, type TaskOptions } from "../task/task-options.ts";
-import type { Publisher } from "./publisher.ts";
 
 /** Options for `Relay`. Durations are in milliseconds. */
 export interface RelayOptions extends TaskOptions {
   /** Where the messages are. */
-  readonly store: Omit<OutboxStore<never>, "save">;
+  readonly store: Pick<OutboxStore<never>, "order" | "listen" | "claim" | "nextDue" | "write">;
 
   /** Sends them. The relay does not dispose of it. */
   readonly publisher: Publisher;
 
   /**
-   * The number of messages sent at a time. Whole, at least 1. At most twice as many are claimed.
+   * The number of messages sent at a time. Whole, at least 1. As many more are claimed in advance.
    *
    * @defaultValue `10`
    */
@@ -34,32 +34,32 @@ export interface RelayOptions extends TaskOptions {
   readonly publishTimeout?: number | undefined;
 
   /**
-   * How long a claim lasts. Above `publishTimeout` plus `clockSkew`; the rest is the time a message may
+   * Duration of a claim. Above `publishTimeout` plus `clockSkew`; the rest is the time a message may
    * wait for a worker, and the time its outcome may be written late. The messages of a relay that died
-   * rest for this long.
+   * wait for this long.
    *
    * @defaultValue `60_000`
    */
-  readonly claimLength?: number | undefined;
+  readonly claimDuration?: number | undefined;
 
   /**
-   * How much the wall clocks of two hosts may differ. At least 0. An attempt begins only if its claim
-   * lasts longer than the attempt by this much, so that no other host treats it as dead.
+   * Maximum difference between the wall clocks of two hosts. At least 0. An attempt begins only if its claim
+   * lasts longer than the attempt by this much, so that no other host ends the claim meanwhile.
    *
    * @defaultValue `5_000`
    */
   readonly clockSkew?: number | undefined;
 
   /**
-   * How often the relay looks for messages that other processes have made due. Above 0. Messages it
-   * knows of are sent when they are due.
+   * The period of looking for messages of other processes. Above 0. Messages it knows of are sent when they
+   * are due.
    *
    * @defaultValue `5_000`
    */
   readonly pollPeriod?: number | undefined;
 
   /**
-   * Whether it listens for messages of processes that have no relay, where the store can: on
+   * Whether it listens for notifications of processes that have no relay, where the store can: on
    * PostgreSQL. That keeps one connection of the pool; behind a pooler that shares connections between
    * transactions, switch it off.
    *
@@ -78,26 +78,26 @@ export interface RelayOptions extends TaskOptions {
 /** The options with their defaults. */
 export type ResolvedRelayOptions = Resolved<RelayOptions>;
 
-const STORE_METHODS = ["claimSaved", "claimDue", "nextDue", "markSuccess", "markFail", "release"];
+const STORE_METHODS = ["claim", "nextDue", "write"];
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
   const task = resolveTask(options);
   const { store, publisher, workers = 10, publishTimeout = 15_000, clockSkew = 5_000 } = options;
-  const { claimLength = 60_000, pollPeriod = 5_000, grace = 20_000, listen = true } = options;
+  const { claimDuration = 60_000, pollPeriod = 5_000, grace = 20_000, listen = true } = options;
   requireMethods("options.store", store, STORE_METHODS);
   requireMethods("options.publisher", publisher, ["publish"]);
   requireWhole("options.workers", requireFinite("options.workers", workers), 1);
   requirePositive("options.publishTimeout", publishTimeout);
   requireAtLeast("options.clockSkew", clockSkew, 0);
-  requirePositive("options.claimLength", claimLength);
-  if (!(claimLength > publishTimeout + clockSkew))
+  requirePositive("options.claimDuration", claimDuration);
+  if (!(claimDuration > publishTimeout + clockSkew))
     throw new RangeError(
-      `options.claimLength must be above publishTimeout plus clockSkew, ${publishTimeout + clockSkew}, got ${claimLength}`,
+      `options.claimDuration must be above publishTimeout plus clockSkew, ${publishTimeout + clockSkew}, got ${claimDuration}`,
     );
   requirePositive("options.pollPeriod", pollPeriod);
   requireNotNegative("options.grace", grace);
   requireBoolean("options.listen", listen);
-  const durations = { publishTimeout, clockSkew, claimLength, pollPeriod, grace };
+  const durations = { publishTimeout, clockSkew, claimDuration, pollPeriod, grace };
   return { ...task, store, publisher, workers, listen, ...durations };
 }

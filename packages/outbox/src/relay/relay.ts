@@ -1,42 +1,47 @@
 import { onAbort } from "@holdfast/clock";
-import { requireArray, requireSignal } from "@holdfast/clock/internal";
-import { Controller, type ControllerStatus, type ReconcileRequest } from "@holdfast/controller";
+import { requireSignal } from "@holdfast/clock/internal";
+import { WorkQueue } from "@holdfast/controller";
 import { backoffUntil, ExponentialBackoffManager, withTimeout } from "@holdfast/wait";
-import { requireUuid } from "../message/stored-text.ts";
+import type { Claim } from "../store/claim.ts";
+import type { Outcome } from "../store/outbox-store.ts";
+import { failureOf } from "../task/failure-of.ts";
 import { type OutboxEvent, report } from "../task/outbox-event.ts";
-import { attempt, type HeldClaim, release } from "./attempt.ts";
 import { ClaimFeed } from "./claim-feed.ts";
+import { type HeldClaim, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
 
-/** The rests before a relay listens again after its connection was lost, in milliseconds. */
+/** The delays before a relay listens again after its connection was lost, in milliseconds. */
 const LISTEN_AGAIN = { duration: 1_000, factor: 2, cap: 30_000, jitter: 0.5, resetAfter: 60_000 };
 
 /** The state of a {@link Relay}. */
 export interface RelayStatus {
-  /** The controller that makes the attempts: its state, queue and workers. */
-  readonly controller: ControllerStatus<HeldClaim>;
+  /** `stopping`: its signal has aborted, and attempts or outcomes are under way. */
+  readonly state: "new" | "running" | "stopping" | "stopped";
 
-  /** The number of messages it has claimed and not settled. */
-  readonly held: number;
+  /** The number of attempts under way; at most `workers`. */
+  readonly attempts: number;
 
-  /** The number of messages just saved that it has not claimed yet. */
-  readonly saved: number;
+  /** The number of claimed messages that wait for a worker. */
+  readonly waiting: number;
+
+  /** The number of outcomes that are not written yet. */
+  readonly unwritten: number;
 }
 
 /**
- * Sends the messages of an outbox, each until the receiver has confirmed it or it is dead.
+ * Sends the messages of an outbox, each until the receiver has confirmed it or it is a dead letter.
  *
- * The table is the truth and the queue a cache. A relay claims only as many messages as its workers can
- * start soon. If it dies, the compensation task makes them due again. Any number of relays share one
- * table; no message is attempted by two of them at the same time.
+ * A relay claims only as many messages as its workers can start soon. If it dies, its claims expire, and
+ * `Recovery` makes the messages due again. Any number of relays share one table; no message is attempted by
+ * two of them at the same time.
  *
  * | An attempt | Then the message |
  * | --- | --- |
- * | is confirmed | is `success` |
- * | fails, or takes longer than `publishTimeout` | is `failed`, and due after its wait |
- * | fails for the `maxRetryTimes`-th time, or with a `TerminalError` | is `dead` |
+ * | is confirmed | is `delivered` |
+ * | fails, or takes longer than `publishTimeout` | is `retrying`, and due after its delay |
+ * | fails for the `maxAttempts`-th time, or with a `TerminalError` | is `dead` |
  * | could not begin in time, or was cut short by the end of `grace` | is due as before |
- * | has an outcome that cannot be written | is found by the compensation task, and sent again |
+ * | has an outcome that cannot be written | is sent again after its claim has expired |
  *
  * It runs once: make another one for another run.
  */
@@ -44,103 +49,167 @@ export class Relay {
   /** Its name. */
   readonly name: string;
   readonly #options: ResolvedRelayOptions;
+  readonly #queue: WorkQueue<HeldClaim>;
+  readonly #outcomes: Outcomes;
   readonly #feed: ClaimFeed;
-  readonly #controller: Controller<HeldClaim>;
+  /** Outcomes that are being written and reported. */
+  readonly #writing = new Set<Promise<void>>();
+  #state: RelayStatus["state"] = "new";
 
   /** @throws RangeError that names the options that are out of their range */
   constructor(options: RelayOptions) {
-    const resolved = resolveRelay(options);
-    const { name, clock, random, logger, workers, grace, storeTimeout } = resolved;
-    this.name = name;
-    this.#options = resolved;
-    this.#feed = new ClaimFeed(resolved);
-    this.#controller = new Controller<HeldClaim>({
-      ...{ name, clock, random, logger, workers, grace },
-      abortGrace: 2 * storeTimeout, // An attempt ends within one request.
-      sources: [this.#feed],
+    this.#options = resolveRelay(options);
+    this.name = this.#options.name;
+    this.#queue = new WorkQueue<HeldClaim>({
       keyOf: ({ claim }) => claim.message.id,
-      reconcile: (request) => this.#reconcile(request),
+      clock: this.#options.clock,
+    });
+    this.#outcomes = new Outcomes(this.#options);
+    this.#feed = new ClaimFeed(this.#options, {
+      room: () => this.#room(),
+      onClaim: (held) => this.#take(held),
     });
   }
 
-  /**
-   * Messages have just been committed: they are sent at once. Others are found when they are due.
-   *
-   * @param ids - the ids of the messages. Those above 10,000 that wait for a worker are not remembered, and
-   * come due by themselves
-   * @throws RangeError or TypeError that names the argument
-   */
-  saved(ids: readonly string[]): void {
-    requireArray("ids", ids);
-    for (const [index, id] of ids.entries()) requireUuid(`ids[${index}]`, id);
-    this.#feed.saved(ids);
+  /** Messages have been committed: looks for due messages at once. Pass it to `Outbox` as `onCommitted`. */
+  wake(): void {
+    this.#feed.wake();
   }
 
   /**
-   * Runs until the signal aborts. Then it claims nothing more, finishes attempts within `grace`, and gives
-   * the other messages back, which takes at most two requests to the store.
+   * Runs until the signal aborts. Then it claims nothing more, gives messages back whose attempts have not
+   * begun, and finishes attempts within `grace`. The rest takes at most two requests to the store.
    *
    * @param signal - ends it. The promise resolves then, and no timer, listener or claim is left
    * @returns a promise that rejects with an Error if it has run before
    */
   async run(signal: AbortSignal): Promise<void> {
     requireSignal("signal", signal);
-    const end = new AbortController();
-    using _ = onAbort(signal, (reason) => end.abort(reason));
-    const listening = this.#listen(end.signal);
-    try {
-      await this.#controller.run(signal);
-    } finally {
-      end.abort(); // also if the controller refuses a second run
-      await listening;
+    if (this.#state !== "new") throw new Error(`relay ${this.name} has already run`);
+    this.#state = "running";
+    const { workers, clock, grace } = this.#options;
+    const cut = new AbortController();
+    const working = Array.from({ length: workers }, () => this.#work(cut.signal));
+    const feeding = this.#feed.run(signal);
+    const listening = this.#listen(signal);
+    await new Promise<void>((resolve) => onAbort(signal, () => resolve()));
+    this.#state = "stopping";
+    for (let item = this.#queue.take(); item !== undefined; item = this.#queue.take()) {
+      this.#release(item.item);
+      item.done();
     }
-    await this.#feed.ended;
-    const rest = [...this.#feed.held];
-    await Promise.all(rest.map(async (held) => this.#settle(held, await this.#release(held))));
+    this.#queue.shutDown();
+    this.#outcomes.flush();
+    using _ = clock.afterFunc(grace, () => cut.abort(new Error("grace is over")), {
+      label: "grace",
+    });
+    await Promise.all([...working, feeding, listening]);
+    while (this.#writing.size > 0) await Promise.all(this.#writing);
+    this.#state = "stopped";
   }
 
   /** Its state, as plain data. */
   status(): RelayStatus {
-    return { controller: this.#controller.status(), ...this.#feed.counts };
+    return {
+      state: this.#state,
+      attempts: this.#queue.inFlight,
+      waiting: this.#queue.size,
+      unwritten: this.#outcomes.pending,
+    };
   }
 
-  async #reconcile({ item, signal }: ReconcileRequest<HeldClaim>): Promise<void> {
-    this.#settle(item, await attempt(item, this.#options, signal));
+  /** At most `workers` messages wait. Above as many unwritten outcomes the store is too slow for more. */
+  #room(): number {
+    const { workers } = this.#options;
+    const { size, inFlight } = this.#queue;
+    if (size > workers / 2 || this.#outcomes.pending > 2 * workers) return 0;
+    return 2 * workers - size - inFlight;
   }
 
-  async #release(held: HeldClaim): Promise<OutboxEvent> {
-    return await release(held, this.#options);
+  /** A claim that comes after the abort, or too late to have room, is given back. */
+  #take(held: HeldClaim): void {
+    const { size, inFlight } = this.#queue;
+    if (this.#state === "running" && size + inFlight < 2 * this.#options.workers)
+      this.#queue.add(held);
+    else this.#release(held);
   }
 
-  /** Hears of messages that other processes save, if the store can tell. */
+  /** A worker: one attempt after the other. It does not wait for outcomes to be written. */
+  async #work(cut: AbortSignal): Promise<void> {
+    for await (const item of this.#queue) {
+      const outcome = await this.#attempt(item.item, cut);
+      item.done();
+      this.#write(item.item, outcome, cut);
+      this.#feed.onRoom();
+    }
+  }
+
+  /** Never rejects. An attempt that begins is over before its claim expires. */
+  async #attempt({ claim, expires }: HeldClaim, signal: AbortSignal): Promise<Outcome> {
+    const { publisher, clock, publishTimeout, clockSkew, jitter, random } = this.#options;
+    const left = expires - clock.monotonic();
+    if (left < publishTimeout + clockSkew || signal.aborted) return { type: "released", claim };
+    try {
+      await withTimeout((own) => publisher.publish(claim.message, own), publishTimeout, {
+        clock,
+        signal,
+        label: "publish",
+      });
+      return { type: "delivered", claim, now: Math.floor(clock.now()) };
+    } catch (error) {
+      if (signal.aborted) return { type: "released", claim };
+      const facts = { now: clock.now(), jitter, random };
+      return { type: "failed", claim, failure: failureOf(error, claim.message, facts) };
+    }
+  }
+
+  #write(held: HeldClaim, outcome: Outcome, cut: AbortSignal): void {
+    if (outcome.type === "released") this.#release(held);
+    else this.#settle(this.#outcomes.write(held, outcome, cut));
+    const isLast = this.#queue.size + this.#queue.inFlight === 0;
+    if (isLast || this.#state !== "running") this.#outcomes.flush();
+  }
+
+  #release(held: { readonly claim: Claim }): void {
+    this.#settle(this.#outcomes.release(held));
+  }
+
+  /** Reports an outcome once it is written. */
+  #settle(written: Promise<OutboxEvent>): void {
+    const settled = written.then((event) => {
+      this.#writing.delete(settled);
+      this.#schedule(event);
+      report(event, this.#options);
+    });
+    this.#writing.add(settled);
+  }
+
+  #schedule(event: OutboxEvent): void {
+    if (event.type === "failed" && event.failure.dueAt !== undefined)
+      this.#feed.dueAt(event.failure.dueAt);
+    // The next message of its key can be claimed now.
+    else if (this.#options.store.order === "key") this.#feed.wake();
+    else this.#feed.onRoom();
+  }
+
+  /** Wakes up when other processes notify, if the store can tell. */
   async #listen(signal: AbortSignal): Promise<void> {
     const { store, listen, clock, random } = this.#options;
     if (!listen || store.listen === undefined) return;
-    const rests = new ExponentialBackoffManager({ ...LISTEN_AGAIN, random, clock });
+    const delays = new ExponentialBackoffManager({ ...LISTEN_AGAIN, random, clock });
     const onError = (error: unknown): void => report({ type: "error", error }, this.#options);
-    await backoffUntil(() => this.#listenOnce(signal), rests, true, signal, { onError });
+    await backoffUntil(() => this.#listenOnce(signal), delays, true, signal, { onError });
   }
 
-  /** After the abort a store that does not let go is left behind when `storeTimeout` is over. */
+  /** After the abort a store that does not stop listening is abandoned when `storeTimeout` is over. */
   async #listenOnce(signal: AbortSignal): Promise<void> {
     const { store, clock, storeTimeout } = this.#options;
-    const listening = Promise.resolve(store.listen?.((ids) => this.#feed.saved(ids), signal));
+    const listening = Promise.resolve(store.listen?.(() => this.wake(), signal));
     try {
       await withTimeout(() => listening, Number.POSITIVE_INFINITY, { signal });
     } catch (error) {
       if (!signal.aborted) throw error;
       await withTimeout(() => listening, storeTimeout, { clock, label: "listen" });
     }
-  }
-
-  #settle(held: HeldClaim, event: OutboxEvent): void {
-    const { store, clock } = this.#options;
-    if (event.type === "failed" && event.failure.nextScheduleTime !== undefined)
-      this.#feed.dueAt(event.failure.nextScheduleTime);
-    // The next message of its key is due now.
-    if (store.order === "businessKey" && (event.type === "published" || event.type === "dead"))
-      this.#feed.dueAt(clock.now());
-    this.#feed.settle(held);
-    report(event, this.#options);
   }
 }

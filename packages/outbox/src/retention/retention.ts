@@ -12,13 +12,13 @@ import { LockedRounds, type LockedTaskOptions, resolveLockedTask } from "../task
 import { report } from "../task/outbox-event.ts";
 import type { Resolved } from "../task/task-options.ts";
 
-/** The rest between two batches, in milliseconds: others want the database too. */
-const BREATH = 50;
+/** The delay between two batches, in milliseconds: others want the database too. */
+const BATCH_DELAY = 50;
 
 /** Options for {@link Retention}. Durations are in milliseconds. */
 export interface RetentionOptions extends LockedTaskOptions {
   /** Where the messages are. */
-  readonly store: Pick<OutboxStore<never>, "removeConfirmed">;
+  readonly store: Pick<OutboxStore<never>, "removeDelivered">;
 
   /**
    * From the end of one round to the start of the next. Above 0.
@@ -28,8 +28,8 @@ export interface RetentionOptions extends LockedTaskOptions {
   readonly period?: number | undefined;
 
   /**
-   * How long a confirmed message is kept, from its confirmation. Above 0. Keep it longer than consumers
-   * remember ids, if you look messages up to answer their questions.
+   * How long a delivered message is kept, from its delivery. Above 0. Keep it longer than consumers
+   * remember ids, to look messages up for them.
    *
    * @defaultValue `604_800_000`, a week
    */
@@ -44,11 +44,11 @@ export interface RetentionOptions extends LockedTaskOptions {
 }
 
 /**
- * Removes messages that were confirmed long ago, with their contents, in small batches. Dead ones stay
- * until they are replayed.
+ * Removes messages that were delivered long ago, in small batches. Dead letters stay until they are replayed
+ * or discarded.
  *
  * It runs in every process, and works in one at a time: the holder of a lock. The lock may be that of
- * `Compensation`; then the two take turns. Each round that removed messages reports how many, as an
+ * `Recovery`; then the two take turns. Each round that removed messages reports how many, as an
  * event of type `removed`.
  *
  * @example
@@ -84,7 +84,7 @@ export class Retention {
   constructor(options: RetentionOptions) {
     this.#options = resolveRetention(options);
     this.name = this.#options.name;
-    // A lock shared with the compensation of this process: two electors need two names.
+    // A lock shared with the recovery of this process: two electors need two names.
     const rounds = { ...this.#options, name: `${this.name}/retention` };
     this.#rounds = new LockedRounds(rounds, (leadership) => this.#remove(leadership));
   }
@@ -98,7 +98,7 @@ export class Retention {
   async #remove({ signal, lost }: Leadership): Promise<void> {
     const { store, clock, olderThan, batch, storeTimeout } = this.#options;
     const before = Math.floor(clock.now() - olderThan);
-    const request = (): Promise<number> => store.removeConfirmed(before, batch);
+    const request = (): Promise<number> => store.removeDelivered(before, batch);
     let count = 0;
     try {
       while (!signal.aborted) {
@@ -106,7 +106,7 @@ export class Retention {
         const removed = await withTimeout(request, storeTimeout, options);
         count += removed;
         if (removed < batch) return;
-        await clock.sleep(BREATH, { signal });
+        await clock.sleep(BATCH_DELAY, { signal });
       }
     } finally {
       if (count > 0) report({ type: "removed", count }, this.#options);
@@ -119,7 +119,7 @@ function resolveRetention(options: RetentionOptions): Resolved<RetentionOptions>
   const { period = 60_000 } = options;
   const task = resolveLockedTask({ ...options, period });
   const { store, olderThan = 7 * 86_400_000, batch = 1_000 } = options;
-  requireMethods("options.store", store, ["removeConfirmed"]);
+  requireMethods("options.store", store, ["removeDelivered"]);
   requirePositive("options.olderThan", olderThan);
   requireWhole("options.batch", requireFinite("options.batch", batch), 1);
   return { ...task, store, olderThan, batch };

@@ -1,26 +1,26 @@
 import type { Message } from "../message/message.ts";
 
-/** The right to make the next attempt of a message, for a while. */
+/** The exclusive right to make the next attempt of a message, until it expires. */
 export interface Claim {
-  /** The message, as it was when it was claimed. */
+  /** The message at the instant of the claim. */
   readonly message: Message;
 
   /** The name of the relay that holds it. */
-  readonly worker: string;
+  readonly relay: string;
 
-  /** Counts the claims of the message. The holder of an older one can no longer write. */
+  /** Counts the claims of the message. Only the holder of the newest can write an outcome. */
   readonly number: number;
 
-  /** When it ends if no outcome was written: milliseconds since the epoch. */
+  /** The instant it expires if no outcome is written: milliseconds since the epoch. */
   readonly until: number;
 }
 
 /** A row that is not a message: another program wrote it, or changed it. */
-export interface BrokenMessage {
+export interface InvalidRow {
   /** Its id. */
   readonly id: string;
 
-  /** The reason. The message is dead now, with this as its last error. */
+  /** The reason. The row is a dead letter now, with this as its last error. */
   readonly problem: string;
 }
 
@@ -30,5 +30,5 @@ export interface Claimed {
   readonly claims: readonly Claim[];
 
   /** The rows that are not messages. */
-  readonly broken: readonly BrokenMessage[];
+  readonly invalid: readonly InvalidRow[];
 }

@@ -1,11 +1,11 @@
-import type { Message, MessageStatus } from "../message/message.ts";
-import type { BrokenMessage, Claim } from "./claim.ts";
+import type { Message, MessageHeaders, MessageStatus } from "../message/message.ts";
+import type { Claim, InvalidRow } from "./claim.ts";
 import type { Row } from "./database.ts";
 
 const STATUSES: readonly unknown[] = [
   "pending",
-  "failed",
-  "success",
+  "retrying",
+  "delivered",
   "dead",
 ] satisfies MessageStatus[];
 
@@ -24,14 +24,6 @@ class Columns {
 
   textOrNone(column: string): string | undefined {
     return this.#row[column] === null ? undefined : this.text(column);
-  }
-
-  boolean(column: string): boolean {
-    return this.#read<boolean>(
-      column,
-      "neither true nor false",
-      (value) => typeof value === "boolean",
-    );
   }
 
   number(column: string, least: number = Number.NEGATIVE_INFINITY): number {
@@ -57,6 +49,15 @@ class Columns {
     }
   }
 
+  headers(column: string): MessageHeaders {
+    const value = this.json(column);
+    const isPlain = typeof value === "object" && value !== null && !Array.isArray(value);
+    if (isPlain && Object.values(value).every((each) => typeof each === "string"))
+      return value as MessageHeaders;
+    this.problems.push(`${column}: is not an object of texts`);
+    return {};
+  }
+
   #read<Value>(column: string, problem: string, isAllowed: (value: unknown) => boolean): Value {
     const value = this.#row[column];
     if (!isAllowed(value)) this.problems.push(`${column}: is ${problem}`);
@@ -65,58 +66,58 @@ class Columns {
 }
 
 /** The message of a row, or the reason why it is none. */
-export function messageOf(row: Row): Message | BrokenMessage {
+export function messageOf(row: Row): Message | InvalidRow {
   const columns = new Columns(row);
   const message = readMessage(columns);
-  return brokenOf(row, columns) ?? message;
+  return invalidOf(row, columns) ?? message;
 }
 
 /** The claim of a row that was just claimed, or the reason why it is none. */
-export function claimOf(row: Row): Claim | BrokenMessage {
+export function claimOf(row: Row): Claim | InvalidRow {
   const columns = new Columns(row);
   const claim = {
     message: readMessage(columns),
-    worker: columns.text("claimed_by"),
+    relay: columns.text("claimed_by"),
     number: columns.number("claim_number", 0),
     until: columns.number("claimed_until"),
   };
-  return brokenOf(row, columns) ?? claim;
+  return invalidOf(row, columns) ?? claim;
 }
 
 /** Whether {@link messageOf} or {@link claimOf} gave it for a row that is not a message. */
-export function isBroken(value: Message | Claim | BrokenMessage): value is BrokenMessage {
+export function isInvalid(value: Message | Claim | InvalidRow): value is InvalidRow {
   return "problem" in value;
 }
 
-function brokenOf(row: Row, { problems }: Columns): BrokenMessage | undefined {
+function invalidOf(row: Row, { problems }: Columns): InvalidRow | undefined {
   if (problems.length === 0) return undefined;
   return { id: String(row["id"]), problem: problems.join("; ") };
+}
+
+/**
+ * A dead letter as far as its row can be read: one that is not a valid message is dead for that reason, and
+ * `lastError` names it.
+ */
+export function deadLetterOf(row: Row): Message {
+  return readMessage(new Columns(row));
 }
 
 function readMessage(columns: Columns): Message {
   return {
     id: columns.text("id"),
-    createTime: columns.number("create_time"),
-    editTime: columns.number("edit_time"),
-    creator: columns.text("creator"),
-    editor: columns.text("editor"),
-    deleted: columns.boolean("deleted"),
-    businessModule: columns.text("business_module"),
-    businessKey: columns.text("business_key"),
-    route: {
-      exchange: columns.text("exchange_name"),
-      exchangeType: columns.text("exchange_type"),
-      queue: columns.text("queue_name"),
-      routingKey: columns.text("routing_key"),
-    },
-    content: columns.json("content"),
-    status: columns.status("message_status"),
-    currentRetryTimes: columns.number("current_retry_times", 0),
-    lostAttempts: columns.number("lost_attempts", 0),
-    maxRetryTimes: columns.number("max_retry_times", 1),
-    nextScheduleTime: columns.instantOrNone("next_schedule_time"),
-    initBackoff: columns.number("init_backoff", 0),
-    backoffFactor: columns.number("backoff_factor", 1),
+    topic: columns.text("topic"),
+    key: columns.text("key"),
+    headers: columns.headers("headers"),
+    payload: columns.json("payload"),
+    status: columns.status("status"),
+    createdAt: columns.number("created_at"),
+    updatedAt: columns.number("updated_at"),
+    dueAt: columns.instantOrNone("due_at"),
+    failedAttempts: columns.number("failed_attempts", 0),
+    expiredClaims: columns.number("expired_claims", 0),
+    maxAttempts: columns.number("max_attempts", 1),
+    initialDelay: columns.number("initial_delay", 0),
+    factor: columns.number("factor", 1),
     lastError: columns.textOrNone("last_error"),
   };
 }

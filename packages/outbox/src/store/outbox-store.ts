@@ -1,52 +1,34 @@
-import { requireArray } from "@holdfast/clock/internal";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
-import { requireStoredName, requireUuid } from "../message/stored-text.ts";
 import type { Claim, Claimed } from "./claim.ts";
 import type { Statement } from "./database.ts";
 
 /**
- * The order of messages of one business key.
+ * The order of messages of one key.
  *
  * | Order | Promise |
  * | --- | --- |
- * | `none` | none: a message that fails is overtaken |
- * | `businessKey` | of messages with the same module and key one is sent at a time, in the order in which they were saved; the next one when the one before is `success` or `dead` |
+ * | `none` | none: other messages overtake one that fails |
+ * | `key` | messages of one key are sent one at a time, in the order in which they were saved; the next one when the previous one is `delivered` or `dead` |
  */
-export type MessageOrder = "none" | "businessKey";
-
-/** Returns the ids of a replay as they are stored; undefined for all dead messages. */
-export function requireReplay({ ids, editor }: ReplayRequest): readonly string[] | undefined {
-  requireStoredName("request.editor", editor);
-  if (ids === undefined) return undefined;
-  requireArray("request.ids", ids);
-  return ids.map((id, i) => requireUuid(`request.ids[${i}]`, id));
-}
+export type MessageOrder = "none" | "key";
 
 export function requireOrder(name: string, order: MessageOrder): void {
-  if (order !== "none" && order !== "businessKey")
-    throw new RangeError(`${name} must be "none" or "businessKey"`);
+  if (order !== "none" && order !== "key") throw new RangeError(`${name} must be "none" or "key"`);
 }
 
-/** A relay that claims, and for how long. Instants are milliseconds since the epoch. */
+/** A request for messages that are due. Instants are milliseconds since the epoch. */
 export interface ClaimRequest {
   /** The name of the relay. */
-  readonly worker: string;
+  readonly relay: string;
 
   /** The instant of the request. */
   readonly now: number;
 
-  /** When the claims end. */
+  /** The instant the claims expire. */
   readonly until: number;
-}
 
-/** Options for {@link OutboxStore.save}. */
-export interface SaveOptions {
-  /**
-   * Whether the commit wakes relays that listen. Stores that cannot, ignore it.
-   *
-   * @defaultValue `false`
-   */
-  readonly notify?: boolean | undefined;
+  /** The maximum number of messages. */
+  readonly limit: number;
 }
 
 /** A message and the SQL that saves it. */
@@ -58,19 +40,33 @@ export interface SaveStatements {
   readonly statements: readonly Statement[];
 }
 
-/** The outcome of an attempt that failed. */
+/** A failed attempt. */
 export interface Failure {
-  /** When it failed: milliseconds since the epoch. */
+  /** The instant it failed: milliseconds since the epoch. */
   readonly now: number;
 
   /** The error, as text. */
   readonly error: string;
 
-  /** When the message is due again; undefined makes it `dead`. */
-  readonly nextScheduleTime: number | undefined;
+  /** The instant of the next attempt; undefined makes the message a dead letter. */
+  readonly dueAt: number | undefined;
 }
 
-/** Guards the writes of a lock's holder: a token that is not the newest is refused. */
+/**
+ * The outcome of a claim.
+ *
+ * | Type | Effect |
+ * | --- | --- |
+ * | `delivered` | the receiver has confirmed the message |
+ * | `failed` | the attempt failed: the message is `retrying`, or `dead` |
+ * | `released` | no attempt was made: the message is due as before |
+ */
+export type Outcome =
+  | { readonly type: "delivered"; readonly claim: Claim; readonly now: number }
+  | { readonly type: "failed"; readonly claim: Claim; readonly failure: Failure }
+  | { readonly type: "released"; readonly claim: Claim };
+
+/** Protects the writes of a lock's holder: a token that is not the newest is refused. */
 export interface Fence {
   /** One fence for each lock. */
   readonly name: string;
@@ -79,24 +75,26 @@ export interface Fence {
   readonly token: number;
 }
 
-/** The dead messages to replay, the instant, and the name of the operator. */
-export interface ReplayRequest {
-  /**
-   * The messages.
-   *
-   * @defaultValue all dead ones
-   */
-  readonly ids?: readonly string[] | undefined;
+/** Selects dead letters: those with one of some ids, those of a topic, or all. */
+export type DeadLetterSelection =
+  | { readonly ids: readonly string[] }
+  | { readonly topic: string }
+  | "all";
 
-  /** The user or program that asks for it. Not empty, at most 255 bytes. */
-  readonly editor: string;
+/** A page of dead letters. */
+export interface DeadLetterPage {
+  /** Only those of this topic; undefined for all. */
+  readonly topic: string | undefined;
 
-  /** The instant: milliseconds since the epoch. */
-  readonly now: number;
+  /** Only those that follow this one; undefined for the first page. */
+  readonly after: Pick<Message, "id" | "updatedAt"> | undefined;
+
+  /** The maximum number. */
+  readonly limit: number;
 }
 
-/** The number of messages of each status that are not finished well. */
-export type Backlog = Readonly<Record<Exclude<MessageStatus, "success">, number>>;
+/** The number of messages of each status that is not `delivered`. */
+export type Backlog = Readonly<Record<Exclude<MessageStatus, "delivered">, number>>;
 
 /**
  * Where messages are kept.
@@ -107,99 +105,90 @@ export type Backlog = Readonly<Record<Exclude<MessageStatus, "success">, number>
  * @typeParam Tx - a transaction of the business change
  */
 export interface OutboxStore<Tx> {
-  /** The order in which messages of one business key are claimed. */
+  /** The order in which messages of one key are claimed. */
   readonly order: MessageOrder;
 
   /**
    * Saves a message in the caller's transaction. Without a commit there is no message.
    *
    * @throws RangeError or TypeError that names the field, before anything is sent to the database: the
-   * transaction goes on
+   * transaction continues
    */
-  save(tx: Tx, message: NewMessage, now: number, options?: SaveOptions): Promise<Message>;
+  save(tx: Tx, message: NewMessage, now: number): Promise<Message>;
 
   /** The statements that save a message, to run in a transaction of a query layer. Only SQL stores. */
-  statements?(message: NewMessage, now: number, options?: SaveOptions): SaveStatements;
+  statements?(message: NewMessage, now: number): SaveStatements;
 
-  /** Claims messages that were just saved: those of them that were never claimed before. */
-  claimSaved(ids: readonly string[], request: ClaimRequest): Promise<Claimed>;
+  /** Wakes relays that listen, in all processes. Optional: without it, they look every `pollPeriod`. */
+  notify?(): Promise<void>;
 
   /**
-   * Claims messages that are due, the earliest first; skips those that another relay is claiming.
+   * Reports notifications of all processes. Optional.
    *
-   * @param limit - the maximum number
+   * @param onNotify - called for each
+   * @returns a promise that resolves on abort, and rejects if the connection is lost
    */
-  claimDue(request: ClaimRequest, limit: number): Promise<Claimed>;
+  listen?(onNotify: () => void, signal: AbortSignal): Promise<void>;
 
-  /** When the next message can be claimed; undefined if there is none. */
+  /** Claims messages that are due, the earliest first; skips those that another relay is claiming. */
+  claim(request: ClaimRequest): Promise<Claimed>;
+
+  /** The instant at which the next message can be claimed; undefined if there is none. */
   nextDue(): Promise<number | undefined>;
 
   /**
-   * Writes that the receiver has confirmed the message.
+   * Writes outcomes of claims, all in one transaction.
    *
-   * @returns false, and changes nothing, if the claim is no longer the newest
+   * @returns for each whether it was written. An outcome of a claim that is not the newest is ignored, and so
+   * is a second one, unless it is `delivered`
    */
-  markSuccess(claim: Claim, now: number): Promise<boolean>;
+  write(outcomes: readonly Outcome[]): Promise<readonly boolean[]>;
 
   /**
-   * Writes that the attempt has failed.
+   * Finds claims that expired without an outcome: their relays died, or could not reach the database.
    *
-   * @returns false, and changes nothing, if the claim is no longer the newest
+   * @param limit - the maximum number; those that expired first come first
    */
-  markFail(claim: Claim, failure: Failure): Promise<boolean>;
+  expired(now: number, limit: number): Promise<Claimed>;
 
   /**
-   * Gives a claim back without an attempt: the message is due as before.
+   * Ends an expired claim. It counts in `expiredClaims`, not as a failed attempt: the message may have been
+   * delivered.
    *
-   * @returns false, and changes nothing, if the claim is no longer the newest
-   */
-  release(claim: Claim): Promise<boolean>;
-
-  /**
-   * Finds claims that ended without an outcome: their relays died, or could not reach the database.
-   *
-   * @param limit - the maximum number; those that ended first come first
-   */
-  orphans(now: number, limit: number): Promise<Claimed>;
-
-  /**
-   * Ends an orphaned claim. Its attempt counts in `lostAttempts`, not as a failure: it may have been
-   * confirmed.
-   *
-   * @returns false, and changes nothing, if the claim is no longer the newest
+   * @returns false, and changes nothing, if the claim is not the newest
    * @throws StaleFenceError if another holder has written with a newer token
    */
-  releaseOrphan(claim: Claim, lost: Failure, fence: Fence): Promise<boolean>;
+  recover(claim: Claim, failure: Failure, fence: Fence): Promise<boolean>;
+
+  /** Lists dead letters, those that died first come first. */
+  deadLetters(page: DeadLetterPage): Promise<readonly Message[]>;
 
   /**
-   * Makes dead messages pending again, due now, with all their retries.
+   * Makes dead letters pending again, due now, with all their attempts.
    *
    * @returns how many
-   * @throws RangeError or TypeError that names the field
    */
-  replay(request: ReplayRequest): Promise<number>;
+  replay(selection: DeadLetterSelection, now: number): Promise<number>;
 
   /**
-   * Removes messages that were confirmed before an instant, with their contents.
+   * Removes dead letters.
+   *
+   * @returns how many
+   */
+  discard(selection: DeadLetterSelection): Promise<number>;
+
+  /**
+   * Removes messages that were delivered before an instant.
    *
    * @param limit - the maximum number
    * @returns how many
    */
-  removeConfirmed(before: number, limit: number): Promise<number>;
-
-  /**
-   * Reports messages whose commit notifies, from any process. Optional: without it, messages of other
-   * processes are sent when their first wait is over.
-   *
-   * @param onSaved - receives their ids
-   * @returns a promise that resolves on abort, and rejects if the connection is lost
-   */
-  listen?(onSaved: (ids: readonly string[]) => void, signal: AbortSignal): Promise<void>;
+  removeDelivered(before: number, limit: number): Promise<number>;
 
   /** A message in any status; undefined if there is none with this id, or its row is not a valid message. */
   find(id: string): Promise<Message | undefined>;
 
-  /** The number of messages that are not finished well. Costs as much as there are of them. */
+  /** The number of messages that are not delivered. Costs as much as there are of them. */
   backlog(): Promise<Backlog>;
 
   /** The number of messages of each status. Reads the whole table. */

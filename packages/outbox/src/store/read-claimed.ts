@@ -1,34 +1,34 @@
-import type { BrokenMessage, Claim, Claimed } from "./claim.ts";
+import type { Claim, Claimed, InvalidRow } from "./claim.ts";
 import type { Row } from "./database.ts";
-import { claimOf, isBroken } from "./message-row.ts";
+import { claimOf, isInvalid } from "./message-row.ts";
 
 /**
- * Reads rows that were claimed.
+ * Reads claimed rows.
  *
- * @param bury - makes the message of a row dead, with the problem as its last error. If that fails too, its
- * claim ends some time, and it is found again then
+ * @param deadLetter - makes a row that is not a message a dead letter, with the problem as its last error. If
+ * that fails too, its claim expires some time, and it is found again then
  */
 export async function readClaimed(
   rows: readonly Row[],
-  bury: (row: Row, problem: string) => Promise<unknown>,
+  deadLetter: (row: Row, problem: string) => Promise<unknown>,
 ): Promise<Claimed> {
   const claims: Claim[] = [];
-  const broken: BrokenMessage[] = [];
+  const invalid: InvalidRow[] = [];
   for (const row of rows) {
     const claim = claimOf(row);
-    if (!isBroken(claim)) {
+    if (!isInvalid(claim)) {
       claims.push(claim);
       continue;
     }
-    const problem = await buried(claim.problem, () => bury(row, claim.problem));
-    broken.push({ id: claim.id, problem });
+    const problem = await written(claim.problem, () => deadLetter(row, claim.problem));
+    invalid.push({ id: claim.id, problem });
   }
-  return { claims, broken };
+  return { claims, invalid };
 }
 
-async function buried(problem: string, bury: () => Promise<unknown>): Promise<string> {
+async function written(problem: string, deadLetter: () => Promise<unknown>): Promise<string> {
   try {
-    await bury();
+    await deadLetter();
     return problem;
   } catch (error) {
     return `${problem}; marking it dead failed: ${(error as Error).message}`;

@@ -18,19 +18,19 @@ export interface LockedTaskOptions extends TaskOptions {
   readonly period?: number | undefined;
 
   /**
-   * How long a round waits for the lock. Above 0.
+   * Maximum time of a round to acquire the lock. Above 0.
    *
    * @defaultValue `5_000`
    */
-  readonly patience?: number | undefined;
+  readonly acquireTimeout?: number | undefined;
 
   /**
-   * How long the others leave the lock alone if its holder dies. Above 0. It is renewed while a round
-   * lasts.
+   * Duration of the lease: how long the lock stays with a holder that died. Above 0. It is renewed while a
+   * round lasts.
    *
    * @defaultValue `300_000`
    */
-  readonly lease?: number | undefined;
+  readonly leaseDuration?: number | undefined;
 }
 
 /** The options with their defaults. */
@@ -39,11 +39,11 @@ export type ResolvedLockedTask = Resolved<LockedTaskOptions>;
 /** @throws RangeError or TypeError that names the option */
 export function resolveLockedTask(options: LockedTaskOptions): ResolvedLockedTask {
   const task = resolveTask(options);
-  const { lock, period = 10_000, patience = 5_000, lease = 300_000 } = options;
+  const { lock, period = 10_000, acquireTimeout = 5_000, leaseDuration = 300_000 } = options;
   requireMethods("options.lock", lock, ["get", "create", "update"]);
-  for (const [name, value] of Object.entries({ period, patience, lease }))
+  for (const [name, value] of Object.entries({ period, acquireTimeout, leaseDuration }))
     requirePositive(`options.${name}`, value);
-  return { ...task, lock, period, patience, lease };
+  return { ...task, lock, period, acquireTimeout, leaseDuration };
 }
 
 /** Rounds of work, each under the lock: one process at a time. */
@@ -51,18 +51,23 @@ export class LockedRounds {
   readonly #options: ResolvedLockedTask;
   /** The same for all rounds: it measures for how long a dead holder has not renewed. */
   readonly #elector: LeaderElector;
-  /** Called when the lock was got. */
+  /** Called when the lock is acquired. */
   #onLead: () => void = () => {};
 
-  /** @param work - one round; may end the request in hand after `signal` aborts, must end when `lost` does */
+  /** @param work - one round; may finish its request after `signal` aborts, must end when `lost` does */
   constructor(options: ResolvedLockedTask, work: (leadership: Leadership) => Promise<void>) {
-    const { name, lock, lease, patience, clock, random, logger } = options;
+    const { name, lock, leaseDuration, acquireTimeout, clock, random, logger } = options;
     this.#options = options;
     this.#elector = new LeaderElector({
-      ...{ lock, identity: name, clock, random, logger, once: true },
-      leaseDuration: lease,
-      renewDeadline: (lease * 2) / 3,
-      retryPeriod: Math.min(patience / 5, lease / 10),
+      lock,
+      identity: name,
+      clock,
+      random,
+      logger,
+      once: true,
+      leaseDuration,
+      renewDeadline: (leaseDuration * 2) / 3,
+      retryPeriod: Math.min(acquireTimeout / 5, leaseDuration / 10),
       lead: async (leadership) => {
         this.#onLead();
         await work(leadership);
@@ -78,10 +83,10 @@ export class LockedRounds {
   }
 
   async #round(signal: AbortSignal): Promise<void> {
-    const { clock, patience } = this.#options;
+    const { clock, acquireTimeout } = this.#options;
     const end = new AbortController();
     using _ = onAbort(signal, (reason) => end.abort(reason));
-    using timer = clock.afterFunc(patience, () => end.abort(), { label: "patience" });
+    using timer = clock.afterFunc(acquireTimeout, () => end.abort(), { label: "acquireTimeout" });
     this.#onLead = () => timer.stop();
     await this.#elector.run(end.signal);
   }

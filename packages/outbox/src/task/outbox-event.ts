@@ -1,33 +1,33 @@
 import type { Logger } from "@holdfast/controller";
-import type { BrokenMessage, Claim } from "../store/claim.ts";
+import type { Claim, InvalidRow } from "../store/claim.ts";
 import type { Failure } from "../store/outbox-store.ts";
 
 /**
- * An event of a relay, a compensation or a retention.
+ * An event of a relay, a recovery or a retention.
  *
  * | Type | Meaning |
  * | --- | --- |
  * | `claimed` | a relay claimed `count` messages; the request took `duration` ms |
- * | `published` | the receiver confirmed the message; the outcome is stored |
- * | `failed`, `dead` | an attempt failed; the outcome is stored. `failure` holds the time of the next attempt |
- * | `orphan` | the compensation ended the claim of a dead relay; the attempt counts as lost |
+ * | `delivered` | the receiver confirmed the message; the outcome is stored |
+ * | `failed`, `dead` | an attempt failed; the outcome is stored. `failure` holds the instant of the next attempt |
+ * | `expired` | the recovery ended an expired claim |
  * | `released` | the claim was given back without an attempt: it was about to expire, or the relay stops |
- * | `lost` | the claim had ended: another relay has the message, or the reply to an earlier write was lost |
+ * | `lost` | the claim is not the newest: another relay has the message, or the reply to an earlier write was lost |
  * | `unwritten` | the outcome could not be stored before the claim expired; the message is sent again |
- * | `broken` | a row is not a valid message; it is dead |
+ * | `invalid` | a row is not a message; it is a dead letter now |
  * | `removed` | a retention round removed `count` messages |
  * | `error` | a request to the store failed; it is repeated |
  */
 export type OutboxEvent =
   | { readonly type: "claimed"; readonly count: number; readonly duration: number }
-  | { readonly type: "published" | "released" | "lost"; readonly claim: Claim }
+  | { readonly type: "delivered" | "released" | "lost"; readonly claim: Claim }
   | {
-      readonly type: "failed" | "dead" | "orphan";
+      readonly type: "failed" | "dead" | "expired";
       readonly claim: Claim;
       readonly failure: Failure;
     }
   | { readonly type: "unwritten"; readonly claim: Claim; readonly error: unknown }
-  | { readonly type: "broken"; readonly broken: BrokenMessage }
+  | { readonly type: "invalid"; readonly row: InvalidRow }
   | { readonly type: "removed"; readonly count: number }
   | { readonly type: "error"; readonly error: unknown };
 
@@ -60,19 +60,21 @@ function quietly(write: () => void): void {
 
 function log(event: OutboxEvent, logger: Logger): void {
   switch (event.type) {
-    case "published":
+    case "delivered":
     case "released":
       logger.debug(factsOf(event.claim), `message ${event.type}`);
       break;
     case "failed":
-    case "orphan":
-      logger.warn({ ...factsOf(event.claim), ...event.failure }, `message ${event.type}`);
+      logger.warn({ ...factsOf(event.claim), ...event.failure }, "attempt failed");
+      break;
+    case "expired":
+      logger.warn({ ...factsOf(event.claim), ...event.failure }, "claim expired");
       break;
     case "dead":
-      logger.error({ ...factsOf(event.claim), ...event.failure }, "message dead");
+      logger.error({ ...factsOf(event.claim), ...event.failure }, "message is a dead letter");
       break;
     case "lost":
-      logger.warn(factsOf(event.claim), "outcome ignored; the claim has ended");
+      logger.warn(factsOf(event.claim), "outcome ignored; the claim is not the newest");
       break;
     case "unwritten":
       logger.error(
@@ -80,11 +82,11 @@ function log(event: OutboxEvent, logger: Logger): void {
         "outcome not stored before the claim expired; message will be sent again",
       );
       break;
-    case "broken":
-      logger.error(event.broken, "row is not a valid message; marked dead");
+    case "invalid":
+      logger.error(event.row, "row is not a valid message; marked dead");
       break;
     case "removed":
-      logger.info({ count: event.count }, "confirmed messages removed");
+      logger.info({ count: event.count }, "delivered messages removed");
       break;
     case "claimed":
       break;
@@ -94,6 +96,6 @@ function log(event: OutboxEvent, logger: Logger): void {
   }
 }
 
-function factsOf({ message, number, worker }: Claim): object {
-  return { id: message.id, queue: message.route.queue, worker, claim: number };
+function factsOf({ message, number, relay }: Claim): object {
+  return { id: message.id, topic: message.topic, key: message.key, relay, claim: number };
 }

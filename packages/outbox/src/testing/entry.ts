@@ -6,26 +6,26 @@ export interface Entry {
   /** Its place in the order of saving. */
   readonly sequence: number;
   message: Message;
-  claim: { readonly worker: string; readonly until: number } | undefined;
+  claim: { readonly relay: string; readonly until: number } | undefined;
   /** The number of its claims so far. */
   claims: number;
 }
 
 /** A copy: a change of the caller's object must not change the stored one, nor the reverse. */
 export function copy(message: Message): Message {
-  return { ...message, content: JSON.parse(JSON.stringify(message.content)) };
-}
-
-export function keyOf({ message }: Entry): string {
-  return JSON.stringify([message.businessModule, message.businessKey]);
+  return {
+    ...message,
+    headers: { ...message.headers },
+    payload: JSON.parse(JSON.stringify(message.payload)),
+  };
 }
 
 export function isWaiting({ message, claim }: Entry): boolean {
-  return claim === undefined && message.nextScheduleTime !== undefined;
+  return claim === undefined && message.dueAt !== undefined;
 }
 
 export function dueTimeOf({ message }: Entry): number {
-  return message.nextScheduleTime ?? Number.POSITIVE_INFINITY;
+  return message.dueAt ?? Number.POSITIVE_INFINITY;
 }
 
 export function bySequence(a: Entry, b: Entry): number {

@@ -1,6 +1,6 @@
 import { requireHooks, requireMethods, requireOptions } from "@holdfast/clock/internal";
 
-/** Faults of a {@link faultyStore}. Each receives the name of the request: `"markSuccess"` for example. */
+/** Faults of a {@link faultyStore}. Each receives the name of the request: `"write"` for example. */
 export interface StoreFaults {
   /**
    * Runs before the store receives a request. If it throws, the request is lost on its way; if it waits,
@@ -11,8 +11,8 @@ export interface StoreFaults {
   readonly before?: ((request: string) => Promise<void> | void) | undefined;
 
   /**
-   * Runs after the store has answered. If it throws, the answer is lost: the change is made, and the
-   * caller does not know. If it waits, the answer is late.
+   * Runs after the store has responded. If it throws, the response is lost: the change is made, and the
+   * caller does not know. If it waits, the response is late.
    *
    * @defaultValue none
    */
@@ -48,11 +48,11 @@ export interface StoreFaults {
  * });
  * await store.backlog().catch(({ message }) => console.log(message)); // => backlog: the database is away
  * isAway = false;
- * console.log(await store.backlog()); // => { pending: 0, failed: 0, dead: 0 }
+ * console.log(await store.backlog()); // => { pending: 0, retrying: 0, dead: 0 }
  * ```
  */
 export function faultyStore<Store extends object>(store: Store, faults: StoreFaults): Store {
-  requireMethods("store", store, ["save", "claimDue"]);
+  requireMethods("store", store, ["save", "claim"]);
   requireOptions("faults", faults);
   const { before, after, failed } = faults;
   requireHooks("faults", { before, after, failed });
@@ -64,15 +64,15 @@ export function faultyStore<Store extends object>(store: Store, faults: StoreFau
       return async (...args: unknown[]): Promise<unknown> => {
         const request = String(name);
         await before?.(request);
-        let answer: unknown;
+        let response: unknown;
         try {
-          answer = await (Reflect.apply(member, target, args) as Promise<unknown>);
+          response = await (Reflect.apply(member, target, args) as Promise<unknown>);
         } catch (error) {
           failed?.(request, error);
           throw error;
         }
         await after?.(request);
-        return answer;
+        return response;
       };
     },
   });

@@ -6,31 +6,22 @@ import type { Claim, Claimed } from "../store/claim.ts";
 import {
   type Backlog,
   type ClaimRequest,
+  type DeadLetterPage,
+  type DeadLetterSelection,
   type Failure,
   type Fence,
   type MessageOrder,
   type OutboxStore,
-  type ReplayRequest,
+  type Outcome,
   requireOrder,
-  requireReplay,
-  type SaveOptions,
 } from "../store/outbox-store.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
-import {
-  byDueTime,
-  bySequence,
-  claimOf,
-  copy,
-  dueTimeOf,
-  type Entry,
-  isWaiting,
-  keyOf,
-} from "./entry.ts";
+import { byDueTime, bySequence, claimOf, copy, dueTimeOf, type Entry, isWaiting } from "./entry.ts";
 
 /** Options for {@link MemoryStore}. */
 export interface MemoryStoreOptions {
   /**
-   * The order of messages of one business key.
+   * The order of messages of one key.
    *
    * @defaultValue `"none"`
    */
@@ -41,9 +32,6 @@ export interface MemoryStoreOptions {
 export class MemoryTransaction {
   /** In the order in which they were saved. */
   readonly saved: Message[] = [];
-
-  /** Those whose commit wakes relays that listen. */
-  readonly notified: string[] = [];
 }
 
 /**
@@ -54,18 +42,18 @@ export class MemoryTransaction {
  * ```ts
  * import { MemoryStore } from "@holdfast/outbox/testing";
  *
- * const store = new MemoryStore({ order: "businessKey" });
+ * const store = new MemoryStore({ order: "key" });
  * console.log(await store.nextDue()); // => undefined
  * ```
  */
 export class MemoryStore implements OutboxStore<MemoryTransaction> {
   readonly order: MessageOrder;
   readonly #entries = new Map<string, Entry>();
-  /** Those that are neither confirmed nor dead. */
+  /** Those that are neither delivered nor dead. */
   readonly #open = new Set<Entry>();
   #sequence = 0;
   readonly #tokens = new Map<string, number>();
-  readonly #listeners = new Set<(ids: readonly string[]) => void>();
+  readonly #listeners = new Set<() => void>();
 
   /** @throws RangeError or TypeError that names the option */
   constructor(options: MemoryStoreOptions = {}) {
@@ -86,44 +74,38 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
       this.#entries.set(message.id, entry);
       this.#open.add(entry);
     }
-    if (tx.notified.length > 0) for (const tell of this.#listeners) tell(tx.notified);
     return value;
   }
 
-  async save(
-    tx: MemoryTransaction,
-    message: NewMessage,
-    now: number,
-    options: SaveOptions = {},
-  ): Promise<Message> {
+  async save(tx: MemoryTransaction, message: NewMessage, now: number): Promise<Message> {
     const { message: saved } = pendingMessage(message, now);
     if (this.#entries.has(saved.id) || tx.saved.some(({ id }) => id === saved.id))
       throw new RangeError(`message.id must be new, got ${saved.id}`);
     tx.saved.push(saved);
-    if (options.notify === true) tx.notified.push(saved.id);
     return copy(saved);
   }
 
-  async listen(onSaved: (ids: readonly string[]) => void, signal: AbortSignal): Promise<void> {
+  async notify(): Promise<void> {
+    for (const listener of this.#listeners) listener();
+  }
+
+  async listen(onNotify: () => void, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    this.#listeners.add(onSaved);
+    this.#listeners.add(onNotify);
     await new Promise<void>((resolve) => onAbort(signal, () => resolve()));
-    this.#listeners.delete(onSaved);
+    this.#listeners.delete(onNotify);
   }
 
-  async claimSaved(ids: readonly string[], request: ClaimRequest): Promise<Claimed> {
-    const entries = ids.map((id) => this.#entries.get(id)).filter((entry) => entry !== undefined);
-    return this.#claim(
-      this.#inOrder(entries.filter((entry) => entry.claims === 0 && isWaiting(entry))),
-      request,
-    );
-  }
-
-  async claimDue(request: ClaimRequest, limit: number): Promise<Claimed> {
-    const due = [...this.#open].filter(
-      (entry) => isWaiting(entry) && dueTimeOf(entry) <= request.now,
-    );
-    return this.#claim(this.#inOrder(due).sort(byDueTime).slice(0, limit), request);
+  async claim({ relay, now, until, limit }: ClaimRequest): Promise<Claimed> {
+    const due = [...this.#open].filter((entry) => isWaiting(entry) && dueTimeOf(entry) <= now);
+    const entries = this.#inOrder(due).sort(byDueTime).slice(0, limit);
+    const claims = entries.map((entry): Claim => {
+      const claim = { relay, until: Math.round(until) };
+      entry.claim = claim;
+      entry.claims++;
+      return { message: copy(entry.message), ...claim, number: entry.claims };
+    });
+    return { claims, invalid: [] };
   }
 
   async nextDue(): Promise<number | undefined> {
@@ -133,56 +115,56 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
     return Number.isFinite(next) ? next : undefined;
   }
 
-  async markSuccess(claim: Claim, now: number): Promise<boolean> {
-    const entry = this.#entryOf(claim);
-    if (entry === undefined) return false;
-    const editor = claim.worker;
-    this.#set(entry, { status: "success", nextScheduleTime: undefined, editor, editTime: now });
-    return true;
+  async write(outcomes: readonly Outcome[]): Promise<readonly boolean[]> {
+    return outcomes.map((outcome) => this.#write(outcome));
   }
 
-  async markFail(claim: Claim, failure: Failure): Promise<boolean> {
-    return this.#fail(claim, failure, ({ currentRetryTimes, maxRetryTimes }) => ({
-      status: "failed",
-      currentRetryTimes: Math.min(currentRetryTimes + 1, maxRetryTimes),
-      editor: claim.worker,
-    }));
-  }
-
-  async release(claim: Claim): Promise<boolean> {
-    const entry = this.#entryOf(claim);
-    if (entry?.claim === undefined) return false;
-    entry.claim = undefined;
-    return true;
-  }
-
-  async orphans(now: number, limit: number): Promise<Claimed> {
+  async expired(now: number, limit: number): Promise<Claimed> {
     const claims = [...this.#entries.values()].map(claimOf).filter((claim) => claim !== undefined);
-    const ended = claims.filter(({ until }) => until <= now);
-    return { claims: ended.sort((a, b) => a.until - b.until).slice(0, limit), broken: [] };
+    const expired = claims.filter(({ until }) => until <= now);
+    return { claims: expired.sort((a, b) => a.until - b.until).slice(0, limit), invalid: [] };
   }
 
-  async releaseOrphan(claim: Claim, lost: Failure, fence: Fence): Promise<boolean> {
+  async recover(claim: Claim, failure: Failure, fence: Fence): Promise<boolean> {
     const { name, token } = fence;
     if (token < (this.#tokens.get(name) ?? token)) throw new StaleFenceError(fence);
     this.#tokens.set(name, token);
-    return this.#fail(claim, lost, ({ lostAttempts }) => ({
-      lostAttempts: lostAttempts + 1,
-      editor: name,
+    return this.#fail(claim, failure, ({ expiredClaims }) => ({
+      expiredClaims: expiredClaims + 1,
     }));
   }
 
-  async replay(request: ReplayRequest): Promise<number> {
-    const { editor, now } = request;
-    const ids = requireReplay(request);
-    const wanted = ids === undefined ? undefined : new Set(ids);
-    const dead = [...this.#entries.values()].filter(
-      ({ message }) => message.status === "dead" && (wanted?.has(message.id) ?? true),
-    );
-    const pending = { status: "pending", currentRetryTimes: 0, lostAttempts: 0 } as const;
-    const [editTime, nextScheduleTime] = [Math.round(now), Math.round(now)];
-    for (const entry of dead) this.#set(entry, { ...pending, nextScheduleTime, editor, editTime });
+  async deadLetters({ topic, after, limit }: DeadLetterPage): Promise<readonly Message[]> {
+    return [...this.#entries.values()]
+      .map(({ message }) => message)
+      .filter(({ status }) => status === "dead")
+      .filter((message) => topic === undefined || message.topic === topic)
+      .filter((message) => after === undefined || byDeath(message, after) > 0)
+      .sort(byDeath)
+      .slice(0, limit)
+      .map(copy);
+  }
+
+  async replay(selection: DeadLetterSelection, now: number): Promise<number> {
+    const dead = this.#selected(selection);
+    const pending = { status: "pending", failedAttempts: 0, expiredClaims: 0 } as const;
+    for (const entry of dead) this.#set(entry, { ...pending, dueAt: now, updatedAt: now });
     return dead.length;
+  }
+
+  async discard(selection: DeadLetterSelection): Promise<number> {
+    const dead = this.#selected(selection);
+    for (const { message } of dead) this.#entries.delete(message.id);
+    return dead.length;
+  }
+
+  async removeDelivered(before: number, limit: number): Promise<number> {
+    const old = [...this.#entries.values()]
+      .filter(({ message }) => message.status === "delivered" && message.updatedAt < before)
+      .sort((a, b) => a.message.updatedAt - b.message.updatedAt)
+      .slice(0, limit);
+    for (const { message } of old) this.#entries.delete(message.id);
+    return old.length;
   }
 
   async find(id: string): Promise<Message | undefined> {
@@ -190,69 +172,67 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
     return entry === undefined ? undefined : copy(entry.message);
   }
 
-  async removeConfirmed(before: number, limit: number): Promise<number> {
-    const old = [...this.#entries.values()]
-      .filter(({ message }) => message.status === "success" && message.editTime < before)
-      .sort((a, b) => a.message.editTime - b.message.editTime)
-      .slice(0, limit);
-    for (const { message } of old) this.#entries.delete(message.id);
-    return old.length;
-  }
-
   async backlog(): Promise<Backlog> {
-    const { pending, failed, dead } = await this.counts();
-    return { pending, failed, dead };
+    const { pending, retrying, dead } = await this.counts();
+    return { pending, retrying, dead };
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {
-    const counts = { pending: 0, failed: 0, success: 0, dead: 0 };
+    const counts = { pending: 0, retrying: 0, delivered: 0, dead: 0 };
     for (const { message } of this.#entries.values()) counts[message.status]++;
     return counts;
   }
 
-  #claim(entries: readonly Entry[], { worker, until }: ClaimRequest): Claimed {
-    const claims = entries.map((entry): Claim => {
-      entry.claim = { worker, until: Math.round(until) };
-      entry.claims++;
-      return {
-        message: copy(entry.message),
-        worker,
-        number: entry.claims,
-        until: entry.claim.until,
-      };
-    });
-    return { claims, broken: [] };
+  #write(outcome: Outcome): boolean {
+    const { type, claim } = outcome;
+    const entry = this.#entryOf(claim);
+    if (type === "failed")
+      return this.#fail(claim, outcome.failure, ({ failedAttempts, maxAttempts }) => ({
+        status: "retrying",
+        failedAttempts: Math.min(failedAttempts + 1, maxAttempts),
+      }));
+    if (entry === undefined || (type === "released" && entry.claim === undefined)) return false;
+    if (type === "released") entry.claim = undefined;
+    else
+      this.#set(entry, {
+        status: "delivered",
+        dueAt: undefined,
+        updatedAt: outcome.now,
+      });
+    return true;
   }
 
   #fail(
     claim: Claim,
-    { now, error, nextScheduleTime }: Failure,
+    { now, error, dueAt }: Failure,
     count: (message: Message) => Partial<Message>,
   ): boolean {
     const entry = this.#entryOf(claim);
     if (entry?.claim === undefined) return false;
-    const dead = nextScheduleTime === undefined ? ({ status: "dead" } as const) : {};
+    const dead = dueAt === undefined ? ({ status: "dead" } as const) : {};
     const change = { ...count(entry.message), ...dead };
-    this.#set(entry, { ...change, lastError: error, nextScheduleTime, editTime: now });
+    this.#set(entry, { ...change, lastError: error, dueAt, updatedAt: now });
     return true;
   }
 
-  /** Those of some entries that the order lets go now. */
+  #selected(selection: DeadLetterSelection): Entry[] {
+    const ids = selection !== "all" && "ids" in selection ? new Set(selection.ids) : undefined;
+    const topic = selection !== "all" && "topic" in selection ? selection.topic : undefined;
+    return [...this.#entries.values()].filter(
+      ({ message }) =>
+        message.status === "dead" &&
+        (ids === undefined || ids.has(message.id)) &&
+        (topic === undefined || topic === message.topic),
+    );
+  }
+
+  /** Those of some entries that the order allows now. */
   #inOrder(entries: readonly Entry[]): Entry[] {
     if (this.order === "none") return [...entries];
     const first = new Map<string, Entry>();
     for (const entry of [...this.#open].sort(bySequence))
-      if (!first.has(keyOf(entry))) first.set(keyOf(entry), entry);
-    return entries.filter((entry) => first.get(keyOf(entry)) === entry);
-  }
-
-  /** In order, the message that was waiting for this one is due now. */
-  #advance(entry: Entry, now: number): void {
-    if (this.order === "none") return;
-    const [next] = [...this.#open]
-      .filter((other) => keyOf(other) === keyOf(entry) && other.sequence > entry.sequence)
-      .sort(bySequence);
-    if (next?.claims === 0) next.message = { ...next.message, nextScheduleTime: Math.round(now) };
+      if (!first.has(entry.message.key)) first.set(entry.message.key, entry);
+    return entries.filter((entry) => first.get(entry.message.key) === entry);
   }
 
   /** The entry of a claim; undefined if there is a newer claim. */
@@ -265,9 +245,14 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
   #set(entry: Entry, change: Partial<Message>): void {
     entry.message = { ...entry.message, ...change };
     entry.claim = undefined;
-    if (entry.message.nextScheduleTime === undefined) {
-      this.#open.delete(entry);
-      this.#advance(entry, entry.message.editTime);
-    } else this.#open.add(entry);
+    if (entry.message.dueAt === undefined) this.#open.delete(entry);
+    else this.#open.add(entry);
   }
+}
+
+function byDeath(
+  a: Pick<Message, "id" | "updatedAt">,
+  b: Pick<Message, "id" | "updatedAt">,
+): number {
+  return a.updatedAt - b.updatedAt || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -6,22 +6,22 @@ import {
   requireOptions,
 } from "@holdfast/clock/internal";
 import type { Message } from "../message/message.ts";
-import { bodyOf } from "../relay/message-body.ts";
-import { Publications } from "../relay/publications.ts";
-import type { Publisher } from "../relay/publisher.ts";
+import { bodyOf } from "../publisher/message-body.ts";
+import { Publications } from "../publisher/publications.ts";
+import type { Publisher } from "../publisher/publisher.ts";
 
 /** Options for {@link RecordingPublisher}. */
 export interface RecordingPublisherOptions {
   /**
-   * The answer to an attempt: it confirms the message when it returns or its promise resolves, and fails
+   * The receiver's response to an attempt: it confirms the message when it returns or its promise resolves, and fails
    * the attempt when it throws or rejects.
    *
    * @defaultValue confirms
    */
-  readonly answer?: ((message: Message, signal: AbortSignal) => Promise<void> | void) | undefined;
+  readonly respond?: ((message: Message, signal: AbortSignal) => Promise<void> | void) | undefined;
 
   /**
-   * How long each attempt takes before its answer, in milliseconds. Finite, at least 0.
+   * How long each attempt takes before its response, in milliseconds. Finite, at least 0.
    *
    * @defaultValue `0`
    */
@@ -45,14 +45,14 @@ export interface RecordedAttempt {
 }
 
 /**
- * A publisher for tests. It sends nothing, records each attempt, and answers as configured.
+ * A publisher for tests. It sends nothing, records each attempt, and responds as configured.
  *
  * | Event | `publish` |
  * | --- | --- |
- * | `answer` returns or resolves | resolves; the message is in `confirmed` |
- * | `answer` throws or rejects | rejects with that error |
- * | `signal` aborts | rejects at once with `signal.reason`, even if `answer` never settles |
- * | the content is not JSON | rejects with a `TerminalError`; nothing is recorded |
+ * | `respond` returns or resolves | resolves; the message is in `confirmed` |
+ * | `respond` throws or rejects | rejects with that error |
+ * | `signal` aborts | rejects at once with `signal.reason`, even if `respond` never settles |
+ * | the payload is not JSON | rejects with a `TerminalError`; nothing is recorded |
  * | `signal` is already aborted | rejects with `signal.reason`; nothing is recorded |
  * | the publisher is disposed | rejects at once, as does every later call |
  *
@@ -67,13 +67,12 @@ export interface RecordedAttempt {
  * const store = new MemoryStore();
  * const publisher = new RecordingPublisher({
  *   clock,
- *   answer: ({ currentRetryTimes }) => {
- *     if (currentRetryTimes < 2) throw new Error("unreachable");
+ *   respond: ({ failedAttempts }) => {
+ *     if (failedAttempts < 2) throw new Error("unreachable");
  *   },
  * });
- * const order = { creator: "shop", businessModule: "orders", businessKey: "4711" };
- * const route = { exchange: "shop", queue: "paid", routingKey: "orders.paid" };
- * await store.transaction((tx) => store.save(tx, { ...order, route, content: {} }, clock.now()));
+ * const message = { topic: "orders.paid", key: "order/4711", payload: {} };
+ * await store.transaction((tx) => store.save(tx, message, clock.now()));
  *
  * const stop = new AbortController();
  * const relay = new Relay({ name: "r", store, publisher, clock, jitter: 0, logger: silentLogger });
@@ -81,17 +80,17 @@ export interface RecordedAttempt {
  * await clock.step(120_000);
  * stop.abort();
  * await clock.run(() => running);
- * console.log(publisher.attempts.map(({ at }) => at)); // => [ 10000, 30000, 70000 ]
+ * console.log(publisher.attempts.map(({ at }) => at)); // => [ 0, 10000, 30000 ]
  * console.log(publisher.confirmed.length); // => 1
  * ```
  */
-export class RecordingPublisher implements Publisher {
+export class RecordingPublisher implements Publisher, AsyncDisposable {
   /** All attempts, in the order of their starts. */
   readonly attempts: RecordedAttempt[] = [];
 
   /** The messages of confirmed attempts, in the order of their confirmations. */
   readonly confirmed: Message[] = [];
-  readonly #answer: (message: Message, signal: AbortSignal) => Promise<void> | void;
+  readonly #respond: (message: Message, signal: AbortSignal) => Promise<void> | void;
   readonly #delay: number;
   readonly #clock: Clock;
   readonly #start: number;
@@ -102,10 +101,10 @@ export class RecordingPublisher implements Publisher {
   /** @throws RangeError or TypeError that names the option */
   constructor(options: RecordingPublisherOptions = {}) {
     requireOptions("options", options);
-    const { answer = () => {}, delay = 0, clock = realClock } = options;
-    requireHooks("options", { answer });
+    const { respond = () => {}, delay = 0, clock = realClock } = options;
+    requireHooks("options", { respond });
     requireClock("options.clock", clock);
-    this.#answer = answer;
+    this.#respond = respond;
     this.#delay = requireAtLeast("options.delay", delay, 0);
     this.#clock = clock;
     this.#start = clock.monotonic();
@@ -136,7 +135,7 @@ export class RecordingPublisher implements Publisher {
     this.#maxInFlight = Math.max(this.#maxInFlight, ++this.#inFlight);
     try {
       if (this.#delay > 0) await this.#clock.sleep(this.#delay, { signal });
-      await this.#answer(message, signal);
+      await this.#respond(message, signal);
       if (!signal.aborted) this.confirmed.push(message);
     } finally {
       this.#inFlight--;

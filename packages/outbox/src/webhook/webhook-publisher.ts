@@ -2,12 +2,12 @@ import { type PassiveClock, realClock } from "@holdfast/clock";
 import { requireMethods, requireOptions, requireString } from "@holdfast/clock/internal";
 import { RetryAfterError, TerminalError } from "@holdfast/controller";
 import { parseRetryAfter } from "@holdfast/wait";
-import type { Message } from "../message/message.ts";
-import { bodyOf } from "../relay/message-body.ts";
-import { Publications } from "../relay/publications.ts";
-import type { Publisher } from "../relay/publisher.ts";
+import { requireHeaders } from "../message/headers.ts";
+import type { Message, MessageHeaders } from "../message/message.ts";
+import { bodyOf } from "../publisher/message-body.ts";
+import { Publications } from "../publisher/publications.ts";
+import type { Publisher } from "../publisher/publisher.ts";
 import { WebhookError } from "./webhook-error.ts";
-import { requireHeaders } from "./webhook-headers.ts";
 
 /** Statuses from 400 to 499 that say "not now" and not "never". */
 const NOT_NOW = new Set([408, 425, 429]);
@@ -18,22 +18,22 @@ const LONGEST_REASON = 200;
 /** Options for {@link WebhookPublisher}. */
 export interface WebhookPublisherOptions {
   /**
-   * An http or https URL; the routing key becomes the last part of its path. Its query is sent along and
-   * kept out of errors. A user and a password belong in `headers`.
+   * The http or https URL to post to, or a function that returns that of a message. Errors do not repeat its
+   * query. A user and a password belong in `headers`.
    */
-  readonly url: string;
+  readonly url: string | ((message: Message) => string);
 
   /**
    * Headers of every request, to authenticate for example. Names and values as HTTP allows them. Each name
-   * once, in upper or lower case. `Content-Type` replaces `application/json`. `Idempotency-Key` is always
-   * the id of the message, and cannot be replaced.
+   * once, in upper or lower case. They replace those of a message. `Content-Type` replaces
+   * `application/json`. `Idempotency-Key` is always the id of the message, and cannot be replaced.
    *
    * @defaultValue none
    */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: MessageHeaders | undefined;
 
   /**
-   * Tells the time that a date in `Retry-After` is compared with.
+   * Reads the time that a date in `Retry-After` is compared with.
    *
    * @defaultValue `realClock`
    */
@@ -41,10 +41,10 @@ export interface WebhookPublisherOptions {
 }
 
 /**
- * Posts messages as JSON. The header `Idempotency-Key` holds the id of the message: by it the receiver
- * recognizes a message that comes twice.
+ * Posts messages as JSON, with their headers. The header `Idempotency-Key` holds the id of the message: the
+ * receiver recognizes a duplicate by it.
  *
- * | The receiver answers | `publish` |
+ * | The receiver responds | `publish` |
  * | --- | --- |
  * | 200 to 299 | resolves: this confirms the message |
  * | 429 or 503 with `Retry-After` | rejects with a `RetryAfterError` |
@@ -67,9 +67,9 @@ export interface WebhookPublisherOptions {
  * });
  * ```
  */
-export class WebhookPublisher implements Publisher {
-  readonly #base: URL;
-  readonly #headers: Headers;
+export class WebhookPublisher implements Publisher, AsyncDisposable {
+  readonly #urlOf: (message: Message) => URL;
+  readonly #headers: MessageHeaders;
   readonly #clock: PassiveClock;
   readonly #publications = new Publications();
 
@@ -77,8 +77,8 @@ export class WebhookPublisher implements Publisher {
   constructor(options: WebhookPublisherOptions) {
     requireOptions("options", options);
     const { url, headers = {}, clock = realClock } = options;
-    this.#base = baseOf(url);
-    this.#headers = requireHeaders(headers);
+    this.#urlOf = urlOf(url);
+    this.#headers = requireHeaders("options.headers", headers);
     requireMethods("options.clock", clock, ["now"]);
     this.#clock = clock;
   }
@@ -96,10 +96,9 @@ export class WebhookPublisher implements Publisher {
   }
 
   async #post(url: URL, message: Message, signal: AbortSignal): Promise<Response> {
-    const headers = new Headers(this.#headers);
+    const headers = this.#headersOf(message);
     const body = bodyOf(message);
     try {
-      headers.set("idempotency-key", message.id);
       const request = { method: "POST", headers, body, signal, redirect: "manual" } as const;
       const response = await fetch(url, request);
       // Only the status matters, and an unread body would hold the connection.
@@ -124,23 +123,34 @@ export class WebhookPublisher implements Publisher {
     throw error;
   }
 
-  /** A routing key cannot lead out of the base: `.` and `..` are the only names that no escape hides. */
-  #urlOf({ route: { routingKey } }: Message): URL {
-    if (routingKey === "." || routingKey === "..")
-      throw new TerminalError(`routing key "${routingKey}" cannot be part of a URL path`);
-    const url = new URL(this.#base);
-    url.pathname += encodeURIComponent(routingKey);
-    return url;
+  #headersOf(message: Message): Headers {
+    const headers = new Headers({ "content-type": "application/json" });
+    for (const [name, value] of Object.entries(message.headers)) headers.set(name, value);
+    for (const [name, value] of Object.entries(this.#headers)) headers.set(name, value);
+    headers.set("idempotency-key", message.id);
+    return headers;
   }
 }
 
-/** The URL that a routing key is added to. Errors do not repeat it: it may hold a secret. */
-function baseOf(text: string): URL {
-  requireString("options.url", text);
+function urlOf(url: WebhookPublisherOptions["url"]): (message: Message) => URL {
+  if (typeof url === "function")
+    return (message) => {
+      try {
+        return requireUrl("url(message)", url(message));
+      } catch (error) {
+        throw new TerminalError("message has no URL", { cause: error });
+      }
+    };
+  const fixed = requireUrl("options.url", url);
+  return () => fixed;
+}
+
+/** Errors do not repeat it: it may hold a secret. */
+function requireUrl(name: string, text: string): URL {
+  requireString(name, text);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username || url.password)
-    throw new RangeError("options.url must be an http or https URL without a user and a password");
-  if (!url.pathname.endsWith("/")) url.pathname += "/";
+    throw new RangeError(`${name} must be an http or https URL without a user and a password`);
   return url;
 }
 

@@ -11,7 +11,7 @@ import { idOf, sample } from "../sample.ts";
 import { connectToMySql } from "./connect-to-mysql.ts";
 
 const T = 1_700_000_000_000;
-const request = { worker: "a", now: T + 1e6, until: T + 2e6 };
+const request = { relay: "a", now: T + 1e6, until: T + 2e6 };
 
 let url: string;
 let database: MySqlDatabase;
@@ -128,7 +128,7 @@ it("runs a transaction of the store again after a deadlock", async () => {
   });
   const claim = (work: (tx: Queryable) => Promise<void>): Promise<void> => {
     meet = work;
-    return watched.claimDue(request, 10).then(({ claims }) => {
+    return watched.claim({ ...request, limit: 10 }).then(({ claims }) => {
       expect(claims.map(({ message, number }) => [message.id, number])).toEqual([[idOf(1), 1]]);
     });
   };
@@ -184,7 +184,7 @@ it("rolls back when the connection ends in the middle, and continues on another 
     expect(await store.find(idOf(1))).toBeUndefined();
   }
   await own.transaction((tx) => store.save(tx, sample(1), T));
-  expect((await store.claimDue(request, 1)).claims).toHaveLength(1);
+  expect((await store.claim({ ...request, limit: 1 })).claims).toHaveLength(1);
 });
 
 it("gives up a claim whose connection is ended, and the message can be claimed", async () => {
@@ -203,8 +203,8 @@ it("gives up a claim whose connection is ended, and the message can be claimed",
       }),
     async [Symbol.asyncDispose]() {},
   });
-  expect(await errorOf(killed.claimDue(request, 1))).toBeInstanceOf(Error);
-  const { claims } = await store.claimDue(request, 1);
+  expect(await errorOf(killed.claim({ ...request, limit: 1 }))).toBeInstanceOf(Error);
+  const { claims } = await store.claim({ ...request, limit: 1 });
   expect(claims.map(({ number }) => number)).toEqual([1]);
 });
 

@@ -20,7 +20,7 @@ function setUp(answers: Readonly<Record<string, unknown>> = {}) {
   };
   const statements = { query: run("query"), execute: run("execute") };
   const connection = Object.assign(new EventEmitter(), statements, {
-    release: () => log.push("release"),
+    release: () => log.push("write"),
     destroy: () => log.push("destroy"),
   });
   const pool = Object.assign(new EventEmitter(), statements, {
@@ -36,7 +36,7 @@ it("commits the work on one connection, and releases it", async () => {
   const { log, database } = setUp();
   const rows = await database.transaction((tx) => tx.query("INSERT", [1, "a"]));
   expect(rows).toEqual([{ sql: "INSERT" }]);
-  expect(log).toEqual(["query START TRANSACTION", "execute INSERT 1 a", "query COMMIT", "release"]);
+  expect(log).toEqual(["query START TRANSACTION", "execute INSERT 1 a", "query COMMIT", "write"]);
 });
 
 it("asks for READ COMMITTED for one transaction alone", async () => {
@@ -60,27 +60,27 @@ it("rolls back failed work, and rejects with its error", async () => {
   const { log, database } = setUp();
   const error = new Error("no stock");
   await expect(database.transaction(() => Promise.reject(error))).rejects.toBe(error);
-  expect(log).toEqual(["query START TRANSACTION", "query ROLLBACK", "release"]);
+  expect(log).toEqual(["query START TRANSACTION", "query ROLLBACK", "write"]);
 });
 
 it("does not reuse a connection that fails to roll back, and rejects with the first error", async () => {
   const lost = new Error("connection reset");
   const { log, database } = setUp({ INSERT: lost, "DO 0": lost, ROLLBACK: new Error("closed") });
   await expect(database.transaction((tx) => tx.query("INSERT"))).rejects.toBe(lost);
-  expect(log.slice(-3)).toEqual(["query ROLLBACK", "destroy", "release"]);
+  expect(log.slice(-3)).toEqual(["query ROLLBACK", "destroy", "write"]);
 });
 
 it("rejects if the server does not commit", async () => {
   const lost = new Error("connection reset");
   const { log, database } = setUp({ COMMIT: lost });
   await expect(database.transaction(async () => 1)).rejects.toBe(lost);
-  expect(log.slice(-2)).toEqual(["query ROLLBACK", "release"]);
+  expect(log.slice(-2)).toEqual(["query ROLLBACK", "write"]);
 });
 
 it("commits after a statement that failed, if the server says that the transaction is open", async () => {
   const { log, database } = setUp({ INSERT: new Error("duplicate"), "DO 0": OPEN });
   await database.transaction((tx) => tx.query("INSERT").catch(() => []));
-  expect(log.slice(-2)).toEqual(["query COMMIT", "release"]);
+  expect(log.slice(-2)).toEqual(["query COMMIT", "write"]);
 });
 
 it("sends nothing after a statement that ended the transaction, not even earlier requests", async () => {
@@ -92,7 +92,7 @@ it("sends nothing after a statement that ended the transaction, not even earlier
   await expect(failed).rejects.toThrow("transaction rolled back because a statement failed");
   expect(log).toEqual([
     ...["query START TRANSACTION", "query INSERT", "query DO 0"],
-    ...["query ROLLBACK", "release"],
+    ...["query ROLLBACK", "write"],
   ]);
 });
 

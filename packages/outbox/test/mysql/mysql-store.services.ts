@@ -8,15 +8,16 @@ import { MySqlLock } from "../../src/mysql/mysql-lock.ts";
 import { MySqlStore } from "../../src/mysql/mysql-store.ts";
 import type { Claim } from "../../src/store/claim.ts";
 import type { Queryable } from "../../src/store/database.ts";
+import { fail, release } from "../outcomes.ts";
 import { idOf, sample } from "../sample.ts";
 import { connectedStore } from "../services/connected-store.ts";
 import { testRelays } from "../services/relays.contract.ts";
-import { testBrokenRows } from "../store/broken-row.contract.ts";
+import { testInvalidRows } from "../store/invalid-row.contract.ts";
 import { testStore } from "../store/outbox-store.contract.ts";
 import { connectToMySql } from "./connect-to-mysql.ts";
 
 const T = 1_700_000_000_000;
-const request = { worker: "a", now: T + 1e6, until: T + 2e6 };
+const request = { relay: "a", now: T + 1e6, until: T + 2e6 };
 
 let url: string;
 let database: MySqlDatabase;
@@ -81,34 +82,22 @@ function watched(): { readonly texts: string[]; readonly store: MySqlStore } {
   return { texts, store: own };
 }
 
-it("writes simultaneous confirmations in one transaction, each conditional on its claim", async () => {
+it("writes many outcomes in one transaction", async () => {
   await save(1, 2, 3, 4);
-  const { claims } = await store.claimSaved([1, 2, 3, 4].map(idOf), request);
-  const [first, second, third, fourth] = claims as [Claim, Claim, Claim, Claim];
+  const { claims } = await store.claim({ ...request, limit: 4 });
   const { texts, store: own } = watched();
-  const marks = [
-    own.markSuccess(first, T + 1),
-    own.markSuccess({ ...second, number: second.number - 1 }, T + 2),
-    own.markSuccess({ ...third, worker: "b" }, T + 3),
-    own.markSuccess(fourth, T + 1),
-  ];
-  expect(await Promise.all(marks)).toEqual([true, false, true, true]);
-  expect(texts).toEqual(["SELECT", "UPDATE", "UPDATE"]);
-  const found = await Promise.all([1, 2, 3, 4].map((number) => store.find(idOf(number))));
-  expect(found.map((message) => [message?.status, message?.editor, message?.editTime])).toEqual([
-    ["success", "a", T + 1],
-    ["pending", "shop", T],
-    ["success", "b", T + 3],
-    ["success", "a", T + 1],
-  ]);
+  const delivered = claims.map((claim) => ({ type: "delivered", claim, now: T }) as const);
+  expect(await own.write(delivered)).toEqual([true, true, true, true]);
+  expect(texts).toEqual(["SELECT", "UPDATE"]);
+  expect(await store.counts()).toMatchObject({ delivered: 4 });
 });
 
 it("gives statements that save a message in any transaction", async () => {
-  const { message, statements } = store.statements(sample(1, { content: "?'\\" }), T);
+  const { message, statements } = store.statements(sample(1, { payload: "?'\\" }), T);
   await database.transaction(async (tx) => {
     for (const { parts, params } of statements) await tx.query(parts.join("?"), params);
   });
-  expect(statements).toHaveLength(2);
+  expect(statements).toHaveLength(1);
   expect(await store.find(idOf(1))).toEqual(message);
 });
 
@@ -129,41 +118,30 @@ it("saves while a claim is held open: its transaction locks no gaps", async () =
       }),
     async [Symbol.asyncDispose]() {},
   });
-  expect((await holding.claimDue(request, 10)).claims).toHaveLength(2);
+  expect((await holding.claim({ ...request, limit: 10 })).claims).toHaveLength(2);
   expect(await store.counts()).toMatchObject({ pending: 4 });
-});
-
-it("ignores a message that a person has marked as deleted", async () => {
-  await save(1);
-  await database.query("UPDATE outbox_message SET deleted = true");
-  expect((await store.claimSaved([idOf(1)], request)).claims).toEqual([]);
-  expect((await store.claimDue(request, 10)).claims).toEqual([]);
-  expect(await store.nextDue()).toBeUndefined();
-  expect(await store.find(idOf(1))).toMatchObject({ deleted: true });
 });
 
 it("replays and removes more messages than fit in one list", async () => {
   const numbers = Array.from({ length: 1_030 }, (_, i) => i + 1);
   await save(...numbers);
-  await database.query(
-    "UPDATE outbox_message SET message_status = 'dead', next_schedule_time = NULL",
-  );
-  expect(await store.replay({ ids: numbers.map(idOf), editor: "ann", now: T })).toBe(1_030);
-  const { claims } = await store.claimDue(request, 2_000);
+  await database.query("UPDATE outbox_message SET status = 'dead', due_at = NULL");
+  expect(await store.replay({ ids: numbers.map(idOf) }, T)).toBe(1_030);
+  const { claims } = await store.claim({ ...request, limit: 2_000 });
   expect(claims).toHaveLength(1_030);
-  expect(await Promise.all(claims.map((claim) => store.markSuccess(claim, T)))).not.toContain(
-    false,
+  const written = await store.write(
+    claims.map((claim) => ({ type: "delivered", claim, now: T }) as const),
   );
-  expect(await store.removeConfirmed(T + 1, 2_000)).toBe(1_030);
-  expect(await database.query("SELECT * FROM outbox_content")).toEqual([]);
+  expect(written).not.toContain(false);
+  expect(await store.removeDelivered(T + 1, 2_000)).toBe(1_030);
 });
 
 it.each([-1, 1.5, Number.NaN, "1 FOR UPDATE; --" as unknown as number])(
   "refuses the limit %s",
   async (limit) => {
-    await expect(store.claimDue(request, limit)).rejects.toThrow(/^limit must be/);
-    await expect(store.orphans(T, limit)).rejects.toThrow(/^limit must be/);
-    await expect(store.removeConfirmed(T, limit)).rejects.toThrow(/^limit must be/);
+    await expect(store.claim({ ...request, limit: limit })).rejects.toThrow(/^limit must be/);
+    await expect(store.expired(T, limit)).rejects.toThrow(/^limit must be/);
+    await expect(store.removeDelivered(T, limit)).rejects.toThrow(/^limit must be/);
   },
 );
 
@@ -181,16 +159,16 @@ it.each([
   const lock = new MySqlLock(own, `pool-${++locks}`);
   await own.transaction((tx) => other.save(tx, sample(1), T));
   await save(2);
-  const { claims, broken } = await other.claimDue(request, 10);
-  expect([claims.map(({ message }) => message), broken]).toEqual([
+  const { claims, invalid } = await other.claim({ ...request, limit: 10 });
+  expect([claims.map(({ message }) => message), invalid]).toEqual([
     [await store.find(idOf(1)), await store.find(idOf(2))],
     [],
   ]);
   const [first, second] = claims as [Claim, Claim];
-  expect(await other.markFail(first, { now: T, error: "e", nextScheduleTime: T })).toBe(true);
-  expect(await other.release(second)).toBe(true);
-  expect(await other.release(second)).toBe(false);
-  expect(await other.backlog()).toEqual({ pending: 1, failed: 1, dead: 0 });
+  expect(await fail(other, first, { now: T, error: "e", dueAt: T })).toBe(true);
+  expect(await release(other, second)).toBe(true);
+  expect(await release(other, second)).toBe(false);
+  expect(await other.backlog()).toEqual({ pending: 1, retrying: 1, dead: 0 });
   expect(await other.nextDue()).toBe(T);
   const { signal } = new AbortController();
   const record = { holder: "a", leaseDuration: 1, acquiredAt: 2.5, renewedAt: T, transitions: 0 };
@@ -201,7 +179,7 @@ it.each([
 
 it("keeps outboxes of two prefixes apart", async () => {
   const prefix = "an_other_";
-  expect(await migrate(database, { prefix })).toEqual([1, 2, 3]);
+  expect(await migrate(database, { prefix })).toEqual([1, 2]);
   const other = new MySqlStore(database, { prefix });
   await database.transaction((tx) => other.save(tx, sample(1), T));
   const { signal } = new AbortController();
@@ -209,19 +187,19 @@ it("keeps outboxes of two prefixes apart", async () => {
   await new MySqlLock(database, "x", { prefix }).create(record, signal);
   expect(await new MySqlLock(database, "x").get(signal)).toBeUndefined();
   expect(await store.counts()).toMatchObject({ pending: 0 });
-  const { claims } = await other.claimDue(request, 1);
+  const { claims } = await other.claim({ ...request, limit: 1 });
   const fence = { name: "x", token: 1 };
-  const failure = { now: T, error: "e", nextScheduleTime: undefined };
-  expect(await other.releaseOrphan(claims[0] as Claim, failure, fence)).toBe(true);
+  const failure = { now: T, error: "e", dueAt: undefined };
+  expect(await other.recover(claims[0] as Claim, failure, fence)).toBe(true);
   expect(await other.counts()).toMatchObject({ dead: 1 });
 });
 
 it("distinguishes names of fences and locks that differ in a trailing space", async () => {
   await save(1, 2);
-  const { claims } = await store.claimDue(request, 2);
-  const failure = { now: T, error: "e", nextScheduleTime: T };
+  const { claims } = await store.claim({ ...request, limit: 2 });
+  const failure = { now: T, error: "e", dueAt: T };
   const release = (index: number, name: string, token: number): Promise<boolean> =>
-    store.releaseOrphan(claims[index] as Claim, failure, { name, token });
+    store.recover(claims[index] as Claim, failure, { name, token });
   expect(await release(0, "x", 2)).toBe(true);
   expect(await release(1, "x ", 1)).toBe(true);
   const { signal } = new AbortController();
@@ -230,4 +208,4 @@ it("distinguishes names of fences and locks that differ in a trailing space", as
   await new MySqlLock(database, "y ").create(record, signal);
 });
 
-testBrokenRows({ database: () => database, store: () => store, save, badFactor: "0" });
+testInvalidRows({ database: () => database, store: () => store, save, badFactor: "0" });

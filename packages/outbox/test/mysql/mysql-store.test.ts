@@ -32,7 +32,7 @@ const serverError = (errno: number): Error =>
   Object.assign(new Error(`number ${errno}`), { errno });
 const deadlocks = (count: number): Error[] =>
   Array.from({ length: count }, () => serverError(1213));
-const request = { worker: "a", now: T, until: T + 1 };
+const request = { relay: "a", now: T, until: T + 1 };
 
 describe("a transaction of the store", () => {
   it("runs again after a deadlock and a lock wait timeout, a query layer's too", async () => {
@@ -40,7 +40,10 @@ describe("a transaction of the store", () => {
     const wrapped = new Error("Failed query", { cause: serverError(1205) });
     const { database, transactions } = failing([...deadlocks(1), wrapped]);
     const store = new MySqlStore(database, { clock });
-    expect(await clock.run(() => store.claimDue(request, 1))).toEqual({ claims: [], broken: [] });
+    expect(await clock.run(() => store.claim({ ...request, limit: 1 }))).toEqual({
+      claims: [],
+      invalid: [],
+    });
     expect(transactions()).toBe(3);
     expect(clock.waiters()).toBe(0);
   });
@@ -49,7 +52,7 @@ describe("a transaction of the store", () => {
     const clock = new FakeClock({ now: T });
     const { database, transactions } = failing(deadlocks(10));
     const store = new MySqlStore(database, { clock });
-    const failed = clock.run(() => store.removeConfirmed(T, 1));
+    const failed = clock.run(() => store.removeDelivered(T, 1));
     await expect(failed).rejects.toMatchObject({ errno: 1213 });
     expect(transactions()).toBe(6);
     expect(clock.now()).toBe(T + 5 + 10 + 20 + 40 + 80);
@@ -58,7 +61,7 @@ describe("a transaction of the store", () => {
   it("does not run again after any other error", async () => {
     const lost = serverError(2013);
     const { database, transactions } = failing([lost]);
-    await expect(new MySqlStore(database).claimDue(request, 1)).rejects.toBe(lost);
+    await expect(new MySqlStore(database).claim({ ...request, limit: 1 })).rejects.toBe(lost);
     expect(transactions()).toBe(1);
   });
 
@@ -120,7 +123,7 @@ describe("bad input", () => {
 
   it.each([
     [{ prefix: 7 }, /^options\.prefix must be a string/],
-    [{ order: "fifo" }, /^options\.order must be "none" or "businessKey"/],
+    [{ order: "fifo" }, /^options\.order must be "none" or "key"/],
     [{ clock: {} }, /^options\.clock/],
     [null, /^options must be an object/],
   ])("refuses the options %j", (options, problem) => {
@@ -142,9 +145,9 @@ describe("bad input", () => {
   it("refuses an instant that is not a number", async () => {
     const store = new MySqlStore(database);
     const now = Number.NaN;
-    await expect(store.claimDue({ ...request, now }, 1)).rejects.toThrow(/^now must be/);
-    await expect(store.orphans(now, 1)).rejects.toThrow(/^now must be/);
-    await expect(store.removeConfirmed(now, 1)).rejects.toThrow(/^before must be/);
+    await expect(store.claim({ ...{ ...request, now }, limit: 1 })).rejects.toThrow(/^now must be/);
+    await expect(store.expired(now, 1)).rejects.toThrow(/^now must be/);
+    await expect(store.removeDelivered(now, 1)).rejects.toThrow(/^before must be/);
   });
 });
 

@@ -11,39 +11,30 @@ const T = 1_700_000_000_000;
 const IDS = Array.from({ length: 8 }, (_, i) => idOf(i));
 const SEQUENCES = IDS.map((_, i) => i + 1);
 const sql = statementsOf("outbox_", "none");
-const ordered = statementsOf("outbox_", "businessKey");
+const ordered = statementsOf("outbox_", "key");
 
 /** Each reads a part of one index, its own; in order, also the first message of each key. */
 const DUE = ["m range message_due"];
-const IN_ORDER = ["m range message_due", "b ref message_business"];
+const IN_ORDER = ["m range message_due", "b ref message_key"];
 const PRIMARY = ["outbox_message range PRIMARY"];
+const STATUS = ["outbox_message range message_status"];
+const page = { topic: false, after: false, limit: 100 };
 const queries: [string, string, unknown[], string[]][] = [
   ["due", sql.lockDue(T, 100), [], DUE],
   ["next due", sql.nextDue, [], DUE],
   ["due in order", ordered.lockDue(T, 100), [], IN_ORDER],
   ["next due in order", ordered.nextDue, [], IN_ORDER],
-  ["just saved", sql.lockSaved(8), IDS, ["m range message_id"]],
-  [
-    "just saved in order",
-    ordered.lockSaved(8),
-    IDS,
-    ["m range message_id", "b ref message_business"],
-  ],
-  [
-    "claims that have ended",
-    sql.orphans(T, 100),
-    [],
-    ["m range message_claimed", "c eq_ref PRIMARY"],
-  ],
-  ["the outcome of a claim", sql.lockClaim, [idOf(1)], ["outbox_message const message_id"]],
-  ["outcomes of claims", sql.lockClaims(8), IDS, ["outbox_message range message_id"]],
-  ["confirmed", sql.markSuccess(8), ["a", T, ...SEQUENCES], PRIMARY],
-  ["the next of a key", sql.followers(8), SEQUENCES, ["m range PRIMARY", "n ref message_business"]],
-  ["confirmed long ago", sql.lockConfirmed(T, 10), [], ["outbox_message range message_status"]],
-  ["dead", sql.lockDead(undefined), [], ["outbox_message ref message_status"]],
-  ["some of the dead", sql.lockDead(8), IDS, ["outbox_message range message_id"]],
+  ["expired claims", sql.expired(T, 100), [], ["m range message_claimed"]],
+  ["a claim", sql.lockClaims(1), [idOf(1)], ["outbox_message const message_id"]],
+  ["claims", sql.lockClaims(8), IDS, ["outbox_message range message_id"]],
+  ["delivered", sql.deliver(8), [T, ...SEQUENCES], PRIMARY],
+  ["delivered long ago", sql.lockDelivered(T, 10), [], STATUS],
+  ["dead", sql.lockDead("all"), [], ["outbox_message ref message_status"]],
+  ["dead of a topic", sql.lockDead("topic"), [""], ["outbox_message ref message_status"]],
+  ["some of the dead", sql.lockDead({ ids: 8 }), IDS, ["outbox_message range message_id"]],
+  ["dead letters", sql.deadLetters(page), [], ["m ref message_status filesort"]],
   ["removed", sql.remove(8), SEQUENCES, PRIMARY],
-  ["backlog", sql.backlog, [], ["outbox_message range message_status"]],
+  ["backlog", sql.backlog, [], STATUS],
 ];
 
 let database: MySqlDatabase;
@@ -65,12 +56,11 @@ const NUMBERS = `
 
 async function fill(): Promise<void> {
   await database.query(`
-    INSERT INTO outbox_message (id, create_time, edit_time, creator, editor, message_status,
-      next_schedule_time, queue_name, exchange_name, routing_key, business_module, business_key,
+    INSERT INTO outbox_message (id, created_at, updated_at, status, due_at, topic, \`key\`, headers, payload,
       claimed_by, claimed_until)
-    SELECT CASE seq WHEN 1 THEN '${idOf(1)}' ELSE UUID() END, ${T}, ${T} + seq, 'shop', 'shop',
-      CASE WHEN seq % 100 < 2 THEN 'pending' WHEN seq % 100 = 2 THEN 'dead' ELSE 'success' END,
-      CASE WHEN seq % 100 < 2 THEN ${T} + seq END, '', '', '', 'orders', seq % 50,
+    SELECT CASE seq WHEN 1 THEN '${idOf(1)}' ELSE UUID() END, ${T}, ${T} + seq,
+      CASE WHEN seq % 100 < 2 THEN 'pending' WHEN seq % 100 = 2 THEN 'dead' ELSE 'delivered' END,
+      CASE WHEN seq % 100 < 2 THEN ${T} + seq END, '', seq % 50, '{}', '{}',
       CASE WHEN seq % 100 = 1 THEN 'a' END, CASE WHEN seq % 100 = 1 THEN ${T} + seq END
     FROM ${NUMBERS} AS numbers`);
 }
@@ -78,7 +68,7 @@ async function fill(): Promise<void> {
 beforeAll(async () => {
   database = connectToMySql(await makeMySqlDatabase(requiredUrl("MYSQL_URL")));
   await migrate(database);
-  // Confirmed ones are most of the table, as they are in one that is some weeks old.
+  // Delivered ones are most of the table, as they are in one that is some weeks old.
   await fill();
 });
 

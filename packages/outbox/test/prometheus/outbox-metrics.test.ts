@@ -3,7 +3,7 @@ import { MemoryLock, silentLogger } from "@holdfast/controller";
 import { OutboxMetrics, type OutboxMetricsOptions } from "@holdfast/outbox/prometheus";
 import { Counter, register as globalRegister, Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { Compensation } from "../../src/compensation/compensation.ts";
+import { Recovery } from "../../src/recovery/recovery.ts";
 import { Relay } from "../../src/relay/relay.ts";
 import { Retention } from "../../src/retention/retention.ts";
 import type { Claim } from "../../src/store/claim.ts";
@@ -13,10 +13,10 @@ import { RecordingPublisher } from "../../src/testing/recording-publisher.ts";
 import { numberOf, sample } from "../sample.ts";
 import { sampleMessage } from "../sample-message.ts";
 
-const UNTOUCHED = `# HELP outbox_messages Messages that are pending, failed or dead, by status
+const UNTOUCHED = `# HELP outbox_messages Messages that are pending, retrying or dead, by status
 # TYPE outbox_messages gauge
 outbox_messages{status="pending"} 0
-outbox_messages{status="failed"} 0
+outbox_messages{status="retrying"} 0
 outbox_messages{status="dead"} 0
 
 # HELP outbox_oldest_due_age_seconds Seconds that the oldest due message has waited, 0 if none is due
@@ -29,10 +29,10 @@ outbox_store_up 1
 
 # HELP outbox_attempts_total Number of attempts that have ended, by outcome
 # TYPE outbox_attempts_total counter
-outbox_attempts_total{outcome="published"} 0
+outbox_attempts_total{outcome="delivered"} 0
 outbox_attempts_total{outcome="failed"} 0
 outbox_attempts_total{outcome="dead"} 0
-outbox_attempts_total{outcome="orphan"} 0
+outbox_attempts_total{outcome="expired"} 0
 outbox_attempts_total{outcome="lost"} 0
 outbox_attempts_total{outcome="unwritten"} 0
 outbox_attempts_total{outcome="released"} 0
@@ -60,11 +60,11 @@ outbox_claim_duration_seconds_bucket{le="+Inf"} 0
 outbox_claim_duration_seconds_sum 0
 outbox_claim_duration_seconds_count 0
 
-# HELP outbox_broken_rows_total Number of rows that are not messages
-# TYPE outbox_broken_rows_total counter
-outbox_broken_rows_total 0
+# HELP outbox_invalid_rows_total Number of rows that are not messages
+# TYPE outbox_invalid_rows_total counter
+outbox_invalid_rows_total 0
 
-# HELP outbox_removed_total Number of confirmed messages that were removed
+# HELP outbox_removed_total Number of delivered messages that were removed
 # TYPE outbox_removed_total counter
 outbox_removed_total 0
 
@@ -73,9 +73,9 @@ outbox_removed_total 0
 outbox_store_errors_total 0
 `;
 
-const claim: Claim = { message: sampleMessage(), worker: "relay", number: 1, until: 0 };
-const failure = { now: 0, error: "503", nextScheduleTime: 10_000 };
-const final = { ...failure, nextScheduleTime: undefined };
+const claim: Claim = { message: sampleMessage(), relay: "relay", number: 1, until: 0 };
+const failure = { now: 0, error: "503", dueAt: 10_000 };
+const final = { ...failure, dueAt: undefined };
 
 function metricsOf(options: Partial<OutboxMetricsOptions> = {}) {
   const register = new Registry();
@@ -99,50 +99,50 @@ describe("OutboxMetrics", () => {
     const events: OutboxEvent[] = [
       { type: "claimed", count: 3, duration: 20 },
       { type: "claimed", count: 0, duration: 5 },
-      { type: "published", claim },
-      { type: "published", claim },
+      { type: "delivered", claim },
+      { type: "delivered", claim },
       { type: "failed", claim, failure },
       { type: "dead", claim, failure: final },
-      { type: "orphan", claim, failure },
-      { type: "orphan", claim, failure: final },
+      { type: "expired", claim, failure },
+      { type: "expired", claim, failure: final },
       { type: "dead", claim, failure: final },
       { type: "lost", claim },
       { type: "unwritten", claim, error: new Error("away") },
       { type: "released", claim },
-      { type: "broken", broken: { id: "1", problem: "no JSON" } },
+      { type: "invalid", row: { id: "1", problem: "no JSON" } },
       { type: "removed", count: 250 },
       { type: "error", error: new Error("away") },
     ];
     for (const event of events) metrics.onEvent(event);
     expect(await samples()).toEqual([
       "outbox_store_up 1",
-      'outbox_attempts_total{outcome="published"} 2',
+      'outbox_attempts_total{outcome="delivered"} 2',
       'outbox_attempts_total{outcome="failed"} 1',
       'outbox_attempts_total{outcome="dead"} 2',
-      'outbox_attempts_total{outcome="orphan"} 1',
+      'outbox_attempts_total{outcome="expired"} 1',
       'outbox_attempts_total{outcome="lost"} 1',
       'outbox_attempts_total{outcome="unwritten"} 1',
       'outbox_attempts_total{outcome="released"} 1',
       "outbox_claimed_total 3",
       "outbox_claim_duration_seconds_sum 0.025",
       "outbox_claim_duration_seconds_count 2",
-      "outbox_broken_rows_total 1",
+      "outbox_invalid_rows_total 1",
       "outbox_removed_total 250",
       "outbox_store_errors_total 1",
     ]);
   });
 
-  it("follow a relay, a compensation and a retention", async () => {
+  it("follow a relay, a recovery and a retention", async () => {
     const clock = new FakeClock();
     const store = new MemoryStore();
     const { metrics, samples } = metricsOf({ store, clock });
-    const schedule = { initBackoff: 10_000, backoffFactor: 1, maxRetryTimes: 2 };
+    const schedule = { initialDelay: 10_000, factor: 1, maxAttempts: 2 };
     await store.transaction(async (tx) => {
       for (const number of [1, 2, 3]) await store.save(tx, sample(number, schedule), clock.now());
     });
     const publisher = new RecordingPublisher({
       clock,
-      answer: ({ id }) => {
+      respond: ({ id }) => {
         if (numberOf(id) === 3) throw new Error("refused");
       },
     });
@@ -152,7 +152,7 @@ describe("OutboxMetrics", () => {
     const stop = new AbortController();
     const runs = [
       new Relay({ name: "relay", publisher, ...common }).run(stop.signal),
-      new Compensation({ name: "compensation", lock, ...common }).run(stop.signal),
+      new Recovery({ name: "recovery", lock, ...common }).run(stop.signal),
       new Retention({ name: "retention", lock, olderThan: 60_000, ...common }).run(stop.signal),
     ];
     await clock.step(180_000);
@@ -161,7 +161,7 @@ describe("OutboxMetrics", () => {
     expect(await samples()).toEqual([
       'outbox_messages{status="dead"} 1',
       "outbox_store_up 1",
-      'outbox_attempts_total{outcome="published"} 2',
+      'outbox_attempts_total{outcome="delivered"} 2',
       'outbox_attempts_total{outcome="failed"} 1',
       'outbox_attempts_total{outcome="dead"} 1',
       "outbox_claimed_total 4",
@@ -176,7 +176,7 @@ describe("OutboxMetrics", () => {
     const { samples } = metricsOf({ store, clock });
     await store.transaction(async (tx) => {
       for (const number of [1, 2])
-        await store.save(tx, sample(number, { initBackoff: number * 10_000 }), clock.now());
+        await store.save(tx, sample(number), clock.now() + number * 10_000);
     });
     const pending = 'outbox_messages{status="pending"} 2';
     const ages: (readonly string[])[] = [];
@@ -212,7 +212,7 @@ describe("OutboxMetrics", () => {
       orders.inc();
       const there = [
         'outbox_messages{status="pending"} 1',
-        "outbox_oldest_due_age_seconds 5",
+        "outbox_oldest_due_age_seconds 15",
         "outbox_store_up 1",
         "orders_total 1",
       ];

@@ -33,6 +33,6 @@ export function testPostgresJs(): void {
       for (const { parts, params } of outbox.statements(sql, sample(1)))
         await sql(parts, ...params);
     });
-    expect(await store.find(idOf(1))).toMatchObject({ status: "pending", content: { order: 1 } });
+    expect(await store.find(idOf(1))).toMatchObject({ status: "pending", payload: { order: 1 } });
   });
 }

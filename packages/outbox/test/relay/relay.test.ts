@@ -9,20 +9,20 @@ import type { RelayOptions } from "../../src/relay/relay-options.ts";
 import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
 import { MemoryStore } from "../../src/testing/memory-store.ts";
-import { type Answer, FakePublisher } from "../fake-publisher.ts";
+import { FakePublisher, type Respond } from "../fake-publisher.ts";
 import { idOf, numberOf, sample } from "../sample.ts";
 
 interface Set extends Partial<RelayOptions> {
-  readonly answer?: Answer;
+  readonly respond?: Respond;
   readonly faults?: StoreFaults;
 }
 
 /** A relay over a store in memory, and a program that saves messages. */
-function setUp({ answer, faults = {}, ...options }: Set = {}) {
+function setUp({ respond, faults = {}, ...options }: Set = {}) {
   const clock = new FakeClock();
   const memory = new MemoryStore();
   const store = faultyStore(memory, faults);
-  const publisher = new FakePublisher(clock, answer);
+  const publisher = new FakePublisher(clock, respond);
   const events: OutboxEvent[] = [];
   const relay = new Relay({
     ...{ name: "relay", store, publisher, clock, jitter: 0, logger: silentLogger },
@@ -34,7 +34,7 @@ function setUp({ answer, faults = {}, ...options }: Set = {}) {
   const outbox = new Outbox({
     store: memory,
     transaction: (work) => memory.transaction(work),
-    onCommitted: (ids) => relay.saved(ids),
+    onCommitted: () => relay.wake(),
     clock,
   });
   const stop = new AbortController();
@@ -67,19 +67,43 @@ describe("a relay", () => {
     });
     await clock.step(600 * SECOND);
     expect(publisher.sent).toEqual([[4 * SECOND, 1]]);
-    expect(types()).toEqual(["published"]);
-    expect(await memory.find(idOf(1))).toMatchObject({ status: "success", editor: "relay" });
+    expect(types()).toEqual(["delivered"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "delivered" });
     await end(run);
   });
 
-  it("finds unannounced messages when the first wait is over, and not earlier", async () => {
+  it("finds unannounced messages within pollPeriod", async () => {
     const { clock, publisher, memory, end, runs } = setUp();
-    await memory.transaction((tx) => memory.save(tx, sample(1), clock.now()));
     const run = runs();
-    await clock.step(9_999);
+    await clock.step(2 * SECOND);
+    await memory.transaction((tx) => memory.save(tx, sample(1), clock.now()));
+    await clock.step(2_999);
     expect(publisher.sent).toEqual([]);
     await clock.step(1);
-    expect(publisher.sent).toEqual([[10_000, 1]]);
+    expect(publisher.sent).toEqual([[5 * SECOND, 1]]);
+    await end(run);
+  });
+
+  it("makes the first retry after initialDelay", async () => {
+    const { clock, publisher, save, end, runs } = setUp({ respond: fail });
+    const run = runs();
+    await save([1], { initialDelay: 700, factor: 3, maxAttempts: 3 });
+    await clock.step(60 * SECOND);
+    expect(publisher.sent).toEqual([
+      [0, 1],
+      [700, 1],
+      [2_800, 1],
+    ]);
+    await end(run);
+  });
+
+  it("makes one attempt with maxAttempts: 1", async () => {
+    const { clock, publisher, memory, save, end, runs } = setUp({ respond: fail });
+    const run = runs();
+    await save([1], { maxAttempts: 1 });
+    await clock.step(600 * SECOND);
+    expect(publisher.sent).toEqual([[0, 1]]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "dead", failedAttempts: 1 });
     await end(run);
   });
 
@@ -90,126 +114,114 @@ describe("a relay", () => {
     const run = runs();
     await clock.step(20 * SECOND);
     expect(publisher.sent).toEqual([
-      [10_030, 1],
-      [10_060, 2],
+      [30, 1],
+      [60, 2],
     ]);
     await end(run);
   });
 
   it("keeps messages that become due during its request for due messages", async () => {
-    const answer: Answer = async () => {
+    const respond: Respond = async () => {
       await clock.sleep(300);
       if (publisher.sent.length < 3) throw new Error("unreachable");
     };
     const { clock, publisher, save, end, runs } = setUp({
-      ...{ answer, pollPeriod: 3_600 * SECOND },
+      ...{ respond, pollPeriod: 3_600 * SECOND },
       faults: {
         after: async (request) => {
           if (request === "nextDue") await clock.sleep(2 * SECOND);
         },
       },
     });
-    await save([1], { initBackoff: 500, backoffFactor: 1 });
+    await save([1], { initialDelay: 500, factor: 1 });
     const run = runs();
     await clock.step(600 * SECOND);
-    expect(publisher.sent.map(([instant]) => instant)).toEqual([2, 4, 6].map((at) => at * SECOND));
+    expect(publisher.sent.map(([instant]) => instant)).toEqual([0, 2, 4].map((at) => at * SECOND));
     await end(run);
   });
 
-  it.each<[string, Partial<NewMessage>, Answer, number[], string]>([
-    ["keeps to init × factor^failures", {}, fail, [0, 20, 60, 140, 300], "dead"],
-    [
-      "waits longer each time by the factor",
-      { backoffFactor: 3 },
-      fail,
-      [0, 30, 120, 390, 1_200],
-      "dead",
-    ],
-    [
-      "waits the same each time with factor 1",
-      { backoffFactor: 1 },
-      fail,
-      [0, 10, 20, 30, 40],
-      "dead",
-    ],
-    ["tries as often as the message says", { maxRetryTimes: 2 }, fail, [0, 20], "dead"],
-    ["tries once if it may fail once", { maxRetryTimes: 1 }, fail, [0], "dead"],
-    ["waits as long as it is asked to", {}, asks(90), [0, 90, 180, 270, 430], "dead"],
-    ["waits its own time if that is longer", {}, asks(1), [0, 20, 60, 140, 300], "dead"],
-    ["is not put off for years", { maxRetryTimes: 2 }, asks(1e9), [0, 86_400], "dead"],
+  it.each<[string, Partial<NewMessage>, Respond, number[], string]>([
+    ["doubles the delay each time", {}, fail, [0, 10, 30, 70, 150], "dead"],
+    ["waits longer each time by the factor", { factor: 3 }, fail, [0, 10, 40, 130, 400], "dead"],
+    ["waits the same each time with factor 1", { factor: 1 }, fail, [0, 10, 20, 30, 40], "dead"],
+    ["tries as often as the message says", { maxAttempts: 2 }, fail, [0, 10], "dead"],
+    ["tries once with one attempt", { maxAttempts: 1 }, fail, [0], "dead"],
+    ["waits as long as it is asked to", {}, asks(60), [0, 60, 120, 180, 260], "dead"],
+    ["waits its own time if that is longer", {}, asks(1), [0, 10, 30, 70, 150], "dead"],
+    ["is not put off for years", { maxAttempts: 2 }, asks(1e9), [0, 86_400], "dead"],
     ["does not repeat what can never succeed", {}, never, [0], "dead"],
-    ["stops at the first success", {}, failsTwice(), [0, 20, 60], "success"],
-  ])("%s", async (_, facts, answer, instants, status) => {
-    const { clock, publisher, memory, save, end, runs } = setUp({ answer, pollPeriod: 1e6 });
+    ["stops at the first success", {}, failsTwice(), [0, 10, 30], "delivered"],
+  ])("%s", async (_, facts, respond, instants, status) => {
+    const { clock, publisher, memory, save, end, runs } = setUp({ respond, pollPeriod: 1e6 });
     const run = runs();
     await save([1], facts);
     await clock.step(((instants.at(-1) ?? 0) + 600) * SECOND, { turns: 0 });
     expect(publisher.sent).toEqual(instants.map((instant) => [instant * SECOND, 1]));
     const failures = status === "dead" ? instants.length : instants.length - 1;
-    expect(await memory.find(idOf(1))).toMatchObject({ status, currentRetryTimes: failures });
+    expect(await memory.find(idOf(1))).toMatchObject({ status, failedAttempts: failures });
     await end(run);
   });
 
   it("counts its waits from the failure, not from when it was due", async () => {
-    const answer: Answer = async () => {
+    const respond: Respond = async () => {
       await clock.sleep(7 * SECOND);
       throw new Error("slow and broken");
     };
-    const { clock, publisher, save, end, runs } = setUp({ answer });
+    const { clock, publisher, save, end, runs } = setUp({ respond });
     const run = runs();
-    await save([1], { maxRetryTimes: 3 });
+    await save([1], { maxAttempts: 3 });
     await clock.step(200 * SECOND);
     expect(publisher.sent).toEqual([
       [0, 1],
-      [27 * SECOND, 1],
-      [74 * SECOND, 1],
+      [17 * SECOND, 1],
+      [44 * SECOND, 1],
     ]);
     await end(run);
   });
 
   it("spreads waits by the jitter, and never shortens them", async () => {
     const { clock, publisher, save, end, runs } = setUp({
-      ...{ answer: fail, jitter: 0.5, random: () => 0.5 },
+      ...{ respond: fail, jitter: 0.5, random: () => 0.5 },
     });
     const run = runs();
-    await save([1], { maxRetryTimes: 3 });
+    await save([1], { maxAttempts: 3 });
     await clock.step(200 * SECOND);
-    expect(publisher.sent.map(([instant]) => instant)).toEqual([0, 25 * SECOND, 75 * SECOND]);
+    expect(publisher.sent.map(([instant]) => instant)).toEqual([0, 12.5 * SECOND, 37.5 * SECOND]);
     await end(run);
   });
 
   it.each<[string, Partial<Message>]>([
-    ["no end", { backoffFactor: 1e9, maxRetryTimes: 100, currentRetryTimes: 50 }],
-    ["no number", { initBackoff: 0, backoffFactor: 1e9, currentRetryTimes: 50 }],
-    ["no date", { initBackoff: 1e200 }],
+    ["no end", { factor: 1e9, maxAttempts: 100, failedAttempts: 50 }],
+    ["no number", { initialDelay: 0, factor: 1e9, failedAttempts: 50 }],
+    ["no date", { initialDelay: 1e200 }],
   ])("waits at most the maximum for a stored message whose wait has %s", async (_, row) => {
     const store = new MemoryStore();
-    const claimDue = store.claimDue.bind(store);
-    let written: Partial<Message> = { maxRetryTimes: 100, ...row };
-    store.claimDue = async (request, limit) => {
-      const { claims, broken } = await claimDue(request, limit);
+    const claim = store.claim.bind(store);
+    let written: Partial<Message> = { maxAttempts: 100, ...row };
+    store.claim = async (request) => {
+      const { claims, invalid } = await claim(request);
       const changed = claims.map((each) => ({
         ...each,
         message: { ...each.message, ...written },
       }));
       written = {};
-      return { claims: changed, broken };
+      return { claims: changed, invalid };
     };
-    const { clock, end, events, runs } = setUp({ store, answer: fail, jitter: 0.5 });
+    const { clock, end, events, runs } = setUp({ store, respond: fail, jitter: 0.5 });
     await store.transaction((tx) => store.save(tx, sample(1), clock.now() - 1e6));
     const run = runs();
     await clock.step(1);
     const [first] = events;
-    const { nextScheduleTime = Number.NaN } = first?.type === "failed" ? first.failure : {};
-    expect(new Date(nextScheduleTime).getUTCFullYear()).toBeLessThan(2_200);
+    const { dueAt = Number.NaN } = first?.type === "failed" ? first.failure : {};
+    expect(new Date(dueAt).getUTCFullYear()).toBeLessThan(2_200);
     await end(run);
   });
 
   it("stores the error of the last attempt with its causes, as text that a database accepts", async () => {
-    const answer: Answer = () => {
+    const respond: Respond = () => {
       throw new TerminalError("refused\0", { cause: new Error("no such order", { cause: 404 }) });
     };
-    const { clock, memory, save, end, runs } = setUp({ answer });
+    const { clock, memory, save, end, runs } = setUp({ respond });
     const run = runs();
     await save([1]);
     await clock.step(1);
@@ -221,10 +233,10 @@ describe("a relay", () => {
   });
 
   it("counts a failure without a message", async () => {
-    const answer: Answer = () => Promise.reject(Object.create(null));
-    const { clock, publisher, memory, save, end, runs } = setUp({ answer });
+    const respond: Respond = () => Promise.reject(Object.create(null));
+    const { clock, publisher, memory, save, end, runs } = setUp({ respond });
     const run = runs();
-    await save([1], { maxRetryTimes: 1 });
+    await save([1], { maxAttempts: 1 });
     await clock.step(30 * SECOND);
     expect(publisher.sent).toHaveLength(1);
     expect(await memory.find(idOf(1))).toMatchObject({
@@ -235,56 +247,56 @@ describe("a relay", () => {
 
   it("gives up an attempt that takes too long, whether or not it obeys its signal", async () => {
     let reason: unknown;
-    const answer: Answer = (_, signal) => {
+    const respond: Respond = (_, signal) => {
       signal.addEventListener("abort", () => {
         reason = signal.reason;
       });
       return new Promise(() => {});
     };
-    const { clock, publisher, memory, save, end, runs } = setUp({ answer });
+    const { clock, publisher, memory, save, end, runs } = setUp({ respond });
     const run = runs();
     await save([1]);
     await clock.step(15 * SECOND);
     expect(reason).toMatchObject({ name: "TimeoutError" });
-    expect(await memory.find(idOf(1))).toMatchObject({ status: "failed", currentRetryTimes: 1 });
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "retrying", failedAttempts: 1 });
     await clock.step(20 * SECOND);
-    expect(publisher.sent.map(([instant]) => instant)).toEqual([0, 35 * SECOND]);
+    expect(publisher.sent.map(([instant]) => instant)).toEqual([0, 25 * SECOND]);
     await end(run);
   });
 
   it("works on as many messages as it has workers, and claims at most twice as many", async () => {
     const { clock, publisher, memory, relay, save, end, runs } = setUp({
-      ...{ workers: 3, answer: () => clock.sleep(SECOND) },
+      ...{ workers: 3, respond: () => clock.sleep(SECOND) },
     });
     const run = runs();
     await save(range(50));
     await clock.step(500);
-    expect(relay.status().held).toBe(6);
+    expect(relay.status()).toEqual({ state: "running", attempts: 3, waiting: 3, unwritten: 0 });
     await clock.step(60 * SECOND);
     expect(publisher.maxInFlight).toBe(3);
     expect(publisher.sent.map(([, number]) => number).sort((a, b) => a - b)).toEqual(range(50));
-    expect(await memory.counts()).toMatchObject({ success: 50 });
+    expect(await memory.counts()).toMatchObject({ delivered: 50 });
     expect(publisher.sent.at(-1)?.[0]).toBe(16 * SECOND);
     await end(run);
   });
 
   it("releases messages with a nearly expired claim instead of starting them", async () => {
     const { clock, publisher, memory, save, end, types, runs } = setUp({
-      ...{ workers: 1, claimLength: 25 * SECOND, answer: () => clock.sleep(14 * SECOND) },
+      ...{ workers: 1, claimDuration: 25 * SECOND, respond: () => clock.sleep(14 * SECOND) },
     });
     const run = runs();
     await save([1, 2]);
     await clock.step(14 * SECOND);
-    expect(types()).toEqual(["published", "released"]);
+    expect(types().sort()).toEqual(["delivered", "released"]);
     await clock.step(60 * SECOND);
     expect(publisher.sent.map(([, number]) => number)).toEqual([1, 2]);
-    expect(await memory.find(idOf(2))).toMatchObject({ status: "success", currentRetryTimes: 0 });
+    expect(await memory.find(idOf(2))).toMatchObject({ status: "delivered", failedAttempts: 0 });
     await end(run);
   });
 
-  it("starves neither new messages nor due ones", async () => {
+  it("sends what was due first, first", async () => {
     const { clock, publisher, memory, save, end, runs } = setUp({
-      ...{ workers: 2, answer: () => clock.sleep(SECOND) },
+      ...{ workers: 2, respond: () => clock.sleep(SECOND) },
     });
     await memory.transaction(async (tx) => {
       for (const number of range(20)) await memory.save(tx, sample(number), clock.now() - 1e6);
@@ -292,29 +304,22 @@ describe("a relay", () => {
     await save(range(20).map((number) => 100 + number));
     const run = runs();
     await clock.step(4_500);
-    const due = publisher.sent.filter(([, number]) => number < 100).length;
-    expect([due, publisher.sent.length - due]).toEqual([5, 5]);
+    expect(publisher.sent.map(([, number]) => number)).toEqual(range(10));
     await clock.step(60 * SECOND);
-    expect(await memory.counts()).toMatchObject({ success: 40 });
+    expect(await memory.counts()).toMatchObject({ delivered: 40 });
     await end(run);
-  });
-
-  it("remembers at most 10,000 saved messages; the others become due", () => {
-    const { relay } = setUp();
-    relay.saved(range(12_000).map(idOf));
-    expect(relay.status()).toMatchObject({ saved: 10_000, held: 0 });
   });
 
   it("reports a row that is not a message, and continues with the others", async () => {
     const store = new MemoryStore();
-    const broken = { id: idOf(9), problem: "content: is not JSON" };
-    const claimDue = store.claimDue.bind(store);
-    let isBroken = true;
-    store.claimDue = async (request, limit) => {
-      const { claims } = await claimDue(request, limit);
-      const found = isBroken ? [broken] : [];
-      isBroken = false;
-      return { claims, broken: found };
+    const row = { id: idOf(9), problem: "payload: is not JSON" };
+    const claim = store.claim.bind(store);
+    let rows = [row];
+    store.claim = async (request) => {
+      const { claims } = await claim(request);
+      const invalid = rows;
+      rows = [];
+      return { claims, invalid };
     };
     const errors: [object, string][] = [];
     const { clock, publisher, end, events, runs } = setUp({
@@ -324,8 +329,8 @@ describe("a relay", () => {
     await store.transaction((tx) => store.save(tx, sample(1), clock.now() - 1e6));
     const run = runs();
     await clock.step(1);
-    expect(events).toMatchObject([{ type: "broken", broken }, { type: "published" }]);
-    expect(errors).toEqual([[broken, "row is not a valid message; marked dead"]]);
+    expect(events).toMatchObject([{ type: "invalid", row }, { type: "delivered" }]);
+    expect(errors).toEqual([[row, "row is not a valid message; marked dead"]]);
     expect(publisher.sent).toEqual([[0, 1]]);
     await end(run);
   });
@@ -334,14 +339,14 @@ describe("a relay", () => {
     const errors: string[] = [];
     const { clock, memory, save, end, runs } = setUp({
       onEvent: ({ type }) => {
-        if (type === "published") throw new Error("my mistake");
+        if (type === "delivered") throw new Error("my mistake");
       },
       logger: { ...silentLogger, error: (_, message) => errors.push(message) },
     });
     const run = runs();
     await save([1, 2]);
     await clock.step(SECOND);
-    expect(await memory.counts()).toMatchObject({ success: 2 });
+    expect(await memory.counts()).toMatchObject({ delivered: 2 });
     expect(errors).toEqual(["hook threw; ignored", "hook threw; ignored"]);
     await end(run);
   });
@@ -360,14 +365,14 @@ it("does not send a confirmed message again when a logger throws", async () => {
   await save([1]);
   await clock.step(30 * SECOND);
   expect(publisher.sent).toHaveLength(1);
-  expect(types()).toEqual(["published"]);
+  expect(types()).toEqual(["delivered"]);
   await end(run);
 });
 
 describe("a relay that stops", () => {
   it("finishes attempts in flight, releases waiting messages, and leaves no timer", async () => {
     const { clock, publisher, memory, save, stop, types, runs } = setUp({
-      ...{ workers: 2, grace: 1_500, answer: () => clock.sleep(SECOND) },
+      ...{ workers: 2, grace: 1_500, respond: () => clock.sleep(SECOND) },
     });
     const run = runs();
     await save(range(9));
@@ -375,11 +380,10 @@ describe("a relay that stops", () => {
     stop.abort();
     await clock.step(1_500);
     await run;
-    // In the grace, two were finished that ran, and two begun that waited: these were cut short.
-    expect(publisher.sent).toHaveLength(4);
-    expect(types().sort()).toEqual(["published", "published", "released", "released"]);
-    expect(await memory.counts()).toMatchObject({ success: 2, pending: 7 });
-    expect((await memory.orphans(clock.now() + 1e9, 99)).claims).toEqual([]);
+    expect(publisher.sent).toHaveLength(2);
+    expect(types().sort()).toEqual(["delivered", "delivered", "released", "released"]);
+    expect(await memory.counts()).toMatchObject({ delivered: 2, pending: 7 });
+    expect((await memory.expired(clock.now() + 1e9, 99)).claims).toEqual([]);
     await clock.step(SECOND); // The sleeps of the publisher.
     expect(clock.waiters()).toBe(0);
   });
@@ -389,18 +393,18 @@ describe("a relay that stops", () => {
       grace: 0,
       faults: {
         after: async (request) => {
-          if (request === "claimSaved") await clock.sleep(3 * SECOND);
+          if (request === "claim") await clock.sleep(3 * SECOND);
         },
       },
     });
-    const run = runs();
     await save([1, 2]);
+    const run = runs();
     await clock.step(SECOND);
     stop.abort();
     await clock.run(() => run);
     expect(types()).toEqual(["released", "released"]);
     expect(publisher.sent).toEqual([]);
-    expect((await memory.orphans(clock.now() + 1e9, 99)).claims).toEqual([]);
+    expect((await memory.expired(clock.now() + 1e9, 99)).claims).toEqual([]);
     expect(clock.waiters()).toBe(0);
   });
 
@@ -409,7 +413,7 @@ describe("a relay that stops", () => {
       ...{ grace: 2 * SECOND, storeTimeout: SECOND },
       faults: {
         before: (request) => {
-          if (request === "markSuccess") throw new Error("connection refused");
+          if (request === "write") throw new Error("connection refused");
         },
       },
     });
@@ -425,20 +429,20 @@ describe("a relay that stops", () => {
   });
 
   it("sends released messages after a restart", async () => {
-    const first = setUp({ workers: 1, grace: 0, answer: () => new Promise(() => {}) });
+    const first = setUp({ workers: 1, grace: 0, respond: () => new Promise(() => {}) });
     const { clock, memory } = first;
     const run = first.runs();
     await first.save([1, 2]);
     await clock.step(1);
     first.stop.abort();
-    await run;
+    await clock.run(() => run);
     const publisher = new FakePublisher(clock);
     const again = new Relay({ name: "again", store: memory, publisher, clock });
     const stop = new AbortController();
     const runAgain = again.run(stop.signal);
     await clock.step(20 * SECOND);
     expect(publisher.sent.map(([, number]) => number)).toEqual([1, 2]);
-    expect((await memory.find(idOf(1)))?.currentRetryTimes).toBe(0);
+    expect((await memory.find(idOf(1)))?.failedAttempts).toBe(0);
     stop.abort();
     await clock.run(() => runAgain);
     expect(clock.waiters()).toBe(0);
@@ -465,7 +469,7 @@ describe("a store that does not respond", () => {
     isAway = false;
     await clock.step(10 * SECOND);
     expect(publisher.sent.map(([, number]) => number).sort()).toEqual([1, 2, 3]);
-    expect(await memory.counts()).toMatchObject({ success: 3 });
+    expect(await memory.counts()).toMatchObject({ delivered: 3 });
     await end(run);
   });
 
@@ -475,7 +479,7 @@ describe("a store that does not respond", () => {
       ...{ storeTimeout: SECOND },
       faults: {
         after: async (request) => {
-          if (request === "claimSaved" && slow-- > 0) await clock.sleep(3 * SECOND);
+          if (request === "claim" && slow-- > 0) await clock.sleep(3 * SECOND);
         },
       },
     });
@@ -483,8 +487,8 @@ describe("a store that does not respond", () => {
     await save([1]);
     await clock.step(10 * SECOND);
     expect(publisher.sent).toHaveLength(1);
-    expect(types().filter((type) => type !== "error")).toEqual(["published"]);
-    expect(await memory.find(idOf(1))).toMatchObject({ status: "success" });
+    expect(types().filter((type) => type !== "error")).toEqual(["delivered"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "delivered" });
     await end(run);
   });
 
@@ -493,7 +497,7 @@ describe("a store that does not respond", () => {
     const { clock, publisher, memory, save, end, types, runs } = setUp({
       faults: {
         before: (request) => {
-          if (isAway && request === "markSuccess") throw new Error("connection reset");
+          if (isAway && request === "write") throw new Error("connection reset");
         },
       },
     });
@@ -503,29 +507,29 @@ describe("a store that does not respond", () => {
     isAway = false;
     await clock.step(10 * SECOND); // The longest wait between two writes, and its jitter.
     expect(publisher.sent).toHaveLength(1);
-    expect(types().filter((type) => type !== "error")).toEqual(["published"]);
-    expect(await memory.find(idOf(1))).toMatchObject({ status: "success" });
+    expect(types().filter((type) => type !== "error")).toEqual(["delivered"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "delivered" });
     await end(run);
   });
 
   it("with lost responses: an outcome counts once", async () => {
     let lost = 2;
     const { clock, publisher, memory, save, end, types, runs } = setUp({
-      answer: fail,
+      respond: fail,
       faults: {
         after: (request) => {
-          if (request === "markFail" && lost-- > 0) throw new Error("connection reset");
+          if (request === "write" && lost-- > 0) throw new Error("connection reset");
         },
       },
     });
     const run = runs();
-    await save([1], { maxRetryTimes: 2 });
-    await clock.step(15 * SECOND);
+    await save([1], { maxAttempts: 2 });
+    await clock.step(5 * SECOND);
     expect(types()).toEqual(["error", "error", "lost"]);
-    expect(await memory.find(idOf(1))).toMatchObject({ status: "failed", currentRetryTimes: 1 });
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "retrying", failedAttempts: 1 });
     await clock.step(10 * SECOND);
     // The writes come at odd moments; what is due is looked for less than 1 ms late.
-    expect(publisher.sent.map(([at]) => Math.floor(at))).toEqual([0, 20 * SECOND]);
+    expect(publisher.sent.map(([at]) => Math.floor(at))).toEqual([0, 10 * SECOND]);
     await end(run);
   });
 
@@ -533,7 +537,7 @@ describe("a store that does not respond", () => {
     const { clock, save, end, types, runs } = setUp({
       faults: {
         before: async (request) => {
-          if (request === "markSuccess") await new Promise(() => {});
+          if (request === "write") await new Promise(() => {});
         },
       },
     });
@@ -578,18 +582,18 @@ describe("several relays", () => {
 
 describe("a relay of a store in order", () => {
   it("sends messages of one key one after the other, the next one at once", async () => {
-    const store = new MemoryStore({ order: "businessKey" });
+    const store = new MemoryStore({ order: "key" });
     const { clock, publisher, end, runs, relay } = setUp({
       store,
-      answer: async (_, signal) => await clock.sleep(100, { signal }),
+      respond: async (_, signal) => await clock.sleep(100, { signal }),
     });
     const run = runs();
     await clock.step(SECOND);
     await store.transaction(async (tx) => {
       for (const number of range(4))
-        await store.save(tx, sample(number, { businessKey: number < 4 ? "a" : "b" }), clock.now());
+        await store.save(tx, sample(number, { key: number < 4 ? "a" : "b" }), clock.now());
     });
-    relay.saved(range(4).map(idOf));
+    relay.wake();
     await clock.step(SECOND);
     expect(publisher.sent).toEqual([
       [1_000, 1],
@@ -601,18 +605,18 @@ describe("a relay of a store in order", () => {
   });
 
   it("sends the next one when the previous one is dead", async () => {
-    const store = new MemoryStore({ order: "businessKey" });
-    const answer: Answer = ({ id }) => {
+    const store = new MemoryStore({ order: "key" });
+    const respond: Respond = ({ id }) => {
       if (id === idOf(1)) throw new TerminalError("no such address");
     };
-    const { clock, publisher, end, runs, relay } = setUp({ store, answer });
+    const { clock, publisher, end, runs, relay } = setUp({ store, respond });
     const run = runs();
     await clock.step(SECOND);
     await store.transaction(async (tx) => {
       for (const number of range(2))
-        await store.save(tx, sample(number, { businessKey: "a" }), clock.now());
+        await store.save(tx, sample(number, { key: "a" }), clock.now());
     });
-    relay.saved([idOf(2), idOf(1)]);
+    relay.wake();
     await clock.step(SECOND);
     expect(publisher.sent.map(([, number]) => number)).toEqual([1, 2]);
     await end(run);
@@ -679,16 +683,16 @@ describe("a relay that listens", () => {
 });
 
 describe("a store that responds late", () => {
-  it("never makes a relay hold more than twice its workers; the rest is released", async () => {
+  it("never makes a relay claim more than twice its workers; the rest is released", async () => {
     const held: number[] = [];
     let late = true;
     const { clock, memory, relay, save, end, runs, types } = setUp({
       workers: 2,
       storeTimeout: SECOND,
-      answer: async (_, signal) => await clock.sleep(3 * SECOND, { signal }),
+      respond: async (_, signal) => await clock.sleep(3 * SECOND, { signal }),
       faults: {
         after: async (request) => {
-          if (late && request === "claimDue") await clock.sleep(5 * SECOND);
+          if (late && request === "claim") await clock.sleep(5 * SECOND);
         },
       },
     });
@@ -699,13 +703,14 @@ describe("a store that responds late", () => {
     for (let i = 0; i < 200; i++) {
       if (i === 100) late = false;
       await clock.step(100);
-      held.push(relay.status().held);
+      const { attempts, waiting } = relay.status();
+      held.push(attempts + waiting);
     }
     expect(Math.max(...held)).toBe(4);
     expect(types()).toContain("released");
     await save([41]);
     await clock.step(300 * SECOND);
-    expect(await memory.counts()).toEqual({ pending: 0, failed: 0, success: 41, dead: 0 });
+    expect(await memory.counts()).toEqual({ pending: 0, retrying: 0, delivered: 41, dead: 0 });
     await end(run);
   });
 
@@ -714,7 +719,7 @@ describe("a store that responds late", () => {
       storeTimeout: SECOND,
       faults: {
         after: async (request) => {
-          if (request === "claimDue") await clock.sleep(60 * SECOND);
+          if (request === "claim") await clock.sleep(60 * SECOND);
         },
       },
     });
@@ -725,8 +730,8 @@ describe("a store that responds late", () => {
     await clock.step(10 * SECOND);
     await run;
     await clock.step(100 * SECOND);
-    expect((await memory.orphans(clock.now() + 1e9, 10)).claims).toEqual([]);
-    expect(await memory.find(idOf(1))).toMatchObject({ status: "pending", lostAttempts: 0 });
+    expect((await memory.expired(clock.now() + 1e9, 10)).claims).toEqual([]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "pending", expiredClaims: 0 });
   });
 });
 
@@ -738,7 +743,7 @@ it.each<[string, Partial<RelayOptions>, RegExp]>([
   ["a jitter below 0", { jitter: -0.1 }, /options\.jitter/],
   ["a poll that never comes", { pollPeriod: Number.POSITIVE_INFINITY }, /options\.pollPeriod/],
   ["a grace of NaN", { grace: Number.NaN }, /options\.grace/],
-  ["claims that are too short", { claimLength: 20_000 }, /options\.claimLength must be above/],
+  ["claims that are too short", { claimDuration: 20_000 }, /options\.claimDuration must be above/],
 ])("refuses %s", (_, options, problem) => {
   expect(() => setUp(options)).toThrow(RangeError);
   expect(() => setUp(options)).toThrow(problem);
@@ -752,13 +757,13 @@ function never(): never {
   throw new TerminalError("no such address");
 }
 
-function asks(seconds: number): Answer {
+function asks(seconds: number): Respond {
   return () => {
     throw new RetryAfterError(seconds * SECOND);
   };
 }
 
-function failsTwice(): Answer {
+function failsTwice(): Respond {
   let failures = 2;
   return () => {
     if (failures-- > 0) throw new Error("unreachable");

@@ -1,12 +1,13 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
 import { expect, it } from "vitest";
-import { Compensation } from "../../src/compensation/compensation.ts";
+import { Recovery } from "../../src/recovery/recovery.ts";
 import { Retention, type RetentionOptions } from "../../src/retention/retention.ts";
 import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
 import { MemoryStore } from "../../src/testing/memory-store.ts";
-import { idOf, sample } from "../sample.ts";
+import { deliver, fail } from "../outcomes.ts";
+import { sample } from "../sample.ts";
 
 const AGE = 600_000;
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
@@ -23,7 +24,7 @@ function setUp({ faults = {} }: { faults?: StoreFaults } = {}) {
   const store = faultyStore(memory, {
     ...faults,
     before: (request) => {
-      if (request === "removeConfirmed") batches.push(clock.monotonic());
+      if (request === "removeDelivered") batches.push(clock.monotonic());
       return faults.before?.(request);
     },
   });
@@ -32,9 +33,9 @@ function setUp({ faults = {} }: { faults?: StoreFaults } = {}) {
     await memory.transaction(async (tx) => {
       for (const number of numbers) await memory.save(tx, sample(number), clock.now());
     });
-    const request = { worker: "relay", now: clock.now(), until: clock.now() + 1 };
-    const { claims } = await memory.claimSaved(numbers.map(idOf), request);
-    for (const claim of claims) await memory.markSuccess(claim, clock.now());
+    const request = { relay: "relay", now: clock.now(), until: clock.now() + 1 };
+    const { claims } = await memory.claim({ ...request, limit: 100 });
+    for (const claim of claims) await deliver(memory, claim, clock.now());
   };
   const begin = (name: string, options: Partial<RetentionOptions> = {}): void => {
     const onEvent = (event: OutboxEvent): unknown => events.push(event);
@@ -62,11 +63,11 @@ it("removes messages confirmed before the limit, and reports the count", async (
   await confirm([4]);
   begin("a");
   await clock.step(6 * AGE);
-  expect([removed(), await memory.counts()]).toMatchObject([[], { success: 4 }]);
+  expect([removed(), await memory.counts()]).toMatchObject([[], { delivered: 4 }]);
   await clock.step(60_000);
-  expect([removed(), await memory.counts()]).toMatchObject([[3], { success: 1 }]);
+  expect([removed(), await memory.counts()]).toMatchObject([[3], { delivered: 1 }]);
   await clock.step(AGE);
-  expect([removed(), await memory.counts()]).toMatchObject([[3, 1], { success: 0 }]);
+  expect([removed(), await memory.counts()]).toMatchObject([[3, 1], { delivered: 0 }]);
   await end();
 });
 
@@ -75,15 +76,15 @@ it("keeps unconfirmed messages of any age", async () => {
   await memory.transaction(async (tx) => {
     for (const number of range(3)) await memory.save(tx, sample(number), clock.now());
   });
-  const request = { worker: "relay", now: clock.now(), until: clock.now() + 1 };
-  const [dead, failed] = (await memory.claimSaved([idOf(1), idOf(2)], request)).claims;
-  const failure = { now: clock.now(), error: "unreachable", nextScheduleTime: undefined };
+  const request = { relay: "relay", now: clock.now(), until: clock.now() + 1 };
+  const [dead, failed] = (await memory.claim({ ...request, limit: 100 })).claims;
+  const failure = { now: clock.now(), error: "unreachable", dueAt: undefined };
   if (dead === undefined || failed === undefined) throw new Error("not claimed");
-  await memory.markFail(dead, failure);
-  await memory.markFail(failed, { ...failure, nextScheduleTime: clock.now() });
+  await fail(memory, dead, failure);
+  await fail(memory, failed, { ...failure, dueAt: clock.now() });
   begin("a");
   await clock.step(20 * AGE);
-  expect(await memory.counts()).toEqual({ pending: 1, failed: 1, success: 0, dead: 1 });
+  expect(await memory.counts()).toEqual({ pending: 1, retrying: 1, delivered: 0, dead: 1 });
   await end();
 });
 
@@ -99,7 +100,7 @@ it("removes in batches with a pause between them, and reports one sum per round"
   await end();
 });
 
-it("works in one process at a time, and alternates with a compensation on the same lock", async () => {
+it("works in one process at a time, and alternates with a recovery on the same lock", async () => {
   const { clock, lock, memory, events, running, stop, confirm, begin, end, removed } = setUp();
   let busy = 0;
   let most = 0;
@@ -112,11 +113,11 @@ it("works in one process at a time, and alternates with a compensation on the sa
   const store = faultyStore(memory, faults);
   for (const name of ["a", "b"]) {
     begin(name, { store, period: 5_000, olderThan: AGE });
-    const compensation = new Compensation({
-      ...{ name, store, lock, clock, hold: 0, logger: silentLogger },
+    const recovery = new Recovery({
+      ...{ name, store, lock, clock, minRound: 0, logger: silentLogger },
       onEvent: (event) => events.push(event),
     });
-    running.push(compensation.run(stop.signal));
+    running.push(recovery.run(stop.signal));
   }
   await confirm(range(3));
   await clock.step(2 * AGE);
@@ -128,7 +129,7 @@ it("works in one process at a time, and alternates with a compensation on the sa
 it("reports an unavailable store with the removed count, and continues in the next round", async () => {
   let requests = 0;
   const before = (request: string): void => {
-    if (request === "removeConfirmed" && ++requests === 2) throw new Error("connection refused");
+    if (request === "removeDelivered" && ++requests === 2) throw new Error("connection refused");
   };
   const { clock, events, confirm, begin, end, removed } = setUp({ faults: { before } });
   await confirm(range(15));

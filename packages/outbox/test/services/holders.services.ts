@@ -59,7 +59,7 @@ async function orphaned({ make, open }: Kind): Promise<string> {
   await own.transaction(async (tx) => {
     for (let number = 1; number <= ORPHANS; number++) await own.store.save(tx, sample(number), 0);
   });
-  await own.store.claimDue({ worker: "dead", now: 20_000, until: 30_000 }, ORPHANS);
+  await own.store.claim({ ...{ relay: "dead", now: 20_000, until: 30_000 }, limit: ORPHANS });
   return url;
 }
 

@@ -5,13 +5,7 @@ import { requiredUrl } from "../../../../test/required-url.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { PgDatabase } from "../../src/postgres/pg-database.ts";
 import type { PostgresDatabase } from "../../src/postgres/postgres-database.ts";
-import {
-  ListeningRelay,
-  saveIn,
-  sendsAfterFirstWait,
-  testListening,
-  until,
-} from "../postgres/listening.contract.ts";
+import { ListeningRelay, saveIn, testListening, until } from "../postgres/listening.contract.ts";
 import { connectTo } from "./test-database.ts";
 
 testListening("PostgreSQL", async () => {
@@ -47,7 +41,8 @@ describe("the connection that listens", () => {
     await shop.query(`SELECT pg_terminate_backend(pid) FROM ${LISTENERS}`);
     await until(() => relay.errors.length > 0);
     expect(await listeners(shop)).toBe(0);
-    await sendsAfterFirstWait(relay, { shop, number: 101 });
+    await saveIn(shop, 101);
+    await relay.hasSent(1);
 
     await until(async () => (await listeners(shop)) === 1);
     await saveIn(shop, 102);
@@ -75,7 +70,7 @@ describe("the connection that listens", () => {
     await using _ = shop;
     await using sender = new PgDatabase(pools[0] as pg.Pool);
     await using relay = new ListeningRelay(sender, { listen: false, pollPeriod: 20 });
-    await saveIn(shop, 101, { initBackoff: 100 });
+    await saveIn(shop, 101);
     await relay.hasSent(1);
     expect(await listeners(shop)).toBe(0);
   });
@@ -91,7 +86,7 @@ describe("the connection that listens", () => {
       { length: relays },
       () => new ListeningRelay(sender, { pollPeriod: 50 }),
     );
-    await saveIn(shop, 101, { initBackoff: 300 });
+    await saveIn(shop, 101);
     const errors = (): unknown[] => all.flatMap((relay) => relay.errors);
     await until(() => all.some(({ sent }) => sent.length > 0) && errors().length > 0);
     expect(await listeners(shop)).toBe(max - 1);

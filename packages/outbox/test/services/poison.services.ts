@@ -3,12 +3,12 @@ import { poll } from "@holdfast/wait";
 import { connect } from "amqplib";
 import { describe, expect, it } from "vitest";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import type { ResolvedRoute } from "../../src/message/message.ts";
+import type { Route } from "../../src/rabbitmq/rabbit-publisher.ts";
 import { RabbitPublisher } from "../../src/rabbitmq/rabbit-publisher.ts";
 import { Relay } from "../../src/relay/relay.ts";
 import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { idOf, sample } from "../sample.ts";
-import { TestQueue } from "./test-queue.ts";
+import { routeOf, TestQueue, topicOf } from "./test-queue.ts";
 
 const url = requiredUrl("AMQP_URL");
 
@@ -17,10 +17,10 @@ const MESSAGES = 200;
 /** Every tenth message is poison. */
 const isPoison = (number: number): boolean => number % 10 === 0;
 
-/** An exchange that answers each publication with the channel error 403. */
+/** An exchange that responds to each publication with the channel error 403. */
 async function withInternalExchange(
-  route: ResolvedRoute,
-  work: (route: ResolvedRoute) => Promise<void>,
+  route: Route,
+  work: (route: Route) => Promise<void>,
 ): Promise<void> {
   const connection = await connect(url);
   const channel = await connection.createChannel();
@@ -43,14 +43,19 @@ describe("20 poison messages among 200", () => {
         const store = new MemoryStore();
         await store.transaction(async (tx) => {
           for (let number = 1; number <= MESSAGES; number++) {
-            const route = isPoison(number) ? refused : queue.route;
-            const schedule = { initBackoff: 20, backoffFactor: 1, maxRetryTimes: 3 };
-            await store.save(tx, sample(number, { route, ...schedule }), Date.now() - 1_000);
+            const topic = topicOf(isPoison(number) ? refused : queue.route);
+            const schedule = { initialDelay: 20, factor: 1, maxAttempts: 3 };
+            await store.save(tx, sample(number, { topic, ...schedule }), Date.now() - 1_000);
           }
         });
         const losses: unknown[] = [];
         const onError = (error: unknown): number => losses.push(error);
-        await using publisher = new RabbitPublisher({ url, backoff: { duration: 50 }, onError });
+        await using publisher = new RabbitPublisher({
+          route: routeOf,
+          url,
+          backoff: { duration: 50 },
+          onError,
+        });
         const failed: string[] = [];
         const stop = new AbortController();
         const running = new Relay({
@@ -58,8 +63,8 @@ describe("20 poison messages among 200", () => {
           onEvent: (event) => event.type === "failed" && failed.push(event.claim.message.id),
         }).run(stop.signal);
         await poll(async () => {
-          const { pending, failed: waiting } = await store.backlog();
-          return pending + waiting === 0;
+          const { pending, retrying } = await store.backlog();
+          return pending + retrying === 0;
         });
         stop.abort();
         await running;
@@ -72,7 +77,7 @@ describe("20 poison messages among 200", () => {
           `${workers} workers: ${received.length} deliveries of ${new Set(received).size} messages`,
         );
         expect(received.toSorted()).toEqual(good);
-        expect(await store.counts()).toMatchObject({ success: good.length, dead: poison.length });
+        expect(await store.counts()).toMatchObject({ delivered: good.length, dead: poison.length });
         expect(new Set(failed)).toEqual(new Set(poison));
         expect(losses).toEqual([]);
       });

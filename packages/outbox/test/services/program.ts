@@ -1,10 +1,10 @@
 import { poll, retry } from "@holdfast/wait";
-import { Compensation } from "../../src/compensation/compensation.ts";
 import { Outbox } from "../../src/outbox.ts";
 import type { PgDatabase } from "../../src/postgres/pg-database.ts";
 import { PostgresLock } from "../../src/postgres/postgres-lock.ts";
 import { PostgresStore } from "../../src/postgres/postgres-store.ts";
-import type { Publisher } from "../../src/relay/publisher.ts";
+import type { Publisher } from "../../src/publisher/publisher.ts";
+import { Recovery } from "../../src/recovery/recovery.ts";
 import { Relay } from "../../src/relay/relay.ts";
 import type { Queryable } from "../../src/store/database.ts";
 import type { OutboxEvent } from "../../src/task/outbox-event.ts";
@@ -13,7 +13,7 @@ import { connectTo } from "./test-database.ts";
 
 const UNIQUE_VIOLATION = "23505";
 
-/** All that one program has: what saves, two relays and the compensation task, with short waits. */
+/** All that one program has: what saves, two relays and the recovery task, with short waits. */
 export class Program implements AsyncDisposable {
   /** How often each kind of event came. */
   readonly events: Partial<Record<OutboxEvent["type"], number>> = {};
@@ -33,27 +33,27 @@ export class Program implements AsyncDisposable {
       (name) =>
         new Relay({
           ...{ name, store, publisher, onEvent, pollPeriod: 100, jitter: 0 },
-          ...{ publishTimeout: 2_000, storeTimeout: 2_000, claimLength: 5_000, clockSkew: 0 },
+          ...{ publishTimeout: 2_000, storeTimeout: 2_000, claimDuration: 5_000, clockSkew: 0 },
         }),
     );
-    const compensation = new Compensation({
-      ...{ name: "compensation", store, onEvent, period: 200, hold: 0, jitter: 0 },
-      ...{ patience: 1_000, lease: 3_000, storeTimeout: 2_000 },
-      lock: new PostgresLock(database, "compensation"),
+    const recovery = new Recovery({
+      ...{ name: "recovery", store, onEvent, period: 200, minRound: 0, jitter: 0 },
+      ...{ acquireTimeout: 1_000, leaseDuration: 3_000, storeTimeout: 2_000 },
+      lock: new PostgresLock(database, "recovery"),
     });
     this.#database = database;
     this.#store = store;
     this.#outbox = new Outbox({
       store,
       transaction: (work) => database.transaction(work),
-      onCommitted: (ids) => relays[0]?.saved(ids),
+      onCommitted: () => relays[0]?.wake(),
     });
-    this.#runs = [...relays, compensation].map((part) => part.run(this.#stop.signal));
+    this.#runs = [...relays, recovery].map((part) => part.run(this.#stop.signal));
   }
 
   /** Saves a message as often as it takes, and says how often it failed. */
-  async save(number: number, route = sample(number).route): Promise<number> {
-    const facts = { route, initBackoff: 200, backoffFactor: 1, maxRetryTimes: 1_000 };
+  async save(number: number, topic = sample(number).topic): Promise<number> {
+    const facts = { topic, initialDelay: 200, factor: 1, maxAttempts: 1_000 };
     let failures = 0;
     await retry(
       () => this.#outbox.transaction((tx) => this.#outbox.save(tx, sample(number, facts))),
@@ -78,7 +78,7 @@ export class Program implements AsyncDisposable {
 
   /** Waits until so many messages are confirmed, and none is anything else. */
   async confirmed(count: number): Promise<void> {
-    const all = { pending: 0, failed: 0, success: count, dead: 0 };
+    const all = { pending: 0, retrying: 0, delivered: count, dead: 0 };
     const isDone = async (): Promise<boolean> =>
       JSON.stringify(await this.#store.counts()) === JSON.stringify(all);
     const onError = (): void => undefined; // the database is away

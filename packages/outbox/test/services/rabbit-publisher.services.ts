@@ -12,7 +12,7 @@ import { isUnroutableError } from "../../src/rabbitmq/unroutable-error.ts";
 import { testPublisher } from "../publisher.contract.ts";
 import { sampleMessage } from "../sample-message.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
-import { type Received, TestQueue } from "./test-queue.ts";
+import { type Received, routeOf, TestQueue, topicOf } from "./test-queue.ts";
 
 const url = requiredUrl("AMQP_URL");
 const { signal } = new AbortController();
@@ -34,7 +34,7 @@ async function deliver(publisher: RabbitPublisher, messages: readonly Message[])
 
 function messagesFor(queue: TestQueue, count: number): readonly Message[] {
   return Array.from({ length: count }, (_, order) =>
-    sampleMessage({ route: queue.route, content: { order } }),
+    sampleMessage({ topic: topicOf(queue.route), payload: { order } }),
   );
 }
 
@@ -43,15 +43,15 @@ const idsOf = (all: readonly { readonly id: unknown }[]): unknown[] => all.map((
 testPublisher("RabbitPublisher", async () => {
   const queue = await TestQueue.make(url);
   const proxy = await TcpProxy.to(url);
-  const publisher = new RabbitPublisher({ url: `amqp://127.0.0.1:${proxy.port}` });
+  const publisher = new RabbitPublisher({ route: routeOf, url: `amqp://127.0.0.1:${proxy.port}` });
   const delivered: Received[] = [];
   return {
     publisher,
-    route: queue.route,
-    refused: { ...queue.route, exchange: `${queue.route.exchange}-missing` },
+    topic: topicOf(queue.route),
+    refused: topicOf({ ...queue.route, exchange: `${queue.route.exchange}-missing` }),
     deliveries: async () => {
       delivered.push(...(await queue.take()));
-      return delivered.map(({ id, content }) => ({ id, content }));
+      return delivered.map(({ id, payload }) => ({ id, payload }));
     },
     hang: () => {
       proxy.deaf = true;
@@ -67,27 +67,27 @@ testPublisher("RabbitPublisher", async () => {
 describe("RabbitPublisher", () => {
   it("resolves when the broker has the persistent message with its id", async () => {
     await using queue = await TestQueue.make(url);
-    await using publisher = new RabbitPublisher({ url });
-    const message = sampleMessage({ route: queue.route });
+    await using publisher = new RabbitPublisher({ route: routeOf, url });
+    const message = sampleMessage({ topic: topicOf(queue.route) });
     await publisher.publish(message, signal);
-    const { id, content } = message;
-    expect(await queue.take()).toEqual([{ id, content, isPersistent: true }]);
+    const { id, payload } = message;
+    expect(await queue.take()).toEqual([{ id, payload, isPersistent: true }]);
   });
 
   it("publishes to the default exchange by the name of the queue", async () => {
     await using queue = await TestQueue.make(url);
-    await using publisher = new RabbitPublisher({ url });
-    const route = { ...queue.route, exchange: "", routingKey: queue.route.queue };
-    const message = sampleMessage({ route });
+    await using publisher = new RabbitPublisher({ route: routeOf, url });
+    const route = { exchange: "", routingKey: queue.name };
+    const message = sampleMessage({ topic: topicOf(route) });
     await publisher.publish(message, signal);
     expect(idsOf(await queue.take())).toEqual([message.id]);
   });
 
   it("rejects messages without a bound queue, each of two with the same id, and no others", async () => {
     await using queue = await TestQueue.make(url);
-    await using publisher = new RabbitPublisher({ url });
-    const [good, bad] = [sampleMessage({ route: queue.route }), sampleMessage()];
-    const lost = { ...bad, route: { ...queue.route, routingKey: "nobody" } };
+    await using publisher = new RabbitPublisher({ route: routeOf, url });
+    const [good, bad] = [sampleMessage({ topic: topicOf(queue.route) }), sampleMessage()];
+    const lost = { ...bad, topic: topicOf({ ...queue.route, routingKey: "nobody" }) };
     const outcomes = await Promise.all([
       errorOf(publisher.publish(lost, signal)),
       errorOf(publisher.publish(lost, signal)),
@@ -102,17 +102,21 @@ describe("RabbitPublisher", () => {
   it("rejects messages for a missing exchange, and none in flight", async () => {
     await using queue = await TestQueue.make(url);
     const losses: unknown[] = [];
-    await using publisher = new RabbitPublisher({ url, onError: (error) => losses.push(error) });
+    await using publisher = new RabbitPublisher({
+      route: routeOf,
+      url,
+      onError: (error) => losses.push(error),
+    });
     const messages = messagesFor(queue, 50);
     const nowhere = sampleMessage({
-      route: { ...queue.route, exchange: `${queue.route.queue}-x` },
+      topic: topicOf({ ...queue.route, exchange: `${queue.name}-x` }),
     });
     const [error] = await Promise.all([
       errorOf(publisher.publish(nowhere, signal)),
       ...messages.map((message) => publisher.publish(message, signal)),
     ]);
     expect(error).toSatisfy(isUnroutableError);
-    expect(error).toMatchObject({ message: `exchange "${queue.route.queue}-x" does not exist` });
+    expect(error).toMatchObject({ message: `exchange "${queue.name}-x" does not exist` });
     expect(losses).toEqual([]);
     expect(idsOf(await queue.take()).toSorted()).toEqual(idsOf(messages).toSorted());
   });
@@ -120,12 +124,16 @@ describe("RabbitPublisher", () => {
   it("rejects messages for a deleted exchange, and none in flight", async () => {
     await using queue = await TestQueue.make(url);
     const losses: unknown[] = [];
-    await using publisher = new RabbitPublisher({ url, onError: (error) => losses.push(error) });
+    await using publisher = new RabbitPublisher({
+      route: routeOf,
+      url,
+      onError: (error) => losses.push(error),
+    });
     const messages = messagesFor(queue, 50);
     let deleted: Message;
     {
       await using other = await TestQueue.make(url);
-      deleted = sampleMessage({ route: other.route });
+      deleted = sampleMessage({ topic: topicOf(other.route) });
       await publisher.publish(deleted, signal);
     }
     const [error] = await Promise.all([
@@ -140,10 +148,14 @@ describe("RabbitPublisher", () => {
   it("rejects unencodable messages every time, and sends nothing", async () => {
     await using queue = await TestQueue.make(url);
     const losses: unknown[] = [];
-    await using publisher = new RabbitPublisher({ url, onError: (error) => losses.push(error) });
+    await using publisher = new RabbitPublisher({
+      route: routeOf,
+      url,
+      onError: (error) => losses.push(error),
+    });
     const route = { ...queue.route, exchange: "x".repeat(256) };
     for (let round = 0; round < 21; round++) {
-      const bad = Array.from({ length: 100 }, () => sampleMessage({ route }));
+      const bad = Array.from({ length: 100 }, () => sampleMessage({ topic: topicOf(route) }));
       for (const error of await Promise.all(
         bad.map((message) => errorOf(publisher.publish(message, signal))),
       )) {
@@ -153,9 +165,9 @@ describe("RabbitPublisher", () => {
     }
     const circular: unknown[] = [];
     circular.push(circular);
-    for (const content of [undefined, circular, 1n]) {
-      const message = sampleMessage({ route: queue.route });
-      const error = await errorOf(publisher.publish({ ...message, content }, signal));
+    for (const payload of [undefined, circular, 1n]) {
+      const message = sampleMessage({ topic: topicOf(queue.route) });
+      const error = await errorOf(publisher.publish({ ...message, payload }, signal));
       expect(error).toSatisfy(isTerminalError);
     }
     const good = messagesFor(queue, 50);
@@ -179,7 +191,7 @@ describe("RabbitPublisher", () => {
 
   it("frees the channel of a publication that was aborted", async () => {
     await using queue = await TestQueue.make(url);
-    await using publisher = new RabbitPublisher({ url, channels: 1 });
+    await using publisher = new RabbitPublisher({ route: routeOf, url, channels: 1 });
     const [first, last, ...messages] = messagesFor(queue, 22) as [Message, Message, ...Message[]];
     await publisher.publish(first, signal);
     const outcomes: unknown[] = [];
@@ -198,15 +210,15 @@ describe("RabbitPublisher", () => {
   });
 
   it("finds an exchange that was created later", async () => {
-    await using publisher = new RabbitPublisher({ url });
+    await using publisher = new RabbitPublisher({ route: routeOf, url });
     const connection = await connect(url);
     const channel = await connection.createChannel();
     await using queue = await TestQueue.make(url);
     const exchange = `${queue.route.exchange}-later`;
-    const message = sampleMessage({ route: { ...queue.route, exchange } });
+    const message = sampleMessage({ topic: topicOf({ ...queue.route, exchange }) });
     expect(await errorOf(publisher.publish(message, signal))).toSatisfy(isUnroutableError);
     await channel.assertExchange(exchange, "fanout", { autoDelete: true });
-    await channel.bindQueue(queue.route.queue, exchange, "");
+    await channel.bindQueue(queue.name, exchange, "");
     await publisher.publish(message, signal);
     expect(idsOf(await queue.take())).toEqual([message.id]);
     await connection.close();
@@ -217,7 +229,7 @@ describe("RabbitPublisher", () => {
       "x-max-length": 1,
       "x-overflow": "reject-publish",
     });
-    await using publisher = new RabbitPublisher({ url });
+    await using publisher = new RabbitPublisher({ route: routeOf, url });
     const [first, second] = messagesFor(queue, 2) as [Message, Message];
     await publisher.publish(first, signal);
     expect(await errorOf(publisher.publish(second, signal))).toSatisfy(isUnconfirmedError);
@@ -316,9 +328,9 @@ describe("RabbitPublisher", () => {
 
   it("does not send for an aborted signal", async () => {
     await using queue = await TestQueue.make(url);
-    await using publisher = new RabbitPublisher({ url });
+    await using publisher = new RabbitPublisher({ route: routeOf, url });
     const reason = new Error("stop");
-    const message = sampleMessage({ route: queue.route });
+    const message = sampleMessage({ topic: topicOf(queue.route) });
     expect(await errorOf(publisher.publish(message, AbortSignal.abort(reason)))).toBe(reason);
     expect(await queue.take()).toEqual([]);
   });
@@ -326,7 +338,11 @@ describe("RabbitPublisher", () => {
   it("rejects waiting and later messages at disposal", async () => {
     await using proxy = await TcpProxy.to(url);
     proxy.down = true;
-    const publisher = new RabbitPublisher({ url: `amqp://127.0.0.1:${proxy.port}`, backoff });
+    const publisher = new RabbitPublisher({
+      route: routeOf,
+      url: `amqp://127.0.0.1:${proxy.port}`,
+      backoff,
+    });
     const waits = errorOf(publisher.publish(sampleMessage(), signal));
     await publisher[Symbol.asyncDispose]();
     const closed = new Error("publisher is closed");
@@ -341,7 +357,11 @@ describe("RabbitPublisher", () => {
     };
     await using proxy = await TcpProxy.to(url);
     proxy.down = true;
-    const publisher = new RabbitPublisher({ url: `amqp://127.0.0.1:${proxy.port}`, onError });
+    const publisher = new RabbitPublisher({
+      route: routeOf,
+      url: `amqp://127.0.0.1:${proxy.port}`,
+      onError,
+    });
     expect(await errorOf(publisher.publish(sampleMessage(), signal))).toBe(error);
     expect(await errorOf(publisher.publish(sampleMessage(), signal))).toBe(error);
     expect(await errorOf(publisher[Symbol.asyncDispose]())).toBe(error);

@@ -3,11 +3,12 @@ import { connect } from "amqplib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RabbitServer } from "../../../../services/rabbitmq.mjs";
 import { errorOf } from "../../../../test/error-of.ts";
-import type { Message, ResolvedRoute } from "../../src/message/message.ts";
+import type { Message } from "../../src/message/message.ts";
+import type { Route } from "../../src/rabbitmq/rabbit-publisher.ts";
 import { RabbitPublisher } from "../../src/rabbitmq/rabbit-publisher.ts";
 import { isRefusedError } from "../../src/rabbitmq/refused-error.ts";
 import { sampleMessage } from "../sample-message.ts";
-import { TestQueue } from "./test-queue.ts";
+import { routeOf, TestQueue, topicOf } from "./test-queue.ts";
 
 const { signal } = new AbortController();
 
@@ -21,8 +22,8 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-function messagesFor(route: ResolvedRoute, count: number): readonly Message[] {
-  return Array.from({ length: count }, () => sampleMessage({ route }));
+function messagesFor(route: Route, count: number): readonly Message[] {
+  return Array.from({ length: count }, () => sampleMessage({ topic: topicOf(route) }));
 }
 
 const idsOf = (all: readonly { readonly id: unknown }[]): unknown[] => all.map(({ id }) => id);
@@ -34,7 +35,11 @@ async function publishTogether(
   bad: readonly Message[],
 ): Promise<readonly unknown[]> {
   const losses: unknown[] = [];
-  await using publisher = new RabbitPublisher({ url, onError: (error) => losses.push(error) });
+  await using publisher = new RabbitPublisher({
+    route: routeOf,
+    url,
+    onError: (error) => losses.push(error),
+  });
   const publish = (message: Message): Promise<void> => publisher.publish(message, signal);
   const good = messagesFor(queue.route, 100);
   const errors: unknown[] = [];
@@ -76,12 +81,12 @@ describe("a message that RabbitMQ refuses", () => {
     const connection = await connect(server.url);
     const channel = await connection.createChannel();
     await channel.assertExchange(`${exchange}-topic`, "topic", { autoDelete: true });
-    await channel.bindQueue(queue.route.queue, `${exchange}-topic`, "#");
+    await channel.bindQueue(queue.name, `${exchange}-topic`, "#");
     await connection.close();
     await server.control("set_topic_permissions", "reporter", `${exchange}-topic`, "^open", "^$");
     const url = server.url.replace("//", "//reporter:secret@");
-    const topic = { ...queue.route, exchange: `${exchange}-topic`, routingKey: "closed.orders" };
-    const errors = await publishTogether(url, queue, messagesFor(topic, 10));
+    const closed = { ...queue.route, exchange: `${exchange}-topic`, routingKey: "closed.orders" };
+    const errors = await publishTogether(url, queue, messagesFor(closed, 10));
     expect(errors.map((error) => (error as { replyCode: unknown }).replyCode)).toEqual(
       new Array(20).fill(403),
     );
@@ -90,8 +95,8 @@ describe("a message that RabbitMQ refuses", () => {
   it("rejects with code 406 if it is too large, and ends no other", async () => {
     await using queue = await TestQueue.make(server.url);
     await server.control("eval", "application:set_env(rabbit, max_message_size, 50000).");
-    const content = "x".repeat(60_000);
-    const bad = messagesFor(queue.route, 10).map((message) => ({ ...message, content }));
+    const payload = "x".repeat(60_000);
+    const bad = messagesFor(queue.route, 10).map((message) => ({ ...message, payload }));
     const errors = await publishTogether(server.url, queue, bad);
     expect(errors.map((error) => (error as { replyCode: unknown }).replyCode)).toEqual(
       new Array(20).fill(406),
@@ -102,7 +107,7 @@ describe("a message that RabbitMQ refuses", () => {
 describe("an alarm of RabbitMQ", () => {
   it("lets messages wait until it is over, and sends none that was given up", async () => {
     await using queue = await TestQueue.make(server.url);
-    const publisher = new RabbitPublisher({ url: server.url });
+    const publisher = new RabbitPublisher({ route: routeOf, url: server.url });
     const before = messagesFor(queue.route, 5); // There are idle channels then.
     await Promise.all(before.map((message) => publisher.publish(message, signal)));
     expect(await queue.take()).toHaveLength(5);

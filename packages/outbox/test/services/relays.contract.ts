@@ -3,7 +3,7 @@ import { silentLogger } from "@holdfast/controller";
 import { poll } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
-import type { Publisher } from "../../src/relay/publisher.ts";
+import type { Publisher } from "../../src/publisher/publisher.ts";
 import { Relay } from "../../src/relay/relay.ts";
 import { sample } from "../sample.ts";
 import type { ConnectedStore } from "./connected-store.ts";
@@ -50,7 +50,7 @@ export function testRelays<Tx>(name: string, open: () => Promise<() => Connected
         const saved = await own.transaction(async (tx) => {
           const messages: Message[] = [];
           for (let number = 1; number <= MESSAGES; number++) {
-            const facts = { initBackoff: 20, backoffFactor: 1, maxRetryTimes: 100 };
+            const facts = { initialDelay: 20, factor: 1, maxAttempts: 100 };
             messages.push(await store.save(tx, sample(number, facts), now));
           }
           return messages;
@@ -69,7 +69,7 @@ export function testRelays<Tx>(name: string, open: () => Promise<() => Connected
             clockSkew: 0,
           }).run(stop.signal),
         );
-        const isDone = async (): Promise<boolean> => (await store.counts()).success === MESSAGES;
+        const isDone = async (): Promise<boolean> => (await store.counts()).delivered === MESSAGES;
         await poll(isDone, { backoff: { duration: 50 }, timeout: 120_000 });
         stop.abort();
         await Promise.all(runs);

@@ -11,7 +11,7 @@ import { idOf } from "../sample.ts";
 import { Program } from "./program.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
 import { connectTo } from "./test-database.ts";
-import { TestQueue } from "./test-queue.ts";
+import { TestQueue, topicOf } from "./test-queue.ts";
 
 const numbers = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -37,24 +37,25 @@ describe.concurrent("a program that keeps running", () => {
     await using program = new Program(url, publisher);
     const saved: Promise<unknown>[] = [];
     const save = (from: number, to: number): void => {
-      for (const number of numbers(from, to)) saved.push(program.save(number, queue.route));
+      for (const number of numbers(from, to))
+        saved.push(program.save(number, topicOf(queue.route)));
     };
 
     // Each failure comes while messages are under way.
     save(1, 200);
-    await program.seen("published", 20);
+    await program.seen("delivered", 20);
     proxy.deaf = true; // what is confirmed now, nobody hears
     await realClock.sleep(100);
     proxy.cut();
     proxy.deaf = false;
     await program.confirmed(200);
     save(201, 350);
-    await program.seen("published", 220);
+    await program.seen("delivered", 220);
     await broker.stop();
     await broker.start();
     await program.confirmed(350);
     save(351, 500);
-    await program.seen("published", 370);
+    await program.seen("delivered", 370);
     await broker.kill();
     await broker.start();
     await Promise.all(saved);
@@ -86,12 +87,12 @@ describe.concurrent("a program that keeps running", () => {
     await program.seen("error", 1);
     await server.start();
     // The others come while messages are under way.
-    await program.seen("published", 20);
+    await program.seen("delivered", 20);
     await server.stop();
     await server.start();
     await program.confirmed(200);
     save(201, 500);
-    await program.seen("published", 250);
+    await program.seen("delivered", 250);
     await server.kill();
     await server.start();
     const failures = (await Promise.all(saved)).reduce((sum, count) => sum + count);

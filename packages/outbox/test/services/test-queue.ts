@@ -1,27 +1,42 @@
 import { randomUUID } from "node:crypto";
 import { type Channel, connect } from "amqplib";
-import type { ResolvedRoute } from "../../src/message/message.ts";
+import type { Message } from "../../src/message/message.ts";
+import type { Route } from "../../src/rabbitmq/rabbit-publisher.ts";
 
 /** What a consumer sees of a message. */
 export interface Received {
   readonly id: unknown;
-  readonly content: unknown;
+  readonly payload: unknown;
   readonly isPersistent: boolean;
+}
+
+/** A topic that names a route, for {@link routeOf}. */
+export function topicOf(route: Route): string {
+  return JSON.stringify([route.exchange, route.routingKey]);
+}
+
+/** The option `route` of publishers whose messages go to {@link topicOf | topics of routes}. */
+export function routeOf({ topic }: Pick<Message, "topic">): Route {
+  const [exchange, routingKey] = JSON.parse(topic);
+  return { exchange, routingKey };
 }
 
 /** A durable queue bound to an exchange of its own, until it is disposed. */
 export class TestQueue {
-  readonly route: ResolvedRoute;
+  readonly name: string;
+  readonly route: Route;
   readonly #url: string;
 
   private constructor(url: string, name: string) {
     this.#url = url;
-    this.route = { exchange: name, exchangeType: "direct", queue: name, routingKey: "key" };
+    this.name = name;
+    this.route = { exchange: name, routingKey: "key" };
   }
 
   static async make(url: string, queueArguments: Record<string, unknown> = {}): Promise<TestQueue> {
     const queue = new TestQueue(url, `test-${randomUUID()}`);
-    const { exchange, queue: name, routingKey } = queue.route;
+    const { exchange, routingKey } = queue.route;
+    const { name } = queue;
     await queue.#use(async (channel) => {
       await channel.assertExchange(exchange, "direct", { durable: true });
       await channel.assertQueue(name, { durable: true, arguments: queueArguments });
@@ -35,18 +50,18 @@ export class TestQueue {
     return await this.#use(async (channel) => {
       const received: Received[] = [];
       for (;;) {
-        const message = await channel.get(this.route.queue, { noAck: true });
+        const message = await channel.get(this.name, { noAck: true });
         if (message === false) return received;
         const { messageId: id, deliveryMode } = message.properties;
-        const content: unknown = JSON.parse(message.content.toString());
-        received.push({ id, content, isPersistent: deliveryMode === 2 });
+        const payload: unknown = JSON.parse(message.content.toString());
+        received.push({ id, payload, isPersistent: deliveryMode === 2 });
       }
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#use(async (channel) => {
-      await channel.deleteQueue(this.route.queue);
+      await channel.deleteQueue(this.name);
       await channel.deleteExchange(this.route.exchange);
     });
   }

@@ -2,13 +2,9 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
 import type { Message, NewMessage } from "../../src/message/message.ts";
 import type { Claim, Claimed } from "../../src/store/claim.ts";
-import type {
-  Failure,
-  MessageOrder,
-  OutboxStore,
-  ReplayRequest,
-} from "../../src/store/outbox-store.ts";
+import type { Failure, MessageOrder, OutboxStore } from "../../src/store/outbox-store.ts";
 import { isStaleFenceError } from "../../src/store/stale-fence-error.ts";
+import { deliver, fail, release } from "../outcomes.ts";
 import { idOf, numberOf, sample } from "../sample.ts";
 
 /** A store that is tested, and what else it takes. */
@@ -40,7 +36,7 @@ const BAD_MESSAGES: readonly BadMessage[] = [
     facts: { id: 7 },
     error: ["TypeError", "message.id must be a string, got 7"],
   },
-  ...["creator", "businessModule", "businessKey"].flatMap(
+  ...["topic", "key"].flatMap(
     (field) =>
       [
         {
@@ -74,71 +70,93 @@ const BAD_MESSAGES: readonly BadMessage[] = [
       ] satisfies BadMessage[],
   ),
   {
-    problem: "no route",
-    facts: { route: undefined },
-    error: ["TypeError", "message.route must be an object, got undefined"],
-  },
-  ...["exchange", "exchangeType", "queue", "routingKey"].map(
-    (field) =>
-      ({
-        problem: `a route with a ${field} of 300 bytes`,
-        facts: { route: { exchange: "", queue: "", routingKey: "", [field]: "x".repeat(300) } },
-        error: ["RangeError", `message.route.${field} must be at most 255 bytes of UTF-8, got 300`],
-      }) satisfies BadMessage,
-  ),
-  {
-    problem: "no retries",
-    facts: { maxRetryTimes: 0 },
-    error: ["RangeError", "message.maxRetryTimes must be a whole number of at least 1, got 0"],
+    problem: "headers that are not an object",
+    facts: { headers: "a: b" },
+    error: ["TypeError", 'message.headers must be an object, got "a: b"'],
   },
   {
-    problem: "half a retry",
-    facts: { maxRetryTimes: 1.5 },
-    error: ["RangeError", "message.maxRetryTimes must be a whole number of at least 1, got 1.5"],
+    problem: "a header with a space in its name",
+    facts: { headers: { "trace id": "1" } },
+    error: ["RangeError", 'message.headers["trace…"] is not a valid header name'],
   },
   {
-    problem: "retries without end",
-    facts: { maxRetryTimes: Number.POSITIVE_INFINITY },
-    error: ["RangeError", "message.maxRetryTimes must be a number from 1 to 1000000, got Infinity"],
+    problem: "a header with a line break",
+    facts: { headers: { trace: "a\r\nb" } },
+    error: [
+      "RangeError",
+      'message.headers["trace"] must contain only Latin-1 characters without control characters',
+    ],
+  },
+  {
+    problem: "a header twice",
+    facts: { headers: { trace: "a", Trace: "b" } },
+    error: [
+      "RangeError",
+      'message.headers["Trace"] must occur once, got it in upper and lower case',
+    ],
+  },
+  {
+    problem: "headers of 9 KB",
+    facts: { headers: { trace: "x".repeat(9_000) } },
+    error: ["RangeError", "message.headers must be at most 8192 bytes of UTF-8, got 9012"],
+  },
+  {
+    problem: "no attempts",
+    facts: { maxAttempts: 0 },
+    error: ["RangeError", "message.maxAttempts must be a whole number of at least 1, got 0"],
+  },
+  {
+    problem: "half an attempt",
+    facts: { maxAttempts: 1.5 },
+    error: ["RangeError", "message.maxAttempts must be a whole number of at least 1, got 1.5"],
+  },
+  {
+    problem: "attempts without end",
+    facts: { maxAttempts: Number.POSITIVE_INFINITY },
+    error: ["RangeError", "message.maxAttempts must be a number from 1 to 1000000, got Infinity"],
   },
   {
     problem: "a negative wait",
-    facts: { initBackoff: -1 },
-    error: ["RangeError", "message.initBackoff must be a number from 0 to 3153600000000, got -1"],
+    facts: { initialDelay: -1 },
+    error: ["RangeError", "message.initialDelay must be a number from 0 to 3153600000000, got -1"],
   },
   {
     problem: "a wait that is not a number",
-    facts: { initBackoff: "10s" },
-    error: ["TypeError", 'message.initBackoff must be a number from 0 to 3153600000000, got "10s"'],
+    facts: { initialDelay: "10s" },
+    error: [
+      "TypeError",
+      'message.initialDelay must be a number from 0 to 3153600000000, got "10s"',
+    ],
   },
   {
     problem: "a factor below 1",
-    facts: { backoffFactor: 0.5 },
-    error: ["RangeError", "message.backoffFactor must be a finite number of at least 1, got 0.5"],
+    facts: { factor: 0.5 },
+    error: ["RangeError", "message.factor must be a finite number of at least 1, got 0.5"],
   },
   {
     problem: "waits of centuries",
-    facts: { backoffFactor: 1_000 },
+    facts: { factor: 10_000 },
     error: [
       "RangeError",
-      "message: initBackoff × backoffFactor^maxRetryTimes must be at most a hundred years",
+      "message: initialDelay × factor^(maxAttempts − 1) must be at most a hundred years",
     ],
   },
   ...[undefined, () => 1, Symbol("s"), 1n, circular].map(
-    (content) =>
+    (payload) =>
       ({
-        problem: `content that JSON cannot hold: ${typeof content}`,
-        facts: { content },
-        error: ["RangeError", "message.content must be a JSON value"],
+        problem: `a payload that JSON cannot express: ${typeof payload}`,
+        facts: { payload },
+        error: ["RangeError", "message.payload must be a JSON value"],
       }) satisfies BadMessage,
   ),
   {
-    problem: "content of 20 MB",
-    facts: { content: "x".repeat(20_000_000) },
-    error: ["RangeError", "message.content must be at most 8388608 bytes of UTF-8, got 20000002"],
+    problem: "a payload of 20 MB",
+    facts: { payload: "x".repeat(20_000_000) },
+    error: ["RangeError", "message.payload must be at most 8388608 bytes of UTF-8, got 20000002"],
   },
 ];
-const LEASE = 30_000;
+/** Duration of a claim. */
+const CLAIM = 30_000;
 
 /** What every store must do; `empty` gives one without messages. */
 export function testStore<Tx>(
@@ -159,48 +177,48 @@ export function testStore<Tx>(
         for (let i = 1; i <= count; i++) saved.push(await store.save(tx, sample(i, facts), T + i));
         return saved;
       });
-    const request = (worker: string, now: number) => ({ worker, now, until: now + LEASE });
-    const claimSaved = (...numbers: number[]): Promise<Claimed> =>
-      store.claimSaved(numbers.map(idOf), request("a", T));
-    const claimDue = (now: number, limit = 10, worker = "a"): Promise<Claimed> =>
-      store.claimDue(request(worker, now), limit);
-    const failure = (now: number, nextScheduleTime: number | undefined): Failure => ({
+    const claim = (now: number, limit = 10, relay = "a"): Promise<Claimed> =>
+      store.claim({ relay, now, until: now + CLAIM, limit });
+    const failure = (now: number, dueAt: number | undefined): Failure => ({
       now,
       error: "unreachable",
-      nextScheduleTime,
+      dueAt,
     });
     const only = ({ claims }: Claimed): Claim => {
       expect(claims).toHaveLength(1);
       return claims[0] as Claim;
     };
+    const numbersOf = ({ claims }: Claimed): number[] =>
+      claims.map(({ message }) => numberOf(message.id));
+    const fence = { name: "x", token: 1 };
 
     it("keeps a message as it was saved, and returns it with a claim", async () => {
-      const facts = { maxRetryTimes: 7, initBackoff: 1_500.5, backoffFactor: 1.5 };
-      const content = { text: 'quote " and \\ and \u0000', list: [1, null, { deep: true }] };
-      const [message] = await save(1, { ...facts, content });
+      const facts = {
+        maxAttempts: 7,
+        initialDelay: 1_500.5,
+        factor: 1.5,
+        headers: { trace: "00-\u00fc", "X-Tenant": "7" },
+        payload: { text: 'quote " and \\ and \u0000', list: [1, null, { deep: true }] },
+      };
+      const [message] = await save(1, facts);
       const expected: Message = {
         id: idOf(1),
-        ...{ createTime: T + 1, editTime: T + 1, creator: "shop", editor: "shop", deleted: false },
-        ...{ businessModule: "orders", businessKey: "order-1", content, status: "pending" },
-        route: {
-          exchange: "shop",
-          exchangeType: "direct",
-          queue: "paid",
-          routingKey: "orders.paid",
-        },
-        ...{
-          currentRetryTimes: 0,
-          lostAttempts: 0,
-          ...facts,
-          nextScheduleTime: T + 1 + 1_501,
-          lastError: undefined,
-        },
+        topic: "orders.paid",
+        key: "order-1",
+        ...facts,
+        status: "pending",
+        createdAt: T + 1,
+        updatedAt: T + 1,
+        dueAt: T + 1,
+        failedAttempts: 0,
+        expiredClaims: 0,
+        lastError: undefined,
       };
       expect(message).toEqual(expected);
       expect(await store.find(idOf(1))).toEqual(expected);
-      expect(await claimSaved(1)).toEqual({
-        claims: [{ message: expected, worker: "a", number: 1, until: T + LEASE }],
-        broken: [],
+      expect(await claim(T + 1)).toEqual({
+        claims: [{ message: expected, relay: "a", number: 1, until: T + 1 + CLAIM }],
+        invalid: [],
       });
     });
 
@@ -211,7 +229,7 @@ export function testStore<Tx>(
       });
       await expect(failed).rejects.toThrow("no stock");
       expect(await store.find(idOf(1))).toBeUndefined();
-      expect((await claimSaved(1)).claims).toEqual([]);
+      expect((await claim(T + 9)).claims).toEqual([]);
       expect(await store.nextDue()).toBeUndefined();
     });
 
@@ -223,7 +241,7 @@ export function testStore<Tx>(
         );
         await store.save(tx, sample(2), T);
       });
-      expect(await store.counts()).toEqual({ pending: 2, failed: 0, success: 0, dead: 0 });
+      expect(await store.counts()).toEqual({ pending: 2, retrying: 0, delivered: 0, dead: 0 });
     });
 
     describe.each(BAD_MESSAGES)("refuses $problem", ({ facts, error }) => {
@@ -234,38 +252,34 @@ export function testStore<Tx>(
           expect([failed.name, failed.message]).toEqual(error);
           await store.save(tx, sample(2), T);
         });
-        expect(await store.counts()).toEqual({ pending: 1, failed: 0, success: 0, dead: 0 });
+        expect(await store.counts()).toEqual({ pending: 1, retrying: 0, delivered: 0, dead: 0 });
       });
     });
 
-    it("keeps the longest names and the largest content as they are", async () => {
-      const longest = "ü".repeat(127) + "x"; // 255 bytes
-      const names = { creator: longest, businessModule: longest, businessKey: longest };
-      const route = {
-        exchange: longest,
-        exchangeType: longest,
-        queue: longest,
-        routingKey: longest,
+    it("keeps the longest names and the largest headers and payload as they are", async () => {
+      const longest = `${"ü".repeat(127)}x`; // 255 bytes
+      const facts = {
+        topic: longest,
+        key: longest,
+        headers: { trace: "x".repeat(8 * 1_024 - 12) },
+        payload: "é".repeat(4 * 1_024 * 1_024 - 1), // 8 MiB with its quotes
       };
-      const content = "é".repeat(4 * 1_024 * 1_024 - 1); // 8 MiB with its quotes
-      await save(1, { ...names, route, content });
-      expect(await store.find(idOf(1))).toMatchObject({ ...names, route, content });
-      const only = (await claimSaved(1)).claims;
-      expect(only).toHaveLength(1);
-      expect(only[0]?.message.content).toBe(content);
+      await save(1, facts);
+      expect(await store.find(idOf(1))).toMatchObject(facts);
+      expect(only(await claim(T + 9)).message).toMatchObject(facts);
     });
 
-    it("keeps content as JSON", async () => {
-      const content = {
+    it("keeps the payload as JSON", async () => {
+      const payload = {
         at: new Date(T),
         none: undefined,
         own: { toJSON: () => "it" },
         half: "\ud800",
       };
-      const [saved] = await save(1, { content });
-      const told = { at: new Date(T).toISOString(), own: "it", half: "\ud800" };
-      expect(saved?.content).toEqual(told);
-      expect((await store.find(idOf(1)))?.content).toEqual(told);
+      const [saved] = await save(1, { payload });
+      const kept = { at: new Date(T).toISOString(), own: "it", half: "\ud800" };
+      expect(saved?.payload).toEqual(kept);
+      expect((await store.find(idOf(1)))?.payload).toEqual(kept);
     });
 
     it("makes an id for a message without one", async () => {
@@ -277,212 +291,205 @@ export function testStore<Tx>(
       expect(await store.find(first?.id ?? "")).toEqual(first);
     });
 
-    it("leaves a saved message to its first attempt until its first wait is over", async () => {
-      await save(1, { initBackoff: 500 });
-      expect(await store.nextDue()).toBe(T + 501);
-      expect((await claimDue(T + 500)).claims).toEqual([]);
-      expect(only(await claimDue(T + 501)).message.id).toBe(idOf(1));
-    });
-
-    it("claims a saved message once, and not again after an attempt", async () => {
-      await save(3);
-      expect((await claimSaved(1, 2)).claims.map(({ message }) => message.id)).toEqual(
-        [1, 2].map(idOf),
-      );
-      const [third] = (await claimSaved(1, 2, 3)).claims;
-      expect(third?.message.id).toBe(idOf(3));
-      expect(await store.markFail(third as Claim, failure(T, T + 20_000))).toBe(true);
-      expect((await claimSaved(1, 2, 3)).claims).toEqual([]);
+    it("makes a saved message due at once", async () => {
+      await save(1);
+      expect(await store.nextDue()).toBe(T + 1);
+      expect((await claim(T)).claims).toEqual([]);
+      expect(only(await claim(T + 1)).message.id).toBe(idOf(1));
+      expect(await store.nextDue()).toBeUndefined();
     });
 
     it("claims due messages, the earliest first, up to the limit", async () => {
       await save(5);
-      const due = T + 10_004; // The fifth is not.
-      expect((await claimDue(due, 3)).claims.map(({ message }) => message.id)).toEqual(
-        [1, 2, 3].map(idOf),
-      );
-      expect((await claimDue(due, 3)).claims.map(({ message }) => message.id)).toEqual([idOf(4)]);
-      expect((await claimDue(due, 3)).claims).toEqual([]);
-      expect(await store.nextDue()).toBe(T + 10_005);
+      expect(numbersOf(await claim(T + 4, 3))).toEqual([1, 2, 3]); // The fifth is not due.
+      expect(numbersOf(await claim(T + 4, 3))).toEqual([4]);
+      expect((await claim(T + 4, 3)).claims).toEqual([]);
+      expect(await store.nextDue()).toBe(T + 5);
     });
 
     it("gives each message to one of many simultaneous claims", async () => {
       await save(20);
-      const workers = ["a", "b", "c", "d"];
-      const all = await Promise.all(workers.map((worker) => claimDue(T + 60_000, 7, worker)));
+      const relays = ["a", "b", "c", "d"];
+      const all = await Promise.all(relays.map((relay) => claim(T + 60_000, 7, relay)));
       const ids = all.flatMap(({ claims }) => claims.map(({ message }) => message.id));
       expect(ids.sort()).toEqual(Array.from({ length: 20 }, (_, i) => idOf(i + 1)));
     });
 
     it("finds messages of any age", async () => {
       await save(1);
-      expect(only(await claimDue(T + 20 * 365 * 86_400_000)).message.id).toBe(idOf(1));
+      expect(only(await claim(T + 20 * 365 * 86_400_000)).message.id).toBe(idOf(1));
     });
 
-    it("ignores a confirmed message", async () => {
+    it("ignores a delivered message", async () => {
       await save(1);
-      const claim = only(await claimSaved(1));
-      expect(await store.markSuccess(claim, T + 5)).toBe(true);
+      expect(await deliver(store, only(await claim(T + 1)), T + 5)).toBe(true);
       expect(await store.find(idOf(1))).toMatchObject({
-        ...{ status: "success", nextScheduleTime: undefined, lastError: undefined },
-        ...{ editor: "a", editTime: T + 5, currentRetryTimes: 0 },
+        status: "delivered",
+        dueAt: undefined,
+        lastError: undefined,
+        updatedAt: T + 5,
+        failedAttempts: 0,
       });
-      expect((await claimDue(T + 1e9)).claims).toEqual([]);
+      expect((await claim(T + 1e9)).claims).toEqual([]);
       expect(await store.nextDue()).toBeUndefined();
-      expect(await store.orphans(T + 1e9, 10)).toEqual({ claims: [], broken: [] });
+      expect(await store.expired(T + 1e9, 10)).toEqual({ claims: [], invalid: [] });
     });
 
     it("counts a failure, stores its error, and is due again at its time", async () => {
       await save(1);
-      const claim = only(await claimSaved(1));
-      expect(await store.markFail(claim, failure(T + 5, T + 20_005))).toBe(true);
+      expect(await fail(store, only(await claim(T + 1)), failure(T + 5, T + 20_005))).toBe(true);
       expect(await store.find(idOf(1))).toMatchObject({
-        ...{ status: "failed", currentRetryTimes: 1, nextScheduleTime: T + 20_005 },
-        ...{ lastError: "unreachable", editor: "a", editTime: T + 5 },
+        status: "retrying",
+        failedAttempts: 1,
+        dueAt: T + 20_005,
+        lastError: "unreachable",
+        updatedAt: T + 5,
       });
-      expect((await claimDue(T + 20_004)).claims).toEqual([]);
-      expect(only(await claimDue(T + 20_005)).number).toBe(2);
+      expect((await claim(T + 20_004)).claims).toEqual([]);
+      expect(only(await claim(T + 20_005)).number).toBe(2);
     });
 
-    it("counts a failure once that is reported twice", async () => {
+    it("counts a failure once that is written twice", async () => {
       await save(1);
-      const claim = only(await claimSaved(1));
-      expect(await store.markFail(claim, failure(T, T + 9))).toBe(true);
-      expect(await store.markFail(claim, failure(T, T + 9))).toBe(false);
-      expect((await store.find(idOf(1)))?.currentRetryTimes).toBe(1);
+      const held = only(await claim(T + 1));
+      expect(await fail(store, held, failure(T, T + 9))).toBe(true);
+      expect(await fail(store, held, failure(T, T + 9))).toBe(false);
+      expect((await store.find(idOf(1)))?.failedAttempts).toBe(1);
     });
 
-    it("keeps a dead message for a replay, which gives it all its retries", async () => {
-      await save(2, { maxRetryTimes: 1 });
-      for (const claim of (await claimSaved(1, 2)).claims)
-        expect(await store.markFail(claim, failure(T, undefined))).toBe(true);
-      expect(await store.counts()).toEqual({ pending: 0, failed: 0, success: 0, dead: 2 });
-      expect((await claimDue(T + 1e9)).claims).toEqual([]);
-      expect(await store.replay({ ids: [idOf(2), idOf(3)], editor: "ann", now: T + 7 })).toBe(1);
-      expect(await store.find(idOf(2))).toMatchObject({
-        ...{ status: "pending", currentRetryTimes: 0, nextScheduleTime: T + 7, editor: "ann" },
-        ...{ lastError: "unreachable", editTime: T + 7 },
-      });
-      expect(only(await claimDue(T + 7)).message.id).toBe(idOf(2));
-      expect(await store.replay({ editor: "ann", now: T + 8 })).toBe(1);
-      expect(await store.counts()).toEqual({ pending: 2, failed: 0, success: 0, dead: 0 });
+    it("writes many outcomes together, each as if it were alone", async () => {
+      await save(6);
+      const { claims } = await claim(T + 9);
+      const [first, second, third, fourth, old] = claims as [Claim, Claim, Claim, Claim, Claim];
+      await release(store, old);
+      await claim(T + 9); // Another relay has the fifth now.
+      expect(
+        await store.write([
+          { type: "failed", claim: fourth, failure: failure(T + 7, undefined) },
+          { type: "delivered", claim: first, now: T + 5 },
+          { type: "released", claim: third },
+          { type: "delivered", claim: old, now: T + 6 },
+          { type: "failed", claim: second, failure: failure(T + 6, T + 99) },
+        ]),
+      ).toEqual([true, true, true, false, true]);
+      expect(await Promise.all([1, 2, 3, 4, 5].map((n) => store.find(idOf(n))))).toMatchObject([
+        { status: "delivered", updatedAt: T + 5, lastError: undefined },
+        { status: "retrying", updatedAt: T + 6, dueAt: T + 99, failedAttempts: 1 },
+        { status: "pending", updatedAt: T + 3, dueAt: T + 3, failedAttempts: 0 },
+        { status: "dead", updatedAt: T + 7, dueAt: undefined, lastError: "unreachable" },
+        { status: "pending", updatedAt: T + 5 },
+      ]);
+      expect(numbersOf(await claim(T + 50))).toEqual([3]);
+    });
+
+    it("writes no outcomes", async () => {
+      expect(await store.write([])).toEqual([]);
     });
 
     it("rejects writes with an older claim", async () => {
       await save(1);
-      const old = only(await claimSaved(1));
-      expect(await store.releaseOrphan(old, failure(T, T + 9), { name: "x", token: 1 })).toBe(true);
-      const newer = only(await claimDue(T + 9, 10, "b"));
-      expect(await store.markSuccess(old, T)).toBe(false);
-      expect(await store.markFail(old, failure(T, undefined))).toBe(false);
-      expect(await store.release(old)).toBe(false);
-      expect(await store.releaseOrphan(old, failure(T, undefined), { name: "x", token: 1 })).toBe(
-        false,
-      );
+      const old = only(await claim(T + 1));
+      expect(await store.recover(old, failure(T, T + 9), fence)).toBe(true);
+      const newer = only(await claim(T + 9, 10, "b"));
+      expect(await deliver(store, old, T)).toBe(false);
+      expect(await fail(store, old, failure(T, undefined))).toBe(false);
+      expect(await release(store, old)).toBe(false);
+      expect(await store.recover(old, failure(T, undefined), fence)).toBe(false);
       expect((await store.find(idOf(1)))?.status).toBe("pending");
-      expect(await store.markSuccess(newer, T)).toBe(true);
+      expect(await deliver(store, newer, T)).toBe(true);
     });
 
-    it("accepts a late confirmation until the message is claimed again", async () => {
+    it("accepts a late delivery until the message is claimed again", async () => {
       await save(1);
-      const claim = only(await claimSaved(1));
-      await store.releaseOrphan(claim, failure(T, T + 9), { name: "x", token: 1 });
-      expect(await store.markSuccess(claim, T)).toBe(true);
-      expect((await claimDue(T + 1e9)).claims).toEqual([]);
+      const held = only(await claim(T + 1));
+      await store.recover(held, failure(T, T + 9), fence);
+      expect(await deliver(store, held, T)).toBe(true);
+      expect((await claim(T + 1e9)).claims).toEqual([]);
     });
 
     it("is due as before after a released claim, and counts no failure", async () => {
       await save(1);
       const before = await store.find(idOf(1));
-      const claim = only(await claimSaved(1));
-      expect(await store.release(claim)).toBe(true);
-      expect(await store.release(claim)).toBe(false);
+      const held = only(await claim(T + 1));
+      expect(await release(store, held)).toBe(true);
+      expect(await release(store, held)).toBe(false);
       expect(await store.find(idOf(1))).toEqual(before);
-      expect(only(await claimDue(T + 10_001)).number).toBe(2);
+      expect(only(await claim(T + 1)).number).toBe(2);
     });
 
-    it("lists ended claims, the earliest first, until they are released", async () => {
+    it("lists expired claims, the earliest first, until they are recovered", async () => {
       await save(3);
-      await store.claimSaved([idOf(2)], { worker: "b", now: T, until: T + 10 });
-      await claimSaved(1, 3);
-      expect((await store.orphans(T + 9, 10)).claims).toEqual([]);
-      expect((await store.orphans(T + LEASE, 2)).claims[0]).toMatchObject({
-        ...{ message: { id: idOf(2) }, worker: "b", number: 1, until: T + 10 },
+      await store.claim({ relay: "b", now: T + 1, until: T + 10, limit: 1 });
+      await claim(T + 3);
+      expect((await store.expired(T + 9, 10)).claims).toEqual([]);
+      expect((await store.expired(T + 3 + CLAIM, 2)).claims[0]).toMatchObject({
+        message: { id: idOf(1) },
+        relay: "b",
+        number: 1,
+        until: T + 10,
       });
-      expect((await store.orphans(T + LEASE, 2)).claims).toHaveLength(2);
-      const all = (await store.orphans(T + LEASE, 10)).claims;
-      expect(all).toHaveLength(3);
-      for (const orphan of all)
-        await store.releaseOrphan(orphan, failure(T, T + 99), { name: "x", token: 1 });
-      expect((await store.orphans(T + 1e9, 10)).claims).toEqual([]);
-      expect((await claimDue(T + 99)).claims).toHaveLength(3);
+      expect((await store.expired(T + 3 + CLAIM, 2)).claims).toHaveLength(2);
+      const { claims } = await store.expired(T + 3 + CLAIM, 10);
+      expect(claims).toHaveLength(3);
+      for (const each of claims) await store.recover(each, failure(T, T + 99), fence);
+      expect((await store.expired(T + 1e9, 10)).claims).toEqual([]);
+      expect((await claim(T + 99)).claims).toHaveLength(3);
     });
 
     it("rejects a token that is not the newest, for each name separately", async () => {
       await save(3);
-      const [first, second, third] = (await claimSaved(1, 2, 3)).claims as [Claim, Claim, Claim];
-      const write = (claim: Claim, name: string, token: number): Promise<unknown> =>
-        store.releaseOrphan(claim, failure(T, T + 9), { name, token }).catch((error) => error);
+      const [first, second, third] = (await claim(T + 9)).claims as [Claim, Claim, Claim];
+      const write = (held: Claim, name: string, token: number): Promise<unknown> =>
+        store.recover(held, failure(T, T + 9), { name, token }).catch((error) => error);
       expect(await write(first, "x", 3)).toBe(true);
       expect(await write(second, "x", 2)).toSatisfy(isStaleFenceError);
-      expect((await store.find(idOf(2)))?.lostAttempts).toBe(0);
+      expect((await store.find(idOf(2)))?.expiredClaims).toBe(0);
       expect(await write(second, "x", 3)).toBe(true);
       expect(await write(third, "y", 0)).toBe(true);
     });
 
-    it("counts the attempt of an orphaned claim as lost, not as failed", async () => {
+    it("counts an expired claim, and no failed attempt", async () => {
       await save(1);
-      const claim = only(await claimSaved(1));
-      const fence = { name: "x", token: 1 };
-      expect(await store.releaseOrphan(claim, failure(T + 5, T + 9), fence)).toBe(true);
+      const held = only(await claim(T + 1));
+      expect(await store.recover(held, failure(T + 5, T + 9), fence)).toBe(true);
       expect(await store.find(idOf(1))).toMatchObject({
-        ...{ status: "pending", currentRetryTimes: 0, lostAttempts: 1, nextScheduleTime: T + 9 },
-        ...{ lastError: "unreachable", editor: "x", editTime: T + 5 },
+        status: "pending",
+        failedAttempts: 0,
+        expiredClaims: 1,
+        dueAt: T + 9,
+        lastError: "unreachable",
+        updatedAt: T + 5,
       });
-      const again = only(await claimDue(T + 9));
-      expect(again.message.lostAttempts).toBe(1);
-      expect(await store.releaseOrphan(again, failure(T, undefined), fence)).toBe(true);
-      expect(await store.find(idOf(1))).toMatchObject({ status: "dead", lostAttempts: 2 });
-      await store.replay({ editor: "ann", now: T });
-      expect(await store.find(idOf(1))).toMatchObject({ status: "pending", lostAttempts: 0 });
+      const again = only(await claim(T + 9));
+      expect(again.message.expiredClaims).toBe(1);
+      expect(await store.recover(again, failure(T, undefined), fence)).toBe(true);
+      expect(await store.find(idOf(1))).toMatchObject({ status: "dead", expiredClaims: 2 });
+      await store.replay("all", T);
+      expect(await store.find(idOf(1))).toMatchObject({ status: "pending", expiredClaims: 0 });
     });
 
-    it("removes messages confirmed before an instant, the oldest first, up to the limit", async () => {
+    it("removes messages delivered before an instant, the oldest first, up to the limit", async () => {
       await save(5);
-      const { claims } = await claimSaved(1, 2, 3, 4, 5);
-      for (const [i, claim] of claims.slice(0, 4).entries()) await store.markSuccess(claim, T + i);
-      expect(await store.removeConfirmed(T + 3, 2)).toBe(2);
+      const { claims } = await claim(T + 9);
+      for (const [i, held] of claims.slice(0, 4).entries()) await deliver(store, held, T + i);
+      expect(await store.removeDelivered(T + 3, 2)).toBe(2);
       expect(await Promise.all([1, 2, 3].map((n) => store.find(idOf(n))))).toMatchObject([
         undefined,
         undefined,
-        { status: "success" },
+        { status: "delivered" },
       ]);
-      expect(await store.removeConfirmed(T + 3, 2)).toBe(1);
-      expect(await store.removeConfirmed(T + 3, 2)).toBe(0);
-      expect(await store.counts()).toEqual({ pending: 1, failed: 0, success: 1, dead: 0 });
+      expect(await store.removeDelivered(T + 3, 2)).toBe(1);
+      expect(await store.removeDelivered(T + 3, 2)).toBe(0);
+      expect(await store.counts()).toEqual({ pending: 1, retrying: 0, delivered: 1, dead: 0 });
     });
 
-    it("counts messages without success", async () => {
-      await save(4, { maxRetryTimes: 1 });
-      const { claims } = await claimSaved(1, 2, 3);
-      const [first, second, third] = claims as [Claim, Claim, Claim];
-      await store.markSuccess(first, T);
-      await store.markFail(second, failure(T, T + 9));
-      await store.markFail(third, failure(T, undefined));
-      expect(await store.backlog()).toEqual({ pending: 1, failed: 1, dead: 1 });
-    });
-
-    it.each(["", "a\0b", "x".repeat(256)])("refuses the editor %j of a replay", async (editor) => {
-      await expect(store.replay({ editor, now: T })).rejects.toThrow(/^request\.editor must/);
-    });
-
-    it.each([
-      ["an id that is not a UUID", [idOf(1), "7"], "request.ids[1] must be a UUID"],
-      ["an id that is not text", [7], "request.ids[0] must be a string, got 7"],
-      ["ids that are not a list", idOf(1), `request.ids must be an array, got "${idOf(1)}"`],
-    ])("refuses %s in a replay", async (_, ids, problem) => {
-      const request = { ids, editor: "ann", now: T } as unknown as ReplayRequest;
-      await expect(store.replay(request)).rejects.toThrow(problem);
+    it("counts messages that are not delivered", async () => {
+      await save(4);
+      const [first, second, third] = (await claim(T + 3)).claims as [Claim, Claim, Claim];
+      await deliver(store, first, T);
+      await fail(store, second, failure(T, T + 9));
+      await fail(store, third, failure(T, undefined));
+      expect(await store.backlog()).toEqual({ pending: 1, retrying: 1, dead: 1 });
     });
 
     it("finds a message by its id in any case, and none by an invalid UUID", async () => {
@@ -491,65 +498,140 @@ export function testStore<Tx>(
       expect(await store.find("7")).toBeUndefined();
     });
 
-    it("claims messages of one key together without an order", async () => {
-      await save(3, { businessKey: "same" });
-      expect((await claimDue(T + 60_000)).claims).toHaveLength(3);
-    });
+    describe("with dead letters", () => {
+      const lettersOf = async (
+        page: Partial<Parameters<typeof store.deadLetters>[0]> = {},
+      ): Promise<number[]> => {
+        const letters = await store.deadLetters({
+          topic: undefined,
+          after: undefined,
+          limit: 9,
+          ...page,
+        });
+        return letters.map(({ id }) => numberOf(id));
+      };
 
-    describe("in the order of the business key", () => {
+      /** Five: the odd ones of topic "a", the even ones of topic "b". The last died first, two at once. */
       beforeEach(async () => {
-        ({ store, transaction } = await empty({ order: "businessKey" }));
+        await transaction(async (tx) => {
+          for (let i = 1; i <= 6; i++)
+            await store.save(tx, sample(i, { topic: i % 2 === 1 ? "a" : "b" }), T + i);
+        });
+        for (const held of (await claim(T + 5)).claims) {
+          const number = numberOf(held.message.id);
+          await fail(store, held, failure(T + (number === 2 ? 99 : 100 - number), undefined));
+        }
       });
 
-      const numbersOf = ({ claims }: Claimed): number[] =>
-        claims.map(({ message }) => numberOf(message.id));
+      it("lists them by the instant of their death, in pages", async () => {
+        expect(await lettersOf()).toEqual([5, 4, 3, 1, 2]);
+        expect(await lettersOf({ limit: 2 })).toEqual([5, 4]);
+        const after = async (number: number) => {
+          const letter = await store.find(idOf(number));
+          return { id: idOf(number), updatedAt: letter?.updatedAt ?? 0 };
+        };
+        expect(await lettersOf({ after: await after(4), limit: 2 })).toEqual([3, 1]);
+        expect(await lettersOf({ after: await after(1) })).toEqual([2]);
+        expect(await lettersOf({ after: await after(2) })).toEqual([]);
+      });
 
-      it("claims the first of each key, and the next when it is confirmed", async () => {
-        await save(2, { businessKey: "same" });
+      it("lists those of a topic", async () => {
+        expect(await lettersOf({ topic: "a" })).toEqual([5, 3, 1]);
+        expect(await lettersOf({ topic: "a", after: { id: idOf(5), updatedAt: T + 95 } })).toEqual([
+          3, 1,
+        ]);
+        expect(await lettersOf({ topic: "c" })).toEqual([]);
+      });
+
+      it("lists each with its fields", async () => {
+        const [first] = await store.deadLetters({ topic: undefined, after: undefined, limit: 1 });
+        expect(first).toEqual(await store.find(idOf(5)));
+        expect(first).toMatchObject({ status: "dead", lastError: "unreachable" });
+      });
+
+      it("replays some by their ids, with all their attempts", async () => {
+        expect((await claim(T + 5)).claims).toEqual([]);
+        const ids = [idOf(2), idOf(2), idOf(6), idOf(7)]; // 6 is pending, 7 does not exist.
+        expect(await store.replay({ ids }, T + 300)).toBe(1);
+        expect(await store.find(idOf(2))).toMatchObject({
+          status: "pending",
+          failedAttempts: 0,
+          dueAt: T + 300,
+          updatedAt: T + 300,
+          lastError: "unreachable",
+        });
+        expect(numbersOf(await claim(T + 300))).toEqual([6, 2]);
+        expect(await lettersOf()).toEqual([5, 4, 3, 1]);
+      });
+
+      it("replays those of a topic, or all", async () => {
+        expect(await store.replay({ topic: "b" }, T)).toBe(2);
+        expect(await lettersOf()).toEqual([5, 3, 1]);
+        expect(await store.replay("all", T)).toBe(3);
+        expect(await store.counts()).toEqual({ pending: 6, retrying: 0, delivered: 0, dead: 0 });
+      });
+
+      it("discards some by their ids, those of a topic, or all", async () => {
+        expect(await store.discard({ ids: [idOf(3), idOf(6)] })).toBe(1);
+        expect(await store.discard({ topic: "b" })).toBe(2);
+        expect(await lettersOf()).toEqual([5, 1]);
+        expect(await store.discard("all")).toBe(2);
+        expect(await store.find(idOf(5))).toBeUndefined();
+        expect(await store.counts()).toEqual({ pending: 1, retrying: 0, delivered: 0, dead: 0 });
+      });
+
+      it("selects none by an empty list", async () => {
+        expect(await store.replay({ ids: [] }, T)).toBe(0);
+        expect(await store.discard({ ids: [] })).toBe(0);
+      });
+    });
+
+    it("claims messages of one key together without an order", async () => {
+      await save(3, { key: "same" });
+      expect((await claim(T + 60_000)).claims).toHaveLength(3);
+    });
+
+    describe("in the order of keys", () => {
+      beforeEach(async () => {
+        ({ store, transaction } = await empty({ order: "key" }));
+      });
+
+      it("claims the first of each key, and the next when it is delivered", async () => {
+        await save(2, { key: "same" });
         await transaction((tx) => store.save(tx, sample(3), T));
-        const { claims } = await claimSaved(1, 2, 3);
-        expect(numbersOf({ claims, broken: [] }).sort()).toEqual([1, 3]);
+        const claimed = await claim(T + 9);
+        expect(numbersOf(claimed).sort()).toEqual([1, 3]);
         expect(await store.nextDue()).toBeUndefined();
-        expect((await claimDue(T + 1e6)).claims).toEqual([]);
-        const first = claims.find(({ message }) => message.id === idOf(1)) as Claim;
-        expect(await store.markSuccess(first, T + 50)).toBe(true);
-        expect(await store.nextDue()).toBe(T + 50);
-        expect(numbersOf(await claimDue(T + 50))).toEqual([2]);
+        expect((await claim(T + 1e6)).claims).toEqual([]);
+        const first = claimed.claims.find(({ message }) => message.id === idOf(1)) as Claim;
+        expect(await deliver(store, first, T + 50)).toBe(true);
+        expect(await store.nextDue()).toBe(T + 2);
+        expect(numbersOf(await claim(T + 50))).toEqual([2]);
       });
 
       it("keeps the others waiting while the first one fails, until it is dead", async () => {
-        await save(2, { businessKey: "same" });
-        const first = only(await claimSaved(1, 2));
-        await store.markFail(first, failure(T, T + 90_000));
+        await save(2, { key: "same" });
+        await fail(store, only(await claim(T + 9)), failure(T, T + 90_000));
         expect(await store.nextDue()).toBe(T + 90_000);
-        expect((await claimDue(T + 60_000)).claims).toEqual([]);
-        const again = only(await claimDue(T + 90_000));
-        await store.markFail(again, failure(T + 91_000, undefined));
-        expect(await store.nextDue()).toBe(T + 91_000);
-        expect(numbersOf(await claimDue(T + 91_000))).toEqual([2]);
+        expect((await claim(T + 60_000)).claims).toEqual([]);
+        const again = only(await claim(T + 90_000));
+        await fail(store, again, failure(T + 91_000, undefined));
+        expect(await store.nextDue()).toBe(T + 2);
+        expect(numbersOf(await claim(T + 91_000))).toEqual([2]);
       });
 
-      it("makes the next one due when the first is dead of lost attempts", async () => {
-        await save(2, { businessKey: "same" });
-        const first = only(await claimSaved(1, 2));
-        const fence = { name: "x", token: 1 };
-        await store.releaseOrphan(first, failure(T + 70_000, undefined), fence);
-        expect(await store.nextDue()).toBe(T + 70_000);
+      it("lets the next one go when the first is dead of expired claims", async () => {
+        await save(2, { key: "same" });
+        const first = only(await claim(T + 9));
+        await store.recover(first, failure(T + 70_000, undefined), fence);
+        expect(numbersOf(await claim(T + 70_000))).toEqual([2]);
       });
 
-      it("puts a dead message that is replayed before those saved later", async () => {
-        await save(3, { businessKey: "same" });
-        await store.markFail(only(await claimSaved(1)), failure(T, undefined));
-        await store.replay({ editor: "ann", now: T + 5 });
-        expect(numbersOf(await claimDue(T + 60_000))).toEqual([1]);
-      });
-
-      it("distinguishes equal keys of different modules", async () => {
-        await save(1, { businessKey: "same" });
-        await transaction((tx) =>
-          store.save(tx, sample(2, { businessKey: "same", businessModule: "stock" }), T),
-        );
-        expect((await claimSaved(1, 2)).claims).toHaveLength(2);
+      it("puts a replayed message before those saved later", async () => {
+        await save(3, { key: "same" });
+        await fail(store, only(await claim(T + 1)), failure(T, undefined));
+        await store.replay("all", T + 5);
+        expect(numbersOf(await claim(T + 60_000))).toEqual([1]);
       });
     });
   });

@@ -2,14 +2,14 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
 import { faultyStore } from "../../src/testing/faulty-store.ts";
-import { MemoryStore } from "../../src/testing/memory-store.ts";
+import { MemoryStore, MemoryTransaction } from "../../src/testing/memory-store.ts";
 import { idOf, sample } from "../sample.ts";
 
 const now = Date.UTC(2026, 10, 22);
-const request = { worker: "relay", now: now + 60_000, until: now + 120_000 };
+const request = { relay: "relay", now: now + 60_000, until: now + 120_000 };
 
 async function storeWithMessage(): Promise<MemoryStore> {
-  const store = new MemoryStore({ order: "businessKey" });
+  const store = new MemoryStore({ order: "key" });
   await store.transaction((tx) => store.save(tx, sample(1), now));
   return store;
 }
@@ -20,11 +20,11 @@ describe("faultyStore", () => {
     const away = new Error("away");
     const store = faultyStore(memory, {
       before: (name) => {
-        if (name === "claimDue") throw away;
+        if (name === "claim") throw away;
       },
     });
-    expect(await errorOf(store.claimDue(request, 1))).toBe(away);
-    expect((await memory.claimDue(request, 1)).claims).toHaveLength(1);
+    expect(await errorOf(store.claim({ ...request, limit: 1 }))).toBe(away);
+    expect((await memory.claim({ ...request, limit: 1 })).claims).toHaveLength(1);
   });
 
   it("loses a response after the store has made the change", async () => {
@@ -37,9 +37,9 @@ describe("faultyStore", () => {
         throw cut;
       },
     });
-    expect(await errorOf(store.claimDue(request, 1))).toBe(cut);
-    expect(requests).toEqual(["claimDue"]);
-    expect((await memory.claimDue(request, 1)).claims).toEqual([]);
+    expect(await errorOf(store.claim({ ...request, limit: 1 }))).toBe(cut);
+    expect(requests).toEqual(["claim"]);
+    expect((await memory.claim({ ...request, limit: 1 })).claims).toEqual([]);
   });
 
   it("waits as long as its faults do", async () => {
@@ -62,9 +62,10 @@ describe("faultyStore", () => {
     const memory = await storeWithMessage();
     const seen: unknown[] = [];
     const store = faultyStore(memory, { failed: (...facts) => seen.push(facts) });
-    const error = await errorOf(store.replay({ editor: "", now }));
+    const bad = sample(2, { topic: "" });
+    const error = await errorOf(store.save(new MemoryTransaction(), bad, now));
     expect(error).toBeInstanceOf(RangeError);
-    expect(seen).toEqual([["replay", error]]);
+    expect(seen).toEqual([["save", error]]);
   });
 
   it("leaves other members as they are", async () => {
@@ -77,9 +78,9 @@ describe("faultyStore", () => {
     const before = (): never => {
       throw new Error("away");
     };
-    const store = faultyStore(new SqlStore({ order: "businessKey" }), { before });
-    expect(store.order).toBe("businessKey");
-    expect(store.statements()).toEqual({ ...statement, order: "businessKey" });
+    const store = faultyStore(new SqlStore({ order: "key" }), { before });
+    expect(store.order).toBe("key");
+    expect(store.statements()).toEqual({ ...statement, order: "key" });
     expect(faultyStore(new MemoryStore(), {})).not.toHaveProperty("statements");
   });
 });

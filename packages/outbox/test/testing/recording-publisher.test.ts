@@ -8,19 +8,18 @@ import { sampleMessage } from "../sample-message.ts";
 const { signal } = new AbortController();
 
 testPublisher("RecordingPublisher", async () => {
-  const { route } = sampleMessage();
   let hangs = false;
   const publisher = new RecordingPublisher({
-    answer: async ({ route: { exchange } }) => {
+    respond: async ({ topic }) => {
       if (hangs) await new Promise(() => {});
-      if (exchange === "refused") throw new Error("refused");
+      if (topic === "refused") throw new Error("refused");
     },
   });
   return {
     publisher,
-    route,
-    refused: { ...route, exchange: "refused" },
-    deliveries: async () => publisher.confirmed.map(({ id, content }) => ({ id, content })),
+    topic: "accepted",
+    refused: "refused",
+    deliveries: async () => publisher.confirmed.map(({ id, payload }) => ({ id, payload })),
     hang: () => {
       hangs = true;
     },
@@ -35,7 +34,7 @@ describe("RecordingPublisher", () => {
     await clock.step(500);
     const publisher = new RecordingPublisher({
       clock,
-      answer: async ({ id }) => {
+      respond: async ({ id }) => {
         if (id === a.id) await clock.sleep(100);
         if (id === c.id) throw new Error("refused");
       },
@@ -75,10 +74,10 @@ describe("RecordingPublisher", () => {
 
   it.each([
     ["delay", 50, 0],
-    ["answer", 0, 50],
+    ["response", 0, 50],
   ])("does not confirm an attempt that was aborted during its %s", async (_, delay, rest) => {
     const clock = new FakeClock();
-    const publisher = new RecordingPublisher({ clock, delay, answer: () => clock.sleep(rest) });
+    const publisher = new RecordingPublisher({ clock, delay, respond: () => clock.sleep(rest) });
     const stop = new AbortController();
     const outcome = errorOf(publisher.publish(sampleMessage(), stop.signal));
     await clock.step(20);

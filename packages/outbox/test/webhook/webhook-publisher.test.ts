@@ -17,12 +17,12 @@ interface Received extends Delivery {
   readonly path: string | undefined;
 }
 
-type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+type Respond = (response: ServerResponse, request: IncomingMessage) => void;
 
 const { signal } = new AbortController();
-const ok: Answer = (response) => response.writeHead(204).end();
+const ok: Respond = (response) => response.writeHead(204).end();
 
-let answer: Answer;
+let respond: Respond;
 let received: Received[];
 let url: string;
 
@@ -30,7 +30,7 @@ let url: string;
 let server: Server;
 
 beforeEach(async () => {
-  answer = ok;
+  respond = ok;
   received = [];
   server = createServer(async (request, response) => {
     const { method, url: path, headers } = request;
@@ -39,9 +39,9 @@ beforeEach(async () => {
       method,
       path,
       id,
-      content: method === "POST" ? await json(request) : undefined,
+      payload: method === "POST" ? await json(request) : undefined,
     });
-    answer(response, request);
+    respond(response, request);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -53,43 +53,42 @@ afterEach(() => {
   server.close();
 });
 
-function answering(status: number, headers: Record<string, string> = {}): Answer {
+function responding(status: number, headers: Record<string, string> = {}): Respond {
   return (response) => response.writeHead(status, headers).end();
 }
 
 testPublisher("WebhookPublisher", async () => {
-  const publisher = new WebhookPublisher({ url });
-  const { route } = sampleMessage();
+  const publisher = new WebhookPublisher({ url: ({ topic }) => `${url}/${topic}` });
   received = [];
-  answer = (response, request) =>
+  respond = (response, request) =>
     response.writeHead(request.url === "/hooks/refused" ? 500 : 204).end();
   return {
     publisher,
-    route,
-    refused: { ...route, routingKey: "refused" },
+    topic: "accepted",
+    refused: "refused",
     deliveries: async () =>
       received
         .filter(({ path }) => path !== "/hooks/refused")
-        .map(({ id, content }) => ({ id, content })),
+        .map(({ id, payload }) => ({ id, payload })),
     hang: () => {
-      answer = () => undefined;
+      respond = () => undefined;
     },
     [Symbol.asyncDispose]: () => publisher[Symbol.asyncDispose](),
   };
 });
 
 describe("WebhookPublisher", () => {
-  it("posts the content to the routing key, with the id as Idempotency-Key", async () => {
+  it("posts the payload, with the id as Idempotency-Key", async () => {
     await using publisher = new WebhookPublisher({ url, headers: { authorization: "Bearer x" } });
     let authorization: string | undefined;
-    answer = (response, request) => {
+    respond = (response, request) => {
       ({ authorization } = request.headers);
       ok(response, request);
     };
     const message = sampleMessage();
     await publisher.publish(message, signal);
-    const { id, content } = message;
-    expect(received).toEqual([{ method: "POST", path: "/hooks/orders.paid", id, content }]);
+    const { id, payload } = message;
+    expect(received).toEqual([{ method: "POST", path: "/hooks", id, payload }]);
     expect(authorization).toBe("Bearer x");
   });
 
@@ -97,7 +96,7 @@ describe("WebhookPublisher", () => {
     const headers = { "CONTENT-TYPE": "application/vnd.shop+json", "idempotency-KEY": "mine" };
     const publisher = new WebhookPublisher({ url, headers });
     let raw: readonly string[] = [];
-    answer = (response, request) => {
+    respond = (response, request) => {
       raw = request.rawHeaders.map((text) => text.toLowerCase());
       ok(response, request);
     };
@@ -115,7 +114,7 @@ describe("WebhookPublisher", () => {
     headers["X-Token"] = "two";
     headers["Content-Type"] = "text/plain";
     let sent: IncomingMessage["headers"] = {};
-    answer = (response, request) => {
+    respond = (response, request) => {
       sent = request.headers;
       ok(response, request);
     };
@@ -181,25 +180,25 @@ describe("WebhookPublisher", () => {
   });
 
   it("keeps 200 characters of a reason phrase", async () => {
-    answer = (response) => response.writeHead(500, "x".repeat(10_000)).end();
+    respond = (response) => response.writeHead(500, "x".repeat(10_000)).end();
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
-    expect((error as Error).message).toBe(`POST ${url}/orders.paid: 500 ${"x".repeat(200)}`);
+    expect((error as Error).message).toBe(`POST ${url}: 500 ${"x".repeat(200)}`);
   });
 
   it.each([200, 201, 202, 204, 299])("treats %i as a confirmation", async (status) => {
-    answer = answering(status);
+    respond = responding(status);
     await new WebhookPublisher({ url }).publish(sampleMessage(), signal);
   });
 
   it.each([408, 425, 429, 500, 502, 503, 504, 599])("retries after %i", async (status) => {
-    answer = answering(status);
+    respond = responding(status);
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
     expect(error).toSatisfy(isWebhookError);
     expect(error).toMatchObject({ status, message: expect.stringContaining(`${status}`) });
   });
 
   it.each([400, 401, 403, 404, 409, 410, 413, 422])("never retries after %i", async (status) => {
-    answer = answering(status);
+    respond = responding(status);
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
     expect(error).toSatisfy(isTerminalError);
     expect(error).toMatchObject({ cause: { status } });
@@ -212,7 +211,7 @@ describe("WebhookPublisher", () => {
     [503, "Fri, 20 Nov 2026 00:00:00 GMT", 0],
   ])("after %i with Retry-After %s, retries in %i ms", async (status, header, after) => {
     const clock = new FakeClock({ now: Date.UTC(2026, 10, 21) });
-    answer = answering(status, { "retry-after": header });
+    respond = responding(status, { "retry-after": header });
     const publisher = new WebhookPublisher({ url, clock });
     const error = await errorOf(publisher.publish(sampleMessage(), signal));
     expect(error).toSatisfy(isRetryAfterError);
@@ -223,20 +222,20 @@ describe("WebhookPublisher", () => {
     [429, "soon"],
     [500, "120"],
   ])("ignores Retry-After of %i with %s", async (status, header) => {
-    answer = answering(status, { "retry-after": header });
+    respond = responding(status, { "retry-after": header });
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
     expect(error).toSatisfy(isWebhookError);
   });
 
   it.each([301, 302, 303, 307, 308])("does not follow a %i", async (status) => {
-    answer = answering(status, { location: "/elsewhere" });
+    respond = responding(status, { location: "/elsewhere" });
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
     expect(error).toMatchObject({ name: "WebhookError", status });
     expect(received).toHaveLength(1);
   });
 
   it("reports an unknown outcome after a reset connection", async () => {
-    answer = (_, { socket }) => socket.resetAndDestroy();
+    respond = (_, { socket }) => socket.resetAndDestroy();
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
     expect(error).toMatchObject({
       name: "WebhookError",
@@ -246,7 +245,7 @@ describe("WebhookPublisher", () => {
   });
 
   it("reports an unknown outcome after a lost reply, although the message arrived", async () => {
-    answer = (response) => response.destroy();
+    respond = (response) => response.destroy();
     const message = sampleMessage();
     const error = await errorOf(new WebhookPublisher({ url }).publish(message, signal));
     expect(error).toMatchObject({ name: "WebhookError", status: undefined });
@@ -268,7 +267,7 @@ describe("WebhookPublisher", () => {
     const stop = new AbortController();
     const reason = new Error("enough");
     const closed = new Promise((resolve) => {
-      answer = (response) => {
+      respond = (response) => {
         response.once("close", resolve);
         stop.abort(reason);
       };
@@ -285,7 +284,7 @@ describe("WebhookPublisher", () => {
     const stop = new AbortController();
     const publisher = new WebhookPublisher({ url });
     await publisher.publish(sampleMessage(), stop.signal);
-    answer = answering(500);
+    respond = responding(500);
     await errorOf(publisher.publish(sampleMessage(), stop.signal));
     expect(abortListeners(stop.signal)).toBe(0);
   });
@@ -299,36 +298,57 @@ describe("WebhookPublisher", () => {
   });
 
   it("does not wait for the body of a response", async () => {
-    answer = (response) => response.writeHead(200).write("and then");
+    respond = (response) => response.writeHead(200).write("and then");
     await new WebhookPublisher({ url }).publish(sampleMessage(), signal);
   });
 
+  it("posts each message to the URL that a function returns", async () => {
+    const publisher = new WebhookPublisher({
+      url: ({ topic }) => `${url}/${encodeURIComponent(topic)}?a=1`,
+    });
+    await publisher.publish(sampleMessage({ topic: "../paid" }), signal);
+    expect(received.map(({ path }) => path)).toEqual(["/hooks/..%2Fpaid?a=1"]);
+  });
+
   it.each([
-    ["", "/hooks/"],
-    ["../admin", "/hooks/..%2Fadmin"],
-    ["http://elsewhere/", "/hooks/http%3A%2F%2Felsewhere%2F"],
-    ["%2e%2e", "/hooks/%252e%252e"],
-    ["?a#b", "/hooks/%3Fa%23b"],
-  ])("keeps the routing key %j inside its URL", async (routingKey, path) => {
-    const route = { ...sampleMessage().route, routingKey };
-    await new WebhookPublisher({ url }).publish(sampleMessage({ route }), signal);
-    expect(received.map((request) => request.path)).toEqual([path]);
+    [
+      "cannot be found",
+      () => {
+        throw new Error("no such customer");
+      },
+    ],
+    ["is no URL", () => "hooks"],
+    ["is no text", () => undefined as unknown as string],
+    ["has a password", () => "http://shop:secret@receiver/"],
+  ])("refuses a message for good whose URL %s", async (_, of) => {
+    const publisher = new WebhookPublisher({ url: of });
+    const error = await errorOf(publisher.publish(sampleMessage(), signal));
+    expect(error).toSatisfy(isTerminalError);
+    expect(error).toMatchObject({ message: "message has no URL" });
+    expect(String((error as Error).cause)).not.toContain("secret");
+    expect(received).toEqual([]);
+  });
+
+  it("sends the headers of a message; yours replace them", async () => {
+    const publisher = new WebhookPublisher({ url, headers: { "x-tenant": "yours" } });
+    let sent: IncomingMessage["headers"] = {};
+    respond = (response, request) => {
+      sent = request.headers;
+      ok(response, request);
+    };
+    const headers = { trace: "00-\u00fc", "X-Tenant": "its", "idempotency-key": "its" };
+    const message = sampleMessage({ headers });
+    await publisher.publish(message, signal);
+    expect(sent).toMatchObject({ trace: "00-\u00fc", "x-tenant": "yours" });
+    expect(sent["idempotency-key"]).toBe(message.id);
   });
 
   it("keeps the query of its URL, and repeats it in no error", async () => {
     const publisher = new WebhookPublisher({ url: `${url}?key=secret` });
-    answer = answering(500);
+    respond = responding(500);
     const error = await errorOf(publisher.publish(sampleMessage(), signal));
-    expect(received.map(({ path }) => path)).toEqual(["/hooks/orders.paid?key=secret"]);
-    expect(error).toMatchObject({ message: `POST ${url}/orders.paid: 500 Internal Server Error` });
-  });
-
-  it.each([".", ".."])("refuses the routing key %j for ever", async (routingKey) => {
-    const route = { ...sampleMessage().route, routingKey };
-    const publisher = new WebhookPublisher({ url });
-    const error = await errorOf(publisher.publish(sampleMessage({ route }), signal));
-    expect(error).toSatisfy(isTerminalError);
-    expect(received).toEqual([]);
+    expect(received.map(({ path }) => path)).toEqual(["/hooks?key=secret"]);
+    expect(error).toMatchObject({ message: `POST ${url}: 500 Internal Server Error` });
   });
 
   it.each([

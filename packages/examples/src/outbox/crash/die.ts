@@ -5,7 +5,7 @@ import type { WorkerOptions } from "../worker/worker-options.ts";
 import type { Round } from "./plan.ts";
 
 /** How long a worker that should die by itself may take to get there, in milliseconds. */
-const PATIENCE = 10_000;
+const CRASH_TIMEOUT = 10_000;
 
 /** How a worker ended. */
 export interface Corpse {
@@ -33,7 +33,7 @@ export async function die(
   const exited = worker.exited.finally(() => gone.abort());
   await poll(() => isReady, { backoff: { duration: 10 }, clock, signal: gone.signal });
   for (const order of orders) worker.place(order);
-  const limit = death.at === "anywhere" ? death.after : PATIENCE;
+  const limit = death.at === "anywhere" ? death.after : CRASH_TIMEOUT;
   let isPlanned = true;
   using _limit = clock.afterFunc(limit, () => {
     isPlanned = death.at === "anywhere";

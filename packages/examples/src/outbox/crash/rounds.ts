@@ -95,8 +95,8 @@ export class Rounds {
   async #settled({ store }: ProgramDatabase, crew: Crew, signal: AbortSignal): Promise<void> {
     const isSettled = async (): Promise<boolean> => {
       if (crew.open > 0) return false;
-      const { pending, failed } = await store.counts();
-      return pending + failed === 0;
+      const { pending, retrying } = await store.counts();
+      return pending + retrying === 0;
     };
     const { clock } = this.#options;
     await poll(isSettled, { backoff: { duration: PERIOD }, clock, signal });

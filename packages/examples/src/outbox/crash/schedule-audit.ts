@@ -1,4 +1,4 @@
-import { type Queryable, waitAfter } from "@holdfast/outbox";
+import { delayAfter, type Queryable } from "@holdfast/outbox";
 import { z } from "zod";
 import { SCHEDULE } from "../order.ts";
 
@@ -29,7 +29,7 @@ export async function auditSchedule(database: Queryable): Promise<ScheduleAudit>
     await database.query("SELECT message_id AS id, failures, wait, error FROM demo_failure"),
   );
   const wrong = found.filter(({ failures, wait, error }) => {
-    const least = waitAfter(failures, SCHEDULE);
+    const least = delayAfter(failures, SCHEDULE);
     const asked = / (429|503) /.test(error) ? ASKED : 0;
     const most = Math.max(least * (1 + JITTER), asked) + ROUNDING;
     return wait < Math.max(least, asked) || wait > most;

@@ -7,13 +7,13 @@ export const DATABASES = ["postgres", "mysql", "pglite"] as const;
 export type DatabaseName = (typeof DATABASES)[number];
 
 /** The name of the lock in the database. */
-export const LOCK = "compensation";
+export const LOCK = "recovery";
 
 /** A database with the parts of the outbox that fit it. */
 export interface OpenDatabase extends AsyncDisposable {
   readonly database: Database;
   readonly store: OutboxStore<Queryable>;
-  /** The lock of the compensation task: the same for all processes of a run. */
+  /** The lock of the recovery task: the same for all processes of a run. */
   readonly lock: ResourceLock;
   /** Makes the tables of the outbox. */
   migrate(): Promise<unknown>;
@@ -37,7 +37,7 @@ export interface Dialect {
   reset(server: string): Promise<void>;
 
   /** Rejects if a server does not answer within so many milliseconds. */
-  visit(server: string, patience: number): Promise<void>;
+  visit(server: string, timeout: number): Promise<void>;
 
   /** @param connections - the maximum number */
   open(url: string, connections: number): OpenDatabase;
@@ -54,6 +54,9 @@ export interface Dialect {
 
   /** The `n`-th value of a statement, from 1. */
   parameter(n: number): string;
+
+  /** The column `key`. */
+  readonly key: string;
 
   /** A column that holds an instant, in milliseconds since the epoch. */
   milliseconds(column: string): string;

@@ -14,7 +14,7 @@ export const CREATE_TABLES: readonly string[] = [
   )`,
   `CREATE TRIGGER demo_observe AFTER UPDATE ON outbox_message FOR EACH ROW
     INSERT INTO demo_failure
-    SELECT NEW.id, NEW.current_retry_times, NEW.next_schedule_time - NEW.edit_time, NEW.last_error
+    SELECT NEW.id, NEW.failed_attempts, NEW.due_at - NEW.updated_at, NEW.last_error
     FROM DUAL
-    WHERE NEW.message_status = 'failed' AND NEW.current_retry_times > OLD.current_retry_times`,
+    WHERE NEW.status = 'retrying' AND NEW.failed_attempts > OLD.failed_attempts`,
 ];

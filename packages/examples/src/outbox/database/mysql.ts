@@ -38,8 +38,8 @@ async function reset(server: string): Promise<void> {
   }
 }
 
-async function visit(server: string, patience: number): Promise<void> {
-  const connection = await createConnection({ uri: server, connectTimeout: patience });
+async function visit(server: string, timeout: number): Promise<void> {
+  const connection = await createConnection({ uri: server, connectTimeout: timeout });
   connection.on("error", () => undefined); // Only the greeting decides.
   await connection.end();
 }
@@ -72,6 +72,7 @@ async function applyEffect(database: MySqlDatabase, messageId: string): Promise<
 export const mysql: Dialect = {
   name: "MySQL",
   ...{ partOf, reset, visit, open, insertOrder },
+  key: "`key`",
   createTables: CREATE_TABLES,
   parameter: () => "?",
   milliseconds: (column) => column,

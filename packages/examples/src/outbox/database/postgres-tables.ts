@@ -15,12 +15,12 @@ export const CREATE_TABLES: readonly string[] = [
   `CREATE FUNCTION demo_observe() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     INSERT INTO demo_failure VALUES (
-      NEW.id, NEW.current_retry_times,
-      extract(epoch FROM NEW.next_schedule_time - NEW.edit_time) * 1000, NEW.last_error
+      NEW.id, NEW.failed_attempts,
+      extract(epoch FROM NEW.due_at - NEW.updated_at) * 1000, NEW.last_error
     );
     RETURN NULL;
   END $$`,
   `CREATE TRIGGER demo_observe AFTER UPDATE ON outbox_message FOR EACH ROW
-    WHEN (NEW.message_status = 'failed' AND NEW.current_retry_times > OLD.current_retry_times)
+    WHEN (NEW.status = 'retrying' AND NEW.failed_attempts > OLD.failed_attempts)
     EXECUTE FUNCTION demo_observe()`,
 ];

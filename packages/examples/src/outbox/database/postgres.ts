@@ -34,10 +34,10 @@ async function reset(server: string): Promise<void> {
   await opened.database.query(`CREATE SCHEMA ${SCHEMA}`);
 }
 
-async function visit(server: string, patience: number): Promise<void> {
+async function visit(server: string, timeout: number): Promise<void> {
   const client = new pg.Client({
     connectionString: partOf(server),
-    connectionTimeoutMillis: patience,
+    connectionTimeoutMillis: timeout,
   });
   client.on("error", () => undefined); // Only `connect` decides.
   await client.connect();
@@ -66,6 +66,7 @@ async function applyEffect(database: Queryable, messageId: string): Promise<bool
 export const postgres: Dialect = {
   name: "PostgreSQL",
   ...{ partOf, reset, visit, open, insertOrder },
+  key: "key",
   createTables: CREATE_TABLES,
   parameter: (n) => `$${n}`,
   milliseconds: (column) => `(extract(epoch FROM ${column}) * 1000)::float8`,

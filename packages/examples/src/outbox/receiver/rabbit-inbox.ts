@@ -1,12 +1,16 @@
 import { type Channel, type ChannelModel, type ConsumeMessage, connect } from "amqplib";
 import { z } from "zod";
 import { Gate } from "../gate.ts";
-import { ROUTE } from "../order.ts";
 import { faultOf } from "./fault.ts";
 import type { Inbox } from "./inbox.ts";
 import { Ledger } from "./ledger.ts";
 import type { ReceiverOptions } from "./receiver.ts";
 import { Standstill } from "./standstill.ts";
+
+/** The exchange of the orders, and the key of its queue. */
+export const ROUTE = { exchange: "demo", routingKey: "placed" } as const;
+
+const QUEUE = "demo-orders";
 
 const ORDER = z.object({ order: z.int() });
 
@@ -51,13 +55,13 @@ export class RabbitInbox implements Inbox {
     const connection = await connect(options.url);
     const channel = await connection.createChannel();
     await channel.assertExchange(ROUTE.exchange, "direct", { durable: true });
-    await channel.assertQueue(ROUTE.queue, { durable: true });
-    await channel.bindQueue(ROUTE.queue, ROUTE.exchange, ROUTE.routingKey);
-    await channel.purgeQueue(ROUTE.queue);
+    await channel.assertQueue(QUEUE, { durable: true });
+    await channel.bindQueue(QUEUE, ROUTE.exchange, ROUTE.routingKey);
+    await channel.purgeQueue(QUEUE);
     await channel.prefetch(1);
     const gate = await Gate.before(options.url);
     const inbox = new RabbitInbox(options, { connection, channel, gate });
-    await channel.consume(ROUTE.queue, (message) => void inbox.#receive(message));
+    await channel.consume(QUEUE, (message) => void inbox.#receive(message));
     return inbox;
   }
 
@@ -71,12 +75,12 @@ export class RabbitInbox implements Inbox {
   }
 
   async isIdle(): Promise<boolean> {
-    const { messageCount } = await this.#channel.checkQueue(ROUTE.queue);
+    const { messageCount } = await this.#channel.checkQueue(QUEUE);
     return messageCount === 0 && this.ledger.counts.open === 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#channel.deleteQueue(ROUTE.queue);
+    await this.#channel.deleteQueue(QUEUE);
     await this.#channel.deleteExchange(ROUTE.exchange);
     await this.#connection.close();
     await this.switch?.[Symbol.asyncDispose]();

@@ -21,10 +21,10 @@ export class LogView implements View {
     const isNews = last === undefined || progress.killed > last.killed;
     if (!isNews && progress.elapsed < last.elapsed + PERIOD) return;
     this.#last = progress;
-    const { elapsed, statuses, received, killed, orphans, lock } = progress;
-    const { pending, failed, success, dead } = statuses;
-    const counts = `pending ${pending}  failed ${failed}  success ${success}  dead ${dead}`;
-    const others = `in flight ${received.open}  killed ${killed}  orphans ${orphans}  lock ${lock?.holder ?? "-"}`;
+    const { elapsed, statuses, received, killed, expired, lock } = progress;
+    const { pending, retrying, delivered, dead } = statuses;
+    const counts = `pending ${pending}  retrying ${retrying}  delivered ${delivered}  dead ${dead}`;
+    const others = `in flight ${received.open}  killed ${killed}  expired ${expired}  lock ${lock?.holder ?? "-"}`;
     this.#write(`${formatElapsed(elapsed)}  ${counts}  ${others}\n`);
   }
 

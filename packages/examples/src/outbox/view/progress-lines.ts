@@ -4,7 +4,7 @@ import type { Colours } from "./view.ts";
 
 /** The progress as a table, one figure per line. */
 export function progressLines(progress: Progress, { bold, dim }: Colours, page?: string): string[] {
-  const { elapsed, messages, open, statuses, received, workers, killed, orphans } = progress;
+  const { elapsed, messages, open, statuses, received, workers, killed, expired } = progress;
   const { attempts, effects, duplicates, overlaps } = received;
   const working = workers.filter(({ state }) => state === "working").map(({ name }) => name);
   const time = formatDuration(Math.floor(elapsed / 1_000) * 1_000);
@@ -21,7 +21,7 @@ export function progressLines(progress: Progress, { bold, dim }: Colours, page?:
       "receiver",
       `attempts ${attempts}  effects ${effects}  duplicates ${duplicates}  overlaps ${overlaps}`,
     ],
-    ["workers", `${working.join(" ") || "-"}  killed ${killed}  orphans ${orphans}`],
+    ["workers", `${working.join(" ") || "-"}  killed ${killed}  expired ${expired}`],
     ["lock", progress.lock?.holder ?? "-"],
   ];
   const table = rows.map(([name, text]) => `${dim(name.padEnd(10))}${text}`);

@@ -1,5 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { waitAfter } from "@holdfast/outbox";
+import { delayAfter } from "@holdfast/outbox";
 import type { LogEntry } from "../../web/log-entry.ts";
 import type { StatusSource } from "../../web/status-source.ts";
 import type { ProgramDatabase } from "../database/program-database.ts";
@@ -95,7 +95,7 @@ export class Board implements StatusSource<Snapshot> {
   #lock(): LockSnapshot | undefined {
     const isHeld = this.#progress.lock !== undefined;
     if (this.#holding === undefined) return undefined;
-    const holder = this.#holding.holder.replace(/\/compensation$/, "");
+    const holder = this.#holding.holder.replace(/\/recovery$/, "");
     return { ...this.#holding, holder, state: isHeld ? "held" : "free" };
   }
 
@@ -120,7 +120,7 @@ const NOT_BEGUN: Progress = {
   ...NOTHING_SEEN,
   ...{ state: "running", trouble: undefined, elapsed: 0, messages: 0, open: 0, takenBack: 0 },
   received: { attempts: 0, open: 0, effects: 0, duplicates: 0, overlaps: 0 },
-  ...{ workers: [], killed: 0, orphans: 0 },
+  ...{ workers: [], killed: 0, expired: 0 },
 };
 
 function factsOf(progress: Progress): Facts {
@@ -135,9 +135,9 @@ function factsOf(progress: Progress): Facts {
 }
 
 function ladderOf({ rungs }: Progress): readonly LadderRung[] {
-  return Array.from({ length: SCHEDULE.maxRetryTimes }, (_, failures) => {
+  return Array.from({ length: SCHEDULE.maxAttempts }, (_, failures) => {
     const rung = rungs.find((each) => each.failures === failures);
-    return { failures, wait: waitAfter(failures, SCHEDULE), count: rung?.count ?? 0 };
+    return { failures, wait: delayAfter(failures, SCHEDULE), count: rung?.count ?? 0 };
   });
 }
 

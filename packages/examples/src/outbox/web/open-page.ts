@@ -27,7 +27,7 @@ export async function openPage(
   if (port === undefined) return undefined;
   const replay = async (): Promise<number> => {
     inbox.repair();
-    return await tables.store.replay({ editor: "page", now: Math.floor(clock.now()) });
+    return await tables.store.replay("all", Math.floor(clock.now()));
   };
   const kill = (worker: string): boolean => delivery.kill(worker);
   return await servePage({

@@ -43,7 +43,7 @@ export interface WorkerSnapshot {
   readonly until: number | undefined;
 }
 
-/** The lock of the compensation task. */
+/** The lock of the recovery task. */
 export interface LockSnapshot extends Holding {
   /** `held`: it has a holder. `free`: the holder is the last one. */
   readonly state: "held" | "free";

@@ -16,8 +16,4 @@ export class CrashingPublisher implements Publisher {
     await this.#publisher.publish(message, signal);
     this.#reach("after-publish");
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#publisher[Symbol.asyncDispose]();
-  }
 }

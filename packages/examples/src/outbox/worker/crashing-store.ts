@@ -3,21 +3,15 @@ import type { Reach } from "./crash-point.ts";
 
 /** A store whose process may die before it writes an outcome, or right after. */
 export function crashingStore<Tx>(store: OutboxStore<Tx>, reach: Reach): OutboxStore<Tx> {
-  const crashing =
-    <Args extends unknown[]>(mark: (...args: Args) => Promise<boolean>) =>
-    async (...args: Args): Promise<boolean> => {
-      reach("before-mark");
-      const isDone = await mark(...args);
-      reach("after-mark");
-      return isDone;
-    };
-  const marks: Record<PropertyKey, unknown> = {
-    markSuccess: crashing(store.markSuccess.bind(store)),
-    markFail: crashing(store.markFail.bind(store)),
+  const write: OutboxStore<Tx>["write"] = async (outcomes) => {
+    for (const _ of outcomes) reach("before-mark");
+    const written = await store.write(outcomes);
+    for (const _ of outcomes) reach("after-mark");
+    return written;
   };
   return new Proxy(store, {
     get: (target, name) => {
-      const value: unknown = marks[name] ?? Reflect.get(target, name);
+      const value: unknown = name === "write" ? write : Reflect.get(target, name);
       return typeof value === "function" ? value.bind(target) : value;
     },
   });

@@ -1,10 +1,11 @@
 import { Manager, silentLogger } from "@holdfast/controller";
-import { Compensation, Outbox, type OutboxEvent, Relay } from "@holdfast/outbox";
+import { Outbox, type OutboxEvent, Recovery, Relay } from "@holdfast/outbox";
 import { RabbitPublisher } from "@holdfast/outbox/rabbitmq";
 import { WebhookPublisher } from "@holdfast/outbox/webhook";
 import { loadDialect } from "../database/load-dialect.ts";
 import { openLock } from "../open-lock.ts";
 import { SENDER } from "../order.ts";
+import { ROUTE } from "../receiver/rabbit-inbox.ts";
 import { crasher } from "./crash-point.ts";
 import { CrashingPublisher } from "./crashing-publisher.ts";
 import { crashingStore } from "./crashing-store.ts";
@@ -19,14 +20,14 @@ const CONNECTIONS = 4;
 const RELAY = {
   workers: 8,
   publishTimeout: 1_500,
-  claimLength: 8_000,
+  claimDuration: 8_000,
   clockSkew: 4_000, // the clock is the same, but a busy machine lets processes stand still
   pollPeriod: 500,
   storeTimeout: 5_000,
   listen: false, // Every process that saves has a relay.
 };
 const RECONNECT = { duration: 100, factor: 2, cap: 2_000, jitter: 0.2 };
-const COMPENSATION = { period: 1_000, patience: 2_000, lease: 6_000, hold: 500 };
+const RECOVERY = { period: 1_000, acquireTimeout: 2_000, leaseDuration: 6_000, minRound: 500 };
 
 const options = parseWorkerOptions(process.argv[2] ?? "");
 const { name, databaseUrl, target, redisUrl } = options;
@@ -41,7 +42,7 @@ const onError = (error: unknown): void => tell({ type: "error", text: `${error}`
 
 await using opened = dialect.open(databaseUrl, CONNECTIONS);
 await using sender = target.startsWith("amqp")
-  ? new RabbitPublisher({ url: target, backoff: RECONNECT, onError })
+  ? new RabbitPublisher({ url: target, route: () => ROUTE, backoff: RECONNECT, onError })
   : new WebhookPublisher({ url: target, headers: { [SENDER]: name } });
 await using lease = openLock(opened.lock, redisUrl, onError);
 const store = crashingStore(opened.store, reach);
@@ -50,10 +51,10 @@ const publisher = new CrashingPublisher(sender, reach);
 // The parent shows the events.
 const reporting = { onEvent, logger: silentLogger };
 const relay = new Relay({ ...RELAY, ...reporting, name, store, publisher });
-const compensation = new Compensation({
-  ...COMPENSATION,
+const recovery = new Recovery({
+  ...RECOVERY,
   ...reporting,
-  ...{ name: `${name}/compensation`, store },
+  ...{ name: `${name}/recovery`, store },
   lock: lease.lock,
 });
 const outbox = new Outbox({
@@ -63,7 +64,7 @@ const outbox = new Outbox({
     reach("after-commit");
     return value;
   },
-  onCommitted: (ids) => relay.saved(ids),
+  onCommitted: () => relay.wake(),
 });
 
 const stop = new AbortController();
@@ -79,7 +80,7 @@ process.on("message", ({ order }: PlaceOrder) => {
 
 const manager = new Manager({ signals: process });
 manager.add(relay);
-manager.add(compensation);
+manager.add(recovery);
 tell({ type: "ready" });
 await manager.run(stop.signal);
 if (process.connected) process.disconnect();

@@ -10,7 +10,7 @@ export interface WorkerOptions {
   readonly databaseUrl: string;
   /** Where messages go: the URL of a webhook, or of a RabbitMQ. */
   readonly target: string;
-  /** Redis, for the lock of the compensation task, instead of a row in the database. */
+  /** Redis, for the lock of the recovery task, instead of a row in the database. */
   readonly redisUrl?: string | undefined;
   readonly crash?: Crash | undefined;
 }

@@ -22,8 +22,8 @@ class FakeSwitch implements Switch {
 const WORKING: Progress = {
   ...NOTHING_SEEN,
   ...{ state: "running", trouble: undefined, elapsed: 5_000, messages: 100, open: 40 },
-  ...{ takenBack: 1, killed: 0, orphans: 0 },
-  statuses: { pending: 3, failed: 5, success: 50, dead: 2 },
+  ...{ takenBack: 1, killed: 0, expired: 0 },
+  statuses: { pending: 3, retrying: 5, delivered: 50, dead: 2 },
   received: { attempts: 90, open: 4, effects: 50, duplicates: 7, overlaps: 0 },
   workers: [
     { name: "worker-1", pid: 101, state: "working" },

@@ -32,7 +32,7 @@ export function testOutboxPage(): void {
           { worker: "worker-0", count: 4, until: now + 600_000 },
           { worker: "worker-9", count: 1, until: now - 1 },
         ],
-        lock: { holder: "worker-2/compensation", since: now, until: now + 600_000 },
+        lock: { holder: "worker-2/recovery", since: now, until: now + 600_000 },
       });
       await using visitor = await visit(world.url);
       const { page, problems } = visitor;
@@ -165,7 +165,12 @@ export function testOutboxPage(): void {
         next: [{ order: "1000000", failures: 9, at: realClock.now() + 60_000, error: long }],
         claims: [{ worker: `${long}y`, count: 16, until: realClock.now() + 8_000 }],
         lock: { holder: long, since: 0, until: realClock.now() + 6_000 },
-        statuses: { pending: 1_000_000, failed: 1_000_000, success: 1_000_000, dead: 1_000_000 },
+        statuses: {
+          pending: 1_000_000,
+          retrying: 1_000_000,
+          delivered: 1_000_000,
+          dead: 1_000_000,
+        },
       });
       world.board.log(long, long);
       await using visitor = await visit(world.url);

@@ -14,14 +14,14 @@ function figure(name: string, count: number, meaning: string, tone = ""): Templa
 /** How many messages there are of each kind, and how far the orders have got. */
 export function counts({ orders, messages, received }: Snapshot): TemplateResult {
   const { total, placed } = orders;
-  const { pending, due, failed, success, dead } = messages;
+  const { pending, due, retrying, delivered, dead } = messages;
   return html`<section class="counts" aria-label="Messages">
     <dl>
       ${figure("pending", pending, "no attempt has failed", "info")}
       ${figure("due", due, "to be claimed now", "info")}
-      ${figure("failed", failed, "wait for another attempt", "warn")}
+      ${figure("retrying", retrying, "wait for another attempt", "warn")}
       ${figure("dead", dead, "given up until a replay", "bad")}
-      ${figure("success", success, "confirmed", "good")}
+      ${figure("delivered", delivered, "confirmed", "good")}
     </dl>
     <div class="orders">
       <progress max=${total} .value=${placed} aria-label="Orders placed"></progress>

@@ -6,8 +6,8 @@ import {
   silentLogger,
 } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
-import type { CompensationOptions } from "../../src/compensation/compensation.ts";
-import { Compensation } from "../../src/compensation/compensation.ts";
+import type { RecoveryOptions } from "../../src/recovery/recovery.ts";
+import { Recovery } from "../../src/recovery/recovery.ts";
 import type { Claim } from "../../src/store/claim.ts";
 import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
@@ -17,7 +17,7 @@ import { idOf, numberOf, sample } from "../sample.ts";
 const SECOND = 1_000;
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
-/** Messages, workers that have claimed them and died, and processes that compensate for it. */
+/** Messages, relays that have claimed them and died, and processes that recover them. */
 function setUp() {
   const clock = new FakeClock();
   const start = clock.monotonic();
@@ -28,27 +28,27 @@ function setUp() {
   const stop = new AbortController();
   const running: Promise<void>[] = [];
 
-  const orphan = async (numbers: readonly number[], lasts = 0, facts = {}): Promise<void> => {
+  const abandon = async (numbers: readonly number[], lasts = 0, facts = {}): Promise<void> => {
     await memory.transaction(async (tx) => {
       for (const number of numbers) await memory.save(tx, sample(number, facts), clock.now());
     });
-    const request = { worker: "relay-9", now: clock.now(), until: clock.now() + lasts };
-    await memory.claimSaved(numbers.map(idOf), request);
+    const request = { relay: "relay-9", now: clock.now(), until: clock.now() + lasts };
+    await memory.claim({ ...request, limit: numbers.length });
   };
   const begin = (
     name: string,
-    options: Partial<CompensationOptions> & { faults?: StoreFaults } = {},
+    options: Partial<RecoveryOptions> & { faults?: StoreFaults } = {},
   ) => {
     const { faults = {}, ...others } = options;
     const store = faultyStore(memory, {
       ...faults,
       before: (request) => {
-        if (request === "orphans") looks.push([clock.monotonic() - start, name]);
+        if (request === "expired") looks.push([clock.monotonic() - start, name]);
         return faults.before?.(request);
       },
     });
     const onEvent = (event: OutboxEvent): unknown => events.push(event);
-    const task = new Compensation({
+    const task = new Recovery({
       ...{ name, store, lock, clock, jitter: 0, onEvent, logger: silentLogger },
       ...others,
     });
@@ -60,59 +60,63 @@ function setUp() {
     expect(clock.waiters()).toBe(0);
     expect((await lock.get(new AbortController().signal))?.record.holder).toBe("");
   };
-  return { clock, memory, lock, looks, events, orphan, begin, end };
+  return { clock, memory, lock, looks, events, abandon, begin, end };
 }
 
-describe("the compensation task", () => {
-  it("counts the attempt of a relay that has died as lost, not as failed", async () => {
-    const { clock, memory, events, orphan, begin, end } = setUp();
-    await orphan([1], 12 * SECOND);
+describe("the recovery", () => {
+  it("counts the expired claim of a relay that has died, and no failed attempt", async () => {
+    const { clock, memory, events, abandon, begin, end } = setUp();
+    await abandon([1], 12 * SECOND);
     begin("a");
     await clock.step(14 * SECOND);
     expect(events).toEqual([]);
-    await clock.step(2 * SECOND); // The second round is after the first hold, 5 s, and a period, 10 s.
-    expect(events).toMatchObject([{ type: "orphan", claim: { worker: "relay-9" } }]);
+    await clock.step(2 * SECOND); // The second round comes after the first, 5 s, and a period, 10 s.
+    expect(events).toMatchObject([{ type: "expired", claim: { relay: "relay-9" } }]);
     expect(await memory.find(idOf(1))).toMatchObject({
-      ...{ status: "pending", currentRetryTimes: 0, lostAttempts: 1, editor: "compensation" },
-      lastError: "relay-9 died, or could not write the outcome of its attempt",
-      nextScheduleTime: clock.now() - SECOND + 20 * SECOND,
+      ...{ status: "pending", failedAttempts: 0, expiredClaims: 1 },
+      lastError: "the claim of relay-9 expired: it died, or could not write the outcome",
+      dueAt: clock.now() - SECOND + 10 * SECOND,
     });
     await end();
   });
 
-  it("makes a message dead at its fourth lost attempt, not before, for any number of retries", async () => {
-    const { clock, memory, events, orphan, begin, end } = setUp();
-    await orphan([1], 0, { maxRetryTimes: 1, initBackoff: 0 });
+  it("makes a message dead at its fourth expired claim, not before, for any number of attempts", async () => {
+    const { clock, memory, events, abandon, begin, end } = setUp();
+    await abandon([1], 0, { maxAttempts: 1, initialDelay: 0 });
     begin("a");
-    for (let lost = 1; lost < 4; lost++) {
+    for (let expired = 1; expired < 4; expired++) {
       await clock.step(20 * SECOND);
-      expect(await memory.find(idOf(1))).toMatchObject({ status: "pending", lostAttempts: lost });
-      const request = { worker: "relay-9", now: clock.now(), until: clock.now() };
-      expect((await memory.claimDue(request, 1)).claims).toHaveLength(1);
+      expect(await memory.find(idOf(1))).toMatchObject({
+        status: "pending",
+        expiredClaims: expired,
+      });
+      const request = { relay: "relay-9", now: clock.now(), until: clock.now() };
+      expect((await memory.claim({ ...request, limit: 1 })).claims).toHaveLength(1);
     }
     await clock.step(20 * SECOND);
-    expect(events.map(({ type }) => type)).toEqual([...Array(4).fill("orphan"), "dead"]);
-    expect(await memory.find(idOf(1))).toMatchObject({ status: "dead", lostAttempts: 4 });
+    expect(events.map(({ type }) => type)).toEqual([...Array(4).fill("expired"), "dead"]);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "dead", expiredClaims: 4 });
     await end();
   });
 
   it("keeps a message alive whose last attempt was confirmed while the store was unreachable", async () => {
-    const { clock, memory, orphan, begin, end } = setUp();
-    await orphan([1], 0, { maxRetryTimes: 2 });
-    const [claim] = (await memory.orphans(clock.now(), 1)).claims;
-    const failure = { now: clock.now(), error: "unreachable", nextScheduleTime: clock.now() };
-    await memory.markFail(claim as Claim, failure);
+    const { clock, memory, abandon, begin, end } = setUp();
+    await abandon([1], 0, { maxAttempts: 2 });
+    const [claim] = (await memory.expired(clock.now(), 1)).claims;
+    const failure = { now: clock.now(), error: "unreachable", dueAt: clock.now() };
+    await memory.write([{ type: "failed", claim: claim as Claim, failure }]);
     // The second and last attempt: confirmed, and never written.
-    await memory.claimDue({ worker: "relay-9", now: clock.now(), until: clock.now() }, 1);
+    const now = clock.now();
+    await memory.claim({ relay: "relay-9", now, until: now, limit: 1 });
     begin("a");
     await clock.step(SECOND);
-    expect(await memory.find(idOf(1))).toMatchObject({ status: "failed", currentRetryTimes: 1 });
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "retrying", failedAttempts: 1 });
     await end();
   });
 
   it("takes at most a batch per round, earliest ended claims first", async () => {
-    const { clock, events, orphan, begin, end } = setUp();
-    for (const number of range(250)) await orphan([number], 251 - number);
+    const { clock, events, abandon, begin, end } = setUp();
+    for (const number of range(250)) await abandon([number], 251 - number);
     await clock.step(SECOND);
     begin("a");
     const numbers = (): number[] =>
@@ -170,9 +174,9 @@ describe("the compensation task", () => {
         takes = 0;
       },
     };
-    begin("a", { lease: 30_000, storeTimeout: 1e6, faults });
+    begin("a", { leaseDuration: 30_000, storeTimeout: 1e6, faults });
     await clock.step(1);
-    begin("b", { lease: 30_000 });
+    begin("b", { leaseDuration: 30_000 });
     await clock.step(95 * SECOND);
     expect(looks).toEqual([[0, "a"]]);
     await clock.step(60 * SECOND);
@@ -181,39 +185,44 @@ describe("the compensation task", () => {
   });
 
   it("cannot write after a pause longer than its lease, once another holder has written", async () => {
-    const { clock, memory, lock, events, orphan, begin, end } = setUp();
-    await orphan([1, 2]);
+    const { clock, memory, lock, events, abandon, begin, end } = setUp();
+    await abandon([1, 2]);
     // It stands still right before its first write, and so do all its requests to the lock.
     const pause = new AbortController();
     const goOn = (): Promise<unknown> => clock.sleep(1e9, { signal: pause.signal }).catch(() => {});
     const late: unknown[] = [];
     const faults: StoreFaults = {
       before: async (request) => {
-        if (request === "releaseOrphan") await goOn();
+        if (request === "recover") await goOn();
       },
       failed: (_, error) => late.push(error),
     };
-    begin("a", { lock: stoppedAfter(2, lock, goOn), lease: 30_000, storeTimeout: 1e8, faults });
+    begin("a", {
+      lock: stoppedAfter(2, lock, goOn),
+      leaseDuration: 30_000,
+      storeTimeout: 1e8,
+      faults,
+    });
     await clock.step(SECOND);
-    begin("b", { lease: 30_000, batch: 1 });
+    begin("b", { leaseDuration: 30_000, batch: 1 });
     await clock.step(45 * SECOND);
-    expect(events.map(({ type }) => type)).toContain("orphan");
+    expect(events.map(({ type }) => type)).toContain("expired");
     const [first, second] = [await memory.find(idOf(1)), await memory.find(idOf(2))];
     pause.abort();
     await clock.step(1);
     expect(late).toMatchObject([{ code: "ERR_OUTBOX_STALE_FENCE" }]);
     expect([await memory.find(idOf(1)), await memory.find(idOf(2))]).toEqual([first, second]);
     await clock.step(60 * SECOND);
-    expect(await memory.find(idOf(2))).toMatchObject({ status: "pending", lostAttempts: 1 });
+    expect(await memory.find(idOf(2))).toMatchObject({ status: "pending", expiredClaims: 1 });
     await end();
   });
 
   it("finishes the current write when it is stopped, and begins no other", async () => {
-    const { clock, memory, lock, orphan, begin, end } = setUp();
-    await orphan([1, 2]);
+    const { clock, memory, lock, abandon, begin, end } = setUp();
+    await abandon([1, 2]);
     const holders: (string | undefined)[] = [];
     const before: StoreFaults["before"] = async (request) => {
-      if (request !== "releaseOrphan") return;
+      if (request !== "recover") return;
       await clock.sleep(2 * SECOND);
       holders.push((await lock.get(new AbortController().signal))?.record.holder);
     };
@@ -221,13 +230,13 @@ describe("the compensation task", () => {
     await clock.step(SECOND);
     await end();
     const lost = [await memory.find(idOf(1)), await memory.find(idOf(2))];
-    expect(lost.map((message) => message?.lostAttempts)).toEqual([1, 0]);
+    expect(lost.map((message) => message?.expiredClaims)).toEqual([1, 0]);
     expect(holders).toEqual(["a"]);
   });
 
   it("reports an unavailable store, and repeats the failed work", async () => {
-    const { clock, memory, events, orphan, begin, end } = setUp();
-    await orphan([1]);
+    const { clock, memory, events, abandon, begin, end } = setUp();
+    await abandon([1]);
     let isAway = true;
     begin("a", {
       faults: {
@@ -240,30 +249,30 @@ describe("the compensation task", () => {
     expect(events).toMatchObject(range(3).map(() => ({ type: "error" })));
     isAway = false;
     await clock.step(10 * SECOND);
-    expect(await memory.find(idOf(1))).toMatchObject({ lostAttempts: 1 });
+    expect(await memory.find(idOf(1))).toMatchObject({ expiredClaims: 1 });
     await end();
   });
 
   it("continues with the others when one cannot be written", async () => {
-    const { clock, memory, events, orphan, begin, end } = setUp();
-    await orphan([1, 2, 3]);
+    const { clock, memory, events, abandon, begin, end } = setUp();
+    await abandon([1, 2, 3]);
     let requests = 0;
     begin("a", {
       faults: {
         before: (request) => {
-          if (request === "releaseOrphan" && ++requests % 3 === 1) throw new Error("out of range");
+          if (request === "recover" && ++requests % 3 === 1) throw new Error("out of range");
         },
       },
     });
     await clock.step(SECOND);
-    expect(events.map(({ type }) => type)).toEqual(["error", "orphan", "orphan"]);
-    expect((await memory.orphans(clock.now() + 1e9, 9)).claims).toHaveLength(1);
+    expect(events.map(({ type }) => type)).toEqual(["error", "expired", "expired"]);
+    expect((await memory.expired(clock.now() + 1e9, 9)).claims).toHaveLength(1);
     await end();
   });
 
   it("is not blocked by a store that never responds", async () => {
-    const { clock, memory, orphan, begin, end } = setUp();
-    await orphan([1]);
+    const { clock, memory, abandon, begin, end } = setUp();
+    await abandon([1]);
     let hangs = true;
     begin("a", {
       faults: {
@@ -273,19 +282,19 @@ describe("the compensation task", () => {
     await clock.step(25 * SECOND);
     hangs = false;
     await clock.step(25 * SECOND);
-    expect(await memory.find(idOf(1))).toMatchObject({ lostAttempts: 1 });
+    expect(await memory.find(idOf(1))).toMatchObject({ expiredClaims: 1 });
     await end();
   });
 
-  it.each<[string, Partial<CompensationOptions>, RegExp]>([
+  it.each<[string, Partial<RecoveryOptions>, RegExp]>([
     ["no name", { name: "" }, /options\.name/],
     ["no period", { period: 0 }, /options\.period/],
     ["a batch of nothing", { batch: 0 }, /options\.batch/],
-    ["a hold below 0", { hold: -1 }, /options\.hold/],
-    ["a lease of NaN", { lease: Number.NaN }, /options\.lease/],
+    ["a round below 0", { minRound: -1 }, /options\.minRound/],
+    ["a lease of NaN", { leaseDuration: Number.NaN }, /options\.leaseDuration/],
   ])("refuses %s", (_, options, problem) => {
     const [store, lock] = [new MemoryStore(), new MemoryLock()];
-    expect(() => new Compensation({ name: "a", store, lock, ...options })).toThrow(problem);
+    expect(() => new Recovery({ name: "a", store, lock, ...options })).toThrow(problem);
   });
 });
 

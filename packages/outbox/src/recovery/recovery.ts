@@ -7,33 +7,33 @@ import {
 import type { Leadership } from "@holdfast/controller";
 import { isTimeoutError, withTimeout } from "@holdfast/wait";
 import { requireStoredName } from "../message/stored-text.ts";
-import { lostAttempt } from "../relay/failure-of.ts";
 import type { Claim } from "../store/claim.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import { isStaleFenceError } from "../store/stale-fence-error.ts";
+import { expiredClaim } from "../task/failure-of.ts";
 import { LockedRounds, type LockedTaskOptions, resolveLockedTask } from "../task/locked-rounds.ts";
 import { report } from "../task/outbox-event.ts";
 import type { Resolved } from "../task/task-options.ts";
 
-/** Options for {@link Compensation}. Durations are in milliseconds. */
-export interface CompensationOptions extends LockedTaskOptions {
+/** Options for {@link Recovery}. Durations are in milliseconds. */
+export interface RecoveryOptions extends LockedTaskOptions {
   /** Where the messages are. */
-  readonly store: Pick<OutboxStore<never>, "orphans" | "releaseOrphan">;
+  readonly store: Pick<OutboxStore<never>, "expired" | "recover">;
 
   /**
    * The name of the fence of its writes: the same in all processes, another one for each lock.
    *
-   * @defaultValue `"compensation"`
+   * @defaultValue `"recovery"`
    */
   readonly fence?: string | undefined;
 
   /**
-   * Minimum time that a round keeps the lock, in milliseconds, so that the next process does not repeat it
-   * at once. At least 0.
+   * Minimum duration of a round, in milliseconds: it keeps the lock so long, so that the next process does not
+   * repeat it at once. At least 0.
    *
    * @defaultValue `5_000`
    */
-  readonly hold?: number | undefined;
+  readonly minRound?: number | undefined;
 
   /**
    * The maximum number of messages in a round. Whole, at least 1.
@@ -44,8 +44,9 @@ export interface CompensationOptions extends LockedTaskOptions {
 }
 
 /**
- * Finds messages whose relays have died, and makes them due again. Their attempts count in
- * `lostAttempts`, since they may have been confirmed; the fourth makes the message dead.
+ * Ends expired claims: those of relays that died, or could not write an outcome. The message is due again
+ * after a delay. The claim counts in `expiredClaims` and not as a failed attempt, since the message may have
+ * been delivered; the fourth one makes it a dead letter.
  *
  * It runs in every process, and works in one at a time: the holder of a lock. Its writes carry the token
  * of the lock: a holder that was paused, and continues after another one has taken over, can write no
@@ -53,30 +54,30 @@ export interface CompensationOptions extends LockedTaskOptions {
  *
  * @example
  * ```ts no-run
- * import { Compensation } from "@holdfast/outbox";
+ * import { Recovery } from "@holdfast/outbox";
  * import { PgDatabase, PostgresLock, PostgresStore } from "@holdfast/outbox/postgres";
  * import pg from "pg";
  *
  * const database = new PgDatabase(new pg.Pool());
- * const compensation = new Compensation({
+ * const recovery = new Recovery({
  *   name: `shop-${process.pid}`,
  *   store: new PostgresStore(database),
- *   lock: new PostgresLock(database, "outbox-compensation"),
+ *   lock: new PostgresLock(database, "outbox-recovery"),
  * });
- * await compensation.run(AbortSignal.timeout(60_000));
+ * await recovery.run(AbortSignal.timeout(60_000));
  * ```
  */
-export class Compensation {
+export class Recovery {
   /** Its name. */
   readonly name: string;
-  readonly #options: Resolved<CompensationOptions>;
+  readonly #options: Resolved<RecoveryOptions>;
   readonly #rounds: LockedRounds;
 
   /** @throws RangeError or TypeError that names the option */
-  constructor(options: CompensationOptions) {
-    this.#options = resolveCompensation(options);
+  constructor(options: RecoveryOptions) {
+    this.#options = resolveRecovery(options);
     this.name = this.#options.name;
-    this.#rounds = new LockedRounds(this.#options, (leadership) => this.#compensate(leadership));
+    this.#rounds = new LockedRounds(this.#options, (leadership) => this.#recover(leadership));
   }
 
   /** Runs until the signal aborts, and releases the lock. Then it resolves. */
@@ -85,39 +86,37 @@ export class Compensation {
   }
 
   /** After a stop it finishes the request in hand, under the lock, and begins no other. */
-  async #compensate({ token, signal, lost }: Leadership): Promise<void> {
-    const { store, clock, batch, hold } = this.#options;
-    const over = clock.monotonic() + hold;
+  async #recover({ token, signal, lost }: Leadership): Promise<void> {
+    const { store, clock, batch, minRound } = this.#options;
+    const over = clock.monotonic() + minRound;
     const now = Math.floor(clock.now());
-    const { claims, broken } = await this.#bounded(() => store.orphans(now, batch), lost);
-    for (const each of broken) report({ type: "broken", broken: each }, this.#options);
+    const { claims, invalid } = await this.#bounded(() => store.expired(now, batch), lost);
+    for (const row of invalid) report({ type: "invalid", row }, this.#options);
     for (const claim of claims) {
       if (signal.aborted) return;
-      await this.#tryRelease(claim, { token, lost });
+      await this.#tryEnd(claim, { token, lost });
     }
     await clock.sleep(over - clock.monotonic(), { signal });
   }
 
   /** One that cannot be written must not keep the others waiting, round for round. */
-  async #tryRelease(claim: Claim, term: Pick<Leadership, "token" | "lost">): Promise<void> {
+  async #tryEnd(claim: Claim, term: Pick<Leadership, "token" | "lost">): Promise<void> {
     try {
-      await this.#release(claim, term);
+      await this.#end(claim, term);
     } catch (error) {
       if (term.lost.aborted || isStaleFenceError(error) || isTimeoutError(error)) throw error;
       report({ type: "error", error }, this.#options);
     }
   }
 
-  async #release(claim: Claim, { token, lost }: Pick<Leadership, "token" | "lost">): Promise<void> {
+  async #end(claim: Claim, { token, lost }: Pick<Leadership, "token" | "lost">): Promise<void> {
     const { store, clock, fence, jitter, random } = this.#options;
-    const failure = lostAttempt(claim, { now: clock.now(), jitter, random });
-    const release = (): Promise<boolean> =>
-      store.releaseOrphan(claim, failure, { name: fence, token });
-    const isDone = await this.#bounded(release, lost);
+    const failure = expiredClaim(claim, { now: clock.now(), jitter, random });
+    const recover = (): Promise<boolean> => store.recover(claim, failure, { name: fence, token });
+    const isDone = await this.#bounded(recover, lost);
     if (!isDone) return; // Its relay was faster.
-    report({ type: "orphan", claim, failure }, this.#options);
-    if (failure.nextScheduleTime === undefined)
-      report({ type: "dead", claim, failure }, this.#options);
+    report({ type: "expired", claim, failure }, this.#options);
+    if (failure.dueAt === undefined) report({ type: "dead", claim, failure }, this.#options);
   }
 
   /** A request that is abandoned after `storeTimeout`, or when the lock is lost. */
@@ -127,12 +126,12 @@ export class Compensation {
   }
 }
 
-function resolveCompensation(options: CompensationOptions): Resolved<CompensationOptions> {
+function resolveRecovery(options: RecoveryOptions): Resolved<RecoveryOptions> {
   const task = resolveLockedTask(options);
-  const { store, fence = "compensation", hold = 5_000, batch = 100 } = options;
-  requireMethods("options.store", store, ["orphans", "releaseOrphan"]);
+  const { store, fence = "recovery", minRound = 5_000, batch = 100 } = options;
+  requireMethods("options.store", store, ["expired", "recover"]);
   requireStoredName("options.fence", fence);
-  requireAtLeast("options.hold", hold, 0);
+  requireAtLeast("options.minRound", minRound, 0);
   requireWhole("options.batch", requireFinite("options.batch", batch), 1);
-  return { ...task, store, fence, hold, batch };
+  return { ...task, store, fence, minRound, batch };
 }

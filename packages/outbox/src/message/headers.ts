@@ -1,4 +1,5 @@
 import { requireOptions } from "@holdfast/clock/internal";
+import type { MessageHeaders } from "./message.ts";
 
 /** Names that HTTP allows. */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -16,39 +17,38 @@ const OF_FETCH = new Set([
   "upgrade",
 ]);
 
-const LONGEST_SHOWN = 64;
+const MAX_SHOWN = 64;
 
 /**
- * The headers of each request but the id of its message.
+ * Checks headers, and returns a copy: each name once, in upper or lower case.
  *
  * @throws RangeError or TypeError that names the header. It never holds the value: that may be a secret
  */
-export function requireHeaders(given: Readonly<Record<string, string>>): Headers {
-  requireOptions("options.headers", given);
+export function requireHeaders(option: string, given: MessageHeaders): MessageHeaders {
+  requireOptions(option, given);
   if (Symbol.iterator in given)
-    throw new TypeError("options.headers must be a plain object of header names and values");
-  const headers = new Headers();
+    throw new TypeError(`${option} must be a plain object of header names and values`);
+  const names = new Set<string>();
   for (const [name, value] of Object.entries(given)) {
-    const place = `options.headers[${shown(name)}]`;
+    const place = `${option}[${shown(name)}]`;
     if (!NAME.test(name)) throw new RangeError(`${place} is not a valid header name`);
-    if (OF_FETCH.has(name.toLowerCase()))
-      throw new RangeError(`${place} must not be set: fetch sets it`);
-    if (headers.has(name))
+    const lower = name.toLowerCase();
+    if (OF_FETCH.has(lower)) throw new RangeError(`${place} must not be set: fetch sets it`);
+    if (names.has(lower))
       throw new RangeError(`${place} must occur once, got it in upper and lower case`);
     if (typeof value !== "string") throw new TypeError(`${place} must be a string`);
     if (!VALUE.test(value))
       throw new RangeError(
         `${place} must contain only Latin-1 characters without control characters`,
       );
-    headers.set(name, value);
+    names.add(lower);
   }
-  if (!headers.has("content-type")) headers.set("content-type", "application/json");
-  return headers;
+  return { ...given };
 }
 
 /** A name up to its first mistake: behind it may be a value. */
 function shown(name: string): string {
   const [good = ""] = /^[\w!#$%&'*+.^`|~-]*/.exec(name) ?? [];
-  const start = good.slice(0, LONGEST_SHOWN);
+  const start = good.slice(0, MAX_SHOWN);
   return JSON.stringify(start === name ? name : `${start}…`);
 }

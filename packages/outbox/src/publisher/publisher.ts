@@ -1,9 +1,9 @@
 import type { Message } from "../message/message.ts";
 
 /** Hands messages to a receiver: a broker or a webhook. */
-export interface Publisher extends AsyncDisposable {
+export interface Publisher {
   /**
-   * Sends a message and waits until the other side has confirmed it.
+   * Sends a message and waits until the receiver has confirmed it.
    *
    * @param signal - ends the wait at once: it rejects with `signal.reason`. The message may have
    * arrived all the same
