@@ -37,7 +37,7 @@ const dueGrowth =
   (query, kase, base = kase) =>
   (of) =>
     of("i", kase, M, "the store", query) / of("i", base, 10_000, "the store", query);
-const CLAIM_DUE = "claimDue, wall µs";
+const CLAIM_DUE = "claim, wall µs";
 const NEXT_DUE = "nextDue, wall µs";
 
 const wholeDelayed = (of, contender) =>

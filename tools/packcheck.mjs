@@ -110,7 +110,7 @@ function checkAlone(packages) {
     const found = foreign.filter((name) => existsSync(join(folder, "node_modules", name)));
     if (found.length > 0) throw new Error(`an outbox on PostgreSQL alone installs ${found}`);
     const program = [
-      'import { Compensation, Outbox, Relay, Retention } from "@holdfast/outbox";',
+      'import { Recovery, Outbox, Relay, Retention } from "@holdfast/outbox";',
       'import { PgDatabase, PostgresLock, PostgresStore } from "@holdfast/outbox/postgres";',
       'import { WebhookPublisher } from "@holdfast/outbox/webhook";',
       'import pg from "pg";',
@@ -119,7 +119,7 @@ function checkAlone(packages) {
       'const publisher = new WebhookPublisher({ url: "http://127.0.0.1" });',
       'const lock = new PostgresLock(database, "upkeep");',
       'const own = { name: "shop", store, lock, publisher };',
-      "new Outbox(own), new Relay(own), new Compensation(own), new Retention(own);",
+      "new Outbox(own), new Relay(own), new Recovery(own), new Retention(own);",
     ];
     writeFileSync(join(folder, "alone.mjs"), program.join("\n"));
     run("node", ["alone.mjs"], folder);

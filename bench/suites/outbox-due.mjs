@@ -13,13 +13,13 @@ export function asking(open, rowsOf) {
     return async () => {
       const now = Date.now();
       const claimed = await timed(() =>
-        store.claimDue({ worker: "bench", now, until: now + 60_000 }, 10),
+        store.claim({ relay: "bench", now, until: now + 60_000, limit: 10 }),
       );
       const { claims } = claimed.value;
-      for (const claim of claims) await store.release(claim);
+      await store.write(claims.map((claim) => ({ type: "released", claim })));
       const next = await timed(() => store.nextDue());
       if (claims.length !== 10 || !(next.value < now)) throw new Error("not what is due");
-      return { "claimDue, wall µs": claimed.wall, "nextDue, wall µs": next.wall };
+      return { "claim, wall µs": claimed.wall, "nextDue, wall µs": next.wall };
     };
   };
 }

@@ -12,32 +12,25 @@ const numbers = (count) => `
 async function fill(database, { count, status, at }) {
   if (count === 0) return;
   const now = Date.now();
+  const content = JSON.stringify(CONTENT);
   await database.query(`
-    INSERT INTO outbox_message (id, create_time, edit_time, creator, editor, message_status,
-      next_schedule_time, queue_name, exchange_name, routing_key, business_module, business_key)
-    SELECT UUID(), ${now}, ${now}, 'shop', 'shop', '${status}', ${at}, 'paid', 'shop',
-      'orders.paid', 'orders', n
+    INSERT INTO outbox_message
+      (id, topic, \`key\`, headers, payload, status, created_at, updated_at, due_at)
+    SELECT UUID(), 'orders.paid', n, '{}', '${content}', '${status}', ${now}, ${now}, ${at}
     FROM ${numbers(count)}`);
 }
 
-/** The keys of the messages and of their contents are made afterwards: that is faster. */
+/** The keys of the messages are made afterwards: that is faster. */
 async function keysOf(database) {
   const [message] = await database.query("SHOW CREATE TABLE outbox_message");
-  const [content] = await database.query("SHOW CREATE TABLE outbox_content");
-  const lines = (table, pattern) => table["Create Table"].match(pattern) ?? [];
-  return {
-    keys: lines(message, /(?:UNIQUE )?KEY `.*\)/g),
-    foreign: lines(content, /CONSTRAINT .* FOREIGN KEY .* ON DELETE CASCADE/g),
-  };
+  return message["Create Table"].match(/(?:UNIQUE )?KEY `.*\)/g) ?? [];
 }
 
 const nameOf = (definition) => /`\w+`/.exec(definition)[0];
 
 /** Fills the tables of an outbox: some messages are due, others wait, others were sent. */
 export async function loadMaria(database, { waiting, due, sent }) {
-  const { keys, foreign } = await keysOf(database);
-  for (const each of foreign)
-    await database.query(`ALTER TABLE outbox_content DROP FOREIGN KEY ${nameOf(each)}`);
+  const keys = await keysOf(database);
   const drops = keys.map((key) => `DROP KEY ${nameOf(key)}`);
   await database.query(`ALTER TABLE outbox_message ${drops.join(", ")}`);
   const now = Date.now();
@@ -45,12 +38,8 @@ export async function loadMaria(database, { waiting, due, sent }) {
   await fill(database, { count: waiting, status: "pending", at: later });
   const before = `${now - 86_400_000} + n * 1000`;
   await fill(database, { count: due, status: "pending", at: before });
-  await fill(database, { count: sent, status: "success", at: "NULL" });
-  await database.query(
-    `INSERT INTO outbox_content SELECT id, '${JSON.stringify(CONTENT)}' FROM outbox_message ORDER BY id`,
-  );
+  await fill(database, { count: sent, status: "delivered", at: "NULL" });
   const adds = keys.map((key) => `ADD ${key}`);
   await database.query(`ALTER TABLE outbox_message ${adds.join(", ")}`);
-  for (const each of foreign) await database.query(`ALTER TABLE outbox_content ADD ${each}`);
-  await database.query("ANALYZE TABLE outbox_message, outbox_content");
+  await database.query("ANALYZE TABLE outbox_message");
 }

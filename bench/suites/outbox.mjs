@@ -9,7 +9,6 @@ const publisher = {
   async publish() {
     this.published++;
   },
-  async [Symbol.asyncDispose]() {},
 };
 
 /** A sample: so many business changes, each with a message that is then sent. */
@@ -80,11 +79,9 @@ function bareLoop(atOnce) {
 }
 
 const MESSAGE = {
-  creator: "shop",
-  businessModule: "orders",
-  businessKey: "4711",
-  route: { exchange: "shop", queue: "paid", routingKey: "orders.paid" },
-  content: CONTENT,
+  topic: "orders.paid",
+  key: "order/4711",
+  payload: CONTENT,
 };
 
 async function outboxIn(database) {
@@ -112,11 +109,11 @@ async function startRelay({ store, transaction, change }) {
   let finish;
   let fail;
   const onEvent = ({ type, error }) => {
-    if (type === "published" && ++sent === wanted) finish();
-    if (type !== "published" && type !== "claimed") fail(new Error(`${type}: ${error}`));
+    if (type === "delivered" && ++sent === wanted) finish();
+    if (type !== "delivered" && type !== "claimed") fail(new Error(`${type}: ${error}`));
   };
   const relay = new Relay({ name: "bench", store, publisher, workers: WORKERS, onEvent });
-  const outbox = new Outbox({ store, transaction, onCommitted: (ids) => relay.saved(ids) });
+  const outbox = new Outbox({ store, transaction, onCommitted: () => relay.wake() });
   void relay.run(new AbortController().signal);
   return async (count) => {
     sent = 0;

@@ -2,7 +2,6 @@ import type { PassiveClock } from "@holdfast/clock";
 import {
   requireArray,
   requireFinite,
-  requireInstant,
   requireOptions,
   requireWhole,
 } from "@holdfast/clock/internal";
@@ -87,7 +86,7 @@ export class DeadLetters {
     if (after === undefined) return await this.#options.store.deadLetters({ topic, after, limit });
     requireOptions("options.after", after);
     const id = requireUuid("options.after.id", after.id);
-    const updatedAt = requireInstant("options.after.updatedAt", after.updatedAt);
+    const updatedAt = requireFinite("options.after.updatedAt", after.updatedAt);
     return await this.#options.store.deadLetters({ topic, after: { id, updatedAt }, limit });
   }
 

@@ -50,7 +50,7 @@ it("shows the progress, one figure per line", () => {
     "outbox    12s · Ctrl-C stops",
     "",
     "orders    80 of 100 placed",
-    "messages  pending 10  failed 5  success 62  dead 1",
+    "messages  pending 10  retrying 5  delivered 62  dead 1",
     "next      in 1.5s  in flight 3",
     "receiver  attempts 90  effects 62  duplicates 7  overlaps 0",
     "workers   worker-2 worker-4  killed 2  expired 9",

@@ -47,11 +47,11 @@ export function testGuide(): void {
     it("copies the unfinished messages of another table, once", async () => {
       await migrate(database);
       await database.query(`CREATE TABLE retry_message (
-      id bigint PRIMARY KEY, created_at timestamp NOT NULL, updated_at timestamp NOT NULL,
-      failed_attempts integer NOT NULL, max_attempts integer NOT NULL DEFAULT 5,
-      due_at timestamp, status text NOT NULL, initial_delay integer NOT NULL DEFAULT 10,
-      factor integer NOT NULL DEFAULT 2, routing_key text NOT NULL, business_module text NOT NULL,
-      key text NOT NULL)`);
+      id bigint PRIMARY KEY, create_time timestamp NOT NULL, edit_time timestamp NOT NULL,
+      current_retry_times integer NOT NULL, max_retry_times integer NOT NULL DEFAULT 5,
+      next_schedule_time timestamp, message_status text NOT NULL, init_backoff integer NOT NULL DEFAULT 10,
+      backoff_factor integer NOT NULL DEFAULT 2, routing_key text NOT NULL, business_module text NOT NULL,
+      business_key text NOT NULL)`);
       await database.query(
         "CREATE TABLE retry_content (message_id bigint PRIMARY KEY, content text NOT NULL)",
       );
@@ -59,8 +59,8 @@ export function testGuide(): void {
       for (const [index, row] of rows.entries()) {
         const [status, retries] = row.split(":");
         await database.query(
-          `INSERT INTO retry_message (id, created_at, updated_at, failed_attempts, due_at,
-          status, routing_key, business_module, key)
+          `INSERT INTO retry_message (id, create_time, edit_time, current_retry_times, next_schedule_time,
+          message_status, routing_key, business_module, business_key)
         VALUES ($1, now(), now(), $2, CASE WHEN $3 = 'pending' THEN now() END, $3,
           'orders.paid', 'orders', $4)`,
           [index + 1, retries, status, `${index + 1}`],

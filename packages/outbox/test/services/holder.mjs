@@ -1,4 +1,4 @@
-// A process that competes for a lock, and while it leads counts orphans as failed, one after another,
+// A process that competes for a lock, and while it leads recovers expired claims, one after another,
 // without a look at whether it still leads: the fence alone holds it back. It tells on its standard
 // output what it does. Arguments: the kind of lock, its name, the own identity, and when to fall
 // asleep as if the machine had stopped: "outside" of a write leaves that to others.
@@ -64,10 +64,10 @@ async function lead({ token }) {
   for (let count = 1; ; count++) {
     try {
       const now = Date.now();
-      const { claims } = await store.orphans(now, 1);
-      const failure = { now, error: `token ${token}`, nextScheduleTime: now + 86_400_000 };
+      const { claims } = await store.expired(now, 1);
+      const failure = { now, error: `token ${token}`, dueAt: now + 86_400_000 };
       for (const claim of claims)
-        if (await store.releaseOrphan(claim, failure, { name, token })) say("wrote", token, count);
+        if (await store.recover(claim, failure, { name, token })) say("wrote", token, count);
     } catch (error) {
       if (isStaleFenceError(error)) return say("refused", token);
       say("failed", error);

@@ -180,6 +180,7 @@ describe("RabbitPublisher", () => {
     await using queue = await TestQueue.make(url);
     const losses: unknown[] = [];
     await using publisher = new RabbitPublisher({
+      route: routeOf,
       url: `${url}?channelMax=3`,
       onError: (error) => losses.push(error),
     });
@@ -241,6 +242,7 @@ describe("RabbitPublisher", () => {
     await using proxy = await TcpProxy.to(url);
     const losses: unknown[] = [];
     await using publisher = new RabbitPublisher({
+      route: routeOf,
       url: `amqp://127.0.0.1:${proxy.port}`,
       backoff,
       onError: (error) => losses.push(error),
@@ -267,6 +269,7 @@ describe("RabbitPublisher", () => {
     await using queue = await TestQueue.make(url);
     await using proxy = await TcpProxy.to(url);
     await using publisher = new RabbitPublisher({
+      route: routeOf,
       url: `amqp://127.0.0.1:${proxy.port}`,
       backoff,
     });
@@ -290,6 +293,7 @@ describe("RabbitPublisher", () => {
     await using proxy = await TcpProxy.to(url);
     proxy.down = true;
     await using publisher = new RabbitPublisher({
+      route: routeOf,
       url: `amqp://127.0.0.1:${proxy.port}`,
       backoff,
     });
@@ -310,6 +314,7 @@ describe("RabbitPublisher", () => {
     await using queue = await TestQueue.make(url);
     await using proxy = await TcpProxy.to(url);
     await using publisher = new RabbitPublisher({
+      route: routeOf,
       url: `amqp://127.0.0.1:${proxy.port}`,
       backoff,
     });
@@ -362,8 +367,22 @@ describe("RabbitPublisher", () => {
       url: `amqp://127.0.0.1:${proxy.port}`,
       onError,
     });
-    expect(await errorOf(publisher.publish(sampleMessage(), signal))).toBe(error);
-    expect(await errorOf(publisher.publish(sampleMessage(), signal))).toBe(error);
+    expect(
+      await errorOf(
+        publisher.publish(
+          sampleMessage({ topic: topicOf({ exchange: "", routingKey: "q" }) }),
+          signal,
+        ),
+      ),
+    ).toBe(error);
+    expect(
+      await errorOf(
+        publisher.publish(
+          sampleMessage({ topic: topicOf({ exchange: "", routingKey: "q" }) }),
+          signal,
+        ),
+      ),
+    ).toBe(error);
     expect(await errorOf(publisher[Symbol.asyncDispose]())).toBe(error);
   });
 });

@@ -11,7 +11,7 @@ import { idOf } from "../sample.ts";
 import { Program } from "./program.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
 import { connectTo } from "./test-database.ts";
-import { TestQueue, topicOf } from "./test-queue.ts";
+import { routeOf, TestQueue, topicOf } from "./test-queue.ts";
 
 const numbers = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -30,6 +30,7 @@ describe.concurrent("a program that keeps running", () => {
     await using queue = await TestQueue.make(broker.url);
     const losses: unknown[] = [];
     await using publisher = new RabbitPublisher({
+      route: routeOf,
       url: `amqp://127.0.0.1:${proxy.port}`,
       backoff: { duration: 50, factor: 2, cap: 500 },
       onError: (error) => losses.push(error),

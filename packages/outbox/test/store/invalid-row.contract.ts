@@ -65,7 +65,7 @@ export function testInvalidRows({ database, store, save, badFactor }: InvalidRow
 
     describe("because the schema has changed", () => {
       beforeAll(async () => {
-        await database().query("ALTER TABLE outbox_message DROP CONSTRAINT outbox_status");
+        await database().query("ALTER TABLE outbox_message DROP CONSTRAINT outbox_message_status");
       });
 
       it("with an unknown status is dead with its reason", async () => {
