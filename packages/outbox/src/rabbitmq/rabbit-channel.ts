@@ -2,10 +2,9 @@ import { onAbort } from "@holdfast/clock";
 import { TerminalError } from "@holdfast/wait";
 import { type ChannelModel, type ConfirmChannel, IllegalOperationError } from "amqplib";
 import type { Message } from "../message/message.ts";
-import type { Route } from "./rabbit-publisher.ts";
 import { RefusedError } from "./refused-error.ts";
 import { UnconfirmedError } from "./unconfirmed-error.ts";
-import { UnroutableError } from "./unroutable-error.ts";
+import { type Route, UnroutableError } from "./unroutable-error.ts";
 
 /** A message, encoded, and its destination. */
 export interface Publication {

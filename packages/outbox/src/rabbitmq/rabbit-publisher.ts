@@ -21,21 +21,13 @@ import { Publications } from "../publisher/publications.ts";
 import type { Publisher } from "../publisher/publisher.ts";
 import type { RabbitChannel } from "./rabbit-channel.ts";
 import { RabbitSession } from "./rabbit-session.ts";
+import type { Route } from "./unroutable-error.ts";
 
 /** In seconds, as AMQP has it: a connection that is silent for twice as long is lost. */
 const HEARTBEAT = "10";
 
 /** The most channels that RabbitMQ allows by default. */
 const MOST_CHANNELS = 2_047;
-
-/** The destination of a message. */
-export interface Route {
-  /** Empty for the default exchange, which takes the routing key for the name of a queue. */
-  readonly exchange: string;
-
-  /** The key that the exchange routes by. */
-  readonly routingKey: string;
-}
 
 /** Options for {@link RabbitPublisher}. */
 export interface RabbitPublisherOptions {

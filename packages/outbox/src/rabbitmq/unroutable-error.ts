@@ -1,6 +1,13 @@
-import type { Route } from "./rabbit-publisher.ts";
-
 const CODE = "ERR_OUTBOX_UNROUTABLE";
+
+/** The destination of a message. */
+export interface Route {
+  /** Empty for the default exchange, which takes the routing key for the name of a queue. */
+  readonly exchange: string;
+
+  /** The key that the exchange routes by. */
+  readonly routingKey: string;
+}
 
 /** The part of a route that a broker does not have. */
 export type Missing = "exchange" | "queue";

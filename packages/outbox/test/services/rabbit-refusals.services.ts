@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RabbitServer } from "../../../../services/rabbitmq.mjs";
 import { errorOf } from "../../../../test/error-of.ts";
 import type { Message } from "../../src/message/message.ts";
-import type { Route } from "../../src/rabbitmq/rabbit-publisher.ts";
 import { RabbitPublisher } from "../../src/rabbitmq/rabbit-publisher.ts";
 import { isRefusedError } from "../../src/rabbitmq/refused-error.ts";
+import type { Route } from "../../src/rabbitmq/unroutable-error.ts";
 import { sampleMessage } from "../sample-message.ts";
 import { routeOf, TestQueue, topicOf } from "./test-queue.ts";
 
