@@ -3,6 +3,7 @@
 // beside the folders, `*` is every folder, `npm:` marks a package of others. A file on another level than
 // its folder has a line of its own. An entry point may import all folders of its package.
 const clock = ["@holdfast/clock", "@holdfast/clock/internal"];
+const wait = ["@holdfast/wait", "@holdfast/wait/internal"];
 const users = [
   "@holdfast/clock",
   "@holdfast/clock/testing",
@@ -37,12 +38,13 @@ module.exports = {
     loop: ["delay"],
     retry: ["delay", "limit", "loop"],
     poll: ["delay", "limit", "loop", "retry"],
+    internal: ["delay", "loop"],
     connect: ["delay", "strategies", "limit", "loop", "retry"],
     go: ["delay", "limit", "loop"],
     rxjs: ["delay", "limit", "loop", "retry", "@holdfast/clock/rxjs", "npm:rxjs"],
   },
   "packages/controller/src": {
-    "*": [...clock, "@holdfast/wait"],
+    "*": [...clock, ...wait],
     ".": [],
     limit: [],
     queue: ["limit"],
@@ -56,7 +58,7 @@ module.exports = {
     opentelemetry: [".", "npm:@opentelemetry/api"],
   },
   "packages/outbox/src": {
-    "*": [...clock, "@holdfast/wait", "@holdfast/controller"],
+    "*": [...clock, ...wait, "@holdfast/controller"],
     message: [],
     store: ["message"],
     ".": ["message", "store"],
@@ -75,7 +77,7 @@ module.exports = {
     prometheus: ["store", "task", "npm:prom-client"],
   },
   "packages/kubernetes/src": {
-    "*": [...clock, "@holdfast/wait", "@holdfast/controller"],
+    "*": [...clock, ...wait, "@holdfast/controller"],
     ".": [],
     object: [],
     transport: ["."],

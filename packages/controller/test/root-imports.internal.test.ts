@@ -24,6 +24,7 @@ it("the root imports our packages only, so that it loads in a browser or a worke
     "@holdfast/clock/internal",
     "@holdfast/wait",
     "@holdfast/wait/go",
+    "@holdfast/wait/internal",
   ]);
 });
 

@@ -13,7 +13,7 @@ export type { BackoffStrategy, DelayFunc } from "./delay/backoff-strategy.ts";
 export type { JitterForm } from "./delay/capped-jitter.ts";
 export { Jitter, jitter } from "./delay/jitter.ts";
 export { type Random, seededRandom } from "./delay/random.ts";
-export { isTimeoutError, TimeoutError } from "./limit/timeout-error.ts";
+export { isTimeoutError, TimeoutError, type TimeoutErrorOptions } from "./limit/timeout-error.ts";
 export { type WithTimeoutOptions, withTimeout } from "./limit/with-timeout.ts";
 export {
   type BackoffManager,

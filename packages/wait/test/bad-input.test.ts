@@ -243,6 +243,7 @@ const rootDoors: Door[] = [
         clock: loopClock,
         label: unchecked,
         cause: func,
+        message: string,
         onLate: func,
       }),
     ],

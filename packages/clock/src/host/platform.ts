@@ -76,6 +76,20 @@ export function callInOwnContext<Argument, Result>(
   return context.runInAsyncScope(callback, undefined, argument);
 }
 
+// Stacks
+
+interface ErrorClass {
+  captureStackTrace?(error: Error, below: unknown): void;
+}
+
+/**
+ * Replaces the stack of an error by the current one, without the function `below` and its callees. For an
+ * error that a timer made: its own stack shows no caller. Without V8 the error stays as it is.
+ */
+export function recaptureStack(error: Error, below: unknown): void {
+  (Error as ErrorClass).captureStackTrace?.(error, below);
+}
+
 // Aborts
 
 const events = findModule<Events>("node:events");

@@ -6,7 +6,8 @@
  * @packageDocumentation
  */
 export { AbortList } from "../abort/abort-list.ts";
-export { callInOwnContext } from "../host/platform.ts";
+export { abortable, aborted } from "../abort/abortable.ts";
+export { callInOwnContext, recaptureStack } from "../host/platform.ts";
 export {
   requireAbove,
   requireArray,
@@ -31,5 +32,6 @@ export {
 export { deferred } from "./deferred.ts";
 export { holdOpen, yieldTurn } from "./event-loop.ts";
 export { Grid } from "./grid.ts";
+export { messageOf } from "./message-of.ts";
 export { instantAfter, roundToNanosecond } from "./rounding.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";

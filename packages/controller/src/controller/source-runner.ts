@@ -1,7 +1,7 @@
 import { type Clock, onAbort } from "@holdfast/clock";
+import { aborted, messageOf } from "@holdfast/clock/internal";
 import { backoffUntil, ExponentialBackoffManager, type Random } from "@holdfast/wait";
 import { isThenable } from "../is-thenable.ts";
-import { messageOf } from "../message-of.ts";
 import type { EnqueueOptions, Source } from "../source/source.ts";
 import type { ErrorStatus, SourceState, SourceStatus } from "./controller-status.ts";
 
@@ -116,10 +116,4 @@ export class SourceRunner<Item> {
     this.#lastError = { message: messageOf(error), at: this.#options.clock.now() };
     this.#options.onError(error, this.#source.name);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    onAbort(signal, () => resolve());
-  });
 }

@@ -1,6 +1,5 @@
-import { callInOwnContext, requireString } from "@holdfast/clock/internal";
+import { callInOwnContext, messageOf, requireString } from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
-import { messageOf } from "../message-of.ts";
 import { AFTER_A_TURN } from "../queue/delayed-items.ts";
 import { newerOf, type WorkItem } from "../queue/work-item.ts";
 import { WorkQueue } from "../queue/work-queue.ts";

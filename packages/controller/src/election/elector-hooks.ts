@@ -1,4 +1,4 @@
-import { messageOf } from "../message-of.ts";
+import { messageOf } from "@holdfast/clock/internal";
 import type { ResolvedLeaderElectorOptions } from "./leader-elector-options.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { onAbort } from "@holdfast/clock";
-import { deferred, holdOpen, requireSignal } from "@holdfast/clock/internal";
-import { Backoff, backoffManager, backoffUntil, withTimeout } from "@holdfast/wait";
+import { deferred, holdOpen, messageOf, requireSignal } from "@holdfast/clock/internal";
+import { Backoff, withTimeout } from "@holdfast/wait";
 import { jitterUntil, until } from "@holdfast/wait/go";
+import { loop } from "@holdfast/wait/internal";
 import { isStop } from "../is-stop.ts";
-import { messageOf } from "../message-of.ts";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import { RELEASE_TIMEOUT } from "../stop-budget.ts";
 import type { ElectionState, ElectionStatus } from "./election-status.ts";
@@ -186,8 +186,8 @@ export class LeaderElector {
       if (!signal.aborted) await term();
       return;
     }
-    const rests = { delayFunc: () => () => this.#rest };
-    await backoffUntil(term, backoffManager(rests, { clock: this.#options.clock }), true, signal);
+    const { clock } = this.#options;
+    await loop({ run: term, delay: () => this.#rest, signal, clock });
   }
 
   async #campaignAndLead(signal: AbortSignal): Promise<void> {
@@ -290,10 +290,9 @@ export class LeaderElector {
     };
     const onError = (error: unknown): void => this.#hooks.lockFailed(error);
     const cap = Math.min(retryPeriod, timeout);
-    const backoff = { duration: cap / 8, factor: 2, cap, steps: 8 };
-    const manager = backoffManager(new Backoff(backoff), { clock });
+    const delay = new Backoff({ duration: cap / 8, factor: 2, cap, steps: 8 }).delayFunc();
     try {
-      await backoffUntil(release, manager, true, signal, { onError });
+      await loop({ run: release, delay, signal, clock, onError });
     } finally {
       timer.stop();
     }

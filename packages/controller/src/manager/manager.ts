@@ -1,13 +1,14 @@
 import { onAbort } from "@holdfast/clock";
 import {
+  aborted,
   holdOpen,
+  messageOf,
   requireMethods,
   requireOptions,
   requireSignal,
   requireText,
 } from "@holdfast/clock/internal";
 import { type LogLine, logSafely } from "../logger.ts";
-import { messageOf } from "../message-of.ts";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import {
   type AddRunnableOptions,
@@ -92,9 +93,7 @@ export class Manager implements AsyncDisposable {
     const { clock } = this.#options;
     const report = (error: RunnableError): void => this.#report(error);
     this.#groups = this.#options.groups.map((group) => new RunnableGroup(group, { clock, report }));
-    this.#halted = new Promise((resolve) => {
-      onAbort(this.#halt.signal, () => resolve());
-    });
+    this.#halted = aborted(this.#halt.signal);
   }
 
   /**

@@ -1,6 +1,10 @@
-import { requireFunction, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import {
+  messageOf,
+  requireFunction,
+  requireMethods,
+  requireOptions,
+} from "@holdfast/clock/internal";
 import { type Attributes, type Span, SpanStatusCode, type Tracer } from "@opentelemetry/api";
-import { messageOf } from "../message-of.ts";
 
 /** The request of a traced reconcile function. */
 export interface TracedRequest {

@@ -1,8 +1,8 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { requireClock, requireMethods } from "@holdfast/clock/internal";
-import type { Logger } from "@holdfast/controller";
-import { defaultLogger, LOGGER, warn } from "../default-logger.ts";
+import { defaultLogger, type Logger } from "@holdfast/controller";
 import { KUBERNETES_METRICS, type KubernetesMetrics } from "../kubernetes-metrics.ts";
+import { LOGGER, warn } from "../logger.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { ApiTarget } from "./api-request.ts";
 import { WarningLog } from "./warning-log.ts";

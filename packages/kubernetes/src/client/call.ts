@@ -1,23 +1,11 @@
 import type { Clock } from "@holdfast/clock";
-import { isTimeoutError, retry, withTimeout } from "@holdfast/wait";
+import { retry, withTimeout } from "@holdfast/wait";
 import { isApiError } from "./api-error.ts";
 import { type ApiRequest, type ApiTarget, requestJson } from "./api-request.ts";
 import type { Limits } from "./call-options.ts";
 
 /** How often a request is sent again. */
 const MAX_RESENDS = 5;
-
-/** A call was not finished within its timeout. `isTimeoutError` of `@holdfast/wait` is true for it. */
-class CallTimeoutError extends Error {
-  override readonly name = "TimeoutError";
-  readonly code = "ERR_WAIT_TIMEOUT";
-  readonly timeout: number;
-
-  constructor(call: string, timeout: number, cause: unknown) {
-    super(`${call}: timed out after ${timeout} ms`, cause === undefined ? undefined : { cause });
-    this.timeout = timeout;
-  }
-}
 
 /** A call: its name for errors, its clock and its limits. */
 export interface Call extends Limits {
@@ -30,18 +18,14 @@ export interface Call extends Limits {
 /**
  * Runs `work` within the limits of a call.
  *
- * @throws an error with the code of `TimeoutError` that has the name; `signal.reason`; the error of `work`
+ * @throws a `TimeoutError` that has the name; `signal.reason`; the error of `work`
  */
-export async function limited<Value>(
-  { name, clock, signal: parent, timeout, cause }: Call,
+export function limited<Value>(
+  { name, clock, signal, timeout, cause }: Call,
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  try {
-    return await withTimeout(work, timeout, { signal: parent, clock, label: name });
-  } catch (error) {
-    if (parent?.aborted === true || !isTimeoutError(error)) throw error;
-    throw new CallTimeoutError(name, timeout, cause?.());
-  }
+  const message = `${name}: timed out after ${timeout} ms`;
+  return withTimeout(work, timeout, { signal, clock, label: name, message, cause });
 }
 
 /** A target, and the clock of its calls. */
@@ -58,7 +42,7 @@ export type Send = (request: ApiRequest) => Promise<object>;
  * after it, at most five times and only within the timeout: such requests were not carried out
  * @throws as {@link limited}
  */
-export async function call<Value>(
+export function call<Value>(
   target: CallTarget,
   name: string,
   limits: Limits,
@@ -82,7 +66,7 @@ export async function call<Value>(
     });
   };
   const options = { ...limits, name, clock, cause: () => last };
-  return await limited(options, (signal) => work(sendWith(signal), signal));
+  return limited(options, (signal) => work(sendWith(signal), signal));
 }
 
 /** Milliseconds after which the server wants the request again. */

@@ -1,5 +1,5 @@
 import type { Logger } from "@holdfast/controller";
-import { warn } from "../default-logger.ts";
+import { warn } from "../logger.ts";
 
 /** The number of texts that are remembered. */
 const MAX_KNOWN = 1_000;

@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { holdOpen, requireSignal } from "@holdfast/clock/internal";
+import { aborted, holdOpen, requireSignal } from "@holdfast/clock/internal";
 import type { Runnable, RunOptions } from "@holdfast/controller";
 import { ObjectShape } from "../cache/object-shape.ts";
 import { Scope } from "../cache/scope.ts";
@@ -232,10 +232,4 @@ export class Cluster implements Runnable {
       }
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    onAbort(signal, () => resolve());
-  });
 }

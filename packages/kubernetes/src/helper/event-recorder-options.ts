@@ -6,10 +6,10 @@ import {
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
-import type { Logger } from "@holdfast/controller";
+import { defaultLogger, type Logger } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
 import type { KubeClient } from "../client/kube-client.ts";
-import { defaultLogger, LOGGER } from "../default-logger.ts";
+import { LOGGER } from "../logger.ts";
 
 // As IsQualifiedName of k8s.io/apimachinery.
 const CONTROLLER =

@@ -12,7 +12,7 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import { type Logger, type Runnable, type RunOptions, silentLogger } from "@holdfast/controller";
-import { LOGGER } from "../default-logger.ts";
+import { LOGGER } from "../logger.ts";
 
 /** A check of a probe: whether all is well. One that throws has failed. */
 export type HealthCheck = () => boolean;

@@ -9,19 +9,20 @@ import {
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
-import type {
-  LeaderElectorOptions,
-  Leadership,
-  Logger,
-  Runnable,
-  SignalSource,
+import {
+  defaultLogger,
+  type LeaderElectorOptions,
+  type Leadership,
+  type Logger,
+  type Runnable,
+  type SignalSource,
 } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { ClusterOptions } from "../cluster/cluster-options.ts";
-import { defaultLogger, LOGGER } from "../default-logger.ts";
 import type { EventRecorder } from "../helper/event-recorder.ts";
+import { LOGGER } from "../logger.ts";
 import { requireNamespace } from "../object/resource-name.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { HealthServerOptions } from "./health-server.ts";

@@ -1,13 +1,13 @@
 import type { Clock } from "@holdfast/clock";
+import { messageOf } from "@holdfast/clock/internal";
 import {
   type BackoffStrategy,
-  backoffManager,
-  backoffUntil,
   isTimeoutError,
   jitter,
   type Random,
   withTimeout,
 } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/internal";
 import { isOlder } from "../cache/own-writes.ts";
 import type { OwnWrite, Store } from "../cache/store.ts";
 import type { ApiTarget } from "../client/api-request.ts";
@@ -77,12 +77,11 @@ export class Reflector implements PassObserver {
 
   /** Resolves after the abort. No request, timer or listener remains. */
   async run(signal: AbortSignal): Promise<void> {
-    const delayFunc = () => () => this.#delay();
     // A later run goes on from the version it has, unless the server was put back meanwhile.
     if (this.store.hasSynced) this.#next = { ...FIRST, begin: "watch", probe: true };
-    const manager = backoffManager({ delayFunc }, { clock: this.#clock });
+    const run = (stop: AbortSignal): Promise<void> => this.#runPass(stop);
     try {
-      await backoffUntil((stop) => this.#runPass(stop), manager, true, signal);
+      await loop({ run, delay: () => this.#delay(), signal, clock: this.#clock });
     } finally {
       this.#state = "idle";
       this.#recentWatches = [];
@@ -248,8 +247,4 @@ export class Reflector implements PassObserver {
     if (version === undefined) return false;
     return compareVersions(version, goal) !== undefined && !isOlder(version, goal);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 import type { Agent } from "node:http";
 import { requireMethods } from "@holdfast/clock/internal";
-import { warn } from "../default-logger.ts";
+import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent, type TlsParts } from "./agents.ts";
 import { CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport, requireServer } from "./http-transport.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { requireText } from "@holdfast/clock/internal";
-import { warn } from "../default-logger.ts";
+import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";
 import { bearer, CredentialCache, Credentials } from "./credentials.ts";

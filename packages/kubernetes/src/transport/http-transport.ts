@@ -1,4 +1,4 @@
-import { withTimeout } from "@holdfast/wait";
+import { abortable } from "@holdfast/clock/internal";
 import type { AgentKeeper } from "./agents.ts";
 import type { CredentialCache, Credentials } from "./credentials.ts";
 import { exchange, type Server } from "./exchange.ts";
@@ -57,7 +57,7 @@ export class HttpTransport implements KubeTransport {
   }
 
   async #read(signal: AbortSignal): Promise<Credentials> {
-    return await withTimeout(() => this.#credentials.get(), Number.POSITIVE_INFINITY, { signal });
+    return await abortable(() => this.#credentials.get(), signal);
   }
 }
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { requireOptions, requireText } from "@holdfast/clock/internal";
 import type { Logger } from "@holdfast/controller";
-import { warn } from "../default-logger.ts";
+import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";
 import { bearer, CredentialCache, Credentials } from "./credentials.ts";

@@ -1,7 +1,7 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { requireClock, requireMethods, requireOptions } from "@holdfast/clock/internal";
-import type { Logger } from "@holdfast/controller";
-import { defaultLogger, LOGGER } from "../default-logger.ts";
+import { defaultLogger, type Logger } from "@holdfast/controller";
+import { LOGGER } from "../logger.ts";
 
 /** Options that all transports share. */
 export interface TransportOptions {

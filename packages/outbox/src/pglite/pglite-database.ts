@@ -1,5 +1,4 @@
-import { onAbort } from "@holdfast/clock";
-import { requireMethods } from "@holdfast/clock/internal";
+import { aborted, requireMethods } from "@holdfast/clock/internal";
 import type { PostgresDatabase } from "../postgres/postgres-database.ts";
 import type { Queryable, Row } from "../store/database.ts";
 
@@ -69,7 +68,7 @@ export class PGliteDatabase implements PostgresDatabase {
   ): Promise<void> {
     if (signal.aborted) return;
     const unlisten = await this.#pglite.listen(channel, onNotify);
-    await new Promise<void>((resolve) => onAbort(signal, () => resolve()));
+    await aborted(signal);
     await unlisten();
   }
 

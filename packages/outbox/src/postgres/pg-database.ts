@@ -1,5 +1,4 @@
-import { requireFunction, requireMethods } from "@holdfast/clock/internal";
-import { withTimeout } from "@holdfast/wait";
+import { abortable, requireFunction, requireMethods } from "@holdfast/clock/internal";
 import type { Queryable, Row } from "../store/database.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 
@@ -130,7 +129,7 @@ export class PgDatabase implements PostgresDatabase {
     try {
       const connect = (): Promise<PgClient> => this.#pool.connect();
       const onLate = (client: PgClient): void => client.release();
-      const client = await withTimeout(connect, Number.POSITIVE_INFINITY, { signal, onLate });
+      const client = await abortable(connect, signal, onLate);
       await listenUntilLost(client, { channel, onNotify, signal });
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -198,7 +197,7 @@ async function listenUntilLost(
   client.on("end", onEnd);
   try {
     client.query(`LISTEN "${channel.replaceAll('"', '""')}"`).catch(onEnd);
-    await withTimeout(() => lost, Number.POSITIVE_INFINITY, { signal });
+    await abortable(() => lost, signal);
   } finally {
     client.release(true); // From here on the pool listens for its errors.
     client.off("notification", listener);

@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { withTimeout } from "@holdfast/wait";
+import { abortable } from "@holdfast/clock/internal";
 
 /** The publications of a publisher. Each ends with its own signal, and all when the publisher ends. */
 export class Publications {
@@ -20,8 +20,7 @@ export class Publications {
     const abort = (reason: unknown): void => own.abort(reason);
     const subscriptions = [onAbort(signal, abort), onAbort(this.#end.signal, abort)];
     try {
-      const options = { signal: own.signal };
-      await withTimeout(() => publish(own.signal), Number.POSITIVE_INFINITY, options);
+      await abortable(publish, own.signal);
     } finally {
       for (const subscription of subscriptions) subscription[Symbol.dispose]();
     }

@@ -1,5 +1,6 @@
 import { type Clock, onAbort, realClock } from "@holdfast/clock";
 import {
+  abortable,
   requireBetween,
   requireClock,
   requireHooks,
@@ -8,13 +9,7 @@ import {
   requireString,
   requireWhole,
 } from "@holdfast/clock/internal";
-import {
-  Backoff,
-  type BackoffOptions,
-  type BackoffStrategy,
-  keepConnected,
-  withTimeout,
-} from "@holdfast/wait";
+import { Backoff, type BackoffOptions, type BackoffStrategy, keepConnected } from "@holdfast/wait";
 import type { Message } from "../message/message.ts";
 import { bodyOf } from "../publisher/message-body.ts";
 import { Publications } from "../publisher/publications.ts";
@@ -165,7 +160,7 @@ export class RabbitPublisher implements Publisher, AsyncDisposable {
     this.#session = session;
     this.#serve();
     try {
-      return await withTimeout(() => session.ended, Number.POSITIVE_INFINITY, { signal });
+      return await abortable(() => session.ended, signal);
     } catch {
       return undefined;
     } finally {

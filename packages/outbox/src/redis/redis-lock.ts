@@ -1,11 +1,15 @@
-import { requireFunction, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import {
+  abortable,
+  requireFunction,
+  requireMethods,
+  requireOptions,
+} from "@holdfast/clock/internal";
 import {
   type LeaseRecord,
   LockConflictError,
   type ResourceLock,
   type Versioned,
 } from "@holdfast/controller";
-import { withTimeout } from "@holdfast/wait";
 import { requireStoredName } from "../message/stored-text.ts";
 import { ForgottenLeaseError } from "./forgotten-lease-error.ts";
 import { READ, WRITE } from "./redis-scripts.ts";
@@ -109,7 +113,7 @@ export class RedisLock implements ResourceLock {
   async #eval(script: string, values: readonly string[], signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const request = (): Promise<unknown> => this.#client.eval(script, 1, this.#key, ...values);
-    return await withTimeout(request, Number.POSITIVE_INFINITY, { signal });
+    return await abortable(request, signal);
   }
 
   async #read(signal: AbortSignal): Promise<Found> {

@@ -1,5 +1,6 @@
 import { type Clock, onAbort } from "@holdfast/clock";
-import { Backoff, backoffManager, backoffUntil, type DelayFunc, withTimeout } from "@holdfast/wait";
+import { Backoff, type DelayFunc, withTimeout } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/internal";
 import { report } from "../task/outbox-event.ts";
 import type { HeldClaim } from "./outcomes.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";
@@ -68,8 +69,7 @@ export class ClaimFeed {
       delay ??= new Backoff({ ...STORE_AGAIN, random }).delayFunc();
       report({ type: "error", error }, this.#options);
     };
-    const delays = { delayFunc: () => () => delay?.() ?? 0 };
-    await backoffUntil(turn, backoffManager(delays, { clock }), true, signal, { onError });
+    await loop({ run: turn, delay: () => delay?.() ?? 0, signal, clock, onError });
   }
 
   /** Waits until there is room, and something to claim. Returns the room, 0 after the abort. */

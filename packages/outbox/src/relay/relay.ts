@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { requireSignal } from "@holdfast/clock/internal";
+import { abortable, requireSignal } from "@holdfast/clock/internal";
 import { WorkQueue } from "@holdfast/controller";
 import { backoffUntil, ExponentialBackoffManager, withTimeout } from "@holdfast/wait";
 import type { Claim } from "../store/claim.ts";
@@ -206,7 +206,7 @@ export class Relay {
     const { store, clock, storeTimeout } = this.#options;
     const listening = Promise.resolve(store.listen?.(() => this.wake(), signal));
     try {
-      await withTimeout(() => listening, Number.POSITIVE_INFINITY, { signal });
+      await abortable(() => listening, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
       await withTimeout(() => listening, storeTimeout, { clock, label: "listen" });

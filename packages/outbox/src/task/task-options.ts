@@ -7,7 +7,7 @@ import {
   requireOptions,
   requirePositive,
 } from "@holdfast/clock/internal";
-import { consoleLogger, type Logger, silentLogger } from "@holdfast/controller";
+import { defaultLogger, type Logger } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
 import { requireStoredName } from "../message/stored-text.ts";
 import type { OutboxEvent } from "./outbox-event.ts";
@@ -68,12 +68,6 @@ export interface TaskOptions {
 export type Resolved<Options extends TaskOptions> = {
   readonly [Name in Exclude<keyof Options, "random">]-?: NonNullable<Options[Name]>;
 } & Pick<Options, "random">;
-
-const defaultLogger: Logger = {
-  ...silentLogger,
-  warn: consoleLogger.warn,
-  error: consoleLogger.error,
-};
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {

@@ -1,5 +1,4 @@
-import { onAbort } from "@holdfast/clock";
-import { requireOptions } from "@holdfast/clock/internal";
+import { aborted, requireOptions } from "@holdfast/clock/internal";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
@@ -92,7 +91,7 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
   async listen(onNotify: () => void, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     this.#listeners.add(onNotify);
-    await new Promise<void>((resolve) => onAbort(signal, () => resolve()));
+    await aborted(signal);
     this.#listeners.delete(onNotify);
   }
 

@@ -73,6 +73,7 @@ export async function connectWithBackoff<Connection>(
   const { signal } = attempts;
   const done = await loop({
     run: () => attempts.make(),
+    isDone: () => true,
     onError: (error) => attempts.failed(error),
     manager: attempts,
     sliding: false,

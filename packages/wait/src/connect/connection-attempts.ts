@@ -1,5 +1,7 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
 import {
+  abortable,
+  requireClock,
   requireFunction,
   requireHooks,
   requireNotNegative,
@@ -58,7 +60,8 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     this.#onRetry = onRetry;
     this.#onLate = onLate;
     this.#clock = clock;
-    this.#timer = new ReusedTimer("options.clock", clock);
+    requireClock("options.clock", clock);
+    this.#timer = new ReusedTimer(clock);
     this.#strategy = strategyOf("options.backoff", backoff);
     this.#nextDelay = this.#strategy.delayFunc();
   }
@@ -98,7 +101,7 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     const onRetry = this.#onRetry;
     if (onRetry === undefined) return;
     const retry = { attempt: this.#attempt, error, delay: this.#untilNext() };
-    await withTimeout(() => onRetry(retry), Number.POSITIVE_INFINITY, { signal: this.signal });
+    await abortable(() => onRetry(retry), this.signal);
   }
 
   /** Rethrows an error that no further attempt can fix, and waits as long as an error demands. */

@@ -125,7 +125,6 @@ export async function keepConnected<Connection>(
   };
   await loop({
     run: connectAndUse,
-    isDone: () => false,
     onError: failed,
     manager: attempts,
     sliding: false,

@@ -1,12 +1,13 @@
 import { requireFunction, requireHooks, requireSignal } from "@holdfast/clock/internal";
-import { type Loop, loop } from "../loop/loop.ts";
+import { type LoopDelay, type LoopManager, type LoopWork, loop } from "../loop/loop.ts";
 import type { Condition, ConditionOptions } from "./condition-options.ts";
 
 /** Options for {@link conditionLoop}. */
-export interface ConditionLoop extends Omit<Loop<boolean>, "run" | "isDone" | "onError"> {
-  readonly condition: Condition;
-  readonly onError: ConditionOptions["onError"];
-}
+export type ConditionLoop = Omit<LoopWork<boolean>, "run" | "isDone" | "onError"> &
+  (LoopDelay | LoopManager) & {
+    readonly condition: Condition;
+    readonly onError: ConditionOptions["onError"];
+  };
 
 /** Calls `condition` until it returns true. Rejects with `signal.reason` if the signal aborts first. */
 export async function conditionLoop({

@@ -1,6 +1,5 @@
 import { requireFunction } from "@holdfast/clock/internal";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
-import { backoffManager } from "../loop/backoff-manager.ts";
 import type { Condition, PollUntilOptions } from "./condition-options.ts";
 import { pollCondition } from "./poll-condition.ts";
 
@@ -42,7 +41,5 @@ export async function delayUntil(
   options: PollUntilOptions = {},
 ): Promise<void> {
   requireFunction("delayFunc", delayFunc);
-  await pollCondition(condition, options, (_sliding, clock) =>
-    backoffManager({ delayFunc: () => delayFunc }, { clock }),
-  );
+  await pollCondition(condition, options, () => delayFunc);
 }

@@ -1,5 +1,5 @@
 import { realClock, type Timer } from "@holdfast/clock";
-import { requireOptions } from "@holdfast/clock/internal";
+import { requireClock, requireOptions } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { Growth, growthState } from "../delay/growth.ts";
 import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
@@ -76,7 +76,8 @@ export async function exponentialBackoff(
   const { backoff, clock = realClock, onError } = options;
   const { signal = new AbortController().signal } = options;
   requireCondition(condition, { signal, onError });
-  const attempts = new Attempts(backoff, new ReusedTimer("options.clock", clock));
+  requireClock("options.clock", clock);
+  const attempts = new Attempts(backoff, new ReusedTimer(clock));
   if (attempts.over) throw new ExhaustedError(0);
   const ask: Condition = (own) => attempts.mayAsk() && condition(own);
   await conditionLoop({ condition: ask, manager: attempts, signal, onError });

@@ -5,16 +5,16 @@ import {
   requireNotNegative,
   requireOptions,
 } from "@holdfast/clock/internal";
+import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { Deadline } from "../limit/deadline.ts";
-import type { BackoffManager } from "../loop/backoff-manager.ts";
 import { conditionLoop, requireCondition } from "./condition-loop.ts";
 import type { Condition, PollUntilOptions } from "./condition-options.ts";
 
-/** Validates the options of a poll and runs it with the manager that `managerFor` returns. */
+/** Validates the options of a poll and runs it with the delays that `delaysFor` returns. */
 export async function pollCondition(
   condition: Condition,
   options: PollUntilOptions,
-  managerFor: (sliding: boolean, clock: Clock) => BackoffManager,
+  delaysFor: (sliding: boolean, clock: Clock) => DelayFunc,
 ): Promise<void> {
   requireOptions("options", options);
   const { clock = realClock, immediate = true, sliding = false } = options;
@@ -24,16 +24,16 @@ export async function pollCondition(
   requireBoolean("options.sliding", sliding);
   requireNotNegative("options.timeout", timeout);
   requireClock("options.clock", clock);
-  const manager = managerFor(sliding, clock);
+  const delay = delaysFor(sliding, clock);
   const deadline = new Deadline(timeout, { clock, signal: parent });
   const { signal } = deadline;
   try {
     if (!signal.aborted) {
-      await conditionLoop({ condition, manager, immediate, sliding, signal, onError });
+      await conditionLoop({ condition, delay, clock, immediate, sliding, signal, onError });
       return;
     }
     if (!immediate) {
-      manager.backoff().stop(); // Go draws its first delay before it reads the context
+      delay(); // Go draws its first delay before it reads the context
       throw signal.reason;
     }
     // Go calls the condition once even if its context is done: the abort comes in that first call.
@@ -42,7 +42,16 @@ export async function pollCondition(
       started.abort(signal.reason);
       return condition(signal);
     };
-    await conditionLoop({ condition: askOnce, manager, sliding, signal: started.signal, onError });
+    await conditionLoop({
+      condition: askOnce,
+      delay,
+      clock,
+      sliding,
+      signal: started.signal,
+      onError,
+    });
+  } catch (error) {
+    throw deadline.withCaller(error);
   } finally {
     deadline.cancel();
   }

@@ -1,7 +1,7 @@
-import type { Clock, Timer } from "@holdfast/clock";
+import type { Clock } from "@holdfast/clock";
 import { requireAtLeast } from "@holdfast/clock/internal";
+import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
-import { type BackoffManager, backoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
 import type { Condition, PollUntilOptions } from "./condition-options.ts";
 import { pollCondition } from "./poll-condition.ts";
 
@@ -67,9 +67,7 @@ export async function pollUntil(
 ): Promise<void> {
   requireAtLeast("interval", interval, 0);
   await pollCondition(condition, options, (sliding, clock) =>
-    sliding
-      ? backoffManager({ delayFunc: () => () => interval }, { clock })
-      : new TickingManager(interval, clock),
+    sliding ? () => interval : ticks(interval, clock),
   );
 }
 
@@ -77,24 +75,13 @@ export async function pollUntil(
  * The grid of a ticker: each delay ends at the next multiple of the interval, counted from the first
  * call. Missed points are skipped.
  */
-class TickingManager implements BackoffManager {
-  readonly #clock: Clock;
-  readonly #timer: ReusedTimer;
-  readonly #interval: number;
-  #start: number | undefined = undefined;
-
-  /** @param interval - milliseconds, at least 0; 0 never waits */
-  constructor(interval: number, clock: Clock) {
-    this.#clock = clock;
-    this.#timer = new ReusedTimer("options.clock", clock);
-    this.#interval = toNanoseconds(interval);
-  }
-
-  backoff(): Timer {
-    const now = this.#clock.monotonic();
-    this.#start ??= now;
-    const interval = this.#interval;
-    const into = interval === 0 ? 0 : toNanoseconds(now - this.#start) % interval;
-    return this.#timer.arm(toMilliseconds(interval - into));
-  }
+function ticks(interval: number, clock: Clock): DelayFunc {
+  const period = toNanoseconds(interval);
+  let start: number | undefined;
+  return () => {
+    const now = clock.monotonic();
+    start ??= now;
+    const passed = period === 0 ? 0 : toNanoseconds(now - start) % period;
+    return toMilliseconds(period - passed);
+  };
 }

@@ -1,4 +1,5 @@
 import { type Clock, onAbort, type Timer } from "@holdfast/clock";
+import { recaptureStack } from "@holdfast/clock/internal";
 import { TimeoutError } from "./timeout-error.ts";
 
 /** Options for a {@link Deadline}. */
@@ -10,6 +11,8 @@ export interface DeadlineOptions {
   readonly label?: string | undefined;
   /** Supplies the `cause` of the {@link TimeoutError}. */
   readonly cause?: (() => unknown) | undefined;
+  /** The message of the {@link TimeoutError}. */
+  readonly message?: string | undefined;
 }
 
 /**
@@ -22,11 +25,10 @@ export class Deadline implements Disposable {
   readonly #controller: AbortController | undefined;
   #timer: Timer | undefined;
   #subscription: Disposable | undefined;
+  #timeoutError: TimeoutError | undefined = undefined;
 
-  constructor(
-    timeout: number,
-    { clock, signal: parent, label = "timeout", cause }: DeadlineOptions,
-  ) {
+  constructor(timeout: number, options: DeadlineOptions) {
+    const { clock, signal: parent, label = "timeout", cause, message } = options;
     if (timeout === Number.POSITIVE_INFINITY && parent !== undefined) {
       this.signal = parent;
       return;
@@ -37,7 +39,10 @@ export class Deadline implements Disposable {
       this[Symbol.dispose]();
       controller.abort(reason);
     };
-    const expire = (): void => abort(timeoutError(timeout, cause));
+    const expire = (): void => {
+      this.#timeoutError = new TimeoutError(timeout, { ...causeOf(cause), message });
+      abort(this.#timeoutError);
+    };
     this.signal = controller.signal;
     if (parent?.aborted) abort(parent.reason);
     else if (timeout === 0) expire();
@@ -46,6 +51,16 @@ export class Deadline implements Disposable {
       if (timeout < Number.POSITIVE_INFINITY)
         this.#timer = clock.afterFunc(timeout, expire, { label });
     }
+  }
+
+  /**
+   * Returns the error. The `TimeoutError` of this deadline, which a timer made, gets the stack of the code
+   * that waits: call this in an async function, after its `await`.
+   */
+  withCaller(error: unknown): unknown {
+    if (this.#timeoutError !== undefined && error === this.#timeoutError)
+      recaptureStack(this.#timeoutError, this.withCaller);
+    return error;
   }
 
   /** Disposes, and aborts a signal of its own, as the end of a wait cancels its context in Go. */
@@ -60,12 +75,12 @@ export class Deadline implements Disposable {
   }
 }
 
-function timeoutError(timeout: number, causeOf: (() => unknown) | undefined): TimeoutError {
-  let cause: unknown;
+function causeOf(cause: (() => unknown) | undefined): ErrorOptions | undefined {
+  let value: unknown;
   try {
-    cause = causeOf?.();
+    value = cause?.();
   } catch (error) {
-    cause = error;
+    value = error;
   }
-  return new TimeoutError(timeout, cause === undefined ? undefined : { cause });
+  return value === undefined ? undefined : { cause: value };
 }

@@ -1,5 +1,15 @@
 export const TIMEOUT_CODE = "ERR_WAIT_TIMEOUT";
 
+/** Options for {@link TimeoutError}. */
+export interface TimeoutErrorOptions extends ErrorOptions {
+  /**
+   * The message of the error.
+   *
+   * @defaultValue `timed out after ${timeout} ms`
+   */
+  readonly message?: string | undefined;
+}
+
 /**
  * A wait exceeded its timeout. Its `cause` is the error of the last attempt, if any.
  *
@@ -22,10 +32,10 @@ export class TimeoutError extends Error {
 
   /**
    * @param timeout - the timeout, in milliseconds
-   * @param options - the `cause`: the error of the last attempt, if one failed
+   * @param options - see {@link TimeoutErrorOptions}; `cause` is the error of the last attempt
    */
-  constructor(timeout: number, options?: ErrorOptions) {
-    super(`timed out after ${timeout} ms`, options);
+  constructor(timeout: number, options?: TimeoutErrorOptions) {
+    super(options?.message ?? `timed out after ${timeout} ms`, options);
     this.timeout = timeout;
   }
 }

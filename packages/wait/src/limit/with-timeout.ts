@@ -1,11 +1,13 @@
-import { type Clock, onAbort, realClock } from "@holdfast/clock";
+import { type Clock, realClock } from "@holdfast/clock";
 import {
+  abortable,
   requireClock,
   requireFunction,
   requireHooks,
   requireNotNegative,
   requireOptions,
   requireSignal,
+  requireString,
 } from "@holdfast/clock/internal";
 import { Deadline } from "./deadline.ts";
 
@@ -39,6 +41,13 @@ export interface WithTimeoutOptions<Value> {
    * @defaultValue none
    */
   readonly cause?: (() => unknown) | undefined;
+
+  /**
+   * Message of the {@link TimeoutError}.
+   *
+   * @defaultValue `timed out after ${timeout} ms`
+   */
+  readonly message?: string | undefined;
 
   /**
    * Receives the value of `work` if it arrives after the promise has rejected. Release it here: no
@@ -96,32 +105,18 @@ export async function withTimeout<Value>(
   requireFunction("work", work);
   requireNotNegative("timeout", timeout);
   requireOptions("options", options);
-  const { signal: parent, clock = realClock, label, cause, onLate } = options;
+  const { signal: parent, clock = realClock, label, cause, message, onLate } = options;
   if (parent !== undefined) requireSignal("options.signal", parent);
   requireClock("options.clock", clock);
+  if (message !== undefined) requireString("options.message", message);
   requireHooks("options", { cause, onLate });
 
-  const deadline = new Deadline(timeout, { clock, signal: parent, label, cause });
-  const { signal } = deadline;
-  if (signal.aborted) throw signal.reason;
-  return new Promise((resolve, reject) => {
-    const subscription = onAbort(signal, reject);
-    const release = (): void => {
-      subscription[Symbol.dispose]();
-      deadline[Symbol.dispose]();
-    };
-    const result = (async () => work(signal))();
-    void result.then(
-      (value) => {
-        release();
-        if (!signal.aborted) return resolve(value);
-        reject(signal.reason); // no earlier than here if another listener hid the abort
-        return onLate?.(value);
-      },
-      (error: unknown) => {
-        release();
-        reject(error);
-      },
-    );
-  });
+  const deadline = new Deadline(timeout, { clock, signal: parent, label, cause, message });
+  try {
+    return await abortable(work, deadline.signal, onLate);
+  } catch (error) {
+    throw deadline.withCaller(error);
+  } finally {
+    deadline[Symbol.dispose]();
+  }
 }

@@ -1,6 +1,6 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
 import { requireClock, requireMethods, requireOptions } from "@holdfast/clock/internal";
-import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
+import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 
 /**
  * Decides how long a loop waits before its next run.
@@ -62,8 +62,13 @@ export function backoffManager(
   requireMethods("strategy", strategy, ["delayFunc"]);
   requireOptions("options", options);
   const { clock = realClock } = options;
-  const timer = new ReusedTimer("options.clock", clock);
-  const next = strategy.delayFunc();
+  requireClock("options.clock", clock);
+  return managerOf(strategy.delayFunc(), clock);
+}
+
+/** A manager that takes its delays from a function. If that throws, `fired` rejects with the error. */
+export function managerOf(next: DelayFunc, clock: Clock): BackoffManager {
+  const timer = new ReusedTimer(clock);
   const backoff = (): Timer => {
     let delay: number;
     try {
@@ -81,9 +86,7 @@ export class ReusedTimer {
   readonly #clock: Clock;
   #timer: Timer | undefined = undefined;
 
-  /** @throws TypeError if `clock` is not a clock; `name` is the name of the option */
-  constructor(name: string, clock: Clock) {
-    requireClock(name, clock);
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 

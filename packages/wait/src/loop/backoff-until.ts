@@ -84,5 +84,5 @@ export async function backoffUntil(
   requireOptions("options", options);
   const { onError } = options;
   requireHooks("options", { onError });
-  await loop({ run: fn, isDone: () => false, onError, manager, sliding, signal });
+  await loop({ run: fn, onError, manager, sliding, signal });
 }

@@ -1,5 +1,5 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import { requireNotNegative, requirePositive } from "@holdfast/clock/internal";
+import { requireClock, requireNotNegative, requirePositive } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import type { JitterForm } from "../delay/capped-jitter.ts";
@@ -105,7 +105,8 @@ export class ExponentialBackoffManager implements BackoffManager {
     const { resetAfter = Number.POSITIVE_INFINITY } = options;
     requirePositive("options.factor", factor);
     requireNotNegative("options.resetAfter", resetAfter);
-    this.#timer = new ReusedTimer("options.clock", clock);
+    requireClock("options.clock", clock);
+    this.#timer = new ReusedTimer(clock);
     this.#clock = clock;
     this.#backoff = new Backoff({ duration, factor, cap, jitter, random });
     this.#longestPause = toNanoseconds(resetAfter);

@@ -1,4 +1,5 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
+import { requireClock } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import type { JitterForm } from "../delay/capped-jitter.ts";
@@ -62,7 +63,8 @@ export class JitteredBackoffManager implements BackoffManager {
   constructor(options: JitteredBackoffManagerOptions) {
     requireShapeOptions("options", options);
     const { duration, jitter, random, clock = realClock } = options;
-    this.#timer = new ReusedTimer("options.clock", clock);
+    requireClock("options.clock", clock);
+    this.#timer = new ReusedTimer(clock);
     this.#next = new Backoff({ duration, jitter, random }).delayFunc();
   }
 

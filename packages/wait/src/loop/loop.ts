@@ -1,16 +1,33 @@
-import { onAbort, type Timer } from "@holdfast/clock";
-import type { BackoffManager } from "./backoff-manager.ts";
+import { type Clock, onAbort, type Timer } from "@holdfast/clock";
+import type { DelayFunc } from "../delay/backoff-strategy.ts";
+import { type BackoffManager, managerOf } from "./backoff-manager.ts";
 
 /** Options for {@link loop}. */
-export interface Loop<Value> {
+export type Loop<Value> = LoopWork<Value> & (LoopDelay | LoopManager);
+
+/** A loop with a timer of its own. */
+export interface LoopDelay {
+  /** Returns the milliseconds until the next run. */
+  readonly delay: DelayFunc;
+  /** Measures the delays. */
+  readonly clock: Clock;
+  readonly manager?: undefined;
+}
+
+/** A loop with a timer that other code may stop and reset. */
+export interface LoopManager {
+  /** Arms the timer between two runs. */
+  readonly manager: BackoffManager;
+}
+
+/** The work of a {@link loop}, and when it runs. */
+export interface LoopWork<Value> {
   /** The work. It receives `signal`. */
   readonly run: (signal: AbortSignal) => Value | PromiseLike<Value>;
-  /** Whether a value of `run` ends the loop. By default every value does. */
+  /** Whether a value of `run` ends the loop. By default none does. */
   readonly isDone?: (value: Value) => boolean;
   /** Receives each error of `run` and is awaited. Without it, or if it throws, the loop rejects. */
   readonly onError?: ((error: unknown) => unknown) | undefined;
-  /** Arms the timer between two runs. */
-  readonly manager: BackoffManager;
   /** Whether the first run comes before the first delay. Default: true. */
   readonly immediate?: boolean;
   /** Whether a delay starts when `run` has settled (true, the default) or when it is called. */
@@ -33,9 +50,9 @@ export interface Done<Value> {
  * abort counts as stopping, not as a failure. No timer and no listener remain.
  */
 export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
-  const { run, isDone = () => true, onError, manager, immediate = true, sliding = true } = options;
-  const { signal } = options;
+  const { run, isDone = () => false, onError, immediate = true, sliding = true, signal } = options;
   if (signal.aborted) return undefined;
+  const manager = managerFor(options);
 
   let timer: Timer | undefined;
   const subscription = onAbort(signal, () => timer?.stop());
@@ -64,6 +81,10 @@ export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | u
     timer?.stop();
   }
   return undefined;
+}
+
+function managerFor(options: LoopDelay | LoopManager): BackoffManager {
+  return options.manager ?? managerOf(options.delay, options.clock);
 }
 
 /** Whether an error is the abort itself, passed on by code that obeyed the signal. */

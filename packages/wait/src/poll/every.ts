@@ -1,17 +1,18 @@
-import { type Clock, realClock, type Timer } from "@holdfast/clock";
+import { type Clock, realClock } from "@holdfast/clock";
 import {
   Grid,
   requireAtLeast,
   requireBoolean,
+  requireClock,
   requireFunction,
   requireOptions,
   requirePositive,
   requireSignal,
 } from "@holdfast/clock/internal";
+import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
-import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
-import { JitteredBackoffManager } from "../loop/jittered-backoff-manager.ts";
+import { managerOf } from "../loop/backoff-manager.ts";
 import { type TickIterator, Ticks } from "./ticks.ts";
 
 /** Options for {@link every}. */
@@ -115,34 +116,23 @@ export function every(period: number, options: EveryOptions = {}): TickIterator 
   requireBoolean("options.sliding", sliding);
   requireAtLeast("options.jitter", jitter, 0);
   requireFunction("options.random", random);
-  const manager = sliding
-    ? new JitteredBackoffManager({ duration: period, jitter, clock, random })
-    : new GridManager(clock, period, () => random() * jitter * period);
+  requireClock("options.clock", clock);
+  const nextDelay = sliding
+    ? new Backoff({ duration: period, jitter, random }).delayFunc()
+    : gridDelays(clock, period, () => random() * jitter * period);
+  const manager = managerOf(nextDelay, clock);
   return new Ticks({ clock, manager, immediate, sliding, signal });
 }
 
 /**
  * Delays that end at the points of a grid, which starts with the first call. The delay after a late
- * call is shorter; missed points are skipped.
+ * call is shorter; missed points are skipped. The jitter of a delay does not move the grid.
  */
-class GridManager implements BackoffManager {
-  readonly #clock: Clock;
-  readonly #timer: ReusedTimer;
-  readonly #period: number;
-  /** Jitter of a delay. It does not move the grid. */
-  readonly #extra: DelayFunc;
-  #grid: Grid | undefined = undefined;
-
-  constructor(clock: Clock, period: number, extra: DelayFunc) {
-    this.#clock = clock;
-    this.#timer = new ReusedTimer("options.clock", clock);
-    this.#period = period;
-    this.#extra = extra;
-  }
-
-  backoff(): Timer {
-    const left = this.#grid?.next(this.#clock.monotonic()) ?? this.#period;
-    this.#grid ??= new Grid(this.#clock, this.#period);
-    return this.#timer.arm(left + this.#extra());
-  }
+function gridDelays(clock: Clock, period: number, jitterOf: DelayFunc): DelayFunc {
+  let grid: Grid | undefined;
+  return () => {
+    const left = grid?.next(clock.monotonic()) ?? period;
+    grid ??= new Grid(clock, period);
+    return left + jitterOf();
+  };
 }

@@ -1,6 +1,7 @@
-import { type Clock, realClock, type Timer } from "@holdfast/clock";
+import { type Clock, realClock } from "@holdfast/clock";
 import {
   requireAbove,
+  requireClock,
   requireFunction,
   requireHooks,
   requireOptions,
@@ -10,7 +11,6 @@ import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { withTimeout } from "../limit/with-timeout.ts";
-import { ReusedTimer } from "../loop/backoff-manager.ts";
 import { type Done, loop } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
 import type { Attempt } from "../retry/attempt.ts";
@@ -125,7 +125,7 @@ export async function poll<Value>(
   requireSignal("options.signal", signal);
   requireAbove("options.timeout", timeout, 0);
   requireHooks("options", { onError });
-  const timer = new ReusedTimer("options.clock", clock);
+  requireClock("options.clock", clock);
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
   let attempt = 0;
   let lastError: unknown;
@@ -139,17 +139,18 @@ export async function poll<Value>(
     lastError = error;
     return retryAfter === undefined ? onError?.(error) : undefined;
   };
-  const backOff = (): Timer => {
-    const delay = retryAfter ?? nextDelay();
+  const delay = (): number => {
+    const milliseconds = retryAfter ?? nextDelay();
     retryAfter = undefined;
-    return timer.arm(delay);
+    return milliseconds;
   };
   const repeat = (own: AbortSignal) =>
     loop({
       run: () => fn({ attempt: ++attempt, signal: own }),
       isDone: Boolean,
       onError: (error) => failed(error, own),
-      manager: { backoff: backOff },
+      delay,
+      clock,
       signal: own,
     });
   const done = await withTimeout(repeat, timeout, { signal, clock, cause: () => lastError });

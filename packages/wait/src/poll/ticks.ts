@@ -7,7 +7,7 @@ type Tick = IteratorResult<number, undefined>;
 const END: Tick = { done: true, value: undefined };
 
 /** A pending call of `next()`. */
-interface Taker {
+interface Waiter {
   readonly resolve: (tick: Tick) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -31,7 +31,7 @@ export interface TickIterator extends AsyncIterator<number, undefined> {
 export class Ticks implements TickIterator {
   readonly #options: TicksOptions;
   #state: "new" | "ticking" | "ended" = "new";
-  readonly #takers: Taker[] = [];
+  readonly #waiters: Waiter[] = [];
   #timer: Timer | undefined = undefined;
   /** Ends the current run. */
   #resume: (() => void) | undefined = undefined;
@@ -42,7 +42,7 @@ export class Ticks implements TickIterator {
 
   next(): Promise<Tick> {
     if (this.#state === "ended") return Promise.resolve(END);
-    const tick = new Promise<Tick>((resolve, reject) => this.#takers.push({ resolve, reject }));
+    const tick = new Promise<Tick>((resolve, reject) => this.#waiters.push({ resolve, reject }));
     if (this.#state === "new") this.#start();
     else this.#resume?.();
     return tick;
@@ -65,7 +65,6 @@ export class Ticks implements TickIterator {
     const end = loop({
       run: () => this.#tick(),
       isDone: () => this.#state === "ended",
-      onError: undefined,
       manager: { backoff: () => (this.#timer = manager.backoff()) },
       immediate,
       sliding,
@@ -74,7 +73,7 @@ export class Ticks implements TickIterator {
     void end.then(
       () => this.#end(),
       (error: unknown) => {
-        this.#takers.shift()?.reject(error);
+        this.#waiters.shift()?.reject(error);
         this.#end();
       },
     );
@@ -83,8 +82,8 @@ export class Ticks implements TickIterator {
   #tick(): Promise<void> | undefined {
     if (this.#state === "ended") return undefined;
     const value = this.#options.clock.monotonic();
-    this.#takers.shift()?.resolve({ done: false, value });
-    if (this.#takers.length > 0) return undefined;
+    this.#waiters.shift()?.resolve({ done: false, value });
+    if (this.#waiters.length > 0) return undefined;
     return new Promise((resume) => {
       this.#resume = resume;
     });
@@ -92,6 +91,6 @@ export class Ticks implements TickIterator {
 
   #end(): void {
     this.#state = "ended";
-    for (const { resolve } of this.#takers.splice(0)) resolve(END);
+    for (const { resolve } of this.#waiters.splice(0)) resolve(END);
   }
 }

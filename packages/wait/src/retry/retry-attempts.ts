@@ -1,6 +1,7 @@
-import { type Clock, realClock, type Timer } from "@holdfast/clock";
+import { type Clock, realClock } from "@holdfast/clock";
 import {
   requireAbove,
+  requireClock,
   requireHooks,
   requireNotNegative,
   requireOptions,
@@ -13,7 +14,6 @@ import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { isTimeoutError } from "../limit/timeout-error.ts";
 import { withTimeout } from "../limit/with-timeout.ts";
-import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
 import type { Attempt } from "./attempt.ts";
 import { RetryAfterError } from "./retry-after-error.ts";
 import type { RetryContext, RetryHooks, RetryOptions } from "./retry-options.ts";
@@ -29,7 +29,6 @@ export interface RetryPlan extends RetryHooks {
   readonly retries: number;
   readonly maxElapsed: number;
   readonly attemptTimeout: number;
-  readonly timer: ReusedTimer;
   readonly nextDelay: DelayFunc;
   readonly hasHooks: boolean;
 }
@@ -44,7 +43,7 @@ export function retryPlan(options: RetryOptions): RetryPlan {
     options;
   const { shouldRetry, delay, onRetry } = options;
   requireSignal("options.signal", signal);
-  const timer = new ReusedTimer("options.clock", clock);
+  requireClock("options.clock", clock);
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
   requireNotNegative("options.maxElapsed", maxElapsed);
   requireWhole("options.retries", retries, 0);
@@ -53,11 +52,11 @@ export function retryPlan(options: RetryOptions): RetryPlan {
   const limits = { retries, maxElapsed, attemptTimeout };
   const hooks = { shouldRetry, delay, onRetry };
   const hasHooks = Object.values(hooks).some((hook) => hook !== undefined);
-  return { signal, clock, ...limits, timer, nextDelay, ...hooks, hasHooks };
+  return { signal, clock, ...limits, nextDelay, ...hooks, hasHooks };
 }
 
 /** The attempts of one `retry`: calls the function, and after a failure decides on the next attempt. */
-export class RetryAttempts<Value> implements BackoffManager {
+export class RetryAttempts<Value> {
   readonly #fn: (attempt: Attempt) => Value | PromiseLike<Value>;
   readonly #plan: RetryPlan;
   readonly #start: number;
@@ -113,8 +112,9 @@ export class RetryAttempts<Value> implements BackoffManager {
     this.#requireTime(error, this.#delay);
   }
 
-  backoff(): Timer {
-    return this.#plan.timer.arm(this.#delay);
+  /** The delay before the next attempt, in milliseconds. */
+  get delay(): number {
+    return this.#delay;
   }
 
   get #elapsed(): number {

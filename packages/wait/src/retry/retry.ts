@@ -1,5 +1,4 @@
-import { requireFunction } from "@holdfast/clock/internal";
-import { withTimeout } from "../limit/with-timeout.ts";
+import { abortable, requireFunction } from "@holdfast/clock/internal";
 import { type Done, loop } from "../loop/loop.ts";
 import type { Attempt } from "./attempt.ts";
 import { RetryAttempts, retryPlan } from "./retry-attempts.ts";
@@ -77,11 +76,12 @@ export async function retry<Value>(
   const repeat = (signal: AbortSignal) =>
     loop({
       run: (own) => attempts.run(own),
+      isDone: () => true,
       onError: (error) => attempts.failed(error),
-      manager: attempts,
+      delay: () => attempts.delay,
+      clock: plan.clock,
       signal,
     });
-  const { signal, clock } = plan;
-  const done = await withTimeout(repeat, Number.POSITIVE_INFINITY, { signal, clock });
+  const done = await abortable(repeat, plan.signal);
   return (done as Done<Value>).value;
 }

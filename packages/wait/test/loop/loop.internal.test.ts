@@ -3,7 +3,7 @@ import { Backoff, backoffManager } from "@holdfast/wait";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
-import { type Loop, loop } from "../../src/loop/loop.ts";
+import { type LoopManager, type LoopWork, loop } from "../../src/loop/loop.ts";
 
 /** The parts of the loop that `backoffUntil` does not use; its tests cover the others. */
 describe("loop", () => {
@@ -22,7 +22,7 @@ describe("loop", () => {
   });
 
   /** Counts its runs from 1 and is done after the third. */
-  const counting = (options: Partial<Loop<number>> = {}) => {
+  const counting = (options: Partial<LoopWork<number> & LoopManager> = {}) => {
     let runs = 0;
     return loop({
       run() {
@@ -120,7 +120,7 @@ describe("loop", () => {
       run: () => (seen.length === 0 ? fail() : 3),
       isDone: (...args: unknown[]) => seen.push(args) > 0,
       onError: (...args: unknown[]) => void seen.push(args),
-    } as Partial<Loop<number>>;
+    } as Partial<LoopWork<number> & LoopManager>;
     await clock.run(() => counting(options));
     expect(seen.map(({ length }) => length)).toEqual([1, 1]);
   });

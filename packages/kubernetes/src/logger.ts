@@ -1,11 +1,4 @@
-import { consoleLogger, type Logger, silentLogger } from "@holdfast/controller";
-
-/** Prints warnings and errors to the console, and drops the rest. Default of every `logger` option. */
-export const defaultLogger: Logger = {
-  ...silentLogger,
-  warn: consoleLogger.warn,
-  error: consoleLogger.error,
-};
+import { defaultLogger, type Logger } from "@holdfast/controller";
 
 /** The methods of a `Logger`. */
 export const LOGGER: readonly string[] = Object.keys(defaultLogger);

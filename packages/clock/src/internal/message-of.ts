@@ -1,4 +1,4 @@
-/** Message of an error, for any thrown value. Never throws. */
+/** The message of an error, for any thrown value. Never throws. */
 export function messageOf(error: unknown): string {
   try {
     return error instanceof Error ? error.message : String(error);

@@ -1,0 +1,15 @@
+/**
+ * Code shared by the Holdfast packages. Not public: it is not in the reference and may change with any
+ * minor version.
+ *
+ * @internal
+ * @packageDocumentation
+ */
+export {
+  type Done,
+  type Loop,
+  type LoopDelay,
+  type LoopManager,
+  type LoopWork,
+  loop,
+} from "../loop/loop.ts";
