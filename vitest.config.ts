@@ -18,13 +18,16 @@ export default defineConfig({
       "packages/examples/doctest/*.test.ts",
       "{bench,conformance,test,tools}/**/*.test.ts",
     ],
-    // What a worker has loaded it keeps: loading all of it anew for each file takes as long as the
-    // tests. shared-worker.setup.ts sees to it that a file leaves nothing else behind.
+    // A worker keeps its modules: loading them again for each file takes as long as the tests.
+    // shared-worker.setup.ts fails a file that leaves anything else behind.
     isolate: false,
-    // What Vite makes of a source it keeps on disk, by its content and the settings above.
+    // Keeps compiled sources on disk, by their content and the settings above.
     experimental: { fsModuleCache: true },
     // A machine that is busy with other things may stand still for seconds, and CI runs more of each test.
     testTimeout: 120_000,
+    // The output of passing tests is noise.
+    silent: "passed-only",
+    reporters: process.stdout.isTTY ? ["default"] : ["dot"],
     // One more than the cores: some tests wait for processes and for real time. Each worker loads the sources anew.
     maxWorkers: availableParallelism() + 1,
     globalSetup: ["test/seed.ts", ...(isReleased ? ["test/release.ts"] : [])],

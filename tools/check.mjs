@@ -7,8 +7,6 @@ import { readArguments } from "./arguments.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
-readArguments("npm run check: no arguments. It runs every step even after a failure.\n  --help");
-
 const steps = [
   {
     name: "format",
@@ -42,11 +40,6 @@ const steps = [
     remedy: "document the export, or fix the link, at the place in the message",
   },
   {
-    name: "words",
-    command: "node tools/clauses.mjs",
-    remedy: "name the thing instead of writing a clause: a key, an attempt, the caller, the holder",
-  },
-  {
     name: "workflows",
     command: "node tools/workflows.mjs",
     remedy: "mend .github/workflows where the message points",
@@ -63,7 +56,17 @@ const steps = [
   },
 ];
 
-const results = steps.map(({ name, command, remedy }) => {
+const names = steps.map(({ name }) => name);
+const usage = `npm run check [-- STEP...]: runs every step, or the named ones, even after a failure.
+  STEP    one of ${names.join(", ")}
+  --help`;
+const wanted = readArguments(usage, { allowPositionals: true }, ({ positionals }) => {
+  const unknown = positionals.find((one) => !names.includes(one));
+  if (unknown !== undefined) throw new RangeError(`there is no step "${unknown}"`);
+  return steps.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+});
+
+const results = wanted.map(({ name, command, remedy }) => {
   console.log(`\n== ${name}: ${command}`);
   const began = performance.now();
   const { status } = spawnSync(command, {

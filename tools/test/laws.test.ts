@@ -84,13 +84,6 @@ describe.each(Object.entries(breaches))("%s", (law, rows) => {
   });
 });
 
-it("forbids a file of more than 220 lines", async () => {
-  expect(await lint(wait, "run();\n".repeat(220))).toEqual([]);
-  expect(await lint(wait, "run();\n".repeat(221))).toEqual([
-    expect.objectContaining({ ruleId: "max-lines" }),
-  ]);
-});
-
 it.each([
   [
     "the timers of the platform",

@@ -86,7 +86,6 @@ export type {
 export { runOperator } from "./operator/run-operator.ts";
 export type {
   ReflectorErrorStatus,
-  ReflectorState,
   ReflectorStatus,
 } from "./reflect/reflector-status.ts";
 export { type AtUrlOptions, atUrl } from "./transport/at-url.ts";

@@ -29,6 +29,9 @@ export interface KubernetesMetrics {
 
   /** A watch of a resource has ended after `duration` milliseconds and `events` events. */
   watchEnded(resource: string, duration: number, events: number): void;
+
+  /** `transform` or an index function has thrown for an object of a resource. */
+  rejected(resource: string): void;
 }
 
 /** The methods of {@link KubernetesMetrics}. */
@@ -36,4 +39,5 @@ export const KUBERNETES_METRICS: readonly (keyof KubernetesMetrics)[] = [
   "requested",
   "listed",
   "watchEnded",
+  "rejected",
 ];

@@ -48,7 +48,7 @@ const stored = {
 
 const isClock = kinds.methods("monotonic", "newTimer", "afterFunc");
 const isLogger = kinds.methods("debug", "info", "warn", "error");
-const isMetrics = kinds.methods("requested", "listed", "watchEnded");
+const isMetrics = kinds.methods("requested", "listed", "watchEnded", "rejected");
 const isObject = kinds.object({});
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
 
@@ -77,9 +77,16 @@ const server = new HealthServer();
 const api = new FakeApi({ clock, resources: [ConfigMap] });
 const informer = cluster.watch(ConfigMap);
 const metrics = Object.fromEntries(
-  ["requested", "listed", "watchEnded", "controller", "queue", "leadership", "informers"].map(
-    (each) => [each, f],
-  ),
+  [
+    "requested",
+    "listed",
+    "watchEnded",
+    "rejected",
+    "controller",
+    "queue",
+    "leadership",
+    "informers",
+  ].map((each) => [each, f]),
 );
 const operator = { name: "a", transport, setup: f, leaderElection: false, health: false } as const;
 

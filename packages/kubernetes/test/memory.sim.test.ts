@@ -97,7 +97,7 @@ it(`a store keeps nothing of ${OBJECTS} own writes and deletions that the watch 
     store.told.length = 0;
     if (number % (OBJECTS / SAMPLES) === 0) samples.push(await heapUsed());
   }
-  expect([store.table.objects.size, store.ahead]).toEqual([0, 0]);
+  expect([store.table.objects.size, store.pendingWrites]).toEqual([0, 0]);
   expect(growth(samples)).toBeLessThan(NOISE);
 });
 

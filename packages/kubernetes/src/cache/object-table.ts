@@ -1,11 +1,20 @@
 import type { CachedObject, Change } from "./change.ts";
 import { type IndexFunction, ObjectIndex } from "./object-index.ts";
+import { type OnRejected, Rejections } from "./rejections.ts";
 
-/** Cached objects by key, with their indexes and the listeners that hear of changes. */
+const NOWHERE: ReadonlySet<string> = new Set();
+
+/** Cached objects by key, with their indexes and the listeners for their changes. */
 export class ObjectTable {
+  /** The objects that an index function or `transform` rejects. */
+  readonly rejections: Rejections;
   readonly #objects = new Map<string, CachedObject>();
   readonly #indexes = new Map<string, ObjectIndex>();
   readonly #listeners = new Set<(change: Change) => void>();
+
+  constructor(onRejected: OnRejected) {
+    this.rejections = new Rejections(onRejected);
+  }
 
   get objects(): ReadonlyMap<string, CachedObject> {
     return this.#objects;
@@ -23,7 +32,8 @@ export class ObjectTable {
   /** Adds an index, filled with the objects that are there. An index of that name is replaced. */
   addIndex(name: string, valuesOf: IndexFunction): void {
     const index = new ObjectIndex(name, valuesOf);
-    for (const [key, object] of this.#objects) index.set(key, object, index.compute(object));
+    for (const [key, object] of this.#objects)
+      index.set(key, object, this.#valuesOf(index, key, object));
     this.#indexes.set(name, index);
   }
 
@@ -39,19 +49,17 @@ export class ObjectTable {
     };
   }
 
-  /**
-   * Applies the changes, all of them or none, and then reports each.
-   *
-   * @throws the error of an index function; no change is made then
-   */
+  /** Applies the changes, and then reports each. An index whose function throws leaves the object out. */
   commit(changes: readonly Change[]): void {
     const indexes = [...this.#indexes.values()];
-    const values = changes.map(({ type, object }) =>
-      type === "deleted" ? [] : indexes.map((index) => index.compute(object)),
+    const values = changes.map(({ type, key, object }) =>
+      type === "deleted" ? [] : indexes.map((index) => this.#valuesOf(index, key, object)),
     );
     for (const [at, { type, key, object }] of changes.entries()) {
-      if (type === "deleted") this.#objects.delete(key);
-      else this.#objects.set(key, object);
+      if (type === "deleted") {
+        this.#objects.delete(key);
+        this.rejections.forget(key);
+      } else this.#objects.set(key, object);
       for (const [which, index] of indexes.entries()) {
         const computed = values[at]?.[which];
         if (computed === undefined) index.delete(key);
@@ -59,5 +67,10 @@ export class ObjectTable {
       }
     }
     for (const change of changes) for (const listener of this.#listeners) listener(change);
+  }
+
+  #valuesOf(index: ObjectIndex, key: string, object: CachedObject): ReadonlySet<string> {
+    const by = `options.indexes["${index.name}"]`;
+    return this.rejections.attempt(key, by, () => index.compute(object)) ?? NOWHERE;
   }
 }

@@ -1,10 +1,11 @@
 import { keyOf, type ObjectName } from "../object/object-ref.ts";
-import { compareVersions } from "../object/resource-version.ts";
-import { type CachedObject, changesBetween, deletion } from "./change.ts";
+import { compareVersions, isOlder } from "../object/resource-version.ts";
+import { type CachedObject, type Change, changesBetween, deletion } from "./change.ts";
 import { difference } from "./difference.ts";
 import type { ObjectShape } from "./object-shape.ts";
 import { ObjectTable } from "./object-table.ts";
-import { isOlder, OwnWrites } from "./own-writes.ts";
+import { OwnWrites } from "./own-writes.ts";
+import type { OnRejected } from "./rejections.ts";
 import type { Scope } from "./scope.ts";
 import type { ServerObject } from "./server-object.ts";
 
@@ -19,20 +20,31 @@ export type OwnWrite =
   | { readonly type: "stored"; readonly object: ServerObject }
   | { readonly type: "gone"; readonly name: ObjectName; readonly uid: string };
 
-/** Whether cache and server still agree. If not, only a list helps. */
-export type Agreement = "agrees" | "went-back" | "lost-write";
+/** Whether the cache can follow the server. If not, only a list helps. */
+export type Consistency =
+  | "consistent"
+  /** The server was restored from an older state. */
+  | "rollback"
+  /** The watch has passed an own write and not shown it. */
+  | "missed-write";
+
+/** How many deleted UIDs are remembered, for responses of writes that come later than the deletion. */
+const MAX_GONE = 1_000;
 
 /** The objects of one reflector: those that its lists and its watch showed, and own writes before that. */
 export class Store {
-  readonly table: ObjectTable = new ObjectTable();
+  readonly table: ObjectTable;
   readonly #shape: ObjectShape;
   readonly #scope: Scope;
   readonly #own = new OwnWrites();
+  /** UIDs of objects that left this store, the oldest first. */
+  readonly #gone = new Set<string>();
   #version: string | undefined = undefined;
   #isListing = false;
   #hasSynced = false;
 
-  constructor(shape: ObjectShape, scope: Scope) {
+  constructor(shape: ObjectShape, scope: Scope, onRejected: OnRejected = () => {}) {
+    this.table = new ObjectTable(onRejected);
     this.#shape = shape;
     this.#scope = scope;
   }
@@ -48,40 +60,47 @@ export class Store {
   }
 
   /** How many own writes the watch has not shown yet. */
-  get ahead(): number {
+  get pendingWrites(): number {
     return this.#own.size;
   }
 
   /** Call it before a list is asked for. */
   beginList(): void {
     this.#own.beginList();
+    this.table.rejections.beginList();
     this.#isListing = true;
   }
 
-  /** The object for the cache; the cached one itself if it is the same version. */
-  admit(object: ServerObject): CachedObject {
+  /**
+   * The object for the cache: the cached one if it is the same version, or if `transform` rejects this one.
+   * Undefined if that is not there.
+   */
+  admit(object: ServerObject): CachedObject | undefined {
     const { uid, resourceVersion } = object.metadata;
-    const cached = this.table.get(keyOf(object));
-    const isSame =
-      cached?.metadata.uid === uid && cached.metadata.resourceVersion === resourceVersion;
-    return isSame ? cached : this.#shape.toCached(object);
+    const key = keyOf(object);
+    const cached = this.table.get(key);
+    const last = cached?.metadata.uid === uid ? cached : undefined;
+    if (last?.metadata.resourceVersion === resourceVersion) return last;
+    return this.#shaped(key, object) ?? last;
   }
 
   /** Takes a complete list. `items` belongs to the store then. */
   replace(items: Map<string, CachedObject>, version: string): void {
-    const { objects } = this.table;
+    const { objects, rejections } = this.table;
     this.#own.amend(items, version, objects);
-    this.table.commit(difference(objects, items, !this.#hasSynced));
+    this.#commit(difference(objects, items, !this.#hasSynced));
+    rejections.endList(items);
     this.#version = version;
     this.#isListing = false;
     this.#hasSynced = true;
   }
 
-  /** Takes an event of the watch. If it throws, nothing has changed. */
-  apply({ type, object }: ObjectEvent): Agreement {
+  /** Takes an event of the watch. */
+  apply({ type, object }: ObjectEvent): Consistency {
     const { uid, resourceVersion: version } = object.metadata;
-    if (this.#isPast(version)) return "went-back";
+    if (this.#isPast(version)) return "rollback";
     const key = keyOf(object);
+    if (type === "DELETED") this.#forget(uid);
     if (!this.#own.drops({ type, key, uid, version })) {
       if (type === "DELETED") this.#remove(key, object);
       else this.#put(key, object);
@@ -90,72 +109,106 @@ export class Store {
   }
 
   /** Takes a bookmark: the watch has shown everything up to this version. */
-  bookmark(version: string): Agreement {
-    return this.#isPast(version) ? "went-back" : this.#advance(version);
+  bookmark(version: string): Consistency {
+    return this.#isPast(version) ? "rollback" : this.#advance(version);
   }
 
   /**
    * Stores the response of a write of this process, so that the cache is at least as new as the knowledge of the
    * caller. A write that the watch has already delivered changes nothing.
    */
-  write(write: OwnWrite): Agreement {
+  write(write: OwnWrite): Consistency {
     const isFollowed = this.#version !== undefined || this.#isListing;
-    if (!isFollowed || !this.#scope.isKnown) return "agrees";
+    if (!isFollowed || !this.#scope.isKnown) return "consistent";
     if (write.type === "stored") return this.#store(write.object);
-    if (this.#scope.coversName(write.name)) this.#hide(keyOf({ metadata: write.name }), write.uid);
-    return "agrees";
+    if (this.#scope.coversName(write.name))
+      this.#delete(keyOf({ metadata: write.name }), write.uid);
+    return "consistent";
   }
 
-  #store(object: ServerObject): Agreement {
-    if (!this.#canFollow(object)) return "agrees";
+  #store(object: ServerObject): Consistency {
+    if (!this.#canFollow(object)) return "consistent";
     const { uid, resourceVersion: version } = object.metadata;
     const key = keyOf(object);
     const old = this.table.get(key);
     if (this.#version !== undefined && !isOlder(this.#version, version))
-      return old !== undefined && isLater(object, old) ? "lost-write" : "agrees";
-    if (this.#own.isAhead(key, version)) return "agrees";
+      return this.#storeLate(key, object);
+    if (this.#own.isPending(key, version)) return "consistent";
     const isShown = this.#scope.covers(object);
-    if (isShown)
-      // A copy, since the caller of the write has the same object, and may change it.
-      this.table.commit(changesBetween(key, old, this.#shape.toCached(structuredClone(object))));
-    else if (old !== undefined) this.table.commit([deletion(key, old, old, false)]);
+    if (isShown) this.#put(key, ownCopy(object));
+    else if (old !== undefined) this.#commit([deletion(key, old, old, false)]);
     this.#own.write(key, { uid, version, isShown }, isShown || old !== undefined);
-    return "agrees";
+    return "consistent";
+  }
+
+  /** Takes a response that the watch has passed: with its event, unless the cache is older than the response. */
+  #storeLate(key: string, object: ServerObject): Consistency {
+    const old = this.table.get(key);
+    const isShown = this.#scope.covers(object);
+    const isMissed =
+      old === undefined ? isShown && !this.#gone.has(object.metadata.uid) : isLater(object, old);
+    if (!isMissed) return "consistent";
+    if (isShown) this.#put(key, ownCopy(object));
+    else if (old !== undefined) this.#commit([deletion(key, old, old, false)]);
+    return "missed-write";
   }
 
   /** Whether the response of a write can be put in order with the events of the watch. */
   #canFollow({ metadata }: ServerObject): boolean {
     const { uid, resourceVersion: version } = metadata;
     const isNumber = compareVersions(version, version) !== undefined;
-    return isNumber && this.#scope.coversName(metadata) && !this.#own.isHidden(uid);
+    return isNumber && this.#scope.coversName(metadata) && !this.#own.isDeleted(uid);
   }
 
-  #hide(key: string, uid: string): void {
+  #delete(key: string, uid: string): void {
     const old = this.table.get(key);
     const isCached = old?.metadata.uid === uid;
-    this.#own.hide(key, uid, isCached);
-    if (isCached) this.table.commit([deletion(key, old, old, false)]);
+    this.#forget(uid);
+    this.#own.delete(key, uid, isCached);
+    if (isCached) this.#commit([deletion(key, old, old, false)]);
   }
 
   #put(key: string, object: ServerObject): void {
-    this.table.commit(changesBetween(key, this.table.get(key), this.admit(object)));
+    const admitted = this.admit(object);
+    if (admitted !== undefined) this.#commit(changesBetween(key, this.table.get(key), admitted));
   }
 
   #remove(key: string, object: ServerObject): void {
     const old = this.table.get(key);
-    if (old === undefined) return;
+    if (old === undefined) {
+      this.table.rejections.forget(key);
+      return;
+    }
     const isSame = old.metadata.uid === object.metadata.uid;
-    const last: CachedObject = isSame ? this.#shape.toCached(object) : old;
-    this.table.commit([deletion(key, old, last, !isSame)]);
+    const last = isSame ? this.#shaped(key, object) : undefined;
+    this.#commit([deletion(key, old, last ?? old, !isSame)]);
+  }
+
+  #shaped(key: string, object: ServerObject): CachedObject | undefined {
+    const { rejections } = this.table;
+    return rejections.attempt(key, "options.transform", () => this.#shape.toCached(object));
+  }
+
+  #commit(changes: readonly Change[]): void {
+    for (const { type, object } of changes)
+      if (type === "deleted") this.#forget(object.metadata.uid);
+    this.table.commit(changes);
+  }
+
+  #forget(uid: string): void {
+    this.#gone.delete(uid); // so that it becomes the youngest
+    this.#gone.add(uid);
+    const [oldest] = this.#gone;
+    if (oldest !== undefined && this.#gone.size > MAX_GONE) this.#gone.delete(oldest);
   }
 
   #isPast(version: string): boolean {
     return this.#version !== undefined && isOlder(version, this.#version);
   }
 
-  #advance(version: string): Agreement {
+  #advance(version: string): Consistency {
     this.#version = version;
-    return this.#own.pass(version) ? "lost-write" : "agrees";
+    return this.#own.pass(version) ? "missed-write" : "consistent";
   }
 }
 
@@ -163,4 +216,9 @@ export class Store {
 function isLater({ metadata }: ServerObject, { metadata: cached }: CachedObject): boolean {
   const isSame = cached.uid === metadata.uid;
   return isSame && isOlder(cached.resourceVersion, metadata.resourceVersion);
+}
+
+/** The caller of the write has the same object, and may change it. */
+function ownCopy(object: ServerObject): ServerObject {
+  return structuredClone(object);
 }

@@ -35,37 +35,41 @@ export interface ListPage {
 /**
  * Reads a list page by page; each page is asked for when it is wanted.
  *
- * | Answer | Reaction |
+ * | Response | Reaction |
  * | --- | --- |
  * | 410 to a page after the first | the list begins again, once, in one page without a limit |
  * | a page above 64 MiB | is asked for with half the limit, down to one object |
  *
  * @param send - sends a request. Its other errors end the list
+ * @throws TypeError if the server repeats a continue token: the list would have no end
  */
 export async function* listPages(
   send: (request: ApiRequest) => Promise<object>,
   { path, query, pageSize, accept }: PagedList,
 ): AsyncGenerator<ListPage, void, undefined> {
-  let question: Question = { limit: pageSize, isRestart: false };
+  let request: PageRequest = { limit: pageSize, isRestart: false };
+  const tokens = new Set<string>();
   for (;;) {
-    const { limit, token, isRestart } = question;
+    const { limit, token, isRestart } = request;
     const page = { ...query, limit, continue: token };
-    let answer: object;
+    let response: object;
     try {
-      answer = await send({ method: "GET", path, query: page, accept, gzip: true });
+      response = await send({ method: "GET", path, query: page, accept, gzip: true });
     } catch (error) {
-      question = otherQuestion(question, error);
+      request = otherRequest(request, error);
       continue;
     }
-    const { next, ...rest } = readPage(answer, path);
+    const { next, ...rest } = readPage(response, path);
     yield { ...rest, isRestart };
     if (next === "") return;
-    question = { limit, token: next, isRestart: false };
+    if (tokens.has(next)) throw new TypeError(`the list GET ${path} repeats a continue token`);
+    tokens.add(next);
+    request = { limit, token: next, isRestart: false };
   }
 }
 
 /** Which page is asked for. */
-interface Question {
+interface PageRequest {
   /** Undefined for all objects. */
   readonly limit: number | undefined;
 
@@ -75,12 +79,12 @@ interface Question {
   readonly isRestart: boolean;
 }
 
-/** @throws `error`, if no other question helps */
-function otherQuestion(question: Question, error: unknown): Question {
-  const { limit, token } = question;
+/** @throws `error`, if no other request helps */
+function otherRequest(request: PageRequest, error: unknown): PageRequest {
+  const { limit, token } = request;
   if (limit === undefined) throw error;
   if (error instanceof BodyTooLongError && limit > 1)
-    return { ...question, limit: Math.ceil(limit / 2) };
+    return { ...request, limit: Math.ceil(limit / 2) };
   if (token !== undefined && isGone(error)) return { limit: undefined, isRestart: true };
   throw error;
 }
@@ -92,14 +96,14 @@ function otherQuestion(question: Question, error: unknown): Question {
  * @throws TypeError if the response is not a list, which must not pass for an empty one
  */
 export function readPage(
-  answer: object,
+  response: object,
   path: string,
 ): Omit<ListPage, "isRestart"> & { readonly next: string } {
-  const { items, metadata } = answer as { items?: unknown; metadata?: ListMeta | null };
+  const { items, metadata } = response as { items?: unknown; metadata?: ListMeta | null };
   const { resourceVersion = "", continue: next = "" } = metadata ?? {};
   const isList = items === null || Array.isArray(items);
   if (!isList || typeof resourceVersion !== "string" || typeof next !== "string")
-    throw new TypeError(`the answer to GET ${path} must be a list, got none`);
+    throw new TypeError(`the response to GET ${path} must be a list, got none`);
   return { items: (items ?? []) as object[], resourceVersion, next };
 }
 

@@ -4,7 +4,7 @@ import type { IndexFunction } from "../cache/object-index.ts";
 import type { ObjectTable } from "../cache/object-table.ts";
 import { keyOf, type ObjectRef, parseRef } from "../object/object-ref.ts";
 import type { Resource } from "../object/resource.ts";
-import { resourceName } from "../reflect/question.ts";
+import { resourceName } from "../object/resource-name.ts";
 import type { Reflector } from "../reflect/reflector.ts";
 import type { InformerStatus } from "./cluster-status.ts";
 import type { Informer, InformerSourceOptions } from "./informer.ts";
@@ -64,7 +64,7 @@ export class CachedInformer implements Informer {
     return changeSource(resourceName(this.resource), this.#tables);
   }
 
-  /** @throws RangeError if a name has another function already; the error of an index function */
+  /** @throws RangeError if a name has another function already */
   addIndexes(indexes: Readonly<Record<string, IndexFunction>>): void {
     const added = Object.entries(indexes).filter(([name]) => !this.#indexes.has(name));
     for (const [name, valuesOf] of Object.entries(indexes))
@@ -88,7 +88,7 @@ export class CachedInformer implements Informer {
   }
 
   #requireWatched(namespace: string | undefined): void {
-    const watched = this.reflectors.map(({ question }) => question.namespace);
+    const watched = this.reflectors.map(({ listWatch }) => listWatch.namespace);
     if (watched.includes(undefined) || watched.includes(namespace)) return;
     throw new RangeError(
       `namespace must be one that the informer watches (${watched.join(", ")}), got ${JSON.stringify(namespace)}`,

@@ -18,8 +18,8 @@ import type { Informer } from "./informer.ts";
 import { ownWriteOf } from "./own-write-of.ts";
 import { type ResolvedWatch, resolveWatch, type WatchOptions } from "./watch-options.ts";
 
-/** An informer with the question that it answers. */
-interface Answer {
+/** An informer with the identity of its list and watch. */
+interface Registration {
   readonly identity: string;
   readonly transform: unknown;
   readonly informer: CachedInformer;
@@ -35,11 +35,12 @@ interface Answer {
  * | --- | --- |
  * | closes a watch that brought something or was open for 5 s | watches on, at once |
  * | closes watches at once | watches on after 0.8 s, doubled to 20 s with jitter; lists after the third |
- * | sends nothing for `idleTimeout` | watches on |
- * | answers 410: its history is too short | lists, and reports the difference |
- * | answers 429 or 503 and names a time | asks again after that time, plus up to 20 % |
- * | answers with another error, breaks the connection, sends garbage | asks again after the back-off |
- * | was put back to an older state | lists |
+ * | sends nothing for `idleTimeout` | compares the server's version, and watches on |
+ * | responds 410: its history is too short | lists, and reports the difference |
+ * | responds 429 or 503 and names a time | asks again after that time, plus up to 20 %, at most 5 minutes |
+ * | responds with another error, breaks the connection, sends garbage | asks again after the backoff; lists after three watches that did not move its version |
+ * | sends neither event nor bookmark for 10 minutes | lists |
+ * | was restored from an older state | lists |
  *
  * An informer keeps its objects meanwhile. `status()` has the last error.
  *
@@ -73,7 +74,7 @@ export class Cluster implements Runnable {
   readonly #options: ResolvedCluster;
   readonly #settings: ReflectorSettings;
   readonly #progress = new Progress();
-  readonly #answers: Answer[] = [];
+  readonly #registrations: Registration[] = [];
   #state: ClusterStatus["state"] = "idle";
   /** Starts a reflector in the run. Undefined when there is none. */
   #start: ((reflector: Reflector) => void) | undefined = undefined;
@@ -97,7 +98,7 @@ export class Cluster implements Runnable {
   }
 
   /**
-   * The informer of a resource. The same question gets the same informer: resource, namespaces, selectors,
+   * The informer of a resource. The same list and watch gets the same informer: resource, namespaces, selectors,
    * `metadataOnly` and `transform` count, indexes are added to those that are there. An informer of a
    * running cluster starts at once.
    *
@@ -112,13 +113,13 @@ export class Cluster implements Runnable {
   ): Informer<U> {
     const resolved = resolveWatch(resource, options as unknown as WatchOptions);
     const { identity, transform, indexes } = resolved;
-    const known = this.#answers.find(
-      (answer) => answer.identity === identity && answer.transform === transform,
+    const known = this.#registrations.find(
+      (one) => one.identity === identity && one.transform === transform,
     );
     const informer = known?.informer ?? this.#createInformer(resource, resolved);
     informer.addIndexes(indexes);
     if (known === undefined) {
-      this.#answers.push({ identity, transform, informer });
+      this.#registrations.push({ identity, transform, informer });
       for (const reflector of informer.reflectors) this.#start?.(reflector);
     }
     return informer as unknown as Informer<U>;
@@ -153,7 +154,8 @@ export class Cluster implements Runnable {
    */
   ready(signal: AbortSignal): Promise<void> {
     requireSignal("signal", signal);
-    const hasSynced = (): boolean => this.#answers.every(({ informer }) => informer.hasSynced);
+    const hasSynced = (): boolean =>
+      this.#registrations.every(({ informer }) => informer.hasSynced);
     return this.#progress.until(hasSynced, signal);
   }
 
@@ -172,12 +174,12 @@ export class Cluster implements Runnable {
 
   /** Status as plain data: `JSON.stringify` it for a health endpoint. */
   status(): ClusterStatus {
-    const informers = this.#answers.map(({ informer }) => informer.status());
+    const informers = this.#registrations.map(({ informer }) => informer.status());
     return { name: this.name, state: this.#state, informers };
   }
 
   get #reflectors(): Reflector[] {
-    return this.#answers.flatMap(({ informer }) => informer.reflectors);
+    return this.#registrations.flatMap(({ informer }) => informer.reflectors);
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -206,9 +208,13 @@ export class Cluster implements Runnable {
     const { namespaces = [undefined], labels, fields, transform, metadataOnly } = resolved;
     const shape = new ObjectShape({ resource, metadataOnly, transform });
     const reflectors = namespaces.map((namespace) => {
-      const store = new Store(shape, new Scope({ namespace, labels, fields }));
-      const question = { resource, namespace, labels, fields, metadataOnly };
-      return new Reflector(question, store, this.#settings);
+      const scope = new Scope({ namespace, labels, fields });
+      const store: Store = new Store(shape, scope, (...rejection) =>
+        reflector.reject(...rejection),
+      );
+      const listWatch = { resource, namespace, labels, fields, metadataOnly };
+      const reflector = new Reflector(listWatch, store, this.#settings);
+      return reflector;
     });
     return new CachedInformer(resource, reflectors);
   }
@@ -217,7 +223,7 @@ export class Cluster implements Runnable {
   #follow(write: ClientWrite): void {
     const { apiVersion, plural } = write.resource;
     for (const reflector of this.#reflectors) {
-      const { resource } = reflector.question;
+      const { resource } = reflector.listWatch;
       if (resource.apiVersion !== apiVersion || resource.plural !== plural) continue;
       try {
         const own = ownWriteOf(write);

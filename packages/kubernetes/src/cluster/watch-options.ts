@@ -76,7 +76,7 @@ export interface ResolvedWatch {
   readonly transform: (object: Stored<KubeObject>) => KubeObject;
   readonly indexes: Readonly<Record<string, IndexFunction>>;
   readonly metadataOnly: boolean;
-  /** Text that two questions share if they are the same but for `transform`. */
+  /** Equal for two lists and watches that differ in `transform` at most. */
   readonly identity: string;
 }
 
@@ -94,7 +94,9 @@ export function resolveWatch(resource: Resource, options: WatchOptions): Resolve
   const { apiVersion, plural } = resource;
   const selectors = [formatLabels(labels), formatFields(fields)];
   return {
-    ...{ namespaces, transform, metadataOnly },
+    namespaces,
+    transform,
+    metadataOnly,
     labels: structuredClone(labels),
     fields: structuredClone(fields),
     indexes: { ...indexes },

@@ -16,3 +16,8 @@ export function compareVersions(a: string, b: string): number | undefined {
 function isNumber(version: string): boolean {
   return /^[1-9][0-9]{0,127}$/.test(version);
 }
+
+/** Whether a version is older than another. False if they cannot be compared. */
+export function isOlder(version: string, than: string): boolean {
+  return (compareVersions(version, than) ?? 0) < 0;
+}

@@ -1,10 +1,10 @@
 import type { ElectionStatus } from "@holdfast/controller";
 import type { InformerStatus } from "../cluster/cluster-status.ts";
 
-/** How long an informer may go without a word of its watch and count as ready, in milliseconds. */
+/** How long an informer may go without an event, a bookmark or a list and count as ready, in milliseconds. */
 const LONGEST_SILENCE = 900_000;
 
-/** Whether an informer has synced, and each of its watches was alive within 15 minutes. */
+/** Whether an informer has synced, and has heard of the state of the server within 15 minutes. */
 export function isFollowing({ hasSynced, reflectors }: InformerStatus): boolean {
   return (
     hasSynced &&

@@ -31,7 +31,7 @@ export class InformerGauges {
     new Gauge({
       ...common,
       name: "informer_age_seconds",
-      help: "Seconds since a watch of the resource was last accepted or received anything, including the bookmark that arrives about once a minute. Absent before the first watch",
+      help: "Seconds since the last event or bookmark of a watch of the resource, or its last complete list; a bookmark arrives about once a minute. Absent before the first list",
       collect() {
         this.reset();
         for (const [resource, informers] of byResource()) {

@@ -36,10 +36,11 @@ export interface OperatorPrometheusOptions {
  * | `rest_client_request_duration_seconds` | `verb` | to the head of the response; `verb` is the method |
  * | `reflector_lists_total`, `reflector_list_duration_seconds`, `reflector_items_per_list` | `name` | lists that have ended |
  * | `reflector_watches_total`, `reflector_watch_duration_seconds`, `reflector_items_per_watch` | `name` | watches that have ended |
+ * | `reflector_rejected_objects_total` | `name` | objects for which `transform` or an index function threw |
  * | `reflector_short_watches_total` | `name` | of these, within a second and without an event |
  * | `informer_objects` | `resource` | objects in the cache |
  * | `informer_synced` | `resource` | 1 if the first list is complete |
- * | `informer_age_seconds` | `resource` | since the server last sent anything; no sample before it did |
+ * | `informer_age_seconds` | `resource` | since the last event, bookmark or complete list; no sample before the first list |
  * | all of `PrometheusMetrics` of `@holdfast/controller` | | queues, controllers, `leader_election_master_status` |
  *
  * `name` and `resource` are plurals with their group, for example `deployments.apps`. Names of objects and
@@ -78,6 +79,7 @@ export function prometheusMetrics(options: OperatorPrometheusOptions = {}): Oper
     requested: (request) => requests.count(request),
     listed: (...facts) => reflectors.listed(...facts),
     watchEnded: (...facts) => reflectors.watchEnded(...facts),
+    rejected: (resource) => reflectors.rejected(resource),
     controller: (name) => controllers.controller(name),
     queue: (name) => controllers.queue(name),
     leadership: (...candidate) => controllers.leadership(...candidate),

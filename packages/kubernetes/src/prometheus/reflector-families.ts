@@ -20,6 +20,7 @@ export class ReflectorFamilies {
   readonly #shortWatches: Counter<Label>;
   readonly #watchDuration: Histogram<Label>;
   readonly #itemsPerWatch: Histogram<Label>;
+  readonly #rejected: Counter<Label>;
 
   constructor(register: Registry) {
     const common = { labelNames: ["name"] as const, registers: [register] };
@@ -62,6 +63,11 @@ export class ReflectorFamilies {
       name: "reflector_items_per_watch",
       help: "Number of events of a watch, by resource",
     });
+    this.#rejected = new Counter({
+      ...common,
+      name: "reflector_rejected_objects_total",
+      help: "Number of objects for which transform or an index function threw, by resource",
+    });
   }
 
   listed(name: string, duration: number, items: number): void {
@@ -75,5 +81,9 @@ export class ReflectorFamilies {
     if (duration < SHORT && events === 0) this.#shortWatches.inc({ name });
     this.#watchDuration.observe({ name }, duration / 1_000);
     this.#itemsPerWatch.observe({ name }, events);
+  }
+
+  rejected(name: string): void {
+    this.#rejected.inc({ name });
   }
 }

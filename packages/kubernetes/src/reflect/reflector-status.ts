@@ -4,23 +4,28 @@ export interface ReflectorErrorStatus {
   readonly message: string;
   /** Time of the error on the wall clock: milliseconds since the epoch. */
   readonly at: number;
-  /** The request that failed. A request for the current version in front of a watch counts as the watch. */
-  readonly phase: "list" | "watch";
+  /**
+   * The request that failed, or `"object"` if a function of the user threw for one object. A request for the current
+   * version in front of a watch counts as the watch.
+   */
+  readonly phase: "list" | "watch" | "object";
 }
-
-/** State of a reflector. `"waiting"` is between two requests; `"idle"` is before and after the run. */
-export type ReflectorState = "idle" | "listing" | "watching" | "waiting";
 
 /** Status of a list and watch. */
 export interface ReflectorStatus {
   /** Its namespace. Undefined if it watches all of them, or objects of cluster scope. */
   readonly namespace: string | undefined;
-  /** Its state. */
-  readonly state: ReflectorState;
+  /** Its state. `"waiting"` is between two requests; `"idle"` is before and after the run. */
+  readonly state: "idle" | "listing" | "watching" | "waiting";
   /** Whether a list has been complete. */
   readonly hasSynced: boolean;
   /** Number of cached objects. */
   readonly size: number;
+  /**
+   * Number of objects for which `transform` or an index function throws. A rejected object is missing in that
+   * index; without its transform it is not cached, or keeps its last state.
+   */
+  readonly rejected: number;
   /** Number of lists that were asked for. */
   readonly lists: number;
   /** Number of watches that were asked for. */
@@ -28,10 +33,11 @@ export interface ReflectorStatus {
   /** Time of the last event on the wall clock: milliseconds since the epoch. Undefined if there was none. */
   readonly lastEventAt: number | undefined;
   /**
-   * Milliseconds since the watch was last accepted, or has brought an event or a bookmark. A bookmark comes about
-   * once a minute. `null` if no watch was ever accepted: lists and probes do not count. `lastError` is the reason.
+   * Milliseconds since the last event or bookmark of the watch, or the last complete list. A bookmark comes about
+   * once a minute; after 10 minutes of silence the informer lists. `null` before the first complete list:
+   * `lastError` is the reason.
    */
   readonly silentFor: number | null;
-  /** The last error, if there was one. It stays when a later pass succeeds. */
+  /** The last error, if there was one. It stays when a later request succeeds. */
   readonly lastError: ReflectorErrorStatus | undefined;
 }

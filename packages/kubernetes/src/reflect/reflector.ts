@@ -1,4 +1,4 @@
-import type { Clock } from "@holdfast/clock";
+import { type Clock, onAbort } from "@holdfast/clock";
 import { messageOf } from "@holdfast/clock/internal";
 import {
   type BackoffStrategy,
@@ -7,18 +7,28 @@ import {
   type Random,
   withTimeout,
 } from "@holdfast/wait";
-import { loop } from "@holdfast/wait/internal";
-import { isOlder } from "../cache/own-writes.ts";
-import type { OwnWrite, Store } from "../cache/store.ts";
-import type { ApiTarget } from "../client/api-request.ts";
-import { compareVersions } from "../object/resource-version.ts";
+import type { CachedObject } from "../cache/change.ts";
+import type { ServerObject } from "../cache/server-object.ts";
+import type { Consistency, OwnWrite, Store } from "../cache/store.ts";
+import { type ApiError, isApiError } from "../client/api-error.ts";
+import { type ApiTarget, openRequest } from "../client/api-request.ts";
+import { keyOf } from "../object/object-ref.ts";
+import { resourceName } from "../object/resource-name.ts";
+import { compareVersions, isOlder } from "../object/resource-version.ts";
+import { lines } from "../transport/lines.ts";
 import type { Hooks } from "./hooks.ts";
-import { currentVersion } from "./list-objects.ts";
-import { Pass, type PassContext, type PassObserver } from "./pass.ts";
-import { CROWD_PERIOD, decidePass, type NextPass, type PassEnd } from "./pass-decision.ts";
+import { currentVersion, type ListWatch, listObjects, requestFor } from "./list-watch.ts";
+import {
+  HEALTHY_AFTER,
+  type NextStep,
+  nextStep,
+  type SessionEnd,
+  WATCH_PERIOD,
+} from "./next-step.ts";
 import type { Progress } from "./progress.ts";
-import { type Question, resourceName } from "./question.ts";
-import type { ReflectorErrorStatus, ReflectorState, ReflectorStatus } from "./reflector-status.ts";
+import type { ReflectorErrorStatus, ReflectorStatus } from "./reflector-status.ts";
+import { RequestScope, RequestStop } from "./request-scope.ts";
+import { readEvent, type WatchEvent } from "./watch-event.ts";
 
 /** Settings that all reflectors of a cluster share. */
 export interface ReflectorSettings {
@@ -29,9 +39,41 @@ export interface ReflectorSettings {
   readonly pageSize: number;
   readonly relistEvery: number;
   readonly hooks: Hooks;
-  /** Told when a list is complete and when the watch has moved. */
+  /** Notified when a list is complete and when the watch has moved. */
   readonly progress: Progress;
 }
+
+/** The state of a reflector, with its data. */
+type State =
+  /** Before and after the run. */
+  | { readonly kind: "idle" }
+  /** Between two requests. */
+  | { readonly kind: "waiting"; readonly wake: () => void }
+  | { readonly kind: "listing" }
+  | { readonly kind: "probing"; readonly scope: RequestScope }
+  | {
+      readonly kind: "watching";
+      readonly scope: RequestScope;
+      readonly from: string | undefined;
+      /** When the server accepted it. */
+      openedAt: number;
+      events: number;
+    };
+
+/** Length of a watch, in seconds: the server closes it after this time, or up to twice that. */
+const WATCH_SECONDS = 300;
+
+/** A watch that outlasts the time that it asked for by this, in milliseconds, is given up. */
+const WATCH_GRACE = 60_000;
+
+/** A watch that begins within this time after an event, a bookmark or a list needs no probe, in milliseconds. */
+const FRESH = 60_000;
+
+/** A `Retry-After` below this, in milliseconds, names no time: the backoff is longer. */
+const MIN_RETRY_AFTER = 1_000;
+
+/** An informer waits at most this for a server that named a time, in milliseconds. */
+const MAX_RETRY_AFTER = 300_000;
 
 /** Share of a time named by the server that is added to it at most, so that clients do not come at once. */
 const SPREAD = 0.2;
@@ -42,61 +84,71 @@ const CATCH_UP_TIMEOUT = 5_000;
 /** A watch that has not moved for this time has nothing to bring; it may never come to the server's version. */
 const QUIET_PERIOD = 1_000;
 
-const FIRST: NextPass = { begin: "list", probe: false, delay: "none", startsOver: true, barren: 0 };
+const IDLE: State = { kind: "idle" };
+
+const FIRST: NextStep = { request: "list", probe: false, delay: "none", reset: true, fruitless: 0 };
 
 /** Keeps a store equal to the server: lists, then watches, again and again until its signal aborts. */
-export class Reflector implements PassObserver {
-  readonly question: Question;
+export class Reflector {
+  readonly listWatch: ListWatch;
   readonly store: Store;
   readonly #settings: ReflectorSettings;
-  readonly #context: PassContext;
-  #state: ReflectorState = "idle";
-  #pass: Pass | undefined = undefined;
-  #next: NextPass = FIRST;
-  #ladder: () => number;
+  #state: State = IDLE;
+  #next: NextStep = FIRST;
+  #backoff: () => number;
   #wantsList = false;
   /** Numbers of the lists that were begun, and of the last complete one. */
   #lists = 0;
   #listed = 0;
+  /** When the last list ended, and the last complete one. */
   #listEndedAt = Number.NEGATIVE_INFINITY;
+  #listedAt = Number.NEGATIVE_INFINITY;
   #watches = 0;
   /** Instants at which watches were asked for, within the period that counts. */
   #recentWatches: number[] = [];
+  /** Failures since the last event, bookmark or complete list. */
   #failures = 0;
+  /** When the last event or bookmark came, or the last list was complete. */
   #heardAt: number | undefined = undefined;
   #lastEventAt: number | undefined = undefined;
   #lastError: ReflectorErrorStatus | undefined = undefined;
 
-  constructor(question: Question, store: Store, settings: ReflectorSettings) {
-    this.question = question;
+  constructor(listWatch: ListWatch, store: Store, settings: ReflectorSettings) {
+    this.listWatch = listWatch;
     this.store = store;
     this.#settings = settings;
-    this.#ladder = settings.backoff.delayFunc();
-    this.#context = { ...settings, question, store, observer: this };
+    this.#backoff = settings.backoff.delayFunc();
   }
 
   /** Resolves after the abort. No request, timer or listener remains. */
   async run(signal: AbortSignal): Promise<void> {
-    // A later run goes on from the version it has, unless the server was put back meanwhile.
-    if (this.store.hasSynced) this.#next = { ...FIRST, begin: "watch", probe: true };
-    const run = (stop: AbortSignal): Promise<void> => this.#runPass(stop);
+    // A later run goes on from the version it has, unless the server was restored meanwhile.
+    this.#next = this.store.hasSynced ? { ...FIRST, request: "watch", probe: true } : FIRST;
     try {
-      await loop({ run, delay: () => this.#delay(), signal, clock: this.#clock });
+      while (!signal.aborted) {
+        await this.#session(signal);
+        await this.#wait(this.#delay(), signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
     } finally {
-      this.#state = "idle";
+      this.#state = IDLE;
       this.#recentWatches = [];
     }
   }
 
-  /** Lists as soon as possible: now if it watches, else with the next pass. */
+  /** Asks for a list as soon as the current one has ended. A running watch ends for it. */
   relist(): void {
     this.#wantsList = true;
-    this.#pass?.relist();
+    const state = this.#state;
+    if (state.kind === "watching" || state.kind === "probing") state.scope.stop("relist");
+    // A time that the server named is not waited for: something here needs the list.
+    if (state.kind === "waiting" && typeof this.#next.delay === "number") state.wake();
   }
 
   /** Takes a write of this process. */
   write(write: OwnWrite): void {
-    if (this.store.write(write) !== "agrees") this.relist();
+    if (this.store.write(write) !== "consistent") this.relist();
   }
 
   /**
@@ -113,10 +165,235 @@ export class Reflector implements PassObserver {
     await this.#settings.progress.until(isListed, signal);
   }
 
+  status(): ReflectorStatus {
+    const { store, listWatch } = this;
+    const state = this.#state.kind;
+    const now = this.#clock.monotonic();
+    return {
+      namespace: listWatch.namespace,
+      state: state === "probing" ? "watching" : state,
+      hasSynced: store.hasSynced,
+      size: store.table.objects.size,
+      rejected: store.table.rejections.size,
+      lists: this.#lists,
+      watches: this.#watches,
+      lastEventAt: this.#lastEventAt,
+      silentFor: this.#heardAt === undefined ? null : now - this.#heardAt,
+      lastError: this.#lastError,
+    };
+  }
+
+  /** Notes that a function of the user has thrown for an object. The others go on. */
+  reject(key: string, by: string, error: unknown): void {
+    const { hooks } = this.#settings;
+    const resource = resourceName(this.listWatch.resource);
+    const isTransform = by === "options.transform";
+    const message = `${by} threw for ${resource} ${key}: ${messageOf(error)}`;
+    this.#lastError = { message, at: this.#clock.now(), phase: "object" };
+    const [function_] = by.split("[");
+    const remains = isTransform ? "skipped" : "left out of the index";
+    const details = { resource, key, by, err: error };
+    hooks.log("error", details, `object rejected by ${function_}; ${remains}`);
+    hooks.measure((metrics) => metrics.rejected(resource));
+  }
+
+  get #clock(): Clock {
+    return this.#settings.target.clock;
+  }
+
+  /** One list that a watch follows, or one watch. Rejects with `signal.reason` after its abort. */
+  async #session(signal: AbortSignal): Promise<void> {
+    const { target, idleTimeout } = this.#settings;
+    const scope = new RequestScope({ target, idleTimeout }, signal);
+    const scoped = { ...target, transport: scope.transport };
+    try {
+      this.#follow(await this.#listAndWatch(scoped, scope));
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      this.#follow(endOf(scope.signal.aborted ? scope.signal.reason : error));
+    } finally {
+      scope[Symbol.dispose]();
+    }
+  }
+
+  async #listAndWatch(
+    target: ReflectorSettings["target"],
+    scope: RequestScope,
+  ): Promise<SessionEnd> {
+    const { request, probe } = this.#next;
+    const { version } = this.store;
+    if (request === "list" || this.#wantsList || version === undefined)
+      await this.#list(target, scope.signal);
+    else if (probe || this.#clock.monotonic() - (this.#heardAt ?? 0) >= FRESH) {
+      this.#state = { kind: "probing", scope };
+      const current = await currentVersion(this.listWatch, target, scope.signal);
+      if (isOlder(current, version)) return { kind: "rollback" };
+    }
+    return await this.#watch(target, scope);
+  }
+
+  async #list(target: ReflectorSettings["target"], signal: AbortSignal): Promise<void> {
+    const { listWatch, store } = this;
+    const { pageSize, hooks, progress } = this.#settings;
+    const clock = this.#clock;
+    const items = new Map<string, CachedObject>();
+    const startedAt = clock.monotonic();
+    this.#state = { kind: "listing" };
+    this.#lists++;
+    this.#wantsList = false;
+    const onBegin = (): void => {
+      items.clear();
+      store.beginList();
+    };
+    const onObject = (object: ServerObject): void => {
+      const admitted = store.admit(object);
+      if (admitted !== undefined) items.set(keyOf(object), admitted);
+    };
+    try {
+      const options = { target, clock, pageSize, onBegin, onObject };
+      const version = await listObjects(listWatch, options, signal);
+      signal.throwIfAborted();
+      store.replace(items, version);
+      this.#listed = this.#lists;
+      this.#listedAt = clock.monotonic();
+      this.#hear();
+      progress.notify();
+    } finally {
+      const { size } = items;
+      this.#listEndedAt = clock.monotonic();
+      const duration = this.#listEndedAt - startedAt;
+      hooks.measure((metrics) => metrics.listed(resourceName(listWatch.resource), duration, size));
+    }
+  }
+
+  async #watch(target: ReflectorSettings["target"], scope: RequestScope): Promise<SessionEnd> {
+    const { listWatch, store } = this;
+    const { random, relistEvery, hooks } = this.#settings;
+    const clock = this.#clock;
+    const { signal } = scope;
+    const timeoutSeconds = Math.floor(jitter(WATCH_SECONDS, 1, random));
+    const request = requestFor(listWatch, "watch", {
+      watch: true,
+      allowWatchBookmarks: true,
+      resourceVersion: store.version,
+      timeoutSeconds,
+    });
+    const startedAt = clock.monotonic();
+    const openedAt = Number.POSITIVE_INFINITY;
+    const state = { kind: "watching" as const, scope, from: store.version, openedAt, events: 0 };
+    this.#state = state;
+    this.#watches++;
+    this.#recentWatches.push(startedAt);
+    if (this.#wantsList) return { kind: "relist" };
+    signal.throwIfAborted();
+    const longest = timeoutSeconds * 1_000 + WATCH_GRACE;
+    const end = clock.afterFunc(longest, () => scope.stop("idle"), { label: "end of watch" });
+    const untilList = Math.max(this.#listedAt + relistEvery - startedAt, 0);
+    const list = clock.afterFunc(untilList, () => this.relist(), { label: "relist" });
+    try {
+      const { body } = await openRequest(target, request, signal);
+      state.openedAt = clock.monotonic();
+      for await (const line of lines(body)) {
+        signal.throwIfAborted();
+        const consistency = this.#take(readEvent(line, request, listWatch.resource.kind));
+        state.events++;
+        if (consistency !== "consistent") return { kind: consistency };
+      }
+      signal.throwIfAborted();
+      return { kind: "closed" };
+    } finally {
+      end.stop();
+      list.stop();
+      const duration = clock.monotonic() - startedAt;
+      const { events } = state;
+      hooks.measure((metrics) =>
+        metrics.watchEnded(resourceName(listWatch.resource), duration, events),
+      );
+    }
+  }
+
+  #take(event: WatchEvent): Consistency {
+    const { store } = this;
+    const isBookmark = event.type === "BOOKMARK";
+    const consistency = isBookmark ? store.bookmark(event.version) : store.apply(event);
+    this.#hear();
+    if (!isBookmark) this.#lastEventAt = this.#clock.now();
+    this.#settings.progress.notify();
+    return consistency;
+  }
+
+  #hear(): void {
+    this.#heardAt = this.#clock.monotonic();
+    this.#failures = 0;
+  }
+
+  /** Decides the next step, by the state in which the session ended. */
+  #follow(end: SessionEnd): void {
+    const state = this.#state;
+    const now = this.#clock.monotonic();
+    this.#recentWatches = this.#recentWatches.filter((at) => now - at < WATCH_PERIOD);
+    const watch = state.kind === "watching" ? state : undefined;
+    this.#next = nextStep(end, {
+      request: state.kind === "listing" ? "list" : "watch",
+      isProbe: state.kind === "probing",
+      isHealthy: watch !== undefined && (watch.events > 0 || now - watch.openedAt >= HEALTHY_AFTER),
+      hasAdvanced: watch !== undefined && watch.from !== this.store.version,
+      fruitless: this.#next.fruitless,
+      sinceList: now - this.#listEndedAt,
+      silentFor: now - (this.#heardAt ?? now),
+      watches: this.#recentWatches.length,
+    });
+    this.#report(end, state.kind === "listing" ? "list" : "watch");
+  }
+
+  #delay(): number {
+    const { delay, reset } = this.#next;
+    const { backoff, random } = this.#settings;
+    if (reset) this.#backoff = backoff.delayFunc();
+    if (delay === "none") return 0;
+    if (delay === "backoff") return this.#backoff();
+    return Math.min(jitter(delay, SPREAD, random), MAX_RETRY_AFTER);
+  }
+
+  /** Ends after the delay, at a wake, or at an abort. */
+  #wait(delay: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        timer.stop();
+        subscription[Symbol.dispose]();
+        resolve();
+      };
+      this.#state = { kind: "waiting", wake: end };
+      const timer = this.#clock.afterFunc(delay, end, { label: "list and watch" });
+      const subscription = onAbort(signal, () => {
+        timer.stop();
+        reject(signal.reason);
+      });
+    });
+  }
+
+  /** One failure is routine: servers restart, connections break. */
+  #report(end: SessionEnd, phase: "list" | "watch"): void {
+    const { hooks } = this.#settings;
+    const { resource, namespace } = this.listWatch;
+    const details = { resource: resourceName(resource), namespace, phase };
+    if (end.kind !== "failed" && end.kind !== "busy") {
+      hooks.log("debug", { ...details, end: end.kind }, "watch ended");
+      return;
+    }
+    this.#failures++;
+    const err = end.kind === "failed" ? end.error : undefined;
+    const message =
+      end.kind === "busy" ? `server busy, retry after ${end.after} ms` : messageOf(err);
+    this.#lastError = { message, at: this.#clock.now(), phase };
+    const level = this.#failures > 1 ? "warn" : "debug";
+    hooks.log(level, { ...details, err, reason: message }, `${phase} failed; retrying`);
+  }
+
   /** Returns false when the watch does not move, or has no version to come to. */
   async #catchUpByWatch(isListed: () => boolean, signal: AbortSignal): Promise<boolean> {
     const { target, progress } = this.#settings;
-    const goal = await currentVersion(this.question, target, signal).catch(() => undefined);
+    const goal = await currentVersion(this.listWatch, target, signal).catch(() => undefined);
     if (goal === undefined) return false;
     const isThere = (): boolean => isListed() || this.#hasReached(goal);
     const arrived = (stop: AbortSignal): Promise<boolean> =>
@@ -143,108 +420,25 @@ export class Reflector implements PassObserver {
     }
   }
 
-  status(): ReflectorStatus {
-    const { store, question } = this;
-    const now = this.#clock.monotonic();
-    return {
-      namespace: question.namespace,
-      state: this.#state,
-      hasSynced: store.hasSynced,
-      size: store.table.objects.size,
-      lists: this.#lists,
-      watches: this.#watches,
-      lastEventAt: this.#lastEventAt,
-      silentFor: this.#heardAt === undefined ? null : now - this.#heardAt,
-      lastError: this.#lastError,
-    };
-  }
-
-  listBegins(): void {
-    this.#state = "listing";
-    this.#lists++;
-    this.#wantsList = false;
-  }
-
-  listEnds(isComplete: boolean): void {
-    this.#listEndedAt = this.#clock.monotonic();
-    if (!isComplete) return;
-    this.#listed = this.#lists;
-    this.#settings.progress.notify();
-  }
-
-  watchBegins(): void {
-    this.#state = "watching";
-    this.#watches++;
-    this.#recentWatches.push(this.#clock.monotonic());
-    if (this.#wantsList) this.#pass?.relist();
-  }
-
-  heard(what: "open" | "event" | "bookmark"): void {
-    this.#heardAt = this.#clock.monotonic();
-    if (what === "event") this.#lastEventAt = this.#clock.now();
-    if (what !== "open") this.#settings.progress.notify();
-  }
-
-  get #clock(): Clock {
-    return this.#settings.target.clock;
-  }
-
-  async #runPass(signal: AbortSignal): Promise<void> {
-    const { begin, probe } = this.#next;
-    const pass = new Pass(this.#context, this.#wantsList ? "list" : begin, probe);
-    this.#pass = pass;
-    try {
-      this.#follow(await pass.run(signal), pass);
-    } finally {
-      this.#pass = undefined;
-      this.#state = "waiting";
-    }
-  }
-
-  #follow(end: PassEnd, pass: Pass): void {
-    const now = this.#clock.monotonic();
-    this.#recentWatches = this.#recentWatches.filter((at) => now - at < CROWD_PERIOD);
-    const { phase, isHealthy, needsProbe } = pass;
-    const next = decidePass(end, {
-      ...{ phase, isHealthy, barren: this.#next.barren },
-      sinceList: now - this.#listEndedAt,
-      watches: this.#recentWatches.length,
-    });
-    // A probe that failed is still due, unless a list comes first.
-    this.#next = { ...next, probe: next.begin === "watch" && (next.probe || needsProbe) };
-    this.#report(end, pass);
-  }
-
-  #delay(): number {
-    const { delay, startsOver } = this.#next;
-    const { backoff, random } = this.#settings;
-    if (startsOver) this.#ladder = backoff.delayFunc();
-    if (delay === "none") return 0;
-    return delay === "ladder" ? this.#ladder() : jitter(delay, SPREAD, random);
-  }
-
-  /** One failure is routine: servers restart, connections break. */
-  #report(end: PassEnd, { phase, isHealthy }: Pass): void {
-    const { hooks } = this.#settings;
-    const { resource, namespace } = this.question;
-    const details = { resource: resourceName(resource), namespace, phase };
-    if (isHealthy) this.#failures = 0;
-    if (end.kind !== "failed" && end.kind !== "busy") {
-      hooks.log("debug", { ...details, end: end.kind }, "watch ended");
-      return;
-    }
-    this.#failures++;
-    const err = end.kind === "failed" ? end.error : undefined;
-    const message =
-      end.kind === "busy" ? `server busy, retry after ${end.after} ms` : messageOf(err);
-    this.#lastError = { message, at: this.#clock.now(), phase };
-    const level = this.#failures > 1 ? "warn" : "debug";
-    hooks.log(level, { ...details, err, reason: message }, `${phase} failed; retrying`);
-  }
-
   #hasReached(goal: string): boolean {
     const { version } = this.store;
     if (version === undefined) return false;
     return compareVersions(version, goal) !== undefined && !isOlder(version, goal);
   }
+}
+
+/** The end that an error is. */
+function endOf(error: unknown): SessionEnd {
+  if (error instanceof RequestStop && error.kind !== "over") return { kind: error.kind };
+  if (!isApiError(error)) return { kind: "failed", error };
+  if (isExpired(error)) return { kind: "expired" };
+  const { statusCode, retryAfter = 0 } = error;
+  const isBusy = statusCode === 429 || statusCode === 503;
+  if (!isBusy || retryAfter < MIN_RETRY_AFTER) return { kind: "failed", error };
+  return { kind: "busy", after: Math.min(retryAfter, MAX_RETRY_AFTER) };
+}
+
+/** An ERROR event may have a reason and no code. */
+function isExpired({ statusCode, reason }: ApiError): boolean {
+  return statusCode === 410 || reason === "Expired" || reason === "Gone";
 }

@@ -4,9 +4,11 @@ import { BodyTooLongError } from "./read-body.ts";
 const MAX_LINE: number = 16 * 1024 * 1024;
 
 const NEWLINE = 10;
+const CARRIAGE_RETURN = 13;
 
 /**
- * Cuts a body into lines, each without its newline. Empty lines are left out. Text after the last newline is
+ * Cuts a body into lines, each without its newline. Empty lines are left out, with or
+ * without a carriage return. Text after the last newline is
  * a line too.
  *
  * A line may share memory with the chunk it came in.
@@ -32,7 +34,7 @@ export async function* lines(
       parts = [];
       size = 0;
       start = end + 1;
-      if (line.length > 0) yield line;
+      if (line.length > 1 || (line.length === 1 && line[0] !== CARRIAGE_RETURN)) yield line;
     }
     if (start === byteLength) continue;
     parts.push(chunk.subarray(start));

@@ -3,7 +3,7 @@ import type { CachedObject, Change } from "../../src/cache/change.ts";
 import { ObjectShape, type ObjectShapeOptions } from "../../src/cache/object-shape.ts";
 import { Scope, type ScopeOptions } from "../../src/cache/scope.ts";
 import type { ServerObject } from "../../src/cache/server-object.ts";
-import { type Agreement, type ObjectEvent, Store } from "../../src/cache/store.ts";
+import { type Consistency, type ObjectEvent, Store } from "../../src/cache/store.ts";
 
 const Greeting = customResource<KubeObject>({
   apiVersion: "example.org/v1",
@@ -53,11 +53,15 @@ export function list(store: Store, version: number, ...objects: ServerObject[]):
 
 /** Gives a store the list that it has begun. */
 export function finishList(store: Store, version: number, ...objects: ServerObject[]): void {
-  const items = objects.map((object) => [keyIn(object), store.admit(object)] as const);
-  store.replace(new Map(items), String(version));
+  const items = new Map<string, CachedObject>();
+  for (const object of objects) {
+    const admitted = store.admit(object);
+    if (admitted !== undefined) items.set(keyIn(object), admitted);
+  }
+  store.replace(items, String(version));
 }
 
-export function event(store: Store, type: ObjectEvent["type"], object: ServerObject): Agreement {
+export function event(store: Store, type: ObjectEvent["type"], object: ServerObject): Consistency {
   return store.apply({ type, object });
 }
 

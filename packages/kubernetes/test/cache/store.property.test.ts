@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, inject, it } from "vitest";
 import type { CachedObject, Change } from "../../src/cache/change.ts";
-import type { Agreement, OwnWrite, Store } from "../../src/cache/store.ts";
+import type { Consistency, OwnWrite, Store } from "../../src/cache/store.ts";
 import { finishList, list, storeOf } from "./cache-kit.ts";
 import { ServerModel } from "./server-model.ts";
 
@@ -70,7 +70,7 @@ class World {
     this.#watch("event", Number.POSITIVE_INFINITY);
     this.#finishList();
     this.#watch("event", Number.POSITIVE_INFINITY);
-    expect(this.store.bookmark(String(this.server.version))).toBe("agrees");
+    expect(this.store.bookmark(String(this.server.version))).toBe("consistent");
     this.#checkState();
   }
 
@@ -82,9 +82,9 @@ class World {
   #answer(at: number): void {
     const [write] = this.answers.splice(at % Math.max(1, this.answers.length), 1);
     if (write === undefined) return;
-    const agreement = this.store.write(write);
-    if (!this.#isBroken && this.#snapshot === undefined) expect(agreement).toBe("agrees");
-    if (agreement !== "agrees") this.#beginList();
+    const consistency = this.store.write(write);
+    if (!this.#isBroken && this.#snapshot === undefined) expect(consistency).toBe("consistent");
+    if (consistency !== "consistent") this.#beginList();
     if (write.type === "gone") {
       this.#gone.add(write.uid);
       expect(this.store.table.get(`default/${write.name.name}`)?.metadata.uid).not.toBe(write.uid);
@@ -94,7 +94,7 @@ class World {
     const version = Number(metadata.resourceVersion);
     this.#answered.set(metadata.name, Math.max(version, this.#answered.get(metadata.name) ?? 0));
     // A watch out of order has passed versions that it has not shown.
-    if (agreement !== "agrees" || this.#isBroken) return;
+    if (consistency !== "consistent" || this.#isBroken) return;
     const cached = this.store.table.get(`default/${metadata.name}`);
     if (cached !== undefined)
       expect(Number(cached.metadata.resourceVersion)).toBeGreaterThanOrEqual(version);
@@ -133,10 +133,10 @@ class World {
     return this.#judge(this.store.apply({ type, object: structuredClone(object) }));
   }
 
-  #judge(agreement: Agreement): boolean {
-    if (!this.#isBroken) expect(agreement).toBe("agrees");
-    if (agreement !== "agrees") this.#beginList();
-    return agreement === "agrees";
+  #judge(consistency: Consistency): boolean {
+    if (!this.#isBroken) expect(consistency).toBe("consistent");
+    if (consistency !== "consistent") this.#beginList();
+    return consistency === "consistent";
   }
 
   #beginList(): void {

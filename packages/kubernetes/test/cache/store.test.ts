@@ -1,5 +1,7 @@
+import type { KubeObject } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import { MAX_UNCERTAIN } from "../../src/cache/pending-map.ts";
+import type { Store } from "../../src/cache/store.ts";
 import { event, finishList, greeting, list, shown, storeOf, told } from "./cache-kit.ts";
 
 const stored = (...parts: Parameters<typeof greeting>) =>
@@ -56,28 +58,28 @@ describe("a store", () => {
   it("reports a duplicate event once", () => {
     const store = storeOf();
     list(store, 9);
-    expect(event(store, "ADDED", greeting("ann", 10))).toBe("agrees");
-    expect(event(store, "ADDED", greeting("ann", 10))).toBe("agrees");
-    expect(event(store, "DELETED", greeting("ann", 12))).toBe("agrees");
-    expect(event(store, "DELETED", greeting("ann", 12))).toBe("agrees");
+    expect(event(store, "ADDED", greeting("ann", 10))).toBe("consistent");
+    expect(event(store, "ADDED", greeting("ann", 10))).toBe("consistent");
+    expect(event(store, "DELETED", greeting("ann", 12))).toBe("consistent");
+    expect(event(store, "DELETED", greeting("ann", 12))).toBe("consistent");
     expect(told(store)).toEqual(["added ann@10", "deleted ann@12"]);
   });
 
   it("detects that the server went back at an event or a bookmark below its version", () => {
     const store = storeOf();
     list(store, 100);
-    expect(store.bookmark("99")).toBe("went-back");
-    expect(event(store, "ADDED", greeting("ann", 99))).toBe("went-back");
-    expect(store.bookmark("101")).toBe("agrees");
+    expect(store.bookmark("99")).toBe("rollback");
+    expect(event(store, "ADDED", greeting("ann", 99))).toBe("rollback");
+    expect(store.bookmark("101")).toBe("consistent");
     expect([store.version, told(store)]).toEqual(["101", []]);
   });
 
   it("accepts every event of a server whose versions are not numbers, and no own write", () => {
     const store = storeOf();
     list(store, 9);
-    expect(event(store, "ADDED", greeting("ann", "b"))).toBe("agrees");
-    expect(store.write(stored("ann", "c"))).toBe("agrees");
-    expect(event(store, "MODIFIED", greeting("ann", "a"))).toBe("agrees");
+    expect(event(store, "ADDED", greeting("ann", "b"))).toBe("consistent");
+    expect(store.write(stored("ann", "c"))).toBe("consistent");
+    expect(event(store, "MODIFIED", greeting("ann", "a"))).toBe("consistent");
     expect(told(store)).toEqual(["added ann@b", "updated ann@a"]);
   });
 
@@ -89,18 +91,38 @@ describe("a store", () => {
     expect(Object.isFrozen(ann?.metadata.labels)).toBe(true);
   });
 
-  it("changes nothing when an index function throws", () => {
+  it("leaves an object out of an index whose function throws, until it works", () => {
     const store = storeOf();
     store.table.addIndex("label", ({ metadata }) => {
-      if (metadata.name === "bad") throw new Error("no label");
+      if (metadata.labels?.["app"] === "bad") throw new Error("no label");
       return [metadata.labels?.["app"] ?? ""];
     });
-    list(store, 9, greeting("ann", 4));
-    told(store);
-    expect(() => list(store, 12, greeting("bob", 10), greeting("bad", 11))).toThrow("no label");
-    expect(() => event(store, "ADDED", greeting("bad", 11))).toThrow("no label");
-    expect([shown(store), store.version, told(store)]).toEqual([["ann@4"], "9", []]);
-    expect(store.table.by("label", "a")).toHaveLength(1);
+    const bad = { labels: { app: "bad" } };
+    list(store, 12, greeting("ann", 4), greeting("bob", 10, bad));
+    event(store, "ADDED", greeting("cat", 13, bad));
+    expect(shown(store)).toEqual(["ann@4", "bob@10", "cat@13"]);
+    expect(store.table.by("label", "a").map(({ metadata }) => metadata.name)).toEqual(["ann"]);
+    expect(store.table.rejections.size).toBe(2);
+    event(store, "MODIFIED", greeting("bob", 14));
+    event(store, "DELETED", greeting("cat", 15, bad));
+    expect(store.table.by("label", "a")).toHaveLength(2);
+    expect(store.table.rejections.size).toBe(0);
+  });
+
+  it("forgets a rejected object that a list has no longer", () => {
+    let isBroken = true;
+    const transform = (object: KubeObject): KubeObject => {
+      if (isBroken) throw new Error("cannot transform");
+      return object;
+    };
+    const store = storeOf({}, { transform });
+    list(store, 9, greeting("ann", 4), greeting("bob", 5));
+    expect([shown(store), store.table.rejections.size]).toEqual([[], 2]);
+    list(store, 12, greeting("bob", 5));
+    expect(store.table.rejections.size).toBe(1);
+    isBroken = false;
+    list(store, 14, greeting("bob", 5));
+    expect([shown(store), store.table.rejections.size]).toEqual([["bob@5"], 0]);
   });
 });
 
@@ -115,7 +137,7 @@ describe("an own write", () => {
     event(store, "MODIFIED", greeting("ann", 12));
     event(store, "ADDED", greeting("bob", 14));
     expect(told(store)).toEqual(["updated ann@12", "added bob@14"]);
-    expect(store.ahead).toBe(0);
+    expect(store.pendingWrites).toBe(0);
   });
 
   it("is not undone by older events of its key", () => {
@@ -136,7 +158,7 @@ describe("an own write", () => {
     event(store, "ADDED", greeting("ann", 10));
     event(store, "DELETED", greeting("ann", 11));
     store.write(stored("ann", 10));
-    expect([shown(store), store.ahead]).toEqual([[], 0]);
+    expect([shown(store), store.pendingWrites]).toEqual([[], 0]);
   });
 
   it("does not replace a later one whose response arrived first", () => {
@@ -175,7 +197,7 @@ describe("an own write", () => {
     event(store, "MODIFIED", greeting("ann", 11));
     expect([shown(store), told(store)]).toEqual([[], ["deleted ann@4"]]);
     event(store, "DELETED", greeting("ann", 12));
-    expect([told(store), store.ahead]).toEqual([[], 0]);
+    expect([told(store), store.pendingWrites]).toEqual([[], 0]);
     event(store, "ADDED", greeting("ann", 13));
     expect(told(store)).toEqual(["added ann@13"]);
   });
@@ -184,9 +206,9 @@ describe("an own write", () => {
     const store = storeOf({ labels: { app: "a" } });
     list(store, 9);
     store.write(stored("ann", 12, { labels: {} }));
-    expect(store.ahead).toBe(1);
-    expect(store.bookmark("12")).toBe("agrees");
-    expect([store.ahead, told(store)]).toEqual([0, []]);
+    expect(store.pendingWrites).toBe(1);
+    expect(store.bookmark("12")).toBe("consistent");
+    expect([store.pendingWrites, told(store)]).toEqual([0, []]);
   });
 
   it("that deletes hides that UID until its event, also across other events", () => {
@@ -198,7 +220,7 @@ describe("an own write", () => {
     event(store, "MODIFIED", greeting("ann", 11));
     expect([shown(store), told(store)]).toEqual([[], ["deleted ann@4"]]);
     event(store, "DELETED", greeting("ann", 12));
-    expect([told(store), store.ahead]).toEqual([[], 0]);
+    expect([told(store), store.pendingWrites]).toEqual([[], 0]);
   });
 
   it("that deletes does not hide another UID", () => {
@@ -222,26 +244,59 @@ describe("an own write", () => {
     event(store, "DELETED", greeting("ann", 12));
     event(store, "ADDED", greeting("ann", 13, { uid: "u2" }));
     event(store, "DELETED", greeting("ann", 14, { uid: "u2" }));
-    expect([told(store), shown(store), store.ahead]).toEqual([[], [], 0]);
+    expect([told(store), shown(store), store.pendingWrites]).toEqual([[], [], 0]);
   });
 
   it("requests a list when the watch has passed it without delivering it", () => {
     const store = storeOf();
     list(store, 9, greeting("ann", 4));
     store.write(stored("ann", 12));
-    expect(event(store, "ADDED", greeting("bob", 11))).toBe("agrees");
-    expect(event(store, "ADDED", greeting("cat", 13))).toBe("lost-write");
+    expect(event(store, "ADDED", greeting("bob", 11))).toBe("consistent");
+    expect(event(store, "ADDED", greeting("cat", 13))).toBe("missed-write");
 
     list(store, 20, greeting("ann", 12), greeting("bob", 11), greeting("cat", 13));
     store.write(stored("ann", 22));
-    expect(store.bookmark("22")).toBe("lost-write");
+    expect(store.bookmark("22")).toBe("missed-write");
   });
 
   it("requests a list when its response arrives after the watch has passed it without delivering it", () => {
     const store = storeOf();
     list(store, 9, greeting("ann", 4));
     event(store, "ADDED", greeting("cat", 13));
-    expect(store.write(stored("ann", 12))).toBe("lost-write");
+    expect(store.write(stored("ann", 12))).toBe("missed-write");
+    expect(shown(store)).toEqual(["ann@12", "cat@13"]);
+  });
+
+  it("that creates an object is visible when a bookmark has passed it without its event", () => {
+    const store = storeOf();
+    list(store, 9);
+    store.bookmark("13");
+    expect(store.write(stored("ann", 12))).toBe("missed-write");
+    expect(shown(store)).toEqual(["ann@12"]);
+    expect(store.bookmark("14")).toBe("consistent");
+    list(store, 15, greeting("ann", 12));
+    expect([shown(store), store.pendingWrites]).toEqual([["ann@12"], 0]);
+  });
+
+  it("that takes an object out of the selector hides it when a bookmark has passed it", () => {
+    const store = storeOf({ labels: { app: "a" } });
+    list(store, 9, greeting("ann", 4));
+    store.bookmark("13");
+    const other = greeting("ann", 12, { labels: { app: "b" } });
+    expect(store.write({ type: "stored", object: other })).toBe("missed-write");
+    expect(shown(store)).toEqual([]);
+  });
+
+  it.each([
+    ["the watch", (store: Store) => event(store, "DELETED", greeting("ann", 13))],
+    ["a list", (store: Store) => list(store, 13)],
+  ])("whose object was deleted since, as %s has shown, stays deleted", (_, deleted) => {
+    const store = storeOf();
+    list(store, 9);
+    event(store, "ADDED", greeting("ann", 12));
+    deleted(store);
+    expect(store.write(stored("ann", 12))).toBe("consistent");
+    expect(shown(store)).toEqual([]);
   });
 
   it("before a list was requested is in the list, and is forgotten", () => {
@@ -249,8 +304,8 @@ describe("an own write", () => {
     list(store, 9, greeting("ann", 4), greeting("bob", 5));
     store.write(stored("ann", 12));
     store.write(gone("bob"));
-    list(store, 8); // the server was put back to an older state
-    expect([shown(store), store.ahead]).toEqual([[], 0]);
+    list(store, 8); // the server was restored from an older state
+    expect([shown(store), store.pendingWrites]).toEqual([[], 0]);
   });
 
   it("while a list is under way is newer than the list", () => {
@@ -273,14 +328,14 @@ describe("an own write", () => {
     store.write(stored("ann", 12));
     store.write(stored("bob", 13));
     finishList(store, 15, greeting("ann", 14));
-    expect([shown(store), store.ahead]).toEqual([["ann@14"], 0]);
+    expect([shown(store), store.pendingWrites]).toEqual([["ann@14"], 0]);
   });
 
   it("before the first list changes nothing", () => {
     const store = storeOf();
     store.write(stored("ann", 12));
     store.write(gone("bob"));
-    expect([shown(store), store.ahead]).toEqual([[], 0]);
+    expect([shown(store), store.pendingWrites]).toEqual([[], 0]);
   });
 
   it("of another namespace or name, or under a field selector that only the server evaluates, changes nothing", () => {
@@ -295,7 +350,7 @@ describe("an own write", () => {
       list(store, 9);
       store.write(stored("ann", 12));
       store.write(gone("ann"));
-      expect([shown(store), store.ahead]).toEqual([[], 0]);
+      expect([shown(store), store.pendingWrites]).toEqual([[], 0]);
     }
     const named = storeOf({ namespace: "default", fields: { "metadata.name": "ann" } });
     list(named, 9);
@@ -333,7 +388,7 @@ describe("an own write", () => {
       store.write(gone(`other-${at}`, `other-${at}`));
       store.write(stored(`more-${at}`, 10 + at, { labels: {}, uid: `more-${at}` }));
     }
-    expect(store.ahead).toBe(2 * MAX_UNCERTAIN + 1);
+    expect(store.pendingWrites).toBe(2 * MAX_UNCERTAIN + 1);
     event(store, "MODIFIED", greeting("ann", 9));
     expect(shown(store)).toEqual([]);
   });

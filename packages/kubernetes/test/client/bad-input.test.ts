@@ -70,7 +70,7 @@ kinds.testBadInput(
           transport: kinds.methods("send"),
           clock: kinds.methods("now", "monotonic", "newTimer", "afterFunc"),
           logger: kinds.methods("debug", "info", "warn", "error"),
-          metrics: kinds.methods("requested", "listed", "watchEnded"),
+          metrics: kinds.methods("requested", "listed", "watchEnded", "rejected"),
           fieldManager: manager,
           random: kinds.func,
           onWrite: kinds.func,

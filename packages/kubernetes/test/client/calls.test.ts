@@ -32,6 +32,7 @@ function world(...steps: readonly Step[]) {
     requested: (metric) => timeline.note(metric),
     listed: () => {},
     watchEnded: () => {},
+    rejected: () => {},
   };
   const client = new KubeClient({ transport: noted, clock, logger });
   const measured = new KubeClient({ transport, clock, logger, metrics });
@@ -259,7 +260,7 @@ describe("metrics", () => {
     const boom = (): never => {
       throw new Error("boom");
     };
-    const metrics = { requested: boom, listed: boom, watchEnded: boom };
+    const metrics = { requested: boom, listed: boom, watchEnded: boom, rejected: boom };
     const client = new KubeClient({ transport, clock, logger, metrics });
     expect((await client.get(ConfigMap, "default/ann")).metadata.uid).toBe("u");
     expect(logger.lines[0]).toMatch(

@@ -124,7 +124,7 @@ describe("listPages", () => {
   ])("rejects a response with %s: it is not an empty list", async (_name, answer) => {
     const { pages, error } = await read(1, answer);
     expect(pages).toEqual([]);
-    expect(error).toEqual(new TypeError("the answer to GET /x must be a list, got none"));
+    expect(error).toEqual(new TypeError("the response to GET /x must be a list, got none"));
   });
 });
 

@@ -167,7 +167,14 @@ describe("a cluster", () => {
       await world.clock.sleep(59_000);
       const [first, second] = world.cluster.status().informers[0]?.reflectors ?? [];
       expect(first).toEqual({
-        ...{ namespace: "default", state: "watching", hasSynced: true, size: 1, lists: 1 },
+        ...{
+          namespace: "default",
+          state: "watching",
+          hasSynced: true,
+          size: 1,
+          lists: 1,
+          rejected: 0,
+        },
         ...{ watches: 1, lastEventAt: 946_684_800_000, silentFor: 59_000, lastError: undefined },
       });
       expect(second).toMatchObject({ namespace: "other", size: 0, lastEventAt: undefined });
@@ -379,10 +386,12 @@ describe("own writes", () => {
       });
       await world.cluster.ready(world.stop.signal);
       await world.cluster.client.create(Greeting, greeting("bad", "hello"));
-      expect(world.logged).toEqual(["own write not cached; the watch will deliver it"]);
       await world.clock.sleep(5_000);
+      expect(world.logged).toEqual(["object rejected by options.transform; skipped"]);
       const [status] = world.cluster.status().informers[0]?.reflectors ?? [];
-      expect(status?.lastError?.message).toBe("cannot transform");
+      expect(status?.lastError?.message).toBe(
+        "options.transform threw for greetings.example.org default/bad: cannot transform",
+      );
     });
   });
 });

@@ -84,6 +84,40 @@ describe("an own write", () => {
       expect(texts(informer)).toEqual(["ann: good day", "bob: hello"]);
     });
   });
+
+  it("is read after a bookmark has passed it, even while lists are refused", async () => {
+    const overtaken = ({ description, send }: KubeTransport): KubeTransport => ({
+      description,
+      async send(request, signal) {
+        const response = await send(request, signal);
+        if (request.method === "POST") await world.clock.sleep(61_000); // a bookmark comes first
+        return response;
+      },
+    });
+    const world: World = new World({ way: (transport) => overtaken(without("own")(transport)) });
+    await world.run(async () => {
+      const informer = world.cluster.watch(Greeting);
+      await world.cluster.ready(world.stop.signal);
+      await world.clock.sleep(1);
+      const { client } = world.cluster;
+      const created = client.create(Greeting, greeting("ann", "own"), { timeout: 100_000 });
+      await world.clock.sleep(1);
+      const refused = world.api.intercept({
+        fault: { type: "status", status: 503 },
+        verbs: ["list"],
+      });
+      await created;
+      expect(texts(informer)).toEqual(["ann: own"]);
+      await world.clock.sleep(60_000);
+      expect(texts(informer)).toEqual(["ann: own"]);
+      refused[Symbol.dispose]();
+      await world.clock.sleep(30_000);
+      expect(texts(informer)).toEqual(["ann: own"]);
+      expect(informer.hasSynced).toBe(true);
+    });
+    const whole = world.asked("list").filter(({ query }) => query.get("limit") !== "1");
+    expect(whole.length).toBeGreaterThan(1);
+  });
 });
 
 it("a deferred probe is still due after its delay", async () => {

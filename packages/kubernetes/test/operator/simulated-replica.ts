@@ -208,6 +208,7 @@ class TextMetrics implements OperatorMetrics {
   }
   readonly listed = this.#note;
   readonly watchEnded = this.#note;
+  readonly rejected = this.#note;
   leadership(): void {}
   informers(): void {}
 

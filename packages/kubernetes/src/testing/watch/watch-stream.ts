@@ -115,7 +115,9 @@ export class WatchStream {
     return Math.min(BOOKMARK_PERIOD, left - BOOKMARK_BEFORE_END);
   }
 
+  /** A watch from a version of the future gets none, as on the server. */
   #bookmark(annotations?: JsonObject): void {
+    if (this.#state.version < this.#request.version) return;
     const { apiVersion, kind } = this.#call.served;
     const metadata = {
       resourceVersion: String(this.#state.version),

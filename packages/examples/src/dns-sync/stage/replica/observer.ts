@@ -75,6 +75,7 @@ export class Observer {
         requested: ignore,
         listed: ignore,
         watchEnded: ignore,
+        rejected: ignore,
         leadership: ignore,
         informers: ignore,
       },

@@ -1,15 +1,18 @@
 import { type Clock, onAbort, type Timer } from "@holdfast/clock";
 import type { KubeResponse, KubeTransport } from "../transport/kube-transport.ts";
 
-/** Options for a {@link PassScope}. */
-export interface PassScopeOptions {
+const LF = 10;
+const CR = 13;
+
+/** Options for a {@link RequestScope}. */
+export interface RequestScopeOptions {
   readonly target: { readonly clock: Clock; readonly transport: KubeTransport };
-  /** Milliseconds without a byte after which the requests of the pass are given up. */
+  /** Milliseconds without a byte, other than a newline, after which the requests are given up. */
   readonly idleTimeout: number;
 }
 
-/** Why a pass ended its own requests. It is the reason of their abort. */
-export class PassStop {
+/** Why a reflector ended its own requests. It is the reason of their abort. */
+export class RequestStop {
   readonly kind: "idle" | "relist" | "over";
 
   constructor(kind: "idle" | "relist" | "over") {
@@ -18,10 +21,10 @@ export class PassStop {
 }
 
 /**
- * The requests of one pass: they end with the pass, with the signal of the reflector, and when no byte comes
+ * The requests of one list and watch: they end with it, with the signal of the reflector, and when no byte comes
  * for the idle timeout. Disposal leaves no request, no timer and no listener.
  */
-export class PassScope implements Disposable {
+export class RequestScope implements Disposable {
   /** The transport, with an eye on the bytes. */
   readonly transport: KubeTransport;
   readonly #controller = new AbortController();
@@ -29,7 +32,7 @@ export class PassScope implements Disposable {
   readonly #timer: Timer;
   readonly #subscription: Disposable;
 
-  constructor(options: PassScopeOptions, signal: AbortSignal) {
+  constructor(options: RequestScopeOptions, signal: AbortSignal) {
     const { target, idleTimeout } = options;
     const { clock, transport } = target;
     this.#idleTimeout = idleTimeout;
@@ -46,8 +49,8 @@ export class PassScope implements Disposable {
     return this.#controller.signal;
   }
 
-  stop(kind: PassStop["kind"]): void {
-    this.#controller.abort(new PassStop(kind));
+  stop(kind: RequestStop["kind"]): void {
+    this.#controller.abort(new RequestStop(kind));
   }
 
   [Symbol.dispose](): void {
@@ -63,7 +66,8 @@ export class PassScope implements Disposable {
 
   async *#eachTouched(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of body) {
-      this.#touch();
+      // Newlines alone keep no watch alive: a proxy may send them for a server that is gone.
+      if (chunk.some((byte) => byte !== LF && byte !== CR)) this.#touch();
       yield chunk;
     }
   }

@@ -2,8 +2,8 @@ import { FakeClock } from "@holdfast/clock/testing";
 import type { KubeTransport } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
-import { PassScope, PassStop } from "../../src/reflect/pass-scope.ts";
 import { Progress } from "../../src/reflect/progress.ts";
+import { RequestScope, RequestStop } from "../../src/reflect/request-scope.ts";
 
 function scopeOf(signal: AbortSignal) {
   const clock = new FakeClock();
@@ -20,13 +20,13 @@ function scopeOf(signal: AbortSignal) {
       return { status: 200, headers: {}, body: body() };
     },
   };
-  const scope = new PassScope({ target: { clock, transport }, idleTimeout: 90_000 }, signal);
+  const scope = new RequestScope({ target: { clock, transport }, idleTimeout: 90_000 }, signal);
   return { clock, scope };
 }
 
 const request = { method: "GET", path: "/", headers: {} };
 
-describe("the scope of a pass", () => {
+describe("the scope of requests", () => {
   it("ends after the idle timeout, counted from the last byte", async () => {
     const { clock, scope } = scopeOf(new AbortController().signal);
     await clock.run(async () => {
@@ -37,7 +37,7 @@ describe("the scope of a pass", () => {
       expect(scope.signal.aborted).toBe(false);
       await clock.sleep(1);
     });
-    expect(scope.signal.reason).toEqual(new PassStop("idle"));
+    expect(scope.signal.reason).toEqual(new RequestStop("idle"));
     expect(clock.waiters()).toBe(0);
   });
 

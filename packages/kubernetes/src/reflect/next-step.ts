@@ -1,0 +1,121 @@
+/** The request that a reflector is about: a list, which a watch follows, or a watch alone. */
+export type RequestKind = "list" | "watch";
+
+/** How a list and watch ended. */
+export type SessionEnd =
+  /** The server closed the watch. */
+  | { readonly kind: "closed" }
+  /** No byte came for the idle timeout, or the watch outlasted the time that it asked for. */
+  | { readonly kind: "idle" }
+  /** 410: the server's history does not reach back to our version. */
+  | { readonly kind: "expired" }
+  /** 429 or 503, with the milliseconds after which the server wants the request again. */
+  | { readonly kind: "busy"; readonly after: number }
+  /** Any other error. */
+  | { readonly kind: "failed"; readonly error: unknown }
+  /** A version of the server is below ours: it was restored from an older state. */
+  | { readonly kind: "rollback" }
+  /** The watch has passed an own write and not shown it. */
+  | { readonly kind: "missed-write" }
+  /** A list was asked for: by `relistEvery`, or by code of this process. */
+  | { readonly kind: "relist" };
+
+/** The facts that a decision needs beside the end. */
+export interface StepFacts {
+  /** The request that ended. The probe before a watch counts as the watch. */
+  readonly request: RequestKind;
+  /** Whether it ended in the probe before the watch. */
+  readonly isProbe: boolean;
+  /** Whether the watch brought an event or a bookmark, or was open for 5 s. */
+  readonly isHealthy: boolean;
+  /** Whether the watch has moved our version. */
+  readonly hasAdvanced: boolean;
+  /** Number of consecutive watches before this one that ended without moving our version. */
+  readonly fruitless: number;
+  /** Milliseconds since the last list ended, successful or not. */
+  readonly sinceList: number;
+  /** Milliseconds since the last event, bookmark or complete list. */
+  readonly silentFor: number;
+  /** Number of watches asked for within {@link WATCH_PERIOD}. */
+  readonly watches: number;
+}
+
+/** The list and watch that follows. */
+export interface NextStep {
+  readonly request: RequestKind;
+  /** Whether to compare the server's version with ours before a watch. */
+  readonly probe: boolean;
+  /** Milliseconds named by the server, or the next delay of the backoff. */
+  readonly delay: "none" | "backoff" | number;
+  /** Whether the backoff begins again, before this delay. */
+  readonly reset: boolean;
+  /** See {@link StepFacts.fruitless}. */
+  readonly fruitless: number;
+}
+
+/** A watch that was open as long as this, in milliseconds, is healthy. */
+export const HEALTHY_AFTER = 5_000;
+
+/** Period over which watches are counted, in milliseconds. */
+export const WATCH_PERIOD = 10_000;
+
+/** More watches than this within {@link WATCH_PERIOD} wait, with or without events. */
+const MAX_WATCHES = 5;
+
+/** After so many fruitless watches a list comes: our version may be the reason. */
+const MAX_FRUITLESS = 3;
+
+/** After such a silence, in milliseconds, a list comes, however well the watches end. */
+const MAX_SILENCE = 600_000;
+
+/** A 410 so soon after a list, in milliseconds, waits. */
+const YOUNG_LIST = 10_000;
+
+type Request = Pick<NextStep, "request" | "probe" | "delay">;
+
+const LIST: Request = { request: "list", probe: false, delay: "none" };
+
+/** Decides the step after the end of a list or a watch. */
+export function nextStep(end: SessionEnd, facts: StepFacts): NextStep {
+  const isCrowded = facts.watches >= MAX_WATCHES;
+  const fruitless = fruitlessAfter(end, facts);
+  const next = requestAfter(end, facts);
+  const isStuck = fruitless >= MAX_FRUITLESS || facts.silentFor >= MAX_SILENCE;
+  const request = isStuck ? "list" : next.request;
+  return {
+    request,
+    probe: request === "watch" && next.probe,
+    delay: next.delay === "none" && isCrowded ? "backoff" : next.delay,
+    reset: facts.isHealthy && !isCrowded,
+    fruitless: request === "list" ? 0 : fruitless,
+  };
+}
+
+function requestAfter(end: SessionEnd, { request, isHealthy, sinceList }: StepFacts): Request {
+  switch (end.kind) {
+    case "closed":
+      return { request: "watch", probe: false, delay: isHealthy ? "none" : "backoff" };
+    case "idle":
+      // A watch took its time. A list that hangs is not asked for faster because of that.
+      return { request, probe: true, delay: request === "list" ? "backoff" : "none" };
+    case "expired":
+      return { ...LIST, delay: request === "list" || sinceList < YOUNG_LIST ? "backoff" : "none" };
+    case "busy":
+      return { request, probe: true, delay: end.after };
+    case "failed":
+      return { request, probe: true, delay: "backoff" };
+    case "rollback":
+    case "missed-write":
+    case "relist":
+      return LIST;
+  }
+}
+
+/** A server that is away, or that closes a quiet watch after some seconds, says nothing about our version. */
+function fruitlessAfter(end: SessionEnd, facts: StepFacts): number {
+  const { request, isProbe, isHealthy, hasAdvanced, fruitless } = facts;
+  if (request === "list" || hasAdvanced) return 0;
+  const isFailure = end.kind === "failed" || end.kind === "idle";
+  const isEarlyEnd = end.kind === "closed" && !isHealthy;
+  return (isFailure && !isProbe) || isEarlyEnd ? fruitless + 1 : fruitless;
+}
