@@ -119,7 +119,7 @@ const turns = all(
     "RangeError: options.turns must be a finite number, got Infinity",
   ),
 );
-const driving = { turns, stallMs: notNegative };
+const driving = { turns, stallMs: notNegative, externalMs: notNegative };
 
 const driven = (clock: TestClock, now: number): Door[] => [
   method(
@@ -234,6 +234,7 @@ const doors = [
         now: finite,
         ties: object<{ seed: number }>({ seed: required(finite) }),
         stallMs: notNegative,
+        externalMs: notNegative,
       }),
     ],
   ),

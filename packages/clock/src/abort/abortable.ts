@@ -29,7 +29,7 @@ export function abortable<Value>(
 }
 
 /** The promise of the work itself: the stack of an error made before another promise follows it has no callers. */
-function promiseOf<Value>(work: () => Value | PromiseLike<Value>): Promise<Value> {
+export function promiseOf<Value>(work: () => Value | PromiseLike<Value>): Promise<Value> {
   try {
     return Promise.resolve<unknown>(work()) as Promise<Value>;
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Timer, TimerOptions } from "../clock.ts";
 import { requireFinite } from "../internal/arguments.ts";
-import { BaseTestClock, DEFAULT_STALL_MS } from "../testing/base-test-clock.ts";
+import { BaseTestClock, STALL_LIMITS } from "../testing/base-test-clock.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
 import { FakedTime } from "./faked-time.ts";
 import { FakedTimer } from "./faked-timer.ts";
@@ -12,7 +12,7 @@ export class FakedClock extends BaseTestClock {
 
   constructor(clock: FakeTimersClock) {
     const time = new FakedTime(clock);
-    super(time, DEFAULT_STALL_MS);
+    super(time, STALL_LIMITS);
     this.#clock = clock;
     this.#time = time;
   }

@@ -1,6 +1,8 @@
+import { recaptureStack } from "../host/platform.ts";
 import { deferred } from "../internal/deferred.ts";
 import { DeadlockError } from "./deadlock-error.ts";
 import { eventLoop } from "./event-loop.ts";
+import { LivelockError } from "./livelock-error.ts";
 import { LivelockGuard } from "./livelock-guard.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
@@ -14,12 +16,16 @@ export interface AdvanceLimits {
   readonly whenIdle: "park" | "finish";
   readonly turns: number;
   readonly stallMs: number;
+  /** As `stallMs`, while an `external()` is pending. */
+  readonly externalMs: number;
   readonly maxTimers: number;
 }
 
 /** A reason not to move time. */
 export interface Hold {
   readonly label: string;
+  /** Whether it is the hold of an `external()`. */
+  readonly isExternal: boolean;
 }
 
 /**
@@ -90,6 +96,16 @@ export class Advance {
     else this.#ended.reject(error.thrown);
   }
 
+  /**
+   * Returns the error. A `DeadlockError` or `LivelockError` of this advance gets the stack of the code that
+   * waits: call this in an async function, after its `await`.
+   */
+  withCaller(error: unknown): unknown {
+    if (error instanceof DeadlockError || error instanceof LivelockError)
+      recaptureStack(error, this.withCaller);
+    return error;
+  }
+
   #queue(): void {
     if (this.#queued > 0) return;
     this.#queued = this.#limits.turns === 0 ? BATCH : 1;
@@ -134,7 +150,7 @@ export class Advance {
 
   #park(): void {
     this.#state = "parked";
-    const { stallMs } = this.#limits;
+    const stallMs = this.#limits[this.#limit];
     if (stallMs === 0) {
       this.#giveUp();
       return;
@@ -160,12 +176,18 @@ export class Advance {
     if (this.#holds.size === 0 && this.#time.next(this.#limits.end) !== "none") this.wake();
   };
 
+  /** The option that sets the time without progress before it gives up. */
+  get #limit(): "stallMs" | "externalMs" {
+    return [...this.#holds].some(({ isExternal }) => isExternal) ? "externalMs" : "stallMs";
+  }
+
   readonly #giveUp = (): void => {
     const thrown = new DeadlockError({
       verb: this.#limits.verb,
       elapsed: this.#time.monotonic() - this.#start,
       fired: this.#guard.fired,
-      stalled: this.#limits.stallMs,
+      stalled: this.#limits[this.#limit],
+      limit: this.#limit,
       holds: [...this.#holds].map(({ label }) => label),
       pending: this.#time.pending(),
       resources: eventLoop.resources(),

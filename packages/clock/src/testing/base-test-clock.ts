@@ -7,12 +7,12 @@ import type {
   TestClock,
   WaitForWaitersOptions,
 } from "./test-clock.ts";
-import { TimeControl } from "./time-control.ts";
+import { type StallLimits, TimeControl } from "./time-control.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 import { WaiterWatch } from "./waiter-watch.ts";
 
-/** Real milliseconds. */
-export const DEFAULT_STALL_MS = 1_000;
+/** The defaults, in real milliseconds. */
+export const STALL_LIMITS: StallLimits = { stallMs: 1_000, externalMs: 30_000 };
 
 function requireDuration(duration: number): number {
   if (requireFinite("duration", duration) >= 0) return duration;
@@ -25,10 +25,10 @@ export abstract class BaseTestClock extends ContextClock implements TestClock {
   readonly #control: TimeControl;
   readonly #watch: WaiterWatch;
 
-  constructor(time: VirtualTime, stallMs: number) {
+  constructor(time: VirtualTime, limits: StallLimits) {
     super();
     this.#time = time;
-    this.#control = new TimeControl(time, stallMs);
+    this.#control = new TimeControl(time, limits);
     this.#watch = new WaiterWatch(time);
     time.onArm = () => {
       this.#control.wake();

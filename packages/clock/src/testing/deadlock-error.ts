@@ -10,6 +10,8 @@ export interface DeadlockFacts {
   readonly fired: number;
   /** Real time in which nothing had happened, in milliseconds. */
   readonly stalled: number;
+  /** The option that sets this time. */
+  readonly limit: "stallMs" | "externalMs";
   /** The labels of the holds that kept time from moving. */
   readonly holds: readonly string[];
   /** The timers that are armed, in firing order. */
@@ -23,13 +25,13 @@ function list(names: readonly string[]): string {
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
-function advice({ holds, pending, stalled }: DeadlockFacts): string {
-  const patience = `if the work is only slow, raise stallMs above ${stalled}`;
+function advice({ holds, pending, stalled, limit }: DeadlockFacts): string {
+  const remedy = `if the work is only slow, raise ${limit} above ${stalled}`;
   if (holds.length === 0)
-    return `pass this clock to all code that waits; replace global timers and AbortSignal.timeout by this clock; wrap real I/O in clock.external(); settle every promise; ${patience}`;
+    return `pass this clock to all code that waits; replace global timers and AbortSignal.timeout by this clock; wrap real I/O in clock.external(); settle every promise; ${remedy}`;
   return pending.length === 0
-    ? `release the hold, or let the work inside clock.external() settle; ${patience}`
-    : `release the hold; work inside clock.external() must not wait for this clock; ${patience}`;
+    ? `release the hold, or let the work inside clock.external() settle; ${remedy}`
+    : `release the hold; work inside clock.external() must not wait for this clock; ${remedy}`;
 }
 
 function describe(facts: DeadlockFacts): string {
@@ -38,9 +40,8 @@ function describe(facts: DeadlockFacts): string {
     ({ label, deadline }) => `${label ?? "(no label)"} @${Number.isNaN(deadline) ? "?" : deadline}`,
   );
   return [
-    `${facts.verb}() is stuck: ${held ? "time is held" : "no timer can fire"} and nothing happened for ${facts.stalled} ms of real time`,
+    `${facts.verb}() is stuck: ${held ? `time is held by ${list(facts.holds)}` : "no timer can fire"} and nothing happened for ${facts.stalled} ms of real time`,
     `fake time passed: ${facts.elapsed} ms, timers fired: ${facts.fired}`,
-    `holds: ${held ? list(facts.holds) : "none"}`,
     `timers armed: ${timers.length > 0 ? list(timers) : "none"}`,
     `the process waits for: ${facts.resources.length > 0 ? list(facts.resources) : "nothing known"}`,
     advice(facts),

@@ -1,7 +1,7 @@
 import type { Timer, TimerOptions } from "../clock.ts";
 import type { CallbackContext } from "../host/platform.ts";
 import { requireFinite, requireNotNegative, requireOptions } from "../internal/arguments.ts";
-import { BaseTestClock, DEFAULT_STALL_MS } from "./base-test-clock.ts";
+import { BaseTestClock, STALL_LIMITS } from "./base-test-clock.ts";
 import { FakeTimer } from "./fake-timer.ts";
 import type { TestClock } from "./test-clock.ts";
 import { type TieOrder, Timeline } from "./timeline.ts";
@@ -42,6 +42,14 @@ export interface FakeClockOptions {
    * @defaultValue `1000`
    */
   readonly stallMs?: number | undefined;
+
+  /**
+   * Default of `externalMs` for every `run`, `step` and `setTime` of this clock, in real milliseconds. At
+   * least 0; `Infinity` waits for ever.
+   *
+   * @defaultValue `30_000`
+   */
+  readonly externalMs?: number | undefined;
 }
 
 /** A fixed permutation of the numbers below 2^32 for each seed (the finalizer of MurmurHash3). */
@@ -105,11 +113,13 @@ export class FakeClock extends BaseTestClock implements TestClock {
    */
   constructor(options: FakeClockOptions = {}) {
     requireOptions("options", options);
-    const { now = WALL_START, ties, stallMs = DEFAULT_STALL_MS } = options;
+    const { now = WALL_START, ties } = options;
+    const { stallMs = STALL_LIMITS.stallMs, externalMs = STALL_LIMITS.externalMs } = options;
     const start = requireFinite("options.now", now);
     requireNotNegative("options.stallMs", stallMs);
+    requireNotNegative("options.externalMs", externalMs);
     const timeline = new Timeline(MONOTONIC_START, tieOrderOf(ties));
-    super(timeline, stallMs);
+    super(timeline, { stallMs, externalMs });
     this.#timeline = timeline;
     this.#wallOffset = start - MONOTONIC_START;
   }

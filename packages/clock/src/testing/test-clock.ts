@@ -19,12 +19,19 @@ export interface StepOptions {
    * 0; `Infinity` waits for ever.
    *
    * Progress is a timer that is armed or fires, and the start or end of a {@link TestClock.hold} or
-   * {@link TestClock.external}. Progress inside one `external()` is invisible: set this above the
-   * duration of the slowest one.
+   * {@link TestClock.external}. While an `external()` is pending, `externalMs` applies instead.
    *
    * @defaultValue the `stallMs` of `new FakeClock`, by default `1000`
    */
   readonly stallMs?: number | undefined;
+
+  /**
+   * As `stallMs`, while an {@link TestClock.external} is pending: progress inside it is invisible. At
+   * least 0; `Infinity` waits for ever.
+   *
+   * @defaultValue the `externalMs` of `new FakeClock`, by default `30_000`
+   */
+  readonly externalMs?: number | undefined;
 }
 
 /** Options for {@link TestClock.run}. */
@@ -170,7 +177,7 @@ export interface TestClock extends Clock, Disposable {
    * Holds time until a promise settles: for real I/O inside {@link TestClock.run}.
    *
    * The promise must not wait for this clock: both would wait for ever, and `run` would reject with a
-   * `DeadlockError`.
+   * `DeadlockError` after `externalMs`.
    *
    * @param work - the promise
    * @param label - its name in a `DeadlockError`

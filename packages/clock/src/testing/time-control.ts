@@ -1,3 +1,4 @@
+import { promiseOf } from "../abort/abortable.ts";
 import { onAbort } from "../abort/on-abort.ts";
 import {
   requireFinite,
@@ -13,33 +14,42 @@ import { LivelockGuard } from "./livelock-guard.ts";
 import type { RunOptions, StepOptions } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-interface CheckedOptions extends Pick<AdvanceLimits, "turns" | "stallMs" | "maxTimers"> {
+/** Real milliseconds without progress before a method gives up. */
+export interface StallLimits {
+  readonly stallMs: number;
+  /** While an `external()` is pending. */
+  readonly externalMs: number;
+}
+
+interface CheckedOptions extends StallLimits, Pick<AdvanceLimits, "turns" | "maxTimers"> {
   readonly signal: AbortSignal | undefined;
 }
 
-function checkOptions(options: RunOptions, defaultStallMs: number): CheckedOptions {
+function checkOptions(options: RunOptions, defaults: StallLimits): CheckedOptions {
   requireOptions("options", options);
-  const { turns = 1, stallMs = defaultStallMs, maxTimers = 1_000_000, signal } = options;
+  const { turns = 1, maxTimers = 1_000_000, signal } = options;
+  const { stallMs = defaults.stallMs, externalMs = defaults.externalMs } = options;
   requireFinite("options.turns", requireWhole("options.turns", turns, 0));
   requireNotNegative("options.stallMs", stallMs);
+  requireNotNegative("options.externalMs", externalMs);
   requireWhole("options.maxTimers", maxTimers, 0);
   if (signal !== undefined) requireSignal("options.signal", signal);
-  return { turns, stallMs, maxTimers, signal };
+  return { turns, stallMs, externalMs, maxTimers, signal };
 }
 
 /** Moves the time of a test clock for one method at a time, and tracks the holds that stop it. */
 export class TimeControl {
   readonly #time: VirtualTime;
-  readonly #stallMs: number;
+  readonly #limits: StallLimits;
   readonly #holds = new Set<Hold>();
   #advance: Advance | undefined = undefined;
   /** The method that moves time now. */
   #verb: "run" | "step" | "stepSync" | undefined = undefined;
 
-  /** @param stallMs - the default of {@link StepOptions.stallMs} */
-  constructor(time: VirtualTime, stallMs: number) {
+  /** @param limits - the defaults of {@link StepOptions} */
+  constructor(time: VirtualTime, limits: StallLimits) {
     this.#time = time;
-    this.#stallMs = stallMs;
+    this.#limits = limits;
   }
 
   /**
@@ -68,15 +78,21 @@ export class TimeControl {
   }
 
   async step(end: number, options: StepOptions): Promise<void> {
-    const { turns, stallMs } = checkOptions(options, this.#stallMs);
-    await this.#begin({
+    const { turns, stallMs, externalMs } = checkOptions(options, this.#limits);
+    const advance = this.#begin({
       verb: "step",
       end,
       whenIdle: "finish",
       turns,
       stallMs,
+      externalMs,
       maxTimers: Number.POSITIVE_INFINITY,
-    }).ended;
+    });
+    try {
+      await advance.ended;
+    } catch (error) {
+      throw advance.withCaller(error);
+    }
   }
 
   async run<Clock, Value>(
@@ -85,26 +101,28 @@ export class TimeControl {
     options: RunOptions,
   ): Promise<Value> {
     requireFunction("fn", fn);
-    const { signal, ...limits } = checkOptions(options, this.#stallMs);
+    const { signal, ...limits } = checkOptions(options, this.#limits);
     this.#requireIdle("run");
     if (signal?.aborted) throw signal.reason;
     const end = Number.POSITIVE_INFINITY;
     const advance = this.#begin({ verb: "run", end, whenIdle: "park", ...limits });
     const abort = signal && onAbort(signal, (thrown) => advance.end({ thrown }));
-    const result = (async () => fn(clock))();
+    const result = promiseOf(() => fn(clock));
     // Ends the advance in the microtask in which the work settles, before time can move.
     const settled = result.finally(() => advance.end());
     try {
       await Promise.race([advance.ended, settled]);
       return await result;
+    } catch (error) {
+      throw advance.withCaller(error);
     } finally {
       abort?.[Symbol.dispose]();
     }
   }
 
-  hold(label: string): Disposable {
+  hold(label: string, isExternal = false): Disposable {
     requireString("label", label);
-    const hold = { label };
+    const hold: Hold = { label, isExternal };
     this.#holds.add(hold);
     this.wake();
     return {
@@ -115,7 +133,7 @@ export class TimeControl {
   }
 
   async external<Value>(work: PromiseLike<Value>, label: string): Promise<Value> {
-    const hold = this.hold(label);
+    const hold = this.hold(label, true);
     try {
       return await work;
     } finally {

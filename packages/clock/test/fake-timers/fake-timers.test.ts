@@ -298,7 +298,7 @@ describe.each(libraries)("fromFakeTimers over $name", (library) => {
     it("reports the holds and the armed timers", async () => {
       setTimeout(() => {}, 10);
       const stuck = clock.run(() => clock.external(clock.sleep(10, { label: "ours" }), "fetch"), {
-        stallMs: 20,
+        externalMs: 20,
       });
       const error = await stuck.catch((reason) => reason);
       expect(error).toBeInstanceOf(DeadlockError);

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { FakeClock } from "@holdfast/clock/testing";
+import { type DeadlockError, FakeClock } from "@holdfast/clock/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 
@@ -25,6 +25,9 @@ beforeEach(() => {
   clock = new FakeClock();
   timeline = timelineOf(clock);
 });
+
+/** A sleep in real milliseconds. */
+const real = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const bytes = new Uint8Array(50_000);
 
@@ -76,7 +79,6 @@ describe("external", () => {
   });
 
   it("holds time until the later of two overlapping promises settles", async () => {
-    const real = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     await clock.run(async () => {
       void clock.sleep(1).then(() => timeline.note("time moved"));
       await Promise.all([
@@ -93,13 +95,50 @@ describe("external", () => {
   });
 
   it("is named in the error when it waits for the clock that it holds", async () => {
-    const stuck = clock.run(() => clock.external(clock.sleep(10), "self"), { stallMs: 0 });
+    const stuck = clock.run(() => clock.external(clock.sleep(10), "self"), { externalMs: 0 });
     await expect(stuck).rejects.toMatchObject({ facts: { holds: ["self"] } });
   });
 
   it("has the label external by default", async () => {
-    const stuck = clock.run(() => clock.external(clock.sleep(10)), { stallMs: 0 });
+    const stuck = clock.run(() => clock.external(clock.sleep(10)), { externalMs: 0 });
     await expect(stuck).rejects.toMatchObject({ facts: { holds: ["external"] } });
+  });
+});
+
+describe("the limit of external", () => {
+  it("is not stallMs", async () => {
+    const work = (): Promise<void> => clock.external(real(60), "container");
+    await clock.run(work, { stallMs: 5 });
+  });
+
+  it.each([
+    ["of the call", () => new FakeClock(), { stallMs: Infinity, externalMs: 5 }],
+    ["of the clock", () => new FakeClock({ stallMs: Infinity, externalMs: 5 }), {}],
+  ])("is externalMs %s, and the error names the holds", async (_, make, options) => {
+    const slow = make();
+    slow.hold("a socket");
+    const stuck = slow.run(() => slow.external(real(400), "container"), options);
+    const error = (await stuck.catch((reason: unknown) => reason)) as DeadlockError;
+    expect(error.facts).toMatchObject({ stalled: 5, limit: "externalMs" });
+    expect(error.message).toMatch(
+      /^run\(\) is stuck: time is held by a socket, container and nothing happened for 5 ms of real time\n/,
+    );
+    expect(error.message).toContain("raise externalMs above 5");
+  });
+
+  it("is over when the work settles: stallMs applies again", async () => {
+    const never = (): Promise<never> => new Promise(() => {});
+    const stuck = clock.run(() => clock.external(real(20)).then(never), { stallMs: 5 });
+    await expect(stuck).rejects.toMatchObject({ facts: { stalled: 5, limit: "stallMs" } });
+  });
+
+  it("is far longer than stallMs by default", async () => {
+    const stop = new AbortController();
+    const never = (): Promise<never> => clock.external(new Promise(() => {}));
+    const held = clock.run(never, { stallMs: 0, signal: stop.signal });
+    await real(30);
+    stop.abort("bye");
+    await expect(held).rejects.toBe("bye");
   });
 });
 

@@ -354,6 +354,7 @@ describe("a deadlock", () => {
     expect(facts).toEqual({
       verb: "run",
       elapsed: 7,
+      limit: "stallMs",
       fired: 1,
       stalled: 5,
       holds: [],
@@ -365,7 +366,6 @@ describe("a deadlock", () => {
     expect(error.message.split("\n")).toEqual([
       "run() is stuck: no timer can fire and nothing happened for 5 ms of real time",
       "  fake time passed: 7 ms, timers fired: 1",
-      "  holds: none",
       "  timers armed: for ever @Infinity, (no label) @Infinity",
       `  the process waits for: ${resources.join(", ") || "nothing known"}`,
       "  pass this clock to all code that waits; replace global timers and AbortSignal.timeout by this clock; wrap real I/O in clock.external(); settle every promise; if the work is only slow, raise stallMs above 5",
@@ -379,9 +379,8 @@ describe("a deadlock", () => {
     const error: DeadlockError = await clock.step(20, { stallMs: 0 }).catch((reason) => reason);
     expect(error.facts).toMatchObject({ verb: "step", holds: ["a socket", "hold"], fired: 0 });
     expect(error.message.split("\n")).toEqual([
-      "step() is stuck: time is held and nothing happened for 0 ms of real time",
+      "step() is stuck: time is held by a socket, hold and nothing happened for 0 ms of real time",
       "  fake time passed: 0 ms, timers fired: 0",
-      "  holds: a socket, hold",
       "  timers armed: poll @1000010",
       `  the process waits for: ${error.facts.resources.join(", ") || "nothing known"}`,
       "  release the hold; work inside clock.external() must not wait for this clock; if the work is only slow, raise stallMs above 0",
@@ -412,6 +411,7 @@ describe("a deadlock", () => {
       elapsed: 0,
       fired: 0,
       stalled: 0,
+      limit: "stallMs",
       holds: [],
       pending: [],
       resources: [],
@@ -427,11 +427,11 @@ describe("a deadlock", () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(58);
   });
 
-  it("names stallMs when slow work holds time and no timer waits", async () => {
+  it("names externalMs when slow work holds time and no timer waits", async () => {
     const work = new Promise((resolve) => setTimeout(resolve, 200));
-    const stuck = clock.run(() => clock.external(work, "slow work"), { stallMs: 5 });
+    const stuck = clock.run(() => clock.external(work, "slow work"), { externalMs: 5 });
     await expect(stuck).rejects.toThrow(
-      "\n  release the hold, or let the work inside clock.external() settle; if the work is only slow, raise stallMs above 5",
+      "\n  release the hold, or let the work inside clock.external() settle; if the work is only slow, raise externalMs above 5",
     );
   });
 
