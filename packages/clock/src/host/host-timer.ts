@@ -15,19 +15,20 @@ export interface TimerHost {
    */
   readonly measuresTimers: boolean;
   monotonic(): number;
-  /** Calls `wake` after about `delay`; hosts may be up to 1 ms early. */
+  /** Calls `wake` after about `delay`; hosts may be some milliseconds early. */
   set(wake: () => void, delay: number, ref: boolean): unknown;
   /** Cancels a wake-up; if it still arrives, it is ignored. */
   clear(handle: unknown): void;
 }
 
 /**
- * libuv counts whole milliseconds, so a timer may wake up to 1 ms early (nodejs/node#26578). One
- * correction of 1 ms ends at the next tick of that counter, a second one a whole tick later. The bound
- * matters for fakes that cannot be detected: their deadline may never come, and without a bound the
- * timer would never fire.
+ * libuv counts whole milliseconds of a clock that moves with each tick of the kernel, so a timer may wake
+ * 1 ms and a tick early (nodejs/node#26578). Each correction of 1 ms ends at the next tick. The two bounds
+ * matter for fakes that cannot be detected: their deadline may never come, and without bounds the timer
+ * would never fire.
  */
 const MAXIMUM_CORRECTIONS = 3;
+const MAXIMUM_EARLINESS = 4;
 
 /** A timer on the timers of a host: never early, and with delays of any length. */
 export class HostTimer extends BaseTimer {
@@ -84,7 +85,7 @@ export class HostTimer extends BaseTimer {
     if (left > 0 && this.#uncovered > 0) {
       this.#uncovered = Math.min(left, this.#uncovered);
       this.#book(this.#uncovered);
-    } else if (left > 0 && left <= 1 && this.#mayCorrect()) {
+    } else if (left > 0 && left <= MAXIMUM_EARLINESS && this.#mayCorrect()) {
       this.#corrections++;
       this.#set(1);
     } else {

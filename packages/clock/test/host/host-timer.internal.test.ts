@@ -89,6 +89,14 @@ describe("a HostTimer", () => {
     { name: "on time", delay: 10, wakes: [10], asked: [10], firedAt: [10] },
     { name: "late", delay: 10, wakes: [25], asked: [10], firedAt: [25] },
     { name: "1 ms early", delay: 10, wakes: [9, 10], asked: [10, 1], firedAt: [10] },
+    {
+      name: "as early as a kernel tick",
+      delay: 10,
+      wakes: [6, 8, 10],
+      asked: [10, 1, 1],
+      firedAt: [10],
+    },
+    { name: "earlier than any tick", delay: 10, wakes: [5.9], asked: [10], firedAt: [5.9] },
     { name: "early twice", delay: 10, wakes: [9.1, 9.9, 11], asked: [10, 1, 1], firedAt: [11] },
     {
       name: "early every time, as in a half-faked environment",
@@ -245,4 +253,72 @@ it("needs no more than two corrections on Node", async () => {
   expect(corrections).toHaveLength(2000);
   expect(Math.max(...corrections)).toBeGreaterThanOrEqual(1);
   expect(Math.max(...corrections)).toBeLessThanOrEqual(2);
+});
+
+/**
+ * Timers as libuv makes them on a coarse kernel clock: the loop counts whole milliseconds of a clock that
+ * moves with each tick of the kernel, and `monotonic` reads a fine one. A timer set between two ticks
+ * counts from the last one, so it wakes early.
+ */
+class CoarseHost implements TimerHost {
+  readonly longest = 1000;
+  readonly booksForever = true;
+  readonly measuresTimers = true;
+  time: number;
+  readonly #tick: number;
+  #due: { readonly at: number; readonly wake: () => void } | undefined = undefined;
+
+  constructor(tick: number, time: number) {
+    this.#tick = tick;
+    this.time = time;
+  }
+
+  monotonic(): number {
+    return this.time;
+  }
+
+  get #loopTime(): number {
+    return Math.floor(Math.floor(this.time / this.#tick) * this.#tick);
+  }
+
+  set(wake: () => void, delay: number): unknown {
+    this.#due = { at: this.#loopTime + Math.max(1, Math.ceil(delay)), wake };
+    return this.#due;
+  }
+
+  clear(): void {
+    this.#due = undefined;
+  }
+
+  /** Moves to the next tick at which a timer is due, until none is set. */
+  run(): void {
+    while (this.#due !== undefined) {
+      this.time = (Math.floor(this.time / this.#tick) + 1) * this.#tick;
+      if (this.#loopTime < this.#due.at) continue;
+      const { wake } = this.#due;
+      this.#due = undefined;
+      wake();
+    }
+  }
+}
+
+describe("on a kernel clock that ticks", () => {
+  it.each([1, 1.5, 2, 2.5, 3])("every %f ms, a timer is never early", (tick) => {
+    const early: number[] = [];
+    const late: number[] = [];
+    for (let delay = 0.5; delay <= 12; delay += 0.5) {
+      for (let phase = 0; phase < 3 * tick; phase += 0.05) {
+        const host = new CoarseHost(tick, 1_000 + phase);
+        const timer = new HostTimer(host, () => {}, true);
+        timer.reset(delay);
+        const { deadline } = timer;
+        host.run();
+        expect(timer.active).toBe(false);
+        if (host.time < deadline) early.push(deadline - host.time);
+        late.push(host.time - deadline);
+      }
+    }
+    expect(early).toEqual([]);
+    expect(Math.max(...late)).toBeLessThan(2 * tick + 2);
+  });
 });
