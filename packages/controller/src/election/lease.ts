@@ -147,7 +147,6 @@ export class Lease {
   #nextToken(): number {
     const before = this.#observed?.record;
     const next = before === undefined ? 0 : before.transitions + 1;
-    if (this.#latest !== undefined) return next;
     return Math.max(next, this.#options.lock.firstToken ?? 0);
   }
 

@@ -78,9 +78,8 @@ export interface ResourceLock {
   update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned>;
 
   /**
-   * Smallest token of a term that begins without a record, such as seconds since the epoch. It keeps
-   * tokens growing if the record of the lock may be removed. Read after a `get` without a record.
-   * Whole, at least 0.
+   * Smallest token of the next term, such as seconds since the epoch. It keeps tokens growing if the record of
+   * the lock may be removed or edited. Read before each term. Whole, at least 0.
    *
    * @defaultValue `0`
    */

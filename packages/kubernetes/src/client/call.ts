@@ -38,14 +38,15 @@ export type Send = (request: ApiRequest) => Promise<object>;
  * Runs a call of some requests, which end together.
  *
  * @param name - method and path, for the error
- * @param work - receives the function that sends a request. A 429 and a 503 that name a time are sent again
- * after it, at most five times and only within the timeout: such requests were not carried out
+ * @param work - receives the function that sends a request. After a 429 or a 503 that names a time it is sent again
+ * after that time, at most five times and only within the timeout: a read always, a write if the response is the
+ * server's own `Status`. A gateway may have passed the write on before it failed
  * @throws as {@link limited}
  */
 export function call<Value>(
   target: CallTarget,
   name: string,
-  limits: Limits,
+  limits: Limits & Pick<Call, "cause">,
   work: (send: Send, signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const { clock } = target;
@@ -58,19 +59,25 @@ export function call<Value>(
       clock,
       retries: MAX_RESENDS,
       maxElapsed: Math.max(end - clock.monotonic(), 0),
-      shouldRetry: ({ error }) => waitOf(error) !== undefined,
-      delay: ({ error }, next) => waitOf(error) ?? next,
+      shouldRetry: ({ error }) => waitOf(request, error) !== undefined,
+      delay: ({ error }, next) => waitOf(request, error) ?? next,
       onRetry: ({ error }) => {
         last = error;
       },
     });
   };
-  const options = { ...limits, name, clock, cause: () => last };
+  const cause = (): unknown => last ?? limits.cause?.();
+  const options = { ...limits, name, clock, cause };
   return limited(options, (signal) => work(sendWith(signal), signal));
 }
 
-/** Milliseconds after which the server wants the request again. */
-function waitOf(error: unknown): number | undefined {
+/** Reasons by which the server says that it has not carried out a request. */
+const NOT_DONE: ReadonlySet<string> = new Set(["TooManyRequests", "ServiceUnavailable"]);
+
+/** Milliseconds after which the server wants the request again. Undefined if it must not be sent again. */
+function waitOf({ method }: ApiRequest, error: unknown): number | undefined {
   if (!isApiError(error)) return undefined;
-  return error.statusCode === 429 || error.statusCode === 503 ? error.retryAfter : undefined;
+  const { statusCode, reason, retryAfter } = error;
+  const isBusy = statusCode === 429 || statusCode === 503;
+  return isBusy && (method === "GET" || NOT_DONE.has(reason)) ? retryAfter : undefined;
 }

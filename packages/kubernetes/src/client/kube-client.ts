@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "@holdfast/clock";
 import { requireFunction } from "@holdfast/clock/internal";
-import { DefaultRetry, retryOnConflict } from "@holdfast/wait/go";
+import { retry } from "@holdfast/wait";
+import { isConflict } from "@holdfast/wait/go";
 import type {
   DeepReadonly,
   Input,
@@ -43,14 +44,15 @@ import {
   patchRequest,
   updateRequest,
 } from "./write-request.ts";
-import { completed, requireResource } from "./written-object.ts";
+import { completed, requireResource, storedOf } from "./written-object.ts";
 
 /**
  * Reads and writes the objects of an API server.
  *
- * | Answer | Reaction |
+ * | Response | Reaction |
  * | --- | --- |
- * | 429, or 503, which names a time to wait | the request is sent again after it: at most five times, and only within the timeout |
+ * | 429, or 503, which names a time to wait | the request is sent again after it: at most five times, and only within the timeout. A write only if the response is the server's own `Status`: a gateway may have passed it on |
+ * | 200, and not the object | rejects with an {@link ApiError} |
  * | another error of the server | rejects with an {@link ApiError} |
  * | the connection breaks, or there is none | rejects with a `ConnectionError`; a GET on a connection that was idle is sent once more |
  * | the timeout ends | rejects with an error for which `isTimeoutError` of `@holdfast/wait` is true; a write may have happened |
@@ -110,7 +112,8 @@ export class KubeClient {
     const { subresource, ...limits } = resolveRead(options);
     const path = objectPath(resource, ref, subresource);
     const read = (send: Send) => send({ method: "GET", path });
-    return completed(resource, await call(this.#options.target, `GET ${path}`, limits, read));
+    const response = await call(this.#options.target, `GET ${path}`, limits, read);
+    return this.#stored<Stored<T>>(resource, path, response);
   }
 
   /**
@@ -161,6 +164,7 @@ export class KubeClient {
     const send: Send = (request) => call(target, `GET ${path}`, limits, (once) => once(request));
     return eachOnce(
       resource,
+      path,
       listPages(send, { path, query, pageSize: resolvePageSize(pageSize) }),
     );
   }
@@ -248,15 +252,15 @@ export class KubeClient {
   }
 
   /**
-   * Reads an object, changes it, and replaces it; again from the start if it changed meanwhile, at most five
-   * times.
+   * Reads an object, changes it, and replaces it; again from the start if it changed meanwhile, until the timeout.
+   * The delays grow from 10 ms to 1 s, with full jitter.
    *
    * @param resource - the resource
    * @param ref - name and namespace
    * @param change - changes the object it receives, a copy. May return a promise. Called once for each attempt
    * @param options - see {@link WriteOptions}. With the subresource `"status"` the object itself is read
-   * @returns the object as stored. Nothing is sent if `change` changed nothing. Rejects with the last
-   * `Conflict` after five
+   * @returns the object as stored. Nothing is sent if `change` changed nothing. Rejects with a `TimeoutError` of
+   * `@holdfast/wait` after the timeout; its `cause` is the last `Conflict`
    */
   async modify<T extends KubeObject>(
     resource: Resource<T>,
@@ -271,7 +275,8 @@ export class KubeClient {
     const { subresource } = limits;
     const source = objectPath(resource, ref, subresource === "status" ? undefined : subresource);
     const attempt = async (send: Send): Promise<Stored<T>> => {
-      const stored = completed<Stored<T>>(resource, await send({ method: "GET", path: source }));
+      const response = await send({ method: "GET", path: source });
+      const stored = this.#stored<Stored<T>>(resource, source, response);
       const object = structuredClone(stored);
       await change(object);
       if (isDeepStrictEqual(object, stored)) return stored;
@@ -279,8 +284,15 @@ export class KubeClient {
       return this.#written(facts, await send(request));
     };
     const name = `PUT ${objectPath(resource, ref, subresource)}`;
-    return await call(target, name, limits, (send, signal) =>
-      retryOnConflict({ ...DefaultRetry, random }, () => attempt(send), {
+    let conflict: unknown;
+    return await call(target, name, { ...limits, cause: () => conflict }, (send, signal) =>
+      retry(() => attempt(send), {
+        backoff: { ...CONFLICT_BACKOFF, random },
+        retries: Number.POSITIVE_INFINITY,
+        shouldRetry: ({ error }) => isConflict(error),
+        onRetry: ({ error }) => {
+          conflict = error;
+        },
         signal,
         clock: target.clock,
       }),
@@ -311,6 +323,11 @@ export class KubeClient {
     }
   }
 
+  #stored<Answer>(resource: Resource, path: string, response: object): Answer {
+    const server = this.#options.target.transport.description;
+    return storedOf(resource, response, { method: "GET", path, server });
+  }
+
   async #write<Answer>({ request, limits, facts }: PendingWrite): Promise<Answer> {
     const name = `${request.method} ${request.path}`;
     const { target } = this.#options;
@@ -330,15 +347,22 @@ export class KubeClient {
 
 type AnyObject = DeepReadonly<KubeObject>;
 
+/** Delays between the attempts of `modify`, in milliseconds. */
+const CONFLICT_BACKOFF = { duration: 10, factor: 2, cap: 1_000, jitter: "full" } as const;
+
 async function* eachOnce<T extends KubeObject>(
   resource: Resource<T>,
+  path: string,
   pages: ReturnType<typeof listPages>,
 ): AsyncGenerator<Stored<T>, void, undefined> {
   const seen = new Set<string>();
   for await (const { items, isRestart } of pages)
     for (const item of items) {
+      const { metadata } = (item ?? {}) as Partial<Stored<T>>;
+      if (typeof metadata !== "object" || metadata === null)
+        throw new TypeError(`the list GET ${path} has an item that is not an object`);
+      const { uid } = metadata;
       const object = completed<Stored<T>>(resource, item);
-      const { uid } = object.metadata;
       if (isRestart && seen.has(uid)) continue;
       seen.add(uid);
       yield object;

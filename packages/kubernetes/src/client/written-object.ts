@@ -2,6 +2,7 @@ import { requireOptions, requireText } from "@holdfast/clock/internal";
 import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
 import type { ObjectName } from "../object/object-ref.ts";
 import type { Resource } from "../object/resource.ts";
+import { ApiError } from "./api-error.ts";
 
 type AnyObject = DeepReadonly<KubeObject>;
 
@@ -46,4 +47,26 @@ export function completed<Answer>(resource: Resource, answer: object): Answer {
   object.apiVersion ??= resource.apiVersion;
   object.kind ??= resource.kind;
   return object as Answer;
+}
+
+/**
+ * The object that the server responded with, for a request that asks for one.
+ *
+ * @throws ApiError for a response without a name, a `Status` or a list
+ */
+export function storedOf<Answer>(
+  resource: Resource,
+  response: object,
+  { method, path, server }: { method: string; path: string; server: string },
+): Answer {
+  const { kind, metadata } = response as { kind?: unknown; metadata?: { name?: unknown } | null };
+  const isOther = kind === "Status" || kind === `${resource.kind}List`;
+  // A subresource has a kind of its own, and need not have a name.
+  const isOwnKind = kind === undefined || kind === resource.kind;
+  const hasName = typeof metadata?.name === "string" && metadata.name !== "";
+  if (!isOther && !Array.isArray(response) && (hasName || !isOwnKind))
+    return completed(resource, response);
+  const found = isOther ? ` but a ${kind}` : `: is ${server} an API server?`;
+  const message = `the response is not a ${resource.kind}${found}`;
+  throw new ApiError({ statusCode: 200, reason: "", message, details: {}, method, path });
 }

@@ -16,7 +16,7 @@ import type { KubeClient } from "../client/kube-client.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { Stored } from "../object/kube-object.ts";
 import { requireNamespace, requireSegment } from "../object/resource-name.ts";
-import { type LeaseObject, newLease, recordOf, withRecord } from "./lease-object.ts";
+import { type LeaseObject, newLease, recordOf, withRecord, writtenAt } from "./lease-object.ts";
 
 const Lease = builtIn<LeaseObject>("coordination.k8s.io/v1", "Lease");
 
@@ -50,14 +50,14 @@ export interface LeaseLockOptions {
 /**
  * A lock in a Lease of Kubernetes, for a `LeaderElector`.
  *
- * | The server answers | The lock |
+ * | The server responds | The lock |
  * | --- | --- |
  * | `NotFound` to a read | has no record; the first token is the server's time in seconds |
  * | 409 to a write, or `NotFound` to an update | rejects with a `LockConflictError` |
  * | anything else but success, also a 404 without that reason | rejects with the `ApiError` |
  *
- * The token of a term is in the annotation `holdfast/token`. Tokens grow although the Lease is deleted, as long
- * as there is at most one term a second. `leaseTransitions` counts terms as in client-go. Other fields,
+ * The token of a term is in the annotation `holdfast/token`. Tokens grow although the Lease is deleted, or its
+ * annotation removed or edited, as long as there is at most one term a second. A token of 2^53 or above is refused. `leaseTransitions` counts terms as in client-go. Other fields,
  * labels and annotations of the Lease stay as they are. Electors of client-go on the same Lease are
  * understood; durations are written in whole seconds, rounded up.
  *
@@ -88,7 +88,10 @@ export class LeaseLock implements ResourceLock {
   readonly #leaseDuration: number;
   readonly #clock: Clock;
   #latest: Stored<LeaseObject> | undefined;
-  #firstToken = 0;
+  /** The largest token seen. */
+  #highest = -1;
+  /** Seconds. */
+  #serverTime = 0;
 
   /**
    * @param options - see {@link LeaseLockOptions}
@@ -109,9 +112,12 @@ export class LeaseLock implements ResourceLock {
     this.description = `Lease ${namespace}/${name}`;
   }
 
-  /** Smallest token of a new Lease: the server's time in seconds at the last `get` without one. */
+  /**
+   * Smallest token of the next term: above every token that this lock has seen, and not below the server's time in
+   * seconds at the last write of the Lease, or at the last `get` without one.
+   */
   get firstToken(): number {
-    return this.#firstToken;
+    return Math.max(this.#highest + 1, this.#serverTime);
   }
 
   /**
@@ -125,7 +131,7 @@ export class LeaseLock implements ResourceLock {
       return this.#see(await this.#client.get(Lease, this.#name, { signal }));
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      this.#firstToken = Math.floor((error.date ?? this.#clock.now()) / 1_000);
+      this.#serverTime = Math.floor((error.date ?? this.#clock.now()) / 1_000);
       return undefined;
     }
   }
@@ -178,7 +184,10 @@ export class LeaseLock implements ResourceLock {
   #see(lease: Stored<LeaseObject>): Versioned {
     this.#latest = lease;
     const version = lease.metadata.resourceVersion;
-    return { record: recordOf(lease, this.#leaseDuration), version };
+    const record = recordOf(lease, this.#leaseDuration);
+    this.#highest = Math.max(this.#highest, record.transitions);
+    this.#serverTime = Math.max(this.#serverTime, writtenAt(lease) + 1);
+    return { record, version };
   }
 }
 

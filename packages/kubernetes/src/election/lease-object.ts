@@ -36,6 +36,8 @@ interface LeaseSpec {
  * | --- | --- |
  * | has a holder and no duration | held for `ownDuration` milliseconds |
  * | has no token: another elector's, or one made by hand | its token is the larger of `leaseTransitions` and the seconds of `renewTime`, so that tokens do not go back |
+ *
+ * @throws RangeError if the token is 2^53 or above: no later term could have a larger one
  */
 export function recordOf({ metadata, spec = {} }: LeaseObject, ownDuration: number): LeaseRecord {
   const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime } = spec;
@@ -45,7 +47,7 @@ export function recordOf({ metadata, spec = {} }: LeaseObject, ownDuration: numb
     leaseDuration: hasDuration ? leaseDurationSeconds * 1_000 : ownDuration,
     acquiredAt: parseTimestamp(acquireTime),
     renewedAt: parseTimestamp(renewTime),
-    transitions: tokenOf(metadata?.annotations?.[TOKEN]) ?? foreignToken(spec),
+    transitions: tokenOf(metadata) ?? foreignToken(spec),
   };
 }
 
@@ -55,7 +57,7 @@ export function newLease(
   name: { readonly name: string; readonly namespace: string },
 ): LeaseObject {
   return {
-    metadata: { ...name, annotations: { [TOKEN]: `${record.transitions}` } },
+    metadata: { ...name, annotations: { [TOKEN]: annotation(record) } },
     spec: specOf(record, 0),
   };
 }
@@ -71,7 +73,7 @@ export function withRecord(lease: Stored<LeaseObject>, record: LeaseRecord): Sto
   const { metadata, spec = {} } = lease;
   const isNewTerm = recordOf(lease, 0).transitions !== record.transitions;
   const changes = (spec.leaseTransitions ?? 0) + (isNewTerm ? 1 : 0);
-  const annotations = { ...metadata.annotations, [TOKEN]: `${record.transitions}` };
+  const annotations = { ...metadata.annotations, [TOKEN]: annotation(record) };
   return {
     ...lease,
     metadata: { ...metadata, annotations },
@@ -100,8 +102,27 @@ function otherThan(before: string | undefined, instant: number): string {
   return time === before ? time.replace(/000Z$/, "001Z") : time;
 }
 
-function tokenOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+function tokenOf(metadata: KubeObject["metadata"]): number | undefined {
+  const text = metadata?.annotations?.[TOKEN];
+  if (text === undefined || !/^\d+$/.test(text)) return undefined;
+  const token = Number(text);
+  if (Number.isSafeInteger(token)) return token;
+  const { namespace, name } = metadata ?? {};
+  throw new RangeError(
+    `annotation ${TOKEN} of Lease ${namespace}/${name} must be a whole number below 2^53, got "${text.slice(0, 40)}": remove the annotation`,
+  );
+}
+
+/** The server's time at the last write of a Lease, in seconds. Clocks of holders have no part in it. */
+export function writtenAt({ metadata }: Stored<LeaseObject>): number {
+  const entries = (metadata.managedFields ?? []) as readonly { readonly time?: string }[];
+  const times = entries.map(({ time }) => parseTimestamp(time));
+  return Math.floor(Math.max(parseTimestamp(metadata.creationTimestamp), ...times, 0) / 1_000);
+}
+
+function annotation({ transitions }: LeaseRecord): string {
+  if (Number.isSafeInteger(transitions)) return `${transitions}`;
+  throw new RangeError(`the token of a Lease must be below 2^53, got ${transitions}`);
 }
 
 function foreignToken({ leaseTransitions, renewTime }: LeaseSpec): number {

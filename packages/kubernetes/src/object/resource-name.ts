@@ -43,8 +43,14 @@ export function requireNamespace(name: string, value: string): void {
 export function requireSegment(name: string, value: string): void {
   requireText(name, value);
   // As IsValidPathSegmentName of k8s.io/apimachinery.
-  if (value === "." || value === ".." || /[/%]/.test(value) || value.length > 253)
+  const isPath = value === "." || value === ".." || /[/%]/.test(value);
+  if (isPath || value.length > 253 || !isWellFormed(value))
     refuse(name, 'a name: at most 253 characters, no "/" and no "%", not "." or ".."', value);
+}
+
+/** Whether a text can be sent in UTF-8: without half a surrogate pair. */
+export function isWellFormed(value: string): boolean {
+  return !/\p{Surrogate}/u.test(value);
 }
 
 function isLabel(value: string): boolean {

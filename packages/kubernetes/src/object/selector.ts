@@ -1,4 +1,5 @@
 import { requireOptions, requireString } from "@holdfast/clock/internal";
+import { isWellFormed } from "./resource-name.ts";
 
 /**
  * Selects objects by their labels. Every entry must hold.
@@ -59,6 +60,8 @@ export function formatFields(selector: FieldSelector): string {
           `fields must have names such as "metadata.name", got ${JSON.stringify(field)}`,
         );
       requireString(`fields["${field}"]`, value);
+      if (!isWellFormed(value))
+        throw new RangeError(`fields["${field}"] must be well-formed, got half a surrogate pair`);
       // As EscapeValue of k8s.io/apimachinery/pkg/fields.
       return `${field}=${value.replace(/[\\,=]/g, "\\$&")}`;
     })

@@ -76,23 +76,41 @@ const TEXT = "text/plain; charset=utf-8";
 const METRICS = "text/plain; version=0.0.4; charset=utf-8";
 const MAX_PORT = 65_535;
 
+/** Milliseconds for the head of a request: a probe is a few hundred bytes. And between two requests. */
+const MAX_IDLE = 5_000;
+
+/** Milliseconds for a response, from its request on: metrics may take their time. */
+const MAX_RESPONSE = 30_000;
+
+/** Kubelets and scrapers have one connection each. */
+const MAX_CONNECTIONS = 100;
+
+const LIMITS = {
+  connectionsCheckingInterval: 1_000,
+  headersTimeout: MAX_IDLE,
+  requestTimeout: MAX_IDLE,
+  keepAliveTimeout: MAX_IDLE,
+  maxHeaderSize: 16_384,
+};
+
 /** The response to a request. */
-interface Answer {
+interface Page {
   readonly status: number;
   readonly type: string;
   readonly text: string;
 }
 
 /**
- * Answers the probes of the kubelet and the scrapes of Prometheus, by HTTP.
+ * Responds to the probes of the kubelet and the scrapes of Prometheus, by HTTP.
  *
- * | Path | Answer |
+ * | Path | Response |
  * | --- | --- |
  * | `/healthz` | 200, or 503 while a check of `live` fails |
  * | `/readyz` | 200, or 503 while a check of `ready` fails |
  * | `/metrics` | the text of `metrics`; 404 without it, 500 if it fails |
  *
- * A probe lists its checks by name, one per line, `ok` or `failed`. It never contains an error.
+ * A probe lists its checks by name, one per line, `ok` or `failed`. It never contains an error. A connection has 5 s for
+ * a request and 30 s for its response; there are at most 100.
  *
  * @example
  * ```ts
@@ -122,9 +140,10 @@ export class HealthServer implements Runnable {
   constructor(options: HealthServerOptions = {}) {
     this.#options = resolveHealthServer(options);
     this.name = this.#options.name;
-    // A probe is a few hundred bytes: a peer that sends them slowly is none.
-    const limits = { headersTimeout: 5_000, requestTimeout: 5_000, maxHeaderSize: 16_384 };
-    this.#server = createServer(limits, (request, response) => void this.#serve(request, response));
+    this.#server = createServer(LIMITS, (request, response) => void this.#serve(request, response));
+    // Also for a connection that never sends a byte, which has no head to wait for.
+    this.#server.timeout = MAX_IDLE;
+    this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
   /** Port, from the moment at which {@link HealthServer.ready} resolves. 0 before, and after the end. */
@@ -178,30 +197,35 @@ export class HealthServer implements Runnable {
     });
   }
 
-  async #serve({ method, url = "/" }: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, url = "/" } = request;
+    request.socket.setTimeout(MAX_RESPONSE);
+    response.once("finish", () => request.socket.setTimeout(MAX_IDLE));
     const isRead = method === "GET" || method === "HEAD";
     const { status, type, text } = isRead
-      ? await this.#answer(url.replace(/\?.*$/, ""))
+      ? await this.#pageAt(url.replace(/\?.*$/, ""))
       : { status: 405, type: TEXT, text: "method not allowed" };
     response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
     response.end(method === "HEAD" ? undefined : text);
   }
 
-  async #answer(path: string): Promise<Answer> {
+  async #pageAt(path: string): Promise<Page> {
     const { live, ready, metrics } = this.#options;
     if (path === "/healthz") return this.#probe(live);
     if (path === "/readyz") return this.#probe(ready);
     if (path !== "/metrics" || metrics === undefined)
       return { status: 404, type: TEXT, text: "not found" };
     try {
-      return { status: 200, type: METRICS, text: await metrics() };
+      const text: unknown = await metrics();
+      if (typeof text === "string") return { status: 200, type: METRICS, text };
+      throw new TypeError(`options.metrics must return text, got ${typeof text}`);
     } catch (err) {
       this.#options.logger.debug({ err }, "metrics failed");
       return { status: 500, type: TEXT, text: "metrics failed" };
     }
   }
 
-  #probe(checks: HealthChecks): Answer {
+  #probe(checks: HealthChecks): Page {
     const results = Object.entries(checks).map(([name, check]) => {
       const isOk = this.#passes(name, check);
       return { isOk, line: `${name} ${isOk ? "ok" : "failed"}` };

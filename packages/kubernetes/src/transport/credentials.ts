@@ -1,4 +1,4 @@
-import type { Agent } from "node:http";
+import type { Agent, OutgoingHttpHeaders } from "node:http";
 import { inspect } from "node:util";
 import type { Clock } from "@holdfast/clock";
 
@@ -10,12 +10,12 @@ const HIDDEN = "[hidden]";
 export class Credentials {
   /** Connections with the CA and the client certificate. */
   readonly agent: Agent;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #headers: Readonly<Record<string, string | readonly string[]>>;
 
   /** @throws TypeError for a header that HTTP does not allow, without its value */
-  constructor(agent: Agent, headers: Readonly<Record<string, string>>) {
+  constructor(agent: Agent, headers: Readonly<Record<string, string | readonly string[]>>) {
     for (const [name, value] of Object.entries(headers))
-      if (!/^[\x20-\x7e]*$/.test(value))
+      if ([value].flat().some((text) => !/^[\x20-\x7e]*$/.test(text)))
         throw new TypeError(
           `the credentials for the header "${name}" must be of printable ASCII characters: check the token`,
         );
@@ -29,8 +29,8 @@ export class Credentials {
   }
 
   /** The headers of a request with those of the credentials. */
-  addTo(headers: Readonly<Record<string, string>>): Record<string, string> {
-    return { ...headers, ...this.#headers };
+  addTo(headers: Readonly<Record<string, string>>): OutgoingHttpHeaders {
+    return { ...headers, ...(this.#headers as OutgoingHttpHeaders) };
   }
 
   toJSON(): string {

@@ -56,6 +56,10 @@ async function exchangeOnce(parts: Exchange): Promise<KubeResponse> {
       reject(signal.aborted ? signal.reason : new Failure(request, server.description, error));
     };
     sent.on("error", fail); // Also after the head, when the body reports it: a second reject does nothing.
+    sent.on("upgrade", (_response, socket) => {
+      socket.destroy();
+      fail(new Error("the server switched protocols, which was not asked for"));
+    });
     sent.on("response", (response) => {
       response.once("close", () => subscription[Symbol.dispose]());
       resolve(answerOf(parts, response));

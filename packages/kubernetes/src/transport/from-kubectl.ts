@@ -39,7 +39,8 @@ export interface FromKubectlOptions extends TransportOptions {
 }
 
 /**
- * A transport with the address and the credentials that kubectl uses, for programs on a laptop.
+ * A transport with the address and the credentials that kubectl uses, for programs on a laptop. A user that the
+ * kubeconfig impersonates (`as`, `as-uid`, `as-groups`, `as-user-extra`) is impersonated here too.
  *
  * Runs `kubectl config view --raw` once, which blocks for some tens of milliseconds, and again after the
  * server refused the credentials. Tokens of a service account and of a token file are renewed every 30
@@ -76,9 +77,11 @@ export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
     const { cert, key, ...rest } = current.parts;
     // A server that sees a client certificate does not look at the token.
     const parts = user.account === undefined ? current.parts : rest;
+    // The token of a service account is asked for as the impersonated user, and used as it is.
+    const impersonation = user.account === undefined ? current.impersonation : {};
     return new Credentials(
       agents.agentFor(parts, () => newAgent(url, parts)),
-      bearer(token),
+      { ...bearer(token), ...impersonation },
     );
   };
   const onRefused = (): void => {

@@ -23,6 +23,9 @@ export interface KubectlView {
 
   /** Name of the plugin that makes credentials. */
   readonly plugin: string | undefined;
+
+  /** Headers that make the user act as another one: `as`, `as-uid`, `as-groups`, `as-user-extra`. */
+  readonly impersonation: Readonly<Record<string, string | readonly string[]>>;
 }
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -30,7 +33,8 @@ type Entry = Readonly<Record<string, unknown>>;
 /**
  * Reads the output of `kubectl config view --raw --minify --flatten -o json`.
  *
- * @throws Error for output that is not a kubeconfig with a context, or one that asks for a proxy or a password.
+ * @throws Error for output that is not a kubeconfig with a context, or one that asks for a proxy, a password or an
+ * impersonation that cannot be read.
  * The message has nothing of the output but names
  */
 export function readView(output: string): KubectlView {
@@ -61,6 +65,7 @@ export function readView(output: string): KubectlView {
     token: text(user, "token"),
     tokenFile: text(user, "tokenFile"),
     plugin: pluginOf(user),
+    impersonation: impersonationOf(user ?? {}),
   };
 }
 
@@ -90,4 +95,38 @@ function data(from: Entry | undefined, name: string): string | undefined {
 function pluginOf(user: Entry | undefined): string | undefined {
   const { exec, "auth-provider": provider } = user ?? {};
   return text(exec as Entry | undefined, "command") ?? text(provider as Entry | undefined, "name");
+}
+
+/** The headers that kubectl sends for a user who acts as another one. */
+function impersonationOf(user: Entry): KubectlView["impersonation"] {
+  const headers: Record<string, string | readonly string[]> = {};
+  const name = text(user, "as");
+  const uid = text(user, "as-uid");
+  const groups = textsOf("as-groups", user["as-groups"]);
+  if (name !== undefined) headers["impersonate-user"] = name;
+  if (uid !== undefined) headers["impersonate-uid"] = uid;
+  if (groups.length > 0) headers["impersonate-group"] = groups;
+  const extra = (user["as-user-extra"] ?? {}) as Readonly<Record<string, unknown>>;
+  for (const [key, values] of Object.entries(extra))
+    headers[`impersonate-extra-${headerKey(key)}`] = textsOf(`as-user-extra.${key}`, values);
+  return headers;
+}
+
+function textsOf(name: string, value: unknown): readonly string[] {
+  const values = value ?? [];
+  if (Array.isArray(values) && values.every((one) => typeof one === "string"))
+    return values as string[];
+  throw new Error(`${name} of the kubeconfig's user must be a list of texts`);
+}
+
+/** Percent-encodes the characters that the name of a header must not have: a server decodes them. */
+function headerKey(key: string): string {
+  const bytes = Buffer.from(key.toLowerCase(), "utf8");
+  return [...bytes]
+    .map((byte) => {
+      const character = String.fromCharCode(byte);
+      const isToken = /[-!#$&'*+.^_`|~0-9a-z]/.test(character);
+      return isToken ? character : `%${byte.toString(16).padStart(2, "0")}`;
+    })
+    .join("");
 }

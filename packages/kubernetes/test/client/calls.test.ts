@@ -74,7 +74,7 @@ describe("a request that the server defers", () => {
     const { clock, timeline, get } = world(busy(429, 3), busy(429, 2), FOUND);
     const error = await clock.run(() => safeErrorOf(get({ timeout: 4_999 })));
     expect(timeline.elapsed()).toBe(3_000);
-    expect(isApiError(error, "Busy")).toBe(true);
+    expect(isApiError(error, "TooManyRequests")).toBe(true);
     expect(clock.waiters()).toBe(0);
   });
 
@@ -334,5 +334,44 @@ describe("a response that no API server sends", () => {
     const { clock, get } = world({ status: 500, body: { data: { password: SECRET_DATA } } });
     const error = await clock.run(() => safeErrorOf(get()));
     expect(error.message).toBe(`GET ${PATH}: 500: the server sent no message`);
+  });
+});
+
+describe("a write that a gateway has passed and then answered 503 with a time", () => {
+  const gateway = {
+    status: 503,
+    headers: { "retry-after": "1", "content-type": "text/plain" },
+    body: "upstream connect error",
+  };
+  const server = failure(503, "ServiceUnavailable", { headers: { "retry-after": "1" } });
+  const found = { metadata: { namespace: "default", name: "ann", uid: "u", resourceVersion: "1" } };
+
+  it.each([
+    ["create", (client: KubeClient) => client.create(ConfigMap, found)],
+    ["patch", (client: KubeClient) => client.patch(ConfigMap, "default/ann", [])],
+    ["delete", (client: KubeClient) => client.delete(ConfigMap, "default/ann")],
+  ])("is not sent again: %s", async (_, write) => {
+    const clock = new FakeClock();
+    const { transport, requests } = scriptedTransport(gateway, { body: found });
+    const client = new KubeClient({ transport, clock });
+    const error = await clock.run(() => errorOf(write(client) as Promise<unknown>));
+    expect(isApiError(error)).toBe(true);
+    expect(requests).toHaveLength(1);
+  });
+
+  it("is sent again if the Status of the server says that it was not done", async () => {
+    const clock = new FakeClock();
+    const { transport, requests } = scriptedTransport(server, { body: found });
+    const client = new KubeClient({ transport, clock });
+    await clock.run(() => client.create(ConfigMap, found));
+    expect(requests).toHaveLength(2);
+  });
+
+  it("a read is sent again after both", async () => {
+    const clock = new FakeClock();
+    const { transport, requests } = scriptedTransport(gateway, server, { body: found });
+    const client = new KubeClient({ transport, clock });
+    await clock.run(() => client.get(ConfigMap, "default/ann"));
+    expect(requests).toHaveLength(3);
   });
 });

@@ -7,6 +7,7 @@ import {
   type KubeObject,
 } from "@holdfast/kubernetes";
 import { FakeApi } from "@holdfast/kubernetes/testing";
+import { isTimeoutError } from "@holdfast/wait";
 import { isConflict } from "@holdfast/wait/go";
 import type {
   ConfigMap as ConfigMapObject,
@@ -16,7 +17,7 @@ import { describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
 import type { ClientWrite } from "../../src/client/client-write.ts";
 import { SECRET_DATA, safeErrorOf } from "../secrets.ts";
-import { failure, type Step, scriptedTransport } from "./scripted-transport.ts";
+import { type Step, scriptedTransport } from "./scripted-transport.ts";
 
 interface GreetingObject extends KubeObject {
   spec?: { name: string };
@@ -53,6 +54,73 @@ function scripted(...steps: readonly Step[]) {
   const { transport, requests } = scriptedTransport(...steps);
   return { clock, requests, client: new KubeClient({ transport, clock }) };
 }
+
+describe("a response that is not the object", () => {
+  const bodies: [name: string, body: unknown, error: string][] = [
+    ["an array", [], "the response is not a ConfigMap: is script an API server?"],
+    ["an empty object", {}, "the response is not a ConfigMap: is script an API server?"],
+    [
+      "a list",
+      { kind: "ConfigMapList", apiVersion: "v1", metadata: {}, items: [] },
+      "the response is not a ConfigMap but a ConfigMapList",
+    ],
+    [
+      "a failure",
+      { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "no" },
+      "the response is not a ConfigMap but a Status",
+    ],
+  ];
+
+  it.each(bodies)("is an error of get, find and modify: %s", async (_, body, message) => {
+    const calls = [
+      (client: KubeClient) => client.get(ConfigMap, "default/ann"),
+      (client: KubeClient) => client.find(ConfigMap, "default/ann"),
+      (client: KubeClient) => client.modify(ConfigMap, "default/ann", () => {}),
+    ];
+    for (const call of calls) {
+      const { client } = scripted({ body });
+      const error = await safeErrorOf(call(client));
+      expect(isApiError(error)).toBe(true);
+      expect(String(error)).toContain(message);
+    }
+  });
+
+  it.each([
+    ["null", null],
+    ["no metadata", {}],
+    ["text", "ann"],
+  ])("is an error of list: an item that is %s", async (_, item) => {
+    const body = { kind: "ConfigMapList", apiVersion: "v1", metadata: {}, items: [item] };
+    const { client } = scripted({ body });
+    const error = await errorOf(client.list(ConfigMap).next());
+    expect(error).toEqual(
+      new TypeError("the list GET /api/v1/configmaps has an item that is not an object"),
+    );
+  });
+});
+
+describe("a lone surrogate", () => {
+  const lone = "a\ud800";
+  const calls: [name: string, call: (client: KubeClient) => Promise<unknown>][] = [
+    ["name", (client) => client.get(ConfigMap, `default/${lone}`)],
+    ["subresource", (client) => client.get(ConfigMap, ANN, { subresource: lone })],
+    [
+      'fields["metadata.name"]',
+      async (client) => await client.list(ConfigMap, { fields: { "metadata.name": lone } }).next(),
+    ],
+    [
+      "options.fieldManager",
+      (client) => client.create(ConfigMap, { metadata: ANN }, { fieldManager: lone }),
+    ],
+  ];
+
+  it.each(calls)("is a RangeError in %s", async (name, call) => {
+    const { client } = world();
+    const error = await errorOf((async () => await call(client))());
+    expect(error).toBeInstanceOf(RangeError);
+    expect(String(error)).toContain(`${name} must`);
+  });
+});
 
 describe("get and find", () => {
   it("return an object with apiVersion and kind", async () => {
@@ -302,16 +370,40 @@ describe("modify", () => {
     expect(writes).toHaveLength(1);
   });
 
-  it("gives up after five conflicts, with the last one", async () => {
-    const found = { body: { metadata: { ...ANN, uid: "u", resourceVersion: "7" } } };
-    const conflict = failure(409, "Conflict");
-    const steps = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? found : conflict));
-    const { client, clock, requests } = scripted(...steps);
-    const change = ({ metadata }: { metadata: { labels?: object } }) =>
-      (metadata.labels = { a: "b" });
-    const error = await clock.run(() => errorOf(client.modify(ConfigMap, ANN, change)));
-    expect(isConflict(error)).toBe(true);
-    expect(requests.map(({ method }) => method)).toHaveLength(10);
+  it("goes on until its timeout, and rejects with the last conflict as the cause", async () => {
+    const { clock, client, api } = world();
+    await client.create(ConfigMap, { metadata: ANN, data: { a: "1" } });
+    api.intercept({
+      fault: { type: "status", status: 409, reason: "Conflict" },
+      verbs: ["update"],
+    });
+    const start = clock.monotonic();
+    let calls = 0;
+    const change = (object: ConfigMapObject): void => {
+      calls++;
+      object.data = { a: "2" };
+    };
+    const error = await clock.run(() =>
+      errorOf(client.modify(ConfigMap, ANN, change, { timeout: 10_000 })),
+    );
+    expect(clock.monotonic() - start).toBe(10_000);
+    expect(isTimeoutError(error)).toBe(true);
+    expect(isConflict((error as Error).cause)).toBe(true);
+    expect(calls).toBeGreaterThan(10);
+    expect(calls).toBeLessThan(60);
+  });
+
+  it("counts right with 50 writers at once", async () => {
+    const { clock, client } = world();
+    await client.create(ConfigMap, { metadata: ANN, data: { count: "0" } });
+    const increment = (object: ConfigMapObject): void => {
+      object.data = { count: `${Number(object.data?.["count"]) + 1}` };
+    };
+    await clock.run(async () => {
+      const writers = Array.from({ length: 50 }, () => client.modify(ConfigMap, ANN, increment));
+      await Promise.all(writers);
+    });
+    expect((await client.get(ConfigMap, ANN)).data).toEqual({ count: "50" });
   });
 
   it("reads the object and writes its status", async () => {

@@ -50,5 +50,6 @@ export function failure(code: number, reason: string, more: object = {}): Answer
 
 /** A refusal that names seconds to wait. */
 export function busy(code: number, seconds: number): Answer {
-  return failure(code, "Busy", { headers: { "retry-after": String(seconds) } });
+  const reason = code === 429 ? "TooManyRequests" : "ServiceUnavailable";
+  return failure(code, reason, { headers: { "retry-after": String(seconds) } });
 }

@@ -157,7 +157,7 @@ describe("an elector on a LeaseLock", () => {
       lock: new LeaseLock({ client, clock, ...NAME }),
     });
 
-  it("begins with the server's seconds, and increments by one", async () => {
+  it("begins with the server's seconds, and takes those of the last write and one more", async () => {
     tokens.length = 0;
     await clock.run(async () => {
       for (const identity of ["a", "b"]) {
@@ -168,7 +168,7 @@ describe("an elector on a LeaseLock", () => {
         await run;
       }
     });
-    expect(tokens).toEqual([START, START + 1]);
+    expect(tokens).toEqual([START, START + 6]);
     expect(clock.waiters()).toBe(0);
   });
 
@@ -219,5 +219,72 @@ describe("an elector on a LeaseLock", () => {
     stop.abort();
     await run;
     expect(await errorOf(run)).toBeUndefined();
+  });
+});
+
+describe("tokens of a Lease", () => {
+  /** Leads once, and returns the token of the term. */
+  async function term(
+    own = new LeaseLock({ client, clock, ...NAME }),
+    of = clock,
+  ): Promise<number> {
+    const stop = new AbortController();
+    let token = -1;
+    const elector = new LeaderElector({
+      lock: own,
+      identity: "a",
+      clock: of,
+      logger: silentLogger,
+      lead: async (leadership: Leadership) => {
+        token = leadership.token;
+        stop.abort();
+      },
+    });
+    await clock.run(() => elector.run(stop.signal));
+    return token;
+  }
+  const annotate = (token: string | null) =>
+    client.patch(Lease, REF, { metadata: { annotations: { "holdfast/token": token } } });
+
+  it.each([
+    ["removed", null],
+    ["unreadable", "many"],
+    ["edited to 0", "0"],
+  ])(
+    "do not go back when the annotation is %s while the holder's clock is behind",
+    async (_, text) => {
+      const behind = new FakeClock();
+      behind.setSystemTime(clock.now() - 3_600_000);
+      const first = await term();
+      await clock.step(60_000);
+      await client.patch(Lease, REF, { spec: { renewTime: "1999-12-31T23:00:00.000000Z" } });
+      await annotate(text);
+      expect(await term()).toBeGreaterThan(first);
+    },
+  );
+
+  it("do not go back for the process that has seen a higher one", async () => {
+    const first = await term(lock);
+    await annotate(`${first + 1_000_000}`);
+    const second = await term(lock);
+    expect(second).toBe(first + 1_000_001);
+    await annotate("1");
+    expect(await term(lock)).toBe(second + 1);
+  });
+
+  it("of 16 digits are read, and above 2^53 refused", async () => {
+    await term();
+    await annotate("9007199254740000");
+    expect(await term()).toBe(9_007_199_254_740_001);
+    await annotate("9007199254740992");
+    expect(await errorOf(lock.get(signal))).toEqual(
+      new RangeError(
+        'annotation holdfast/token of Lease jobs/janitor must be a whole number below 2^53, got "9007199254740992": remove the annotation',
+      ),
+    );
+    await annotate("9007199254740991");
+    const { version } = (await lock.get(signal)) ?? { version: "" };
+    const next = { ...record, transitions: 2 ** 53 };
+    expect(await errorOf(lock.update(next, version, signal))).toBeInstanceOf(RangeError);
   });
 });

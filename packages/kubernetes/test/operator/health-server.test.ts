@@ -150,3 +150,37 @@ describe("HealthServer", () => {
     [{ metrics: "up 1" }, "options.metrics must be a function"],
   ])("refuses %o", (options, message) => expect(() => new HealthServer(options)).toThrow(message));
 });
+
+describe("connections of a HealthServer", () => {
+  const closed = (socket: ReturnType<typeof connect>): Promise<void> =>
+    new Promise((resolve) => socket.on("close", () => resolve()));
+
+  it.each([
+    ["that sends nothing", ""],
+    ["that sends half a head", "GET /readyz HTTP/1.1\r\nhost:"],
+  ])("one %s is closed", { timeout: 60_000 }, (_, text) =>
+    serving({}, async (_url, server) => {
+      const socket = connect(server.port, HOST);
+      socket.on("error", () => {});
+      socket.resume().write(text);
+      await closed(socket); // after 5 s; a machine that stands still takes longer
+    }),
+  );
+
+  it("are at most 100", () =>
+    serving({}, async (_url, server) => {
+      const sockets = Array.from({ length: 100 }, () => connect(server.port, HOST));
+      await Promise.all(sockets.map((one) => new Promise((resolve) => one.on("connect", resolve))));
+      const over = connect(server.port, HOST);
+      over.on("error", () => {});
+      await closed(over.resume());
+      for (const socket of sockets) socket.destroy();
+    }));
+
+  it.each([undefined, 7, null, {}])("500 for metrics that return %s", (text) =>
+    serving({ metrics: () => text as never }, async (url) => {
+      const response = await fetch(`${url}/metrics`);
+      expect([response.status, await response.text()]).toEqual([500, "metrics failed"]);
+    }),
+  );
+});

@@ -70,7 +70,7 @@ describe("runOperator", () => {
     ]);
     expect(contexts[0]?.identity).toBe("a");
     expect(contexts[0]?.client).toBe(contexts[0]?.cluster.client);
-    expect(tokens).toEqual([946_684_800, 946_684_801]);
+    expect(tokens).toEqual([946_684_800, 946_684_805]);
     await world.end();
   });
 
@@ -283,7 +283,7 @@ describe("replicas of an operator", () => {
     const [, [next, at] = []] = world.terms();
     // The last renewal was at 4 s; b asks every 2 s.
     expect([next, at]).toEqual(["b", 20_000 + BARRIER]);
-    expect(world.spans.at(-1)?.token).toBe(946_684_801);
+    expect(world.spans.at(-1)?.token).toBe(946_684_805);
     await world.end();
   });
 

@@ -96,6 +96,47 @@ describe("fromKubectl", () => {
     expect(program.calls()).toEqual([`${VIEW} --context=dev`]);
   });
 
+  it("impersonates the user of the kubeconfig, as kubectl does", async () => {
+    using program = fakeKubectl();
+    await using server = await serve();
+    const user = {
+      token: TOKEN,
+      as: "nobody",
+      "as-uid": "7",
+      "as-groups": ["readers", "auditors"],
+      "as-user-extra": { "example.org/scope": ["a", "b"], Reason: ["drill"] },
+    };
+    program.say("view", view(server, user));
+    await send(fromKubectl({ kubectl: program.kubectl }));
+    const { headers } = server.requests[0] ?? {};
+    expect(headers).toMatchObject({
+      authorization: `Bearer ${TOKEN}`,
+      "impersonate-user": "nobody",
+      "impersonate-uid": "7",
+      "impersonate-group": "readers, auditors",
+      "impersonate-extra-example.org%2fscope": "a, b",
+      "impersonate-extra-reason": "drill",
+    });
+  });
+
+  it("impersonates nobody with the token of a service account", async () => {
+    using program = fakeKubectl();
+    await using server = await serve();
+    program.say("view", view(server, { token: "admin", as: "nobody" }));
+    program.say("token", TOKEN);
+    await send(fromKubectl({ kubectl: program.kubectl, serviceAccount: "jobs/janitor" }));
+    expect(server.requests[0]?.headers["impersonate-user"]).toBeUndefined();
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
+  });
+
+  it("refuses impersonation that it cannot read", () => {
+    using program = fakeKubectl();
+    program.say("view", view({ url: "https://a" }, { token: TOKEN, "as-groups": "readers" }));
+    expect(() => fromKubectl({ kubectl: program.kubectl })).toThrow(
+      "as-groups of the kubeconfig's user must be a list of texts",
+    );
+  });
+
   it("asks kubectl again after a 401", async () => {
     using program = fakeKubectl();
     await using server = await testServer(({ headers }, response) => {

@@ -55,6 +55,26 @@ describe("a request", () => {
     await transport.closeIdle?.();
   });
 
+  it("rejects at once when the server switches protocols", async () => {
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () =>
+        socket.write(
+          "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
+        ),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const error = await safeErrorOf(atUrl(`http://127.0.0.1:${port}`).send(GET, never));
+      expect(isConnectionError(error)).toBe(true);
+      expect(String((error as Error).cause)).toContain("the server switched protocols");
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
   it("does not follow a redirect", async () => {
     await using other = await testServer((_, response) => answer(response, 200, {}));
     await using server = await testServer((_, response) => {
