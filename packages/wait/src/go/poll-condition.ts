@@ -33,7 +33,7 @@ export async function pollCondition(
       return;
     }
     if (!immediate) {
-      delay(); // Go draws its first delay before it reads the context
+      clock.newTimer(delay()).stop(); // Go arms its first timer before it reads the context
       throw signal.reason;
     }
     // Go calls the condition once even if its context is done: the abort comes in that first call.
