@@ -47,8 +47,12 @@ function searchThrown(real: Method): Method {
   return function (...args) {
     try {
       const result = real.apply(this, args);
-      if (result instanceof Promise) result.catch(searchForSecrets);
-      return result;
+      if (!(result instanceof Promise)) return result;
+      // The promise that is returned, so that errors still show the code that called.
+      return result.catch((error: unknown) => {
+        searchForSecrets(error);
+        throw error;
+      });
     } catch (error) {
       searchForSecrets(error);
       throw error;

@@ -1,5 +1,7 @@
 import type { Clock } from "@holdfast/clock";
+import { recaptureStack } from "@holdfast/clock/internal";
 import { retry, withTimeout } from "@holdfast/wait";
+import { isConnectionError } from "../transport/connection-error.ts";
 import { isApiError } from "./api-error.ts";
 import { type ApiRequest, type ApiTarget, requestJson } from "./api-request.ts";
 import type { Limits } from "./call-options.ts";
@@ -20,12 +22,18 @@ export interface Call extends Limits {
  *
  * @throws a `TimeoutError` that has the name; `signal.reason`; the error of `work`
  */
-export function limited<Value>(
+export async function limited<Value>(
   { name, clock, signal, timeout, cause }: Call,
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const message = `${name}: timed out after ${timeout} ms`;
-  return withTimeout(work, timeout, { signal, clock, label: name, message, cause });
+  try {
+    return await withTimeout(work, timeout, { signal, clock, label: name, message, cause });
+  } catch (error) {
+    // Its own stack shows a socket, or the steps of the call, and no caller.
+    if (isApiError(error) || isConnectionError(error)) recaptureStack(error, limited);
+    throw error;
+  }
 }
 
 /** A target, and the clock of its calls. */
