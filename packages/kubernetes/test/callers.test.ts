@@ -11,7 +11,13 @@ import { isTimeoutError } from "@holdfast/wait";
 import type { ConfigMap as ConfigMapObject } from "kubernetes-types/core/v1.js";
 import { describe, expect, it } from "vitest";
 import { BOTH, callersOf } from "../../../test/callers.ts";
-import { type Answer, busy, failure, type Step, scriptedTransport } from "./client/scripted-transport.ts";
+import {
+  type Answer,
+  busy,
+  failure,
+  type Step,
+  scriptedTransport,
+} from "./client/scripted-transport.ts";
 import { quietLogger } from "./secrets.ts";
 
 const ConfigMap = builtIn<ConfigMapObject>("v1", "ConfigMap");
@@ -23,7 +29,12 @@ const crd = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: { name: "greetings.example.org" },
-  spec: {},
+  spec: {
+    group: "example.org",
+    scope: "Namespaced",
+    names: { kind: "Greeting", plural: "greetings" },
+    versions: [{ name: "v1", served: true, storage: true }],
+  },
 };
 
 const CALLS: Record<string, (client: KubeClient) => PromiseLike<unknown>> = {
@@ -82,18 +93,21 @@ it("the stack of an error of a list shows the callers", async () => {
   expect([isApiError(error), callers]).toEqual([true, BOTH]);
 });
 
-it.each([1, 3])("the stack of an error of a change shows the callers, at attempt %i", async (last) => {
-  const { clock, client } = world(
-    ...Array.from({ length: last - 1 }, () => [FOUND, failure(409, "Conflict")]).flat(),
-    FOUND,
-  );
-  let calls = 0;
-  const change = async (stored: { data?: Record<string, string> }): Promise<void> => {
-    await Promise.resolve();
-    if (++calls === last) throw new Error("inside");
-    stored.data = { a: "1" };
-  };
-  const modify = () => client.modify(ConfigMap, ref, change);
-  const { error, callers } = await clock.run(() => callersOf(modify));
-  expect([(error as Error).message, callers]).toEqual(["inside", BOTH]);
-});
+it.each([1, 3])(
+  "the stack of an error of a change shows the callers, at attempt %i",
+  async (last) => {
+    const { clock, client } = world(
+      ...Array.from({ length: last - 1 }, () => [FOUND, failure(409, "Conflict")]).flat(),
+      FOUND,
+    );
+    let calls = 0;
+    const change = async (stored: { data?: Record<string, string> }): Promise<void> => {
+      await Promise.resolve();
+      if (++calls === last) throw new Error("inside");
+      stored.data = { a: "1" };
+    };
+    const modify = () => client.modify(ConfigMap, ref, change);
+    const { error, callers } = await clock.run(() => callersOf(modify));
+    expect([(error as Error).message, callers]).toEqual(["inside", BOTH]);
+  },
+);
