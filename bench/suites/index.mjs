@@ -5,6 +5,7 @@ import { jitters } from "./jitters.mjs";
 import { kubernetes } from "./kubernetes/index.mjs";
 import { loops } from "./loops.mjs";
 import { outbox } from "./outbox.mjs";
+import { outboxRivals } from "./outbox-rivals.mjs";
 import { sleeps } from "./sleeps.mjs";
 import { step } from "./step.mjs";
 import { workQueue } from "./work-queue.mjs";
@@ -20,4 +21,5 @@ export const suites = [
   bundles,
   outbox,
   kubernetes,
+  outboxRivals,
 ];

@@ -27,7 +27,7 @@ export async function onPostgres(name = randomUUID()) {
   await client.end();
   url.pathname = `/${database}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 2 * WORKERS });
-  return await postgres({ database: new PgDatabase(pool), isNew });
+  return await postgres({ database: new PgDatabase(pool), isNew, url: url.href });
 }
 
 async function postgres(opened) {

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   await tables.database.query(
-    "TRUNCATE demo_order, demo_receipt, demo_effect, demo_failure, outbox_message, outbox_content",
+    "TRUNCATE demo_order, demo_receipt, demo_effect, demo_failure, outbox_message",
   );
 });
 
@@ -172,7 +172,7 @@ describe("the messages that wait", () => {
     const at = (offset: number): string => `to_timestamp(${(NOW + offset) / 1_000})`;
     await waiting(1, `due_at = ${at(-1)}`);
     await waiting(2, `due_at = ${at(300)}`);
-    const failed = "status = 'failed', failed_attempts = 2, last_error = 'no'";
+    const failed = "status = 'retrying', failed_attempts = 2, last_error = 'no'";
     await waiting(3, `${failed}, due_at = ${at(100)}`);
     for (const [order, until] of [
       [4, 7_000],
@@ -180,7 +180,7 @@ describe("the messages that wait", () => {
     ] as const)
       await waiting(order, `claimed_by = 'worker-1', claimed_until = ${at(until)}`);
     await waiting(6, "status = 'dead', due_at = NULL");
-    await waiting(7, "status = 'success', due_at = NULL");
+    await waiting(7, "status = 'delivered', due_at = NULL");
     expect(await readWaiting(tables, NOW)).toEqual({
       due: 1,
       rungs: [
@@ -188,9 +188,9 @@ describe("the messages that wait", () => {
         { failures: 2, count: 1, nextAt: NOW + 100 },
       ],
       next: [
-        { order: "1", failures: 0, at: NOW - 1, error: undefined },
-        { order: "3", failures: 2, at: NOW + 100, error: "no" },
-        { order: "2", failures: 0, at: NOW + 300, error: undefined },
+        { order: "order/1", failures: 0, at: NOW - 1, error: undefined },
+        { order: "order/3", failures: 2, at: NOW + 100, error: "no" },
+        { order: "order/2", failures: 0, at: NOW + 300, error: undefined },
       ],
       claims: [{ worker: "worker-1", count: 2, until: NOW + 6_000 }],
     });
@@ -209,7 +209,7 @@ describe("the audit", () => {
       await tx.query(INSERT, [1, id]);
       await tables.store.save(tx, messageOf(1, id), Date.now());
     });
-    await database.query("UPDATE outbox_message SET status = 'success', due_at = NULL");
+    await database.query("UPDATE outbox_message SET status = 'delivered', due_at = NULL");
     await tables.apply(id);
     return id;
   }
@@ -227,7 +227,7 @@ describe("the audit", () => {
     { fault: "lost", damage: "DELETE FROM outbox_message" },
     {
       fault: "waiting",
-      damage: "UPDATE outbox_message SET status = 'failed', due_at = now()",
+      damage: "UPDATE outbox_message SET status = 'retrying', due_at = now()",
     },
     { fault: "givenUpEarly", damage: "UPDATE outbox_message SET status = 'dead'" },
     { fault: "twice", damage: "INSERT INTO demo_effect SELECT message_id FROM demo_receipt" },
@@ -257,7 +257,7 @@ describe("the audit", () => {
     expect(faultsOf(figures, false)).toEqual([]);
   });
 
-  it("accepts a dead message after four lost attempts", async () => {
+  it("accepts a dead message after four expired claims", async () => {
     await delivered();
     await tables.database.query("UPDATE outbox_message SET status = 'dead', expired_claims = 4");
     expect(faultsOf(await audit(facts, tables.database))).toEqual([]);
@@ -295,7 +295,7 @@ describe("the audit", () => {
   it("reads the waits of failures from the database", async () => {
     const id = await delivered();
     await tables.database.query(
-      `UPDATE outbox_message SET status = 'failed', failed_attempts = 2, last_error = 'x',
+      `UPDATE outbox_message SET status = 'retrying', failed_attempts = 2, last_error = 'x',
         updated_at = now(), due_at = now() + interval '230 milliseconds' WHERE id = $1`,
       [id],
     );

@@ -1,4 +1,5 @@
 import { type Clock, onAbort } from "@holdfast/clock";
+import { deferred } from "@holdfast/clock/internal";
 import { Backoff, type DelayFunc, withTimeout } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { report } from "../task/outbox-event.ts";
@@ -138,7 +139,8 @@ export class ClaimFeed {
 /** A sleep that can be cut short. One at a time. */
 class InterruptibleSleep {
   readonly #clock: Clock;
-  #alarm = new AbortController();
+  #state: "idle" | "sleeping" | "interrupted" = "idle";
+  #wake: () => void = () => {};
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -146,7 +148,8 @@ class InterruptibleSleep {
 
   /** Ends the sleep; if there is none, the next one ends at once. */
   interrupt(): void {
-    this.#alarm.abort();
+    this.#state = "interrupted";
+    this.#wake();
   }
 
   /**
@@ -155,9 +158,19 @@ class InterruptibleSleep {
    * @returns a promise that always resolves
    */
   async run(duration: number, signal: AbortSignal): Promise<void> {
-    using _ = onAbort(signal, () => this.interrupt());
-    // It rejects only because it was cut short.
-    await this.#clock.sleep(duration, { signal: this.#alarm.signal }).catch(() => {});
-    this.#alarm = new AbortController();
+    if (this.#state === "interrupted") {
+      this.#state = "idle";
+      return;
+    }
+    this.#state = "sleeping";
+    const { promise, resolve } = deferred<void>();
+    this.#wake = resolve;
+    using _timer =
+      duration < Number.POSITIVE_INFINITY
+        ? this.#clock.afterFunc(duration, resolve, { label: "due" })
+        : undefined;
+    using _abort = onAbort(signal, () => resolve());
+    await promise;
+    this.#state = "idle";
   }
 }

@@ -20,7 +20,7 @@ export interface RelayOptions extends TaskOptions {
   readonly publisher: Publisher;
 
   /**
-   * The number of messages sent at a time. Whole, at least 1. As many more are claimed in advance.
+   * The number of messages sent at a time. Whole, at least 1. Twice as many more are claimed in advance.
    *
    * @defaultValue `10`
    */

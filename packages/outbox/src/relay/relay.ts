@@ -118,19 +118,25 @@ export class Relay {
     };
   }
 
-  /** At most `workers` messages wait. Above as many unwritten outcomes the store is too slow for more. */
+  /**
+   * The number of messages to claim now. There are enough for the workers while a claim is under way, and few
+   * claims: at most `2 × workers` messages wait, and more are claimed when half of them have begun. With more
+   * unwritten outcomes than that, the store is too slow for more.
+   */
   #room(): number {
     const { workers } = this.#options;
+    if (this.#queue.size > workers || this.#outcomes.pending > 4 * workers) return 0;
+    return this.#capacity();
+  }
+
+  #capacity(): number {
     const { size, inFlight } = this.#queue;
-    if (size > workers / 2 || this.#outcomes.pending > 2 * workers) return 0;
-    return 2 * workers - size - inFlight;
+    return 3 * this.#options.workers - size - inFlight;
   }
 
   /** A claim that comes after the abort, or too late to have room, is given back. */
   #take(held: HeldClaim): void {
-    const { size, inFlight } = this.#queue;
-    if (this.#state === "running" && size + inFlight < 2 * this.#options.workers)
-      this.#queue.add(held);
+    if (this.#state === "running" && this.#capacity() > 0) this.#queue.add(held);
     else this.#release(held);
   }
 
@@ -140,7 +146,7 @@ export class Relay {
       const outcome = await this.#attempt(item.item, cut);
       item.done();
       this.#write(item.item, outcome, cut);
-      this.#feed.onRoom();
+      if (this.#room() > 0) this.#feed.onRoom();
     }
   }
 
@@ -189,7 +195,7 @@ export class Relay {
       this.#feed.dueAt(event.failure.dueAt);
     // The next message of its key can be claimed now.
     else if (this.#options.store.order === "key") this.#feed.wake();
-    else this.#feed.onRoom();
+    else if (this.#room() > 0) this.#feed.onRoom();
   }
 
   /** Wakes up when other processes notify, if the store can tell. */
