@@ -162,11 +162,17 @@ function graphileWorker(preset) {
 async function pgBoss(endpointUrl) {
   const { PgBoss } = await import("pg-boss");
   const { url } = await onPostgres();
-  const boss = new PgBoss({ connectionString: url, max: 2 * WORKERS, supervise: false, schedule: false });
+  const boss = new PgBoss({
+    connectionString: url,
+    max: 2 * WORKERS,
+    supervise: false,
+    schedule: false,
+    useListenNotify: true,
+  });
   const post = poster(endpointUrl);
   const done = countdown();
   await boss.start();
-  await boss.createQueue("post");
+  await boss.createQueue("post", { notify: true });
   return {
     done,
     async saveAll(orders) {
@@ -179,7 +185,7 @@ async function pgBoss(endpointUrl) {
     async start() {
       await boss.work(
         "post",
-        { batchSize: WORKERS, pollingIntervalSeconds: 0.5, burst: true },
+        { batchSize: WORKERS, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true },
         async (jobs) => {
           await Promise.all(jobs.map(({ id, data }) => post(id, data)));
           for (const _ of jobs) done.done();
@@ -295,7 +301,9 @@ function latency(open) {
       }
       await Promise.all([finished, ...saves]);
       const arrived = await arrivals();
-      const waits = [...committed].map(([order, at]) => arrived.get(order) - at).sort((a, b) => a - b);
+      const waits = [...committed]
+        .map(([order, at]) => arrived.get(order) - at)
+        .sort((a, b) => a - b);
       void stop;
       return {
         "p50 µs": waits[Math.floor(count / 2)] * 1_000,
@@ -351,7 +359,8 @@ const SAVING = {
     const { Outbox } = await import("@holdfast/outbox");
     const outbox = new Outbox({
       store: new Proxy(store, {
-        get: (target, name) => (name === "notify" ? () => other.notify() : target[name].bind?.(target)),
+        get: (target, name) =>
+          name === "notify" ? () => other.notify() : target[name].bind?.(target),
       }),
       transaction: (work) => database.transaction(work),
     });

@@ -1,4 +1,4 @@
-import { retry, withTimeout } from "@holdfast/wait";
+import { Backoff, retry, withTimeout } from "@holdfast/wait";
 import type { Claim } from "../store/claim.ts";
 import type { Outcome } from "../store/outbox-store.ts";
 import { type OutboxEvent, report } from "../task/outbox-event.ts";
@@ -15,6 +15,9 @@ export interface HeldClaim {
 /** Maximum time that an outcome waits for others to be written with it, in milliseconds. */
 const LATE = 5;
 
+/** Maximum number of outcomes in one statement. */
+const MOST_TOGETHER = 256;
+
 /** The delays before an outcome is written once more, in milliseconds. */
 const WRITE_AGAIN = { duration: 100, factor: 2, cap: 5_000, jitter: 0.5 };
 
@@ -30,11 +33,11 @@ export class Outcomes {
 
   constructor(options: ResolvedRelayOptions) {
     this.#options = options;
-    const { clock, workers } = options;
+    const { clock } = options;
     this.#batch = new Batch({
       clock,
       delay: LATE,
-      limit: Math.max(2 * workers, 16),
+      limit: MOST_TOGETHER,
       run: (outcomes) => this.#request(outcomes),
     });
   }
@@ -55,31 +58,39 @@ export class Outcomes {
    * @returns the event to report. It never rejects
    */
   async write(held: HeldClaim, outcome: Outcome, signal: AbortSignal): Promise<OutboxEvent> {
-    const { claim, expires } = held;
-    const { clock, random, storeTimeout } = this.#options;
-    const alone = async (): Promise<boolean> => (await this.#request([outcome]))[0] === true;
+    const { claim } = held;
     this.#pending++;
     try {
-      const isWritten = await retry(
-        ({ attempt }) => (attempt === 1 ? this.#batch.call(outcome) : alone()),
-        {
-          attemptTimeout: storeTimeout + LATE,
-          clock,
-          backoff: { ...WRITE_AGAIN, random },
-          retries: Number.POSITIVE_INFINITY,
-          maxElapsed: Math.max(0, expires - clock.monotonic()),
-          onRetry: ({ error }) => report({ type: "error", error }, this.#options),
-          signal,
-        },
-      ).catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-        return alone();
+      const isWritten = await this.#batch.call(outcome).catch((error: unknown) => {
+        report({ type: "error", error }, this.#options);
+        return this.#writeAlone(held, outcome, signal);
       });
       return isWritten ? eventOf(outcome) : { type: "lost", claim };
     } catch (error) {
       return { type: "unwritten", claim, error };
     } finally {
       this.#pending--;
+    }
+  }
+
+  async #writeAlone(held: HeldClaim, outcome: Outcome, signal: AbortSignal): Promise<boolean> {
+    const { clock, random, storeTimeout } = this.#options;
+    const backoff = new Backoff({ ...WRITE_AGAIN, random });
+    const request = async (): Promise<boolean> => (await this.#request([outcome]))[0] === true;
+    try {
+      await clock.sleep(backoff.step(), { signal });
+      return await retry(request, {
+        attemptTimeout: storeTimeout,
+        clock,
+        backoff,
+        retries: Number.POSITIVE_INFINITY,
+        maxElapsed: Math.max(0, held.expires - clock.monotonic()),
+        onRetry: ({ error }) => report({ type: "error", error }, this.#options),
+        signal,
+      });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return await request();
     }
   }
 

@@ -20,7 +20,8 @@ export interface RelayOptions extends TaskOptions {
   readonly publisher: Publisher;
 
   /**
-   * The number of messages sent at a time. Whole, at least 1. Twice as many more are claimed in advance.
+   * The number of messages sent at a time. Whole, at least 1. Those of the next 50 ms are claimed
+   * in advance: at least as many more, at most ten times as many.
    *
    * @defaultValue `10`
    */

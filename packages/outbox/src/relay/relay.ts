@@ -7,6 +7,7 @@ import type { Outcome } from "../store/outbox-store.ts";
 import { failureOf } from "../task/failure-of.ts";
 import { type OutboxEvent, report } from "../task/outbox-event.ts";
 import { ClaimFeed } from "./claim-feed.ts";
+import { LookAhead } from "./look-ahead.ts";
 import { type HeldClaim, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
 
@@ -31,7 +32,7 @@ export interface RelayStatus {
 /**
  * Sends the messages of an outbox, each until the receiver has confirmed it or it is a dead letter.
  *
- * A relay claims only as many messages as its workers can start soon. If it dies, its claims expire, and
+ * A relay claims as many messages as its workers start in the next 50 ms, and at least one for each. If it dies, its claims expire, and
  * `Recovery` makes the messages due again. Any number of relays share one table; no message is attempted by
  * two of them at the same time.
  *
@@ -52,6 +53,7 @@ export class Relay {
   readonly #queue: WorkQueue<HeldClaim>;
   readonly #outcomes: Outcomes;
   readonly #feed: ClaimFeed;
+  readonly #ahead: LookAhead;
   /** Outcomes that are being written and reported. */
   readonly #writing = new Set<Promise<void>>();
   #state: RelayStatus["state"] = "new";
@@ -65,6 +67,7 @@ export class Relay {
       clock: this.#options.clock,
     });
     this.#outcomes = new Outcomes(this.#options);
+    this.#ahead = new LookAhead(this.#options);
     this.#feed = new ClaimFeed(this.#options, {
       room: () => this.#room(),
       onClaim: (held) => this.#take(held),
@@ -118,20 +121,15 @@ export class Relay {
     };
   }
 
-  /**
-   * The number of messages to claim now. There are enough for the workers while a claim is under way, and few
-   * claims: at most `2 × workers` messages wait, and more are claimed when half of them have begun. With more
-   * unwritten outcomes than that, the store is too slow for more.
-   */
+  /** The number of messages to claim now. With many unwritten outcomes, the store is too slow for more. */
   #room(): number {
-    const { workers } = this.#options;
-    if (this.#queue.size > workers || this.#outcomes.pending > 4 * workers) return 0;
-    return this.#capacity();
+    const isBehind = this.#outcomes.pending > 2 * this.#ahead.limit;
+    return isBehind || this.#queue.size > this.#ahead.limit / 2 ? 0 : this.#capacity();
   }
 
   #capacity(): number {
     const { size, inFlight } = this.#queue;
-    return 3 * this.#options.workers - size - inFlight;
+    return this.#ahead.limit + this.#options.workers - size - inFlight;
   }
 
   /** A claim that comes after the abort, or too late to have room, is given back. */
@@ -145,6 +143,7 @@ export class Relay {
     for await (const item of this.#queue) {
       const outcome = await this.#attempt(item.item, cut);
       item.done();
+      this.#ahead.ended();
       this.#write(item.item, outcome, cut);
       if (this.#room() > 0) this.#feed.onRoom();
     }

@@ -1,0 +1,22 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { describe, expect, it } from "vitest";
+import { LookAhead } from "../../src/relay/look-ahead.ts";
+
+describe("LookAhead", () => {
+  it.each([
+    ["one for each worker at first", [], 4],
+    ["one for each worker of a slow receiver", [1_000, 0, 0, 0], 4],
+    ["the attempts of 50 ms", [5, 5, 5, 5], 10],
+    ["ten for each worker of a fast receiver", [0, 0, 0, 1], 40],
+    ["no other number before all workers have ended one", [1, 1, 1], 4],
+    ["fewer again when the receiver gets slow", [1, 1, 1, 1, 250, 250, 250, 250], 4],
+  ])("allows %s", async (_, pauses, limit) => {
+    const clock = new FakeClock();
+    const ahead = new LookAhead({ clock, workers: 4 });
+    for (const pause of pauses) {
+      await clock.step(pause);
+      ahead.ended();
+    }
+    expect(ahead.limit).toBe(limit);
+  });
+});
