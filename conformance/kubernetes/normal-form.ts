@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * | a continue token | `(token)` |
  * | a generated name | its prefix and `(random)` |
  * | the namespace of the script | `(namespace)` |
- * | the message of a Status | left out, as are hashes and addresses in discovery |
+ * | the message of a Status | left out, unless the script compares messages; also hashes and addresses in discovery |
  * | resources and groups in discovery | those that scripts use, by name |
  * | a part that the script does not compare on any server | left out |
  */
@@ -29,8 +29,8 @@ export function normalForm(script: Script, answers: readonly Answer[]): Json {
     .sort((a, b) => Number(BigInt(a) - BigInt(b)));
   const uids = [...new Set(valuesOf(answers, "uid"))];
   const namespace = namespaceOf(script);
-  const { managers = false } = script;
-  const json = new Normalizer({ versions, uids, namespace, managers }).value(answers);
+  const { managers = false, messages = false } = script;
+  const json = new Normalizer({ versions, uids, namespace, managers, messages }).value(answers);
   const uncompared = script.uncompared?.filter(({ on }) => on === undefined) ?? [];
   return without(json, [], uncompared);
 }
@@ -57,6 +57,7 @@ interface Known {
   readonly uids: readonly string[];
   readonly namespace: string;
   readonly managers: boolean;
+  readonly messages: boolean;
 }
 
 class Normalizer {
@@ -112,20 +113,23 @@ class Normalizer {
   }
 
   #status(fields: Fields): Json {
-    const { message: _, metadata: __, details, ...rest } = fields;
+    const { message, metadata: _, details, ...others } = fields;
+    // The server of the recordings names the authorizer that refused.
+    const text = String(message).replace(/: no role grants it$/, "");
+    const rest = this.#known.messages ? { ...others, message: text } : others;
     if (typeof details !== "object" || details === null) return this.#fields(rest);
-    const { causes, ...others } = details as Fields;
-    return this.#fields({
-      ...rest,
-      details: { ...others, ...(Array.isArray(causes) && { causes: causesOf(causes) }) },
-    });
+    const { causes, ...more } = details as Fields;
+    if (!Array.isArray(causes)) return this.#fields({ ...rest, details });
+    return this.#fields({ ...rest, details: { ...more, causes: this.#causesOf(causes) } });
   }
-}
 
-/** Causes by field, each once, without their texts. */
-function causesOf(causes: readonly Fields[]): Fields[] {
-  const entries = causes.map(({ message: _, ...cause }) => [JSON.stringify(cause), cause] as const);
-  return [...new Map(entries)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, cause]) => cause);
+  /** Causes by field: the server checks the fields of a schema in a random order. */
+  #causesOf(causes: readonly Fields[]): Fields[] {
+    const kept = causes.map(({ message, ...cause }) =>
+      this.#known.messages ? { ...cause, message } : cause,
+    );
+    return kept.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  }
 }
 
 function label(word: string, known: readonly string[], value: unknown): Json {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { collections, widgetCrd, zoneCrd } from "./resources.ts";
+import { collections, formatCrd, ruleCrd, widgetCrd, zoneCrd } from "./resources.ts";
 import { bodyText, type Send } from "./run-script.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /** Creates the custom resources of the scripts and waits until the server lists every resource. */
 export async function prepareServer(send: Send, signal: AbortSignal): Promise<void> {
-  for (const crd of [widgetCrd, zoneCrd]) {
+  for (const crd of [widgetCrd, zoneCrd, formatCrd, ruleCrd]) {
     const headers = { accept: "application/json", "content-type": "application/json" };
     const body = JSON.stringify(crd);
     const response = await send({ method: "POST", path: DEFINITIONS, headers, body }, signal);

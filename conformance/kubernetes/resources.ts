@@ -1,5 +1,8 @@
 // The resources that scripts use, and the manifests of the custom ones.
 
+import { CEL_RULES } from "./cel-rules.ts";
+import { FORMATS, NUMBER_FORMATS } from "./formats.ts";
+
 const GROUP = "conformance.example.org";
 
 /** Paths of collections within the namespace of a script, or of the cluster. */
@@ -13,6 +16,8 @@ export const paths = {
   events: "/apis/events.k8s.io/v1/namespaces/$(namespace)/events",
   widgets: `/apis/${GROUP}/v1/namespaces/$(namespace)/widgets`,
   zones: `/apis/${GROUP}/v1/zones`,
+  formats: `/apis/${GROUP}/v1/namespaces/$(namespace)/formats`,
+  rules: `/apis/${GROUP}/v1/namespaces/$(namespace)/rules`,
 } as const;
 
 const WIDGET_SCHEMA = {
@@ -149,12 +154,70 @@ export const zoneCrd: object = {
   },
 };
 
+/** Manifest of a namespaced custom resource with a status subresource. */
+function crdOf(kind: string, spec: object, more: object = {}): object {
+  const plural = `${kind.toLowerCase()}s`;
+  const properties = { spec, status: { type: "object" } };
+  const schema = { openAPIV3Schema: { type: "object", properties, ...more } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${GROUP}` },
+    spec: {
+      group: GROUP,
+      scope: "Namespaced",
+      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
+      versions: [
+        { name: "v1", served: true, storage: true, schema, subresources: { status: {} } },
+      ],
+    },
+  };
+}
+
+/** Manifest of a custom resource with a list of texts in each format. */
+export const formatCrd: object = crdOf("Format", {
+  type: "object",
+  properties: {
+    ...Object.fromEntries(
+      Object.keys(FORMATS).map((format) => [
+        format,
+        { type: "array", items: { type: "string", format } },
+      ]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(NUMBER_FORMATS).map(([format, { type }]) => [format, { type, format }]),
+    ),
+  },
+});
+
+/** Manifest of a custom resource with rules in CEL. */
+export const ruleCrd: object = crdOf(
+  "Rule",
+  {
+    type: "object",
+    properties: Object.fromEntries(
+      CEL_RULES.map(({ name, schema, ...rule }) => [
+        name,
+        {
+          ...schema,
+          "x-kubernetes-validations": [{ ...rule.more, rule: rule.rule }],
+        },
+      ]),
+    ),
+  },
+  {
+    "x-kubernetes-validations": [
+      { rule: "self.metadata.name != 'forbidden'", message: "this name is taken" },
+    ],
+  },
+);
+
 const RESOURCES: Readonly<Record<string, readonly string[]>> = {
   v1: ["configmaps", "secrets", "pods", "namespaces"],
   "apps/v1": ["deployments"],
   "coordination.k8s.io/v1": ["leases"],
   "events.k8s.io/v1": ["events"],
-  [`${GROUP}/v1`]: ["widgets", "zones"],
+  [`${GROUP}/v1`]: ["widgets", "zones", "formats", "rules"],
 };
 
 /** Path of the collection of each resource, over all namespaces. */

@@ -1,4 +1,5 @@
 // Runs a script on any server that a transport reaches.
+import { parse } from "yaml";
 import { resolveReferences } from "./references.ts";
 import {
   type Answer,
@@ -151,6 +152,7 @@ function headOf({ status, headers }: ScriptResponse) {
 async function bodyOf(response: ScriptResponse, type: string): Promise<Answer> {
   const text = await bodyText(response);
   if (text === "") return {};
+  if (type === "application/yaml") return { body: parse(text) };
   return { body: type === "application/json" ? JSON.parse(text) : text.trim() };
 }
 

@@ -11,6 +11,12 @@ export interface Script {
   /** Whether `metadata.managedFields` is compared. Without it the fields are left out of the recording. */
   readonly managers?: boolean;
 
+  /** Whether messages of a `Status` and of its causes are compared. Without it they are left out of the recording. */
+  readonly messages?: boolean;
+
+  /** Rules of a role for the caller `"bound"`. Such a script runs on a server whose roles decide. */
+  readonly rules?: readonly ScriptRules[];
+
   /** Parts that are not compared. */
   readonly uncompared?: readonly Uncompared[];
 }
@@ -30,11 +36,22 @@ export interface Uncompared {
   readonly on?: "double";
 }
 
+/** One rule of a role, as a manifest has it. */
+export interface ScriptRules {
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
 /** One step of a script. */
 export type Step = RequestStep | ReadStep | ForgetStep;
 
-/** A caller: an administrator, a user who may only read, a user with a token that the server does not know. */
-export type Caller = "admin" | "viewer" | "stranger";
+/**
+ * A caller: an administrator, a user who may only read, a user with a token that the server does not know, a user with
+ * the rules of the script in its namespace alone or in the whole cluster.
+ */
+export type Caller = "admin" | "viewer" | "stranger" | "bound" | "cluster-bound";
 
 /**
  * A request. Every string in `path`, `query` and `body` may refer to an earlier answer: `$(first.metadata.uid)` is
@@ -45,7 +62,7 @@ export interface RequestStep {
   /** Name by which later steps refer to the answer. */
   readonly id?: string;
 
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "TRACE";
 
   /** Path without its query. */
   readonly path: string;

@@ -7,6 +7,8 @@ import { discovery } from "./scripts/discovery.ts";
 import { errors } from "./scripts/errors.ts";
 import { lists } from "./scripts/lists.ts";
 import { patches } from "./scripts/patches.ts";
+import { rights } from "./scripts/rights.ts";
+import { rules } from "./scripts/rules.ts";
 import { schemas } from "./scripts/schemas.ts";
 import { status } from "./scripts/status.ts";
 import { watches } from "./scripts/watches.ts";
@@ -22,7 +24,9 @@ export const scripts: Readonly<Record<string, readonly Script[]>> = {
   lists,
   watches,
   schemas,
+  rules,
   coordination,
   errors,
   discovery,
+  rights,
 };

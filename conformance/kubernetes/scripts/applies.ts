@@ -214,4 +214,13 @@ export const applies: readonly Script[] = [
       apply(`${widgets}/a`, widget("a", { color: "red", extra: { any: { thing: 1 } } })),
     ],
   },
+  {
+    name: "an apply of a new object may name a version",
+    managers: true,
+    steps: [
+      apply(`${widgets}/a`, widget("a", { color: "red" }, { resourceVersion: "500" })),
+      apply(`${widgets}/b`, widget("b", { color: "red" }, { resourceVersion: "abc" })),
+      apply(`${widgets}/a`, widget("a", { color: "red" }, { resourceVersion: "1" })),
+    ],
+  },
 ];

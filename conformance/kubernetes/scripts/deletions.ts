@@ -188,4 +188,24 @@ export const deletions: readonly Script[] = [
       ),
     ],
   },
+  {
+    name: "two propagation policies are 422",
+    steps: [
+      post(widgets, widget("a")),
+      remove(`${widgets}/a`, { propagationPolicy: "Foreground", orphanDependents: true }),
+      remove(`${widgets}/a`, undefined, {
+        query: { propagationPolicy: "Background", orphanDependents: "false" },
+      }),
+      remove(`${widgets}/a`, { orphanDependents: true }),
+    ],
+  },
+  {
+    name: "the time of deletion stays when an update leaves it out, and cannot change",
+    steps: [
+      post(widgets, widget("a", { color: "red" }, { finalizers: ["example.org/x"] })),
+      remove(`${widgets}/a`),
+      mergePatch(`${widgets}/a`, { metadata: { deletionTimestamp: null }, spec: { size: 2 } }),
+      mergePatch(`${widgets}/a`, { metadata: { deletionTimestamp: "2020-01-01T00:00:00Z" } }),
+    ],
+  },
 ];

@@ -27,6 +27,33 @@ export const errors: readonly Script[] = [
     ],
   },
   {
+    name: "methods besides those of the API are 405, HEAD is a get of custom resources",
+    steps: [
+      post(widgets, widget("a")),
+      post(configMaps, configMap("a")),
+      ...[widgets, `${widgets}/a`, configMaps, `${configMaps}/a`].flatMap((path) => [
+        { method: "HEAD", path } as const,
+        { method: "OPTIONS", path } as const,
+        { method: "TRACE", path } as const,
+      ]),
+      { method: "HEAD", path: `${widgets}/none` },
+      { method: "OPTIONS", path: "/apis" },
+      { method: "TRACE", path: "/version" },
+    ],
+  },
+  {
+    name: "a post to an object creates one, if the resource is a custom one",
+    steps: [
+      post(widgets, widget("a")),
+      post(`${widgets}/a`, widget("a")),
+      post(`${widgets}/a`, widget("b")),
+      post(`${widgets}/c`, widget("c")),
+      post(`${widgets}/a/status`, widget("a")),
+      remove(`${widgets}/a/status`),
+      post(`${configMaps}/a`, configMap("a")),
+    ],
+  },
+  {
     name: "a body that is no JSON or no object is 400",
     steps: [
       post(configMaps, "{"),

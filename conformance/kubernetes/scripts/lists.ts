@@ -1,6 +1,6 @@
 import { paths } from "../resources.ts";
 import type { Script } from "../script.ts";
-import { configMap, get, mergePatch, post, put, remove, typed, widget } from "../steps.ts";
+import { configMap, get, mergePatch, post, put, remove, typed, watch, widget } from "../steps.ts";
 
 const { configMaps, widgets, pods } = paths;
 
@@ -224,5 +224,47 @@ export const lists: readonly Script[] = [
       get(`${pods}/a`, { query: { resourceVersion: "$(first.metadata.resourceVersion)" } }),
     ],
     uncompared: typed("body.spec", "body.status"),
+  },
+  {
+    name: "a label selector compares numbers",
+    steps: [
+      post(configMaps, configMap("a", undefined, { labels: { level: "5" } })),
+      post(configMaps, configMap("b", undefined, { labels: { level: "x" } })),
+      post(configMaps, configMap("c")),
+      get(configMaps, { query: { labelSelector: "level > 4" } }),
+      get(configMaps, { query: { labelSelector: "level>5" } }),
+      get(configMaps, { query: { labelSelector: "level < 6,level" } }),
+      get(configMaps, { query: { labelSelector: "level > x" } }),
+      get(configMaps, { query: { labelSelector: "level > -1" } }),
+      get(configMaps, { query: { labelSelector: "level in ()" } }),
+    ],
+  },
+  {
+    name: "a limit and a timeout may be below 0, but must be numbers",
+    steps: [
+      post(configMaps, configMap("a"), { id: "a" }),
+      post(configMaps, configMap("b")),
+      get(configMaps, { query: { limit: "-1" } }),
+      get(configMaps, { query: { timeoutSeconds: "-1" } }),
+      get(configMaps, { query: { limit: "x" } }),
+      get(configMaps, { query: { limit: "1.5" } }),
+      get(configMaps, { query: { timeoutSeconds: "x" } }),
+      watch(
+        configMaps,
+        { take: "end" },
+        { timeoutSeconds: "-1", resourceVersion: "$(a.metadata.resourceVersion)" },
+      ),
+    ],
+  },
+  {
+    name: "an object and a list are given as YAML too, other media types are 406",
+    steps: [
+      post(configMaps, configMap("a", { text: "x: [1" })),
+      get(`${configMaps}/a`, { accept: "application/yaml" }),
+      get(configMaps, { accept: "application/yaml" }),
+      get(`${configMaps}/a`, { accept: "text/html" }),
+      get(`${configMaps}/a`, { accept: "text/html, application/json" }),
+      get(`${configMaps}/b`, { accept: "application/yaml" }),
+    ],
   },
 ];

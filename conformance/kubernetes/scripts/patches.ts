@@ -1,6 +1,6 @@
 import { paths } from "../resources.ts";
 import type { Script } from "../script.ts";
-import { configMap, get, jsonPatch, mergePatch, post, put, watch, widget } from "../steps.ts";
+import { apply, configMap, get, jsonPatch, mergePatch, post, put, watch, widget } from "../steps.ts";
 
 const { configMaps, widgets } = paths;
 
@@ -135,6 +135,62 @@ export const patches: readonly Script[] = [
       jsonPatch(`${widgets}/a`, [{ op: "invent", path: "/spec/size", value: 1 }]),
       { ...jsonPatch(`${widgets}/a`, []), body: { op: "add" } },
       { ...jsonPatch(`${widgets}/a`, []), body: "[" },
+    ],
+  },
+  {
+    name: "a patch cannot change the kind, the version or the time of deletion",
+    steps: [
+      post(configMaps, configMap("a")),
+      post(widgets, widget("a")),
+      ...[`${configMaps}/a`, `${widgets}/a`].flatMap((path) => [
+        mergePatch(path, { kind: "Secret" }),
+        mergePatch(path, { apiVersion: "v2" }),
+        mergePatch(path, { kind: null }),
+        mergePatch(path, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
+        mergePatch(path, { metadata: { deletionGracePeriodSeconds: 5 } }),
+        mergePatch(path, {
+          metadata: { generation: 7, creationTimestamp: "2020-01-01T00:00:00Z" },
+        }),
+        jsonPatch(path, [{ op: "replace", path: "/kind", value: "Secret" }]),
+      ]),
+    ],
+  },
+  {
+    name: "an index of a JSON patch counts from the end if it is below 0",
+    steps: [
+      post(widgets, widget("a", { color: "red", steps: ["a", "b", "c"] })),
+      jsonPatch(`${widgets}/a`, [{ op: "replace", path: "/spec/steps/-1", value: "d" }]),
+      jsonPatch(`${widgets}/a`, [{ op: "test", path: "/spec/steps/-1", value: "d" }]),
+      jsonPatch(`${widgets}/a`, [{ op: "add", path: "/spec/steps/-1", value: "e" }]),
+      jsonPatch(`${widgets}/a`, [{ op: "add", path: "/spec/steps/-4", value: "f" }]),
+      jsonPatch(`${widgets}/a`, [{ op: "add", path: "/spec/steps/-6", value: "f" }]),
+      jsonPatch(`${widgets}/a`, [{ op: "remove", path: "/spec/steps/-2" }]),
+      jsonPatch(`${widgets}/a`, [{ op: "remove", path: "/spec/steps/-9" }]),
+      jsonPatch(`${widgets}/a`, [{ op: "add", path: "/spec/steps/-9", value: "g" }]),
+      jsonPatch(`${widgets}/a`, [{ op: "add", path: "/spec/steps/01", value: "h" }]),
+      jsonPatch(`${widgets}/a`, [{ op: "copy", from: "/spec/steps/-1", path: "/spec/label" }]),
+    ],
+  },
+  {
+    name: "a patch with an empty list of managers keeps them, with an empty entry removes them",
+    managers: true,
+    steps: [
+      post(widgets, widget("a"), { query: { fieldManager: "one" } }),
+      jsonPatch(`${widgets}/a`, [{ op: "replace", path: "/metadata/managedFields", value: [] }]),
+      jsonPatch(`${widgets}/a`, [{ op: "replace", path: "/metadata/managedFields", value: [{}] }]),
+      mergePatch(`${widgets}/a`, { spec: { size: 2 } }, { query: { fieldManager: "two" } }),
+      apply(
+        `${widgets}/a`,
+        {
+          apiVersion: "conformance.example.org/v1",
+          kind: "Widget",
+          metadata: { name: "a" },
+          spec: { color: "red", size: 3 },
+        },
+        { manager: "three", force: true },
+      ),
+      mergePatch(`${widgets}/a`, { metadata: { managedFields: [{}] } }),
+      put(`${widgets}/a`, widget("a", { color: "red" }, { managedFields: [{}] })),
     ],
   },
   {

@@ -1,8 +1,9 @@
+import { FORMATS, NUMBER_FORMATS } from "../formats.ts";
 import { paths } from "../resources.ts";
 import type { Script } from "../script.ts";
 import { get, mergePatch, post, widget } from "../steps.ts";
 
-const { widgets } = paths;
+const { formats, widgets } = paths;
 
 /** What the schema of a custom resource does to objects. */
 export const schemas: readonly Script[] = [
@@ -92,4 +93,23 @@ export const schemas: readonly Script[] = [
       post(widgets, widget("a", { color: "red" }, { annotations: { "not a name": "x" } })),
     ],
   },
+  ...Object.entries(FORMATS).map(([format, values]) => ({
+    name: `values of the format ${format} are checked`,
+    steps: [post(formats, formatted({ [format]: values }))],
+  })),
+  ...Object.entries(NUMBER_FORMATS).map(([format, { values }]) => ({
+    name: `numbers of the format ${format} are checked`,
+    steps: values.map((value) =>
+      post(formats, formatted({ [format]: value }), { query: { dryRun: "All" } }),
+    ),
+  })),
 ];
+
+function formatted(spec: object): object {
+  return {
+    apiVersion: "conformance.example.org/v1",
+    kind: "Format",
+    metadata: { name: "a" },
+    spec,
+  };
+}

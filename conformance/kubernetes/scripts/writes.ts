@@ -1,8 +1,8 @@
 import { paths } from "../resources.ts";
 import type { Script } from "../script.ts";
-import { configMap, get, post, put, remove, typed, UNGENERATED, watch, widget } from "../steps.ts";
+import { configMap, get, mergePatch, post, put, remove, typed, UNGENERATED, watch, widget } from "../steps.ts";
 
-const { configMaps, widgets, zones, namespaces, secrets } = paths;
+const { configMaps, leases, widgets, zones, namespaces, secrets } = paths;
 
 /** Creating, reading, replacing and deleting. */
 export const writes: readonly Script[] = [
@@ -217,4 +217,54 @@ export const writes: readonly Script[] = [
       put(`${configMaps}/a`, configMap("a", { text: "two" }), { query: { dryRun: "Some" } }),
     ],
   },
+  {
+    name: "a version that is no number is 500",
+    steps: [
+      post(configMaps, configMap("a")),
+      post(widgets, widget("a")),
+      put(`${configMaps}/a`, configMap("a", { text: "x" }, { resourceVersion: "abc" })),
+      put(`${widgets}/a`, widget("a", { color: "red" }, { resourceVersion: "abc" })),
+      mergePatch(`${widgets}/a`, { metadata: { resourceVersion: "-1" } }),
+    ],
+  },
+  {
+    name: "a built-in type drops unknown fields with a warning, and refuses them if asked to",
+    steps: [
+      post(leases, {
+        ...lease("a", { holderIdentity: "x", nothing: 1 }),
+        extra: {},
+        metadata: { name: "a", foo: 1 },
+      }),
+      post(leases, lease("b", { nothing: 1 }), { query: { fieldValidation: "Strict" } }),
+      post(leases, lease("c", { nothing: 1 }), { query: { fieldValidation: "Ignore" } }),
+      post(configMaps, { ...configMap("a"), Data: { text: "x" } }),
+      mergePatch(`${leases}/a`, { spec: { nothing: 2 } }),
+    ],
+    uncompared: [UNGENERATED, ...typed("body.spec")],
+  },
+  {
+    name: "a field of a built-in type with a value of another type is 400",
+    steps: [
+      post(leases, lease("a", { leaseDurationSeconds: "15" })),
+      post(leases, lease("a", { leaseDurationSeconds: 1.5 })),
+      post(leases, lease("a", { leaseDurationSeconds: 2_147_483_648 })),
+      post(leases, lease("a", { holderIdentity: 1 })),
+      post(leases, { ...lease("a"), spec: "x" }),
+      post(configMaps, { ...configMap("a"), immutable: "yes" }),
+      post(configMaps, configMap("a", undefined, { labels: { app: 1 } })),
+    ],
+  },
+  {
+    name: "empty maps of a ConfigMap are left out",
+    steps: [
+      post(configMaps, { ...configMap("a", {}), binaryData: {}, immutable: false }),
+      put(`${configMaps}/a`, configMap("a", { text: "x" })),
+      mergePatch(`${configMaps}/a`, { data: { text: null } }),
+      get(`${configMaps}/a`),
+    ],
+  },
 ];
+
+function lease(name: string, spec: object = {}): object {
+  return { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name }, spec };
+}

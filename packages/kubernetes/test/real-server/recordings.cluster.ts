@@ -1,24 +1,40 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { differences } from "../../../../conformance/kubernetes/compare.ts";
 import { httpsSend } from "../../../../conformance/kubernetes/https-send.ts";
 import { type Json, normalForm } from "../../../../conformance/kubernetes/normal-form.ts";
 import { prepareServer, untilServed } from "../../../../conformance/kubernetes/prepare-server.ts";
 import { readRecording, writeRecording } from "../../../../conformance/kubernetes/recordings.ts";
-import { runScript } from "../../../../conformance/kubernetes/run-script.ts";
+import { bodyText, runScript } from "../../../../conformance/kubernetes/run-script.ts";
+import {
+  callersOf,
+  namespaceOf,
+  type Script,
+  type ScriptRules,
+} from "../../../../conformance/kubernetes/script.ts";
 import { scripts } from "../../../../conformance/kubernetes/scripts.ts";
 import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
 
 const isRecording = process.env["HOLDFAST_RECORD"] === "1";
 let server: ApiServer;
+/** Decides by roles. */
+let strict: ApiServer;
+let operatorToken: string;
 
 beforeAll(async () => {
   if (!isOwnServer) return;
   server = await ApiServer.start();
-  await prepareServer(sendAs(server.adminToken), AbortSignal.timeout(60_000));
+  strict = await ApiServer.start(undefined, ["--authorization-mode=RBAC"]);
+  operatorToken = strict.serviceAccountToken("default", "operator");
+  const signal = AbortSignal.timeout(60_000);
+  for (const one of [server, strict]) await prepareServer(sendAs(one.adminToken, one), signal);
 });
 
-afterAll(async () => await server?.[Symbol.asyncDispose]());
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]();
+  await strict?.[Symbol.asyncDispose]();
+});
 
 for (const [group, members] of Object.entries(scripts))
   describe(`the real server answers as recorded: ${group}`, () => {
@@ -27,11 +43,14 @@ for (const [group, members] of Object.entries(scripts))
     for (const script of members)
       ownServerTest(script.name, async () => {
         const signal = AbortSignal.timeout(60_000);
-        const answers = await runScript(sendAs(server.adminToken), script, {
-          callers: { viewer: sendAs(server.viewToken), stranger: sendAs("unknown") },
-          forget: () => forget(signal),
-          signal,
-        });
+        const answers =
+          script.rules === undefined
+            ? await runScript(sendAs(server.adminToken), script, {
+                callers: { viewer: sendAs(server.viewToken), stranger: sendAs("unknown") },
+                forget: () => forget(signal),
+                signal,
+              })
+            : await runWithRules(script, script.rules, signal);
         const given = normalForm(script, answers);
         if (isRecording) {
           made[script.name] = given;
@@ -47,8 +66,41 @@ for (const [group, members] of Object.entries(scripts))
     });
   });
 
-function sendAs(token: string) {
-  return httpsSend({ url: server.url, ca: server.ca, token });
+function sendAs(token: string, { url, ca }: ApiServer = server) {
+  return httpsSend({ url, ca, token });
+}
+
+/** Runs a script whose callers have a role, for the namespace of the script or for the cluster. */
+async function runWithRules(script: Script, rules: readonly ScriptRules[], signal: AbortSignal) {
+  const admin = sendAs(strict.adminToken, strict);
+  const operator = sendAs(operatorToken, strict);
+  const isOfCluster = callersOf(script).has("cluster-bound");
+  const scope = isOfCluster ? "Cluster" : "";
+  const place = isOfCluster ? "" : `namespaces/${namespaceOf(script)}/`;
+  const base = `/apis/rbac.authorization.k8s.io/v1/${place}${scope.toLowerCase()}role`;
+  const apiVersion = "rbac.authorization.k8s.io/v1";
+  const send = async (method: string, path: string, body?: object) => {
+    const headers = { accept: "application/json", "content-type": "application/json" };
+    const text = body && JSON.stringify(body);
+    await bodyText(await admin({ method, path, headers, body: text }, signal));
+  };
+  const metadata = { name: "script" };
+  await send("POST", `${base}s`, { apiVersion, kind: `${scope}Role`, metadata, rules });
+  await send("POST", `${base}bindings`, {
+    apiVersion,
+    kind: `${scope}RoleBinding`,
+    metadata,
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: `${scope}Role`, name: "script" },
+    subjects: [{ kind: "ServiceAccount", namespace: "default", name: "operator" }],
+  });
+  // Roles are read from the server's watch cache.
+  await sleep(500, undefined, { signal });
+  try {
+    const callers = { bound: operator, "cluster-bound": operator };
+    return await runScript(admin, script, { callers, signal });
+  } finally {
+    await send("DELETE", `${base}bindings/script`);
+  }
 }
 
 /** Compacted versions stay in the watch cache of an API server for its lifetime. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { differences } from "../../../../conformance/kubernetes/compare.ts";
 import { normalForm } from "../../../../conformance/kubernetes/normal-form.ts";
 import { readRecording } from "../../../../conformance/kubernetes/recordings.ts";
-import { widgetCrd, zoneCrd } from "../../../../conformance/kubernetes/resources.ts";
+import { formatCrd, ruleCrd, widgetCrd, zoneCrd } from "../../../../conformance/kubernetes/resources.ts";
 import { runScript, type Send } from "../../../../conformance/kubernetes/run-script.ts";
 import { scripts } from "../../../../conformance/kubernetes/scripts.ts";
 
@@ -19,6 +19,8 @@ const resources = [
   builtIn("events.k8s.io/v1", "Event"),
   fromCrd(widgetCrd),
   fromCrd(zoneCrd),
+  fromCrd(formatCrd),
+  fromCrd(ruleCrd),
 ];
 
 for (const [group, members] of Object.entries(scripts))

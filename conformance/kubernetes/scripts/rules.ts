@@ -1,0 +1,75 @@
+import { CEL_RULES } from "../cel-rules.ts";
+import { paths } from "../resources.ts";
+import type { Script, Step } from "../script.ts";
+import { get, jsonPatch, mergePatch, post, put } from "../steps.ts";
+
+const { rules: collection } = paths;
+const DRY_RUN = { query: { dryRun: "All" } };
+
+function checked(name: string, spec: object, metadata: object = {}): object {
+  const apiVersion = "conformance.example.org/v1";
+  return { apiVersion, kind: "Rule", metadata: { name, ...metadata }, spec };
+}
+
+const expressions = CEL_RULES.filter(({ schema }) => "type" in schema && schema.type === "boolean");
+const others = CEL_RULES.filter((rule) => !expressions.includes(rule));
+
+/** An object before and after an update. A field without a value is left out. */
+function update(field: string, values: readonly [unknown, unknown], name: string): Step[] {
+  const [before, after] = values.map((value) => (value === undefined ? {} : { [field]: value }));
+  return [
+    post(collection, checked(name, before as object), { id: name }),
+    put(
+      `${collection}/${name}`,
+      checked(name, after as object, { resourceVersion: `$(${name}.metadata.resourceVersion)` }),
+    ),
+  ];
+}
+
+/** Rules of custom resources, in CEL. */
+export const rules: readonly Script[] = [
+  {
+    name: "functions of CEL are evaluated",
+    messages: true,
+    steps: [true, false].map((value) =>
+      post(
+        collection,
+        checked("a", Object.fromEntries(expressions.map(({ name }) => [name, value]))),
+        DRY_RUN,
+      ),
+    ),
+  },
+  ...others.map(({ name, values, updates = [] }) => ({
+    name: `the rule ${name} decides`,
+    messages: true,
+    steps: [
+      ...values.map((value) => post(collection, checked("a", { [name]: value }), DRY_RUN)),
+      ...updates.flatMap((values, index) => update(name, values, `update-${index}`)),
+    ],
+  })),
+  {
+    name: "a rule of the whole object sees its name",
+    messages: true,
+    steps: [post(collection, checked("forbidden", {})), post(collection, checked("allowed", {}))],
+  },
+  {
+    name: "a rule is not evaluated where the schema is broken",
+    messages: true,
+    steps: [
+      post(collection, checked("a", { minimum: "x" })),
+      post(collection, checked("a", { pathed: { min: "x", max: 1 }, minimum: 1 })),
+    ],
+  },
+  {
+    name: "rules hold for patches, and for the status alone those of the status",
+    messages: true,
+    steps: [
+      post(collection, checked("a", { minimum: 4 })),
+      mergePatch(`${collection}/a`, { spec: { minimum: 1 } }),
+      jsonPatch(`${collection}/a`, [{ op: "add", path: "/spec/fixed", value: "x" }]),
+      jsonPatch(`${collection}/a`, [{ op: "replace", path: "/spec/fixed", value: "y" }]),
+      mergePatch(`${collection}/a/status`, { status: {} }),
+      get(`${collection}/a`),
+    ],
+  },
+];
