@@ -294,15 +294,33 @@ export const CEL_RULES: readonly CelRule[] = [
     rule: "self.all(x, x.name != 'x')",
     values: [[{ name: "a" }], [{ name: "x" }]],
     updates: [
-      [[{ name: "a", size: 1 }], [{ name: "b", size: 0 }, { name: "a", size: 2 }]],
-      [[{ name: "a", size: 1 }, { name: "b", size: 3 }], [{ name: "b", size: 2 }, { name: "a", size: 1 }]],
+      [
+        [{ name: "a", size: 1 }],
+        [
+          { name: "b", size: 0 },
+          { name: "a", size: 2 },
+        ],
+      ],
+      [
+        [
+          { name: "a", size: 1 },
+          { name: "b", size: 3 },
+        ],
+        [
+          { name: "b", size: 2 },
+          { name: "a", size: 1 },
+        ],
+      ],
     ],
   },
   {
     name: "setOf",
     schema: { ...TEXTS, "x-kubernetes-list-type": "set" },
     rule: "self == ['a', 'b']",
-    values: [["a", "b"], ["b", "a"]],
+    values: [
+      ["a", "b"],
+      ["b", "a"],
+    ],
   },
   {
     name: "mapOf",
@@ -314,7 +332,15 @@ export const CEL_RULES: readonly CelRule[] = [
     name: "escaped",
     schema: {
       type: "object",
-      properties: { "max-size": INTEGER, namespace: TEXT, "a.b": INTEGER, a__b: INTEGER, if: INTEGER, "x/y": INTEGER, $ref: INTEGER },
+      properties: {
+        "max-size": INTEGER,
+        namespace: TEXT,
+        "a.b": INTEGER,
+        a__b: INTEGER,
+        if: INTEGER,
+        "x/y": INTEGER,
+        $ref: INTEGER,
+      },
     },
     rule: "(!has(self.max__dash__size) || self.max__dash__size > 1) && (!has(self.__namespace__) || self.__namespace__ == 'n') && (!has(self.a__dot__b) || self.a__dot__b > 1) && (!has(self.a__underscores__b) || self.a__underscores__b > 1) && (!has(self.__if__) || self.__if__ > 1) && (!has(self.x__slash__y) || self.x__slash__y > 1)",
     values: [

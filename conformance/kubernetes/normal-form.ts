@@ -116,9 +116,15 @@ class Normalizer {
     const { message, metadata: _, details, ...others } = fields;
     // The server of the recordings names the authorizer that refused.
     const text = String(message).replace(/: no role grants it$/, "");
-    const rest = this.#known.messages ? { ...others, message: text } : others;
+    const causes = (details as Fields | undefined)?.["causes"];
+    // The message lists the causes in the random order in which they were found.
+    const isOrdered = !Array.isArray(causes) || causes.length === 1;
+    const rest =
+      this.#known.messages && isOrdered && message !== undefined
+        ? { ...others, message: text }
+        : others;
     if (typeof details !== "object" || details === null) return this.#fields(rest);
-    const { causes, ...more } = details as Fields;
+    const { causes: _causes, ...more } = details as Fields;
     if (!Array.isArray(causes)) return this.#fields({ ...rest, details });
     return this.#fields({ ...rest, details: { ...more, causes: this.#causesOf(causes) } });
   }

@@ -167,9 +167,7 @@ function crdOf(kind: string, spec: object, more: object = {}): object {
       group: GROUP,
       scope: "Namespaced",
       names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
-      versions: [
-        { name: "v1", served: true, storage: true, schema, subresources: { status: {} } },
-      ],
+      versions: [{ name: "v1", served: true, storage: true, schema, subresources: { status: {} } }],
     },
   };
 }

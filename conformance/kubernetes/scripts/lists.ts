@@ -242,8 +242,8 @@ export const lists: readonly Script[] = [
   {
     name: "a limit and a timeout may be below 0, but must be numbers",
     steps: [
-      post(configMaps, configMap("a"), { id: "a" }),
-      post(configMaps, configMap("b")),
+      post(configMaps, configMap("a")),
+      post(configMaps, configMap("b"), { id: "b" }),
       get(configMaps, { query: { limit: "-1" } }),
       get(configMaps, { query: { timeoutSeconds: "-1" } }),
       get(configMaps, { query: { limit: "x" } }),
@@ -252,7 +252,7 @@ export const lists: readonly Script[] = [
       watch(
         configMaps,
         { take: "end" },
-        { timeoutSeconds: "-1", resourceVersion: "$(a.metadata.resourceVersion)" },
+        { timeoutSeconds: "-1", resourceVersion: "$(b.metadata.resourceVersion)" },
       ),
     ],
   },

@@ -1,6 +1,16 @@
 import { paths } from "../resources.ts";
 import type { Script } from "../script.ts";
-import { apply, configMap, get, jsonPatch, mergePatch, post, put, watch, widget } from "../steps.ts";
+import {
+  apply,
+  configMap,
+  get,
+  jsonPatch,
+  mergePatch,
+  post,
+  put,
+  watch,
+  widget,
+} from "../steps.ts";
 
 const { configMaps, widgets } = paths;
 

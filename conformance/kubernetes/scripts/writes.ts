@@ -1,6 +1,17 @@
 import { paths } from "../resources.ts";
 import type { Script } from "../script.ts";
-import { configMap, get, mergePatch, post, put, remove, typed, UNGENERATED, watch, widget } from "../steps.ts";
+import {
+  configMap,
+  get,
+  mergePatch,
+  post,
+  put,
+  remove,
+  typed,
+  UNGENERATED,
+  watch,
+  widget,
+} from "../steps.ts";
 
 const { configMaps, leases, widgets, zones, namespaces, secrets } = paths;
 

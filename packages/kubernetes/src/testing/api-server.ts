@@ -3,7 +3,7 @@ import type { Random } from "@holdfast/wait";
 import type { KubeRequest } from "../transport/kube-transport.ts";
 import type { ApiAnswer } from "./api-answer.ts";
 import { discover } from "./discovery.ts";
-import { Failure } from "./failure.ts";
+import { Failure, noSuchMethod } from "./failure.ts";
 import { type JsonObject, metadataOf } from "./json.ts";
 import type { ApiCall } from "./request/api-call.ts";
 import { listObjects } from "./request/list-objects.ts";
@@ -19,7 +19,7 @@ import { decode } from "./write/decode.ts";
 import { deleteObject, deletionOf } from "./write/delete-object.ts";
 import { ObjectWriter, type Written } from "./write/object-writer.ts";
 import { APPLY, contentTypeOf, patchedObject } from "./write/patch-object.ts";
-import { readObject, requirePlace } from "./write/read-object.ts";
+import { readObject, requirePatchedType, requirePlace } from "./write/read-object.ts";
 import { newByPut } from "./write/stale.ts";
 import { writeOptionsOf } from "./write/write-options.ts";
 
@@ -70,7 +70,9 @@ export class ApiServer {
     try {
       const call = routeOf(request, path, this.#served);
       if (call === undefined) {
-        const found = request.method === "GET" ? discover(path.segments, this.#served) : undefined;
+        const found = discover(path.segments, this.#served);
+        if (found !== undefined && request.method !== "GET")
+          return { query, answer: () => refusal(noSuchMethod()) };
         return { query, answer: () => found ?? NOTHING_THERE };
       }
       return { query, call, answer: () => orRefusal(() => this.#answer(call)) };
@@ -144,7 +146,9 @@ export class ApiServer {
     const options = writeOptionsOf(call, "PatchOptions", isApply);
     if (isApply) return this.#written(call, applyObject(this.#writer, call, options));
     const old = this.#writer.get(call);
-    const submitted = requirePlace(call, decode(call, patchedObject(call, old)));
+    const patched = patchedObject(call, old);
+    requirePatchedType(call, patched);
+    const submitted = requirePlace(call, decode(call, patched));
     return this.#written(call, this.#writer.update(call, old, submitted, options));
   }
 

@@ -5,6 +5,7 @@ import type { ApiAnswer } from "./api-answer.ts";
 import type { ApiServer } from "./api-server.ts";
 import { connectionError } from "./connection-error.ts";
 import { answerOf, breakBody, type FakeRequest, type Fault, Faults } from "./faults.ts";
+import { mediaTypeOf } from "./request/representation.ts";
 import { type OpenRequest, RequestLog } from "./request-log.ts";
 
 /** Where connections lead. */
@@ -13,6 +14,14 @@ export interface ConnectionsOptions {
   readonly server: ApiServer;
   /** How many requests the log keeps, at least. */
   readonly keptRequests: number;
+}
+
+/** A request and the parts of its response. */
+interface Exchange {
+  readonly request: KubeRequest;
+  readonly body: AnswerBody;
+  readonly fault: Fault | undefined;
+  readonly entry: OpenRequest;
 }
 
 /** The way from clients to the server, with everything that goes wrong on it. */
@@ -55,7 +64,7 @@ export class Connections {
       const given = answerOf(fault) ?? answer();
       if (given.delay !== undefined) await this.#pause(body, given.delay);
       if (fault?.type === "lose") throw connectionError("ECONNRESET", request);
-      return this.#respond(given, { body, fault, entry });
+      return this.#respond(given, { request, body, fault, entry });
     } catch (error) {
       body.fail(error);
       throw error;
@@ -101,20 +110,18 @@ export class Connections {
     });
   }
 
-  #respond(
-    answer: ApiAnswer,
-    { body, fault, entry }: { body: AnswerBody; fault: Fault | undefined; entry: OpenRequest },
-  ): KubeResponse {
+  #respond(answer: ApiAnswer, { request, body, fault, entry }: Exchange): KubeResponse {
     entry.status = answer.status;
     breakBody(body, fault);
     const isText = "text" in answer;
     if ("watch" in answer) answer.watch(body);
     else {
-      body.write(isText ? answer.text : JSON.stringify(answer.json));
+      const text = isText ? answer.text : JSON.stringify(answer.json);
+      if (request.method !== "HEAD") body.write(text);
       body.end();
     }
     const headers = {
-      "content-type": isText ? "text/plain; charset=utf-8" : "application/json",
+      "content-type": isText ? "text/plain; charset=utf-8" : mediaTypeOf(request.headers["accept"]),
       date: new Date(this.#clock.now()).toUTCString(),
       ...answer.headers,
     };

@@ -116,12 +116,30 @@ export function expired(message: string, metadata?: JsonObject): Failure {
   return new Failure(410, { reason: "Expired", message, ...(metadata && { metadata }) });
 }
 
-/** A method that a path does not have. Custom resources answer 400. */
-export function methodNotAllowed(verb: string, isBuiltIn: boolean): Failure {
+/** A method that a path does not have. */
+export function methodNotAllowed(
+  method: string,
+  subject: Subject & { readonly isBuiltIn: boolean },
+  { name, subresource }: { readonly name: string; readonly subresource?: string | undefined },
+): Failure {
+  if (subject.isBuiltIn) return noSuchMethod();
   const message = "the server does not allow this method on the requested resource";
-  return isBuiltIn
-    ? new Failure(405, { reason: "MethodNotAllowed", message, details: {} })
-    : badRequest(`${verb}: ${message}`);
+  const isOfCollection = name === "" && ["PUT", "PATCH", "POST"].includes(method);
+  if (isOfCollection && subresource === undefined) return badRequest(`${method}: ${message}`);
+  return new Failure(405, {
+    reason: "MethodNotAllowed",
+    message: `${VERBS[method] ?? ""} is not supported on resources of kind ${JSON.stringify(qualified(subject))}`,
+    details: detailsOf(subject, ""),
+  });
+}
+
+/** Verbs of the methods that a subresource lacks. */
+const VERBS: Readonly<Record<string, string>> = { POST: "create", DELETE: "delete" };
+
+/** A method that no path of a built-in resource or of discovery has. */
+export function noSuchMethod(): Failure {
+  const message = "the server does not allow this method on the requested resource";
+  return new Failure(405, { reason: "MethodNotAllowed", message, details: {} });
 }
 
 /** A path below a group that the server has, at which nothing is. */

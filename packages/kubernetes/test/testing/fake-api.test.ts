@@ -89,7 +89,6 @@ describe("an update", () => {
     });
     const foreign = {
       creationTimestamp: "1999-01-01T00:00:00Z",
-      deletionTimestamp: "1999-01-01T00:00:00Z",
       generation: 7,
     };
     const sent = { body: configMap("a", { n: "2" }, foreign) };

@@ -169,7 +169,7 @@ describe("jsonPatch", () => {
     ["A.15", { "/": 9, "~1": 10 }, { op: "test", path: "/~01", value: "10" }],
     ["a missing field", {}, { op: "remove", path: "/a" }],
     ["an index past the end", { a: [1] }, { op: "add", path: "/a/2", value: 1 }],
-    ["an index with a zero in front", { a: [1, 2] }, { op: "remove", path: "/a/01" }],
+    ["an index before the first", { a: [1, 2] }, { op: "remove", path: "/a/-3" }],
     ["a move into itself", { a: { b: 1 } }, { op: "move", from: "/a", path: "/a/b" }],
     [
       "a move of an item into the next",

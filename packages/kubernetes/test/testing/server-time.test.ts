@@ -163,9 +163,9 @@ describe("a patch", () => {
   it("is not needed to store a field with the name of the prototype, which stays data", async () => {
     const kit = new ApiKit();
     const body =
-      '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"__proto__":{"x":1}}';
+      '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"__proto__":"x"}}';
     const made = await kit.send("POST", CONFIG_MAPS, { body });
-    expect(made.text).toContain('"__proto__":{"x":1}');
+    expect(made.text).toContain('"data":{"__proto__":"x"}');
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 

@@ -102,9 +102,11 @@ function find(document: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-function indexOf(list: readonly unknown[], name: string, end = list.length - 1): number {
-  const index = /^(0|[1-9]\d*)$/.test(name) ? Number(name) : -1;
-  if (index < 0 || index > end) throw new JsonPatchError(`there is no item ${name}`);
+/** The index of an item. One below 0 counts from the end, where -1 is the last of `count` places. */
+function indexOf(list: readonly unknown[], name: string, count = list.length): number {
+  const given = /^-?\d+$/.test(name) ? Number(name) : Number.NaN;
+  const index = given < 0 ? given + count : given;
+  if (!(index >= 0 && index < count)) throw new JsonPatchError(`there is no item ${name}`);
   return index;
 }
 
@@ -113,7 +115,11 @@ function add(document: unknown, path: readonly string[], value: unknown): unknow
   return change(document, path, ({ holder, name }) => {
     if (!Array.isArray(holder)) holder[name] = value;
     else
-      holder.splice(name === "-" ? holder.length : indexOf(holder, name, holder.length), 0, value);
+      holder.splice(
+        name === "-" ? holder.length : indexOf(holder, name, holder.length + 1),
+        0,
+        value,
+      );
   });
 }
 

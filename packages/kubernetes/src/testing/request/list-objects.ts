@@ -19,6 +19,7 @@ export function listObjects(state: ApiState, call: ApiCall, now: () => number): 
   const { list } = representationOf(headers["accept"], { served, now }, true);
   const store = state.store(served.storeKey);
   const limit = limitOf(query);
+  integerOf(query, "timeoutSeconds");
   const token = query.get("continue");
   const from = token ? parseToken(token) : undefined;
   const version = versionOf(state, store, call, from);
@@ -43,11 +44,17 @@ export function parseVersion(text: string | null): number {
 }
 
 function limitOf(query: URLSearchParams): number {
-  const limit = query.get("limit") ?? "";
-  if (limit === "" || limit === "0") return Number.POSITIVE_INFINITY;
-  if (!/^\d{1,15}$/.test(limit))
-    throw badRequest(`limit must be a number, got ${JSON.stringify(limit)}`);
-  return Number(limit);
+  const limit = integerOf(query, "limit");
+  return limit > 0 ? limit : Number.POSITIVE_INFINITY;
+}
+
+/** An integer in a query; 0 for none. @throws Failure for other text */
+export function integerOf(query: URLSearchParams, name: string): number {
+  const text = query.get(name) ?? "";
+  if (text === "") return 0;
+  if (!/^[+-]?\d{1,15}$/.test(text))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
 }
 
 function versionOf(

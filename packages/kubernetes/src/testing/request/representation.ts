@@ -25,7 +25,8 @@ export function representationOf(
 ): Representation {
   for (const type of (accept || "*/*").split(",")) {
     const [name = "", ...parameters] = type.split(";").map((part) => part.trim());
-    const form = JSON_TYPES.has(name) ? formOf(parameters, served, isList) : undefined;
+    const form =
+      JSON_TYPES.has(name) || name === YAML ? formOf(parameters, served, isList) : undefined;
     if (form !== undefined) return form === "table" ? table(served, now) : form;
   }
   throw notAcceptable();
@@ -43,6 +44,17 @@ function formOf(
 }
 
 const JSON_TYPES: ReadonlySet<string> = new Set(["application/json", "application/*", "*/*"]);
+const YAML = "application/yaml";
+
+/** The media type of a response in JSON. A client that asks for YAML gets the same text, because JSON is YAML. */
+export function mediaTypeOf(accept: string | undefined): string {
+  for (const type of (accept || "*/*").split(",")) {
+    const [name = ""] = type.split(";").map((part) => part.trim());
+    if (name === YAML) return YAML;
+    if (JSON_TYPES.has(name)) break;
+  }
+  return "application/json";
+}
 
 const META = "meta.k8s.io/v1";
 

@@ -51,9 +51,8 @@ export function routeOf(
   const found = served.find((one) => isServedAt(one, place));
   if (found === undefined) return refuse(place, served);
   const { namespace, name, subresource } = place;
-  const verb = verbOf(request.method, place, query);
-  if (verb === undefined || (verb === "create" && found.isNamespaced && namespace === undefined))
-    throw methodNotAllowed(request.method, found.isBuiltIn);
+  const verb = verbFor(request.method, found, place, query);
+  if (verb === undefined) throw methodNotAllowed(request.method, found, place);
   const { headers, body } = request;
   return { served: found, verb, namespace, name, subresource, query, headers, body };
 }
@@ -96,6 +95,19 @@ function isServedAt(served: ServedResource, place: Place): boolean {
   return subresource === undefined || (subresource === "status" && served.hasStatus);
 }
 
+/** The verb of a method, or undefined if the resource does not have it at this place. */
+function verbFor(
+  method: string,
+  { isBuiltIn, isNamespaced }: ServedResource,
+  place: Place,
+  query: URLSearchParams,
+): ApiCall["verb"] | undefined {
+  const verb = verbOf(method === "HEAD" && !isBuiltIn ? "GET" : method, place, query);
+  if (verb !== "create") return verb;
+  if (isNamespaced && place.namespace === undefined) return undefined;
+  return isBuiltIn && place.name !== "" ? undefined : verb;
+}
+
 function verbOf(
   method: string,
   { name, subresource }: Place,
@@ -107,7 +119,7 @@ function verbOf(
       if (isObject) return "get";
       return isTrue(query.get("watch")) ? "watch" : "list";
     case "POST":
-      return isObject ? undefined : "create";
+      return subresource === undefined ? "create" : undefined;
     case "PUT":
       return isObject ? "update" : undefined;
     case "PATCH":

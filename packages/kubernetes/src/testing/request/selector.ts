@@ -35,12 +35,17 @@ const FORMS: readonly (readonly [RegExp, (match: readonly string[]) => Requireme
     new RegExp(`^(${KEY})\\s+notin\\s*\\(([^()]*)\\)$`),
     ([, key, list]) => not(isOneOf(key, split(list))),
   ],
+  [
+    new RegExp(`^(${KEY})\\s*([<>])\\s*(\\d+)$`),
+    ([, key, operator, limit]) => isBeyond(key, operator === ">" ? 1 : -1, Number(limit)),
+  ],
   [new RegExp(`^!\\s*(${KEY})$`), ([, key]) => not(isThere(key))],
   [new RegExp(`^(${KEY})$`), ([, key]) => isThere(key)],
 ];
 
 /**
- * Reads `labelSelector`: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, parted by commas.
+ * Reads `labelSelector`: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a > 1`, `a < 1`, `a`, `!a`, parted by
+ * commas.
  *
  * @throws Failure for other text
  */
@@ -78,6 +83,14 @@ function parseFields(text: string): Requirement[] {
 
 function isOneOf(key = "", values: readonly (string | undefined)[]): Requirement {
   return (labels) => Object.hasOwn(labels, key) && values.includes(labels[key] as string);
+}
+
+/** Whether a label is an integer above `limit`, or below it with the sign -1. */
+function isBeyond(key = "", sign: 1 | -1, limit: number): Requirement {
+  return (labels) => {
+    const value = own(labels, key);
+    return typeof value === "string" && /^-?\d+$/.test(value) && sign * (Number(value) - limit) > 0;
+  };
 }
 
 function isThere(key = ""): Requirement {

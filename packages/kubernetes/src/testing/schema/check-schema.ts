@@ -1,10 +1,11 @@
 import { type Cause, required, wrong } from "../failure.ts";
 import { isEqual, isObject, type JsonObject, own, stringsOf } from "../json.ts";
+import { FORMATS, NUMBER_FORMATS } from "./formats.ts";
 import { propertiesOf } from "./schema.ts";
 
 /**
  * The fields of a value that are against its schema: types, required fields, enumerations, limits, patterns,
- * items that a list has twice. Not checked: formats, combinations such as `oneOf`, rules in CEL.
+ * formats, items that a list has twice. Not checked: combinations such as `oneOf`.
  */
 export function* schemaCauses(
   schema: JsonObject,
@@ -50,6 +51,13 @@ function* enumCauses(schema: JsonObject, value: unknown, field: string): Generat
 }
 
 function* numberCauses(schema: JsonObject, value: number, path: string): Generator<Cause> {
+  const { type, format } = schema;
+  if (NUMBER_FORMATS[String(format)]?.(value) === false)
+    yield wrong(
+      "<nil>",
+      "",
+      `Checked value must be of type ${type} with format ${format} in ${path}`,
+    );
   const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum } = schema;
   if (typeof minimum === "number" && isBelow(value, minimum, exclusiveMinimum === true))
     yield wrong(path, value, `should be greater than or equal to ${minimum}`);
@@ -76,6 +84,16 @@ function* textCauses(schema: JsonObject, value: string, field: string): Generato
     yield wrong(field, value, `should be at least ${minLength} chars long`);
   if (typeof pattern === "string" && !new RegExp(pattern, "u").test(value))
     yield wrong(field, value, `should match '${pattern}'`);
+  const format = String(own(schema, "format"));
+  if (FORMATS[format]?.(value) === false)
+    yield {
+      ...wrong(
+        field,
+        value,
+        `${field} in body must be of type ${format}: ${JSON.stringify(value)}`,
+      ),
+      reason: "FieldValueTypeInvalid",
+    };
 }
 
 function* listCauses(

@@ -1,6 +1,6 @@
-import { badRequest, type Cause, Failure } from "../failure.ts";
+import { type Cause, Failure } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
-import { parseVersion } from "../request/list-objects.ts";
+import { integerOf, parseVersion } from "../request/list-objects.ts";
 import { isTrue } from "../request/route.ts";
 import { invalidOptions } from "../write/write-options.ts";
 
@@ -24,14 +24,12 @@ export function watchRequestOf({ query }: ApiCall): WatchRequest {
   const initial = query.get("sendInitialEvents");
   const causes = [...initialCauses(match, initial)];
   if (causes.length > 0) throw invalidOptions("ListOptions", causes);
-  const seconds = query.get("timeoutSeconds") ?? "";
-  if (!/^\d{0,9}$/.test(seconds))
-    throw badRequest(`timeoutSeconds must be a number, got ${JSON.stringify(seconds)}`);
+  const seconds = integerOf(query, "timeoutSeconds");
   return {
     version: watchedVersion(query.get("resourceVersion")),
     sendsInitialEvents: isTrue(initial),
     allowsBookmarks: isTrue(query.get("allowWatchBookmarks")),
-    timeout: Number(seconds) === 0 ? undefined : Number(seconds) * 1_000,
+    timeout: seconds === 0 ? undefined : Math.max(seconds, 0) * 1_000,
   };
 }
 

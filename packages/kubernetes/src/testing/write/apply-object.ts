@@ -3,13 +3,14 @@ import { formatPath } from "../apply/field-set.ts";
 import type { Manager } from "../apply/managers.ts";
 import { TypedValueError, UnknownListError } from "../apply/typed-value.ts";
 import { badRequest, conflict, Failure, notFound, notImplemented } from "../failure.ts";
-import { isObject, type JsonObject, metadataOf, own, parseJson, without } from "../json.ts";
+import { isObject, type JsonObject, metadataOf, parseJson, without } from "../json.ts";
 import { UnsafePatchError } from "../patch/unsafe-patch-error.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { decode } from "./decode.ts";
 import type { ObjectWriter, Written } from "./object-writer.ts";
 import { applied } from "./ownership.ts";
 import { requirePlace, requireType } from "./read-object.ts";
+import { requireNumber, withoutVersion } from "./stale.ts";
 import type { WriteOptions } from "./write-options.ts";
 
 /**
@@ -28,7 +29,7 @@ export function applyObject(writer: ObjectWriter, call: ApiCall, options: WriteO
   const { object: next, managers = [] } = result ?? { object };
   const write = { ...options, managers };
   return old === undefined
-    ? writer.create(call, next, write)
+    ? writer.create(call, withoutVersion(next), write)
     : writer.update(call, old, next, write);
 }
 
@@ -57,7 +58,8 @@ function ownPart({ served, subresource }: ApiCall, object: JsonObject): JsonObje
 
 function requireNew({ served, name, subresource }: ApiCall, object: JsonObject): void {
   if (subresource !== undefined) throw notFound(served, name);
-  const uid = own(metadataOf(object), "uid");
+  const { uid, resourceVersion } = metadataOf(object);
+  requireNumber(resourceVersion);
   if (uid !== undefined)
     throw conflict(
       served,

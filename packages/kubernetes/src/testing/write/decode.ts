@@ -1,6 +1,8 @@
 import { badRequest, Failure } from "../failure.ts";
-import { isObject, type JsonObject, own } from "../json.ts";
+import { isObject, type JsonObject } from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
+import type { Shaped } from "../schema/schema.ts";
+import type { ServedResource } from "../served-resource.ts";
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
@@ -9,80 +11,213 @@ const BASE64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 /** A field that does not have the form of its type in Go. */
 class DecodeError extends Error {}
 
-/** Checks the value of a field, and returns it as it is stored. */
-type Decoder = (value: unknown, field: string) => unknown;
+/** A place in a submitted object, and the unknown fields so far. */
+interface Place {
+  /** Path of the field, as in `spec.ports[0]`. Empty for the object. */
+  readonly path: string;
 
-const isText: Decoder = (value, field) => {
-  if (typeof value === "string") return value;
-  throw new DecodeError(`${field}: cannot unmarshal ${JSON.stringify(value)} into a string`);
-};
+  /** Collects the fields that are dropped. Undefined: unknown fields stay. */
+  readonly unknown: string[] | undefined;
+}
 
-const isBase64: Decoder = (value, field) => {
+/** Checks the value of a field, and returns it as it is stored. Undefined: it is left out. */
+type Decoder = (value: unknown, place: Place) => unknown;
+
+function mismatch(value: unknown, { path }: Place, type: string): DecodeError {
+  const kind = Array.isArray(value) ? "array" : typeof value;
+  const given = kind === "number" && type !== "string" ? `number ${value}` : kind;
+  return new DecodeError(
+    `json: cannot unmarshal ${given} into Go struct field ${path} of type ${type}`,
+  );
+}
+
+/** A field that is left out when it is empty; `optional` keeps empty values. */
+function scalar(type: "string" | "bool" | "int32", isRight: (value: unknown) => boolean): Decoder {
+  return (value, place) => {
+    if (isRight(value)) return value;
+    throw mismatch(value, place, type);
+  };
+}
+
+const isText = scalar("string", (value) => typeof value === "string");
+const isBoolean = scalar("bool", (value) => typeof value === "boolean");
+const isInt32 = scalar(
+  "int32",
+  (value) => Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31,
+);
+
+/** Any value. */
+const isAny: Decoder = (value) => value;
+
+/** A value that is left out when it is empty: a string, a number or a boolean that is no pointer in Go. */
+function filled(decoder: Decoder): Decoder {
+  return (value, place) => decoder(value, place) || emptyOf(value, place);
+}
+
+/** An empty value stays until the object is stored, because an apply of it owns its field. */
+function emptyOf(value: unknown, { unknown }: Place): unknown {
+  return unknown === undefined ? value : undefined;
+}
+
+const isBase64: Decoder = (value, { path }) => {
   if (typeof value === "string" && BASE64.test(value)) return value;
-  throw new DecodeError(`${field}: illegal base64 data`);
+  throw new DecodeError(`${path}: illegal base64 data`);
 };
 
 /** metav1.MicroTime: six digits, no more and no fewer. Stored in UTC. */
-const isMicroTime: Decoder = (value, field) => {
+const isMicroTime: Decoder = (value, { path }) => {
   if (typeof value === "string" && MICRO_TIME.test(value)) return inUtc(value);
   throw new DecodeError(
-    `${field}: parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": cannot parse`,
+    `${path}: parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": cannot parse`,
   );
 };
 
-const isTime: Decoder = (value, field) => {
+const isTime: Decoder = (value, { path }) => {
   if (typeof value === "string" && TIME.test(value)) return value;
   throw new DecodeError(
-    `${field}: parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`,
+    `${path}: parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`,
   );
 };
 
-const isTexts = entriesOf(isText);
-const isTextList: Decoder = (value, field) => {
-  if (!Array.isArray(value)) throw new DecodeError(`${field}: cannot unmarshal into a list`);
-  return value.map((item, index) => isText(item, `${field}[${index}]`));
-};
+/** A map. Null is the same as nothing, and an empty map is left out. */
+function mapOf(decoder: Decoder): Decoder {
+  return (value, place) => {
+    if (!isObject(value)) throw mismatch(value, place, "map[string]string");
+    const entries = Object.entries(value).map(([name, member]) => [
+      name,
+      member === null ? member : decoder(member, { ...place, path: `${place.path}.${name}` }),
+    ]);
+    return entries.length === 0 ? emptyOf(value, place) : Object.fromEntries(entries);
+  };
+}
 
-const METADATA: Decoder = fields({
+/** A list. An empty one is left out. */
+function listOf(decoder: Decoder): Decoder {
+  return (value, place) => {
+    if (!Array.isArray(value)) throw mismatch(value, place, "[]string");
+    const items = value.map((item, index) =>
+      decoder(item, { ...place, path: `${place.path}[${index}]` }),
+    );
+    return items.length === 0 ? emptyOf(value, place) : items;
+  };
+}
+
+/** An object. Null is the same as nothing. */
+function struct(known: Readonly<Record<string, Decoder>>, isOpen = false): Decoder {
+  return (value, { path, unknown }) => {
+    if (!isObject(value)) throw mismatch(value, { path, unknown }, "struct");
+    const entries = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
+      const below = { path: path === "" ? name : `${path}.${name}`, unknown };
+      const decoder = Object.hasOwn(known, name) ? known[name] : undefined;
+      if (decoder === undefined) {
+        if (isOpen || unknown === undefined) return [[name, member]];
+        unknown.push(below.path);
+        return [];
+      }
+      if (member === null || member === undefined) return isOpen ? [[name, member]] : [];
+      const decoded = decoder(member, below);
+      return decoded === undefined ? [] : [[name, decoded]];
+    });
+    return Object.fromEntries(entries);
+  };
+}
+
+const METADATA = {
   name: isText,
   generateName: isText,
   namespace: isText,
+  selfLink: isText,
   uid: isText,
   resourceVersion: isText,
-  labels: isTexts,
-  annotations: isTexts,
-  finalizers: isTextList,
+  generation: isAny,
   creationTimestamp: isTime,
   deletionTimestamp: isTime,
+  deletionGracePeriodSeconds: isAny,
+  labels: mapOf(isText),
+  annotations: mapOf(isText),
+  ownerReferences: isAny,
+  finalizers: listOf(isText),
+  managedFields: isAny,
+};
+
+const REFERENCE = struct({
+  kind: filled(isText),
+  namespace: filled(isText),
+  name: filled(isText),
+  uid: filled(isText),
+  apiVersion: filled(isText),
+  resourceVersion: filled(isText),
+  fieldPath: filled(isText),
 });
 
-/** Fields whose form the double knows, by API version and kind. */
+/** The fields of kinds that controllers write. The fields of other kinds are stored as they come. */
 const KINDS: Readonly<Record<string, Readonly<Record<string, Decoder>>>> = {
-  "v1 ConfigMap": { data: isTexts, binaryData: entriesOf(isBase64) },
-  "v1 Secret": { data: entriesOf(isBase64), stringData: isTexts },
+  "v1 ConfigMap": { data: mapOf(isText), binaryData: mapOf(isBase64), immutable: isBoolean },
+  "v1 Secret": {
+    data: mapOf(isBase64),
+    stringData: mapOf(isText),
+    type: filled(isText),
+    immutable: isBoolean,
+  },
+  "v1 ServiceAccount": {
+    secrets: listOf(REFERENCE),
+    imagePullSecrets: listOf(struct({ name: filled(isText) })),
+    automountServiceAccountToken: isBoolean,
+  },
   "coordination.k8s.io/v1 Lease": {
-    spec: fields({ acquireTime: isMicroTime, renewTime: isMicroTime }),
+    spec: struct({
+      holderIdentity: isText,
+      leaseDurationSeconds: isInt32,
+      acquireTime: isMicroTime,
+      renewTime: isMicroTime,
+      leaseTransitions: isInt32,
+      strategy: isText,
+      preferredHolder: isText,
+    }),
   },
   "events.k8s.io/v1 Event": {
     eventTime: isMicroTime,
-    series: fields({ lastObservedTime: isMicroTime }),
+    series: struct({ count: isInt32, lastObservedTime: isMicroTime }),
+    reportingController: filled(isText),
+    reportingInstance: filled(isText),
+    action: filled(isText),
+    reason: filled(isText),
+    regarding: REFERENCE,
+    related: REFERENCE,
+    note: filled(isText),
+    type: filled(isText),
+    deprecatedSource: struct({ component: filled(isText), host: filled(isText) }),
+    deprecatedFirstTimestamp: isTime,
+    deprecatedLastTimestamp: isTime,
+    deprecatedCount: filled(isInt32),
   },
 };
 
 /**
- * Reads a submitted object as the types of Go would.
+ * Reads a submitted object as the types of Go would. Unknown fields stay.
  *
  * @throws Failure for a field of another form: 400, and 422 after a patch
  */
 export function decode(call: ApiCall, object: JsonObject): JsonObject {
-  const { apiVersion, kind, isBuiltIn } = call.served;
-  const known = isBuiltIn ? KINDS[`${apiVersion} ${kind}`] : undefined;
   try {
-    return fields({ ...known, metadata: METADATA })(object, kind) as JsonObject;
+    return typeOf(call.served)(object, { path: "", unknown: undefined }) as JsonObject;
   } catch (error) {
     if (error instanceof DecodeError) throw decodeFailure(call, error.message);
     throw error;
   }
+}
+
+/** A decoded object without the fields that its type does not have, and their paths in order. */
+export function knownFields(served: ServedResource, object: JsonObject): Shaped {
+  const unknown: string[] = [];
+  return { value: typeOf(served)(object, { path: "", unknown }) as JsonObject, unknown };
+}
+
+function typeOf({ apiVersion, kind, isBuiltIn }: ServedResource): Decoder {
+  const known = isBuiltIn ? KINDS[`${apiVersion} ${kind}`] : undefined;
+  // Unknown fields of the metadata of a custom resource are found with those of its schema.
+  const metadata = struct(METADATA, !isBuiltIn);
+  return struct({ apiVersion: isText, kind: isText, metadata, ...known }, known === undefined);
 }
 
 /** The failure for a body that cannot be read. */
@@ -96,31 +231,6 @@ export function decodeFailure({ verb, served }: ApiCall, text: string): Failure 
   ];
   const message = `${JSON.stringify("")} is invalid: patch: Invalid value: ${text}`;
   return new Failure(422, { reason: "Invalid", message, details: { causes } });
-}
-
-/** An object whose known fields have their form. Null is the same as nothing. */
-function fields(known: Readonly<Record<string, Decoder>>): Decoder {
-  return (value, field) => {
-    if (!isObject(value)) throw new DecodeError(`${field}: cannot unmarshal into an object`);
-    const entries = Object.entries(value).map(([name, member]) => {
-      const check = Object.hasOwn(known, name) ? known[name] : undefined;
-      const isChecked = check !== undefined && member !== null && member !== undefined;
-      return [name, isChecked ? check(member, `${field}.${name}`) : member];
-    });
-    return Object.fromEntries(entries);
-  };
-}
-
-/** A map whose values have one form. */
-function entriesOf(check: Decoder): Decoder {
-  return (value, field) => {
-    if (!isObject(value)) throw new DecodeError(`${field}: cannot unmarshal into a map`);
-    for (const name of Object.keys(value)) {
-      const member = own(value, name);
-      if (member !== null) check(member, `${field}.${name}`);
-    }
-    return value;
-  };
 }
 
 /** A time with six digits in UTC. */

@@ -1,6 +1,7 @@
-import { badRequest, conflict } from "../failure.ts";
+import { badRequest, conflict, wrong } from "../failure.ts";
 import { defined, isObject, type JsonObject, metadataOf, parseJson, stringsOf } from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
+import { isTrue } from "../request/route.ts";
 import type { ObjectWriter } from "./object-writer.ts";
 import { invalidOptions, type WriteOptions, writeOptionsOf } from "./write-options.ts";
 
@@ -25,15 +26,7 @@ export function deletionOf(call: ApiCall): Deletion {
   const body = call.body === undefined || call.body === "" ? {} : parseJson(call.body);
   if (!isObject(body)) throw badRequest("the body of a delete must be DeleteOptions");
   for (const value of stringsOf(body["dryRun"])) call.query.append("dryRun", value);
-  const propagation = body["propagationPolicy"] ?? call.query.get("propagationPolicy") ?? undefined;
-  if (propagation !== undefined && !POLICIES.includes(propagation))
-    throw invalidOptions("DeleteOptions", [
-      {
-        reason: "FieldValueNotSupported",
-        message: `Unsupported value: ${JSON.stringify(propagation)}: supported values: "Background", "Foreground", "Orphan"`,
-        field: "propagationPolicy",
-      },
-    ]);
+  const propagation = propagationOf(body, call.query);
   const { uid, resourceVersion } = isObject(body["preconditions"]) ? body["preconditions"] : {};
   return {
     options: writeOptionsOf(call, "DeleteOptions"),
@@ -41,6 +34,24 @@ export function deletionOf(call: ApiCall): Deletion {
     resourceVersion,
     propagation,
   };
+}
+
+/** The propagation policy of a delete, also as `orphanDependents`, its older form. */
+function propagationOf(body: JsonObject, query: URLSearchParams): unknown {
+  const policy = body["propagationPolicy"] ?? query.get("propagationPolicy") ?? undefined;
+  const text = query.get("orphanDependents");
+  const orphans = body["orphanDependents"] ?? (text === null ? undefined : isTrue(text));
+  if (policy === undefined) return orphans === true ? "Orphan" : undefined;
+  if (orphans !== undefined) {
+    const message = "orphanDependents and deletionPropagation cannot be both set";
+    throw invalidOptions("DeleteOptions", [wrong("propagationPolicy", policy, message)]);
+  }
+  if (POLICIES.includes(policy)) return policy;
+  const list = POLICIES.map((one) => JSON.stringify(one)).join(", ");
+  const message = `Unsupported value: ${JSON.stringify(policy)}: supported values: ${list}, "nil"`;
+  throw invalidOptions("DeleteOptions", [
+    { reason: "FieldValueNotSupported", message, field: "propagationPolicy" },
+  ]);
 }
 
 const POLICIES: readonly unknown[] = ["Foreground", "Background", "Orphan"];

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, without } from "../json.ts";
 import { applySchema } from "../schema/schema.ts";
 import type { ServedResource } from "../served-resource.ts";
+import { knownFields } from "./decode.ts";
 import { cleanMetadata, unknownMetadata } from "./metadata.ts";
 
 /** A submitted object as the server reads it, and the fields that it does not know. */
@@ -14,17 +15,22 @@ export interface Normalized {
 /** A submitted object as the server reads it: without unknown fields, with the defaults of its schema. */
 export function normalize(served: ServedResource, submitted: JsonObject): Normalized {
   const { apiVersion, kind, schema, isBuiltIn } = served;
+  if (isBuiltIn) {
+    const { value, unknown } = knownFields(served, submitted);
+    const content = without(value, "apiVersion", "kind", "metadata");
+    const metadata = cleanMetadata(value);
+    return { object: { apiVersion, kind, metadata, ...builtInContent(kind, content) }, unknown };
+  }
   const content = without(submitted, "apiVersion", "kind", "metadata");
-  const { value, unknown } = isBuiltIn
-    ? { value: builtInContent(kind, withoutNulls(content) as JsonObject), unknown: [] }
-    : applySchema(schema, content);
+  const { value, unknown } = applySchema(schema, content);
   return {
     object: { apiVersion, kind, metadata: cleanMetadata(submitted), ...value },
-    unknown: [...unknown, ...(isBuiltIn ? [] : unknownMetadata(submitted))].sort(),
+    unknown: [...unknown, ...unknownMetadata(submitted)].sort(),
   };
 }
 
-function builtInContent(kind: string, content: JsonObject): JsonObject {
+function builtInContent(kind: string, given: JsonObject): JsonObject {
+  const content = withoutNulls(given) as JsonObject;
   return kind === "Secret" ? secretContent(content) : content;
 }
 

@@ -96,8 +96,10 @@ export class ObjectWriter {
       ...warningsFor(call, unknown, options),
       ...finalizerWarnings(served, old, object),
     ];
-    const next = this.#owned(old, object, { call, options, now: this.now() });
-    requireValidUpdate(served, old, next);
+    const next = hasNoManagers(submitted)
+      ? { ...object, metadata: without(metadataOf(object), "managedFields") }
+      : this.#owned(old, object, { call, options, now: this.now() });
+    if (call.subresource === undefined) requireValidUpdate(served, old, submitted);
     requireValid(served, next);
     if (isGone(next)) {
       this.remove(call, call.name, options);
@@ -185,6 +187,12 @@ export class ObjectWriter {
     if (options.isDryRun || (old !== undefined && isEqual(same, old))) return same;
     return this.#state.write(storeKey, key, (made) => withVersion(object, made)) as JsonObject;
   }
+}
+
+/** Whether a submitted object asks to forget its managers: by an empty entry as the only one. */
+function hasNoManagers(submitted: JsonObject): boolean {
+  const managers = metadataOf(submitted)["managedFields"];
+  return Array.isArray(managers) && managers.length === 1 && isEqual(managers[0], {});
 }
 
 /** Whether the last finalizer of a deleted object has gone. */

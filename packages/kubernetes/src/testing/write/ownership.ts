@@ -1,6 +1,7 @@
 import { applyPatch, type OwnershipOptions, ownUpdate } from "../apply/apply-patch.ts";
 import type { FieldPath } from "../apply/field-set.ts";
 import { type Manager, readManagers, writeManagers } from "../apply/managers.ts";
+import { compareTyped } from "../apply/typed-value.ts";
 import { defined, type JsonObject, metadataOf, without } from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -42,6 +43,8 @@ export function managedAfterUpdate(
   const { managers } = write.options;
   if (managers !== undefined) return writeManagers(managers);
   const live = { object: plain(old ?? {}), managers: managersOf(old) };
+  // Managers are recorded from the creation or from the first apply on.
+  if (old !== undefined && live.managers.length === 0) return undefined;
   const owners = ownUpdate(live, plain(next), ownershipOptions(write, "Update"));
   if (owners === live.managers) return metadataOf(old ?? {})["managedFields"] as JsonObject[];
   return writeManagers(owners);
@@ -57,9 +60,18 @@ export function applied(
   object: JsonObject,
   write: OwnedWrite,
 ): { readonly object: JsonObject; readonly managers: readonly Manager[] } | undefined {
+  const options = ownershipOptions(write, "Apply");
   const live = { object: plain(old ?? {}), managers: managersOf(old) };
-  const { force } = write.options;
-  const after = applyPatch(live, object, { ...ownershipOptions(write, "Apply"), force });
+  if (old !== undefined && live.managers.length === 0)
+    live.managers = [
+      {
+        ...options.writer,
+        name: "before-first-apply",
+        operation: "Update",
+        fields: compareTyped({}, live.object, options.type).added.filter(options.isOwnable),
+      },
+    ];
+  const after = applyPatch(live, object, { ...options, force: write.options.force });
   return after === live ? undefined : after;
 }
 

@@ -2,7 +2,7 @@ import { badRequest, type Failure, invalid, unsupportedMediaType, wrong } from "
 import { isObject, type JsonObject, metadataOf, parseJson } from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import type { ServedResource } from "../served-resource.ts";
-import { decode } from "./decode.ts";
+import { decode, decodeFailure } from "./decode.ts";
 
 /**
  * The object in the body of a create or an update.
@@ -42,14 +42,34 @@ function otherKind(served: ServedResource, object: JsonObject): Failure {
 }
 
 /**
+ * Checks API version and kind after a patch.
+ *
+ * @throws Failure if the patch has changed them
+ */
+export function requirePatchedType(call: ApiCall, { apiVersion, kind }: JsonObject): void {
+  const { served, name } = call;
+  const given = { kind: String(kind ?? ""), apiVersion: String(apiVersion ?? "") };
+  const changed = (["kind", "apiVersion"] as const).filter(
+    (field) => given[field] !== served[field] && !(served.isBuiltIn && given[field] === ""),
+  );
+  if (changed.length === 0) return;
+  if (served.isBuiltIn || given.kind === "")
+    throw decodeFailure(call, `${changed.join(" and ")} must be those of a ${served.kind}`);
+  const causes = changed.map((field) => wrong(field, given[field], `must be ${served[field]}`));
+  const group = given.apiVersion.includes("/") ? (given.apiVersion.split("/")[0] as string) : "";
+  throw invalid({ group, plural: given.kind }, name, causes);
+}
+
+/**
  * Checks name and namespace against the path.
  *
  * @returns the object with the namespace of the path
  */
 export function requirePlace(call: ApiCall, object: JsonObject): JsonObject {
   const metadata = metadataOf(object);
-  const { name = "", namespace = "" } = metadata;
-  if (call.name !== "" && name !== "" && name !== call.name)
+  const { name, namespace = "" } = metadata;
+  const isNamed = call.name !== "" && call.verb !== "create";
+  if (isNamed && name && name !== call.name)
     throw badRequest(
       `the name of the object (${name}) does not match the name on the URL (${call.name})`,
     );

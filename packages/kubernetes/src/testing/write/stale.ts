@@ -11,11 +11,20 @@ import { uidChanged } from "./validate.ts";
 export function requireCurrent(call: ApiCall, old: JsonObject, submitted: JsonObject): void {
   const { name, uid, resourceVersion } = metadataOf(old);
   const given = metadataOf(submitted);
+  requireNumber(given["resourceVersion"]);
   if (given["uid"] && given["uid"] !== uid) throw otherUid(call, old, given["uid"]);
   if (!given["resourceVersion"] || given["resourceVersion"] === "0") {
     if (!call.served.canPutBlindly) throw versionRequired(call, name as string);
   } else if (given["resourceVersion"] !== resourceVersion)
     throw conflict(call.served, name as string);
+}
+
+/** @throws Failure for a version that is no number */
+export function requireNumber(version: unknown): void {
+  if (typeof version !== "string" || /^\d*$/.test(version)) return;
+  throw new Failure(500, {
+    message: `strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`,
+  });
 }
 
 function otherUid({ served, verb }: ApiCall, old: JsonObject, given: unknown): Failure {
@@ -39,6 +48,11 @@ export function newByPut({ served, name }: ApiCall, submitted: JsonObject): Json
   const { uid } = metadataOf(submitted);
   const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: `;
   if (uid) throw conflict(served, name, why);
+  return withoutVersion(submitted);
+}
+
+/** A submitted object without its version. */
+export function withoutVersion(submitted: JsonObject): JsonObject {
   return { ...submitted, metadata: without(metadataOf(submitted), "resourceVersion") };
 }
 

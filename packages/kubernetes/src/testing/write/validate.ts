@@ -19,21 +19,38 @@ export function requireValid(served: ServedResource, object: JsonObject): void {
 export function requireValidUpdate(
   served: ServedResource,
   old: JsonObject,
-  next: JsonObject,
+  submitted: JsonObject,
 ): void {
-  if (metadataOf(old)["deletionTimestamp"] === undefined) return;
-  const had = stringsOf(metadataOf(old)["finalizers"]);
-  const added = stringsOf(metadataOf(next)["finalizers"]).filter((name) => !had.includes(name));
-  if (added.length === 0) return;
-  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`;
-  throw invalidObject(served, next, [
-    { reason: "FieldValueForbidden", message, field: "metadata.finalizers" },
-  ]);
+  const causes = [...updateCauses(metadataOf(old), metadataOf(submitted))];
+  if (causes.length > 0) throw invalidUpdate(served, submitted, causes);
+}
+
+function* updateCauses(was: JsonObject, metadata: JsonObject): Generator<Cause> {
+  const { deletionTimestamp, deletionGracePeriodSeconds: grace } = metadata;
+  const isDeleted = was["deletionTimestamp"] !== undefined;
+  if (deletionTimestamp && !isDeleted)
+    yield wrong("metadata.deletionTimestamp", deletionTimestamp, "field is immutable");
+  if (typeof grace === "number" && grace !== was["deletionGracePeriodSeconds"])
+    yield wrong("metadata.deletionGracePeriodSeconds", grace, "field is immutable");
+  if (!isDeleted) return;
+  const had = stringsOf(was["finalizers"]);
+  const added = stringsOf(metadata["finalizers"]).filter((name) => !had.includes(name));
+  if (added.length > 0)
+    yield {
+      reason: "FieldValueForbidden",
+      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`,
+      field: "metadata.finalizers",
+    };
 }
 
 /** The uid of an object cannot change. */
 export function uidChanged(served: ServedResource, object: JsonObject, uid: unknown): Failure {
-  return invalidObject(served, object, [wrong("metadata.uid", uid, "field is immutable")]);
+  return invalidUpdate(served, object, [wrong("metadata.uid", uid, "field is immutable")]);
+}
+
+/** The server checks the metadata of a custom resource twice in an update, and names each cause twice. */
+function invalidUpdate(served: ServedResource, object: JsonObject, causes: Cause[]): Failure {
+  return invalidObject(served, object, served.isBuiltIn ? causes : [...causes, ...causes]);
 }
 
 function invalidObject(
