@@ -38,11 +38,15 @@ export default defineConfig({
     ],
     coverage: {
       provider: "v8",
-      include: ["packages/{clock,wait,controller}/src/**/*.ts"],
-      exclude: ["packages/examples/**"],
+      include: ["packages/{clock,wait,controller,outbox}/src/**/*.ts"],
+      // The last three are tested on real servers: npm run test:services.
+      exclude: ["packages/examples/**", "packages/outbox/src/{mysql,rabbitmq,redis}/**"],
       reporter: [["text", { skipFull: true }]],
       // A floor that finds forgotten branches; what a test means is the mutation run's question.
-      thresholds: { 100: true },
+      thresholds: {
+        "packages/{clock,wait,controller}/src/**/*.ts": { 100: true },
+        "packages/outbox/src/**/*.ts": { statements: 99, branches: 97, functions: 98, lines: 99 },
+      },
     },
   },
 });

@@ -1,7 +1,7 @@
 import { realClock } from "@holdfast/clock";
 import type { DatabaseName } from "./database/dialect.ts";
+import { discard, list, replay } from "./dead-letters.ts";
 import { parseOptions } from "./options.ts";
-import { replay } from "./replay.ts";
 import { run } from "./run.ts";
 import { type Services, servicesOf } from "./settings.ts";
 
@@ -22,11 +22,14 @@ switch (parsed.kind) {
       host,
     });
     break;
-  case "replay":
-    process.exitCode = await replay({
-      ids: parsed.ids,
-      services: servicesFor(parsed.database),
-      host,
-    });
+  case "dead-letters":
+    process.exitCode = await list({ services: servicesFor(parsed.database), host });
     break;
+  case "replay":
+  case "discard": {
+    const act = parsed.kind === "replay" ? replay : discard;
+    const services = servicesFor(parsed.database);
+    process.exitCode = await act({ ids: parsed.ids, services, host });
+    break;
+  }
 }

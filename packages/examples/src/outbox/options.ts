@@ -12,8 +12,9 @@ interface Wanted {
 /** Options of the command line, or a text to print with the exit code. */
 export type ParsedOptions =
   | ({ readonly kind: "run"; readonly settings: Settings } & Wanted)
-  /** All dead messages if no ids are given. */
-  | ({ readonly kind: "replay"; readonly ids: readonly string[] | undefined } & Wanted)
+  | ({ readonly kind: "dead-letters" } & Wanted)
+  /** All dead letters if no ids are given. */
+  | ({ readonly kind: "replay" | "discard"; readonly ids: readonly string[] | undefined } & Wanted)
   | { readonly kind: "print"; readonly text: string; readonly code: number };
 
 const LAST_PORT = 65_535;
@@ -54,18 +55,29 @@ function createCommand(found: (parsed: ParsedOptions) => void): Command {
     .addHelpText("after", ENVIRONMENT)
     .showHelpAfterError()
     .allowExcessArguments(false)
-    .enablePositionalOptions() // `replay` has options of the same names.
+    .enablePositionalOptions() // Its commands have options of the same names.
     .action(({ page, port, json, database, ...numbers }) => {
       const settings = { ...numbers, json, port: page ? port : undefined };
       found({ kind: "run", settings, database });
     });
   command
-    .command("replay")
-    .description("Sends the dead messages of the last run again, to a repaired receiver.")
-    .option("--ids <id...>", "ids of the messages; default: all dead messages")
+    .command("dead-letters")
+    .description("Lists the dead letters of the last run.")
     .addOption(databaseOption())
     .helpOption("--help", "show this help")
-    .action(({ ids, database }) => found({ kind: "replay", ids, database }));
+    .action(({ database }) => found({ kind: "dead-letters", database }));
+  const descriptions = {
+    replay: "Sends the dead letters of the last run again, to a repaired receiver.",
+    discard: "Removes the dead letters of the last run for good.",
+  } as const;
+  for (const kind of ["replay", "discard"] as const)
+    command
+      .command(kind)
+      .description(descriptions[kind])
+      .option("--ids <id...>", "ids of the messages; default: all dead letters")
+      .addOption(databaseOption())
+      .helpOption("--help", "show this help")
+      .action(({ ids, database }) => found({ kind, ids, database }));
   return command;
 }
 

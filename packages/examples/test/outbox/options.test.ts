@@ -22,8 +22,14 @@ it.each([
   { args: "replay", ids: undefined, database: undefined },
   { args: "replay --ids a b", ids: ["a", "b"], database: undefined },
   { args: "replay --database mysql", ids: undefined, database: "mysql" },
+  { args: "discard --ids a", ids: ["a"], database: undefined },
 ])("reads '$args'", ({ args, ids, database }) => {
-  expect(parseOptions(args.split(" "))).toEqual({ kind: "replay", ids, database });
+  const [kind] = args.split(" ");
+  expect(parseOptions(args.split(" "))).toEqual({ kind, ids, database });
+});
+
+it("reads 'dead-letters'", () => {
+  expect(parseOptions(["dead-letters"])).toEqual({ kind: "dead-letters", database: undefined });
 });
 
 it.each(["postgres", "mysql", "pglite"])("reads --database %s", (database) => {

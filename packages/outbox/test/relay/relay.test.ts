@@ -428,6 +428,26 @@ describe("a relay that stops", () => {
     expect(clock.waiters()).toBe(0);
   });
 
+  it("reports a claim that could not be given back", async () => {
+    const { clock, memory, save, stop, types, runs } = setUp({
+      workers: 1,
+      grace: 0,
+      respond: () => clock.sleep(SECOND),
+      faults: {
+        before: (request) => {
+          if (request === "write") throw new Error("connection refused");
+        },
+      },
+    });
+    await save([1]);
+    const run = runs();
+    await clock.step(100);
+    stop.abort();
+    await clock.run(() => run);
+    expect(types()).toEqual(["unwritten"]);
+    expect((await memory.expired(clock.now() + 1e9, 9)).claims).toHaveLength(1);
+  });
+
   it("sends released messages after a restart", async () => {
     const first = setUp({ workers: 1, grace: 0, respond: () => new Promise(() => {}) });
     const { clock, memory } = first;
