@@ -60,7 +60,6 @@ const CONTENDERS = {
   every: ours("every", "@holdfast/wait"),
   backoffUntil: ours("backoffUntil", "@holdfast/wait"),
   Backoff: ours("Backoff", "@holdfast/wait"),
-  FullJitterBackoff: ours("FullJitterBackoff", "@holdfast/wait/strategies"),
   connectWithBackoff: ours("connectWithBackoff", "@holdfast/wait"),
   withTimeout: ours("withTimeout", "@holdfast/wait"),
   "everything of @holdfast/wait": ours("*", "@holdfast/wait"),

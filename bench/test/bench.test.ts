@@ -88,7 +88,7 @@ describe("npm run bench", () => {
     { suite: "f", case: "retry", contender: "effect", figures: ["ns/attempt"] },
     { suite: "f", case: "retry", contender: "retry, attemptTimeout", figures: ["ns/attempt"] },
     { suite: "f", case: "poll", contender: "p-wait-for, timeout", figures: ["ns/poll"] },
-    { suite: "g", case: "walks", contender: "FullJitterBackoff", figures: ["ns/delay"] },
+    { suite: "g", case: "walks", contender: "Backoff, full", figures: ["ns/delay"] },
     { suite: "h", case: "gzip", contender: "p-retry", figures: ["minified", "gzipped"] },
     {
       suite: "i",

@@ -75,28 +75,11 @@ import {
 import * as strategies from "@holdfast/wait/strategies";
 import {
   AttemptBackoff,
-  type AttemptBackoffOptions,
-  BinaryExponentialBackoff,
-  type BinaryExponentialBackoffOptions,
-  ConstantBackoff,
-  type ConstantBackoffOptions,
-  DecorrelatedJitterBackoff,
-  type DecorrelatedJitterBackoffOptions,
-  EqualJitterBackoff,
   ExcessiveCollisionsError,
   expectedSlots,
-  FibonacciBackoff,
-  type FibonacciBackoffOptions,
-  FullJitterBackoff,
-  type GrowthOptions,
-  GrpcBackoff,
   type GrpcBackoffOptions,
   grpcBackoff,
   isExcessiveCollisionsError,
-  LinearBackoff,
-  type LinearBackoffOptions,
-  SymmetricJitterBackoff,
-  type SymmetricJitterBackoffOptions,
 } from "@holdfast/wait/strategies";
 import { expect } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
@@ -130,6 +113,7 @@ import {
   unchecked,
   whole,
 } from "../../../test/bad-input.ts";
+import { FURTHER_STRATEGIES, jitterForm } from "./strategies.ts";
 
 const clock = new FakeClock();
 const { signal: live } = new AbortController();
@@ -144,13 +128,6 @@ const loopClock = methods("monotonic", "newTimer", "afterFunc");
 const streamClock = methods("monotonic", "afterFunc");
 
 /** A number, or the name of a form. */
-const jitterForm: Kind = (path, valid) =>
-  finiteFrom(0)(path, valid).map((mistake) => {
-    const allowed = 'a finite number of at least 0, "full" or "equal"';
-    const error = `RangeError: ${path} must be ${allowed}, got "1"`;
-    return mistake.value === "1" ? { ...mistake, error } : mistake;
-  });
-
 const backoffOptions: Kind = object<BackoffOptions>({
   duration: required(finiteFrom(0)),
   factor: positive,
@@ -486,15 +463,7 @@ const goDoors: Door[] = [
   method(keyed, "isInBackoffSinceUpdate", "throws", ["a", 1], ["key", unchecked], ["at", instant]),
 ];
 
-const growth = object<GrowthOptions>({
-  duration: required(finiteFrom(0)),
-  factor: positive,
-  steps: whole(0),
-  cap: above(0),
-  random: func,
-});
-const spreading = { jitter: jitterForm, cap: above(0), capAfterJitter: flag, random: func };
-const symmetric = {
+const grpcOptions = {
   duration: finiteFrom(0),
   factor: positive,
   jitter: between(0, 1),
@@ -504,103 +473,16 @@ const symmetric = {
 };
 
 const strategyDoors: Door[] = [
-  constructs(EqualJitterBackoff, [{ duration }], ["options", required(growth)]),
-  constructs(FullJitterBackoff, [{ duration }], ["options", required(growth)]),
-  constructs(
-    DecorrelatedJitterBackoff,
-    [{ duration }],
-    [
-      "options",
-      required(
-        object<DecorrelatedJitterBackoffOptions>({
-          duration: required(finiteFrom(0)),
-          factor: finiteFrom(1),
-          cap: above(0),
-          random: func,
-        }),
-      ),
-    ],
+  ...FURTHER_STRATEGIES.map(({ Strategy, options, kind }) =>
+    constructs(Strategy as new (options: object) => object, [options], ["options", kind]),
   ),
-  constructs(
-    SymmetricJitterBackoff,
-    [],
-    ["options", object<SymmetricJitterBackoffOptions>({ ...symmetric, steps: whole(0) })],
-  ),
-  constructs(GrpcBackoff, [], ["options", object<GrpcBackoffOptions>(symmetric)]),
   throws(
     grpcBackoff,
     [0],
     ["retries", required(whole(0))],
-    ["options", object<GrpcBackoffOptions>(symmetric)],
-  ),
-  constructs(
-    AttemptBackoff,
-    [],
-    [
-      "options",
-      object<AttemptBackoffOptions>({
-        duration: finiteFrom(0),
-        factor: positive,
-        cap: above(0),
-        spread: flag,
-        random: func,
-      }),
-    ],
+    ["options", object<GrpcBackoffOptions>(grpcOptions)],
   ),
   method(new AttemptBackoff(), "forAttempt", "throws", [1], ["attempt", required(whole(0))]),
-  constructs(
-    ConstantBackoff,
-    [{ duration }],
-    [
-      "options",
-      required(
-        object<ConstantBackoffOptions>({
-          duration: required(finiteFrom(0)),
-          jitter: jitterForm,
-          random: func,
-        }),
-      ),
-    ],
-  ),
-  constructs(
-    FibonacciBackoff,
-    [{ duration }],
-    [
-      "options",
-      required(
-        object<FibonacciBackoffOptions>({ ...spreading, duration: required(finiteFrom(0)) }),
-      ),
-    ],
-  ),
-  constructs(
-    LinearBackoff,
-    [{ duration }],
-    [
-      "options",
-      required(
-        object<LinearBackoffOptions>({
-          ...spreading,
-          duration: required(finiteFrom(0)),
-          increment: finiteFrom(0),
-        }),
-      ),
-    ],
-  ),
-  constructs(
-    BinaryExponentialBackoff,
-    [{ slotTime: 1 }],
-    [
-      "options",
-      required(
-        object<BinaryExponentialBackoffOptions>({
-          slotTime: required(finiteFrom(0)),
-          backoffLimit: whole(0),
-          attemptLimit: whole(1),
-          random: func,
-        }),
-      ),
-    ],
-  ),
   throws(expectedSlots, [1], ["collisions", required(whole(0))], ["backoffLimit", whole(0)]),
 ];
 

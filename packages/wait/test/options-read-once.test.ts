@@ -1,6 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import {
-  Backoff,
   connectWithBackoff,
   ExponentialBackoffManager,
   every,
@@ -13,20 +12,9 @@ import {
 } from "@holdfast/wait";
 import { delayUntil, exponentialBackoff, KeyedBackoff, pollUntil } from "@holdfast/wait/go";
 import { pollBackoff, repeatBackoff, retryBackoff } from "@holdfast/wait/rxjs";
-import {
-  AttemptBackoff,
-  BinaryExponentialBackoff,
-  ConstantBackoff,
-  DecorrelatedJitterBackoff,
-  EqualJitterBackoff,
-  FibonacciBackoff,
-  FullJitterBackoff,
-  GrpcBackoff,
-  LinearBackoff,
-  SymmetricJitterBackoff,
-} from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";
 import { firstDelays } from "./first-delays.ts";
+import { STRATEGIES } from "./strategies.ts";
 
 const clock = new FakeClock();
 const random = () => 0.5;
@@ -52,22 +40,8 @@ function endForGood(): never {
 
 type Use = (options: never) => unknown;
 
-const strategies = [
-  [AttemptBackoff, { duration: 1, factor: 2, cap: 50, spread: true, random }],
-  [Backoff, growing],
-  [BinaryExponentialBackoff, { slotTime: 1, backoffLimit: 2, attemptLimit: 9, random }],
-  [ConstantBackoff, { duration: 1, jitter: 0.1, random }],
-  [DecorrelatedJitterBackoff, { duration: 1, factor: 2, cap: 50, random }],
-  [EqualJitterBackoff, growing],
-  [FibonacciBackoff, { duration: 1, ...limits }],
-  [FullJitterBackoff, growing],
-  [GrpcBackoff, growing],
-  [LinearBackoff, { duration: 1, increment: 1, ...limits }],
-  [SymmetricJitterBackoff, growing],
-] as const;
-
 it.each<readonly [name: string, use: Use, options: object]>([
-  ...strategies.map(([Strategy, options]) => {
+  ...STRATEGIES.map(({ Strategy, options }) => {
     const use: Use = (read) => firstDelays(3, new Strategy(read));
     return [Strategy.name, use, options] as const;
   }),

@@ -9,9 +9,7 @@ import {
 import {
   AttemptBackoff,
   DecorrelatedJitterBackoff,
-  EqualJitterBackoff,
   FibonacciBackoff,
-  FullJitterBackoff,
   GrpcBackoff,
   LinearBackoff,
   SymmetricJitterBackoff,
@@ -33,8 +31,8 @@ const capped = Object.entries<(random: Random) => BackoffStrategy>({
   SymmetricJitterBackoff: (random) =>
     new SymmetricJitterBackoff({ ...shape, capAfterJitter: true, random }),
   GrpcBackoff: (random) => new GrpcBackoff({ ...shape, capAfterJitter: true, random }),
-  FullJitterBackoff: (random) => new FullJitterBackoff({ ...shape, random }),
-  EqualJitterBackoff: (random) => new EqualJitterBackoff({ ...shape, random }),
+  "Backoff, full jitter": (random) => new Backoff({ ...shape, jitter: "full", random }),
+  "Backoff, equal jitter": (random) => new Backoff({ ...shape, jitter: "equal", random }),
   DecorrelatedJitterBackoff: (random) =>
     new DecorrelatedJitterBackoff({ duration: 1_000, cap: CAP, random }),
   FibonacciBackoff: (random) => new FibonacciBackoff({ ...shape, capAfterJitter: true, random }),
@@ -80,7 +78,6 @@ it("does not become NaN for an option of undefined", () => {
   const absent = { factor: undefined, cap: undefined, jitter: undefined, random: undefined };
   const forms = [
     new Backoff({ duration: 100, ...absent }),
-    new FullJitterBackoff({ duration: 100, ...absent }),
     new SymmetricJitterBackoff({ duration: 100, ...absent }),
     new GrpcBackoff({ duration: 100, ...absent }),
     new AttemptBackoff({ duration: 100, ...absent }),
@@ -96,7 +93,7 @@ it("does not compute delays in advance", () => {
     drawn++;
     return 0.5;
   };
-  const next = new FullJitterBackoff({ duration: 1, random }).delayFunc();
+  const next = new Backoff({ duration: 1, jitter: "full", random }).delayFunc();
   expect(drawn).toBe(0);
   next();
   expect(drawn).toBe(1);
@@ -110,8 +107,14 @@ it("multiplies by the factor, not by the delay", () => {
 // cockatiel: `exponent: 3` with full, half or no jitter still doubles.
 it.each([
   { form: new Backoff({ duration: 128, factor: 3 }), delay: 3456 },
-  { form: new FullJitterBackoff({ duration: 128, factor: 3, random: () => 0.5 }), delay: 1728 },
-  { form: new EqualJitterBackoff({ duration: 128, factor: 3, random: () => 0.5 }), delay: 2592 },
+  {
+    form: new Backoff({ duration: 128, factor: 3, jitter: "full", random: () => 0.5 }),
+    delay: 1728,
+  },
+  {
+    form: new Backoff({ duration: 128, factor: 3, jitter: "equal", random: () => 0.5 }),
+    delay: 2592,
+  },
   { form: new SymmetricJitterBackoff({ duration: 128, factor: 3, jitter: 0 }), delay: 3456 },
 ])("uses its factor in $form.constructor.name", ({ form, delay }) => {
   expect(firstDelays(4, form)[3]).toBe(delay);

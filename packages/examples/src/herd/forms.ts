@@ -1,10 +1,5 @@
 import { Backoff, type BackoffStrategy, type Random } from "@holdfast/wait";
-import {
-  DecorrelatedJitterBackoff,
-  EqualJitterBackoff,
-  FullJitterBackoff,
-  SymmetricJitterBackoff,
-} from "@holdfast/wait/strategies";
+import { DecorrelatedJitterBackoff, SymmetricJitterBackoff } from "@holdfast/wait/strategies";
 
 /** A way to add chance to the delays of many clients. */
 export interface Form {
@@ -49,7 +44,7 @@ export const forms: readonly Form[] = [
     name: "equal",
     title: "equal",
     range: "from b/2 to b",
-    backoff: (random) => new EqualJitterBackoff({ ...growth, random }),
+    backoff: (random) => new Backoff({ ...growth, jitter: "equal", random }),
   },
   {
     name: "decorrelated",
@@ -61,6 +56,6 @@ export const forms: readonly Form[] = [
     name: "full",
     title: "full",
     range: "from 0 to b",
-    backoff: (random) => new FullJitterBackoff({ ...growth, random }),
+    backoff: (random) => new Backoff({ ...growth, jitter: "full", random }),
   },
 ];

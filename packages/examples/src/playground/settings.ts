@@ -73,7 +73,7 @@ function shapeOf(
     exponential: "Backoff",
     fibonacci: "FibonacciBackoff",
     linear: "LinearBackoff",
-    constant: "ConstantBackoff",
+    constant: "Backoff",
   } as const;
   return { name: names[strategy], options };
 }

@@ -1,6 +1,5 @@
 import { Backoff, type BackoffStrategy, type Random } from "@holdfast/wait";
 import {
-  ConstantBackoff,
   DecorrelatedJitterBackoff,
   FibonacciBackoff,
   LinearBackoff,
@@ -46,7 +45,6 @@ export const JITTERS: Readonly<Record<JitterName, { title: string; range: string
 
 type ClassName =
   | "Backoff"
-  | "ConstantBackoff"
   | "DecorrelatedJitterBackoff"
   | "FibonacciBackoff"
   | "LinearBackoff"
@@ -54,7 +52,6 @@ type ClassName =
 
 const CLASSES: Readonly<Record<ClassName, unknown>> = {
   Backoff,
-  ConstantBackoff,
   DecorrelatedJitterBackoff,
   FibonacciBackoff,
   LinearBackoff,

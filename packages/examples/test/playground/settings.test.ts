@@ -72,7 +72,7 @@ describe("the code of the playground", () => {
     },
     {
       change: { strategy: "constant", jitter: "none" },
-      code: "new ConstantBackoff({ duration: 100 })",
+      code: "new Backoff({ duration: 100 })",
     },
     {
       change: { strategy: "fibonacci", jitter: "equal", duration: "1_234.5" },

@@ -51,7 +51,7 @@ export interface AttemptBackoffOptions {
    * not add a share of the delay.
    *
    * The draw comes before the cap: with more attempts, more delays equal the cap. For clients that
-   * must not return together, use {@link FullJitterBackoff}.
+   * must not return together, use a `Backoff` with `"full"` jitter.
    *
    * @defaultValue `false`
    */

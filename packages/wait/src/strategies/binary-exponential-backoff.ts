@@ -67,7 +67,7 @@ export interface BinaryExponentialBackoffOptions {
  * a loop with its own limit, set `attemptLimit` to `Infinity`.
  *
  * {@link expectedSlots} computes mean delays. The first delay is 0 half of the time: the shape suits
- * few stations and short slots. For clients of a service, use {@link FullJitterBackoff}.
+ * few stations and short slots. For clients of a service, use a `Backoff` with `"full"` jitter.
  *
  * Source: IEEE Std 802.3, clause 4.2.3.2.5: slotTime, attemptLimit 16, backoffLimit 10.
  *

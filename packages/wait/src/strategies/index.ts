@@ -10,20 +10,16 @@ export {
   BinaryExponentialBackoff,
   type BinaryExponentialBackoffOptions,
 } from "./binary-exponential-backoff.ts";
-export { ConstantBackoff, type ConstantBackoffOptions } from "./constant-backoff.ts";
 export {
   DecorrelatedJitterBackoff,
   type DecorrelatedJitterBackoffOptions,
 } from "./decorrelated-jitter-backoff.ts";
-export { EqualJitterBackoff } from "./equal-jitter-backoff.ts";
 export {
   ExcessiveCollisionsError,
   isExcessiveCollisionsError,
 } from "./excessive-collisions-error.ts";
 export { expectedSlots } from "./expected-slots.ts";
 export { FibonacciBackoff, type FibonacciBackoffOptions } from "./fibonacci-backoff.ts";
-export { FullJitterBackoff } from "./full-jitter-backoff.ts";
-export type { GrowthOptions } from "./growth-options.ts";
 export { GrpcBackoff, type GrpcBackoffOptions, grpcBackoff } from "./grpc-backoff.ts";
 export { LinearBackoff, type LinearBackoffOptions } from "./linear-backoff.ts";
 export {

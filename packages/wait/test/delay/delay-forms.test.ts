@@ -2,11 +2,8 @@ import { Backoff, type BackoffStrategy, jitter, type Random, seededRandom } from
 import {
   AttemptBackoff,
   BinaryExponentialBackoff,
-  ConstantBackoff,
   DecorrelatedJitterBackoff,
-  EqualJitterBackoff,
   FibonacciBackoff,
-  FullJitterBackoff,
   GrpcBackoff,
   LinearBackoff,
   SymmetricJitterBackoff,
@@ -76,15 +73,15 @@ const forms = Object.entries<Form>({
     most: [150, 150, 150],
     mean: [125, 125, 125],
   },
-  FullJitterBackoff: {
-    create: (shape) => new FullJitterBackoff(shape),
+  "Backoff, full jitter": {
+    create: (shape) => new Backoff({ ...shape, jitter: "full" }),
     holdsCap: true,
     least: [0, 0, 0, 0, 0],
     most: [100, 200, 400, 800, 1000],
     mean: [50, 100, 200, 400, 500],
   },
-  EqualJitterBackoff: {
-    create: (shape) => new EqualJitterBackoff(shape),
+  "Backoff, equal jitter": {
+    create: (shape) => new Backoff({ ...shape, jitter: "equal" }),
     holdsCap: true,
     least: [50, 100, 200, 400, 500],
     most: [100, 200, 400, 800, 1000],
@@ -169,13 +166,6 @@ const forms = Object.entries<Form>({
     least: [100, 200, 300, 400, 500, 600, 666.666_666, 666.666_666],
     most: [150, 300, 450, 600, 750, 900, 1000, 1000],
     mean: [125, 250, 375, 500, 625, 750, 833.333_333, 833.333_333],
-  },
-  ConstantBackoff: {
-    create: (shape) => new ConstantBackoff(shape),
-    holdsCap: false,
-    least: [100, 100, 100],
-    most: [150, 150, 150],
-    mean: [125, 125, 125],
   },
   BinaryExponentialBackoff: {
     create: ({ duration, random }) =>
@@ -341,7 +331,7 @@ describe.each(forms)("%s", (_, { create, holdsCap, least, most, mean }) => {
 });
 
 it.each(
-  forms.filter(([name]) => /^(Backoff|ConstantBackoff|FibonacciBackoff|LinearBackoff)/.test(name)),
+  forms.filter(([name]) => /^(Backoff$|Backoff, c|FibonacciBackoff|LinearBackoff)/.test(name)),
 )("%s draws nothing without jitter", (_, { create, least }) => {
   const random = vi.fn(() => 0.5);
   const [first] = firstDelays(COUNT, create({ ...example, jitter: 0, random }));
@@ -365,14 +355,6 @@ describe("the forms of jitter by name", () => {
     expect(
       delaysOf(new LinearBackoff({ duration: 100, cap: 150, jitter, random: () => draw }), 2),
     ).toEqual(jitter === "full" ? [100 * draw, 150 * draw] : [50 + 50 * draw, 75 + 75 * draw]);
-  });
-
-  it("equals the strategy of the same name, draw for draw", () => {
-    const seeded = () => ({ ...options, random: seededRandom(7) });
-    const full = delaysOf(new Backoff({ ...seeded(), jitter: "full" }), 1_000);
-    expect(full).toEqual(delaysOf(new FullJitterBackoff(seeded()), 1_000));
-    const equal = delaysOf(new Backoff({ ...seeded(), jitter: "equal" }), 1_000);
-    expect(equal).toEqual(delaysOf(new EqualJitterBackoff(seeded()), 1_000));
   });
 
   it.each(["full", "equal"] as const)(

@@ -1,39 +1,20 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { Backoff, ExponentialBackoffManager, JitteredBackoffManager } from "@holdfast/wait";
-import {
-  AttemptBackoff,
-  BinaryExponentialBackoff,
-  ConstantBackoff,
-  DecorrelatedJitterBackoff,
-  EqualJitterBackoff,
-  FibonacciBackoff,
-  FullJitterBackoff,
-  GrpcBackoff,
-  grpcBackoff,
-  LinearBackoff,
-  SymmetricJitterBackoff,
-} from "@holdfast/wait/strategies";
+import { grpcBackoff } from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";
+import { STRATEGIES } from "../strategies.ts";
 
 // A Backoff has a public `duration`. Taken for options, it would set the first delay and lose the rest.
 const backoff = new Backoff({ duration: 100, factor: 2, cap: 800, jitter: 0.5, steps: 3 });
 const options = { duration: 100, factor: 2, slotTime: 1, clock: new FakeClock() };
 
 const doors: Record<string, (options: never) => unknown> = {
-  Backoff: (given) => new Backoff(given),
+  ...Object.fromEntries(
+    STRATEGIES.map(({ Strategy }) => [Strategy.name, (given: never) => new Strategy(given)]),
+  ),
   ExponentialBackoffManager: (given) => new ExponentialBackoffManager(given),
   JitteredBackoffManager: (given) => new JitteredBackoffManager(given),
-  AttemptBackoff: (given) => new AttemptBackoff(given),
-  BinaryExponentialBackoff: (given) => new BinaryExponentialBackoff(given),
-  ConstantBackoff: (given) => new ConstantBackoff(given),
-  DecorrelatedJitterBackoff: (given) => new DecorrelatedJitterBackoff(given),
-  EqualJitterBackoff: (given) => new EqualJitterBackoff(given),
-  FibonacciBackoff: (given) => new FibonacciBackoff(given),
-  FullJitterBackoff: (given) => new FullJitterBackoff(given),
-  GrpcBackoff: (given) => new GrpcBackoff(given),
   grpcBackoff: (given) => grpcBackoff(1, given),
-  LinearBackoff: (given) => new LinearBackoff(given),
-  SymmetricJitterBackoff: (given) => new SymmetricJitterBackoff(given),
 };
 
 it.each(Object.entries(doors))("%s rejects a Backoff in place of its options", (_, make) => {
