@@ -27,15 +27,11 @@ const DRAIN_TIMEOUT = 60_000;
 export interface DeliveryOptions {
   readonly settings: Settings;
   readonly tables: ProgramDatabase;
-  /** The URL of the database for workers. */
-  readonly databaseUrl: string;
   readonly inbox: Inbox;
   readonly lock: ResourceLock;
   readonly redisUrl: string | undefined;
   readonly clock: Clock;
   readonly onProgress: (progress: Progress) => void;
-  /** Called before the workers are asked to stop. */
-  readonly onStop: () => void;
   /** Called with every event of a worker, or of the run. */
   readonly onNews: (text: string, worker?: string) => void;
 }
@@ -70,11 +66,11 @@ export class Delivery {
   #expired = 0;
 
   constructor(options: DeliveryOptions) {
-    const { settings, tables, databaseUrl, inbox, redisUrl, clock } = options;
+    const { settings, tables, inbox, redisUrl, clock } = options;
     this.#options = options;
     this.#orders = Array.from({ length: settings.messages }, (_, index) => index + 1);
     this.#start = clock.monotonic();
-    const common = { database: tables.name, databaseUrl, target: inbox.url, redisUrl };
+    const common = { database: tables.name, databaseUrl: tables.url, target: inbox.url, redisUrl };
     this.#crew = new Crew({
       size: settings.workers,
       clock,
@@ -92,7 +88,7 @@ export class Delivery {
    * @returns the figures. It rejects if the database does not answer at the end
    */
   async run(signal: AbortSignal, kill: AbortSignal): Promise<Outcome> {
-    const { tables, inbox, onStop } = this.#options;
+    const { tables, inbox } = this.#options;
     using _ = onAbort(kill, () => this.#crew.killAll());
     const stop = new AbortController();
     if (signal.aborted) stop.abort();
@@ -102,7 +98,6 @@ export class Delivery {
       isSettled = await this.#settle(signal);
     } finally {
       this.#state = "stopping";
-      onStop();
       this.#tell();
       stop.abort();
       await working;

@@ -15,8 +15,6 @@ export interface Holding {
 /** The state of the tables of an outbox. */
 export interface Observation extends Waiting {
   readonly statuses: Readonly<Record<MessageStatus, number>>;
-  /** In how many milliseconds the next message is due; undefined if none is. */
-  readonly nextAttempt: number | undefined;
   /** Undefined if the lock is free. */
   readonly lock: Holding | undefined;
 }
@@ -25,7 +23,6 @@ export interface Observation extends Waiting {
 export const NOTHING_SEEN: Observation = {
   ...NOTHING_WAITS,
   statuses: { pending: 0, retrying: 0, delivered: 0, dead: 0 },
-  nextAttempt: undefined,
   lock: undefined,
 };
 
@@ -41,12 +38,10 @@ export async function observe(
   signal: AbortSignal,
 ): Promise<Observation> {
   const statuses = await tables.store.counts();
-  const due = await tables.store.nextDue();
   const waiting = await readWaiting(tables, Math.floor(clock.now()));
   return {
     ...waiting,
     statuses,
-    nextAttempt: due === undefined ? undefined : Math.max(0, due - clock.now()),
     lock: await holdingOf(lock, signal),
   };
 }

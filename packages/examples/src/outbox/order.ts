@@ -10,7 +10,7 @@ export function isTakenBack(order: number): boolean {
 /** The waits of this program's messages: short, so that even one that is given up is so in seconds. */
 export const SCHEDULE = { initialDelay: 150, factor: 1.5, maxAttempts: 10 } as const;
 
-export const TOPIC = "orders.placed";
+const TOPIC = "orders.placed";
 
 /** The header in which a worker names itself to a webhook. */
 export const SENDER = "x-sender";

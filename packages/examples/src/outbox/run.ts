@@ -5,7 +5,7 @@ import type { Host } from "../terminal/host.ts";
 import { ProgramDatabase } from "./database/program-database.ts";
 import { Delivery, type Outcome } from "./delivery.ts";
 import { fileProblem } from "./file-problem.ts";
-import { Gate } from "./gate.ts";
+import { LogView } from "./log-view.ts";
 import { openLock } from "./open-lock.ts";
 import type { Inbox } from "./receiver/inbox.ts";
 import { RabbitInbox } from "./receiver/rabbit-inbox.ts";
@@ -13,9 +13,6 @@ import { Receiver, type ReceiverOptions } from "./receiver/receiver.ts";
 import { serviceProblem } from "./service-problem.ts";
 import type { Services, Settings } from "./settings.ts";
 import { type Summary, summaryLines, summaryOf } from "./summary.ts";
-import { LiveView } from "./view/live-view.ts";
-import { LogView } from "./view/log-view.ts";
-import type { View } from "./view/view.ts";
 import { Board } from "./web/board.ts";
 import { openPage } from "./web/open-page.ts";
 
@@ -115,37 +112,24 @@ async function outcomeOf(options: DeliverOptions): Promise<Outcome> {
   const { redisUrl } = services;
   const apply = (id: string): Promise<boolean> => tables.apply(id);
   await using inbox = await openInbox(services, { apply, seed: faults, clock });
-  await using gate = settings.port === undefined ? undefined : await Gate.before(tables.url);
   await using lease = openLock(tables.lock, redisUrl, () => undefined);
-  const board = new Board({ clock, tables, inbox, gate });
-  let view: View | undefined;
+  const board = new Board({ clock, tables, inbox });
+  let view: LogView | undefined;
   const delivery = new Delivery({
     ...{ settings, tables, inbox, lock: lease.lock, redisUrl, clock },
-    databaseUrl: gate?.url ?? tables.url,
     onProgress: (progress) => {
       view?.show(progress);
       board.show(progress);
     },
     onNews: (text, worker) => board.log(text, worker),
-    onStop: () => board.reconnectAll(),
   });
   await using page = await openPage(settings.port, { clock, board, delivery, tables, inbox });
-  view = viewOf(settings, host, page?.url);
-  try {
-    return await delivery.run(end.signal, end.killed);
-  } finally {
-    view.close();
-  }
+  const output = settings.json === "-" ? host.stderr : host.stdout;
+  view = new LogView((text) => output.write(text), page?.url);
+  return await delivery.run(end.signal, end.killed);
 }
 
 async function openInbox({ amqpUrl }: Services, options: ReceiverOptions): Promise<Inbox> {
   if (amqpUrl === undefined) return await Receiver.start(options);
   return await RabbitInbox.start({ ...options, url: amqpUrl });
-}
-
-function viewOf({ json }: Settings, { stdout, stderr }: Host, page: string | undefined): View {
-  if (json === "-") return new LogView((text) => stderr.write(text), page);
-  if (stdout.isTTY && process.env["TERM"] !== "dumb")
-    return new LiveView({ stream: stdout, colours: pc, page });
-  return new LogView((text) => stdout.write(text), page);
 }

@@ -1,8 +1,10 @@
+import type { createColors } from "picocolors";
 import { formatDuration } from "../terminal/duration.ts";
 import { type Audit, faultsOf } from "./audit.ts";
 import type { Outcome } from "./delivery.ts";
 import { describeOverlap, type Overlap } from "./receiver/overlap.ts";
-import type { Colours } from "./view/view.ts";
+
+type Colours = ReturnType<typeof createColors>;
 
 /** The figures of a run, as plain data. */
 export interface Summary extends Audit {

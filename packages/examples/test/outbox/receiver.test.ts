@@ -102,24 +102,6 @@ it.each(secondFaults)("reports overlapping senders and the fault: %s", async (fa
   await attempt.answer();
 });
 
-it("breaks the connections of senders while it is down, and accepts them again", async () => {
-  await using receiver = await Receiver.start({
-    ...{ apply: async () => true, seed: undefined, clock: realClock },
-  });
-  const send = async (): Promise<number> => {
-    const headers = { "idempotency-key": randomUUID() };
-    const body = JSON.stringify({ order: 1 });
-    return (await fetch(receiver.url, { method: "POST", headers, body })).status;
-  };
-  expect(await send()).toBe(200);
-  receiver.disconnect();
-  expect(receiver.state).toBe("disconnected");
-  await expect(send()).rejects.toThrow("fetch failed");
-  expect(receiver.ledger.counts.attempts).toBe(1);
-  receiver.reconnect();
-  expect(await send()).toBe(200);
-});
-
 it("handles each message at once when it is repaired", async () => {
   await using receiver = await Receiver.start({
     ...{ apply: async () => true, seed: SEED, clock: realClock },

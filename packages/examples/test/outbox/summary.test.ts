@@ -1,12 +1,11 @@
 import pc from "picocolors";
 import { expect, it } from "vitest";
 import type { Outcome } from "../../src/outbox/delivery.ts";
+import { LogView } from "../../src/outbox/log-view.ts";
 import { NOTHING_SEEN } from "../../src/outbox/observe.ts";
 import type { Progress } from "../../src/outbox/progress.ts";
 import type { Overlap } from "../../src/outbox/receiver/overlap.ts";
 import { summaryLines, summaryOf } from "../../src/outbox/summary.ts";
-import { LogView } from "../../src/outbox/view/log-view.ts";
-import { progressLines } from "../../src/outbox/view/progress-lines.ts";
 
 const colours = pc.createColors(false);
 
@@ -19,7 +18,6 @@ const progress: Progress = {
   open: 20,
   takenBack: 2,
   statuses: { pending: 10, retrying: 5, delivered: 62, dead: 1 },
-  nextAttempt: 1_500,
   lock: { holder: "worker-2/recovery", since: 0, until: 6_000 },
   received: { attempts: 90, open: 3, effects: 62, duplicates: 7, overlaps: 0 },
   workers: [
@@ -45,35 +43,6 @@ const outcome: Outcome = {
   },
 };
 
-it("shows the progress, one figure per line", () => {
-  expect(progressLines(progress, colours)).toEqual([
-    "outbox    12s · Ctrl-C stops",
-    "",
-    "orders    80 of 100 placed",
-    "messages  pending 10  retrying 5  delivered 62  dead 1",
-    "next      in 1.5s  in flight 3",
-    "receiver  attempts 90  effects 62  duplicates 7  overlaps 0",
-    "workers   worker-2 worker-4  killed 2  expired 9",
-    "lock      worker-2/recovery",
-  ]);
-});
-
-it.each([
-  { nextAttempt: undefined, text: "next      -  in flight 3" },
-  { nextAttempt: 0, text: "next      due  in flight 3" },
-])("shows that the next attempt is $text", ({ nextAttempt, text }) => {
-  expect(progressLines({ ...progress, nextAttempt }, colours)).toContain(text);
-});
-
-it("shows the address of the page", () => {
-  const page = "http://127.0.0.1:8080/";
-  const [title] = progressLines(progress, colours, page);
-  expect(title).toBe(`outbox    12s · Ctrl-C stops · ${page}`);
-  const written: string[] = [];
-  new LogView((line) => written.push(line), page).show(progress);
-  expect(written[0]).toBe(`00:00.000  the page: ${page}\n`);
-});
-
 it("logs a line periodically, and for each kill", () => {
   const written: string[] = [];
   const view = new LogView((line) => written.push(line));
@@ -84,7 +53,6 @@ it("logs a line periodically, and for each kill", () => {
   at(2_001, 3);
   at(4_000, 3);
   at(4_001, 3);
-  view.close();
   const stamps = written.map((line) => line.split(" ")[0]);
   expect(stamps).toEqual(["00:00.000", "00:02.000", "00:02.001", "00:04.001"]);
 });

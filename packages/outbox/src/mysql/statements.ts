@@ -11,7 +11,7 @@ const COLUMNS = [
 ].join(", ");
 
 /** The dead letters to change: a list of so many ids, those of a topic, or all. */
-export type DeadLetterScope = { readonly ids: number } | "topic" | "all";
+type DeadLetterScope = { readonly ids: number } | "topic" | "all";
 
 /** The SQL of a `MySqlStore`. */
 export interface Statements {

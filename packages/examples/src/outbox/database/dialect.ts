@@ -55,9 +55,6 @@ export interface Dialect {
   /** The `n`-th value of a statement, from 1. */
   parameter(n: number): string;
 
-  /** The column `key`. */
-  readonly key: string;
-
   /** A column that holds an instant, in milliseconds since the epoch. */
   milliseconds(column: string): string;
 }

@@ -72,7 +72,6 @@ async function applyEffect(database: MySqlDatabase, messageId: string): Promise<
 export const mysql: Dialect = {
   name: "MySQL",
   ...{ partOf, reset, visit, open, insertOrder },
-  key: "`key`",
   createTables: CREATE_TABLES,
   parameter: () => "?",
   milliseconds: (column) => column,

@@ -66,7 +66,6 @@ async function applyEffect(database: Queryable, messageId: string): Promise<bool
 export const postgres: Dialect = {
   name: "PostgreSQL",
   ...{ partOf, reset, visit, open, insertOrder },
-  key: "key",
   createTables: CREATE_TABLES,
   parameter: (n) => `$${n}`,
   milliseconds: (column) => `(extract(epoch FROM ${column}) * 1000)::float8`,

@@ -1,5 +1,4 @@
-// Takes the picture of the page that the README shows: a worker was killed, and the receiver is
-// disconnected. Needs Chromium and a build; by hand: node packages/examples/src/outbox/demo/picture.mjs
+// Takes the picture of the page that the README shows: a worker was killed, and there are dead letters. Needs Chromium and a build; by hand: node packages/examples/src/outbox/demo/picture.mjs
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -19,9 +18,7 @@ try {
   page.setDefaultTimeout(120_000);
   await page.goto(url);
   await page.getByText(/^[2-9]\d\d of 1000 orders placed/).waitFor();
-  await page.getByRole("button", { name: "Disconnect the receiver" }).click();
-  const rungs = page.locator(".rungs .rung");
-  await rungs.nth(2).waitFor();
+  await page.getByRole("button", { name: "Repair and replay the dead letters" }).waitFor();
   await page.getByRole("button", { name: "Kill worker-2" }).click();
   await page.getByRole("row", { name: /^worker-2 gone/ }).waitFor();
   await page.screenshot({ path: PICTURE });

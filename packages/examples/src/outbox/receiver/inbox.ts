@@ -1,4 +1,3 @@
-import type { Switch } from "../switch.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** The other side: the receiver of the messages. */
@@ -8,8 +7,6 @@ export interface Inbox extends AsyncDisposable {
   /** The URL for senders. */
   readonly url: string;
   readonly ledger: Ledger;
-  /** Disconnects it from the senders; undefined if that is not possible. */
-  readonly switch: Switch | undefined;
   /** Whether everything that was sent to it has been handled. */
   isIdle(): Promise<boolean>;
   /** Ends its faults: from now on it handles each message at once. */

@@ -1,6 +1,5 @@
 import { type Channel, type ChannelModel, type ConsumeMessage, connect } from "amqplib";
 import { z } from "zod";
-import { Gate } from "../gate.ts";
 import { faultOf } from "./fault.ts";
 import type { Inbox } from "./inbox.ts";
 import { Ledger } from "./ledger.ts";
@@ -22,7 +21,6 @@ export interface RabbitInboxOptions extends ReceiverOptions {
 interface Connected {
   readonly connection: ChannelModel;
   readonly channel: Channel;
-  readonly gate: Gate | undefined;
 }
 
 /**
@@ -31,7 +29,6 @@ interface Connected {
  */
 export class RabbitInbox implements Inbox {
   readonly name = "broker";
-  readonly switch: Gate | undefined;
   readonly ledger: Ledger;
   readonly #standstill: Standstill;
   readonly #options: RabbitInboxOptions;
@@ -39,9 +36,8 @@ export class RabbitInbox implements Inbox {
   readonly #channel: Channel;
   #seed: number | undefined;
 
-  private constructor(options: RabbitInboxOptions, { connection, channel, gate }: Connected) {
+  private constructor(options: RabbitInboxOptions, { connection, channel }: Connected) {
     this.#seed = options.seed;
-    this.switch = gate;
     const { clock } = options;
     this.#options = options;
     this.#standstill = new Standstill(clock);
@@ -59,15 +55,13 @@ export class RabbitInbox implements Inbox {
     await channel.bindQueue(QUEUE, ROUTE.exchange, ROUTE.routingKey);
     await channel.purgeQueue(QUEUE);
     await channel.prefetch(1);
-    const gate = await Gate.before(options.url);
-    const inbox = new RabbitInbox(options, { connection, channel, gate });
+    const inbox = new RabbitInbox(options, { connection, channel });
     await channel.consume(QUEUE, (message) => void inbox.#receive(message));
     return inbox;
   }
 
-  /** Senders go by way of the gate, the consumer does not. */
   get url(): string {
-    return this.switch?.url ?? this.#options.url;
+    return this.#options.url;
   }
 
   repair(): void {
@@ -83,7 +77,6 @@ export class RabbitInbox implements Inbox {
     await this.#channel.deleteQueue(QUEUE);
     await this.#channel.deleteExchange(ROUTE.exchange);
     await this.#connection.close();
-    await this.switch?.[Symbol.asyncDispose]();
     this.#standstill[Symbol.dispose]();
   }
 

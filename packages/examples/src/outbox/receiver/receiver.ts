@@ -6,12 +6,11 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import type { Clock } from "@holdfast/clock";
 import { z } from "zod";
 import { SENDER } from "../order.ts";
-import type { Switch } from "../switch.ts";
 import { type Fault, faultOf } from "./fault.ts";
 import type { Inbox } from "./inbox.ts";
 import { Ledger } from "./ledger.ts";
@@ -41,15 +40,13 @@ export interface ReceiverOptions {
 }
 
 /** A webhook that fails like real ones, and keeps a ledger of its work. */
-export class Receiver implements Inbox, Switch {
+export class Receiver implements Inbox {
   readonly name = "receiver";
   readonly ledger: Ledger;
-  readonly switch: Switch = this;
   readonly #standstill: Standstill;
   readonly #server: Server;
   readonly #options: ReceiverOptions;
   #seed: number | undefined;
-  #state: Switch["state"] = "connected";
 
   private constructor(options: ReceiverOptions) {
     const { clock } = options;
@@ -58,9 +55,6 @@ export class Receiver implements Inbox, Switch {
     this.#standstill = new Standstill(clock);
     this.ledger = new Ledger({ clock, standstill: this.#standstill });
     this.#server = createServer((request, response) => void this.#receive(request, response));
-    this.#server.on("connection", (socket: Socket) => {
-      if (this.#state === "disconnected") socket.resetAndDestroy();
-    });
   }
 
   static async start(options: ReceiverOptions): Promise<Receiver> {
@@ -73,19 +67,6 @@ export class Receiver implements Inbox, Switch {
   get url(): string {
     const { port } = this.#server.address() as AddressInfo;
     return `http://127.0.0.1:${port}/`;
-  }
-
-  get state(): Switch["state"] {
-    return this.#state;
-  }
-
-  disconnect(): void {
-    this.#state = "disconnected";
-    this.#server.closeAllConnections();
-  }
-
-  reconnect(): void {
-    this.#state = "connected";
   }
 
   repair(): void {

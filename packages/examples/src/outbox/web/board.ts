@@ -1,20 +1,11 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { delayAfter } from "@holdfast/outbox";
 import type { LogEntry } from "../../web/log-entry.ts";
 import type { StatusSource } from "../../web/status-source.ts";
 import type { ProgramDatabase } from "../database/program-database.ts";
 import { type Holding, NOTHING_SEEN } from "../observe.ts";
-import { SCHEDULE } from "../order.ts";
 import type { Progress } from "../progress.ts";
 import type { Inbox } from "../receiver/inbox.ts";
-import type { Switch } from "../switch.ts";
-import type {
-  LadderRung,
-  LockSnapshot,
-  ServiceSnapshot,
-  Snapshot,
-  WorkerSnapshot,
-} from "./snapshot.ts";
+import type { LockSnapshot, Snapshot, WorkerSnapshot } from "./snapshot.ts";
 
 const LOG_LENGTH = 50;
 
@@ -22,12 +13,10 @@ const LOG_LENGTH = 50;
 export interface BoardOptions {
   readonly clock: PassiveClock;
   readonly tables: Pick<ProgramDatabase, "name" | "dialect">;
-  readonly inbox: Pick<Inbox, "name" | "switch">;
-  /** Disconnects the database from the workers; undefined if that is not possible. */
-  readonly gate: Switch | undefined;
+  readonly inbox: Pick<Inbox, "name">;
 }
 
-/** The state of a run for its page, and the services that its buttons disconnect. */
+/** The state of a run for its page. */
 export class Board implements StatusSource<Snapshot> {
   readonly #options: BoardOptions;
   readonly #listeners = new Set<() => void>();
@@ -45,24 +34,11 @@ export class Board implements StatusSource<Snapshot> {
     this.#changed();
   }
 
-  /** @param name - the worker or service it is about */
+  /** @param name - the worker it is about */
   log(text: string, name?: string): void {
     const entry = { at: this.#options.clock.now(), name, text };
     this.#log = [...this.#log, entry].slice(-LOG_LENGTH);
     this.#changed();
-  }
-
-  /** The switch of a service; undefined if no button can disconnect it. */
-  switchOf(service: string): Switch | undefined {
-    return this.#switches.find(({ name }) => name === service)?.switch;
-  }
-
-  reconnectAll(): void {
-    for (const { name, switch: each } of this.#switches) {
-      if (each?.state !== "disconnected") continue;
-      each.reconnect();
-      this.log("was reconnected", name);
-    }
   }
 
   snapshot(): Snapshot {
@@ -73,7 +49,6 @@ export class Board implements StatusSource<Snapshot> {
       parts: `${database}, ${inbox.name === "broker" ? "RabbitMQ" : "a webhook"}`,
       ...factsOf(this.#progress),
       lock: this.#lock(),
-      services: this.#switches.map(serviceOf),
       log: this.#log,
     };
   }
@@ -81,14 +56,6 @@ export class Board implements StatusSource<Snapshot> {
   onChange(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
-  }
-
-  get #switches(): readonly NamedSwitch[] {
-    const { inbox, gate } = this.#options;
-    return [
-      { name: "database", switch: gate },
-      { name: inbox.name, switch: inbox.switch },
-    ];
   }
 
   /** A task holds the lock for half of each second: without the last holder the page would flicker. */
@@ -104,16 +71,7 @@ export class Board implements StatusSource<Snapshot> {
   }
 }
 
-interface NamedSwitch {
-  readonly name: ServiceSnapshot["name"];
-  readonly switch: Switch | undefined;
-}
-
-function serviceOf({ name, switch: each }: NamedSwitch): ServiceSnapshot {
-  return { name, state: each?.state ?? "fixed" };
-}
-
-type Facts = Omit<Snapshot, "at" | "parts" | "lock" | "services" | "log">;
+type Facts = Omit<Snapshot, "at" | "parts" | "lock" | "log">;
 
 /** Before the first look. */
 const NOT_BEGUN: Progress = {
@@ -124,21 +82,13 @@ const NOT_BEGUN: Progress = {
 };
 
 function factsOf(progress: Progress): Facts {
-  const { state, trouble, messages, open, statuses, due, next, received, killed } = progress;
+  const { state, trouble, messages, open, statuses, due, received, killed } = progress;
   return {
-    ...{ state, trouble, next, received, killed },
+    ...{ state, trouble, received, killed },
     orders: { total: messages, placed: messages - open },
     messages: { ...statuses, due },
-    ladder: ladderOf(progress),
     workers: workersOf(progress),
   };
-}
-
-function ladderOf({ rungs }: Progress): readonly LadderRung[] {
-  return Array.from({ length: SCHEDULE.maxAttempts }, (_, failures) => {
-    const rung = rungs.find((each) => each.failures === failures);
-    return { failures, wait: delayAfter(failures, SCHEDULE), count: rung?.count ?? 0 };
-  });
 }
 
 /** The processes, and then those that have gone and left claims. */

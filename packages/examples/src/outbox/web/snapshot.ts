@@ -2,7 +2,6 @@ import type { MessageStatus } from "@holdfast/outbox";
 import type { LogEntry } from "../../web/log-entry.ts";
 import type { Holding } from "../observe.ts";
 import type { LedgerCounts } from "../receiver/ledger.ts";
-import type { NextAttempt, Rung } from "../waiting.ts";
 
 /** A run as its page shows it: plain data. Instants are milliseconds since the epoch. */
 export interface Snapshot {
@@ -15,21 +14,11 @@ export interface Snapshot {
   readonly orders: { readonly total: number; readonly placed: number };
   readonly messages: Readonly<Record<MessageStatus, number>> & { readonly due: number };
   readonly received: LedgerCounts;
-  /** One for each number of failures, up to the last attempt. */
-  readonly ladder: readonly LadderRung[];
-  readonly next: readonly NextAttempt[];
   readonly workers: readonly WorkerSnapshot[];
   readonly killed: number;
   readonly lock: LockSnapshot | undefined;
-  readonly services: readonly ServiceSnapshot[];
   /** The latest changes, the newest last. */
   readonly log: readonly LogEntry[];
-}
-
-/** The messages that have failed equally often. */
-export interface LadderRung extends Pick<Rung, "failures" | "count"> {
-  /** How long each of them waits for its next attempt, in milliseconds. */
-  readonly wait: number;
 }
 
 /** A worker process, or one that has gone and left claims. */
@@ -47,11 +36,4 @@ export interface WorkerSnapshot {
 export interface LockSnapshot extends Holding {
   /** `held`: it has a holder. `free`: the holder is the last one. */
   readonly state: "held" | "free";
-}
-
-/** A service that a button can disconnect. */
-export interface ServiceSnapshot {
-  readonly name: "database" | "receiver" | "broker";
-  /** `fixed`: it is not reached by plain TCP, so no button can disconnect it. */
-  readonly state: "connected" | "disconnected" | "fixed";
 }

@@ -1,23 +1,9 @@
 import { realClock } from "@holdfast/clock";
 import { NOTHING_SEEN } from "../../../src/outbox/observe.ts";
 import type { Progress } from "../../../src/outbox/progress.ts";
-import type { Switch } from "../../../src/outbox/switch.ts";
 import { actionsOf } from "../../../src/outbox/web/actions.ts";
 import { Board } from "../../../src/outbox/web/board.ts";
 import { servePage } from "../../../src/web/serve-page.ts";
-
-/** A service without sockets. */
-class FakeSwitch implements Switch {
-  state: Switch["state"] = "connected";
-
-  disconnect(): void {
-    this.state = "disconnected";
-  }
-
-  reconnect(): void {
-    this.state = "connected";
-  }
-}
 
 const WORKING: Progress = {
   ...NOTHING_SEEN,
@@ -34,11 +20,9 @@ const WORKING: Progress = {
 
 /** A run without processes behind the page of a real one: its buttons change what the page shows. */
 export async function outboxPage(changes: Partial<Progress> = {}) {
-  const gate = new FakeSwitch();
-  const receiver = new FakeSwitch();
   const tables = { name: "pglite", dialect: undefined as never } as const;
-  const inbox = { name: "receiver", switch: receiver } as const;
-  const board = new Board({ clock: realClock, tables, inbox, gate });
+  const inbox = { name: "receiver" } as const;
+  const board = new Board({ clock: realClock, tables, inbox });
   let progress: Progress = { ...WORKING, ...changes };
   const show = (more: Partial<Progress>): void => {
     progress = { ...progress, ...more };
@@ -64,5 +48,5 @@ export async function outboxPage(changes: Partial<Progress> = {}) {
     actions: actionsOf({ board, kill, replay }),
   });
   const close = async (): Promise<void> => await server[Symbol.asyncDispose]();
-  return { url: server.url, board, gate, receiver, ended, show, [Symbol.asyncDispose]: close };
+  return { url: server.url, board, ended, show, [Symbol.asyncDispose]: close };
 }

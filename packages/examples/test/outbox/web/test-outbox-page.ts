@@ -4,8 +4,8 @@ import { describe, it } from "vitest";
 import { PATIENCE, PATIENT, rowOf, visit } from "../../web/browser.ts";
 import { outboxPage } from "./outbox-page.ts";
 
-const service = (page: Page, name: string): Locator =>
-  page.getByRole("list", { name: "Services" }).getByRole("listitem").filter({ hasText: name });
+const upkeep = (page: Page, name: string): Locator =>
+  page.getByRole("list", { name: "Upkeep" }).getByRole("listitem").filter({ hasText: name });
 
 const answered = (page: Page, text: string): Promise<void> =>
   page.locator(".answer").filter({ hasText: text }).waitFor();
@@ -15,18 +15,10 @@ const answered = (page: Page, text: string): Promise<void> =>
  */
 export function testOutboxPage(): void {
   describe("the page of a run", PATIENT, () => {
-    it("shows the messages, the ladder, the workers and the lock", async ({ expect }) => {
+    it("shows the messages, the workers and the lock", async ({ expect }) => {
       const now = realClock.now();
       await using world = await outboxPage({
         due: 2,
-        rungs: [
-          { failures: 0, count: 3, nextAt: now },
-          { failures: 2, count: 5, nextAt: now + 60_000 },
-        ],
-        next: [
-          { order: "7", failures: 0, at: now - 1, error: undefined },
-          { order: "8", failures: 2, at: now + 120_000, error: "TimeoutError: too late" },
-        ],
         claims: [
           { worker: "worker-1", count: 8, until: now + 8_000 },
           { worker: "worker-0", count: 4, until: now + 600_000 },
@@ -41,16 +33,6 @@ export function testOutboxPage(): void {
       const counts = (await figures.allInnerTexts()).map((text) => Number.parseInt(text, 10));
       expect(counts).toEqual([3, 2, 5, 2, 50]);
       await page.getByText("60 of 100 orders placed").waitFor();
-      await page
-        .getByRole("img", {
-          name: "Waiting messages by failures: 3 after 0, 100ms each; 5 after 2",
-        })
-        .waitFor();
-      const next = page.getByRole("list", { name: "Next attempts" }).getByRole("listitem");
-      expect(await next.allInnerTexts()).toEqual([
-        expect.stringMatching(/^due\s+order 7, attempt 1\s+first attempt$/),
-        expect.stringMatching(/^in \S+\s+order 8, attempt 3\s+TimeoutError: too late$/),
-      ]);
       const cells = async (name: string) =>
         (await rowOf(page, name).getByRole("cell").allInnerTexts()).slice(0, 3);
       expect(await cells("worker-1")).toEqual(["working", "101", "8"]);
@@ -60,13 +42,13 @@ export function testOutboxPage(): void {
       ]);
       expect(await cells("worker-9")).toEqual(["gone", "–", "1, ended"]);
       expect(await page.getByRole("button", { name: "Kill" }).count()).toBe(3);
-      await service(page, "lock")
+      await upkeep(page, "lock")
         .filter({ hasText: /held\s+worker-2, lease for / })
         .waitFor();
       expect(await page.title()).toBe("running · outbox");
 
       world.show({ lock: undefined, state: "settled", trouble: "connect ECONNREFUSED" });
-      await service(page, "lock")
+      await upkeep(page, "lock")
         .filter({ hasText: /free\s+last held by worker-2/ })
         .waitFor();
       await page.getByText("The tables could not be read: connect ECONNREFUSED").waitFor();
@@ -90,37 +72,14 @@ export function testOutboxPage(): void {
       expect(problems).toEqual([]);
     });
 
-    it.for(["database", "receiver"] as const)(
-      "disconnects the %s and reconnects it",
-      async (name, { expect }) => {
-        await using world = await outboxPage();
-        await using visitor = await visit(world.url);
-        const { page, problems } = visitor;
-        const part = name === "database" ? world.gate : world.receiver;
-        await page.getByRole("button", { name: `Disconnect the ${name}` }).click();
-        await answered(page, `The ${name} was disconnected from the workers.`);
-        await service(page, name).getByText("disconnected", { exact: true }).waitFor();
-        expect(part.state).toBe("disconnected");
-        await page.getByRole("button", { name: `Reconnect the ${name}` }).click();
-        await answered(page, `The ${name} was reconnected.`);
-        await service(page, name).getByText("connected", { exact: true }).waitFor();
-        expect(part.state).toBe("connected");
-        await page
-          .getByRole("listitem")
-          .filter({ hasText: new RegExp(`${name}\\s+was disconnected`) })
-          .waitFor();
-        expect(problems).toEqual([]);
-      },
-    );
-
-    it("replays dead messages, and offers it only when there are some", async ({ expect }) => {
+    it("replays dead letters, and offers it only when there are some", async ({ expect }) => {
       await using world = await outboxPage();
       await using visitor = await visit(world.url);
       const { page, problems } = visitor;
       const button = page.getByRole("button", { name: "Repair and replay" });
       await button.click();
-      await answered(page, "2 dead messages are pending again, and the receiver is repaired.");
-      await service(page, "dead").getByText("0", { exact: true }).waitFor();
+      await answered(page, "2 dead letters are pending again, and the receiver is repaired.");
+      await upkeep(page, "dead letters").getByText("0", { exact: true }).waitFor();
       await expect.poll(() => button.isDisabled(), { timeout: PATIENCE }).toBe(true);
       expect(problems).toEqual([]);
     });
@@ -144,7 +103,6 @@ export function testOutboxPage(): void {
       await using world = await outboxPage({
         trouble: text,
         workers: [{ name: text, pid: 1, state: "working" }],
-        next: [{ order: text, failures: 1, at: 0, error: text }],
         lock: { holder: text, since: 0, until: 0 },
       });
       world.board.log(text, text);
@@ -162,7 +120,6 @@ export function testOutboxPage(): void {
       const long = "x".repeat(90);
       await using world = await outboxPage({
         workers: [{ name: long, pid: 4_194_304, state: "working" }],
-        next: [{ order: "1000000", failures: 9, at: realClock.now() + 60_000, error: long }],
         claims: [{ worker: `${long}y`, count: 16, until: realClock.now() + 8_000 }],
         lock: { holder: long, since: 0, until: realClock.now() + 6_000 },
         statuses: {

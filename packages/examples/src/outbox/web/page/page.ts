@@ -4,10 +4,9 @@ import { Commands } from "../../../web/page/commands.ts";
 import { News, type Picture } from "../../../web/page/news.ts";
 import { Redrawing } from "../../../web/page/redrawing.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { attempts } from "./attempts.ts";
 import { counts } from "./counts.ts";
 import { pageHeader } from "./header.ts";
-import { serviceRow } from "./services.ts";
+import { upkeep } from "./upkeep.ts";
 import { workerTable } from "./workers.ts";
 
 /** Between two drawings, in milliseconds. */
@@ -24,8 +23,8 @@ const commands = new Commands(() => redrawing.ask());
 function body(snapshot: Snapshot, { connection, now }: Picture<Snapshot>): TemplateResult {
   const { send } = commands;
   return html`<main class=${connection === "live" ? "" : "stale"}>
-    ${counts(snapshot)} ${serviceRow(snapshot, now, send)} ${attempts(snapshot, now)}
-    ${workerTable(snapshot, now, send)} ${changeLog(snapshot.log)}
+    ${counts(snapshot)} ${upkeep(snapshot, now, send)} ${workerTable(snapshot, now, send)}
+    ${changeLog(snapshot.log)}
   </main>`;
 }
 

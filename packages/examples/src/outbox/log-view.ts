@@ -1,12 +1,11 @@
-import { formatElapsed } from "../../terminal/duration.ts";
-import type { Progress } from "../progress.ts";
-import type { View } from "./view.ts";
+import { formatElapsed } from "../terminal/duration.ts";
+import type { Progress } from "./progress.ts";
 
 /** No more than one line in this time, unless there is news that does not wait: milliseconds. */
 const PERIOD = 2_000;
 
 /** One line now and then, and for each kill. */
-export class LogView implements View {
+export class LogView {
   readonly #write: (text: string) => void;
   #last: Progress | undefined;
 
@@ -27,6 +26,4 @@ export class LogView implements View {
     const others = `in flight ${received.open}  killed ${killed}  expired ${expired}  lock ${lock?.holder ?? "-"}`;
     this.#write(`${formatElapsed(elapsed)}  ${counts}  ${others}\n`);
   }
-
-  close(): void {}
 }
