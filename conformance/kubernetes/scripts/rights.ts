@@ -74,6 +74,10 @@ export const rights: readonly Script[] = [
     uncompared: [
       ...ignored,
       { path: "4.body", reason: "objects of other scripts" },
+      {
+        path: "*.body.items.*.metadata.resourceVersion",
+        reason: "related to objects of other scripts",
+      },
       { path: "15.body.items", reason: "objects of other scripts" },
     ],
   },

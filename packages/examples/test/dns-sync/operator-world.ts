@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { builtIn, type KubeObject, runOperator } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
+import { FakeApi, type RoleManifest } from "@holdfast/kubernetes/testing";
 import { seededRandom } from "@holdfast/wait";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";
 import type { Fetch } from "../../src/dns-sync/operator/provider.ts";
@@ -30,7 +30,7 @@ function fetchFrom(provider: DnsProvider): Fetch {
   };
 }
 
-/** Replicas of the operator, an API double and a provider in memory, all on one fake clock. */
+/** Replicas of the operator, a fake API server and a provider in memory, all on one fake clock. */
 export class OperatorWorld {
   readonly clock: FakeClock = new FakeClock();
   readonly random = seededRandom(1);
@@ -39,8 +39,8 @@ export class OperatorWorld {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
 
-  constructor(resources = definedResources()) {
-    this.api = new FakeApi({ clock: this.clock, resources: [...resources, Event, Lease] });
+  constructor(resources = definedResources(), rules?: readonly RoleManifest[]) {
+    this.api = new FakeApi({ clock: this.clock, resources: [...resources, Event, Lease], rules });
   }
 
   /** Starts a replica. Resolves with a function that stops it. */
@@ -50,7 +50,7 @@ export class OperatorWorld {
       {
         ...{ name: "dns-sync", identity, transport, clock: this.clock, random: this.random },
         setup: dnsSync("http://provider", fetchFrom(this.provider)),
-        leaderElection: { namespace: "default" },
+        leaderElection: { namespace: "dns-sync" },
         ...{ drainTimeout: 15_000, health: false, logger: silentLogger },
       },
       AbortSignal.any([this.#stop.signal, stop.signal]),

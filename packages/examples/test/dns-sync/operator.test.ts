@@ -165,7 +165,7 @@ describe("two replicas", () => {
       expect(world.remote).toEqual(["www.example.org A 192.0.2.3 60"]);
       expect(world.provider.refused).toBe(1);
       expect(world.provider.audit.stale).toBe(0);
-      const { metadata } = await world.api.client.get(Lease, "default/dns-sync");
+      const { metadata } = await world.api.client.get(Lease, "dns-sync/dns-sync");
       expect(Number(metadata.annotations?.["holdfast/token"])).toBeGreaterThan(token);
     });
   });

@@ -8,8 +8,9 @@ import { type JsonObject, metadataOf } from "./json.ts";
 import type { ApiCall } from "./request/api-call.ts";
 import { listObjects } from "./request/list-objects.ts";
 import { representationOf } from "./request/representation.ts";
-import { parsePath, routeOf } from "./request/route.ts";
+import { attributesOf, type ParsedPath, parsePath, routeOf } from "./request/route.ts";
 import { selectorOf } from "./request/selector.ts";
+import type { Rights } from "./rights.ts";
 import type { ServedResource } from "./served-resource.ts";
 import type { ApiState } from "./state/api-state.ts";
 import { watchRequestOf } from "./watch/watch-request.ts";
@@ -45,6 +46,9 @@ export interface ReadRequest {
   readonly answer: () => ApiAnswer;
 }
 
+/** Checks the right to another verb on the same object. */
+type RequireVerb = (verb: string) => void;
+
 /** Answers requests from the state, without any fault. */
 export class ApiServer {
   readonly #state: ApiState;
@@ -62,26 +66,40 @@ export class ApiServer {
     this.#writer = new ObjectWriter(options);
   }
 
-  /** Reads a request. Nothing happens before `answer` is called. */
-  read(request: KubeRequest): ReadRequest {
+  /**
+   * Reads a request. Nothing happens before `answer` is called.
+   *
+   * @param rights - rights of the caller. Undefined: everything is allowed
+   */
+  read(request: KubeRequest, rights: Rights | undefined): ReadRequest {
     const path = parsePath(request.path);
     if (path === undefined) return { query: new URLSearchParams(), answer: () => NOTHING_THERE };
     const { query } = path;
+    const wanted = attributesOf(request, path);
+    const requireVerb = (verb: string): void => rights?.require({ ...wanted, verb });
+    const refused = refusalOf(() => requireVerb(wanted.verb));
+    const { call, answer } = this.#route(request, path, requireVerb);
+    return { query, ...(call && { call }), answer: refused ? () => refused : answer };
+  }
+
+  #route(
+    request: KubeRequest,
+    path: ParsedPath,
+    requireVerb: RequireVerb,
+  ): { readonly call?: ApiCall; readonly answer: () => ApiAnswer } {
     try {
       const call = routeOf(request, path, this.#served);
-      if (call === undefined) {
-        const found = discover(path.segments, this.#served);
-        if (found !== undefined && request.method !== "GET")
-          return { query, answer: () => refusal(noSuchMethod()) };
-        return { query, answer: () => found ?? NOTHING_THERE };
-      }
-      return { query, call, answer: () => orRefusal(() => this.#answer(call)) };
+      if (call !== undefined)
+        return { call, answer: () => orRefusal(() => this.#answer(call, requireVerb)) };
+      const found = discover(path.segments, this.#served);
+      if (found === undefined) return { answer: () => NOTHING_THERE };
+      return { answer: () => (request.method === "GET" ? found : refusal(noSuchMethod())) };
     } catch (error) {
-      return { query, answer: () => refusal(error) };
+      return { answer: () => refusal(error) };
     }
   }
 
-  #answer(call: ApiCall): ApiAnswer {
+  #answer(call: ApiCall, requireVerb: RequireVerb): ApiAnswer {
     switch (call.verb) {
       case "get":
         return { status: 200, json: this.#present(call, this.#writer.get(call)) };
@@ -92,9 +110,9 @@ export class ApiServer {
       case "create":
         return this.#create(call);
       case "update":
-        return this.#update(call);
+        return this.#update(call, requireVerb);
       case "patch":
-        return this.#patch(call);
+        return this.#patch(call, requireVerb);
       case "delete":
         return { status: 200, json: this.#delete(call) };
       case "deletecollection":
@@ -130,20 +148,22 @@ export class ApiServer {
     return this.#written(call, this.#writer.create(call, readObject(call), options));
   }
 
-  #update(call: ApiCall): ApiAnswer {
+  #update(call: ApiCall, requireVerb: RequireVerb): ApiAnswer {
     const options = writeOptionsOf(call, "UpdateOptions");
     const submitted = readObject(call);
     const old = this.#writer.find(call);
-    const written =
-      old === undefined && call.served.canPutNew && call.subresource === undefined
-        ? this.#writer.create(call, newByPut(call, submitted), options)
-        : this.#writer.update(call, this.#writer.get(call), submitted, options);
+    const isNew = old === undefined && call.served.canPutNew && call.subresource === undefined;
+    if (isNew) requireVerb("create");
+    const written = isNew
+      ? this.#writer.create(call, newByPut(call, submitted), options)
+      : this.#writer.update(call, this.#writer.get(call), submitted, options);
     return this.#written(call, written);
   }
 
-  #patch(call: ApiCall): ApiAnswer {
+  #patch(call: ApiCall, requireVerb: RequireVerb): ApiAnswer {
     const isApply = contentTypeOf(call) === APPLY;
     const options = writeOptionsOf(call, "PatchOptions", isApply);
+    if (isApply && this.#writer.find(call) === undefined) requireVerb("create");
     if (isApply) return this.#written(call, applyObject(this.#writer, call, options));
     const old = this.#writer.get(call);
     const patched = patchedObject(call, old);
@@ -166,6 +186,16 @@ export class ApiServer {
       deleteObject(this.#writer, { ...call, name, namespace }, deletion);
     }
     return list;
+  }
+}
+
+/** The response for work that fails. Undefined if it does not. */
+function refusalOf(work: () => void): ApiAnswer | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return refusal(error);
   }
 }
 

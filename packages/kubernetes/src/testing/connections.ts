@@ -7,6 +7,7 @@ import { connectionError } from "./connection-error.ts";
 import { answerOf, breakBody, type FakeRequest, type Fault, Faults } from "./faults.ts";
 import { mediaTypeOf } from "./request/representation.ts";
 import { type OpenRequest, RequestLog } from "./request-log.ts";
+import type { Rights } from "./rights.ts";
 
 /** Where connections lead. */
 export interface ConnectionsOptions {
@@ -51,11 +52,15 @@ export class Connections {
     for (const body of [...this.#bodies]) body.reset();
   }
 
-  /** `send` of a `KubeTransport`. */
-  async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+  /** `send` of a `KubeTransport` whose caller has these rights, or all. */
+  async send(
+    request: KubeRequest,
+    signal: AbortSignal,
+    rights?: Rights | undefined,
+  ): Promise<KubeResponse> {
     signal.throwIfAborted();
     if (!this.isAccepting) throw connectionError("ECONNREFUSED", request);
-    const { call, query, answer } = this.#server.read(request);
+    const { call, query, answer } = this.#server.read(request, rights);
     const entry = this.#log.add(this.#clock.now(), request, query, call);
     const body = this.#open(request, signal);
     try {

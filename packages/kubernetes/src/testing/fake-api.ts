@@ -18,6 +18,7 @@ import { DESCRIPTION } from "./connection-error.ts";
 import { Connections } from "./connections.ts";
 import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
+import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
 import { servedResource } from "./served-resource.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
 
@@ -43,6 +44,15 @@ export interface FakeApiOptions {
    * @defaultValue `10_000`
    */
   readonly keptRequests?: number | undefined;
+
+  /**
+   * Rights of the clients of {@link FakeApi.transport} and {@link FakeApi.listen}: rules, which hold everywhere, and
+   * the manifests of a Role, which hold in its namespace, or a ClusterRole. Everything else is answered with 403
+   * `Forbidden`, in the words of a real server. {@link FakeApi.client} may do everything.
+   *
+   * @defaultValue none: everything is allowed
+   */
+  readonly rules?: readonly (PolicyRule | RoleManifest)[] | undefined;
 }
 
 /** Options for {@link FakeApi.start}. */
@@ -91,8 +101,8 @@ export interface FakeApiSnapshot {
  *
  * It answers as a real server does, which recordings of a real one show: versions, conflicts, lists in
  * pages, watches with bookmarks and 410, status, generations, finalizers, merge and JSON patches,
- * server-side apply, schemas of custom resources, discovery. It has no admission, no rights, no defaults and
- * no validation of built-in types, no controllers, and no strategic merge patches: those get 415.
+ * server-side apply, schemas of custom resources, discovery. It has no admission, no defaults and no
+ * validation of built-in types, no controllers, and no strategic merge patches: those get 415.
  *
  * `kubectl get` prints the columns of the manifests. Their paths may have names, indexes, `[*]` and one comparison,
  * as in `[?(@.type=="Ready")]`; columns with other paths are empty.
@@ -124,6 +134,7 @@ export class FakeApi {
   readonly client: KubeClient;
 
   readonly #state = new ApiState();
+  readonly #rights: Rights;
   readonly #connections: Connections;
   readonly #fronts = new Set<HttpFront>();
 
@@ -133,19 +144,54 @@ export class FakeApi {
    */
   constructor(options: FakeApiOptions) {
     requireOptions("options", options);
-    const { clock, resources, random = seededRandom(1), keptRequests = 10_000 } = options;
+    const { clock, resources, random = seededRandom(1), keptRequests = 10_000, rules } = options;
     requireClock("options.clock", clock);
     requireArray("options.resources", resources);
     for (const [index, resource] of resources.entries())
       requireResource(resource, `options.resources[${index}]`);
     requireFunction("options.random", random);
     requireWhole("options.keptRequests", keptRequests, 1);
+    if (rules !== undefined) requireArray("options.rules", rules);
+    const rights = new Rights(rules);
+    this.#rights = rights;
     const served = resources.map(servedResource);
     const server = new ApiServer({ state: this.#state, clock, random, served });
     this.#connections = new Connections({ clock, server, keptRequests });
-    const send = this.#connections.send.bind(this.#connections);
-    this.transport = { description: DESCRIPTION, send };
-    this.client = new KubeClient({ transport: this.transport, fieldManager: "fake-api", clock });
+    const connections = this.#connections;
+    const transportOf = (given?: Rights): KubeTransport => ({
+      description: DESCRIPTION,
+      send: (request, signal) => connections.send(request, signal, given),
+    });
+    this.transport = transportOf(rights);
+    this.client = new KubeClient({ transport: transportOf(), fieldManager: "fake-api", clock });
+  }
+
+  /**
+   * The least list of rules that allows the requests of {@link FakeApi.transport} and {@link FakeApi.listen} so far,
+   * sorted, as a manifest has it. Requests that were refused count too. Discovery needs no rule.
+   *
+   * @example
+   * ```ts
+   * import { builtIn, KubeClient } from "@holdfast/kubernetes";
+   * import { FakeApi } from "@holdfast/kubernetes/testing";
+   * import { FakeClock } from "@holdfast/clock/testing";
+   *
+   * const clock = new FakeClock();
+   * const ConfigMap = builtIn("v1", "ConfigMap");
+   * const api = new FakeApi({ clock, resources: [ConfigMap] });
+   * const client = new KubeClient({ transport: api.transport, fieldManager: "me", clock });
+   * await client.list(ConfigMap, { namespace: "default" });
+   * console.log(JSON.stringify(api.rulesUsed()));
+   * // => [{"apiGroups":[""],"resources":["configmaps"],"verbs":["list"]}]
+   * ```
+   */
+  rulesUsed(): PolicyRule[] {
+    return this.#rights.used();
+  }
+
+  /** The parts of `options.rules` that no request has needed so far, sorted, as a manifest has them. */
+  rulesUnused(): PolicyRule[] {
+    return this.#rights.unused();
   }
 
   /** The latest requests, at least `keptRequests` of them, in the order in which they arrived. */

@@ -14,3 +14,4 @@ export {
 } from "./fake-api.ts";
 export type { FakeRequest, Fault, FaultRule } from "./faults.ts";
 export type { FakeVerb } from "./request/api-call.ts";
+export type { PolicyRule, RoleManifest } from "./rights.ts";

@@ -198,7 +198,9 @@ describe("watches", () => {
       random: () => 0,
       served: [servedResource(Widget)],
     });
-    const answer = server.read({ method: "GET", path: `${WIDGETS}?watch=1`, headers: {} }).answer();
+    const answer = server
+      .read({ method: "GET", path: `${WIDGETS}?watch=1`, headers: {} }, undefined)
+      .answer();
     const body = new AnswerBody({ method: "GET", path: "/" }, new AbortController().signal);
     if ("watch" in answer) answer.watch(body);
     expect([listeners, clock.waiters()]).toEqual([1, 1]);

@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { builtIn, fromCrd, type KubeTransport } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
+import { builtIn, fromCrd } from "@holdfast/kubernetes";
+import { seededRandom } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
 import { differences } from "../../../../conformance/kubernetes/compare.ts";
 import { normalForm } from "../../../../conformance/kubernetes/normal-form.ts";
@@ -12,7 +12,13 @@ import {
   zoneCrd,
 } from "../../../../conformance/kubernetes/resources.ts";
 import { runScript, type Send } from "../../../../conformance/kubernetes/run-script.ts";
+import { callersOf, namespaceOf, type Script } from "../../../../conformance/kubernetes/script.ts";
 import { scripts } from "../../../../conformance/kubernetes/scripts.ts";
+import { ApiServer } from "../../src/testing/api-server.ts";
+import { Connections } from "../../src/testing/connections.ts";
+import { Rights } from "../../src/testing/rights.ts";
+import { servedResource } from "../../src/testing/served-resource.ts";
+import { ApiState } from "../../src/testing/state/api-state.ts";
 
 const resources = [
   builtIn("v1", "ConfigMap"),
@@ -28,7 +34,7 @@ const resources = [
   fromCrd(ruleCrd),
 ];
 
-const { rules: _, rights: __, ...known } = scripts;
+const { rules: _, ...known } = scripts;
 
 for (const [group, members] of Object.entries(known))
   describe(`FakeApi answers as the real server: ${group}`, () => {
@@ -36,14 +42,9 @@ for (const [group, members] of Object.entries(known))
 
     it.each(members.map((script) => [script.name, script] as const))("%s", async (name, script) => {
       const clock = new FakeClock();
-      const api = new FakeApi({ clock, resources });
-      const send = sendTo(api.transport);
+      const { forget, ...callers } = serverFor(script, clock);
       const answers = await clock.run(() =>
-        runScript(send, script, {
-          // Without tokens and rights every caller is an administrator; scripts mark what differs.
-          callers: { viewer: send, stranger: send },
-          forget: async () => api.compact(),
-        }),
+        runScript(callers.admin, script, { callers, forget: async () => forget() }),
       );
       const marks = script.uncompared ?? [];
       expect(differences(recording[name] ?? null, normalForm(script, answers), marks)).toEqual([]);
@@ -51,6 +52,22 @@ for (const [group, members] of Object.entries(known))
     });
   });
 
-function sendTo(transport: KubeTransport): Send {
-  return (request, signal) => transport.send(request, signal);
+/** The fake server, and its transports by caller. It asks for no token: callers have the rights of the script, or all. */
+function serverFor(script: Script, clock: FakeClock) {
+  const state = new ApiState();
+  const served = resources.map(servedResource);
+  const server = new ApiServer({ state, clock, random: seededRandom(1), served });
+  const connections = new Connections({ clock, server, keptRequests: 100 });
+  const rights = script.rules && new Rights(rolesOf(script));
+  const admin: Send = (request, signal) => connections.send(request, signal);
+  const bound: Send = (request, signal) => connections.send(request, signal, rights);
+  const callers = { admin, viewer: bound, stranger: bound, bound, "cluster-bound": bound };
+  return { ...callers, forget: () => state.compact() };
+}
+
+/** The rules of a script, for its namespace or for the cluster. */
+function rolesOf(script: Script) {
+  const { rules = [] } = script;
+  if (callersOf(script).has("cluster-bound")) return [{ kind: "ClusterRole", rules }];
+  return [{ kind: "Role", metadata: { namespace: namespaceOf(script) }, rules }];
 }

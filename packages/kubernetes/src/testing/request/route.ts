@@ -1,5 +1,6 @@
 import type { KubeRequest } from "../../transport/kube-transport.ts";
 import { methodNotAllowed, noSuchResource, notFound } from "../failure.ts";
+import type { Attributes } from "../rights.ts";
 import type { ServedResource } from "../served-resource.ts";
 import type { ApiCall } from "./api-call.ts";
 
@@ -55,6 +56,48 @@ export function routeOf(
   if (verb === undefined) throw methodNotAllowed(request.method, found, place);
   const { headers, body } = request;
   return { served: found, verb, namespace, name, subresource, query, headers, body };
+}
+
+const OBJECT_VERBS: Readonly<Record<string, string>> = {
+  GET: "get",
+  HEAD: "get",
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
+const COLLECTION_VERBS = { ...OBJECT_VERBS, GET: "list", HEAD: "list", DELETE: "deletecollection" };
+
+/** A request as the rules of roles see it, whether or not anything is at its path. */
+export function attributesOf(request: KubeRequest, { segments, query }: ParsedPath): Attributes {
+  const path = request.path.split("?")[0] as string;
+  const place = placeOf(segments);
+  if (place === undefined || place.plural === "")
+    return { ...NO_RESOURCE, verb: OBJECT_VERBS[request.method] ?? "", path };
+  const { group = "", namespace, plural, name, subresource } = place;
+  const about = { group, plural, subresource, path };
+  if (name !== "") {
+    const verb = OBJECT_VERBS[request.method] ?? "";
+    // An object `namespaces/x` is in the namespace x.
+    const isNamespace = plural === "namespaces" && group === "";
+    return { ...about, verb, namespace: isNamespace ? name : namespace, name };
+  }
+  const found = (COLLECTION_VERBS as typeof OBJECT_VERBS)[request.method] ?? "";
+  const verb = found === "list" && isTrue(query.get("watch")) ? "watch" : found;
+  return { ...about, verb, namespace, name: verb === "create" ? "" : selectedName(query) };
+}
+
+const NO_RESOURCE = {
+  group: "",
+  plural: "",
+  subresource: undefined,
+  namespace: undefined,
+  name: "",
+};
+
+/** The one name that a list, a watch or a delete of a collection selects. */
+function selectedName(query: URLSearchParams): string {
+  return /^metadata\.name==?([^,]+)$/.exec(query.get("fieldSelector") ?? "")?.[1] ?? "";
 }
 
 function placeOf([root, ...rest]: readonly string[]): Place | undefined {
