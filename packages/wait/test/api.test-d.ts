@@ -116,8 +116,8 @@ expectTypeOf(parseRetryAfter("1")).toEqualTypeOf<number | undefined>();
 declare const caught: unknown;
 expectTypeOf(isTerminalError(caught)).toEqualTypeOf<boolean>();
 expectTypeOf(isRetryAfterError(caught)).toEqualTypeOf<boolean>();
-if (isTimeoutError(caught)) expectTypeOf(caught.timeout).toEqualTypeOf<number>();
-if (isExhaustedError(caught)) expectTypeOf(caught.attempts).toEqualTypeOf<number>();
+expectTypeOf(isTimeoutError(caught)).toEqualTypeOf<boolean>();
+expectTypeOf(isExhaustedError(caught)).toEqualTypeOf<boolean>();
 
 // Arguments.
 

@@ -30,6 +30,7 @@ export {
   requireWhole,
 } from "./arguments.ts";
 export { deferred } from "./deferred.ts";
+export { findByCode, TIMEOUT_CODE } from "./error-chain.ts";
 export { holdOpen, yieldTurn } from "./event-loop.ts";
 export { Grid } from "./grid.ts";
 export { messageOf } from "./message-of.ts";

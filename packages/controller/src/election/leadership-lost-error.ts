@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 /** How a lease was lost: see {@link LeadershipLostError}. */
 export type LeadershipLoss = "expired" | "replaced";
 
@@ -39,10 +41,13 @@ export class LeadershipLostError extends Error {
 }
 
 /**
- * Whether a value is a {@link LeadershipLostError}, of this copy of the package or another.
+ * Whether an error is a {@link LeadershipLostError}, of this copy of the package or another, or has
+ * one among its causes.
  *
- * @param value - anything
- * @returns true if it is an error with the code of lost leadership
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns true if work ended because its process no longer leads
  *
  * @example
  * ```ts
@@ -51,6 +56,6 @@ export class LeadershipLostError extends Error {
  * console.log(isLeadershipLostError(new Error("no"))); // => false
  * ```
  */
-export function isLeadershipLostError(value: unknown): value is LeadershipLostError {
-  return value instanceof Error && (value as Partial<LeadershipLostError>).code === CODE;
+export function isLeadershipLostError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }

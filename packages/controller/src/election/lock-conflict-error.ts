@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 const CODE = "ERR_LOCK_CONFLICT";
 
 /**
@@ -25,10 +27,13 @@ export class LockConflictError extends Error {
 }
 
 /**
- * Whether a value is a {@link LockConflictError}, of this copy of the package or another.
+ * Whether an error is a {@link LockConflictError}, of this copy of the package or another, or has
+ * one among its causes.
  *
- * @param value - anything
- * @returns true if it is an error with the code of a conflict
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns true if another process wrote the record of a lock first
  *
  * @example
  * ```ts
@@ -37,6 +42,6 @@ export class LockConflictError extends Error {
  * console.log(isLockConflictError(new Error("no"))); // => false
  * ```
  */
-export function isLockConflictError(value: unknown): value is LockConflictError {
-  return value instanceof Error && (value as Partial<LockConflictError>).code === CODE;
+export function isLockConflictError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }

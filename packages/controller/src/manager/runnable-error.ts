@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 /**
  * Problem of a runnable.
  *
@@ -57,10 +59,13 @@ export class RunnableError extends Error {
 }
 
 /**
- * Whether a value is a {@link RunnableError}, of this copy of the package or another.
+ * Whether an error is a {@link RunnableError}, of this copy of the package or another, or has
+ * one among its causes.
  *
- * @param value - anything
- * @returns true if it is an error with the code of a runnable
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns true if a runnable failed, or did not stop
  *
  * @example
  * ```ts
@@ -69,6 +74,6 @@ export class RunnableError extends Error {
  * console.log(isRunnableError(new Error("no"))); // => false
  * ```
  */
-export function isRunnableError(value: unknown): value is RunnableError {
-  return value instanceof Error && (value as Partial<RunnableError>).code === CODE;
+export function isRunnableError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }

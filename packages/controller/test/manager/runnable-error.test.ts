@@ -16,7 +16,8 @@ it("a RunnableError carries its facts", () => {
 
 it("is recognised by its code, of any copy of the package", () => {
   const twin = Object.assign(new Error("twin"), { code: "ERR_CONTROLLER_RUNNABLE" });
-  expect([new RunnableError("web", "ended"), twin].map(isRunnableError)).toEqual([true, true]);
-  const others = [new Error("no"), { code: "ERR_CONTROLLER_RUNNABLE" }, undefined];
-  expect(others.map(isRunnableError)).toEqual([false, false, false]);
+  const outer = new Error("stopped", { cause: twin });
+  const errors = [new RunnableError("web", "ended"), twin, outer];
+  expect(errors.map(isRunnableError)).toEqual([true, true, true]);
+  expect([new Error("no"), undefined].map(isRunnableError)).toEqual([false, false]);
 });

@@ -7,6 +7,7 @@ import {
   connectWithBackoff,
   isTimeoutError,
   keepConnected,
+  type TimeoutError,
 } from "@holdfast/wait";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { survivors } from "../../../../test/processes.ts";
@@ -111,7 +112,7 @@ describe("a peer that", PATIENT, () => {
     const options = { signal: stop.signal, backoff, minConnectTimeout: 200, onRetry };
     const connecting = connectWithBackoff(connect, options);
     await expect(connecting).rejects.toBe("seen enough");
-    expect(retries.map(({ error }) => isTimeoutError(error) && error.timeout)).toEqual([200, 200]);
+    expect(retries.map(({ error }) => (error as TimeoutError).timeout)).toEqual([200, 200]);
     expect(retries.map(({ delay }) => delay)).toEqual([0, 0]);
     for (const { gap } of gapsOf(attempts)) expect(gap).toBeGreaterThanOrEqual(200);
     expect(attempts.every(({ signal }) => isTimeoutError(signal.reason))).toBe(true);

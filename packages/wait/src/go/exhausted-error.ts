@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 const CODE = "ERR_WAIT_EXHAUSTED";
 
 /**
@@ -29,10 +31,13 @@ export class ExhaustedError extends Error {
 }
 
 /**
- * Whether a value is an {@link ExhaustedError}, of this copy of the package or another.
+ * Whether an error is an {@link ExhaustedError}, of this copy of the package or another, or has one among
+ * its causes.
  *
- * @param value - anything
- * @returns true if it is an `Error` with the code `ERR_WAIT_EXHAUSTED`
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns true if a condition was still false after the last attempt
  *
  * @example
  * ```ts
@@ -41,6 +46,6 @@ export class ExhaustedError extends Error {
  * console.log(isExhaustedError(undefined)); // => false
  * ```
  */
-export function isExhaustedError(value: unknown): value is ExhaustedError {
-  return value instanceof Error && (value as Partial<ExhaustedError>).code === CODE;
+export function isExhaustedError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }

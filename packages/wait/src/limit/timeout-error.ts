@@ -1,4 +1,4 @@
-export const TIMEOUT_CODE = "ERR_WAIT_TIMEOUT";
+import { findByCode, TIMEOUT_CODE } from "@holdfast/clock/internal";
 
 /** Options for {@link TimeoutError}. */
 export interface TimeoutErrorOptions extends ErrorOptions {
@@ -41,22 +41,22 @@ export class TimeoutError extends Error {
 }
 
 /**
- * Whether a value is a {@link TimeoutError}, of this copy of the package or another.
+ * Whether an error is a {@link TimeoutError}, of this copy of the package or another, or has one among
+ * its causes.
  *
- * @param value - anything
- * @returns true if it is an `Error` with the code `ERR_WAIT_TIMEOUT`
+ * @param error - anything that was caught
+ * @returns true if a wait exceeded its timeout
  *
  * @example
  * ```ts
- * import { isTimeoutError } from "@holdfast/wait";
+ * import { isTimeoutError, TimeoutError } from "@holdfast/wait";
  *
+ * const error = new TimeoutError(5_000);
+ * console.log(isTimeoutError(error)); // => true
+ * console.log(isTimeoutError(new Error("not ready", { cause: error }))); // => true
  * console.log(isTimeoutError(new Error("no"))); // => false
  * ```
  */
-export function isTimeoutError(value: unknown): value is TimeoutError {
-  try {
-    return value instanceof Error && (value as Partial<TimeoutError>).code === TIMEOUT_CODE;
-  } catch {
-    return false; // A getter or a proxy threw: there is no code to read.
-  }
+export function isTimeoutError(error: unknown): boolean {
+  return findByCode(error, TIMEOUT_CODE) !== undefined;
 }

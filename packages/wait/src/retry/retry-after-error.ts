@@ -1,5 +1,4 @@
-import { requireDelay, requireOptions, requireString } from "@holdfast/clock/internal";
-import { findByCode } from "./error-chain.ts";
+import { findByCode, requireDelay, requireOptions, requireString } from "@holdfast/clock/internal";
 
 const CODE = "ERR_WAIT_RETRY_AFTER";
 

@@ -1,4 +1,4 @@
-import { findByCode } from "./error-chain.ts";
+import { findByCode } from "@holdfast/clock/internal";
 
 const CODE = "ERR_WAIT_TERMINAL";
 

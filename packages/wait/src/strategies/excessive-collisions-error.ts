@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 const CODE = "ERR_WAIT_EXCESSIVE_COLLISIONS";
 
 /**
@@ -27,10 +29,13 @@ export class ExcessiveCollisionsError extends Error {
 }
 
 /**
- * Whether a value is an {@link ExcessiveCollisionsError}, of this copy of the package or another.
+ * Whether an error is an {@link ExcessiveCollisionsError}, of this copy of the package or another, or has one among
+ * its causes.
  *
- * @param value - anything
- * @returns true if it is an `Error` with the code `ERR_WAIT_EXCESSIVE_COLLISIONS`
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns true if all attempts of a truncated binary exponential back-off collided
  *
  * @example
  * ```ts
@@ -39,6 +44,6 @@ export class ExcessiveCollisionsError extends Error {
  * console.log(isExcessiveCollisionsError(new Error("no"))); // => false
  * ```
  */
-export function isExcessiveCollisionsError(value: unknown): value is ExcessiveCollisionsError {
-  return value instanceof Error && (value as Partial<ExcessiveCollisionsError>).code === CODE;
+export function isExcessiveCollisionsError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }

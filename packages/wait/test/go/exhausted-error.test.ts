@@ -25,8 +25,12 @@ it.each([
   { value: new ExhaustedError(1), is: true },
   // An error of another copy of this package.
   { value: Object.assign(new Error("x"), { code: "ERR_WAIT_EXHAUSTED" }), is: true },
-  { value: { code: "ERR_WAIT_EXHAUSTED" }, is: false },
+  // An error that was cloned to another thread.
+  { value: { code: "ERR_WAIT_EXHAUSTED" }, is: true },
+  { value: new Error("x", { cause: new ExhaustedError(1) }), is: true },
   { value: new TimeoutError(1), is: false },
+  // The error of an earlier attempt.
+  { value: new TimeoutError(1, { cause: new ExhaustedError(1) }), is: false },
   { value: new Error("still false after 4 attempts"), is: false },
   { value: undefined, is: false },
   { value: null, is: false },

@@ -26,7 +26,9 @@ it.each([
   { value: new TimeoutError(1), is: true },
   // An error of another copy of this package.
   { value: Object.assign(new Error("x"), { code: "ERR_WAIT_TIMEOUT" }), is: true },
-  { value: { code: "ERR_WAIT_TIMEOUT" }, is: false },
+  // An error that was cloned to another thread.
+  { value: { code: "ERR_WAIT_TIMEOUT" }, is: true },
+  { value: new Error("x", { cause: new TimeoutError(1) }), is: true },
   { value: new ExhaustedError(1), is: false },
   // The platform's error: the same name, and a number as its code.
   { value: new DOMException("timed out", "TimeoutError"), is: false },

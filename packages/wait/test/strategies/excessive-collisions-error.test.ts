@@ -17,7 +17,9 @@ it.each([
   { value: new ExcessiveCollisionsError(1), is: true },
   // An error of another copy of this package.
   { value: Object.assign(new Error("x"), { code: "ERR_WAIT_EXCESSIVE_COLLISIONS" }), is: true },
-  { value: { code: "ERR_WAIT_EXCESSIVE_COLLISIONS" }, is: false },
+  // An error that was cloned to another thread.
+  { value: { code: "ERR_WAIT_EXCESSIVE_COLLISIONS" }, is: true },
+  { value: new Error("x", { cause: new ExcessiveCollisionsError(1) }), is: true },
   { value: new ExhaustedError(1), is: false },
   { value: undefined, is: false },
   { value: null, is: false },

@@ -1,4 +1,5 @@
-import { TIMEOUT_CODE } from "../limit/timeout-error.ts";
+/** The code of `TimeoutError` of `@holdfast/wait`. */
+export const TIMEOUT_CODE = "ERR_WAIT_TIMEOUT";
 
 /** More causes than any program nests. The bound also ends chains that lead back to themselves. */
 const MAX_CAUSES = 100;
