@@ -15,7 +15,6 @@ import {
 } from "./internal/arguments.ts";
 import { Sleep } from "./sleep.ts";
 import { ClockTicker } from "./ticker.ts";
-import { timeoutSignal } from "./timeout-signal.ts";
 
 function nothing(): void {}
 
@@ -149,4 +148,18 @@ export abstract class BaseClock implements Clock {
     requireTimerOptions("options", options);
     return timeoutSignal(this, delay, options);
   }
+}
+
+/** The signal of `clock.timeout()`. The timer references the controller, so garbage collection loses no abort. */
+function timeoutSignal(clock: Clock, delay: number, options: TimeoutOptions): TimeoutSignal {
+  const controller = new AbortController();
+  const expire = (): void => {
+    controller.abort(new DOMException(`timed out after ${delay} ms`, "TimeoutError"));
+  };
+  const timer = clock.afterFunc(delay, expire, { ref: false, label: options.label });
+  return Object.assign(controller.signal, {
+    [Symbol.dispose]: (): void => {
+      timer.stop();
+    },
+  });
 }

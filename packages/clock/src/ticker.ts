@@ -13,9 +13,9 @@ export class ClockTicker implements Ticker {
   #state: "ticking" | "stopped" = "ticking";
   #grid: Grid;
   #dropped = 0;
-  /** The one-slot buffer. While it is full, `#takers` is empty. */
+  /** The one-slot buffer. While it is full, `#waiters` is empty. */
   #buffered: number | undefined = undefined;
-  readonly #takers: ((tick: Tick) => void)[] = [];
+  readonly #waiters: ((tick: Tick) => void)[] = [];
 
   constructor(clock: Clock, period: number, options: TimerOptions) {
     this.#clock = clock;
@@ -29,7 +29,7 @@ export class ClockTicker implements Ticker {
 
   next(): Promise<Tick> {
     if (this.#state === "stopped") return Promise.resolve(END);
-    if (this.#buffered === undefined) return new Promise((take) => this.#takers.push(take));
+    if (this.#buffered === undefined) return new Promise((resolve) => this.#waiters.push(resolve));
     const value = this.#buffered;
     this.#buffered = undefined;
     return Promise.resolve({ done: false, value });
@@ -51,7 +51,7 @@ export class ClockTicker implements Ticker {
     this.#state = "stopped";
     this.#timer.stop();
     this.#buffered = undefined;
-    for (const take of this.#takers.splice(0)) take(END);
+    for (const resolve of this.#waiters.splice(0)) resolve(END);
   }
 
   [Symbol.asyncIterator](): this {
@@ -65,8 +65,8 @@ export class ClockTicker implements Ticker {
   #tick(): void {
     const now = this.#clock.monotonic();
     this.#rearm(now);
-    const take = this.#takers.shift();
-    if (take !== undefined) take({ done: false, value: now });
+    const resolve = this.#waiters.shift();
+    if (resolve !== undefined) resolve({ done: false, value: now });
     else if (this.#buffered === undefined) this.#buffered = now;
     else this.#dropped++;
   }

@@ -1,6 +1,17 @@
-import { requireFunction, requireHooks, requireSignal } from "@holdfast/clock/internal";
+import { type Clock, realClock } from "@holdfast/clock";
+import {
+  requireBoolean,
+  requireClock,
+  requireFunction,
+  requireHooks,
+  requireNotNegative,
+  requireOptions,
+  requireSignal,
+} from "@holdfast/clock/internal";
+import type { DelayFunc } from "../delay/backoff-strategy.ts";
+import { Deadline } from "../limit/deadline.ts";
 import { type LoopDelay, type LoopManager, type LoopWork, loop } from "../loop/loop.ts";
-import type { Condition, ConditionOptions } from "./condition-options.ts";
+import type { Condition, ConditionOptions, PollUntilOptions } from "./condition-options.ts";
 
 /** Options for {@link conditionLoop}. */
 export type ConditionLoop = Omit<LoopWork<boolean>, "run" | "isDone" | "onError"> &
@@ -26,4 +37,51 @@ export function requireCondition(condition: Condition, options: ConditionOptions
   requireFunction("condition", condition);
   if (signal !== undefined) requireSignal("options.signal", signal);
   requireHooks("options", { onError });
+}
+
+/** Validates the options of a poll and runs it with the delays that `delaysFor` returns. */
+export async function pollCondition(
+  condition: Condition,
+  options: PollUntilOptions,
+  delaysFor: (sliding: boolean, clock: Clock) => DelayFunc,
+): Promise<void> {
+  requireOptions("options", options);
+  const { clock = realClock, immediate = true, sliding = false } = options;
+  const { signal: parent, onError, timeout = Number.POSITIVE_INFINITY } = options;
+  requireCondition(condition, { signal: parent, onError });
+  requireBoolean("options.immediate", immediate);
+  requireBoolean("options.sliding", sliding);
+  requireNotNegative("options.timeout", timeout);
+  requireClock("options.clock", clock);
+  const delay = delaysFor(sliding, clock);
+  const deadline = new Deadline(timeout, { clock, signal: parent });
+  const { signal } = deadline;
+  try {
+    if (!signal.aborted) {
+      await conditionLoop({ condition, delay, clock, immediate, sliding, signal, onError });
+      return;
+    }
+    if (!immediate) {
+      clock.newTimer(delay()).stop(); // Go arms its first timer before it reads the context
+      throw signal.reason;
+    }
+    // Go calls the condition once even if its context is done: the abort comes in that first call.
+    const started = new AbortController();
+    const askOnce: Condition = () => {
+      started.abort(signal.reason);
+      return condition(signal);
+    };
+    await conditionLoop({
+      condition: askOnce,
+      delay,
+      clock,
+      sliding,
+      signal: started.signal,
+      onError,
+    });
+  } catch (error) {
+    throw deadline.withCaller(error);
+  } finally {
+    deadline.cancel();
+  }
 }
