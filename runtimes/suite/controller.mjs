@@ -114,6 +114,7 @@ export const controllerChecks = {
         finished: tell("finished"),
         retried: tell("retried"),
         watch: () => {},
+        ended: () => {},
       },
       metrics: {
         reconciled: tell("reconciled"),

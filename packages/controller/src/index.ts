@@ -19,7 +19,6 @@ export type {
   GiveUp,
   KeyedControllerOptions,
 } from "./controller/controller-options.ts";
-export type { ControllerRunOptions } from "./controller/controller-run-options.ts";
 export type {
   ControllerDrain,
   ControllerState,

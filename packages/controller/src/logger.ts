@@ -1,4 +1,4 @@
-import { isThenable } from "./is-thenable.ts";
+import { callSafely } from "@holdfast/clock/internal";
 
 /**
  * Receiver of the log lines of a controller, an elector or a manager.
@@ -6,7 +6,7 @@ import { isThenable } from "./is-thenable.ts";
  * A pino logger works without an adapter: details first, then the message. `console` does not, because
  * it would print the details before the message; {@link consoleLogger} swaps the two.
  *
- * A method must not block. A controller and a manager drop its errors; an elector hands them to `onError`.
+ * A method must not block. Its errors are dropped.
  */
 export interface Logger {
   /** Details for debugging. */
@@ -27,13 +27,7 @@ export type LogLine = readonly [level: keyof Logger, details: object, message: s
 
 /** Logs a line. An error of the logger, thrown or rejected, is dropped: no channel is left to report it. */
 export function logSafely(logger: Logger, ...[level, details, message]: LogLine): void {
-  try {
-    // An async function is also a `Logger` method: the type allows any return value.
-    const result: unknown = logger[level](details, message);
-    if (isThenable(result)) void Promise.resolve(result).catch(ignore);
-  } catch {
-    // Dropped, as said above.
-  }
+  callSafely(() => logger[level](details, message));
 }
 
 const ignore = (): void => {};

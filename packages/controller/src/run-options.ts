@@ -1,6 +1,6 @@
-import { requireBoolean, requireOptions } from "@holdfast/clock/internal";
+import { requireBoolean, requireOptions, requireSignal } from "@holdfast/clock/internal";
 
-/** Options for one run of a controller, an elector or a manager. */
+/** Options for one run of a controller, an elector, a manager or another `Runnable`. */
 export interface RunOptions {
   /**
    * Whether the run keeps the process alive while it is idle. It does so on `realClock` only. Pending
@@ -9,17 +9,29 @@ export interface RunOptions {
    * @defaultValue `true`
    */
   readonly ref?: boolean | undefined;
+
+  /**
+   * Signal that ends the right to work, such as `leadership.lost`. A controller drops everything when it aborts, before,
+   * during or after the abort of `signal`: no further key begins, and keys in flight abort at once with `lost.reason`.
+   * The grace is 0; keys that ignore their signal still have `abortGrace`. It also stops a controller whose `signal` has
+   * not aborted. Electors and managers ignore it.
+   *
+   * @defaultValue none
+   */
+  readonly lost?: AbortSignal | undefined;
 }
 
 /** The options with their defaults. */
 export interface ResolvedRunOptions {
   readonly ref: boolean;
+  readonly lost: AbortSignal | undefined;
 }
 
 /** @throws TypeError if an option is of the wrong type */
 export function resolveRun(options: RunOptions): ResolvedRunOptions {
   requireOptions("options", options);
-  const { ref = true } = options;
+  const { ref = true, lost } = options;
   requireBoolean("options.ref", ref);
-  return { ref };
+  if (lost !== undefined) requireSignal("options.lost", lost);
+  return { ref, lost };
 }

@@ -5,7 +5,6 @@ import {
   type AddRunnableOptions,
   Controller,
   type ControllerOptions,
-  type ControllerRunOptions,
   type DrainOptions,
   type EnqueueOptions,
   ExponentialLimiter,
@@ -44,7 +43,7 @@ import {
   type WorkQueueOptions,
 } from "@holdfast/controller";
 import * as fileLock from "@holdfast/controller/file-lock";
-import { FileLock } from "@holdfast/controller/file-lock";
+import { FileLock, type FileLockOptions } from "@holdfast/controller/file-lock";
 import * as opentelemetry from "@holdfast/controller/opentelemetry";
 import { type TracedOptions, traced } from "@holdfast/controller/opentelemetry";
 import * as prometheus from "@holdfast/controller/prometheus";
@@ -294,7 +293,7 @@ const controllerDoors: Door[] = [
     "rejects",
     [live, { lost: live }],
     ["signal", required(signal)],
-    ["options", object<ControllerRunOptions>({ lost: signal, ref: flag })],
+    ["options", object<RunOptions>({ lost: signal, ref: flag })],
   ),
 ];
 
@@ -341,9 +340,19 @@ const electionDoors: Door[] = [
     "rejects",
     [live, {}],
     ["signal", required(signal)],
-    ["options", object<RunOptions>({ ref: flag })],
+    ["options", object<RunOptions>({ lost: signal, ref: flag })],
   ),
-  constructs(FileLock, ["directory"], ["directory", required(text)]),
+  constructs(
+    FileLock,
+    ["directory", {}],
+    ["directory", required(text)],
+    [
+      "options",
+      object<FileLockOptions>({
+        clock: methods("monotonic", "newTimer", "afterFunc"),
+      }),
+    ],
+  ),
 ];
 
 const group = all(
@@ -406,7 +415,7 @@ const managerDoors: Door[] = [
     "rejects",
     [live, {}],
     ["signal", signal],
-    ["options", object<RunOptions>({ ref: flag })],
+    ["options", object<RunOptions>({ lost: signal, ref: flag })],
   ),
 ];
 

@@ -13,9 +13,13 @@ export interface MachineLoop {
 /** The property under which a clock offers its {@link MachineLoop}, the same in every copy of this package. */
 export const machineLoop: unique symbol = Symbol.for("@holdfast/clock.machineLoop");
 
+/** The property by which a clock says that its time is simulated: it does not pass while code runs. */
+export const simulatedTime: unique symbol = Symbol.for("@holdfast/clock.simulatedTime");
+
 /** A clock that may have a {@link MachineLoop}; `realClock` alone has one. */
 export interface LoopClock extends Clock {
   readonly [machineLoop]?: MachineLoop;
+  readonly [simulatedTime]?: boolean;
 }
 
 const NOTHING: Disposable = { [Symbol.dispose]: () => {} };

@@ -29,9 +29,10 @@ export {
   requireText,
   requireWhole,
 } from "./arguments.ts";
+export { callSafely, isThenable } from "./call-safely.ts";
 export { deferred } from "./deferred.ts";
 export { findByCode, TIMEOUT_CODE } from "./error-chain.ts";
-export { holdOpen, yieldTurn } from "./event-loop.ts";
+export { holdOpen, type LoopClock, simulatedTime, yieldTurn } from "./event-loop.ts";
 export { Grid } from "./grid.ts";
 export { messageOf } from "./message-of.ts";
 export { instantAfter, roundToNanosecond } from "./rounding.ts";

@@ -1,5 +1,6 @@
 import { ContextClock } from "../host/context-clock.ts";
 import { requireFinite } from "../internal/arguments.ts";
+import { simulatedTime } from "../internal/event-loop.ts";
 import type {
   PendingTimer,
   RunOptions,
@@ -27,6 +28,7 @@ export abstract class BaseTestClock extends ContextClock implements TestClock {
 
   constructor(time: VirtualTime, limits: StallLimits) {
     super();
+    Object.defineProperty(this, simulatedTime, { value: true });
     this.#time = time;
     this.#control = new TimeControl(time, limits);
     this.#watch = new WaiterWatch(time);

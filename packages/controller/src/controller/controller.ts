@@ -1,7 +1,9 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { holdOpen, requireSignal } from "@holdfast/clock/internal";
 import { withTimeout } from "@holdfast/wait";
+import { checkLease } from "../election/lease-checks.ts";
 import { Waiters } from "../queue/waiters.ts";
+import { type RunOptions, resolveRun } from "../run-options.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import {
   type ControllerArguments,
@@ -10,7 +12,6 @@ import {
   type ResolvedControllerOptions,
   resolveController,
 } from "./controller-options.ts";
-import { type ControllerRunOptions, resolveControllerRun } from "./controller-run-options.ts";
 import type {
   ControllerDrain,
   ControllerState,
@@ -78,6 +79,10 @@ import { Workers } from "./workers.ts";
 export class Controller<Item = string> implements AsyncDisposable {
   /** Name of the controller, so that a `Manager` accepts it as a runnable. */
   readonly name: string;
+
+  /** Time that a stop may take, in milliseconds: `grace` plus `abortGrace`. A `Manager` waits for it. */
+  readonly stopTimeout: number;
+
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
   readonly #workers: Workers<Item>;
@@ -96,6 +101,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     const resolved = resolveController<Item>(options as ControllerOptions<Item>);
     const { name, clock, random, sources, logger, metrics, workers } = resolved;
     this.name = name;
+    this.stopTimeout = resolved.grace + resolved.abortGrace;
     this.#options = resolved;
     this.#hooks = new Hooks(logger, name);
     this.#workers = new Workers(resolved, this.#hooks, () => this.#settleDrain());
@@ -105,7 +111,7 @@ export class Controller<Item = string> implements AsyncDisposable {
           clock,
           random: random === undefined ? undefined : () => this.#hooks.draw(random),
           enqueue: (item, added) => this.add(item, added),
-          onError: (error, failed) => this.#reportSource(error, failed),
+          onError: (error, failed, message) => this.#reportSource(error, failed, message),
         }),
     );
     this.#hooks.call("metrics", () => metrics?.maxWorkers(workers));
@@ -127,14 +133,14 @@ export class Controller<Item = string> implements AsyncDisposable {
    * Runs the controller until `signal` aborts, then drains it.
    *
    * @param signal - stops the controller; see the table of {@link Controller}
-   * @param options - see {@link ControllerRunOptions}
+   * @param options - see {@link RunOptions}
    * @returns a promise that resolves after the drain. No timer and no listener of the controller
    * remain, except for a reconcile or a source that ignores its signal, which is logged. A second call,
    * or a call after disposal, rejects with an Error; a bad argument with a TypeError
    */
-  async run(signal: AbortSignal, options: ControllerRunOptions = {}): Promise<void> {
+  async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
-    const { lost, ref } = resolveControllerRun(options);
+    const { lost, ref } = resolveRun(options);
     if (this.#state !== "idle")
       throw new Error(`controller "${this.#options.name}" has already run; create a new one`);
     this.#state = "running";
@@ -200,7 +206,10 @@ export class Controller<Item = string> implements AsyncDisposable {
     const subscriptions = [signal, this.#disposal.signal].map((each) =>
       onAbort(each, (reason) => stop.abort(reason)),
     );
-    if (lost !== undefined) subscriptions.push(onAbort(lost, (reason) => this.#lose(stop, reason)));
+    if (lost !== undefined) {
+      subscriptions.push(onAbort(lost, (reason) => this.#lose(stop, reason)));
+      this.#workers.beforeReconcile = () => checkLease(lost);
+    }
     if (stop.signal.aborted) this.#workers.gate.close();
     this.#workers.start();
     const sources = Promise.all(
@@ -240,8 +249,11 @@ export class Controller<Item = string> implements AsyncDisposable {
     const { running, queued, delayed } = await queue.drain({ timeout: 0 });
     const finished = !hasInterrupted && running.length === 0 && queued.length === 0;
     this.#state = "stopped";
+    for (const source of this.#sources) source.close();
     this.#drain = {
-      ...{ finished, running, queued },
+      finished,
+      running,
+      queued,
       delayed: delayed.map(({ key, item, after }) => ({ key, item: item.item, after })),
     };
     const sources = this.#sources
@@ -273,14 +285,10 @@ export class Controller<Item = string> implements AsyncDisposable {
     }));
   }
 
-  #reportSource(error: unknown, name: string): void {
+  #reportSource(error: unknown, name: string, message: string): void {
     const { onError } = this.#options;
     const origin: ErrorOrigin = { kind: "source", name };
-    this.#hooks.log(
-      "error",
-      { source: name, err: error },
-      "source failed; restarting after a delay",
-    );
+    this.#hooks.log("error", { source: name, err: error }, message);
     this.#hooks.call("onError", () => onError(error, origin));
   }
 }

@@ -1,6 +1,7 @@
+import { callSafely } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
-import { isThenable } from "../is-thenable.ts";
 import { type Logger, logSafely } from "../logger.ts";
+import type { QueueMetrics } from "../queue/queue-metrics.ts";
 
 /** Calls user code whose errors must not end a controller. */
 export class Hooks {
@@ -14,13 +15,22 @@ export class Hooks {
 
   /** Calls a hook. Its error is logged, thrown or rejected. */
   call(hook: string, run: () => unknown): void {
-    try {
-      const result = run();
-      if (isThenable(result))
-        void Promise.resolve(result).catch((error: unknown) => this.#complain(hook, error));
-    } catch (error) {
-      this.#complain(hook, error);
-    }
+    callSafely(run, (err) => this.log("error", { hook, err }, "controller hook failed"));
+  }
+
+  /** The metrics of a queue, whose errors end neither a worker nor a stop. */
+  guarded(metrics: QueueMetrics | undefined): QueueMetrics | undefined {
+    if (metrics === undefined) return undefined;
+    const hook = "queueMetrics";
+    return {
+      depth: (...facts) => this.call(hook, () => metrics.depth(...facts)),
+      added: () => this.call(hook, () => metrics.added()),
+      started: (...facts) => this.call(hook, () => metrics.started(...facts)),
+      finished: (...facts) => this.call(hook, () => metrics.finished(...facts)),
+      retried: () => this.call(hook, () => metrics.retried()),
+      watch: (...facts) => this.call(hook, () => metrics.watch(...facts)),
+      ended: () => this.call(hook, () => metrics.ended()),
+    };
   }
 
   /** A random number from `options.random`. An invalid number is logged and replaced by 0, which means no jitter. */
@@ -38,9 +48,5 @@ export class Hooks {
   /** Logs a line. An error of the logger itself is dropped. */
   log(level: keyof Logger, details: object, message: string): void {
     logSafely(this.#logger, level, { controller: this.#name, ...details }, message);
-  }
-
-  #complain(hook: string, err: unknown): void {
-    this.log("error", { hook, err }, "controller hook failed");
   }
 }

@@ -1,7 +1,6 @@
 import { type Clock, onAbort } from "@holdfast/clock";
-import { aborted, messageOf } from "@holdfast/clock/internal";
+import { aborted, isThenable, messageOf } from "@holdfast/clock/internal";
 import { backoffUntil, ExponentialBackoffManager, type Random } from "@holdfast/wait";
-import { isThenable } from "../is-thenable.ts";
 import type { EnqueueOptions, Source } from "../source/source.ts";
 import type { ErrorStatus, SourceState, SourceStatus } from "./controller-status.ts";
 
@@ -10,7 +9,7 @@ export interface SourceRunnerOptions<Item> {
   readonly clock: Clock;
   readonly random: Random | undefined;
   readonly enqueue: (item: Item, options: EnqueueOptions) => void;
-  readonly onError: (error: unknown, source: string) => void;
+  readonly onError: (error: unknown, source: string, message: string) => void;
 }
 
 /** Delays between the starts of a failing source, in milliseconds. */
@@ -26,11 +25,17 @@ export class SourceRunner<Item> {
   #state: SourceState = "idle";
   #lateEvents: "none" | "reported" = "none";
   #starts = 0;
+  #isClosed = false;
   #lastError: ErrorStatus | undefined = undefined;
 
   constructor(source: Source<Item>, options: SourceRunnerOptions<Item>) {
     this.#source = source;
     this.#options = options;
+  }
+
+  /** The controller has stopped: later errors of the source are dropped. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   get isOver(): boolean {
@@ -56,8 +61,12 @@ export class SourceRunner<Item> {
     });
     const manager = new ExponentialBackoffManager({ ...RESTART, clock, random });
     const onError = (error: unknown): void => {
-      if (!end.signal.aborted) this.#state = "backing-off";
-      this.#fail(error);
+      const restarts = !end.signal.aborted;
+      if (restarts) this.#state = "backing-off";
+      this.#fail(
+        error,
+        restarts ? "source failed; restarting after a delay" : "source failed while stopping",
+      );
     };
     const attempt = async (): Promise<void> => {
       await this.#start(end.signal, signal);
@@ -84,7 +93,7 @@ export class SourceRunner<Item> {
         if (attempt.signal.aborted) this.#reportLateEvent(stop);
         else this.#enqueue(item, options);
       },
-      failed: (error: unknown) => this.#fail(error),
+      failed: (error: unknown) => this.#fail(error, "source reported an error"),
     };
     try {
       const started = this.#source.start(context, attempt.signal);
@@ -101,7 +110,7 @@ export class SourceRunner<Item> {
       const { reason = this.#source.name } = options;
       this.#options.enqueue(item, { ...options, reason });
     } catch (error) {
-      this.#fail(error);
+      this.#fail(error, "event of a source rejected");
     }
   }
 
@@ -109,11 +118,12 @@ export class SourceRunner<Item> {
   #reportLateEvent(stop: AbortSignal): void {
     if (this.#lateEvents === "reported" || stop.aborted) return;
     this.#lateEvents = "reported";
-    this.#fail(new Error(LATE_EVENT));
+    this.#fail(new Error(LATE_EVENT), "source reported an error");
   }
 
-  #fail(error: unknown): void {
+  #fail(error: unknown, message: string): void {
+    if (this.#isClosed) return;
     this.#lastError = { message: messageOf(error), at: this.#options.clock.now() };
-    this.#options.onError(error, this.#source.name);
+    this.#options.onError(error, this.#source.name, message);
   }
 }

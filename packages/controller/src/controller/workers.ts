@@ -6,6 +6,7 @@ import { WorkQueue } from "../queue/work-queue.ts";
 import type { KeyedWorkQueueOptions, WorkQueueArguments } from "../queue/work-queue-options.ts";
 import { limitRetries, type Outcome, outcomeOf, type Settlement } from "../reconcile/outcome.ts";
 import type { EnqueueOptions } from "../source/source.ts";
+import { TurnBudget } from "../turn-budget.ts";
 import type { ErrorOrigin, ResolvedControllerOptions } from "./controller-options.ts";
 import type { ReconcileErrorStatus } from "./controller-status.ts";
 import { Gate } from "./gate.ts";
@@ -13,7 +14,6 @@ import type { Hooks } from "./hooks.ts";
 import { KeyFailures } from "./key-failures.ts";
 import { Run, type RunOptions } from "./run.ts";
 import type { Task } from "./task.ts";
-import { TurnBudget } from "./turn-budget.ts";
 
 /** The workers of a controller, its queue, and the keys in flight. */
 export class Workers<Item> {
@@ -21,6 +21,8 @@ export class Workers<Item> {
   readonly queue: WorkQueue<Task<Item>>;
   /** Whether the stop interrupted a reconcile, or a key that was taken and had not begun. */
   hasInterrupted = false;
+  /** Called before each reconcile: it may close the gate. */
+  beforeReconcile: () => void = () => {};
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
   /** Called when {@link Workers.isIdle} may have changed. */
@@ -45,7 +47,11 @@ export class Workers<Item> {
     this.#failures = new KeyFailures(limiter, hooks);
     this.#turns = new TurnBudget(clock);
     const queue: KeyedWorkQueueOptions<Task<Item>> = {
-      ...{ name, clock, limiter, aging, metrics: queueMetrics },
+      name,
+      clock,
+      limiter,
+      aging,
+      metrics: hooks.guarded(queueMetrics),
       keyOf: keyOfTask,
     };
     // The compiler cannot see that a task is never a string, because its item type is generic.
@@ -110,6 +116,7 @@ export class Workers<Item> {
       // it.
       while (this.gate.is("paused")) await this.gate.changed();
       const attempt = this.#failures.of(workItem.key) + 1;
+      this.beforeReconcile();
       if (this.gate.is("closed")) {
         this.#giveBack(workItem);
       } else {
@@ -202,16 +209,16 @@ export class Workers<Item> {
 
   /** The outcome, and the delay of a retry. The limiter counts only failures that may be retried. */
   #decide(run: Run<Item>, settlement: Settlement): { outcome: Outcome; delay: number } {
-    const outcome = outcomeOf(settlement, run.aborted);
+    const outcome = outcomeOf(settlement, run.aborted, run.key);
     if (outcome.kind !== "retry") return { outcome, delay: 0 };
     const delay = this.#failures.count(run.key, outcome.delay);
     const { maxRetries } = this.#options;
     return { outcome: limitRetries(outcome, this.#failures.of(run.key), maxRetries), delay };
   }
 
-  #measure(tell: (metrics: ControllerMetrics) => void): void {
+  #measure(fact: (metrics: ControllerMetrics) => void): void {
     const { metrics } = this.#options;
-    if (metrics !== undefined) this.#hooks.call("metrics", () => tell(metrics));
+    if (metrics !== undefined) this.#hooks.call("metrics", () => fact(metrics));
   }
 
   #apply(run: Run<Item>, outcome: Outcome, retryDelay: number): void {

@@ -1,9 +1,10 @@
 import { messageOf } from "@holdfast/clock/internal";
+import { logSafely } from "../logger.ts";
 import type { ResolvedLeaderElectorOptions } from "./leader-elector-options.ts";
 
 /**
- * User code of an elector: its hooks and its logger. No call is awaited. An error of a hook goes to
- * `onError`; without one, or if `onError` fails, it stops the run, which then rejects with it.
+ * Hooks of an elector, which are not awaited. An error of a hook goes to `onError`; without one, or if `onError`
+ * fails, it stops the run, which then rejects with it. Errors of the logger are dropped.
  */
 export class ElectorHooks {
   readonly #options: ResolvedLeaderElectorOptions;
@@ -54,7 +55,7 @@ export class ElectorHooks {
   log(level: "debug" | "info" | "warn", message: string, details: object = {}): void {
     const { logger, identity, lock } = this.#options;
     const facts = { identity, lock: lock.description, ...details };
-    void this.#call(() => logger[level](facts, message));
+    logSafely(logger, level, facts, message);
   }
 
   /** Passes an error of user code to `onError`. */

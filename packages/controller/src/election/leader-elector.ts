@@ -14,6 +14,7 @@ import {
   type ResolvedLeaderElectorOptions,
   resolveLeaderElector,
 } from "./leader-elector-options.ts";
+import type { Leadership } from "./leadership.ts";
 import { type Grant, Lease } from "./lease.ts";
 import { Term } from "./term.ts";
 
@@ -130,7 +131,7 @@ export class LeaderElector {
       leader: this.leader,
       token: term?.token,
       sinceAnswer: answeredAt === undefined ? undefined : now - answeredAt,
-      stoppingFor: term?.toldAt === undefined ? 0 : now - term.toldAt,
+      stoppingFor: term?.stopRequestedAt === undefined ? 0 : now - term.stopRequestedAt,
       overdue: term === undefined ? 0 : Math.max(0, now - term.leaseEnd),
       lastError: this.#hooks.lockError,
     };
@@ -266,8 +267,16 @@ export class LeaderElector {
 
   async #work(term: Term): Promise<void> {
     const { token, signal, lost } = term;
+    const leadership: Leadership = {
+      token,
+      signal,
+      lost,
+      get isHeld() {
+        return term.isHeld;
+      },
+    };
     try {
-      await this.#options.lead({ token, signal, lost });
+      await this.#options.lead(leadership);
     } catch (error) {
       if (!isStop(error, signal) && !isStop(error, lost)) void this.#hooks.failed(error);
     }

@@ -20,4 +20,11 @@ export interface Leadership {
    * It never aborts if the term ends without a loss.
    */
   readonly lost: AbortSignal;
+
+  /**
+   * Whether the lease is held now, by the clock: also right in a process that stood still, before its timers fire.
+   * If the lease is over, `lost` aborts before the value is returned. A `Controller` that has `lost` asks before each
+   * reconcile; ask before each write of your own.
+   */
+  readonly isHeld: boolean;
 }

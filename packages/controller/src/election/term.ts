@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { type LeadershipLoss, LeadershipLostError } from "./leadership-lost-error.ts";
 import type { Grant } from "./lease.ts";
+import { onLeaseCheck } from "./lease-checks.ts";
 
 /**
  * Phase of a term.
@@ -37,7 +38,7 @@ export class Term {
   readonly #timer: Timer;
   #since: number;
   #state: TermState = "leading";
-  #toldAt: number | undefined = undefined;
+  #stopRequestedAt: number | undefined = undefined;
 
   constructor(options: TermOptions) {
     const { clock, grant } = options;
@@ -47,6 +48,7 @@ export class Term {
     this.#timer = clock.afterFunc(this.#deadline - clock.monotonic(), () => this.lose("expired"), {
       label: "renew deadline",
     });
+    onLeaseCheck(this.lost, () => this.#expire());
   }
 
   get state(): TermState {
@@ -80,8 +82,14 @@ export class Term {
   }
 
   /** Monotonic instant at which `signal` aborted. */
-  get toldAt(): number | undefined {
-    return this.#toldAt;
+  get stopRequestedAt(): number | undefined {
+    return this.#stopRequestedAt;
+  }
+
+  /** As {@link Leadership.isHeld}: ends a term that is over, before its timer fires. */
+  get isHeld(): boolean {
+    this.#expire();
+    return this.holdsLease;
   }
 
   renew({ since }: Grant): void {
@@ -94,7 +102,7 @@ export class Term {
   stop(reason: unknown): void {
     if (this.#state !== "leading") return;
     this.#state = "stopping";
-    this.#tell(reason);
+    this.#stopWork(reason);
   }
 
   /** Tells the work to drop everything. */
@@ -105,7 +113,7 @@ export class Term {
     const error = new LeadershipLostError(loss);
     this.#renewing.abort(error);
     this.#lost.abort(error);
-    this.#tell(error);
+    this.#stopWork(error);
   }
 
   /** The work has settled. */
@@ -114,15 +122,19 @@ export class Term {
     this.#state = "finished";
     this.#timer.stop();
     this.#renewing.abort();
-    this.#tell(undefined);
+    this.#stopWork(undefined);
+  }
+
+  #expire(): void {
+    if (this.#options.clock.monotonic() >= this.#deadline) this.lose("expired");
   }
 
   get #deadline(): number {
     return this.#since + this.#options.renewDeadline;
   }
 
-  #tell(reason: unknown): void {
-    this.#toldAt ??= this.#options.clock.monotonic();
+  #stopWork(reason: unknown): void {
+    this.#stopRequestedAt ??= this.#options.clock.monotonic();
     this.#stop.abort(reason);
   }
 }

@@ -1,11 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { requireText } from "@holdfast/clock/internal";
+import { type Clock, realClock } from "@holdfast/clock";
+import { requireClock, requireOptions, requireText } from "@holdfast/clock/internal";
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
 import { fileRecordOf } from "./file-record.ts";
+
+/** Options for a {@link FileLock}. */
+export interface FileLockOptions {
+  /**
+   * Supplies the first token.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+}
+
+/** A version that no other can follow: the next number is not exact. */
+const LAST_VERSION = Number.MAX_SAFE_INTEGER - 1;
 
 /** Names of the files that a lock writes. It ignores other files in the directory. */
 const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;
@@ -24,7 +38,8 @@ const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;
  * unsafe: a machine may see the writes of another machine late.
  *
  * Records are flushed to the disk before they count, but their names are not. After a power failure the
- * latest version may be missing, and tokens may continue from an earlier one.
+ * latest version may be missing, and tokens may continue from an earlier one. A directory that was emptied, for example
+ * on tmpfs by a reboot, begins with the seconds of the clock as its token.
  *
  * @example
  * ```ts
@@ -48,16 +63,28 @@ const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;
 export class FileLock implements ResourceLock {
   readonly description: string;
   readonly #directory: string;
+  readonly #clock: Clock;
+  #firstToken = 0;
 
   /**
    * @param directory - path of a directory for this lock alone; created with the first record. A relative
    * path is resolved now: a later `process.chdir` does not move the lock
-   * @throws TypeError if `directory` is not a string, RangeError if it is empty
+   * @param options - see {@link FileLockOptions}
+   * @throws TypeError for an argument of the wrong type, RangeError if `directory` is empty
    */
-  constructor(directory: string) {
+  constructor(directory: string, options: FileLockOptions = {}) {
     requireText("directory", directory);
+    requireOptions("options", options);
+    const { clock = realClock } = options;
+    requireClock("options.clock", clock);
+    this.#clock = clock;
     this.#directory = resolve(directory);
     this.description = `file ${this.#directory}`;
+  }
+
+  /** Smallest token of a term in an empty directory: seconds since the epoch, at the last `get`. */
+  get firstToken(): number {
+    return this.#firstToken;
   }
 
   /**
@@ -65,14 +92,19 @@ export class FileLock implements ResourceLock {
    *
    * @param signal - aborts the request before it begins
    * @returns the record of the highest version; undefined if there is none
-   * @throws Error if the file holds no record or cannot be read
+   * @throws Error if the file holds no record, cannot be read, or has a version that no other can follow
    */
   async get(signal: AbortSignal): Promise<Versioned | undefined> {
     let missing = 0;
     for (;;) {
       signal.throwIfAborted();
       const number = highest(await this.#names());
-      if (number === 0) return undefined;
+      if (number === 0) {
+        this.#firstToken = Math.max(Math.floor(this.#clock.now() / 1_000), 0);
+        return undefined;
+      }
+      if (number >= LAST_VERSION)
+        throw new Error(`${this.#file(number)} has the last version of a lock: remove it`);
       try {
         return await this.#read(number);
       } catch (error) {

@@ -4,4 +4,4 @@
  * @packageDocumentation
  */
 
-export { FileLock } from "./file-lock.ts";
+export { FileLock, type FileLockOptions } from "./file-lock.ts";

@@ -164,21 +164,22 @@ export class Manager implements AsyncDisposable {
 
   async #live(signal: AbortSignal | undefined, ref: boolean): Promise<void> {
     const { signals, clock } = this.#options;
-    const hold = ref ? holdOpen(clock) : undefined;
-    const outer = signal && onAbort(signal, (reason) => this.#halt.abort(reason));
-    const system =
-      signals &&
-      onStopSignal(signals, (name) =>
-        this.#halt.abort(new DOMException(`${name} arrived`, "AbortError")),
-      );
+    const ends: Disposable[] = [];
     try {
+      if (ref) ends.push(holdOpen(clock));
+      if (signal) ends.push(onAbort(signal, (reason) => this.#halt.abort(reason)));
+      if (signals)
+        ends.push(
+          onStopSignal(signals, (name) =>
+            this.#halt.abort(new DOMException(`${name} arrived`, "AbortError")),
+          ),
+        );
       await this.#start(ref);
       await this.#halted;
       await this.#stop();
     } finally {
-      outer?.[Symbol.dispose]();
-      system?.[Symbol.dispose]();
-      hold?.[Symbol.dispose]();
+      for (const end of ends) end[Symbol.dispose]();
+      this.#state = "stopped";
     }
     if (this.#errors.length === 0) return;
     const message = this.#errors.map((error) => error.message).join("; ");
@@ -204,7 +205,7 @@ export class Manager implements AsyncDisposable {
     this.#log("info", { reason: messageOf(reason) }, "manager stopping");
     const own = this.#started.map(({ stopTimeout }) => stopTimeout);
     for (const [index, group] of this.#started.entries()) {
-      const elapsed = Math.round(clock.monotonic() - start);
+      const elapsed = Math.ceil(clock.monotonic() - start);
       const facts = { total, elapsed, own: own[index], later: own.slice(index + 1) };
       await group.stop(reason, stopTimeoutOf(facts));
       this.#log("debug", { group: group.name }, "group stopped");

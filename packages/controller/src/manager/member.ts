@@ -5,7 +5,6 @@ import { RunnableError } from "./runnable-error.ts";
 
 /** Options for starting a {@link Member}. */
 export interface MemberStart {
-  readonly signal: AbortSignal;
   /** Whether its run keeps the process alive. */
   readonly ref: boolean;
   readonly report: (error: RunnableError) => void;
@@ -14,6 +13,8 @@ export interface MemberStart {
 /** A runnable of a group, with its state. */
 export class Member {
   readonly runnable: Runnable;
+  /** Its own, since a runnable may have as many native listeners as it likes before Node warns. */
+  readonly #stop = new AbortController();
   #state: RunnableState = "waiting";
 
   constructor(runnable: Runnable) {
@@ -22,6 +23,10 @@ export class Member {
 
   get name(): string {
     return this.runnable.name;
+  }
+
+  get stopTimeout(): number | undefined {
+    return this.runnable.stopTimeout;
   }
 
   get state(): RunnableState {
@@ -34,23 +39,28 @@ export class Member {
   }
 
   /** Starts the runnable. Neither promise rejects; each problem is reported once, when it happens. */
-  start({ signal, ref, report }: MemberStart): {
+  start({ ref, report }: MemberStart): {
     readonly ready: Promise<void>;
     readonly ended: Promise<void>;
   } {
     this.#state = "starting";
     return {
-      ended: this.#run({ signal, ref, report }),
-      ready: this.#becomeReady({ signal, report }),
+      ended: this.#run(ref, report),
+      ready: this.#becomeReady(report),
     };
   }
 
-  /** The signal is about to abort. */
-  tellToStop(): void {
+  /** The signals of a group abort together, after every state of it has changed. */
+  beginStop(): void {
     if (this.isRunning) this.#state = "stopping";
   }
 
-  async #run({ signal, ref, report }: MemberStart): Promise<void> {
+  stop(reason: unknown): void {
+    this.#stop.abort(reason);
+  }
+
+  async #run(ref: boolean, report: MemberStart["report"]): Promise<void> {
+    const { signal } = this.#stop;
     try {
       await this.runnable.run(signal, { ref });
     } catch (cause) {
@@ -66,7 +76,8 @@ export class Member {
     if (!signal.aborted) report(new RunnableError(this.name, "ended"));
   }
 
-  async #becomeReady({ signal, report }: Omit<MemberStart, "ref">): Promise<void> {
+  async #becomeReady(report: MemberStart["report"]): Promise<void> {
+    const { signal } = this.#stop;
     try {
       await this.runnable.ready?.(signal);
       if (this.#state === "starting") this.#state = "ready";

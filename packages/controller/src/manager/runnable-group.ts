@@ -5,11 +5,13 @@ import { Member } from "./member.ts";
 import type { Runnable } from "./runnable.ts";
 import { RunnableError } from "./runnable-error.ts";
 
+/** Slack for a runnable that needs all of its own time to stop, in milliseconds. */
+const SETTLING = 1_000;
+
 /** Runnables that start and stop together, under one signal. */
 export class RunnableGroup {
   readonly name: string;
   readonly members: Member[] = [];
-  readonly #stop = new AbortController();
   readonly #ended: Promise<void>[] = [];
   readonly #options: ResolvedGroup;
   readonly #clock: Clock;
@@ -29,16 +31,21 @@ export class RunnableGroup {
     this.members.push(new Member(runnable));
   }
 
-  /** Own time to stop, in milliseconds; undefined for a share of the time for all groups. */
+  /**
+   * Own time to stop, in milliseconds: that of the group, or the longest of its members. Undefined for a share of the
+   * time for all groups.
+   */
   get stopTimeout(): number | undefined {
-    return this.#options.stopTimeout;
+    const { stopTimeout } = this.#options;
+    if (stopTimeout !== undefined) return stopTimeout;
+    const own = this.members.flatMap(({ stopTimeout: time }) => (time === undefined ? [] : [time]));
+    return own.length === 0 ? undefined : Math.max(...own) + SETTLING;
   }
 
   /** Resolves when all are ready, the ready timeout expires, or `halted` resolves. */
   async start(halted: Promise<void>, ref: boolean): Promise<void> {
     const ready = this.members.map((member) => {
-      const { signal } = this.#stop;
-      const started = member.start({ signal, ref, report: this.#report });
+      const started = member.start({ ref, report: this.#report });
       this.#ended.push(started.ended);
       return started.ready;
     });
@@ -52,8 +59,8 @@ export class RunnableGroup {
 
   /** Resolves when all have ended, or `timeout` milliseconds are over. */
   async stop(reason: unknown, timeout: number): Promise<void> {
-    for (const member of this.members) member.tellToStop();
-    this.#stop.abort(reason);
+    for (const member of this.members) member.beginStop();
+    for (const member of this.members) member.stop(reason);
     const label = `stop of ${this.name}`;
     const ended = Promise.all(this.#ended);
     if (await endsWithin(ended, { clock: this.#clock, timeout, label })) return;

@@ -10,6 +10,14 @@ export interface Runnable {
   readonly name: string;
 
   /**
+   * Time that the runnable may take to stop, in milliseconds. At least 0, or `Infinity`. Read when its group stops,
+   * unless the group has a `stopTimeout` of its own.
+   *
+   * @defaultValue a share of the manager's `stopTimeout`
+   */
+  readonly stopTimeout?: number | undefined;
+
+  /**
    * Runs until `signal` aborts, then cleans up and ends.
    *
    * Ending means resolving, or rejecting with `signal.reason` or an `AbortError`. Any other error stops

@@ -26,12 +26,16 @@ export function onStopSignal(source: SignalSource, stop: (name: string) => void)
       isStopping = true;
       stop(name);
     };
-    source.on(name, listener);
     return { name, listener };
   });
-  return {
-    [Symbol.dispose](): void {
-      for (const { name, listener } of listeners) source.off(name, listener);
-    },
+  const leave = (): void => {
+    for (const { name, listener } of listeners) source.off(name, listener);
   };
+  try {
+    for (const { name, listener } of listeners) source.on(name, listener);
+  } catch (error) {
+    leave();
+    throw error;
+  }
+  return { [Symbol.dispose]: leave };
 }

@@ -1,10 +1,11 @@
 import {
+  callSafely,
   messageOf,
   requireFunction,
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
-import { type Attributes, type Span, SpanStatusCode, type Tracer } from "@opentelemetry/api";
+import { type Attributes, diag, type Span, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 
 /** The request of a traced reconcile function. */
 export interface TracedRequest {
@@ -56,6 +57,9 @@ export interface TracedOptions {
  * An error is recorded as an exception, sets the status of the span to error, and is rethrown
  * unchanged. The span ends with the call.
  *
+ * The function is called once, and its outcome is its own, also if a tracer, a span or a processor throws: such an
+ * error goes to `diag.error` of OpenTelemetry.
+ *
  * @typeParam Result - return type of the function
  * @param reconcile - the function
  * @param options - see {@link TracedOptions}
@@ -96,30 +100,39 @@ export function traced<Request extends TracedRequest, Result>(
       "reconcile.attempt": attempt,
       "reconcile.reason": reason,
     };
-    return tracer.startActiveSpan(name, { attributes: facts }, (span) =>
-      reconcileInSpan(span, reconcile, request),
-    );
+    let running: Promise<Result> | undefined;
+    const run = (span?: Span): Promise<Result> => {
+      running ??= reconcileInSpan(span, reconcile, request);
+      return running;
+    };
+    quietly(() => void tracer.startActiveSpan(name, { attributes: facts }, run));
+    return run();
   };
 }
 
+/** Telemetry must not decide an outcome. */
+function quietly(work: () => void): void {
+  callSafely(work, (error) => diag.error("@holdfast/controller: tracing failed", error));
+}
+
 async function reconcileInSpan<Request extends TracedRequest, Result>(
-  span: Span,
+  span: Span | undefined,
   reconcile: (request: Request) => Result | PromiseLike<Result>,
   request: Request,
 ): Promise<Result> {
   try {
     const result = await reconcile(request);
     const after = requeueAfterOf(result);
-    if (after !== undefined) span.setAttribute("reconcile.requeue_after_ms", after);
+    if (after !== undefined) quietly(() => span?.setAttribute("reconcile.requeue_after_ms", after));
     return result;
   } catch (error) {
     const message = messageOf(error);
-    span.recordException(error instanceof Error ? error : message);
-    span.setStatus({ code: SpanStatusCode.ERROR, message });
+    quietly(() => span?.recordException(error instanceof Error ? error : message));
+    quietly(() => span?.setStatus({ code: SpanStatusCode.ERROR, message }));
     throw error;
   } finally {
-    if (request.signal.aborted) span.setAttribute("reconcile.aborted", true);
-    span.end();
+    if (request.signal.aborted) quietly(() => span?.setAttribute("reconcile.aborted", true));
+    quietly(() => span?.end());
   }
 }
 

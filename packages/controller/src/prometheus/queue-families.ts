@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { QueueMetrics, WorkInFlight } from "../queue/queue-metrics.ts";
+import type { QueueMetrics } from "../queue/queue-metrics.ts";
 import { QueueSeries } from "./queue-series.ts";
 
 /**
@@ -20,8 +20,8 @@ export class QueueFamilies {
   readonly #retries: Counter<Labels>;
   readonly #queueDuration: Histogram<Labels>;
   readonly #workDuration: Histogram<Labels>;
-  /** The latest queue of each name: a new queue starts from zero. */
-  readonly #queues = new Map<string, { series: QueueSeries; work: WorkInFlight }>();
+  /** The latest queue of each name, until it has ended: a new queue starts from zero. */
+  readonly #queues = new Map<string, QueueSeries>();
 
   constructor(register: Registry) {
     const common = { labelNames: LABELS, registers: [register] };
@@ -56,15 +56,16 @@ export class QueueFamilies {
     this.#retries.inc(labels, 0);
     this.#queueDuration.zero(labels);
     this.#workDuration.zero(labels);
-    return new QueueSeries(
-      {
-        added: () => this.#adds.inc(labels),
-        retried: () => this.#retries.inc(labels),
-        waited: (seconds) => this.#queueDuration.observe(labels, seconds),
-        worked: (seconds) => this.#workDuration.observe(labels, seconds),
+    return new QueueSeries({
+      added: () => this.#adds.inc(labels),
+      retried: () => this.#retries.inc(labels),
+      waited: (seconds) => this.#queueDuration.observe(labels, seconds),
+      worked: (seconds) => this.#workDuration.observe(labels, seconds),
+      began: (series) => void this.#queues.set(name, series),
+      ended: (series) => {
+        if (this.#queues.get(name) === series) this.#queues.delete(name);
       },
-      (series, work) => void this.#queues.set(name, { series, work }),
-    );
+    });
   }
 
   #readWhenScraped(register: Registry): void {
@@ -77,8 +78,8 @@ export class QueueFamilies {
       help: "Keys in the queue now, by priority",
       collect() {
         this.reset();
-        for (const [name, { series }] of queues)
-          for (const [priority, depth] of series.depths)
+        for (const [name, { depths }] of queues)
+          for (const [priority, depth] of depths)
             this.set({ name, controller: name, priority }, depth);
       },
     });
@@ -87,6 +88,7 @@ export class QueueFamilies {
       name: "workqueue_unfinished_work_seconds",
       help: "Seconds of work in progress that work_duration has not observed yet, added up. Large values mean stuck workers; the rate of growth is their number",
       collect() {
+        this.reset();
         for (const [name, { work }] of queues)
           this.set({ name, controller: name }, work.unfinished / 1_000);
       },
@@ -96,6 +98,7 @@ export class QueueFamilies {
       name: "workqueue_longest_running_processor_seconds",
       help: "Seconds since the start of the work that has been in progress for longest",
       collect() {
+        this.reset();
         for (const [name, { work }] of queues)
           this.set({ name, controller: name }, work.longestRunning / 1_000);
       },

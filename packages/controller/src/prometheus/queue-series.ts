@@ -6,22 +6,31 @@ export interface QueueCounters {
   retried(): void;
   waited(seconds: number): void;
   worked(seconds: number): void;
+  /** The gauges of the series begin and end. */
+  began(series: QueueSeries): void;
+  ended(series: QueueSeries): void;
 }
 
 // The limit of controller-runtime, and its label for priorities beyond it.
 const MAX_PRIORITIES = 25;
 const OTHER = "exceeded_cardinality_limit";
 
+const NOTHING: WorkInFlight = { unfinished: 0, longestRunning: 0 };
+
 /** Metrics of one queue: counted at once, or collected until the next scrape. */
 export class QueueSeries implements QueueMetrics {
   /** Number of waiting keys by the label of their priority. A used label is never removed. */
   readonly #depths = new Map<string, number>();
   readonly #counters: QueueCounters;
-  readonly #watched: (series: QueueSeries, work: WorkInFlight) => void;
+  #work: WorkInFlight = NOTHING;
 
-  constructor(counters: QueueCounters, watched: (series: QueueSeries, work: WorkInFlight) => void) {
+  constructor(counters: QueueCounters) {
     this.#counters = counters;
-    this.#watched = watched;
+  }
+
+  /** Ages of the work in flight. */
+  get work(): WorkInFlight {
+    return this.#work;
   }
 
   /** By label. Before the first key, priority 0 makes the queue visible, without using up a label. */
@@ -52,6 +61,11 @@ export class QueueSeries implements QueueMetrics {
   }
 
   watch(work: WorkInFlight): void {
-    this.#watched(this, work);
+    this.#work = work;
+    this.#counters.began(this);
+  }
+
+  ended(): void {
+    this.#counters.ended(this);
   }
 }

@@ -172,13 +172,17 @@ export class Backlog<Item> {
     this.#delayed.stop();
   }
 
+  end(): void {
+    this.#metrics?.ended();
+  }
+
   keysInFlight(): string[] {
     const records = [...this.#records.values()];
     return records.filter(({ state }) => state.startsWith("processing")).map(({ key }) => key);
   }
 
   /** The queued keys, and those added again while in flight. */
-  keysToWorkItem(): string[] {
+  queuedKeys(): string[] {
     const dirty = [...this.#records.values()].filter(({ state }) => state === "processing+dirty");
     return [...this.#ready.keys(), ...dirty.map(({ key }) => key)];
   }

@@ -22,6 +22,7 @@ export interface WorkInFlight {
  * | `finished` | `workqueue_work_duration_seconds` |
  * | `retried` | `workqueue_retries_total` |
  * | `watch` | `workqueue_unfinished_work_seconds`, `workqueue_longest_running_processor_seconds` |
+ * | `ended` | none: gauges of the queue end here |
  */
 export interface QueueMetrics {
   /**
@@ -44,6 +45,9 @@ export interface QueueMetrics {
 
   /** Called once, by the queue's constructor, with ages that stay readable. */
   watch(work: WorkInFlight): void;
+
+  /** Called once, when the queue has ended: after a drain, or when it is shut down and its last key is done. */
+  ended(): void;
 }
 
 /** The methods of {@link QueueMetrics}. */
@@ -54,4 +58,5 @@ export const QUEUE_METRICS: readonly (keyof QueueMetrics)[] = [
   "finished",
   "retried",
   "watch",
+  "ended",
 ];

@@ -82,6 +82,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   /** Pending calls of `idle` and `drain`. */
   readonly #idles = new Waiters<void>();
   #isShutDown = false;
+  #hasEnded = false;
   #isServing = false;
 
   /**
@@ -320,10 +321,11 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     if (signal !== undefined) requireSignal("options.signal", signal);
     this.shutDown();
     if (!this.#isIdle) await this.#idleWithin(timeout, signal);
+    this.#end();
     return {
       finished: this.#isIdle,
       running: this.#backlog.keysInFlight(),
-      queued: this.#backlog.keysToWorkItem(),
+      queued: this.#backlog.queuedKeys(),
       delayed: this.#backlog.keysDelayed(),
     };
   }
@@ -344,7 +346,15 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   }
 
   #settleIdle(): void {
-    if (this.#idles.size > 0 && this.#isIdle) this.#idles.resolveAll();
+    if (!this.#isIdle) return;
+    if (this.#isShutDown) this.#end();
+    if (this.#idles.size > 0) this.#idles.resolveAll();
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#backlog.end();
   }
 
   async #idleWithin(timeout: number, signal: AbortSignal | undefined): Promise<void> {
@@ -380,7 +390,8 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   #serve(): void {
     if (this.#isServing || this.#gets.size === 0) return;
     this.#isServing = true;
-    queueMicrotask(() => {
+    // Not queueMicrotask: the fake timers of a test runner may fake it.
+    void Promise.resolve().then(() => {
       this.#isServing = false;
       while (this.#gets.size > 0 && (this.#backlog.size > 0 || this.#isOver))
         this.#gets.resolveFirst(this.#backlog.take());

@@ -65,17 +65,18 @@ export interface RetryOutcome {
  * | threw | aborted by the timeout, or not | retry | `timeout`, `error` |
  * | returned an invalid `requeueAfter` | | as if it threw a RangeError (for NaN) or a TypeError | |
  * | returned an object that throws when read | | as if it threw that error | |
+ * | returned something else than nothing or `{ requeueAfter }` | | as if it threw a TypeError that names the key | |
  * | returned `{ requeueAfter: Infinity }` | | forget | `requeue_after` |
  * | returned `{ requeueAfter }` | | requeueAfter, at least 0 | `requeue_after` |
- * | returned anything else | | forget | `success` |
+ * | returned nothing | | forget | `success` |
  *
  * Source: `reconcileHandler` of sigs.k8s.io/controller-runtime. Differs: a terminal error forgets the
  * failures of its key; `requeueAfter` of 0 and below is at once, not never.
  */
-export function outcomeOf(settlement: Settlement, aborted: AbortCause): Outcome {
-  const answer = answerOf(settlement);
-  if ("error" in answer) return outcomeOfError(answer.error, aborted);
-  const { requeueAfter } = answer;
+export function outcomeOf(settlement: Settlement, aborted: AbortCause, key: string): Outcome {
+  const result = resultOf(settlement, key);
+  if ("error" in result) return outcomeOfError(result.error, aborted);
+  const { requeueAfter } = result;
   if (requeueAfter === undefined) return { kind: "forget", label: "success" };
   if (requeueAfter === Number.POSITIVE_INFINITY) return { kind: "forget", label: "requeue_after" };
   return { kind: "requeueAfter", label: "requeue_after", delay: requeueAfter };
@@ -95,16 +96,31 @@ function outcomeOfError(error: unknown, aborted: AbortCause): Outcome {
 }
 
 /** The result of a settlement, validated: a reconciler in JavaScript may return anything. */
-function answerOf(
+function resultOf(
   settlement: Settlement,
+  key: string,
 ): { readonly requeueAfter: number | undefined } | { readonly error: unknown } {
   if (settlement.kind === "threw") return settlement;
   try {
-    const result = settlement.result as { readonly requeueAfter?: number } | null | undefined;
-    const requeueAfter = result?.requeueAfter;
+    const { result } = settlement;
+    if (result === undefined || result === null) return { requeueAfter: undefined };
+    const names = typeof result === "object" ? Object.keys(result) : [];
+    const { requeueAfter } = result as { readonly requeueAfter?: number };
+    if (names.some((name) => name !== "requeueAfter") || !("requeueAfter" in Object(result)))
+      throw new TypeError(
+        `the reconcile of key ${JSON.stringify(key)} must return nothing or { requeueAfter }, got ${described(result, names)}`,
+      );
     if (requeueAfter === undefined) return { requeueAfter };
     return { requeueAfter: requireDelay("requeueAfter", requeueAfter) };
   } catch (error) {
     return { error };
   }
+}
+
+/** A result by its kind or the names of its properties, without their values. */
+function described(result: unknown, names: readonly string[]): string {
+  if (typeof result !== "object" || Array.isArray(result))
+    return Array.isArray(result) ? "an array" : `a ${typeof result}`;
+  const shown = names.slice(0, 5).join(", ");
+  return names.length === 0 ? "{}" : `{ ${shown}${names.length > 5 ? ", …" : ""} }`;
 }

@@ -1,6 +1,7 @@
 import { onAbort } from "@holdfast/clock";
 import { requireFunction } from "@holdfast/clock/internal";
 import { isStop } from "../is-stop.ts";
+import { TurnBudget } from "../turn-budget.ts";
 import type { Source, SourceContext } from "./source.ts";
 
 /**
@@ -40,15 +41,19 @@ export function fromIterable<Event = string>(
 
 function iterate<Event>(
   events: AsyncIterator<Event>,
-  { enqueue, failed }: SourceContext<Event>,
+  { enqueue, failed, clock }: SourceContext<Event>,
   signal: AbortSignal,
 ): Promise<void> {
+  const turns = new TurnBudget(clock);
   return new Promise((resolve, reject) => {
     const pump = async (): Promise<void> => {
       while (!signal.aborted) {
         const next = await events.next();
         if (next.done === true) return;
         enqueue(next.value);
+        turns.spend(clock.monotonic());
+        const { turn } = turns;
+        if (turn !== undefined) await turn;
       }
     };
     const close = async (): Promise<void> => {

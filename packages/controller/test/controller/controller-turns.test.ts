@@ -1,6 +1,11 @@
-import { realClock } from "@holdfast/clock";
+import { BaseClock, realClock, type Timer, type TimerOptions } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
-import { Controller, type ControllerOptions, silentLogger } from "@holdfast/controller";
+import {
+  Controller,
+  type ControllerOptions,
+  fromIterable,
+  silentLogger,
+} from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 
@@ -109,4 +114,78 @@ it("lets a host timer fire within a burst of reconciles that block on the real c
   stop.abort();
   await running;
   expect(seen).toBeLessThan(200);
+});
+
+/** A clock of one's own, on real time. */
+class OwnClock extends BaseClock {
+  override now(): number {
+    return realClock.now();
+  }
+  override monotonic(): number {
+    return realClock.monotonic();
+  }
+  override afterFunc(delay: number, fire: () => void, options?: TimerOptions): Timer {
+    return realClock.afterFunc(delay, fire, options);
+  }
+}
+
+it("a timer fires on time beside 3 s of work, on a clock of one's own around the real one", async () => {
+  const clock = new OwnClock();
+  const events: string[] = [];
+  const stop = new AbortController();
+  const controller = new Controller({
+    name: "busy",
+    clock,
+    logger: silentLogger,
+    workers: 1,
+    reconcile({ key }) {
+      const end = realClock.monotonic() + 3;
+      while (realClock.monotonic() < end);
+      events.push(key);
+    },
+  });
+  const running = controller.run(stop.signal);
+  for (let key = 0; key < 1_000; key++) controller.add(`${key}`);
+  await new Promise<void>((resolve) => {
+    clock.afterFunc(50, () => {
+      events.push("timer");
+      resolve();
+    });
+  });
+  // Without a turn, the timer comes after all keys.
+  expect(events.at(-1)).toBe("timer");
+  expect(events.length).toBeLessThan(1_000);
+  stop.abort();
+  await controller[Symbol.asyncDispose]();
+  await running;
+}, 60_000);
+
+describe("a source that never waits", () => {
+  it("yields after 1,000 events on a fake clock", async () => {
+    let events = 0;
+    const source = fromIterable("endless", async function* () {
+      for (;;) yield `${events++ % 10}`;
+    });
+    const { clock, stop, running } = busy({ sources: [source], reconcile: () => {} });
+    await microtasks();
+    expect(events).toBeGreaterThanOrEqual(1_000);
+    expect(events).toBeLessThan(1_010);
+    clock.afterFunc(0, () => stop.abort());
+    await clock.step(0);
+    await running;
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("lets timers fire on the real clock", async () => {
+    const stop = new AbortController();
+    let events = 0;
+    const source = fromIterable("endless", async function* () {
+      for (;;) yield `${events++ % 10}`;
+    });
+    const controller = new Controller({ name: "endless", sources: [source], reconcile: () => {} });
+    const running = controller.run(stop.signal);
+    realClock.afterFunc(20, () => stop.abort());
+    await running;
+    expect(events).toBeGreaterThan(0);
+  }, 60_000);
 });

@@ -41,6 +41,7 @@ class Sums implements QueueMetrics, ControllerMetrics {
   reconciles = 0;
   readonly faults: string[] = [];
 
+  ended(): void {}
   depth(change: number): void {
     this.waiting += change;
   }

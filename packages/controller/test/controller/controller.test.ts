@@ -936,3 +936,96 @@ describe("bad input", () => {
     expect(() => new Controller(undefined as never)).toThrow("options must be an object");
   });
 });
+
+describe("a pause", () => {
+  function paused() {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const runs: string[] = [];
+    const controller = new Controller({
+      name: "orders",
+      clock,
+      logger: silentLogger,
+      workers: 1,
+      reconcile: ({ key }) => void runs.push(key),
+    });
+    const running = controller.run(stop.signal);
+    return { clock, stop, runs, controller, running };
+  }
+
+  it("holds back a key although it was resumed and paused again in one tick", async () => {
+    const { clock, stop, runs, controller, running } = paused();
+    await clock.step(1);
+    controller.add("a"); // the worker takes it in a microtask
+    for (let microtasks = 0; microtasks < 5; microtasks++) {
+      controller.pause();
+      await undefined;
+      controller.resume();
+      controller.pause();
+    }
+    for (let microtasks = 0; microtasks < 50; microtasks++) await undefined;
+    expect(runs).toEqual([]);
+    controller.resume();
+    await clock.step(0);
+    expect(runs).toEqual(["a"]);
+    stop.abort();
+    await clock.step(0);
+    await running;
+  });
+
+  it("while the controller stops ends the wait for queued keys", async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const runs: string[] = [];
+    const controller = new Controller({
+      name: "orders",
+      clock,
+      logger: silentLogger,
+      workers: 1,
+      grace: 60_000,
+      reconcile: async ({ key }) => {
+        runs.push(key);
+        await clock.sleep(1_000);
+      },
+    });
+    const running = controller.run(stop.signal);
+    for (const key of ["a", "b", "c"]) controller.add(key);
+    await clock.step(500);
+    stop.abort();
+    await clock.step(0);
+    const start = clock.monotonic();
+    controller.pause();
+    await clock.run(() => running);
+    expect(clock.monotonic() - start).toBe(500); // the end of "a"
+    expect(runs).toEqual(["a"]);
+    expect(controller.status().drain?.queued).toEqual(["b", "c"]);
+  });
+});
+
+it("a RetryAfterError sets the delay although the limiter fails", async () => {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const at: number[] = [];
+  const start = clock.monotonic();
+  const boom = (): never => {
+    throw new Error("limiter is broken");
+  };
+  const controller = new Controller({
+    name: "orders",
+    clock,
+    logger: silentLogger,
+    limiter: { when: boom, forget: boom, requeues: () => 0 },
+    reconcile: () => {
+      at.push(clock.monotonic() - start);
+      if (at.length === 1) throw new RetryAfterError(7_000);
+    },
+  });
+  await clock.run(async () => {
+    const running = controller.run(stop.signal);
+    controller.add("a");
+    await clock.sleep(10_000);
+    stop.abort();
+    await running;
+  });
+  expect(at).toEqual([0, 7_000]);
+});

@@ -38,7 +38,6 @@ type Row = [name: string, settlement: Settlement, aborted: AbortCause, outcome: 
 const rows: Row[] = [
   ["nothing", returned(undefined), undefined, { kind: "forget", label: "success" }],
   ["null", returned(null), undefined, { kind: "forget", label: "success" }],
-  ["something else", returned("done"), undefined, { kind: "forget", label: "success" }],
   [
     "nothing after the timeout",
     returned(undefined),
@@ -115,7 +114,7 @@ const rows: Row[] = [
 
 describe("the outcome for a key", () => {
   it.each(rows)("after %s", (_name, settlement, aborted, outcome) => {
-    expect(outcomeOf(settlement, aborted)).toEqual(outcome);
+    expect(outcomeOf(settlement, aborted, "7")).toEqual(outcome);
   });
 
   it.each([
@@ -123,7 +122,7 @@ describe("the outcome for a key", () => {
     ["10", new TypeError('requeueAfter must be a number of milliseconds, got "10"')],
     [null, new TypeError("requeueAfter must be a number of milliseconds, got null")],
   ])("after requeueAfter %s is that of an error", (requeueAfter, error) => {
-    const outcome = outcomeOf(returned({ requeueAfter }), undefined);
+    const outcome = outcomeOf(returned({ requeueAfter }), undefined, "7");
     expect(outcome).toEqual(retry(error));
   });
 });
@@ -138,26 +137,26 @@ describe("an unreadable value", () => {
 
   it("is a failure if it is returned", () => {
     const settlement = returned(unreadable("requeueAfter"));
-    expect(outcomeOf(settlement, undefined)).toEqual(retry(broken));
+    expect(outcomeOf(settlement, undefined, "7")).toEqual(retry(broken));
   });
 
   it("is a failure like any other if it is thrown", () => {
     const error = unreadable("code", new Error("odd"));
     expect([isTerminalError(error), isRetryAfterError(error)]).toEqual([false, false]);
-    expect(outcomeOf(threw(error), undefined)).toEqual(retry(error));
+    expect(outcomeOf(threw(error), undefined, "7")).toEqual(retry(error));
   });
 
   it.each([Number.NaN, "10", undefined])(
     "as the delay of a RetryAfterError (%s) leaves the delay to the limiter",
     (after) => {
       const error = Object.assign(new Error("odd"), { code: later.code, after });
-      expect(outcomeOf(threw(error), undefined)).toEqual(retry(error));
+      expect(outcomeOf(threw(error), undefined, "7")).toEqual(retry(error));
     },
   );
 
   it("as a throwing delay of a RetryAfterError leaves the delay to the limiter", () => {
     const error = unreadable("after", Object.assign(new Error("odd"), { code: later.code }));
-    expect(outcomeOf(threw(error), undefined)).toEqual(retry(error));
+    expect(outcomeOf(threw(error), undefined, "7")).toEqual(retry(error));
   });
 });
 
@@ -181,5 +180,27 @@ describe("the limit of retries", () => {
       label: "gave_up",
       error,
     });
+  });
+});
+
+describe("a result that is not one", () => {
+  it.each<[unknown, string]>([
+    [{ requeue: true }, "{ requeue }"],
+    [{ requeueAfter: 5, requeue: true }, "{ requeueAfter, requeue }"],
+    [{}, "{}"],
+    ["done", "a string"],
+    [true, "a boolean"],
+    [5_000, "a number"],
+    [["7"], "an array"],
+    [{ a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 }, "{ a, b, c, d, e, … }"],
+  ])("is an error that names the key: %j", (result, got) => {
+    const outcome = outcomeOf(returned(result as never), undefined, "orders/7");
+    const message = `the reconcile of key "orders/7" must return nothing or { requeueAfter }, got ${got}`;
+    expect(outcome).toEqual(retry(new TypeError(message)));
+  });
+
+  it("does not include null", () => {
+    const outcome = outcomeOf(returned(null as never), undefined, "7");
+    expect(outcome).toEqual({ kind: "forget", label: "success" });
   });
 });

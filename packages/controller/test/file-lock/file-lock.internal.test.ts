@@ -11,6 +11,8 @@ import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { FakeClock } from "@holdfast/clock/testing";
+import { LeaderElector, silentLogger } from "@holdfast/controller";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
 import { isLockConflictError } from "../../src/election/lock-conflict-error.ts";
@@ -179,3 +181,49 @@ describe("a file lock", () => {
     expect(readdir).toHaveBeenCalledTimes(2);
   });
 });
+
+describe("the tokens of a file lock", () => {
+  const clock = new FakeClock();
+  const seconds = clock.now() / 1_000;
+
+  it("begin with the seconds of the clock in an empty directory", async () => {
+    const lock = new FileLock(directory, { clock });
+    expect(lock.firstToken).toBe(0);
+    expect(await lock.get(signal)).toBeUndefined();
+    expect(lock.firstToken).toBe(seconds);
+  });
+
+  it("do not go back when the directory is emptied, as by a reboot on tmpfs", async () => {
+    const tokens: number[] = [];
+    const lead = async (): Promise<void> => {
+      const stop = new AbortController();
+      const elector = new LeaderElector({
+        lock: new FileLock(directory, { clock }),
+        identity: "a",
+        logger: silentLogger,
+        lead: async ({ token }) => {
+          tokens.push(token);
+          stop.abort();
+        },
+      });
+      await elector.run(stop.signal);
+    };
+    await lead();
+    await lead();
+    for (const name of readdirSync(directory)) rmSync(join(directory, name));
+    await clock.step(10_000);
+    await lead();
+    expect(tokens[1]).toBe((tokens[0] ?? 0) + 1);
+    expect(tokens[2]).toBeGreaterThan(tokens[1] ?? 0);
+  });
+});
+
+it.each(["9007199254740990", "9007199254740991"])(
+  "reports a planted file of version %s, which no other can follow",
+  async (version) => {
+    const file = join(directory, `${version}.json`);
+    writeFileSync(file, JSON.stringify(record));
+    const error = await errorOf(new FileLock(directory).get(signal));
+    expect(error).toEqual(new Error(`${file} has the last version of a lock: remove it`));
+  },
+);

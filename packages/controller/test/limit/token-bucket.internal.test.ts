@@ -70,3 +70,13 @@ it("returns the truncated part of a nanosecond if a later reservation depends on
   bucket.cancel(second);
   expect(delays(bucket, 1)).toEqual([999.999999]);
 });
+
+it("holds no more than its burst right after a cancellation", async () => {
+  const clock = new FakeClock();
+  const bucket = new TokenBucket(clock, 10, 2);
+  const due = bucket.reserve();
+  await clock.step(0);
+  bucket.cancel(due);
+  bucket.cancel(due); // a mistake of the caller makes no third token
+  expect(delays(bucket, 3)).toEqual([0, 0, 100]);
+});

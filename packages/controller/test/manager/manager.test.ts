@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import {
+  Controller,
   isRunnableError,
   type Logger,
   Manager,
@@ -737,5 +738,152 @@ describe("the signals of the operating system", () => {
     stop.abort();
     await run;
     expect(process.listenerCount("SIGTERM")).toBe(before);
+  });
+});
+
+describe("the stop of a manager", () => {
+  it("is not logged as running when a runnable ends in the tick in which the last is ready", async () => {
+    const clock = new FakeClock();
+    const logged: string[] = [];
+    const logger = { ...silentLogger, info: (_: object, message: string) => logged.push(message) };
+    const manager = new Manager({ clock, logger });
+    const stop = new AbortController();
+    manager.add({
+      name: "late",
+      run: (signal) => clock.sleep(Number.POSITIVE_INFINITY, { signal }),
+      ready: async () => stop.abort(new Error("SIGTERM")),
+    });
+    await clock.run(() => manager.run(stop.signal));
+    expect(logged).toEqual(["manager stopping", "manager stopped"]);
+  });
+
+  it("waits for a controller with a long grace", async () => {
+    const clock = new FakeClock();
+    const manager = new Manager({ clock, logger: silentLogger });
+    const controller = new Controller({
+      name: "slow",
+      clock,
+      logger: silentLogger,
+      grace: 60_000,
+      reconcile: () => clock.sleep(59_000),
+    });
+    expect(controller.stopTimeout).toBe(65_000);
+    manager.add(controller);
+    controller.add("a");
+    const stop = new AbortController();
+    await clock.run(async () => {
+      const running = manager.run(stop.signal);
+      await clock.sleep(1);
+      stop.abort();
+      await running;
+    });
+    expect(controller.status().drain?.finished).toBe(true);
+  });
+
+  it("takes the longest stopTimeout of a group, plus a second", async () => {
+    const clock = new FakeClock();
+    const manager = new Manager({ clock, logger: silentLogger });
+    const stuck = { run: () => new Promise<void>(() => {}) };
+    manager.add({ name: "a", stopTimeout: 40_000, ...stuck });
+    manager.add({ name: "b", stopTimeout: 50_000, ...stuck });
+    manager.add({ name: "c", ...stuck });
+    const stop = new AbortController();
+    const start = clock.monotonic();
+    await clock.run(async () => {
+      const running = manager.run(stop.signal).catch(() => {});
+      await clock.sleep(0);
+      stop.abort();
+      await running;
+    });
+    expect(clock.monotonic() - start).toBe(51_000);
+  });
+
+  it("never takes longer than its time, although an earlier group ends between milliseconds", async () => {
+    const clock = new FakeClock();
+    const groups = [{ name: "first" }, { name: "second" }];
+    const manager = new Manager({ clock, groups, logger: silentLogger });
+    const ends = (after: number) => async (signal: AbortSignal) => {
+      await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
+      await clock.sleep(after);
+    };
+    manager.add({ name: "stuck", run: ends(Number.POSITIVE_INFINITY) }, { group: "first" });
+    manager.add({ name: "slow", run: ends(1_000.5) }, { group: "second" });
+    const stop = new AbortController();
+    const start = clock.monotonic();
+    await clock.run(async () => {
+      const running = manager.run(stop.signal).catch(() => {});
+      await clock.sleep(0);
+      stop.abort();
+      await running;
+    });
+    expect(clock.monotonic() - start).toBeLessThanOrEqual(28_000);
+  });
+
+  it("prints no warning of Node for 11 runnables with a native listener each", async () => {
+    const warnings: string[] = [];
+    const note = (warning: Error): void => void warnings.push(warning.message);
+    process.on("warning", note);
+    const manager = new Manager({ logger: silentLogger });
+    for (let member = 0; member < 11; member++)
+      manager.add({
+        name: `${member}`,
+        run: (signal) =>
+          new Promise((resolve) => {
+            signal.addEventListener("abort", () => resolve());
+          }),
+      });
+    const stop = new AbortController();
+    const running = manager.run(stop.signal);
+    stop.abort();
+    await running;
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+  });
+
+  it("leaves nothing when the source of signals throws", async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const offs: string[] = [];
+    const signals = {
+      on: (name: string) => {
+        if (name === "SIGTERM") throw new Error("no signals here");
+      },
+      off: (name: string) => offs.push(name),
+      exit: () => {},
+    };
+    const manager = new Manager({ clock, signals, logger: silentLogger });
+    await expect(manager.run(stop.signal)).rejects.toThrow("no signals here");
+    expect(manager.status().state).toBe("stopped");
+    expect([clock.waiters(), abortListeners(stop.signal), offs]).toEqual([
+      0,
+      0,
+      ["SIGINT", "SIGTERM"],
+    ]);
+  });
+
+  it("a second signal during the callback of the first ends the process", async () => {
+    const listeners = new Map<string, () => void>();
+    const exits: number[] = [];
+    const signals = {
+      on: (name: string, listener: () => void) => listeners.set(name, listener),
+      off: (name: string) => listeners.delete(name),
+      exit: (code: number) => exits.push(code),
+    };
+    const manager = new Manager({ signals, logger: silentLogger });
+    manager.add({
+      name: "again",
+      run: (signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => {
+            listeners.get("SIGTERM")?.();
+            resolve();
+          });
+        }),
+    });
+    const running = manager.run();
+    listeners.get("SIGINT")?.();
+    await running;
+    expect(exits).toEqual([143]);
   });
 });

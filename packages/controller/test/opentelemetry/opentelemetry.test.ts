@@ -150,3 +150,65 @@ describe("a traced reconcile", () => {
     expect(() => traced(...(args as [() => void, TracedOptions]))).toThrow(new TypeError(error));
   });
 });
+
+describe("telemetry that throws", () => {
+  const boom = (): never => {
+    throw new Error("exporter is broken");
+  };
+  const processor = {
+    onStart() {},
+    onEnd() {},
+    forceFlush: async () => {},
+    shutdown: async () => {},
+  };
+  const tracers: [string, () => TracedOptions["tracer"]][] = [
+    [
+      "in onStart of a processor",
+      () =>
+        new BasicTracerProvider({ spanProcessors: [{ ...processor, onStart: boom }] }).getTracer(
+          "t",
+        ),
+    ],
+    [
+      "in onEnd of a processor",
+      () =>
+        new BasicTracerProvider({ spanProcessors: [{ ...processor, onEnd: boom }] }).getTracer("t"),
+    ],
+    ["in startActiveSpan", () => ({ startActiveSpan: boom, startSpan: boom }) as never],
+    [
+      "in each method of a span",
+      () => {
+        const span = new Proxy({}, { get: () => boom });
+        const startActiveSpan = (_: string, __: object, run: (span: unknown) => unknown) =>
+          run(span);
+        return { startActiveSpan, startSpan: boom } as never;
+      },
+    ],
+    [
+      "in startActiveSpan after the call",
+      () => {
+        const startActiveSpan = (_: string, __: object, run: (span?: unknown) => unknown) => {
+          run();
+          boom();
+        };
+        return { startActiveSpan, startSpan: boom } as never;
+      },
+    ],
+  ];
+
+  it.each(tracers)("%s changes no outcome and calls the function once", async (_, tracer) => {
+    let calls = 0;
+    const succeeds = traced(() => ({ requeueAfter: ++calls }), { tracer: tracer() });
+    expect(await succeeds(request)).toEqual({ requeueAfter: 1 });
+    const error = new Error("failed");
+    const fails = traced(
+      () => {
+        calls++;
+        throw error;
+      },
+      { tracer: tracer() },
+    );
+    await expect(fails(request)).rejects.toBe(error);
+    expect(calls).toBe(2);
+  });
+});

@@ -455,3 +455,56 @@ describe("a registry of prom-client", () => {
     expect(call).toThrow(error);
   });
 });
+
+describe("the gauges of a queue that has ended", () => {
+  it("are gone after the stop of its controller, its counters remain", async () => {
+    const { metrics, samples } = metricsOf();
+    const clock = new FakeClock();
+    const controller = new Controller({
+      name: "orders",
+      clock,
+      logger: silentLogger,
+      metrics: metrics.controller("orders"),
+      queueMetrics: metrics.queue("orders"),
+      grace: 0,
+      workers: 1,
+      reconcile: async ({ signal }) => await clock.sleep(60_000, { signal }),
+    });
+    const stop = new AbortController();
+    await clock.run(async () => {
+      const running = controller.run(stop.signal);
+      for (let key = 0; key < 29; key++) controller.add(`${key}`);
+      await clock.sleep(1);
+      expect(await samples("workqueue_depth")).toHaveLength(1);
+      stop.abort();
+      await running;
+    });
+    expect(await samples("workqueue_depth", "workqueue_unfinished", "workqueue_longest")).toEqual(
+      [],
+    );
+    expect(await samples("workqueue_adds_total")).toEqual([
+      'workqueue_adds_total{name="orders",controller="orders"} 29',
+    ]);
+  });
+
+  it("stay for a newer queue of the same name", async () => {
+    const { metrics, samples } = metricsOf();
+    const clock = new FakeClock();
+    const old = new WorkQueue({ clock, metrics: metrics.queue("q") });
+    new WorkQueue({ clock, metrics: metrics.queue("q") }).add("a");
+    await old.drain();
+    expect(await samples("workqueue_depth")).toEqual([
+      'workqueue_depth{name="q",controller="q",priority="0"} 1',
+    ]);
+  });
+
+  it("end when a queue that is shut down is done", async () => {
+    const { metrics, samples } = metricsOf();
+    const queue = new WorkQueue({ metrics: metrics.queue("q") });
+    queue.add("a");
+    queue.shutDown();
+    expect(await samples("workqueue_depth")).toHaveLength(1);
+    taken(queue).done();
+    expect(await samples("workqueue_depth")).toEqual([]);
+  });
+});

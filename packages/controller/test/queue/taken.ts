@@ -8,6 +8,7 @@ export const ignored: QueueMetrics = {
   finished: () => {},
   retried: () => {},
   watch: () => {},
+  ended: () => {},
 };
 
 /** The next work item of a queue that has one. */

@@ -20,6 +20,7 @@ function recorder() {
     watch(work) {
       seen.work = work;
     },
+    ended: note("ended"),
   };
   const since = () => events.splice(0);
   return { metrics, seen, since };

@@ -22,6 +22,7 @@ class Sums implements QueueMetrics {
   finished_ = 0;
   work!: WorkInFlight;
 
+  ended(): void {}
   depth(change: number, priority: number): void {
     const depth = (this.depths[priority] ?? 0) + change;
     if (depth === 0) delete this.depths[priority];

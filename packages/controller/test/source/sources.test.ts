@@ -154,10 +154,8 @@ describe("a source of a callback", () => {
     expect([unsubscribed, errors]).toEqual([0, []]);
     connect();
     await clock.step(0);
-    expect([unsubscribed, errors]).toEqual([
-      1,
-      [["Error: broken", { kind: "source", name: "broken" }]],
-    ]);
+    // The controller has stopped: the error of a source has no receiver any more.
+    expect([unsubscribed, errors]).toEqual([1, []]);
   });
 
   it("stops while it backs off", async () => {
@@ -545,5 +543,83 @@ describe("bad input", () => {
     ["options", () => resync(undefined as never), "options must be an object"],
   ])("is refused: %s", (_name, make, message) => {
     expect(make).toThrow(message);
+  });
+});
+
+describe("the log of a source", () => {
+  function logging(source: Source) {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const logged: string[] = [];
+    const errors: string[] = [];
+    const controller = new Controller({
+      name: "fed",
+      clock,
+      sources: [source],
+      logger: { ...silentLogger, error: (_, message) => logged.push(message) },
+      reconcile: () => {},
+      onError: (error) => void errors.push(`${error}`),
+    });
+    const running = controller.run(stop.signal);
+    const end = async (): Promise<void> => {
+      stop.abort();
+      await clock.step(10_000);
+      await running;
+    };
+    return { clock, logged, errors, controller, end };
+  }
+  /** A source that lasts until the end, and its context. */
+  function held() {
+    const given: { context?: SourceContext<string> } = {};
+    const start: Source["start"] = (context, signal) => {
+      given.context = context;
+      return new Promise<void>((resolve) => void onAbort(signal, () => resolve()));
+    };
+    return { given, source: { name: "held", start } };
+  }
+
+  it("says that a failed source restarts", async () => {
+    const { clock, logged, end } = logging(fromCallback("broken", () => fail("broken")));
+    await clock.step(1);
+    expect(logged).toEqual(["source failed; restarting after a delay"]);
+    await end();
+  });
+
+  it("says of a reported error and a rejected event that they are that", async () => {
+    const { given, source } = held();
+    const { clock, logged, errors, end } = logging(source);
+    await clock.step(1);
+    given.context?.failed(new Error("list failed"));
+    given.context?.enqueue(7 as never);
+    expect(logged).toEqual(["source reported an error", "event of a source rejected"]);
+    expect(errors).toHaveLength(2);
+    await end();
+  });
+
+  it("ends with the controller, and so do calls of onError", async () => {
+    const { given, source } = held();
+    const { clock, logged, errors, end } = logging(source);
+    await clock.step(1);
+    await end();
+    given.context?.failed(new Error("late"));
+    given.context?.enqueue("late");
+    expect([logged, errors]).toEqual([[], []]);
+  });
+
+  it("a source that fails while it stops is not backing off", async () => {
+    const failing: Source = {
+      name: "failing",
+      start: async (_, signal) => {
+        await new Promise<void>((resolve) => {
+          onAbort(signal, () => resolve());
+        });
+        fail("cannot close");
+      },
+    };
+    const { clock, logged, controller, end } = logging(failing);
+    await clock.step(1);
+    await end();
+    expect(logged).toEqual(["source failed while stopping"]);
+    expect(controller.status().sources[0]?.state).toBe("ended");
   });
 });

@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { Controller, consoleLogger, type Runnable } from "@holdfast/controller";
+import { consoleLogger, type Runnable } from "@holdfast/controller";
 import {
   builtIn,
   customResource,
@@ -27,16 +27,14 @@ export const Greeting: Resource<GreetingObject> = customResource<GreetingObject>
 });
 export const ConfigMap: Resource<ConfigMapObject> = builtIn<ConfigMapObject>("v1", "ConfigMap");
 
-export function greeter({ cluster, client, clock, logger }: OperatorContext): () => Runnable[] {
+export function greeter({ cluster, client, controller }: OperatorContext): () => Runnable[] {
   const greetings = cluster.watch(Greeting);
   const texts = cluster.watch(ConfigMap, { labels: { app: "greeter" } });
   return () => [
-    new Controller({
+    controller({
       name: "greeter",
       workers: 4,
       timeout: 30_000,
-      clock,
-      logger,
       sources: [
         greetings.source({ when: generationChanged }),
         texts.source({ to: ownerOf(Greeting) }),

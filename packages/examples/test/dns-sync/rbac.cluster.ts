@@ -52,7 +52,8 @@ class Replicas {
         ...{ name: "dns-sync", identity, transport: meddling(transport, this.#cluster.admin) },
         setup: dnsSync(this.#provider.url),
         leaderElection: { namespace, ...LEASE },
-        ...{ drainTimeout: 15_000, health: false, logger: silentLogger },
+        health: false,
+        logger: silentLogger,
       },
       stop.signal,
     );

@@ -53,6 +53,9 @@ export interface ApiTarget {
   /** Receives each request that has ended. Does not throw. */
   readonly onRequested?: ((metric: RequestMetric) => void) | undefined;
 
+  /** Called before each request that is not a GET. An error that it throws is the error of the request. */
+  readonly beforeWrite?: (() => void) | undefined;
+
   /** Receives each header `warning`. Does not throw. */
   readonly onWarning?: ((header: string) => void) | undefined;
 }
@@ -69,6 +72,7 @@ export async function openRequest(
   request: ApiRequest,
   signal: AbortSignal,
 ): Promise<KubeResponse> {
+  if (request.method !== "GET") target.beforeWrite?.();
   const response = await sendMeasured(target, formatRequest(request), signal);
   const { warning } = response.headers;
   if (warning !== undefined) target.onWarning?.(warning);

@@ -26,6 +26,13 @@ export interface KubeClientOptions extends ApiTargetOptions {
    * @internal
    */
   readonly onWrite?: ((write: ClientWrite) => void) | undefined;
+
+  /**
+   * Called before each request that writes. An error that it throws rejects the call; nothing is sent.
+   *
+   * @internal
+   */
+  readonly beforeWrite?: (() => void) | undefined;
 }
 
 /** The options with their defaults. */
@@ -39,10 +46,11 @@ export interface ResolvedClient {
 /** @throws RangeError or TypeError that names the option */
 export function resolveClient(options: KubeClientOptions): ResolvedClient {
   requireOptions("options", options);
-  const { fieldManager = "holdfast", random, onWrite } = options;
-  const target = apiTarget(options);
+  const { fieldManager = "holdfast", random, onWrite, beforeWrite } = options;
+  const target = { ...apiTarget(options), beforeWrite };
   requireFieldManager(fieldManager);
   if (random !== undefined) requireFunction("options.random", random);
   if (onWrite !== undefined) requireFunction("options.onWrite", onWrite);
+  if (beforeWrite !== undefined) requireFunction("options.beforeWrite", beforeWrite);
   return { target, fieldManager, random, onWrite };
 }

@@ -64,6 +64,13 @@ export interface ClusterOptions extends ApiTargetOptions {
    * @defaultValue `Infinity`: never
    */
   readonly relistEvery?: number | undefined;
+
+  /**
+   * See `beforeWrite` of `KubeClientOptions`, for the client of the cluster.
+   *
+   * @internal
+   */
+  readonly beforeWrite?: KubeClientOptions["beforeWrite"];
 }
 
 /** The options with their defaults. */
@@ -77,6 +84,7 @@ export interface ResolvedCluster {
   readonly idleTimeout: number;
   readonly pageSize: number;
   readonly relistEvery: number;
+  readonly beforeWrite: KubeClientOptions["beforeWrite"];
 }
 
 const LADDER = { duration: 800, factor: 2, cap: 20_000, jitter: "equal" } as const;
@@ -84,7 +92,7 @@ const LADDER = { duration: 800, factor: 2, cap: 20_000, jitter: "equal" } as con
 /** @throws RangeError or TypeError that names the option */
 export function resolveCluster(options: ClusterOptions): ResolvedCluster {
   requireOptions("options", options);
-  const { name = "cluster", fieldManager, metrics, random } = options;
+  const { name = "cluster", fieldManager, metrics, random, beforeWrite } = options;
   const { idleTimeout = 90_000, pageSize = 500, relistEvery = Number.POSITIVE_INFINITY } = options;
   requireText("options.name", name);
   requireHooks("options", { random });
@@ -104,5 +112,6 @@ export function resolveCluster(options: ClusterOptions): ResolvedCluster {
     idleTimeout,
     pageSize,
     relistEvery,
+    beforeWrite,
   };
 }

@@ -85,13 +85,19 @@ export class Cluster implements Runnable {
    */
   constructor(options: ClusterOptions) {
     const resolved = resolveCluster(options);
-    const { name, fieldManager, random, target, metrics } = resolved;
+    const { name, fieldManager, random, target, metrics, beforeWrite } = resolved;
     const { transport, clock, logger } = target;
     const onWrite = (write: ClientWrite): void => this.#follow(write);
     this.name = name;
     this.client = new KubeClient({
-      ...{ transport, clock, logger, metrics },
-      ...{ fieldManager, random, onWrite },
+      transport,
+      clock,
+      logger,
+      metrics,
+      fieldManager,
+      random,
+      onWrite,
+      beforeWrite,
     });
     this.#options = resolved;
     this.#settings = { ...resolved, hooks: new Hooks(logger, metrics), progress: this.#progress };

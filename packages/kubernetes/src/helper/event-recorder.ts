@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { requireOptions, requireText } from "@holdfast/clock/internal";
+import { callSafely, requireOptions, requireText } from "@holdfast/clock/internal";
 import {
   Controller,
   type ReconcileRequest,
@@ -212,11 +212,7 @@ export class EventRecorder implements Runnable {
   }
 
   #log(level: "debug" | "warn", details: object, message: string): void {
-    try {
-      this.#options.logger[level](details, message);
-    } catch {
-      // A logger that fails must not fail the caller of `record`.
-    }
+    callSafely(() => this.#options.logger[level](details, message));
   }
 }
 

@@ -5,11 +5,12 @@ import {
   requireFunction,
   requireHooks,
   requireMethods,
-  requireNotNegative,
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
 import {
+  type Controller,
+  type ControllerArguments,
   defaultLogger,
   type LeaderElectorOptions,
   type Leadership,
@@ -53,12 +54,19 @@ export interface OperatorContext {
 
   /** Metrics of {@link OperatorOptions}. Undefined if there are none. */
   readonly metrics: OperatorMetrics | undefined;
+
+  /**
+   * Makes a controller with the operator's clock, randomness, logger and metrics. Options given here win.
+   *
+   * Source: `ctrl.NewControllerManagedBy` of sigs.k8s.io/controller-runtime.
+   */
+  controller<Item = string>(options: ControllerArguments<Item>): Controller<Item>;
 }
 
 /**
  * Makes the work of one term: controllers that read the informers of the setup. Called once per term, after
- * the caches have all that the term before has written. A `Controller` is run with `lost`; pass `signal` and
- * `lost` to nothing else. `token` is the fencing token, 0 without an election.
+ * the caches have all that the term before has written. Each part is run with `signal` and `lost`; pass them to
+ * nothing else. Writes of the operator's client are refused once the lease is lost. `token` is the fencing token, 0 without an election.
  */
 export type StartWork = (leadership: Leadership) => readonly Runnable[];
 
@@ -127,14 +135,6 @@ export interface OperatorOptions {
     | undefined;
 
   /**
-   * How long the slowest controller needs to stop, in milliseconds: its `grace` plus its `abortGrace`. At
-   * least 0.
-   *
-   * @defaultValue `20_000`, the sum of their defaults
-   */
-  readonly drainTimeout?: number | undefined;
-
-  /**
    * Source of SIGINT and SIGTERM, which stop the operator: `process`. The second one ends the process at once.
    *
    * @defaultValue none
@@ -192,7 +192,6 @@ export type ResolvedOperator = Pick<
 > & {
   readonly leaderElection: ResolvedElection | false;
   readonly health: OperatorHealthOptions | false;
-  readonly drainTimeout: number;
   readonly identity: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -202,14 +201,13 @@ export type ResolvedOperator = Pick<
 export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   requireOptions("options", options);
   const { name, transport, setup, health = {}, cluster, signals, random, metrics } = options;
-  const { drainTimeout = 20_000, clock = realClock, logger = defaultLogger } = options;
+  const { clock = realClock, logger = defaultLogger } = options;
   const { identity = `${hostname()}_${globalThis.crypto.randomUUID()}` } = options;
   requireNamespace("options.name", name);
   requireMethods("options.transport", transport, ["send"]);
   requireFunction("options.setup", setup);
   if (health !== false) requireOptions("options.health", health);
   if (cluster !== undefined) requireOptions("options.cluster", cluster);
-  requireNotNegative("options.drainTimeout", drainTimeout);
   if (signals !== undefined) requireMethods("options.signals", signals, ["on", "off", "exit"]);
   requireText("options.identity", identity);
   requireClock("options.clock", clock);
@@ -218,8 +216,18 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   if (metrics !== undefined) requireMethods("options.metrics", metrics, OPERATOR_METRICS);
   const leaderElection = resolveElection(options);
   return {
-    ...{ name, transport, setup, leaderElection, health, cluster, drainTimeout },
-    ...{ signals, identity, clock, random, logger, metrics },
+    name,
+    transport,
+    setup,
+    leaderElection,
+    health,
+    cluster,
+    signals,
+    identity,
+    clock,
+    random,
+    logger,
+    metrics,
   };
 }
 

@@ -1,18 +1,26 @@
 import { requireFunction, requireSignal } from "@holdfast/clock/internal";
-import { LeaderElector, Manager, type Runnable } from "@holdfast/controller";
+import {
+  Controller,
+  type ControllerArguments,
+  LeaderElector,
+  Manager,
+  type Runnable,
+} from "@holdfast/controller";
+import { KubeClient } from "../client/kube-client.ts";
 import { Cluster } from "../cluster/cluster.ts";
 import { LeaseLock } from "../election/lease-lock.ts";
 import { EventRecorder } from "../helper/event-recorder.ts";
 import { canElect, isFollowing, isWithinLease } from "./health-checks.ts";
 import { type HealthChecks, HealthServer } from "./health-server.ts";
 import {
+  type OperatorContext,
   type OperatorOptions,
   type ResolvedElection,
   type ResolvedOperator,
   resolveOperator,
   type StartWork,
 } from "./operator-options.ts";
-import { runWork } from "./run-work.ts";
+import { TermWork } from "./term-work.ts";
 
 /** Time to stop of parts that need hardly any, in milliseconds. */
 const SHORT = 1_000;
@@ -21,13 +29,14 @@ const SHORT = 1_000;
 const EVENTS = 3_000;
 
 /** Slack of the work's time to stop, in milliseconds. */
-const SLACK = 2_000;
+const SLACK = 1_000;
 
 /** The parts of an operator. */
 interface Parts {
   readonly options: ResolvedOperator;
   readonly cluster: Cluster;
   readonly start: StartWork;
+  readonly work: TermWork;
 }
 
 /**
@@ -41,8 +50,9 @@ interface Parts {
  * | 4 | `work` | at once: it campaigns, and works when it leads |
  *
  * It stops in the opposite order: controllers finish their keys, the lease is given back, Events are sent,
- * watches and probes end. Set `terminationGracePeriodSeconds` above `drainTimeout` plus `renewDeadline` plus
- * 7 s, which it takes if the API server is away.
+ * watches and probes end. Set `terminationGracePeriodSeconds` above the
+ * `grace` plus the `abortGrace` of the slowest controller plus `renewDeadline` plus 7 s, which it takes if the API server
+ * is away.
  *
  * `setup` declares informers, once. The function that it returns makes controllers, once per term, after
  * the caches have caught up with the last writes of the leader before. A standby has warm caches, is ready and
@@ -63,7 +73,6 @@ interface Parts {
  *
  * @example
  * ```ts no-run
- * import { Controller } from "@holdfast/controller";
  * import { builtIn, inCluster, type KubeObject, runOperator } from "@holdfast/kubernetes";
  *
  * const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
@@ -71,11 +80,12 @@ interface Parts {
  *   name: "auditor",
  *   transport: inCluster(),
  *   signals: process,
- *   setup({ cluster, clock, logger }) {
+ *   setup({ cluster, controller }) {
  *     const settings = cluster.watch(ConfigMap);
  *     return () => [
- *       new Controller({
- *         ...{ name: "auditor", clock, logger, sources: [settings.source()] },
+ *       controller({
+ *         name: "auditor",
+ *         sources: [settings.source()],
  *         reconcile: ({ key }) => console.log(key, settings.get(key)?.metadata.resourceVersion),
  *       }),
  *     ];
@@ -88,15 +98,24 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   if (signal !== undefined) requireSignal("signal", signal);
   const { name, transport, setup, identity, clock, random, logger, metrics } = resolved;
   const common = { clock, random, logger };
+  const work = new TermWork(common);
   const target = { transport, fieldManager: name, metrics, ...common };
-  const cluster = new Cluster({ ...resolved.cluster, ...target });
+  const cluster = new Cluster({ ...resolved.cluster, ...target, beforeWrite: work.requireLease });
   const { client } = cluster;
   const events = new EventRecorder({ client, controller: name, instance: identity, ...common });
-  const start = await setup({ cluster, client, events, identity, metrics, ...common });
+  const controller: OperatorContext["controller"] = (own) =>
+    new Controller({
+      ...common,
+      metrics: metrics?.controller(own.name),
+      queueMetrics: metrics?.queue(own.name),
+      ...own,
+    } as ControllerArguments<never>) as never;
+  const context = { cluster, client, events, identity, metrics, controller, ...common };
+  const start = await setup(context);
   requireFunction("the result of options.setup", start);
   metrics?.informers(() => cluster.status().informers);
 
-  const parts: Parts = { options: resolved, cluster, start };
+  const parts: Parts = { options: resolved, cluster, start, work };
   const manager = managerOf(resolved);
   const { leaderElection } = resolved;
   const elector = leaderElection === false ? undefined : electorOf(parts, leaderElection);
@@ -104,47 +123,61 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   if (server !== undefined) manager.add(server, { group: "servers" });
   manager.add(cluster, { group: "caches" });
   manager.add(events, { group: "events" });
-  manager.add(elector ?? loneWork(parts), { group: "work" });
+  manager.add(workOf(parts, elector), { group: "work" });
   await manager.run(signal);
 }
 
-function managerOf(options: ResolvedOperator): Manager {
-  const { leaderElection, drainTimeout, signals, clock, logger } = options;
-  const release = leaderElection === false ? 0 : leaderElection.renewDeadline;
+function managerOf({ signals, clock, logger }: ResolvedOperator): Manager {
   const groups = [
     { name: "servers", stopTimeout: SHORT },
     { name: "caches", startTimeout: Number.POSITIVE_INFINITY, stopTimeout: SHORT },
     { name: "events", stopTimeout: EVENTS },
-    { name: "work", stopTimeout: drainTimeout + release + SLACK },
+    { name: "work" }, // as long as its controllers need
   ];
-  const stopTimeout = groups.reduce((sum, group) => sum + group.stopTimeout, 0);
-  return new Manager({ groups, stopTimeout, signals, clock, logger });
+  return new Manager({ groups, signals, clock, logger });
 }
 
-function electorOf({ options, cluster, start }: Parts, election: ResolvedElection): LeaderElector {
-  const { name, identity, clock, random, logger, metrics } = options;
+/** The work of an operator, with the time that its controllers, and the release of the lease, need to stop. */
+function workOf({ options, work, start }: Parts, elector: LeaderElector | undefined): Runnable {
+  const { leaderElection } = options;
+  const release = leaderElection === false ? 0 : leaderElection.renewDeadline;
+  const lost = new AbortController().signal;
+  return {
+    name: elector?.name ?? "work",
+    get stopTimeout() {
+      return work.stopTimeout + release + SLACK;
+    },
+    run: (signal, own) =>
+      // Work without an election is one term, which is never lost.
+      elector?.run(signal, own) ?? work.run(start, { token: 0, signal, lost, isHeld: true }),
+  };
+}
+
+function electorOf(
+  { options, cluster, start, work }: Parts,
+  election: ResolvedElection,
+): LeaderElector {
+  const { name, identity, clock, random, logger, metrics, transport } = options;
   const { leaseDuration, renewDeadline, retryPeriod, namespace, name: lease } = election;
-  const { client } = cluster;
+  // A client of its own: its writes are those that a process without a lease may send.
+  const client = new KubeClient({ transport, fieldManager: name, clock, random, logger, metrics });
   const elector = new LeaderElector({
     lock: new LeaseLock({ client, namespace, name: lease, leaseDuration, clock }),
-    ...{ identity, leaseDuration, renewDeadline, retryPeriod, clock, random, logger },
+    identity,
+    leaseDuration,
+    renewDeadline,
+    retryPeriod,
+    clock,
+    random,
+    logger,
     lead: async (leadership) => {
       // The previous leader may have written objects that these caches have not seen.
       await cluster.catchUp(leadership.signal);
-      await runWork({ start, clock, logger }, leadership);
+      await work.run(start, leadership);
     },
   });
   metrics?.leadership(name, elector);
   return elector;
-}
-
-/** Work without an election: one term, which is never lost. */
-function loneWork({ options: { clock, logger }, start }: Parts): Runnable {
-  const lost = new AbortController().signal;
-  return {
-    name: "work",
-    run: (signal) => runWork({ start, clock, logger }, { token: 0, signal, lost }),
-  };
 }
 
 function serverOf(

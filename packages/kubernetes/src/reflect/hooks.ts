@@ -1,3 +1,4 @@
+import { callSafely } from "@holdfast/clock/internal";
 import type { Logger } from "@holdfast/controller";
 import type { KubernetesMetrics } from "../kubernetes-metrics.ts";
 
@@ -13,28 +14,16 @@ export class Hooks {
 
   /** Logs a line. An error of the logger is dropped: there is nowhere left to report it. */
   log(level: keyof Logger, details: object, message: string): void {
-    call(
-      () => this.#logger[level](details, message),
-      () => {},
-    );
+    callSafely(() => this.#logger[level](details, message));
   }
 
   /** Hands a fact to the metrics. Their errors are logged. */
   measure(fact: (metrics: KubernetesMetrics) => void): void {
     const metrics = this.#metrics;
     if (metrics === undefined) return;
-    call(
+    callSafely(
       () => fact(metrics),
       (err) => this.log("error", { err }, "metrics failed"),
     );
-  }
-}
-
-/** An async function is a hook as well: its type allows any return value. */
-function call(hook: () => unknown, onError: (error: unknown) => void): void {
-  try {
-    Promise.resolve(hook()).catch(onError);
-  } catch (error) {
-    onError(error);
   }
 }

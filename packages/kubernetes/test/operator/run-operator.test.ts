@@ -65,7 +65,7 @@ describe("runOperator", () => {
     await clock.step(40_000);
     expect(contexts).toHaveLength(1);
     expect(Object.keys(contexts[0] as object).sort()).toEqual([
-      ...["client", "clock", "cluster", "events", "identity"],
+      ...["client", "clock", "cluster", "controller", "events", "identity"],
       ...["logger", "metrics", "random"],
     ]);
     expect(contexts[0]?.identity).toBe("a");
@@ -206,11 +206,6 @@ describe("runOperator", () => {
     ],
     ["bad health", { health: 5 }, "options.health must be an object, got 5"],
     ["bad cluster options", { cluster: 5 }, "options.cluster must be an object, got 5"],
-    [
-      "a negative time",
-      { drainTimeout: -1 },
-      "options.drainTimeout must be a number of at least 0",
-    ],
     ["an empty identity", { identity: "" }, "options.identity must be a non-empty string"],
     ["no clock", { clock: {} }, "options.clock must have a method"],
     ["bad random", { random: 1 }, "options.random must be a function, got 1"],
@@ -368,7 +363,7 @@ describe("replicas of an operator", () => {
     await world.greet("ann");
     world.workTime = 18_000;
     world.controller = { grace: 20_000 };
-    const a = world.start("a", { drainTimeout: 25_000 });
+    const a = world.start("a");
     world.start("b");
     await clock.step(BARRIER + 1_000);
     a.stop.abort("stop");

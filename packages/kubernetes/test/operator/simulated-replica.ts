@@ -220,6 +220,14 @@ class TextMetrics implements OperatorMetrics {
   queue(name: string): QueueMetrics {
     this.#note(name);
     const note = this.#note;
-    return { depth: note, added: note, retried: note, started: note, finished: note, watch() {} };
+    return {
+      depth: note,
+      added: note,
+      retried: note,
+      started: note,
+      finished: note,
+      watch() {},
+      ended() {},
+    };
   }
 }

@@ -1,3 +1,4 @@
+import { callSafely } from "@holdfast/clock/internal";
 import type { Logger } from "@holdfast/controller";
 import type { Claim, InvalidRow } from "../store/claim.ts";
 import type { Failure } from "../store/outbox-store.ts";
@@ -42,20 +43,11 @@ interface EventSink {
  * caller repeat work that is done.
  */
 export function report(event: OutboxEvent, { logger, onEvent }: EventSink): void {
-  quietly(() => log(event, logger));
-  try {
-    onEvent(event);
-  } catch (error) {
-    quietly(() => logger.error({ err: error }, "hook threw; ignored"));
-  }
-}
-
-function quietly(write: () => void): void {
-  try {
-    write();
-  } catch {
-    // A logger that throws: there is nowhere left to say it.
-  }
+  callSafely(() => log(event, logger));
+  callSafely(
+    () => onEvent(event),
+    (err) => callSafely(() => logger.error({ err }, "hook threw; ignored")),
+  );
 }
 
 function log(event: OutboxEvent, logger: Logger): void {

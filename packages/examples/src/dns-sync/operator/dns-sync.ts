@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { Controller, ExponentialLimiter, TokenBucketLimiter } from "@holdfast/controller";
+import { ExponentialLimiter, TokenBucketLimiter } from "@holdfast/controller";
 import type { Cached, OperatorSetup } from "@holdfast/kubernetes";
 import {
   fromKubectl,
@@ -17,16 +17,17 @@ const zone = ({ metadata, spec }: Cached<Item>): string[] => [`${metadata.namesp
 /** Syncs the DnsRecords of a cluster to the DNS provider at `url`. */
 export function dnsSync(url: string, fetch: Fetch = globalThis.fetch): OperatorSetup {
   return (context) => {
-    const { cluster, clock, logger, metrics } = context;
+    const { cluster, clock, controller } = context;
     const zones = cluster.watch(DnsZone);
     const records = cluster.watch(DnsRecord, { indexes: { zone } });
     const limiter = new TokenBucketLimiter({ qps: 100, burst: 20, clock }); // shared by all keys and terms
     return ({ token }) => {
       const provider = providerOf(token, { url, fetch, limiter, clock });
-      const work = new Controller({
-        ...{ name: "dns-sync", workers: 8, timeout: 20_000, grace: 10_000, clock, logger },
-        metrics: metrics?.controller("dns-sync"),
-        queueMetrics: metrics?.queue("dns-sync"),
+      const work = controller({
+        name: "dns-sync",
+        workers: 8,
+        timeout: 20_000,
+        grace: 10_000,
         limiter: new ExponentialLimiter({ duration: 200, cap: 15_000, jitter: 0.2, clock }),
         sources: [
           records.source({ when: generationChanged }),
@@ -47,6 +48,5 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
     name: "dns-sync",
     transport: process.env["KUBERNETES_SERVICE_HOST"] ? inCluster() : fromKubectl(),
     setup: dnsSync(process.env["DNS_PROVIDER_URL"] ?? "http://127.0.0.1:8053"),
-    drainTimeout: 15_000, // 10 s of grace, 5 s after the abort
     signals: process,
   });

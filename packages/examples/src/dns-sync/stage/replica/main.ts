@@ -36,7 +36,6 @@ try {
       transport: transportOf(access),
       setup: observer.around(dnsSync(providerUrl)),
       leaderElection: { namespace, ...LEASE },
-      drainTimeout: 15_000,
       signals: process,
     },
     stop.signal,

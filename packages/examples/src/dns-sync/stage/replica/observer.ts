@@ -82,7 +82,7 @@ export class Observer {
       controller: () => ({ reconciled, activeWorkers: ignore, maxWorkers: ignore }),
       queue: () => ({
         ...{ depth: ignore, added: ignore, started: ignore },
-        ...{ finished: ignore, retried: ignore, watch: ignore },
+        ...{ finished: ignore, retried: ignore, watch: ignore, ended: ignore },
       }),
     };
   }

@@ -1,0 +1,75 @@
+import { requireArray, requireMethods } from "@holdfast/clock/internal";
+import { type Leadership, type Logger, Manager, type Runnable } from "@holdfast/controller";
+import type { ResolvedOperator, StartWork } from "./operator-options.ts";
+
+/** Time to stop of work that states none, in milliseconds: the default of a controller. */
+const DEFAULT_STOP_TIMEOUT = 20_000;
+
+/** The work of the current term. */
+export class TermWork {
+  readonly #options: Pick<ResolvedOperator, "clock" | "logger">;
+  #term: { readonly leadership: Leadership; readonly parts: readonly Runnable[] } | undefined;
+
+  constructor(options: Pick<ResolvedOperator, "clock" | "logger">) {
+    this.#options = options;
+  }
+
+  /** The longest time that a part may take to stop, in milliseconds. */
+  get stopTimeout(): number {
+    const times = (this.#term?.parts ?? []).map(({ stopTimeout }) => stopTimeout);
+    return Math.max(...times.map((time) => time ?? DEFAULT_STOP_TIMEOUT), DEFAULT_STOP_TIMEOUT);
+  }
+
+  /**
+   * Rejects a write of work whose lease is over, also in a process that stood still.
+   *
+   * @throws the reason of `lost`, a `LeadershipLostError`
+   */
+  readonly requireLease = (): void => {
+    const { leadership } = this.#term ?? {};
+    if (leadership !== undefined && !leadership.isHeld) throw leadership.lost.reason;
+  };
+
+  /**
+   * Runs the work of one term until its signal aborts and all of it has ended, however long that takes: the lease is
+   * held meanwhile. Rejects if a part fails, after the others have ended.
+   */
+  async run(start: StartWork, leadership: Leadership): Promise<void> {
+    const { signal, lost } = leadership;
+    const { clock, logger } = this.#options;
+    const parts = start(leadership);
+    requireArray("the work of a term", parts);
+    const stopTimeout = Number.POSITIVE_INFINITY;
+    const manager = new Manager({ clock, logger: ofTerm(logger), stopTimeout });
+    for (const [index, part] of parts.entries()) {
+      requireMethods(`the work of a term[${index}]`, part, ["run"]);
+      manager.add(withLost(part, lost));
+    }
+    this.#term = { leadership, parts };
+    try {
+      await manager.run(signal);
+    } finally {
+      this.#term = undefined;
+    }
+  }
+}
+
+/** The operator's own manager logs that it runs and stops. That of a term logs it for debugging only. */
+function ofTerm(logger: Logger): Logger {
+  return {
+    debug: (details, message) => logger.debug(details, message),
+    info: (details, message) => logger.debug({ ...details, of: "the term" }, message),
+    warn: (details, message) => logger.warn(details, message),
+    error: (details, message) => logger.error(details, message),
+  };
+}
+
+/** A part that gets `lost`. It has as long as it wants to stop: the operator's manager limits all parts together. */
+function withLost(part: Runnable, lost: AbortSignal): Runnable {
+  return {
+    name: part.name,
+    stopTimeout: Number.POSITIVE_INFINITY,
+    run: (signal, options) => part.run(signal, { ...options, lost }),
+    ready: async (signal) => part.ready?.(signal),
+  };
+}
