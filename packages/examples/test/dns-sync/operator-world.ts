@@ -51,8 +51,8 @@ export class OperatorWorld {
         ...{ name: "dns-sync", identity, transport, clock: this.clock, random: this.random },
         setup: dnsSync("http://provider", fetchFrom(this.provider)),
         leaderElection: { namespace: "dns-sync" },
-          health: false,
-          logger: silentLogger,
+        health: false,
+        logger: silentLogger,
       },
       AbortSignal.any([this.#stop.signal, stop.signal]),
     );
