@@ -122,11 +122,6 @@ export default defineConfig(
     files: ["packages/wait/src/loop/backoff-until.ts"],
     rules: { "max-params": ["error", { max: 5 }] },
   },
-  // The four things that a finalizer is about, the functions of both sides, and the options.
-  {
-    files: ["packages/kubernetes/src/helper/finalize.ts"],
-    rules: { "max-params": ["error", { max: 6 }] },
-  },
   // Made for every sleep of a simulation: an options object would be one more allocation.
   {
     files: ["packages/clock/src/testing/fake-timer.ts"],

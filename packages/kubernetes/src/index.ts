@@ -4,7 +4,7 @@
  *
  * @packageDocumentation
  */
-export type { Change } from "./cache/change.ts";
+export type { ObjectChange } from "./cache/change.ts";
 export {
   ApiError,
   type ApiErrorOptions,
@@ -14,15 +14,14 @@ export {
   isApiError,
 } from "./client/api-error.ts";
 export type {
-  ApplyOptions,
-  CallOptions,
-  DeleteOptions,
-  ListOptions,
-  ReadOptions,
-  WriteOptions,
+  KubeApplyOptions,
+  KubeCallOptions,
+  KubeDeleteOptions,
+  KubeListOptions,
+  KubeReadOptions,
+  KubeWriteOptions,
 } from "./client/call-options.ts";
 export { type EnsureCrdOptions, ensureCrd } from "./client/ensure-crd.ts";
-export type { JsonPatch, JsonPatchOperation } from "./client/json-patch.ts";
 export { KubeClient } from "./client/kube-client.ts";
 export type { KubeClientOptions } from "./client/kube-client-options.ts";
 export { Cluster } from "./cluster/cluster.ts";
@@ -37,27 +36,34 @@ export { type EventDetails, EventRecorder } from "./helper/event-recorder.ts";
 export type { EventRecorderOptions } from "./helper/event-recorder-options.ts";
 export {
   type FinalizeClient,
-  type FinalizeHandlers,
   type FinalizeOptions,
   finalize,
 } from "./helper/finalize.ts";
-export { type Condition, type ConditionUpdate, setCondition } from "./helper/set-condition.ts";
+export {
+  type ConditionUpdate,
+  type StatusCondition,
+  setCondition,
+} from "./helper/set-condition.ts";
 export type { KubernetesMetrics, RequestMetric } from "./kubernetes-metrics.ts";
 export { builtIn } from "./object/built-in.ts";
 export type {
-  Cached,
+  ApplyInput,
+  CachedObject,
+  CreateInput,
+  DeepInput,
   DeepReadonly,
-  Input,
-  Json,
+  Jsonify,
+  JsonPatch,
+  JsonPatchOperation,
   KubeObject,
   MergePatch,
-  NamedInput,
+  MergePatchValue,
   ObjectMeta,
   OwnerReference,
   PartialInput,
-  Stored,
   StoredMeta,
-  VersionedInput,
+  StoredObject,
+  UpdateInput,
 } from "./object/kube-object.ts";
 export { keyOf, type ObjectName, type ObjectRef } from "./object/object-ref.ts";
 export {

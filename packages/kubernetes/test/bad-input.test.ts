@@ -213,17 +213,26 @@ const helperDoors = [
   method(recorder, "run", "rejects", [live], ["signal", required(kinds.signal)]),
   rejects(
     finalize,
-    [client as never, ConfigMap, stored, "example.org/a", { apply: f, cleanup: f }, {}],
+    [client as never, ConfigMap, stored, { finalizer: "example.org/a", apply: f, cleanup: f }],
     ["client", required(kinds.methods("find", "patch"))],
     ["resource", required(isResource)],
     [
       "object",
       required(kinds.object({ metadata: required(kinds.object({ uid: required(text) })) })),
     ],
-    ["name", required(name('a finalizer such as "example.org/cleanup"', "a", "a/", "A/a"))],
-    ["handlers", required(kinds.methods("apply", "cleanup"))],
-    // Checked by the client.
-    ["options", kinds.unchecked],
+    [
+      "options",
+      required(
+        all(
+          kinds.methods("apply", "cleanup"),
+          kinds.fields({
+            finalizer: required(
+              name('a finalizer such as "example.org/cleanup"', "a", "a/", "A/a"),
+            ),
+          }),
+        ),
+      ),
+    ],
   ),
   throws(
     setCondition,

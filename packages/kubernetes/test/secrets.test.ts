@@ -68,11 +68,7 @@ describe("the search for secrets finds one", () => {
           { find: () => Promise.reject(leak), patch: () => Promise.reject(leak) },
           ConfigMap,
           object,
-          "a.org/b",
-          {
-            apply: () => undefined,
-            cleanup: () => undefined,
-          },
+          { finalizer: "a.org/b", apply: () => undefined, cleanup: () => undefined },
         ),
     ],
     ["in an error that ensureCrd rejects with", () => ensureCrd(leaking, manifest)],

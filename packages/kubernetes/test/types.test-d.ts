@@ -1,13 +1,13 @@
 // Compiled, never run: the types of kubernetes-types and of client-node fit.
 import {
   builtIn,
-  type Cached,
+  type CachedObject,
   customResource,
-  type Json,
+  type Jsonify,
   type KubeClient,
   type KubeConfigLike,
   type KubeObject,
-  type Stored,
+  type StoredObject,
 } from "@holdfast/kubernetes";
 import type {
   KubeConfig,
@@ -40,13 +40,13 @@ const Pod = builtIn<PodObject>("v1", "Pod");
 
 export async function withOwnTypes(): Promise<void> {
   const greeting = await client.get(Greeting, "default/ann");
-  expectTypeOf(greeting).toEqualTypeOf<Stored<GreetingObject>>();
+  expectTypeOf(greeting).toEqualTypeOf<StoredObject<GreetingObject>>();
   expectTypeOf(greeting.metadata.name).toEqualTypeOf<string>();
   expectTypeOf(greeting.metadata.resourceVersion).toEqualTypeOf<string>();
   expectTypeOf(greeting.spec.name).toEqualTypeOf<string>();
   expectTypeOf(greeting.status?.text).toEqualTypeOf<string | undefined>();
   expectTypeOf(await client.find(Greeting, "default/ann")).toEqualTypeOf<
-    Stored<GreetingObject> | undefined
+    StoredObject<GreetingObject> | undefined
   >();
 
   const { name, namespace } = greeting.metadata;
@@ -71,14 +71,14 @@ export async function withOwnTypes(): Promise<void> {
   // @ts-expect-error not an operation
   await client.patch(Greeting, "default/ann", [{ op: "rename", path: "/spec/times" }]);
   await client.modify(Greeting, "default/ann", (object) => {
-    expectTypeOf(object).toEqualTypeOf<Stored<GreetingObject>>();
+    expectTypeOf(object).toEqualTypeOf<StoredObject<GreetingObject>>();
     object.spec.times = 3;
   });
   for await (const object of client.list(Greeting))
-    expectTypeOf(object).toEqualTypeOf<Stored<GreetingObject>>();
+    expectTypeOf(object).toEqualTypeOf<StoredObject<GreetingObject>>();
 }
 
-export async function withCachedObjects(cached: Cached<GreetingObject>): Promise<void> {
+export async function withCachedObjects(cached: CachedObject<GreetingObject>): Promise<void> {
   expectTypeOf(cached.spec).toEqualTypeOf<{ readonly name: string; readonly times?: number }>();
   // @ts-expect-error a cached object is frozen
   cached.spec.name = "x";
@@ -122,10 +122,10 @@ export async function withKubernetesTypes(): Promise<void> {
   });
 }
 
-const NodeConfigMap = builtIn<Json<V1ConfigMap>>("v1", "ConfigMap");
-const NodeDeployment = builtIn<Json<V1Deployment>>("apps/v1", "Deployment");
-const NodeLease = builtIn<Json<V1Lease>>("coordination.k8s.io/v1", "Lease");
-const NodePod = builtIn<Json<V1Pod>>("v1", "Pod");
+const NodeConfigMap = builtIn<Jsonify<V1ConfigMap>>("v1", "ConfigMap");
+const NodeDeployment = builtIn<Jsonify<V1Deployment>>("apps/v1", "Deployment");
+const NodeLease = builtIn<Jsonify<V1Lease>>("coordination.k8s.io/v1", "Lease");
+const NodePod = builtIn<Jsonify<V1Pod>>("v1", "Pod");
 
 export async function withClientNode(config: KubeConfig): Promise<void> {
   expectTypeOf(config).toExtend<KubeConfigLike>();

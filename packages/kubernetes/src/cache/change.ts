@@ -1,10 +1,7 @@
-import type { Cached, KubeObject } from "../object/kube-object.ts";
-
-/** An object as caches hold it: complete, frozen, its exact type unknown. */
-export type CachedObject = Cached<KubeObject>;
+import type { CachedObject, KubeObject } from "../object/kube-object.ts";
 
 /** A change of a cached object. */
-export interface Change<T extends KubeObject = KubeObject> {
+export interface ObjectChange<T extends KubeObject = KubeObject> {
   /** Kind of the change. */
   readonly type: "added" | "updated" | "deleted";
 
@@ -12,10 +9,10 @@ export interface Change<T extends KubeObject = KubeObject> {
   readonly key: string;
 
   /** The object after the change; after a deletion, its last known state. */
-  readonly object: Cached<T>;
+  readonly object: CachedObject<T>;
 
   /** The cached object before the change. Undefined for `"added"`. */
-  readonly old: Cached<T> | undefined;
+  readonly old: CachedObject<T> | undefined;
 
   /** Whether the object was there before the informer or the source began. */
   readonly isInitial: boolean;
@@ -33,8 +30,15 @@ export function changesBetween(
   old: CachedObject | undefined,
   object: CachedObject,
   isInitial = false,
-): Change[] {
-  const added: Change = { type: "added", key, object, old: undefined, isInitial, isGuess: false };
+): ObjectChange[] {
+  const added: ObjectChange = {
+    type: "added",
+    key,
+    object,
+    old: undefined,
+    isInitial,
+    isGuess: false,
+  };
   if (old === undefined) return [added];
   if (old.metadata.uid !== object.metadata.uid) return [deletion(key, old, old, true), added];
   if (old.metadata.resourceVersion === object.metadata.resourceVersion) return [];
@@ -47,6 +51,6 @@ export function deletion(
   old: CachedObject,
   object: CachedObject,
   isGuess: boolean,
-): Change {
+): ObjectChange {
   return { type: "deleted", key, object, old, isInitial: false, isGuess };
 }

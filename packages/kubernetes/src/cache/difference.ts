@@ -1,4 +1,5 @@
-import { type CachedObject, type Change, changesBetween, deletion } from "./change.ts";
+import type { CachedObject } from "../object/kube-object.ts";
+import { changesBetween, deletion, type ObjectChange } from "./change.ts";
 
 /**
  * The changes that turn one list into another: deletions first, then the rest in the order of `after`. The
@@ -8,8 +9,8 @@ export function difference(
   before: ReadonlyMap<string, CachedObject>,
   after: ReadonlyMap<string, CachedObject>,
   isInitial = false,
-): Change[] {
-  const changes: Change[] = [];
+): ObjectChange[] {
+  const changes: ObjectChange[] = [];
   for (const [key, old] of before) if (!after.has(key)) changes.push(deletion(key, old, old, true));
   for (const [key, object] of after)
     changes.push(...changesBetween(key, before.get(key), object, isInitial));

@@ -1,4 +1,4 @@
-import type { CachedObject } from "./change.ts";
+import type { CachedObject } from "../object/kube-object.ts";
 
 /** Returns the values under which an index finds an object. */
 export type IndexFunction = (object: CachedObject) => readonly string[];

@@ -1,14 +1,13 @@
 import { freezeDeep } from "../object/freeze.ts";
-import type { KubeObject, Stored } from "../object/kube-object.ts";
+import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
-import type { CachedObject } from "./change.ts";
 import type { ServerObject } from "./server-object.ts";
 
 /** Options for an {@link ObjectShape}. */
 export interface ObjectShapeOptions {
   readonly resource: Resource;
   readonly metadataOnly: boolean;
-  readonly transform: (object: Stored<KubeObject>) => KubeObject;
+  readonly transform: (object: StoredObject<KubeObject>) => KubeObject;
 }
 
 /** How an object of the server becomes one of the cache. */
@@ -32,7 +31,7 @@ export class ObjectShape {
     const whole = metadataOnly
       ? { apiVersion, kind, metadata }
       : isTyped
-        ? (object as Stored<KubeObject>)
+        ? (object as StoredObject<KubeObject>)
         : { ...object, apiVersion, kind };
     const shaped = transform(whole) as CachedObject | undefined;
     const kept = shaped?.metadata;
@@ -50,7 +49,7 @@ export class ObjectShape {
 }
 
 /** The default transform. `managedFields` are a third of most objects, and reconcilers do not read them. */
-export function withoutManagedFields(object: Stored<KubeObject>): KubeObject {
+export function withoutManagedFields(object: StoredObject<KubeObject>): KubeObject {
   // Not `delete`: it would turn the metadata into a dictionary, which is larger.
   const { managedFields, ...metadata } = object.metadata;
   return managedFields === undefined ? object : { ...object, metadata };

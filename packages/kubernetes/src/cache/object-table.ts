@@ -1,4 +1,5 @@
-import type { CachedObject, Change } from "./change.ts";
+import type { CachedObject } from "../object/kube-object.ts";
+import type { ObjectChange } from "./change.ts";
 import { type IndexFunction, ObjectIndex } from "./object-index.ts";
 import { type OnRejected, Rejections } from "./rejections.ts";
 
@@ -10,7 +11,7 @@ export class ObjectTable {
   readonly rejections: Rejections;
   readonly #objects = new Map<string, CachedObject>();
   readonly #indexes = new Map<string, ObjectIndex>();
-  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #listeners = new Set<(change: ObjectChange) => void>();
 
   constructor(onRejected: OnRejected) {
     this.rejections = new Rejections(onRejected);
@@ -38,9 +39,9 @@ export class ObjectTable {
   }
 
   /** Calls `listener` for each change from now on, right after it. */
-  subscribe(listener: (change: Change) => void): Disposable {
+  subscribe(listener: (change: ObjectChange) => void): Disposable {
     // A function of its own: one listener may subscribe twice.
-    const entry = (change: Change): void => listener(change);
+    const entry = (change: ObjectChange): void => listener(change);
     this.#listeners.add(entry);
     return {
       [Symbol.dispose]: () => {
@@ -50,7 +51,7 @@ export class ObjectTable {
   }
 
   /** Applies the changes, and then reports each. An index whose function throws leaves the object out. */
-  commit(changes: readonly Change[]): void {
+  commit(changes: readonly ObjectChange[]): void {
     const indexes = [...this.#indexes.values()];
     const values = changes.map(({ type, key, object }) =>
       type === "deleted" ? [] : indexes.map((index) => this.#valuesOf(index, key, object)),

@@ -1,5 +1,5 @@
+import type { CachedObject } from "../object/kube-object.ts";
 import { isOlder } from "../object/resource-version.ts";
-import type { CachedObject } from "./change.ts";
 import { PendingMap } from "./pending-map.ts";
 
 /** A key whose cached state is newer than the watch. */

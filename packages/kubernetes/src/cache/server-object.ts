@@ -1,7 +1,7 @@
-import type { KubeObject, Stored } from "../object/kube-object.ts";
+import type { KubeObject, StoredObject } from "../object/kube-object.ts";
 
 /** An object as the server sent it. List items of built-in resources have neither `apiVersion` nor `kind`. */
-export type ServerObject = Omit<Stored<KubeObject>, "apiVersion" | "kind"> & KubeObject;
+export type ServerObject = Omit<StoredObject<KubeObject>, "apiVersion" | "kind"> & KubeObject;
 
 const REQUIRED = ["name", "uid", "resourceVersion"] as const;
 

@@ -1,6 +1,7 @@
+import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf, type ObjectName } from "../object/object-ref.ts";
 import { compareVersions, isOlder } from "../object/resource-version.ts";
-import { type CachedObject, type Change, changesBetween, deletion } from "./change.ts";
+import { changesBetween, deletion, type ObjectChange } from "./change.ts";
 import { difference } from "./difference.ts";
 import type { ObjectShape } from "./object-shape.ts";
 import { ObjectTable } from "./object-table.ts";
@@ -189,7 +190,7 @@ export class Store {
     return rejections.attempt(key, "options.transform", () => this.#shape.toCached(object));
   }
 
-  #commit(changes: readonly Change[]): void {
+  #commit(changes: readonly ObjectChange[]): void {
     for (const { type, object } of changes)
       if (type === "deleted") this.#forget(object.metadata.uid);
     this.table.commit(changes);

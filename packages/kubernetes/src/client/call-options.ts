@@ -11,7 +11,7 @@ import { requireSegment } from "../object/resource-name.ts";
 import type { FieldSelector, LabelSelector } from "../object/selector.ts";
 
 /** Options that all calls of a client share. */
-export interface CallOptions {
+export interface KubeCallOptions {
   /**
    * Ends the call early: it rejects at once with `signal.reason`.
    *
@@ -28,7 +28,7 @@ export interface CallOptions {
 }
 
 /** Options for `get` and `find`. */
-export interface ReadOptions extends CallOptions {
+export interface KubeReadOptions extends KubeCallOptions {
   /**
    * Subresource, for example `"status"` or `"scale"`.
    *
@@ -38,7 +38,7 @@ export interface ReadOptions extends CallOptions {
 }
 
 /** Options for `create`, `update`, `patch` and `modify`. */
-export interface WriteOptions extends ReadOptions {
+export interface KubeWriteOptions extends KubeReadOptions {
   /**
    * Name under which the server notes the written fields. At most 128 characters.
    *
@@ -55,7 +55,7 @@ export interface WriteOptions extends ReadOptions {
 }
 
 /** Options for `apply`. */
-export interface ApplyOptions extends WriteOptions {
+export interface KubeApplyOptions extends KubeWriteOptions {
   /**
    * Whether fields of other managers are taken over. If not, these are a `Conflict`.
    *
@@ -65,7 +65,7 @@ export interface ApplyOptions extends WriteOptions {
 }
 
 /** Options for `delete`. */
-export interface DeleteOptions extends CallOptions {
+export interface KubeDeleteOptions extends KubeCallOptions {
   /**
    * Fate of the objects that the object owns: deleted after it, deleted before it, or kept.
    *
@@ -96,7 +96,7 @@ export interface DeleteOptions extends CallOptions {
 }
 
 /** Options for `list`. The timeout is that of a page. */
-export interface ListOptions extends CallOptions {
+export interface KubeListOptions extends KubeCallOptions {
   /**
    * Namespace of the objects.
    *
@@ -135,7 +135,7 @@ export interface Limits {
 }
 
 /** @throws RangeError or TypeError that names the option */
-export function resolveLimits(options: CallOptions): Limits {
+export function resolveLimits(options: KubeCallOptions): Limits {
   requireOptions("options", options);
   const { signal, timeout = 30_000 } = options;
   if (signal !== undefined) requireSignal("options.signal", signal);
@@ -144,7 +144,9 @@ export function resolveLimits(options: CallOptions): Limits {
 }
 
 /** @throws RangeError or TypeError that names the option */
-export function resolveRead(options: ReadOptions): Limits & { subresource: string | undefined } {
+export function resolveRead(
+  options: KubeReadOptions,
+): Limits & { subresource: string | undefined } {
   const limits = resolveLimits(options);
   const { subresource } = options;
   if (subresource !== undefined) requireSegment("options.subresource", subresource);
@@ -159,7 +161,7 @@ export interface ResolvedWrite extends Limits {
 }
 
 /** @throws RangeError or TypeError that names the option */
-export function resolveWrite(options: WriteOptions, manager: string): ResolvedWrite {
+export function resolveWrite(options: KubeWriteOptions, manager: string): ResolvedWrite {
   const read = resolveRead(options);
   const { fieldManager = manager, dryRun = false } = options;
   requireFieldManager(fieldManager);
@@ -178,7 +180,7 @@ export function requireFieldManager(fieldManager: string): void {
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveDelete(
-  options: DeleteOptions,
+  options: KubeDeleteOptions,
 ): Limits & { dryRun: boolean; body: Readonly<Record<string, unknown>> } {
   const limits = resolveLimits(options);
   const { propagation, uid, resourceVersion, dryRun = false } = options;

@@ -1,11 +1,11 @@
 import { requireMethods, requireText } from "@holdfast/clock/internal";
 import { poll } from "@holdfast/wait";
 import { builtIn } from "../object/built-in.ts";
-import type { KubeObject, Stored } from "../object/kube-object.ts";
+import type { KubeObject, StoredObject } from "../object/kube-object.ts";
 import { fromCrd, type Resource } from "../object/resource.ts";
 import { isApiError, isNotServed } from "./api-error.ts";
 import { limited } from "./call.ts";
-import { type CallOptions, resolveLimits } from "./call-options.ts";
+import { type KubeCallOptions, resolveLimits } from "./call-options.ts";
 import type { KubeClient } from "./kube-client.ts";
 
 /** Milliseconds between two looks at the server. */
@@ -25,7 +25,7 @@ interface CrdObject extends KubeObject {
 const Crd = builtIn<CrdObject>("apiextensions.k8s.io/v1", "CustomResourceDefinition");
 
 /** Options for {@link ensureCrd}. */
-export interface EnsureCrdOptions extends CallOptions {}
+export interface EnsureCrdOptions extends KubeCallOptions {}
 
 /**
  * Creates a CustomResourceDefinition, or replaces the spec of the existing one, and waits until the
@@ -67,7 +67,7 @@ export async function ensureCrd(
   client: KubeClient,
   manifest: object,
   options: EnsureCrdOptions = {},
-): Promise<Stored<KubeObject>> {
+): Promise<StoredObject<KubeObject>> {
   requireMethods("client", client, ["find", "create", "modify", "list"]);
   const resources = resourcesOf(manifest);
   const crd = manifest as CrdObject;
@@ -146,7 +146,7 @@ async function findEstablished(
   client: KubeClient,
   name: string,
   signal: AbortSignal,
-): Promise<Stored<KubeObject> | undefined> {
+): Promise<StoredObject<KubeObject> | undefined> {
   const stored = await client.find(Crd, name, { signal });
   const conditions = stored?.status?.conditions ?? [];
   const isTrue = (type: string): boolean | undefined => {

@@ -4,32 +4,32 @@ import { requireFunction } from "@holdfast/clock/internal";
 import { retry } from "@holdfast/wait";
 import { isConflict } from "@holdfast/wait/go";
 import type {
+  ApplyInput,
+  CreateInput,
   DeepReadonly,
-  Input,
+  JsonPatch,
   KubeObject,
   MergePatch,
-  NamedInput,
-  Stored,
-  VersionedInput,
+  StoredObject,
+  UpdateInput,
 } from "../object/kube-object.ts";
 import type { ObjectRef } from "../object/object-ref.ts";
-import type { Resource } from "../object/resource.ts";
+import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
 import { formatFields, formatLabels } from "../object/selector.ts";
 import { isNotFound } from "./api-error.ts";
 import { call, type Send } from "./call.ts";
 import {
-  type ApplyOptions,
-  type DeleteOptions,
-  type ListOptions,
-  type ReadOptions,
+  type KubeApplyOptions,
+  type KubeDeleteOptions,
+  type KubeListOptions,
+  type KubeReadOptions,
+  type KubeWriteOptions,
   resolveLimits,
   resolvePageSize,
   resolveRead,
   resolveWrite,
-  type WriteOptions,
 } from "./call-options.ts";
-import type { JsonPatch } from "./json-patch.ts";
 import {
   type KubeClientOptions,
   type ResolvedClient,
@@ -44,7 +44,7 @@ import {
   patchRequest,
   updateRequest,
 } from "./write-request.ts";
-import { completed, requireResource, storedOf } from "./written-object.ts";
+import { completed, storedOf } from "./written-object.ts";
 
 /**
  * Reads and writes the objects of an API server.
@@ -100,20 +100,20 @@ export class KubeClient {
    *
    * @param resource - the resource
    * @param ref - name and namespace
-   * @param options - see {@link ReadOptions}
+   * @param options - see {@link KubeReadOptions}
    * @returns the object. Rejects with an {@link ApiError} of the reason `NotFound` if there is none
    */
   async get<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,
-    options: ReadOptions = {},
-  ): Promise<Stored<T>> {
+    options: KubeReadOptions = {},
+  ): Promise<StoredObject<T>> {
     requireResource(resource);
     const { subresource, ...limits } = resolveRead(options);
     const path = objectPath(resource, ref, subresource);
     const read = (send: Send) => send({ method: "GET", path });
     const response = await call(this.#options.target, `GET ${path}`, limits, read);
-    return this.#stored<Stored<T>>(resource, path, response);
+    return this.#stored<StoredObject<T>>(resource, path, response);
   }
 
   /**
@@ -121,14 +121,14 @@ export class KubeClient {
    *
    * @param resource - the resource
    * @param ref - name and namespace
-   * @param options - see {@link ReadOptions}
+   * @param options - see {@link KubeReadOptions}
    * @returns the object, or undefined. Rejects as `get` does if the server does not know the resource
    */
   async find<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,
-    options: ReadOptions = {},
-  ): Promise<Stored<T> | undefined> {
+    options: KubeReadOptions = {},
+  ): Promise<StoredObject<T> | undefined> {
     try {
       return await this.get(resource, ref, options);
     } catch (error) {
@@ -144,14 +144,14 @@ export class KubeClient {
    * again; objects that came before are left out then, also if they have changed since.
    *
    * @param resource - the resource
-   * @param options - see {@link ListOptions}
+   * @param options - see {@link KubeListOptions}
    * @returns the objects, to be iterated once
    * @throws RangeError or TypeError for a bad argument
    */
   list<T extends KubeObject>(
     resource: Resource<T>,
-    options: ListOptions = {},
-  ): AsyncGenerator<Stored<T>, void, undefined> {
+    options: KubeListOptions = {},
+  ): AsyncGenerator<StoredObject<T>, void, undefined> {
     requireResource(resource);
     const limits = resolveLimits(options);
     const { namespace, labels, fields, pageSize } = options;
@@ -174,15 +174,15 @@ export class KubeClient {
    *
    * @param resource - the resource
    * @param object - the object, with a name or a `generateName`
-   * @param options - see {@link WriteOptions}
+   * @param options - see {@link KubeWriteOptions}
    * @returns the object as stored. Rejects with an {@link ApiError} of the reason `AlreadyExists` if there is
    * one with this name
    */
   async create<T extends KubeObject>(
     resource: Resource<T>,
-    object: NoInfer<Input<T>>,
-    options: WriteOptions = {},
-  ): Promise<Stored<T>> {
+    object: NoInfer<CreateInput<T>>,
+    options: KubeWriteOptions = {},
+  ): Promise<StoredObject<T>> {
     const { fieldManager: manager } = this.#options;
     return await this.#write(
       createRequest({ resource, object: object as AnyObject, options, manager }),
@@ -194,15 +194,15 @@ export class KubeClient {
    *
    * @param resource - the resource
    * @param object - the whole object, with the `resourceVersion` it was read with
-   * @param options - see {@link WriteOptions}
+   * @param options - see {@link KubeWriteOptions}
    * @returns the object as stored. Rejects with an {@link ApiError} of the reason `Conflict` if it has
    * changed since
    */
   async update<T extends KubeObject>(
     resource: Resource<T>,
-    object: NoInfer<VersionedInput<T>>,
-    options: WriteOptions = {},
-  ): Promise<Stored<T>> {
+    object: NoInfer<UpdateInput<T>>,
+    options: KubeWriteOptions = {},
+  ): Promise<StoredObject<T>> {
     const { fieldManager: manager } = this.#options;
     return await this.#write(
       updateRequest({ resource, object: object as AnyObject, options, manager }),
@@ -216,7 +216,7 @@ export class KubeClient {
    * @param ref - name and namespace
    * @param patch - an array is a JSON patch (RFC 6902), an object a merge patch (RFC 7386), in which `null`
    * removes a field
-   * @param options - see {@link WriteOptions}
+   * @param options - see {@link KubeWriteOptions}
    * @returns the object as stored. Rejects with an {@link ApiError} of the reason `NotFound` if there is none,
    * `Invalid` if a `test` of a JSON patch fails
    */
@@ -224,8 +224,8 @@ export class KubeClient {
     resource: Resource<T>,
     ref: ObjectRef,
     patch: NoInfer<MergePatch<T>> | JsonPatch,
-    options: WriteOptions = {},
-  ): Promise<Stored<T>> {
+    options: KubeWriteOptions = {},
+  ): Promise<StoredObject<T>> {
     const { fieldManager: manager } = this.#options;
     return await this.#write(patchRequest({ resource, ref, patch, options, manager }));
   }
@@ -236,15 +236,15 @@ export class KubeClient {
    *
    * @param resource - the resource
    * @param object - name, and the fields that this field manager decides
-   * @param options - see {@link ApplyOptions}
+   * @param options - see {@link KubeApplyOptions}
    * @returns the object as stored. With `force: false`, rejects with an {@link ApiError} of the reason
    * `Conflict` if another manager owns one of the fields
    */
   async apply<T extends KubeObject>(
     resource: Resource<T>,
-    object: NoInfer<NamedInput<T>>,
-    options: ApplyOptions = {},
-  ): Promise<Stored<T>> {
+    object: NoInfer<ApplyInput<T>>,
+    options: KubeApplyOptions = {},
+  ): Promise<StoredObject<T>> {
     const { fieldManager: manager } = this.#options;
     return await this.#write(
       applyRequest({ resource, object: object as AnyObject, options, manager }),
@@ -258,25 +258,25 @@ export class KubeClient {
    * @param resource - the resource
    * @param ref - name and namespace
    * @param change - changes the object it receives, a copy. May return a promise. Called once for each attempt
-   * @param options - see {@link WriteOptions}. With the subresource `"status"` the object itself is read
+   * @param options - see {@link KubeWriteOptions}. With the subresource `"status"` the object itself is read
    * @returns the object as stored. Nothing is sent if `change` changed nothing. Rejects with a `TimeoutError` of
    * `@holdfast/wait` after the timeout; its `cause` is the last `Conflict`
    */
   async modify<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,
-    change: (object: Stored<T>) => unknown,
-    options: WriteOptions = {},
-  ): Promise<Stored<T>> {
+    change: (object: StoredObject<T>) => unknown,
+    options: KubeWriteOptions = {},
+  ): Promise<StoredObject<T>> {
     requireResource(resource);
     requireFunction("change", change);
     const { target, fieldManager: manager, random } = this.#options;
     const limits = resolveWrite(options, manager);
     const { subresource } = limits;
     const source = objectPath(resource, ref, subresource === "status" ? undefined : subresource);
-    const attempt = async (send: Send): Promise<Stored<T>> => {
+    const attempt = async (send: Send): Promise<StoredObject<T>> => {
       const response = await send({ method: "GET", path: source });
-      const stored = this.#stored<Stored<T>>(resource, source, response);
+      const stored = this.#stored<StoredObject<T>>(resource, source, response);
       const object = structuredClone(stored);
       await change(object);
       if (isDeepStrictEqual(object, stored)) return stored;
@@ -304,14 +304,14 @@ export class KubeClient {
    *
    * @param resource - the resource
    * @param ref - name and namespace
-   * @param options - see {@link DeleteOptions}
+   * @param options - see {@link KubeDeleteOptions}
    * @returns true, or false if there was none. Rejects with an {@link ApiError} of the reason `Conflict` if its
    * UID or version is another
    */
   async delete<T extends KubeObject>(
     resource: Resource<T>,
     ref: ObjectRef,
-    options: DeleteOptions = {},
+    options: KubeDeleteOptions = {},
   ): Promise<boolean> {
     const write = deleteRequest(resource, ref, options);
     try {
@@ -354,15 +354,15 @@ async function* eachOnce<T extends KubeObject>(
   resource: Resource<T>,
   path: string,
   pages: ReturnType<typeof listPages>,
-): AsyncGenerator<Stored<T>, void, undefined> {
+): AsyncGenerator<StoredObject<T>, void, undefined> {
   const seen = new Set<string>();
   for await (const { items, isRestart } of pages)
     for (const item of items) {
-      const { metadata } = (item ?? {}) as Partial<Stored<T>>;
+      const { metadata } = (item ?? {}) as Partial<StoredObject<T>>;
       if (typeof metadata !== "object" || metadata === null)
         throw new TypeError(`the list GET ${path} has an item that is not an object`);
       const { uid } = metadata;
-      const object = completed<Stored<T>>(resource, item);
+      const object = completed<StoredObject<T>>(resource, item);
       if (isRestart && seen.has(uid)) continue;
       seen.add(uid);
       yield object;

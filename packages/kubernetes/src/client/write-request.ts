@@ -1,19 +1,19 @@
 import { requireBoolean, requireOptions } from "@holdfast/clock/internal";
 import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
 import { type ObjectName, type ObjectRef, parseRef } from "../object/object-ref.ts";
-import type { Resource } from "../object/resource.ts";
+import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
 import type { ApiRequest } from "./api-request.ts";
 import {
-  type ApplyOptions,
-  type DeleteOptions,
+  type KubeApplyOptions,
+  type KubeDeleteOptions,
+  type KubeWriteOptions,
   type Limits,
   resolveDelete,
   resolveWrite,
-  type WriteOptions,
 } from "./call-options.ts";
 import type { ClientWrite } from "./client-write.ts";
-import { bodyOf, refOf, requireResource } from "./written-object.ts";
+import { bodyOf, refOf } from "./written-object.ts";
 
 /** A write before its response: the request, the limits of the call, and the facts for `onWrite`. */
 export interface PendingWrite {
@@ -35,7 +35,7 @@ interface Arguments<Options> {
 }
 
 /** @throws RangeError or TypeError for a bad argument */
-export function createRequest(given: Arguments<WriteOptions>): PendingWrite {
+export function createRequest(given: Arguments<KubeWriteOptions>): PendingWrite {
   const { resource } = given;
   const body = bodyOf(resource, given.object);
   const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
@@ -61,7 +61,7 @@ export function createRequest(given: Arguments<WriteOptions>): PendingWrite {
 }
 
 /** @throws RangeError or TypeError for a bad argument, for example an object without a version */
-export function updateRequest(given: Arguments<WriteOptions>): PendingWrite {
+export function updateRequest(given: Arguments<KubeWriteOptions>): PendingWrite {
   const { resource } = given;
   const body = bodyOf(resource, given.object);
   const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
@@ -85,7 +85,7 @@ export function updateRequest(given: Arguments<WriteOptions>): PendingWrite {
 
 /** @throws RangeError or TypeError for a bad argument */
 export function patchRequest(
-  given: Omit<Arguments<WriteOptions>, "object"> & {
+  given: Omit<Arguments<KubeWriteOptions>, "object"> & {
     readonly ref: ObjectRef;
     readonly patch: object;
   },
@@ -108,7 +108,7 @@ export function patchRequest(
 }
 
 /** @throws RangeError or TypeError for a bad argument */
-export function applyRequest(given: Arguments<ApplyOptions>): PendingWrite {
+export function applyRequest(given: Arguments<KubeApplyOptions>): PendingWrite {
   const { resource } = given;
   const body = bodyOf(resource, given.object);
   const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
@@ -133,7 +133,7 @@ export function applyRequest(given: Arguments<ApplyOptions>): PendingWrite {
 export function deleteRequest(
   resource: Resource,
   ref: ObjectRef,
-  options: DeleteOptions,
+  options: KubeDeleteOptions,
 ): PendingWrite {
   requireResource(resource);
   const path = objectPath(resource, ref);

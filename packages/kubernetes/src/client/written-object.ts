@@ -1,17 +1,10 @@
 import { requireOptions, requireText } from "@holdfast/clock/internal";
 import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
 import type { ObjectName } from "../object/object-ref.ts";
-import type { Resource } from "../object/resource.ts";
+import { type Resource, requireResource } from "../object/resource.ts";
 import { ApiError } from "./api-error.ts";
 
 type AnyObject = DeepReadonly<KubeObject>;
-
-/** @throws TypeError if `resource` was not made by `customResource`, `fromCrd` or `builtIn` */
-export function requireResource(resource: Resource, name = "resource"): void {
-  requireOptions(name, resource);
-  for (const part of ["apiVersion", "kind", "plural"] as const)
-    requireText(`${name}.${part}`, resource[part]);
-}
 
 /**
  * An object with the API version and the kind of its resource, as it is sent.

@@ -1,7 +1,8 @@
 import type { Source } from "@holdfast/controller";
-import type { CachedObject, Change } from "../cache/change.ts";
+import type { ObjectChange } from "../cache/change.ts";
 import type { IndexFunction } from "../cache/object-index.ts";
 import type { ObjectTable } from "../cache/object-table.ts";
+import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf, type ObjectRef, parseRef } from "../object/object-ref.ts";
 import type { Resource } from "../object/resource.ts";
 import { resourceName } from "../object/resource-name.ts";
@@ -60,7 +61,7 @@ export class CachedInformer implements Informer {
     return keySource(this.changes(), options);
   }
 
-  changes(): Source<Change> {
+  changes(): Source<ObjectChange> {
     return changeSource(resourceName(this.resource), this.#tables);
   }
 

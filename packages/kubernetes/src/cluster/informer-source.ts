@@ -1,20 +1,21 @@
 import { onAbort } from "@holdfast/clock";
 import { requireHooks, requireOptions } from "@holdfast/clock/internal";
 import type { Source, SourceContext } from "@holdfast/controller";
-import { type CachedObject, type Change, changesBetween } from "../cache/change.ts";
+import { changesBetween, type ObjectChange } from "../cache/change.ts";
 import type { ObjectTable } from "../cache/object-table.ts";
+import type { CachedObject } from "../object/kube-object.ts";
 import type { InformerSourceOptions } from "./informer.ts";
 
 /** Priority of the objects that were there before: live changes have 0. */
 const INITIAL = { priority: -10 };
 
 /** A source of the changes of some tables, which replays their objects first. */
-export function changeSource(name: string, tables: readonly ObjectTable[]): Source<Change> {
+export function changeSource(name: string, tables: readonly ObjectTable[]): Source<ObjectChange> {
   return {
     name,
     start({ enqueue }, signal) {
       if (signal.aborted) return;
-      const tell = (change: Change): void =>
+      const tell = (change: ObjectChange): void =>
         enqueue(change, change.isInitial ? INITIAL : undefined);
       const subscriptions = tables.map((table) => table.subscribe(tell));
       onAbort(signal, () => {
@@ -27,11 +28,14 @@ export function changeSource(name: string, tables: readonly ObjectTable[]): Sour
 }
 
 /** A source of the keys that changes wake. */
-export function keySource(source: Source<Change>, options: InformerSourceOptions): Source {
+export function keySource(source: Source<ObjectChange>, options: InformerSourceOptions): Source {
   requireOptions("options", options);
   const { when, to } = options;
   requireHooks("options", { when, to });
-  const keysOf = (change: Change, failed: SourceContext<string>["failed"]): readonly string[] => {
+  const keysOf = (
+    change: ObjectChange,
+    failed: SourceContext<string>["failed"],
+  ): readonly string[] => {
     try {
       if (when?.(change) === false) return [];
     } catch (error) {
@@ -59,6 +63,6 @@ export function keySource(source: Source<Change>, options: InformerSourceOptions
   };
 }
 
-function replay(key: string, object: CachedObject): Change[] {
+function replay(key: string, object: CachedObject): ObjectChange[] {
   return changesBetween(key, undefined, object, true);
 }

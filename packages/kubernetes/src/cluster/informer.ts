@@ -1,6 +1,6 @@
 import type { Source } from "@holdfast/controller";
-import type { Change } from "../cache/change.ts";
-import type { Cached, KubeObject } from "../object/kube-object.ts";
+import type { ObjectChange } from "../cache/change.ts";
+import type { CachedObject, KubeObject } from "../object/kube-object.ts";
 import type { ObjectRef } from "../object/object-ref.ts";
 
 /** Options for {@link Informer.source}. */
@@ -10,14 +10,14 @@ export interface InformerSourceOptions<T extends KubeObject = KubeObject> {
    *
    * @defaultValue every change does
    */
-  readonly when?: ((change: Change<T>) => boolean) | undefined;
+  readonly when?: ((change: ObjectChange<T>) => boolean) | undefined;
 
   /**
    * Keys to wake for a change. An error it throws is reported; the change wakes no key then.
    *
    * @defaultValue the key of the object
    */
-  readonly to?: ((change: Change<T>) => readonly string[]) | undefined;
+  readonly to?: ((change: ObjectChange<T>) => readonly string[]) | undefined;
 }
 
 /**
@@ -40,21 +40,21 @@ export interface Informer<T extends KubeObject = KubeObject> {
    * @returns the object, or undefined if there is none
    * @throws RangeError for a name that the resource cannot have, or a namespace that is not watched
    */
-  get(ref: ObjectRef): Cached<T> | undefined;
+  get(ref: ObjectRef): CachedObject<T> | undefined;
 
   /**
    * All objects, or those of one namespace, in no particular order.
    *
    * @throws RangeError for a namespace that is not watched
    */
-  list(namespace?: string): Cached<T>[];
+  list(namespace?: string): CachedObject<T>[];
 
   /**
    * The objects that an index has under a value, in no particular order.
    *
    * @throws RangeError if no index has this name
    */
-  by(index: string, value: string): Cached<T>[];
+  by(index: string, value: string): CachedObject<T>[];
 
   /**
    * A source of keys for a `Controller`.
@@ -68,5 +68,5 @@ export interface Informer<T extends KubeObject = KubeObject> {
   source(options?: InformerSourceOptions<T>): Source;
 
   /** A source of changes, for `mapSource` and `filterSource`. It replays as {@link Informer.source} does. */
-  changes(): Source<Change<T>>;
+  changes(): Source<ObjectChange<T>>;
 }

@@ -1,8 +1,7 @@
 import { requireOptions } from "@holdfast/clock/internal";
-import type { Change } from "../cache/change.ts";
-import { requireResource } from "../client/written-object.ts";
+import type { ObjectChange } from "../cache/change.ts";
 import type { DeepReadonly, KubeObject, OwnerReference } from "../object/kube-object.ts";
-import type { Resource } from "../object/resource.ts";
+import { type Resource, requireResource } from "../object/resource.ts";
 
 /**
  * Maps a change to the keys of the owners of its object, before and after it. Pass the result as `to` of a
@@ -18,7 +17,7 @@ import type { Resource } from "../object/resource.ts";
  *
  * @example
  * ```ts
- * import { builtIn, type Change, ownerOf } from "@holdfast/kubernetes";
+ * import { builtIn, type ObjectChange, ownerOf } from "@holdfast/kubernetes";
  *
  * const owned = {
  *   apiVersion: "v1",
@@ -28,7 +27,7 @@ import type { Resource } from "../object/resource.ts";
  *     ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "1" }],
  *   },
  * };
- * const change: Change = {
+ * const change: ObjectChange = {
  *   type: "added", key: "default/web-1", old: undefined, object: owned, isInitial: false, isGuess: false,
  * };
  * console.log(ownerOf(builtIn("apps/v1", "ReplicaSet"))(change)); // => [ 'default/web' ]
@@ -36,7 +35,7 @@ import type { Resource } from "../object/resource.ts";
  */
 export function ownerOf(
   owner: Resource,
-): (change: Pick<Change, "object" | "old">) => readonly string[] {
+): (change: Pick<ObjectChange, "object" | "old">) => readonly string[] {
   requireResource(owner);
   const { group, kind, scope } = owner;
   return ({ object, old }) => {

@@ -1,4 +1,4 @@
-import type { Change } from "../cache/change.ts";
+import type { ObjectChange } from "../cache/change.ts";
 
 /**
  * Whether a change is more than one of status or metadata: an addition, a deletion, or another generation.
@@ -15,21 +15,21 @@ import type { Change } from "../cache/change.ts";
  *
  * @example
  * ```ts
- * import { type Cached, type Change, generationChanged, type KubeObject } from "@holdfast/kubernetes";
+ * import { type CachedObject, type ObjectChange, generationChanged, type KubeObject } from "@holdfast/kubernetes";
  *
- * const at = (resourceVersion: string, generation: number): Cached<KubeObject> => ({
+ * const at = (resourceVersion: string, generation: number): CachedObject<KubeObject> => ({
  *   apiVersion: "example.org/v1",
  *   kind: "Greeting",
  *   metadata: { name: "ann", uid: "1", creationTimestamp: "", resourceVersion, generation },
  * });
- * const change: Change = {
+ * const change: ObjectChange = {
  *   type: "updated", key: "ann", old: at("1", 1), object: at("2", 1), isInitial: false, isGuess: false,
  * };
  * console.log(generationChanged(change)); // => false
  * console.log(generationChanged({ ...change, object: at("2", 2) })); // => true
  * ```
  */
-export function generationChanged(change: Pick<Change, "type" | "object" | "old">): boolean {
+export function generationChanged(change: Pick<ObjectChange, "type" | "object" | "old">): boolean {
   const before = change.old?.metadata.generation;
   const after = change.object.metadata.generation;
   return change.type !== "updated" || before === undefined || before !== after;

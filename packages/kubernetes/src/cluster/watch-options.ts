@@ -6,9 +6,8 @@ import {
 } from "@holdfast/clock/internal";
 import type { IndexFunction } from "../cache/object-index.ts";
 import { withoutManagedFields } from "../cache/object-shape.ts";
-import { requireResource } from "../client/written-object.ts";
-import type { Cached, KubeObject, Stored } from "../object/kube-object.ts";
-import type { Resource } from "../object/resource.ts";
+import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
+import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath } from "../object/resource-path.ts";
 import {
   type FieldSelector,
@@ -48,7 +47,7 @@ export interface WatchOptions<T extends KubeObject = KubeObject, U extends KubeO
    *
    * @defaultValue removes `metadata.managedFields`
    */
-  readonly transform?: ((object: Stored<T>) => U) | undefined;
+  readonly transform?: ((object: StoredObject<T>) => U) | undefined;
 
   /**
    * Indexes by name: each returns the values under which `Informer.by` finds an object.
@@ -56,7 +55,7 @@ export interface WatchOptions<T extends KubeObject = KubeObject, U extends KubeO
    * @defaultValue none
    */
   readonly indexes?:
-    | { readonly [name: string]: (object: Cached<U>) => readonly string[] }
+    | { readonly [name: string]: (object: CachedObject<U>) => readonly string[] }
     | undefined;
 
   /**
@@ -73,7 +72,7 @@ export interface ResolvedWatch {
   readonly namespaces: readonly string[] | undefined;
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
-  readonly transform: (object: Stored<KubeObject>) => KubeObject;
+  readonly transform: (object: StoredObject<KubeObject>) => KubeObject;
   readonly indexes: Readonly<Record<string, IndexFunction>>;
   readonly metadataOnly: boolean;
   /** Equal for two lists and watches that differ in `transform` at most. */

@@ -14,7 +14,7 @@ import {
 import { isApiError, isNotFound } from "../client/api-error.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import { builtIn } from "../object/built-in.ts";
-import type { Stored } from "../object/kube-object.ts";
+import type { StoredObject } from "../object/kube-object.ts";
 import { requireNamespace, requireSegment } from "../object/resource-name.ts";
 import { type LeaseObject, newLease, recordOf, withRecord, writtenAt } from "./lease-object.ts";
 
@@ -87,7 +87,7 @@ export class LeaseLock implements ResourceLock {
   readonly #name: { readonly namespace: string; readonly name: string };
   readonly #leaseDuration: number;
   readonly #clock: Clock;
-  #latest: Stored<LeaseObject> | undefined;
+  #latest: StoredObject<LeaseObject> | undefined;
   /** The largest token seen. */
   #highest = -1;
   /** Seconds. */
@@ -170,7 +170,7 @@ export class LeaseLock implements ResourceLock {
   async #write(
     isConflict: (error: unknown) => boolean,
     signal: AbortSignal,
-    request: () => Promise<Stored<LeaseObject>>,
+    request: () => Promise<StoredObject<LeaseObject>>,
   ): Promise<Versioned> {
     signal.throwIfAborted();
     try {
@@ -181,7 +181,7 @@ export class LeaseLock implements ResourceLock {
     }
   }
 
-  #see(lease: Stored<LeaseObject>): Versioned {
+  #see(lease: StoredObject<LeaseObject>): Versioned {
     this.#latest = lease;
     const version = lease.metadata.resourceVersion;
     const record = recordOf(lease, this.#leaseDuration);

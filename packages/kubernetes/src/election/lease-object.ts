@@ -1,5 +1,5 @@
 import type { LeaseRecord } from "@holdfast/controller";
-import type { KubeObject, Stored } from "../object/kube-object.ts";
+import type { KubeObject, StoredObject } from "../object/kube-object.ts";
 import { formatMicroseconds, parseTimestamp } from "../object/timestamp.ts";
 
 /** Annotation with the fencing token. `leaseTransitions` has 32 bits, and starts at 0 with each new Lease. */
@@ -69,7 +69,10 @@ export function newLease(
  * It always differs from `lease`: a write that changes nothing gets no new version, so two writers of one
  * version would both win.
  */
-export function withRecord(lease: Stored<LeaseObject>, record: LeaseRecord): Stored<LeaseObject> {
+export function withRecord(
+  lease: StoredObject<LeaseObject>,
+  record: LeaseRecord,
+): StoredObject<LeaseObject> {
   const { metadata, spec = {} } = lease;
   const isNewTerm = recordOf(lease, 0).transitions !== record.transitions;
   const changes = (spec.leaseTransitions ?? 0) + (isNewTerm ? 1 : 0);
@@ -114,7 +117,7 @@ function tokenOf(metadata: KubeObject["metadata"]): number | undefined {
 }
 
 /** The server's time at the last write of a Lease, in seconds. Clocks of holders have no part in it. */
-export function writtenAt({ metadata }: Stored<LeaseObject>): number {
+export function writtenAt({ metadata }: StoredObject<LeaseObject>): number {
   const entries = (metadata.managedFields ?? []) as readonly { readonly time?: string }[];
   const times = entries.map(({ time }) => parseTimestamp(time));
   return Math.floor(Math.max(parseTimestamp(metadata.creationTimestamp), ...times, 0) / 1_000);

@@ -1,16 +1,14 @@
 import { requireMethods, requireOptions, requireText } from "@holdfast/clock/internal";
 import type { ReconcileResult } from "@holdfast/controller";
 import { isApiError, isNotFound } from "../client/api-error.ts";
-import type { WriteOptions } from "../client/call-options.ts";
+import type { KubeWriteOptions } from "../client/call-options.ts";
 import type { KubeClient } from "../client/kube-client.ts";
-import { requireResource } from "../client/written-object.ts";
-import type { Cached, KubeObject } from "../object/kube-object.ts";
+import type { CachedObject, JsonPatch, KubeObject } from "../object/kube-object.ts";
 import { keyOf } from "../object/object-ref.ts";
-import type { Resource } from "../object/resource.ts";
+import { type Resource, requireResource } from "../object/resource.ts";
 import {
   addFinalizer,
   type FinalizedObject,
-  type FinalizerOperation,
   finalizedPart,
   finalizerStep,
   removeFinalizer,
@@ -23,14 +21,18 @@ const MAX_READS = 5;
 const NAME =
   /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-/** The two sides of {@link finalize}. */
-export interface FinalizeHandlers<T extends KubeObject> {
+/** Options for {@link finalize}: the finalizer, its two sides, and the limits of each request. */
+export interface FinalizeOptions<T extends KubeObject>
+  extends Pick<KubeWriteOptions, "signal" | "timeout" | "fieldManager"> {
+  /** Name of the finalizer, for example `example.org/cleanup`. */
+  readonly finalizer: string;
+
   /**
    * Brings the outside to the state of the object, which has the finalizer and is not being deleted.
    *
    * @param object - the object as it was given, or as the server returned it with the new finalizer
    */
-  apply(object: Cached<T>): ReconcileResult | PromiseLike<ReconcileResult>;
+  apply(object: CachedObject<T>): ReconcileResult | PromiseLike<ReconcileResult>;
 
   /**
    * Removes from the outside all that belongs to the object. It may run again after it has succeeded, if the
@@ -39,11 +41,8 @@ export interface FinalizeHandlers<T extends KubeObject> {
    * @param object - the object, which is being deleted
    * @returns nothing when all is removed; `{ requeueAfter }` keeps the finalizer and comes back
    */
-  cleanup(object: Cached<T>): ReconcileResult | PromiseLike<ReconcileResult>;
+  cleanup(object: CachedObject<T>): ReconcileResult | PromiseLike<ReconcileResult>;
 }
-
-/** Options for {@link finalize}: those of each request. */
-export type FinalizeOptions = Pick<WriteOptions, "signal" | "timeout" | "fieldManager">;
 
 /** The part of a client that {@link finalize} uses. */
 export type FinalizeClient = Pick<KubeClient, "find" | "patch">;
@@ -67,8 +66,6 @@ export type FinalizeClient = Pick<KubeClient, "find" | "patch">;
  * @param client - see {@link FinalizeClient}; a `KubeClient` is one
  * @param resource - the resource of the object
  * @param object - the object, such as one of an informer
- * @param name - the finalizer, for example `example.org/cleanup`
- * @param handlers - see {@link FinalizeHandlers}
  * @param options - see {@link FinalizeOptions}; an abort rejects with `signal.reason`
  * @returns the result of `apply`, or of a `cleanup` that is not done
  * @throws ApiError if the server refuses a patch, TypeError or RangeError for a bad argument
@@ -91,10 +88,12 @@ export type FinalizeClient = Pick<KubeClient, "find" | "patch">;
  *   async reconcile({ key, signal }) {
  *     const bucket = buckets.get(key);
  *     if (bucket === undefined) return;
- *     return finalize(cluster.client, Bucket, bucket, "example.org/bucket", {
+ *     return finalize(cluster.client, Bucket, bucket, {
+ *       finalizer: "example.org/bucket",
  *       apply: ({ metadata }) => storage.create(metadata.uid),
  *       cleanup: ({ metadata }) => storage.remove(metadata.uid),
- *     }, { signal });
+ *       signal,
+ *     });
  *   },
  * });
  * ```
@@ -102,43 +101,41 @@ export type FinalizeClient = Pick<KubeClient, "find" | "patch">;
 export async function finalize<T extends KubeObject>(
   client: FinalizeClient,
   resource: Resource<T>,
-  object: Cached<T>,
-  name: string,
-  handlers: FinalizeHandlers<T>,
-  options: FinalizeOptions = {},
+  object: CachedObject<T>,
+  options: FinalizeOptions<T>,
 ): Promise<ReconcileResult> {
+  requireMethods("client", client, ["find", "patch"]);
   requireResource(resource);
-  requireArguments(client, object, name, handlers);
-  const writer = new FinalizerWriter<T>({ client, resource, name, options });
-  const step = finalizerStep(finalizedPart(object), name);
+  requireObject(object);
+  requireFinalize(options);
+  const writer = new FinalizerWriter<T>(client, resource, options);
+  const step = finalizerStep(finalizedPart(object), options.finalizer);
   if (step === "none") return undefined;
   if (step === "cleanup") {
-    const result = await handlers.cleanup(object);
+    const result = await options.cleanup(object);
     if (result?.requeueAfter !== undefined) return result;
     await writer.write(object, "cleanup", removeFinalizer);
     return undefined;
   }
   const applied = step === "apply" ? object : await writer.write(object, "add", addFinalizer);
-  return applied === undefined ? undefined : await handlers.apply(applied);
+  return applied === undefined ? undefined : await options.apply(applied);
 }
 
 /** The finalizer of one reconcile. */
 class FinalizerWriter<T extends KubeObject> {
   readonly #client: FinalizeClient;
   readonly #resource: Resource<T>;
-  readonly #name: string;
-  readonly #options: FinalizeOptions;
+  readonly #finalizer: string;
+  readonly #limits: Pick<KubeWriteOptions, "signal" | "timeout">;
+  readonly #fieldManager: string | undefined;
 
-  constructor(about: {
-    readonly client: FinalizeClient;
-    readonly resource: Resource<T>;
-    readonly name: string;
-    readonly options: FinalizeOptions;
-  }) {
-    this.#client = about.client;
-    this.#resource = about.resource;
-    this.#name = about.name;
-    this.#options = about.options;
+  constructor(client: FinalizeClient, resource: Resource<T>, options: FinalizeOptions<T>) {
+    const { finalizer, signal, timeout, fieldManager } = options;
+    this.#client = client;
+    this.#resource = resource;
+    this.#finalizer = finalizer;
+    this.#limits = { signal, timeout };
+    this.#fieldManager = fieldManager;
   }
 
   /**
@@ -146,18 +143,18 @@ class FinalizerWriter<T extends KubeObject> {
    * gone, was replaced, or calls for nothing more.
    */
   async write(
-    object: Cached<T>,
+    object: CachedObject<T>,
     step: "add" | "cleanup",
-    patchOf: (object: FinalizedObject, name: string) => FinalizerOperation[],
-  ): Promise<Cached<T> | undefined> {
-    let current: Cached<T> | undefined = object;
+    patchOf: (object: FinalizedObject, finalizer: string) => JsonPatch,
+  ): Promise<CachedObject<T> | undefined> {
+    let current: CachedObject<T> | undefined = object;
     for (let reads = 0; current !== undefined; reads++) {
       const part = finalizedPart(current);
-      const due = finalizerStep(part, this.#name);
+      const due = finalizerStep(part, this.#finalizer);
       if (due !== step) return due === "apply" ? current : undefined;
       const ref = keyOf(current);
       try {
-        return await this.#patch(ref, patchOf(part, this.#name));
+        return await this.#patch(ref, patchOf(part, this.#finalizer));
       } catch (error) {
         if (!isApiError(error) || error.statusCode !== 422 || reads === MAX_READS) throw error;
       }
@@ -167,10 +164,11 @@ class FinalizerWriter<T extends KubeObject> {
   }
 
   /** Undefined if the object is gone. */
-  async #patch(ref: string, patch: FinalizerOperation[]): Promise<Cached<T> | undefined> {
+  async #patch(ref: string, patch: JsonPatch): Promise<CachedObject<T> | undefined> {
     try {
-      const patched = await this.#client.patch(this.#resource, ref, patch, this.#options);
-      return patched as Cached<T>;
+      const options = { ...this.#limits, fieldManager: this.#fieldManager };
+      const patched = await this.#client.patch(this.#resource, ref, patch, options);
+      return patched as CachedObject<T>;
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -178,26 +176,24 @@ class FinalizerWriter<T extends KubeObject> {
   }
 
   /** Undefined if the object is gone, or another one has its name. */
-  async #read(ref: string, uid: string): Promise<Cached<T> | undefined> {
-    const found = await this.#client.find(this.#resource, ref, this.#options);
-    return found?.metadata.uid === uid ? (found as Cached<T>) : undefined;
+  async #read(ref: string, uid: string): Promise<CachedObject<T> | undefined> {
+    const found = await this.#client.find(this.#resource, ref, this.#limits);
+    return found?.metadata.uid === uid ? (found as CachedObject<T>) : undefined;
   }
 }
 
-function requireArguments(
-  client: FinalizeClient,
-  object: Cached<KubeObject>,
-  name: string,
-  handlers: FinalizeHandlers<never>,
-): void {
-  requireMethods("client", client, ["find", "patch"]);
+function requireObject(object: CachedObject<KubeObject>): void {
   requireOptions("object", object);
   requireOptions("object.metadata", object.metadata);
   requireText("object.metadata.uid", object.metadata.uid);
-  requireText("name", name);
-  if (!NAME.test(name))
+}
+
+function requireFinalize(options: FinalizeOptions<never>): void {
+  requireMethods("options", options, ["apply", "cleanup"]);
+  const { finalizer } = options;
+  requireText("options.finalizer", finalizer);
+  if (!NAME.test(finalizer))
     throw new RangeError(
-      `name must be a finalizer such as "example.org/cleanup", got ${JSON.stringify(name.slice(0, 300))}`,
+      `options.finalizer must be a finalizer such as "example.org/cleanup", got ${JSON.stringify(finalizer.slice(0, 300))}`,
     );
-  requireMethods("handlers", handlers, ["apply", "cleanup"]);
 }

@@ -1,9 +1,4 @@
-import type { Cached, KubeObject } from "../object/kube-object.ts";
-
-/** One operation of a JSON patch (RFC 6902). */
-export type FinalizerOperation =
-  | { readonly op: "test" | "add"; readonly path: string; readonly value: unknown }
-  | { readonly op: "remove"; readonly path: string };
+import type { CachedObject, JsonPatchOperation, KubeObject } from "../object/kube-object.ts";
 
 /** The part of an object that finalizers are about. */
 export interface FinalizedObject {
@@ -37,7 +32,7 @@ export function finalizerStep({ metadata }: FinalizedObject, name: string): Fina
  * Appends the finalizer. The whole list is tested: a stale copy would otherwise add it twice. A missing list
  * equals null in a test of Kubernetes.
  */
-export function addFinalizer({ metadata }: FinalizedObject, name: string): FinalizerOperation[] {
+export function addFinalizer({ metadata }: FinalizedObject, name: string): JsonPatchOperation[] {
   const { uid, finalizers = [] } = metadata;
   const isEmpty = finalizers.length === 0;
   return [
@@ -50,18 +45,18 @@ export function addFinalizer({ metadata }: FinalizedObject, name: string): Final
 }
 
 /** Removes the finalizer at its index, if it is still there. */
-export function removeFinalizer({ metadata }: FinalizedObject, name: string): FinalizerOperation[] {
+export function removeFinalizer({ metadata }: FinalizedObject, name: string): JsonPatchOperation[] {
   const { uid, finalizers = [] } = metadata;
   const path = `/metadata/finalizers/${finalizers.indexOf(name)}`;
   return [sameObject(uid), { op: "test", path, value: name }, { op: "remove", path }];
 }
 
 /** An object that was deleted and created again under its name is another one. */
-function sameObject(uid: string): FinalizerOperation {
+function sameObject(uid: string): JsonPatchOperation {
   return { op: "test", path: "/metadata/uid", value: uid };
 }
 
 /** `object` as far as finalizers are concerned. */
-export function finalizedPart<T extends KubeObject>(object: Cached<T>): FinalizedObject {
+export function finalizedPart<T extends KubeObject>(object: CachedObject<T>): FinalizedObject {
   return object as unknown as FinalizedObject;
 }

@@ -3,7 +3,7 @@ import { requireArray, requireClock, requireOptions, requireText } from "@holdfa
 import { formatSeconds } from "../object/timestamp.ts";
 
 /** A condition in the status of an object. `Condition` of `kubernetes-types` fits. */
-export interface Condition {
+export interface StatusCondition {
   /** Type, for example `Ready`. One condition of a type. */
   readonly type: string;
 
@@ -79,10 +79,10 @@ const REASON = /^[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/;
  * ```
  */
 export function setCondition(
-  conditions: readonly Condition[] | undefined,
+  conditions: readonly StatusCondition[] | undefined,
   update: ConditionUpdate,
   clock: Clock = realClock,
-): readonly Condition[] {
+): readonly StatusCondition[] {
   const before = conditions ?? [];
   requireArray("conditions", before);
   const condition = resolveUpdate(update);
@@ -97,7 +97,7 @@ export function setCondition(
   return old === undefined ? [...before, next] : before.with(index, next);
 }
 
-function resolveUpdate(update: ConditionUpdate): Omit<Condition, "lastTransitionTime"> {
+function resolveUpdate(update: ConditionUpdate): Omit<StatusCondition, "lastTransitionTime"> {
   requireOptions("condition", update);
   const { type, status, reason, message = "", observedGeneration } = update;
   requireText("condition.type", type);
@@ -115,7 +115,10 @@ function resolveUpdate(update: ConditionUpdate): Omit<Condition, "lastTransition
     : { type, status, reason, message, observedGeneration };
 }
 
-function isSame(old: Condition, condition: Omit<Condition, "lastTransitionTime">): boolean {
+function isSame(
+  old: StatusCondition,
+  condition: Omit<StatusCondition, "lastTransitionTime">,
+): boolean {
   return (
     old.status === condition.status &&
     old.reason === condition.reason &&

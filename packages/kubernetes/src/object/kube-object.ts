@@ -66,7 +66,7 @@ export interface ObjectMeta {
 
 /**
  * The part that every object of Kubernetes has. Types of `kubernetes-types` fit; types of
- * `@kubernetes/client-node` fit through {@link Json}.
+ * `@kubernetes/client-node` fit through {@link Jsonify}.
  */
 export interface KubeObject {
   /** API version, for example `apps/v1`. The client fills it in. */
@@ -98,7 +98,7 @@ export type StoredMeta<Meta> = Omit<
 };
 
 /** `T` as the server returns it: with kind, name, UID, version and time of creation. */
-export type Stored<T extends KubeObject> = Omit<T, keyof KubeObject> & {
+export type StoredObject<T extends KubeObject> = Omit<T, keyof KubeObject> & {
   /** API version. */
   apiVersion: NonNullable<T["apiVersion"]>;
 
@@ -110,7 +110,7 @@ export type Stored<T extends KubeObject> = Omit<T, keyof KubeObject> & {
 };
 
 /** `T` as a cache returns it: stored, and frozen at every depth. */
-export type Cached<T extends KubeObject> = DeepReadonly<Stored<T>>;
+export type CachedObject<T extends KubeObject = KubeObject> = DeepReadonly<StoredObject<T>>;
 
 /** `T` with every property read-only, at every depth. */
 export type DeepReadonly<T> = T extends (...parameters: never[]) => unknown
@@ -123,42 +123,56 @@ export type DeepReadonly<T> = T extends (...parameters: never[]) => unknown
  * `T` as an argument: read-only objects are accepted, and `undefined` for every optional property, which is
  * the same as leaving it out.
  */
-export type Input<T> = T extends object
+export type DeepInput<T> = T extends object
   ? {
       readonly [Key in keyof T]: object extends Pick<T, Key>
-        ? Input<T[Key]> | undefined
-        : Input<T[Key]>;
+        ? DeepInput<T[Key]> | undefined
+        : DeepInput<T[Key]>;
     }
   : T;
 
 /** A part of `T`: any property may be missing, at any depth. Arrays are whole. */
 export type PartialInput<T> = T extends readonly unknown[]
-  ? Input<T>
+  ? DeepInput<T>
   : T extends object
     ? { readonly [Key in keyof T]?: PartialInput<T[Key]> | undefined }
     : T;
 
+/** `T` as an argument of `create`: with a name, or a prefix from which the server makes one. */
+export type CreateInput<T> = DeepInput<T> & { readonly metadata?: object | undefined };
+
 /** `T` as an argument of `update`: with the name and the version it was read with. */
-export type VersionedInput<T> = Input<T> & {
+export type UpdateInput<T> = DeepInput<T> & {
   readonly metadata: { readonly name: string; readonly resourceVersion: string };
 };
 
 /** A part of `T` as an argument of `apply`: with the name of the object. */
-export type NamedInput<T> = PartialInput<T> & { readonly metadata: { readonly name: string } };
+export type ApplyInput<T> = PartialInput<T> & { readonly metadata: { readonly name: string } };
 
 /** A merge patch of `T` (RFC 7386): a part of it, in which `null` removes a property. */
-export type MergePatch<T> = T extends readonly unknown[]
-  ? Input<T>
-  : T extends object
-    ? { readonly [Key in keyof T]?: MergePatch<T[Key]> | null | undefined }
-    : T;
+export type MergePatch<T> = { readonly [Key in keyof T]?: MergePatchValue<T[Key]> };
+
+/** A value in a {@link MergePatch}. Arrays are whole. */
+export type MergePatchValue<T> =
+  | (T extends readonly unknown[] ? DeepInput<T> : T extends object ? MergePatch<T> : T)
+  | null
+  | undefined;
+
+/** One operation of a JSON patch (RFC 6902). Paths are JSON pointers such as `/spec/replicas`. */
+export type JsonPatchOperation =
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
+
+/** A JSON patch: operations that the server carries out in order, all or none. */
+export type JsonPatch = readonly JsonPatchOperation[];
 
 /**
  * `T` as it arrives in JSON: a `Date` is a string. For the types of `@kubernetes/client-node`, which say
  * `Date` for fields that arrive as strings.
  */
-export type Json<T> = T extends Date
+export type Jsonify<T> = T extends Date
   ? string
   : T extends object
-    ? { [Key in keyof T]: Json<T[Key]> }
+    ? { [Key in keyof T]: Jsonify<T[Key]> }
     : T;

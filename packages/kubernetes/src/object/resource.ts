@@ -167,3 +167,10 @@ function versionName(versions: readonly CrdVersion[], wanted: string | undefined
     `version must be one that the crd serves (${names || "it serves none"}), got ${JSON.stringify(wanted)}`,
   );
 }
+
+/** @throws TypeError if `resource` was not made by `customResource`, `fromCrd` or `builtIn` */
+export function requireResource(resource: Resource, name = "resource"): void {
+  requireOptions(name, resource);
+  for (const part of ["apiVersion", "kind", "plural"] as const)
+    requireText(`${name}.${part}`, resource[part]);
+}

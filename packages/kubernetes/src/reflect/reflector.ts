@@ -7,11 +7,11 @@ import {
   type Random,
   withTimeout,
 } from "@holdfast/wait";
-import type { CachedObject } from "../cache/change.ts";
 import type { ServerObject } from "../cache/server-object.ts";
 import type { Consistency, OwnWrite, Store } from "../cache/store.ts";
 import { type ApiError, isApiError } from "../client/api-error.ts";
 import { type ApiTarget, openRequest } from "../client/api-request.ts";
+import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf } from "../object/object-ref.ts";
 import { resourceName } from "../object/resource-name.ts";
 import { compareVersions, isOlder } from "../object/resource-version.ts";

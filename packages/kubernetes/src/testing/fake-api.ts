@@ -10,8 +10,7 @@ import {
 } from "@holdfast/clock/internal";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { KubeClient } from "../client/kube-client.ts";
-import { requireResource } from "../client/written-object.ts";
-import type { Resource } from "../object/resource.ts";
+import { type Resource, requireResource } from "../object/resource.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import { ApiServer } from "./api-server.ts";
 import { DESCRIPTION } from "./connection-error.ts";

@@ -1,9 +1,10 @@
 import { customResource, type KubeObject } from "@holdfast/kubernetes";
-import type { CachedObject, Change } from "../../src/cache/change.ts";
+import type { ObjectChange } from "../../src/cache/change.ts";
 import { ObjectShape, type ObjectShapeOptions } from "../../src/cache/object-shape.ts";
 import { Scope, type ScopeOptions } from "../../src/cache/scope.ts";
 import type { ServerObject } from "../../src/cache/server-object.ts";
 import { type Consistency, type ObjectEvent, Store } from "../../src/cache/store.ts";
+import type { CachedObject } from "../../src/object/kube-object.ts";
 
 const Greeting = customResource<KubeObject>({
   apiVersion: "example.org/v1",
@@ -30,7 +31,7 @@ export function greeting(
 export function storeOf(
   scope: Partial<ScopeOptions> = {},
   shape: Partial<ObjectShapeOptions> = {},
-): Store & { readonly told: Change[] } {
+): Store & { readonly told: ObjectChange[] } {
   const options = {
     resource: Greeting,
     metadataOnly: false,
@@ -40,7 +41,7 @@ export function storeOf(
     new ObjectShape({ ...options, ...shape }),
     new Scope({ namespace: undefined, labels: {}, fields: {}, ...scope }),
   );
-  const told: Change[] = [];
+  const told: ObjectChange[] = [];
   store.table.subscribe((change) => told.push(change));
   return Object.assign(store, { told });
 }
@@ -66,7 +67,7 @@ export function event(store: Store, type: ObjectEvent["type"], object: ServerObj
 }
 
 /** The changes a store told since the last call, as `type name@version`. */
-export function told(store: { readonly told: Change[] }): string[] {
+export function told(store: { readonly told: ObjectChange[] }): string[] {
   return store.told.splice(0).map(({ type, object, isInitial, isGuess }) => {
     const flags = [isInitial ? "initial" : "", isGuess ? "guess" : ""].filter(Boolean).join(" ");
     const { name, resourceVersion, uid } = object.metadata;

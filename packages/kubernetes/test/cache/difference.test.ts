@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { CachedObject } from "../../src/cache/change.ts";
 import { difference } from "../../src/cache/difference.ts";
+import type { CachedObject } from "../../src/object/kube-object.ts";
 import { greeting } from "./cache-kit.ts";
 
 const entry = fc.record({

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, inject, it } from "vitest";
-import type { CachedObject, Change } from "../../src/cache/change.ts";
+import type { ObjectChange } from "../../src/cache/change.ts";
 import type { Consistency, OwnWrite, Store } from "../../src/cache/store.ts";
+import type { CachedObject } from "../../src/object/kube-object.ts";
 import { finishList, list, storeOf } from "./cache-kit.ts";
 import { ServerModel } from "./server-model.ts";
 
@@ -29,7 +30,7 @@ type Step = [kind: string, first?: string | number, app?: string, isOwn?: boolea
 class World {
   readonly server = new ServerModel();
   readonly store: Store = storeOf({ labels: { app: "a" } });
-  readonly told: Change[] = [];
+  readonly told: ObjectChange[] = [];
   /** Writes that are done, and whose answers have not arrived. */
   readonly answers: OwnWrite[] = [];
   /** The state that a list under way will bring. */
@@ -155,7 +156,7 @@ class World {
   }
 
   /** Each change fits the one before, is new, and never goes back. */
-  #check(change: Change): void {
+  #check(change: ObjectChange): void {
     const { type, key, object, old } = change;
     this.told.push(change);
     expect(this.#mirror.get(key)).toBe(old);

@@ -3,7 +3,6 @@ import type { Logger } from "@holdfast/controller";
 import { silentLogger } from "@holdfast/controller";
 import {
   builtIn,
-  type Change,
   Cluster,
   type ClusterOptions,
   customResource,
@@ -12,6 +11,7 @@ import {
   type KubeObject,
   type KubeResponse,
   type KubeTransport,
+  type ObjectChange,
 } from "@holdfast/kubernetes";
 import { FakeApi, type FakeRequest } from "@holdfast/kubernetes/testing";
 import { expect } from "vitest";
@@ -115,7 +115,7 @@ export function texts(informer: Informer<GreetingObject>): string[] {
 /** Collects the changes of an informer, as `type name: text`. */
 export function follow(informer: Informer<GreetingObject>, signal: AbortSignal): string[] {
   const changes: string[] = [];
-  const enqueue = ({ type, object, isGuess }: Change<GreetingObject>): void => {
+  const enqueue = ({ type, object, isGuess }: ObjectChange<GreetingObject>): void => {
     const guess = isGuess ? " (guess)" : "";
     changes.push(`${type} ${object.metadata.name}: ${object.spec?.text}${guess}`);
   };

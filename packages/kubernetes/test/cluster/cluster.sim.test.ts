@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import type { Change, Informer } from "@holdfast/kubernetes";
+import type { Informer, ObjectChange } from "@holdfast/kubernetes";
 import type { Fault } from "@holdfast/kubernetes/testing";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { expect, inject, it } from "vitest";
@@ -148,7 +148,7 @@ class Simulation {
   #mirror(informer: Informer<GreetingObject>): Map<string, string> {
     const objects = new Map<string, string>();
     const which = this.#mirrors.length;
-    const enqueue = ({ type, key, object, old }: Change<GreetingObject>): void => {
+    const enqueue = ({ type, key, object, old }: ObjectChange<GreetingObject>): void => {
       expect(objects.get(key)).toBe(old?.metadata.resourceVersion);
       const { resourceVersion } = object.metadata;
       const id = `${which} ${key}`;

@@ -1,6 +1,6 @@
 import { realClock } from "@holdfast/clock";
 import { type EnqueueOptions, mapSource } from "@holdfast/controller";
-import type { Change, Informer, WatchOptions } from "@holdfast/kubernetes";
+import type { Informer, ObjectChange, WatchOptions } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { Greeting, type GreetingObject, World } from "./cluster-kit.ts";
@@ -165,7 +165,7 @@ describe("a source", () => {
       const stop = new AbortController();
       const keys = collecting(asText);
       const changes = collecting(
-        ({ type, key, isInitial }: Change<GreetingObject>) => `${type} ${key} ${isInitial}`,
+        ({ type, key, isInitial }: ObjectChange<GreetingObject>) => `${type} ${key} ${isInitial}`,
       );
       two.source().start(keys.context, stop.signal);
       all.changes().start(changes.context, stop.signal);

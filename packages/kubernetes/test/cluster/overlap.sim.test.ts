@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { Controller, ExponentialLimiter, silentLogger } from "@holdfast/controller";
-import type { Change } from "@holdfast/kubernetes";
+import type { ObjectChange } from "@holdfast/kubernetes";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { expect, inject, it } from "vitest";
 import type { ObjectEvent } from "../../src/cache/store.ts";
@@ -26,7 +26,7 @@ class Schedules {
   constructor(random: Random) {
     this.#random = random;
     list(this.#store, 1);
-    this.#store.table.subscribe(({ key }: Change) => {
+    this.#store.table.subscribe(({ key }: ObjectChange) => {
       if (this.#working.has(key)) this.counts.wakesDuringWork++;
     });
   }

@@ -1,11 +1,11 @@
 import {
   builtIn,
-  type Cached,
-  type Change,
+  type CachedObject,
   customResource,
   generationChanged,
   type Informer,
   type KubeObject,
+  type ObjectChange,
   ownerOf,
   ownerReference,
 } from "@holdfast/kubernetes";
@@ -26,7 +26,10 @@ const Zone = customResource({
 
 type Reference = [apiVersion: string, kind: string, name: string];
 
-function owned(namespace: string | undefined, ...references: Reference[]): Cached<KubeObject> {
+function owned(
+  namespace: string | undefined,
+  ...references: Reference[]
+): CachedObject<KubeObject> {
   const ownerReferences = references.map(([apiVersion, kind, name]) => ({
     apiVersion,
     kind,
@@ -93,11 +96,11 @@ describe("ownerReference", () => {
 });
 
 describe("generationChanged", () => {
-  const at = (generation: number | undefined): Cached<KubeObject> => {
+  const at = (generation: number | undefined): CachedObject<KubeObject> => {
     const { metadata, ...rest } = owned("default");
     return { ...rest, metadata: { ...metadata, generation } };
   };
-  const rows: [Change["type"], number | undefined, number | undefined, boolean][] = [
+  const rows: [ObjectChange["type"], number | undefined, number | undefined, boolean][] = [
     ["updated", 1, 1, false],
     ["updated", 1, 2, true],
     ["updated", undefined, undefined, true],

@@ -2,7 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { type Logger, Manager, silentLogger } from "@holdfast/controller";
 import {
   builtIn,
-  type Cached,
+  type CachedObject,
   type EventDetails,
   EventRecorder,
   type EventRecorderOptions,
@@ -56,7 +56,7 @@ const recorder = (options: Partial<EventRecorderOptions> = {}): EventRecorder =>
   new EventRecorder({ client, controller: "greeter", clock, random: () => 0, logger, ...options });
 
 const object = (metadata: object = { namespace: "default", name: "ann", uid: "u1" }) =>
-  ({ apiVersion: "v1", kind: "ConfigMap", metadata }) as Cached<KubeObject>;
+  ({ apiVersion: "v1", kind: "ConfigMap", metadata }) as CachedObject<KubeObject>;
 
 const requests = (): unknown[] => sent.map(([at, request]) => [at, request.split("?")[0]]);
 const EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events";

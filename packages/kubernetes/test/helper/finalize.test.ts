@@ -1,8 +1,8 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import {
   builtIn,
-  type Cached,
-  type FinalizeHandlers,
+  type CachedObject,
+  type FinalizeOptions,
   finalize,
   KubeClient,
   type KubeObject,
@@ -45,17 +45,18 @@ beforeEach(() => {
 /** The server's own client: its requests are not among those that are sent. */
 const admin = (): KubeClient => new KubeClient({ transport: api.transport });
 
-async function stored(finalizers?: string[]): Promise<Cached<KubeObject>> {
+async function stored(finalizers?: string[]): Promise<CachedObject<KubeObject>> {
   return (await admin().create(ConfigMap, { metadata: { ...KEY, finalizers } })) as never;
 }
 
-const handlers: FinalizeHandlers<KubeObject> = {
+const options: FinalizeOptions<KubeObject> = {
+  finalizer: NAME,
   apply: ({ metadata }) => void calls.push(`apply ${metadata.finalizers?.join()}`),
   cleanup: ({ metadata }) => void calls.push(`cleanup ${metadata.finalizers?.join()}`),
 };
 
-const run = (object: Cached<KubeObject>, changed: Partial<typeof handlers> = {}) =>
-  finalize(client, ConfigMap, object, NAME, { ...handlers, ...changed });
+const run = (object: CachedObject<KubeObject>, changed: Partial<typeof options> = {}) =>
+  finalize(client, ConfigMap, object, { ...options, ...changed });
 
 const finalizers = async (): Promise<readonly string[] | undefined> =>
   (await admin().find(ConfigMap, REF))?.metadata.finalizers;
@@ -64,7 +65,7 @@ const patches = (): unknown[] =>
   sent.filter(({ method }) => method === "PATCH").map(({ body }) => JSON.parse(body ?? ""));
 
 /** Deletes an object with finalizers, and returns it as it is then. */
-async function deleted(...names: string[]): Promise<Cached<KubeObject>> {
+async function deleted(...names: string[]): Promise<CachedObject<KubeObject>> {
   await stored(names);
   await admin().delete(ConfigMap, REF);
   return (await admin().get(ConfigMap, REF)) as never;
@@ -149,8 +150,12 @@ describe("finalize", () => {
 
   it("lets two owners add and remove finalizers concurrently, in any order", async () => {
     const object = await stored();
-    const both = (given: Cached<KubeObject>) =>
-      Promise.all([NAME, OTHER].map((name) => finalize(client, ConfigMap, given, name, handlers)));
+    const both = (given: CachedObject<KubeObject>) =>
+      Promise.all(
+        [NAME, OTHER].map((finalizer) =>
+          finalize(client, ConfigMap, given, { ...options, finalizer }),
+        ),
+      );
     await both(object);
     expect([...((await finalizers()) ?? [])].sort()).toEqual([NAME, OTHER]);
     await admin().delete(ConfigMap, REF);
@@ -185,7 +190,7 @@ describe("finalize", () => {
     expect([calls, await finalizers()]).toEqual([[], undefined]);
   });
 
-  it.each<[string, () => Promise<Cached<KubeObject>>]>([
+  it.each<[string, () => Promise<CachedObject<KubeObject>>]>([
     ["lives", () => stored()],
     ["is being deleted", () => deleted(NAME)],
   ])(
@@ -212,8 +217,8 @@ describe("finalize", () => {
   it("rejects with the reason when aborted, and with other errors of the server", async () => {
     const object = await stored();
     const reason = new Error("stop");
-    const options = { signal: AbortSignal.abort(reason) };
-    await expect(finalize(client, ConfigMap, object, NAME, handlers, options)).rejects.toBe(reason);
+    const signal = AbortSignal.abort(reason);
+    await expect(run(object, { signal })).rejects.toBe(reason);
     api.stop();
     await expect(run(object)).rejects.toThrow("ECONNREFUSED");
     expect(calls).toEqual([]);
@@ -223,14 +228,20 @@ describe("finalize", () => {
     [{ client: {} }, "client must have a method find()"],
     [{ object: {} }, "object.metadata must be an object"],
     [{ object: { metadata: { name: "a" } } }, "object.metadata.uid must be a string"],
-    [{ name: "cleanup" }, 'name must be a finalizer such as "example.org/cleanup", got "cleanup"'],
-    [{ name: "example.org/a/b" }, "name must be a finalizer"],
-    [{ handlers: { apply() {} } }, "handlers must have a method cleanup()"],
+    [
+      { options: { ...options, finalizer: "cleanup" } },
+      'options.finalizer must be a finalizer such as "example.org/cleanup", got "cleanup"',
+    ],
+    [
+      { options: { ...options, finalizer: "example.org/a/b" } },
+      "options.finalizer must be a finalizer",
+    ],
+    [{ options: { ...options, cleanup: 5 } }, "options must have a method cleanup()"],
   ])("refuses %o", async (wrong, message) => {
-    const right = { client, object: await stored(), name: NAME, handlers };
+    const right = { client, object: await stored(), options };
     const given = { ...right, ...wrong } as typeof right;
-    await expect(
-      finalize(given.client, ConfigMap, given.object, given.name, given.handlers),
-    ).rejects.toThrow(message);
+    await expect(finalize(given.client, ConfigMap, given.object, given.options)).rejects.toThrow(
+      message,
+    );
   });
 });

@@ -1,22 +1,22 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { type Condition, type ConditionUpdate, setCondition } from "@holdfast/kubernetes";
+import { type ConditionUpdate, type StatusCondition, setCondition } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 
 const ready: ConditionUpdate = { type: "Ready", status: "True", reason: "Synced" };
-const synced: Condition = {
+const synced: StatusCondition = {
   type: "Ready",
   status: "True",
   reason: "Synced",
   message: "",
   lastTransitionTime: "1999-12-31T23:00:00Z",
 };
-const other: Condition = { ...synced, type: "Healthy" };
+const other: StatusCondition = { ...synced, type: "Healthy" };
 const NOW = "2000-01-01T00:00:00Z";
 
 describe("setCondition", () => {
   const clock = new FakeClock();
 
-  it.each<[string, readonly Condition[] | undefined, ConditionUpdate, Condition[]]>([
+  it.each<[string, readonly StatusCondition[] | undefined, ConditionUpdate, StatusCondition[]]>([
     ["begins a list", undefined, ready, [{ ...synced, lastTransitionTime: NOW }]],
     ["adds a type", [other], ready, [other, { ...synced, lastTransitionTime: NOW }]],
     [

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Cached, type KubeObject, keyOf, type Stored } from "@holdfast/kubernetes";
+import { type CachedObject, type KubeObject, keyOf, type StoredObject } from "@holdfast/kubernetes";
 import { dataOf, FINALIZER, type SecretObject, type VaultObject } from "./simulated-replica.ts";
 
-type Named = Cached<KubeObject>;
+type Named = CachedObject<KubeObject>;
 
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
@@ -12,8 +12,8 @@ export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]>
 
 /** The ways in which the server is not as the operator wants it. */
 export function undesired(
-  vaults: readonly Stored<VaultObject>[],
-  secrets: readonly Stored<SecretObject>[],
+  vaults: readonly StoredObject<VaultObject>[],
+  secrets: readonly StoredObject<SecretObject>[],
 ): string[] {
   const children = byKey(secrets);
   const parents = byKey(vaults);
@@ -24,7 +24,10 @@ export function undesired(
   ];
 }
 
-function flaws(vault: Stored<VaultObject>, secret: Stored<SecretObject> | undefined): string[] {
+function flaws(
+  vault: StoredObject<VaultObject>,
+  secret: StoredObject<SecretObject> | undefined,
+): string[] {
   const { metadata, spec, status } = vault;
   const owners = secret?.metadata.ownerReferences?.map(({ uid }) => uid);
   const all: readonly [isFlawed: boolean, text: string][] = [

@@ -7,7 +7,7 @@ import {
 } from "@holdfast/controller";
 import {
   builtIn,
-  type Cached,
+  type CachedObject,
   customResource,
   finalize,
   generationChanged,
@@ -47,7 +47,7 @@ export const Secret = builtIn<SecretObject>("v1", "Secret");
 export const FINALIZER = "example.org/secret";
 
 /** The data of the Secret of a Vault. */
-export function dataOf({ spec }: Cached<VaultObject>): { [name: string]: string } {
+export function dataOf({ spec }: CachedObject<VaultObject>): { [name: string]: string } {
   return { name: Buffer.from(spec.name).toString("base64"), password: SECRET_DATA };
 }
 
@@ -171,17 +171,18 @@ export class SimulatedReplica {
     const vault = this.vaults.get(key);
     if (vault === undefined) return;
     if (isFlaky() && random() < 0.1) throw new Error("flaky");
-    const handlers = {
-      apply: (object: Cached<VaultObject>) => this.#apply(object, signal),
-      cleanup: async ({ metadata }: Cached<VaultObject>) => {
+    await finalize(client, Vault, vault, {
+      finalizer: FINALIZER,
+      signal,
+      apply: (object: CachedObject<VaultObject>) => this.#apply(object, signal),
+      cleanup: async ({ metadata }: CachedObject<VaultObject>) => {
         events.record(vault, { reason: "Removed", action: "Cleanup", note: "removed" });
         await client.delete(Secret, metadata, { signal });
       },
-    };
-    await finalize(client, Vault, vault, FINALIZER, handlers, { signal });
+    });
   }
 
-  async #apply(vault: Cached<VaultObject>, signal: AbortSignal): Promise<undefined> {
+  async #apply(vault: CachedObject<VaultObject>, signal: AbortSignal): Promise<undefined> {
     const { client, events } = this.#context;
     events.record(vault, { reason: "Applied", action: "Apply", note: "applied" });
     const { name, namespace } = vault.metadata;

@@ -1,15 +1,15 @@
 import {
-  type Condition,
   customResource,
   type KubeObject,
   type Resource,
+  type StatusCondition,
 } from "@holdfast/kubernetes";
 
 export const GROUP = "helpers.example.org";
 
 export interface BucketObject extends KubeObject {
   spec?: { size?: number; color?: string };
-  status?: { conditions?: readonly Condition[] };
+  status?: { conditions?: readonly StatusCondition[] };
 }
 export const Bucket: Resource<BucketObject> = customResource<BucketObject>({
   apiVersion: `${GROUP}/v1`,

@@ -66,7 +66,8 @@ describe("credentials on our own API server", () => {
         () => reader.delete(Bucket, ref),
         () => ensureCrd(reader, crdOf("Honeydew", SIZE)),
         () =>
-          finalize(reader, Bucket, bucket, `${GROUP}/one`, {
+          finalize(reader, Bucket, bucket, {
+            finalizer: `${GROUP}/one`,
             apply: () => undefined,
             cleanup: () => undefined,
           }),

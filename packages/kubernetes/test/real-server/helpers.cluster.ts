@@ -8,7 +8,7 @@ import {
   fromCrd,
   type KubeClient,
   type KubeObject,
-  type Stored,
+  type StoredObject,
   setCondition,
 } from "@holdfast/kubernetes";
 import { poll } from "@holdfast/wait";
@@ -112,11 +112,12 @@ describe("finalize on any cluster", () => {
     const owners = [`${GROUP}/one`, `${GROUP}/two`];
     const outside = new Map(owners.map((owner) => [owner, new Set<string>()]));
     const cleaned: string[] = [];
-    const both = (buckets: readonly Stored<BucketObject>[]) =>
+    const both = (buckets: readonly StoredObject<BucketObject>[]) =>
       Promise.all(
         buckets.flatMap((bucket) =>
           owners.map((owner) =>
-            finalize(client, Bucket, bucket, owner, {
+            finalize(client, Bucket, bucket, {
+              finalizer: owner,
               apply: ({ metadata }) => void outside.get(owner)?.add(metadata.name),
               cleanup: ({ metadata }) => {
                 cleaned.push(`${owner} ${metadata.name}`);
@@ -146,22 +147,23 @@ describe("finalize on any cluster", () => {
 
   test("keeps an object while its cleanup fails, and lets it go after", async () => {
     const ref = { namespace, name: "unclean" };
-    const handlers = { apply: () => undefined, cleanup: () => undefined };
+    const finalizer = `${GROUP}/one`;
+    const options = { finalizer, apply: () => undefined, cleanup: () => undefined };
     const created = await client.create(Bucket, { metadata: ref });
-    await finalize(client, Bucket, created, `${GROUP}/one`, handlers);
+    await finalize(client, Bucket, created, options);
     await client.delete(Bucket, ref);
     const dying = await client.get(Bucket, ref);
     const cleanup = (): never => {
       throw new Error("the provider is away");
     };
-    const failing = finalize(client, Bucket, dying, `${GROUP}/one`, { ...handlers, cleanup });
+    const failing = finalize(client, Bucket, dying, { ...options, cleanup });
     await expect(failing).rejects.toThrow("the provider is away");
     expect((await client.get(Bucket, ref)).metadata.finalizers).toEqual([`${GROUP}/one`]);
     // Another owner comes too late: the server takes no new finalizer.
     const apply = vi.fn();
-    await finalize(client, Bucket, dying, `${GROUP}/late`, { ...handlers, apply });
+    await finalize(client, Bucket, dying, { ...options, finalizer: `${GROUP}/late`, apply });
     expect(apply).not.toHaveBeenCalled();
-    await finalize(client, Bucket, dying, `${GROUP}/one`, handlers);
+    await finalize(client, Bucket, dying, options);
     expect(await client.find(Bucket, ref)).toBeUndefined();
   });
 });
@@ -221,8 +223,8 @@ describe("conditions and Events on any cluster", () => {
   });
 });
 
-async function eventsOf({ metadata: { uid } }: Stored<BucketObject>) {
-  const events: Stored<EventObject>[] = [];
+async function eventsOf({ metadata: { uid } }: StoredObject<BucketObject>) {
+  const events: StoredObject<EventObject>[] = [];
   for await (const event of client.list(Event, { namespace }))
     if (event.regarding?.uid === uid) events.push(event);
   return events;

@@ -2,13 +2,13 @@ import { realClock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
 import {
   builtIn,
-  type Change,
   Cluster,
   type ClusterOptions,
   type Informer,
   KubeClient,
   type KubeObject,
   type KubeTransport,
+  type ObjectChange,
   type Resource,
 } from "@holdfast/kubernetes";
 import { poll, retry } from "@holdfast/wait";
@@ -25,7 +25,7 @@ export interface Watching extends AsyncDisposable {
   /** A client of somebody else: its writes come by the watch alone. */
   readonly client: KubeClient;
   readonly maps: Informer<ConfigMapObject>;
-  readonly changes: Change<ConfigMapObject>[];
+  readonly changes: ObjectChange<ConfigMapObject>[];
 }
 
 export interface WatchOptions extends Partial<ClusterOptions> {
@@ -50,13 +50,13 @@ export async function watchConfigMaps(
   const cluster = new Cluster({ transport, logger: silentLogger, ...more });
   const client = new KubeClient({ transport: direct, logger: silentLogger });
   const maps = cluster.watch(ConfigMap, { namespaces: [namespace] });
-  const changes: Change<ConfigMapObject>[] = [];
+  const changes: ObjectChange<ConfigMapObject>[] = [];
   const stop = new AbortController();
   const running = cluster.run(stop.signal);
   const failed = (error: unknown): void => {
     throw error;
   };
-  const enqueue = (change: Change<ConfigMapObject>): void => {
+  const enqueue = (change: ObjectChange<ConfigMapObject>): void => {
     changes.push(change);
   };
   const context = { enqueue, failed, clock: realClock };

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { ExponentialLimiter, TokenBucketLimiter } from "@holdfast/controller";
-import type { Cached, OperatorSetup } from "@holdfast/kubernetes";
+import type { CachedObject, OperatorSetup } from "@holdfast/kubernetes";
 import {
   fromKubectl,
   generationChanged,
@@ -12,7 +12,7 @@ import { type Fetch, providerOf } from "./provider.ts";
 import { DnsRecord, DnsZone, type Item } from "./resources.ts";
 import { syncRecord } from "./sync-record.ts";
 
-const zone = ({ metadata, spec }: Cached<Item>): string[] => [`${metadata.namespace}/${spec.zone}`];
+const zone = ({ metadata, spec }: CachedObject<Item>) => [`${metadata.namespace}/${spec.zone}`];
 
 /** Syncs the DnsRecords of a cluster to the DNS provider at `url`. */
 export function dnsSync(url: string, fetch: Fetch = globalThis.fetch): OperatorSetup {

@@ -1,8 +1,8 @@
 import {
-  type Condition,
   customResource,
   type KubeObject,
   type Resource,
+  type StatusCondition,
 } from "@holdfast/kubernetes";
 
 const apiVersion = "dns.example.org/v1";
@@ -16,7 +16,7 @@ export const DnsZone: Resource<Zone> = customResource<Zone>({
 /** A record in a zone of the same namespace. `ttl` is in seconds. */
 export interface Item extends KubeObject {
   spec: { zone: string; host: string; type: string; value: string; ttl?: number };
-  status?: { state: string; conditions: readonly Condition[] };
+  status?: { state: string; conditions: readonly StatusCondition[] };
 }
 export const DnsRecord: Resource<Item> = customResource<Item>({
   ...{ apiVersion, kind: "DnsRecord", plural: "dnsrecords" },

@@ -1,11 +1,11 @@
 import type { ReconcileResult } from "@holdfast/controller";
-import type { Cached, Informer, OperatorContext } from "@holdfast/kubernetes";
+import type { CachedObject, Informer, OperatorContext } from "@holdfast/kubernetes";
 import { finalize, setCondition } from "@holdfast/kubernetes";
 import { isTerminalError, jitter } from "@holdfast/wait";
 import { type Provider, StaleTokenError } from "./provider.ts";
 import { DnsRecord, type Item, type Zone } from "./resources.ts";
 
-type CachedItem = Cached<Item>;
+type CachedItem = CachedObject<Item>;
 type More = { zones: Informer<Zone>; provider: Provider; signal: AbortSignal };
 type Context = OperatorContext & More;
 
@@ -18,8 +18,8 @@ export async function syncRecord(record: CachedItem, context: Context): Promise<
       await provider("DELETE", one, signal);
   };
   try {
-    const name = "dns.example.org/remote";
-    return await finalize(client, DnsRecord, record, name, { apply, cleanup }, { signal });
+    const finalizer = "dns.example.org/remote";
+    return await finalize(client, DnsRecord, record, { finalizer, apply, cleanup, signal });
   } catch (error) {
     if (signal.aborted || error instanceof StaleTokenError) throw error;
     const state = isTerminalError(error) ? "Rejected" : "Retrying";

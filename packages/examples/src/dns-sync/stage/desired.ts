@@ -1,10 +1,10 @@
-import type { DeepReadonly, Stored } from "@holdfast/kubernetes";
+import type { DeepReadonly, StoredObject } from "@holdfast/kubernetes";
 import type { Remote } from "../operator/provider.ts";
 import type { Item, Zone } from "../operator/resources.ts";
 import { keyOf, problemOf } from "../provider/remote-records.ts";
 
-export type StoredRecord = DeepReadonly<Stored<Item>>;
-export type StoredZone = DeepReadonly<Stored<Zone>>;
+export type StoredRecord = DeepReadonly<StoredObject<Item>>;
+export type StoredZone = DeepReadonly<StoredObject<Zone>>;
 
 /** The remote record of a DnsRecord; undefined if the provider should have none. */
 export function desiredOf(record: StoredRecord, zones: ZoneTable): Remote | undefined {
