@@ -72,6 +72,8 @@ export interface WithTimeoutOptions<Value> {
  * | `work` resolves after the rejection | `onLate` receives the value |
  * | `work` rejects after the rejection | the error is ignored |
  *
+ * The stack of the `TimeoutError` shows the code that waits. The reason of an abort stays as it is.
+ *
  * The promise settles at once, whether or not `work` obeys its signal. No timer and no listener
  * remain. With a timeout of `Infinity` no timer is armed, and `work` receives `signal` itself.
  *
