@@ -88,7 +88,13 @@ module.exports = {
     helper: [".", "object", "client", "@holdfast/wait/go"],
     election: ["object", "client"],
     operator: [".", "object", "transport", "client", "cluster", "helper", "election"],
-    testing: ["object", "transport", "client", "@holdfast/clock/testing"],
+    testing: [
+      "object",
+      "transport",
+      "client",
+      "@holdfast/clock/testing",
+      "npm:@marcbachmann/cel-js",
+    ],
     prometheus: [".", "cluster", "operator", "@holdfast/controller/prometheus", "npm:prom-client"],
   },
   "packages/examples/src": {

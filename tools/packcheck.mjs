@@ -106,7 +106,15 @@ function checkAlone(packages) {
       manifest: { ...manifest, peerDependencies: {} },
     }));
     installInto(folder, own, { pg: peerOf(packages, "@holdfast/outbox", "pg") }, consumer);
-    const foreign = ["@electric-sql", "amqplib", "ioredis", "mysql2", "prom-client", "rxjs"];
+    const foreign = [
+      "@electric-sql",
+      "@marcbachmann",
+      "amqplib",
+      "ioredis",
+      "mysql2",
+      "prom-client",
+      "rxjs",
+    ];
     const found = foreign.filter((name) => existsSync(join(folder, "node_modules", name)));
     if (found.length > 0) throw new Error(`an outbox on PostgreSQL alone installs ${found}`);
     const program = [

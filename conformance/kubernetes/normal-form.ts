@@ -115,7 +115,7 @@ class Normalizer {
   #status(fields: Fields): Json {
     const { message, metadata: _, details, ...others } = fields;
     // The server of the recordings names the authorizer that refused.
-    const text = String(message).replace(/: no role grants it$/, "");
+    const text = withoutError(String(message)).replace(/: no role grants it$/, "");
     const causes = (details as Fields | undefined)?.["causes"];
     // The message lists the causes in the random order in which they were found.
     const isOrdered = !Array.isArray(causes) || causes.length === 1;
@@ -132,10 +132,18 @@ class Normalizer {
   /** Causes by field: the server checks the fields of a schema in a random order. */
   #causesOf(causes: readonly Fields[]): Fields[] {
     const kept = causes.map(({ message, ...cause }) =>
-      this.#known.messages ? { ...cause, message } : cause,
+      this.#known.messages ? { ...cause, message: withoutError(String(message)) } : cause,
     );
     return kept.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   }
+}
+
+/** A message without the text of an error in CEL, which each library words by itself. */
+function withoutError(message: string): string {
+  return message.replace(
+    /(Invalid value: "\w+": ).* evaluating rule: /s,
+    "$1(error) evaluating rule: ",
+  );
 }
 
 function label(word: string, known: readonly string[], value: unknown): Json {

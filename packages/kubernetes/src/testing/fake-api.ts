@@ -100,7 +100,7 @@ export interface FakeApiSnapshot {
  *
  * It answers as a real server does, which recordings of a real one show: versions, conflicts, lists in
  * pages, watches with bookmarks and 410, status, generations, finalizers, merge and JSON patches,
- * server-side apply, schemas of custom resources, discovery. It has no admission, no defaults and no
+ * server-side apply, schemas and rules of custom resources, rights, discovery. It has no admission, no defaults and no
  * validation of built-in types, no controllers, and no strategic merge patches: those get 415.
  *
  * `kubectl get` prints the columns of the manifests. Their paths may have names, indexes, `[*]` and one comparison,

@@ -66,25 +66,28 @@ const OBJECT_VERBS: Readonly<Record<string, string>> = {
   PATCH: "patch",
   DELETE: "delete",
 };
-const COLLECTION_VERBS = { ...OBJECT_VERBS, GET: "list", HEAD: "list", DELETE: "deletecollection" };
+const COLLECTION_VERBS: ReadonlyMap<string, string> = new Map(
+  Object.entries({ ...OBJECT_VERBS, GET: "list", HEAD: "list", DELETE: "deletecollection" }),
+);
 
 /** A request as the rules of roles see it, whether or not anything is at its path. */
 export function attributesOf(request: KubeRequest, { segments, query }: ParsedPath): Attributes {
   const path = request.path.split("?")[0] as string;
   const place = placeOf(segments);
-  if (place === undefined || place.plural === "")
-    return { ...NO_RESOURCE, verb: OBJECT_VERBS[request.method] ?? "", path };
+  const objectVerb = OBJECT_VERBS[request.method] ?? "";
+  if (place === undefined || place.plural === "") return { ...NO_RESOURCE, verb: objectVerb, path };
   const { group = "", namespace, plural, name, subresource } = place;
   const about = { group, plural, subresource, path };
-  if (name !== "") {
-    const verb = OBJECT_VERBS[request.method] ?? "";
-    // An object `namespaces/x` is in the namespace x.
-    const isNamespace = plural === "namespaces" && group === "";
-    return { ...about, verb, namespace: isNamespace ? name : namespace, name };
-  }
-  const found = (COLLECTION_VERBS as typeof OBJECT_VERBS)[request.method] ?? "";
+  if (name === "") return { ...about, namespace, ...collectionVerb(request.method, query) };
+  // An object `namespaces/x` is in the namespace x.
+  const isNamespace = plural === "namespaces" && group === "";
+  return { ...about, verb: objectVerb, namespace: isNamespace ? name : namespace, name };
+}
+
+function collectionVerb(method: string, query: URLSearchParams): { verb: string; name: string } {
+  const found = COLLECTION_VERBS.get(method) ?? "";
   const verb = found === "list" && isTrue(query.get("watch")) ? "watch" : found;
-  return { ...about, verb, namespace, name: verb === "create" ? "" : selectedName(query) };
+  return { verb, name: verb === "create" ? "" : selectedName(query) };
 }
 
 const NO_RESOURCE = {

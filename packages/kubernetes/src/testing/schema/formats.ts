@@ -103,11 +103,12 @@ function isMac(text: string): boolean {
 }
 
 function isUri(text: string): boolean {
-  if (/[\s\p{Cc}]/u.test(text) || /%(?![0-9A-Fa-f]{2})/.test(text)) return false;
+  if (/\p{Cc}/u.test(text) || /%(?![0-9A-Fa-f]{2})/.test(text)) return false;
   if (text.startsWith("/")) return text !== "//";
   const [, rest] = /^[A-Za-z][-A-Za-z0-9+.]*:(.*)$/.exec(text) ?? [];
   if (rest === undefined) return false;
   const [, host = ""] = /^\/\/([^/?#]*)/.exec(rest) ?? [];
+  if (host.includes(" ")) return false;
   return !host.includes("[") || /\[[0-9A-Fa-f:.]+\](:\d*)?$/.test(host);
 }
 

@@ -100,7 +100,7 @@ export class ObjectWriter {
       ? { ...object, metadata: without(metadataOf(object), "managedFields") }
       : this.#owned(old, object, { call, options, now: this.now() });
     if (call.subresource === undefined) requireValidUpdate(served, old, submitted);
-    requireValid(served, next);
+    requireValid(served, next, old);
     if (isGone(next)) {
       this.remove(call, call.name, options);
       const gone = withVersion(next, metadataOf(old)["resourceVersion"]);

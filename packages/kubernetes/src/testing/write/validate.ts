@@ -1,3 +1,4 @@
+import { hasRules, ruleCauses } from "../cel/rules.ts";
 import { type Cause, type Failure, invalid, wrong } from "../failure.ts";
 import { type JsonObject, metadataOf, stringsOf } from "../json.ts";
 import { schemaCauses } from "../schema/check-schema.ts";
@@ -6,14 +7,41 @@ import { kindCauses } from "./kind-causes.ts";
 import { metadataCauses } from "./metadata-causes.ts";
 
 /** @throws Failure with a cause for every field that is wrong */
-export function requireValid(served: ServedResource, object: JsonObject): void {
+export function requireValid(
+  served: ServedResource,
+  object: JsonObject,
+  old?: JsonObject | undefined,
+): void {
   const causes = [
     ...metadataCauses(served, object),
     ...(served.isBuiltIn ? kindCauses(object) : []),
-    ...(served.schema === undefined ? [] : schemaCauses(served.schema, object, "")),
+    ...(served.schema === undefined ? [] : contentCauses(served.schema, object, old)),
   ];
   if (causes.length > 0) throw invalidObject(served, object, causes);
 }
+
+/** Violations of a schema and of its rules, which see only values of the right form. */
+function contentCauses(
+  schema: JsonObject,
+  object: JsonObject,
+  old: JsonObject | undefined,
+): readonly Cause[] {
+  const causes = [...schemaCauses(schema, object, "")];
+  if (!causes.some(({ reason }) => BLOCKING.has(reason)))
+    return [...causes, ...ruleCauses(schema, object, old)];
+  return hasRules(schema) ? [...causes, wrong("<nil>", null, NOT_CHECKED)] : causes;
+}
+
+const BLOCKING: ReadonlySet<string> = new Set([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+const NOT_CHECKED =
+  "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
 
 /** @throws Failure for a change that an update must not make */
 export function requireValidUpdate(

@@ -1,0 +1,369 @@
+// The functions of CEL that Kubernetes has, and the library has not.
+import { types } from "node:util";
+import type { Environment, Optional } from "@marcbachmann/cel-js";
+import { FORMATS } from "../schema/formats.ts";
+import { Cidr, compare, Ip, Quantity, Semver } from "./values.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: the library hands over whatever the expression has
+type Value = any;
+
+type Library = Readonly<Record<string, (...values: Value[]) => Value>>;
+
+const { isDate } = types;
+
+/** A name that has functions, as `sets` in `sets.contains(a, b)`. */
+class Namespace {}
+
+class Url {
+  readonly scheme: string;
+  readonly host: string;
+  readonly path: string;
+  readonly query: string;
+  readonly text: string;
+
+  constructor(text: string) {
+    if (!FORMATS["uri"]?.(text)) throw new Error("URL parse error");
+    const [, scheme = "", host = "", path = "", query = ""] =
+      /^(?:([^:/?#]+):)?(?:\/\/(?:[^@/?#]*@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?/.exec(text) ?? [];
+    this.text = text;
+    this.scheme = scheme.toLowerCase();
+    this.host = host;
+    this.path = path;
+    this.query = query;
+  }
+
+  get hostname(): string {
+    return this.host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1");
+  }
+
+  get port(): string {
+    return /:(\d*)$/.exec(this.host.replace(/^\[.*\]/, ""))?.[1] ?? "";
+  }
+
+  get values(): Map<string, string[]> {
+    const values = new Map<string, string[]>();
+    for (const [name, value] of new URLSearchParams(this.query))
+      values.set(name, [...(values.get(name) ?? []), value]);
+    return values;
+  }
+}
+
+class Format {
+  readonly check: (text: string) => boolean;
+  readonly message: string;
+
+  constructor(check: (text: string) => boolean, message: string) {
+    this.check = check;
+    this.message = message;
+  }
+}
+
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const LABEL_MESSAGE =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const DNS1035 = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const QUALIFIED =
+  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+function known(name: string): (text: string) => boolean {
+  return FORMATS[name] as (text: string) => boolean;
+}
+
+/** A prefix of a name may end in a dash. */
+function prefixOf(check: (text: string) => boolean): (text: string) => boolean {
+  return (text) => check(text.replace(/-$/, ""));
+}
+
+const NAMED: Readonly<Record<string, Format>> = Object.fromEntries(
+  Object.entries({
+    dns1123Label: (text: string) => LABEL.test(text),
+    dns1123Subdomain: known("k8s-long-name"),
+    dns1035Label: (text: string) => DNS1035.test(text),
+    qualifiedName: (text: string) => QUALIFIED.test(text),
+    dns1123LabelPrefix: prefixOf((text) => LABEL.test(text)),
+    dns1123SubdomainPrefix: prefixOf(known("k8s-long-name")),
+    dns1035LabelPrefix: prefixOf((text) => DNS1035.test(text)),
+    labelValue: (text: string) => /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/.test(text),
+    uri: known("uri"),
+    uuid: known("uuid"),
+    byte: known("byte"),
+    date: known("date"),
+    datetime: known("datetime"),
+  }).map(([name, check]) => [
+    name,
+    new Format(check, name === "dns1123Label" ? LABEL_MESSAGE : `must be a valid ${name}`),
+  ]),
+);
+
+/** Whether two values of CEL are equal. */
+function isSame(a: Value, b: Value): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => isSame(item, b[index]));
+  if (isDate(a) && isDate(b)) return a.getTime() === b.getTime();
+  if (typeof a === "number" || typeof b === "number") return Number(a) === Number(b);
+  return a === b;
+}
+
+function isIn(list: Value[], item: Value): boolean {
+  return list.some((one) => isSame(one, item));
+}
+
+function isParsed(parse: () => unknown): boolean {
+  try {
+    parse();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function sum(list: Value[]): Value {
+  if (list.length === 0) return 0n;
+  return list.reduce((a, b) => (typeof a?.addDuration === "function" ? a.addDuration(b) : a + b));
+}
+
+function best(list: Value[], name: "min" | "max"): Value {
+  if (list.length === 0) throw new Error(`${name} called on empty list`);
+  const sign = name === "min" ? -1n : 1n;
+  return list.reduce((a, b) => (compare(b, a) === sign ? b : a));
+}
+
+function sorted(list: Value[]): Value[] {
+  return [...list].sort((a, b) => Number(compare(a, b)));
+}
+
+function distinct(list: Value[]): Value[] {
+  return list.filter((item, index) => !isIn(list.slice(0, index), item));
+}
+
+function charAt(text: string, index: bigint): string {
+  const letters = [...text];
+  if (index < 0n || index > letters.length) throw new Error(`index out of range: ${index}`);
+  return letters[Number(index)] ?? "";
+}
+
+function replace(text: string, old: string, next: string, count = -1n): string {
+  if (count < 0n) return text.replaceAll(old, next);
+  const parts = text.split(old);
+  const head = parts.splice(0, Number(count) + 1);
+  return [head.join(next), ...parts].join(old);
+}
+
+function findAll(text: string, pattern: string, limit = -1n): string[] {
+  const found = [...text.matchAll(new RegExp(pattern, "gu"))].map(([match]) => match);
+  return limit < 0n ? found : found.slice(0, Number(limit));
+}
+
+/** `format` of the strings of CEL. */
+function formatText(pattern: string, values: Value[]): string {
+  let index = 0;
+  return pattern.replace(/%(?:%|(?:\.(\d+))?([sdfexXob]))/g, (clause, digits, verb) => {
+    if (clause === "%%") return "%";
+    if (index >= values.length) throw new Error(`index ${index} out of range`);
+    const value = values[index++];
+    return formatValue(value, verb, digits === undefined ? 6 : Number(digits));
+  });
+}
+
+function formatValue(value: Value, verb: string, digits: number): string {
+  switch (verb) {
+    case "d":
+      return String(value);
+    case "f":
+      return Number(value).toFixed(digits);
+    case "e":
+      return powerOfTen(Number(value).toExponential(digits));
+    case "x":
+      return hexOf(value);
+    case "X":
+      return hexOf(value).toUpperCase();
+    case "o":
+      return BigInt(value).toString(8);
+    case "b":
+      return BigInt(value).toString(2);
+    default:
+      return textOf(value);
+  }
+}
+
+function hexOf(value: Value): string {
+  return typeof value === "bigint" ? value.toString(16) : Buffer.from(value).toString("hex");
+}
+
+/** `1.5e+3` as `1.5×10⁰³`. */
+function powerOfTen(text: string): string {
+  const [number, power = "0"] = text.split("e");
+  const digits = power.replace(/[-+]/, "").padStart(2, "0");
+  const raised = [...digits].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).join("");
+  return `${number}×10${power.startsWith("-") ? "⁻" : ""}${raised}`;
+}
+
+/** A value within a list or a map. */
+function memberText(value: Value): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  return typeof value === "number" ? value.toFixed(6) : textOf(value);
+}
+
+function textOf(value: Value): string {
+  if (Array.isArray(value)) return `[${value.map(memberText).join(", ")}]`;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("utf8");
+  if (isDate(value)) return value.toISOString().replace(".000Z", "Z");
+  if (typeof value?.seconds === "bigint") return `${value.valueOf() / 1_000}s`;
+  return pairsText(value) ?? String(value);
+}
+
+/** The text of a map. Undefined for other values. */
+function pairsText(value: Value): string | undefined {
+  const isMap = value instanceof Map || value?.constructor === Object;
+  if (!isMap) return undefined;
+  const pairs: [Value, Value][] = value instanceof Map ? [...value] : Object.entries(value);
+  const texts = pairs.map(([name, one]) => `${memberText(name)}:${memberText(one)}`);
+  return `{${texts.sort().join(", ")}}`;
+}
+
+const STRINGS: Library = {
+  "string.charAt(int): string": charAt,
+  "string.replace(string, string): string": replace,
+  "string.replace(string, string, int): string": replace,
+  "string.format(list): string": formatText,
+  "string.find(string): string": (text, pattern) => findAll(text, pattern)[0] ?? "",
+  "string.findAll(string): list<string>": findAll,
+  "string.findAll(string, int): list<string>": findAll,
+  "Strings.quote(string): string": (_, text) => JSON.stringify(text),
+};
+
+const LISTS: Library = {
+  "list.isSorted(): bool": (list: Value[]) =>
+    list.every((item, index) => index === 0 || compare(list[index - 1], item) <= 0n),
+  "list.sum(): dyn": sum,
+  "list.min(): dyn": (list) => best(list, "min"),
+  "list.max(): dyn": (list) => best(list, "max"),
+  "list.indexOf(dyn): int": (list, item) =>
+    BigInt(list.findIndex((one: Value) => isSame(one, item))),
+  "list.lastIndexOf(dyn): int": (list: Value[], item) =>
+    BigInt(list.length - 1 - [...list].reverse().findIndex((one) => isSame(one, item))) %
+    BigInt(list.length + 1),
+  "list.flatten(): list": (list) => list.flat(),
+  "list.flatten(int): list": (list, depth) => list.flat(Number(depth)),
+  "list.slice(int, int): list": (list, start, end) => list.slice(Number(start), Number(end)),
+  "list.sort(): list": sorted,
+  "list.distinct(): list": distinct,
+  "list.reverse(): list": (list) => [...list].reverse(),
+  "Sets.contains(list, list): bool": (_, a, b) => b.every((item: Value) => isIn(a, item)),
+  "Sets.intersects(list, list): bool": (_, a, b) => b.some((item: Value) => isIn(a, item)),
+  "Sets.equivalent(list, list): bool": (_, a, b) =>
+    a.every((item: Value) => isIn(b, item)) && b.every((item: Value) => isIn(a, item)),
+};
+
+const URLS: Library = {
+  "isURL(string): bool": (text) => isParsed(() => new Url(text)),
+  "url(string): Url": (text) => new Url(text),
+  "Url.getScheme(): string": (url) => url.scheme,
+  "Url.getHost(): string": (url) => url.host,
+  "Url.getHostname(): string": (url) => url.hostname,
+  "Url.getPort(): string": (url) => url.port,
+  "Url.getEscapedPath(): string": (url) =>
+    url.path.replace(/[^\x21-\x7e]+/g, (part: string) => encodeURIComponent(part)),
+  "Url.getQuery(): map": (url) => url.values,
+};
+
+const QUANTITIES: Library = {
+  "isQuantity(string): bool": (text) => isParsed(() => Quantity.parse(text)),
+  "quantity(string): Quantity": Quantity.parse,
+  "sign(Quantity): int": (one) => one.sign,
+  "Quantity.isInteger(): bool": (one) => one.integer !== undefined,
+  "Quantity.asInteger(): int": (one) => {
+    if (one.integer === undefined) throw new Error("cannot convert value to integer");
+    return one.integer;
+  },
+  "Quantity.asApproximateFloat(): double": (one) => one.number,
+  "Quantity.add(Quantity): Quantity": (one, other) => one.plus(other),
+  "Quantity.add(int): Quantity": (one, other) => one.plus(other),
+  "Quantity.sub(Quantity): Quantity": (one, other) => one.minus(other),
+  "Quantity.sub(int): Quantity": (one, other) => one.minus(other),
+  "Quantity.compareTo(Quantity): int": (one, other) => compare(one.nanos, other.nanos),
+  "Quantity.isLessThan(Quantity): bool": (one, other) => one.nanos < other.nanos,
+  "Quantity.isGreaterThan(Quantity): bool": (one, other) => one.nanos > other.nanos,
+};
+
+const ADDRESSES: Library = {
+  "isIP(string): bool": (text) => isParsed(() => new Ip(text)),
+  "ip(string): Ip": (text) => new Ip(text),
+  "string(Ip): string": String,
+  "IpNamespace.isCanonical(string): bool": (_, text) => new Ip(text).toString() === text,
+  "Ip.family(): int": (ip) => BigInt(ip.family),
+  "Ip.isUnspecified(): bool": (ip) => ip.bits === 0n,
+  "Ip.isLoopback(): bool": (ip) => ip.isLoopback(),
+  "Ip.isLinkLocalMulticast(): bool": (ip) => ip.isLinkLocalMulticast(),
+  "Ip.isLinkLocalUnicast(): bool": (ip) => ip.isLinkLocalUnicast(),
+  "Ip.isGlobalUnicast(): bool": (ip) => ip.isGlobalUnicast(),
+  "isCIDR(string): bool": (text) => isParsed(() => new Cidr(text)),
+  "cidr(string): Cidr": (text) => new Cidr(text),
+  "string(Cidr): string": String,
+  "Cidr.containsIP(Ip): bool": (cidr, ip) => cidr.contains(ip),
+  "Cidr.containsIP(string): bool": (cidr, text) => cidr.contains(new Ip(text)),
+  "Cidr.containsCIDR(Cidr): bool": (cidr, other) => cidr.containsCidr(other),
+  "Cidr.containsCIDR(string): bool": (cidr, text) => cidr.containsCidr(new Cidr(text)),
+  "Cidr.ip(): Ip": (cidr) => cidr.ip,
+  "Cidr.prefixLength(): int": (cidr) => BigInt(cidr.length),
+  "Cidr.masked(): Cidr": (cidr) => cidr.masked(),
+};
+
+const VERSIONS: Library = {
+  "isSemver(string): bool": (text) => isParsed(() => new Semver(text)),
+  "isSemver(string, bool): bool": (text, isNormalized) =>
+    isParsed(() => new Semver(text, isNormalized)),
+  "semver(string): Semver": (text) => new Semver(text),
+  "semver(string, bool): Semver": (text, isNormalized) => new Semver(text, isNormalized),
+  "Semver.major(): int": (one) => one.numbers[0],
+  "Semver.minor(): int": (one) => one.numbers[1],
+  "Semver.patch(): int": (one) => one.numbers[2],
+  "Semver.compareTo(Semver): int": (one, other) => one.compareTo(other),
+  "Semver.isLessThan(Semver): bool": (one, other) => one.compareTo(other) < 0n,
+  "Semver.isGreaterThan(Semver): bool": (one, other) => one.compareTo(other) > 0n,
+};
+
+function formats(optional: typeof Optional): Library {
+  return {
+    ...Object.fromEntries(
+      Object.entries(NAMED).map(([name, format]) => [
+        `FormatNamespace.${name}(): Format`,
+        () => format,
+      ]),
+    ),
+    "FormatNamespace.named(string): optional": (_, name) =>
+      Object.hasOwn(NAMED, name) ? optional.of(NAMED[name]) : optional.none(),
+    "Format.validate(string): optional": (format, text) =>
+      format.check(text) ? optional.none() : optional.of([format.message]),
+  };
+}
+
+/** Gives an environment the functions of Kubernetes. */
+export function addFunctions(environment: Environment, optional: typeof Optional): void {
+  const classes = { Url, Quantity, Ip, Cidr, Semver, Format };
+  for (const [name, ctor] of Object.entries(classes))
+    environment.registerType(name, { ctor, fields: {} });
+  const namespaces = {
+    sets: "Sets",
+    strings: "Strings",
+    ip: "IpNamespace",
+    format: "FormatNamespace",
+  };
+  for (const [name, type] of Object.entries(namespaces)) {
+    const ctor = class extends Namespace {};
+    environment.registerType(type, { ctor, fields: {} });
+    environment.registerConstant(name, type, new ctor());
+  }
+  const libraries = [STRINGS, LISTS, URLS, QUANTITIES, ADDRESSES, VERSIONS, formats(optional)];
+  for (const library of libraries)
+    for (const [signature, handler] of Object.entries(library))
+      environment.registerFunction(signature, handler);
+  environment.registerOperator("Url == Url", (a: Url, b: Url) => a.text === b.text);
+  environment.registerOperator(
+    "Quantity == Quantity",
+    (a: Quantity, b: Quantity) => a.nanos === b.nanos,
+  );
+  environment.registerOperator("Ip == Ip", (a: Ip, b: Ip) => a.equals(b));
+  environment.registerOperator("Cidr == Cidr", (a: Cidr, b: Cidr) => a.equals(b));
+  environment.registerOperator("Semver == Semver", (a: Semver, b: Semver) => a.compareTo(b) === 0n);
+}

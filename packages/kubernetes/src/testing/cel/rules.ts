@@ -1,0 +1,270 @@
+import { createRequire } from "node:module";
+import type { Environment } from "@marcbachmann/cel-js";
+import type { Cause } from "../failure.ts";
+import { isEqual, isObject, type JsonObject, own, stringsOf } from "../json.ts";
+import { propertiesOf } from "../schema/schema.ts";
+import { addFunctions } from "./functions.ts";
+
+const RESERVED: ReadonlySet<string> = new Set(
+  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
+    " ",
+  ),
+);
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  __: "__underscores__",
+  ".": "__dot__",
+  "-": "__dash__",
+  "/": "__slash__",
+};
+
+/** A value with its schema and its path, and the value before an update. */
+interface Field {
+  readonly schema: JsonObject;
+  readonly value: unknown;
+
+  /** Undefined: there is none, or it cannot be told which one it is. */
+  readonly old: unknown;
+  readonly path: string;
+}
+
+/** Loaded with the first rule. */
+let evaluator: Evaluator | "missing" | undefined;
+
+/** The rules in `x-kubernetes-validations` that an object breaks. */
+export function* ruleCauses(
+  schema: JsonObject,
+  object: JsonObject,
+  old: JsonObject | undefined,
+): Generator<Cause> {
+  if (!hasRules(schema)) return;
+  evaluator ??= Evaluator.load();
+  if (evaluator !== "missing")
+    yield* fieldCauses(evaluator, { schema: rootOf(schema), value: object, old, path: "" });
+}
+
+/** Whether there is a rule in a schema. */
+export function hasRules(schema: JsonObject): boolean {
+  if (own(schema, "x-kubernetes-validations") !== undefined) return true;
+  const below = [own(schema, "items"), own(schema, "additionalProperties")];
+  return [...below, ...Object.values(propertiesOf(schema))].some(
+    (one) => isObject(one) && hasRules(one),
+  );
+}
+
+/** A schema whose rules see the kind, the version and the name too. */
+function rootOf(schema: JsonObject): JsonObject {
+  const text = { type: "string" };
+  const metadata = { type: "object", properties: { name: text, generateName: text } };
+  const properties = { ...propertiesOf(schema), apiVersion: text, kind: text, metadata };
+  return { ...schema, type: "object", properties };
+}
+
+function* fieldCauses(evaluator: Evaluator, field: Field): Generator<Cause> {
+  const { schema, value } = field;
+  if (value === null || value === undefined) return;
+  const rules = own(schema, "x-kubernetes-validations");
+  for (const rule of Array.isArray(rules) ? rules.filter(isObject) : []) {
+    const cause = evaluator.check(rule, field);
+    if (cause !== undefined) yield cause;
+  }
+  for (const below of fieldsBelow(field)) yield* fieldCauses(evaluator, below);
+}
+
+function* fieldsBelow({ schema, value, old, path }: Field): Generator<Field> {
+  const items = own(schema, "items");
+  if (Array.isArray(value) && isObject(items))
+    for (const [index, item] of value.entries())
+      yield {
+        schema: items,
+        value: item,
+        old: oldItem(schema, item, old),
+        path: `${path}[${index}]`,
+      };
+  if (!isObject(value)) return;
+  const properties = propertiesOf(schema);
+  for (const [name, member] of Object.entries(value)) {
+    const below = own(properties, name) ?? own(schema, "additionalProperties");
+    const before = isObject(old) ? own(old, name) : undefined;
+    if (isObject(below))
+      yield {
+        schema: below,
+        value: member,
+        old: before,
+        path: path === "" ? name : `${path}.${name}`,
+      };
+  }
+}
+
+/** The item with the same keys before the update. Items of other lists have no identity. */
+function oldItem(schema: JsonObject, item: unknown, old: unknown): unknown {
+  if (own(schema, "x-kubernetes-list-type") !== "map" || !Array.isArray(old)) return undefined;
+  const keys = stringsOf(own(schema, "x-kubernetes-list-map-keys"));
+  const keyOf = (one: unknown) => keys.map((key) => (isObject(one) ? own(one, key) : undefined));
+  return old.find((one) => isEqual(keyOf(one), keyOf(item)));
+}
+
+type Library = typeof import("@marcbachmann/cel-js");
+
+/** Evaluates rules by the library, which is an optional peer. */
+class Evaluator {
+  readonly #library: Library;
+  readonly #environment: Environment;
+
+  /** For rules with `optionalOldSelf`. */
+  readonly #optional: Environment;
+
+  /** Rules that were reported, by their text. */
+  readonly #reported = new Set<string>();
+
+  private constructor(library: Library) {
+    this.#library = library;
+    const base = new library.Environment({
+      enableOptionalTypes: true,
+      homogeneousAggregateLiterals: false,
+    });
+    addFunctions(base, library.Optional);
+    base.registerVariable("self", "dyn");
+    this.#environment = base.clone().registerVariable("oldSelf", "dyn");
+    this.#optional = base.clone().registerVariable("oldSelf", "optional");
+  }
+
+  /** Reports a library that is not installed. */
+  static load(): Evaluator | "missing" {
+    try {
+      return new Evaluator(createRequire(import.meta.url)("@marcbachmann/cel-js") as Library);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
+      warn("x-kubernetes-validations are not evaluated: install @marcbachmann/cel-js");
+      return "missing";
+    }
+  }
+
+  /** The cause of a failure. Undefined if the rule holds, or is not evaluated. */
+  check(rule: JsonObject, field: Field): Cause | undefined {
+    const text = String(rule["rule"]);
+    const isOptional = rule["optionalOldSelf"] === true;
+    if (isSkipped(text, field, isOptional)) return undefined;
+    const environment = isOptional ? this.#optional : this.#environment;
+    if (!this.#isKnown(environment, text)) return undefined;
+    const variables = {
+      self: this.#valueOf(field.schema, field.value),
+      ...this.#before(field, isOptional),
+    };
+    try {
+      if (environment.evaluate(text, variables) === true) return undefined;
+    } catch (error) {
+      return errorCause(rule, field, error);
+    }
+    return ruleCause(rule, field, this.#message(environment, rule, variables));
+  }
+
+  #before({ schema, old }: Field, isOptional: boolean): { readonly oldSelf?: unknown } {
+    const value = old === undefined || old === null ? undefined : this.#valueOf(schema, old);
+    if (isOptional) return { oldSelf: this.#library.Optional.of(value) };
+    return value === undefined ? {} : { oldSelf: value };
+  }
+
+  /** Whether the library knows every function of a rule. The first time that it does not, it is reported. */
+  #isKnown(environment: Environment, text: string): boolean {
+    const { valid, error } = environment.check(text);
+    if (valid) return true;
+    if (!this.#reported.has(text))
+      warn(
+        `the rule ${JSON.stringify(text)} is not evaluated: ${(error as { summary?: string } | undefined)?.summary}`,
+      );
+    this.#reported.add(text);
+    return false;
+  }
+
+  #message(environment: Environment, rule: JsonObject, variables: JsonObject): string {
+    const { messageExpression, message } = rule;
+    const plain = typeof message === "string" ? message : `failed rule: ${String(rule["rule"])}`;
+    if (typeof messageExpression !== "string" || !this.#isKnown(environment, messageExpression))
+      return plain;
+    try {
+      const made: unknown = environment.evaluate(messageExpression, variables);
+      return typeof made === "string" && made !== "" ? made : plain;
+    } catch {
+      return plain;
+    }
+  }
+
+  /** A value of JSON as CEL has it, by its schema. */
+  #valueOf(schema: JsonObject, value: unknown): unknown {
+    if (typeof value === "number")
+      return own(schema, "type") === "number" ? value : BigInt(Math.trunc(value));
+    if (typeof value === "string") return this.#textOf(String(own(schema, "format")), value);
+    if (Array.isArray(value)) {
+      const items = own(schema, "items");
+      return value.map((item) => this.#valueOf(isObject(items) ? items : {}, item));
+    }
+    return isObject(value) ? this.#objectOf(schema, value) : value;
+  }
+
+  #textOf(format: string, text: string): unknown {
+    if (format === "date-time" || format === "datetime" || format === "date") return new Date(text);
+    if (format === "byte") return Uint8Array.from(Buffer.from(text, "base64"));
+    if (format !== "duration") return text;
+    return this.#environment.evaluate("duration(self)", { self: text });
+  }
+
+  #objectOf(schema: JsonObject, value: JsonObject): unknown {
+    const others = own(schema, "additionalProperties");
+    if (isObject(others))
+      return new Map(
+        Object.entries(value).map(([name, one]) => [name, this.#valueOf(others, one)]),
+      );
+    const entries = Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
+      const member = own(value, name);
+      if (member === undefined || member === null || !isObject(property)) return [];
+      return [[escaped(name), this.#valueOf(property, member)] as const];
+    });
+    return Object.fromEntries(entries);
+  }
+}
+
+/** Whether a rule says nothing about a value: it compares with one that there was not, or the value is unchanged. */
+function isSkipped(text: string, { value, old }: Field, isOptional: boolean): boolean {
+  if (!/\boldSelf\b/.test(text)) return old !== undefined && isEqual(value, old);
+  return old === undefined && !isOptional;
+}
+
+/** The name of a property in CEL. */
+function escaped(name: string): string {
+  if (RESERVED.has(name)) return `__${name}__`;
+  return name.replace(/__|[-./]/g, (part) => ESCAPES[part] as string);
+}
+
+function ruleCause(rule: JsonObject, { value, path }: Field, text: string): Cause {
+  const fieldPath = textAt(rule, "fieldPath") ?? "";
+  const field = `${path}${fieldPath}`.replace(/^\./, "") || "<nil>";
+  const reason = textAt(rule, "reason") ?? "FieldValueInvalid";
+  const isShort = typeof value !== "object" && fieldPath === "";
+  const shown = isShort ? `${JSON.stringify(value)}: ` : "";
+  return { reason, field, message: `${PREFIXES[reason]?.(shown) ?? ""}${text}` };
+}
+
+function textAt(rule: JsonObject, name: string): string | undefined {
+  const value = own(rule, name);
+  return typeof value === "string" ? value : undefined;
+}
+
+const PREFIXES: Readonly<Record<string, (shown: string) => string>> = {
+  FieldValueInvalid: (shown) => `Invalid value: ${shown}`,
+  FieldValueForbidden: () => "Forbidden: ",
+  FieldValueRequired: () => "Required value: ",
+  FieldValueDuplicate: (shown) => `Duplicate value: ${shown}`,
+};
+
+function errorCause(rule: JsonObject, { schema, path }: Field, error: unknown): Cause {
+  const { summary, message } = error as { readonly summary?: string; readonly message: string };
+  const type = String(own(schema, "type") ?? "");
+  const text = `${summary ?? message} evaluating rule: ${rule["message"] ?? rule["rule"]}`;
+  const shown = `Invalid value: ${JSON.stringify(type)}: ${text}`;
+  return { reason: "FieldValueInvalid", field: path || "<nil>", message: shown };
+}
+
+function warn(text: string): void {
+  process.emitWarning(`FakeApi: ${text}`, "FakeApiWarning");
+}
