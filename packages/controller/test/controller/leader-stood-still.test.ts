@@ -1,4 +1,3 @@
-import { BaseClock, type Timer, type TimerOptions } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import {
   Controller,
@@ -9,29 +8,7 @@ import {
   silentLogger,
 } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
-
-/** A clock that jumps before timers fire, as for a process that was stopped and continued. */
-class JumpingClock extends BaseClock {
-  readonly #base: FakeClock;
-  #jump = 0;
-
-  constructor(base: FakeClock) {
-    super();
-    this.#base = base;
-  }
-  standStill(time: number): void {
-    this.#jump += time;
-  }
-  override now(): number {
-    return this.#base.now() + this.#jump;
-  }
-  override monotonic(): number {
-    return this.#base.monotonic() + this.#jump;
-  }
-  override afterFunc(delay: number, fire: () => void, options?: TimerOptions): Timer {
-    return this.#base.afterFunc(delay, fire, options);
-  }
-}
+import { JumpingClock } from "../../../../test/jumping-clock.ts";
 
 /** Leads with a controller until the work has ended. */
 async function standingStill(

@@ -43,13 +43,13 @@ export interface OperatorContext {
   /** Name of the process: host and a UUID. */
   readonly identity: string;
 
-  /** Clock of the operator. Pass it to controllers. */
+  /** Clock of the operator. */
   readonly clock: Clock;
 
   /** Source of jitter. Undefined for `Math.random`. */
   readonly random: Random | undefined;
 
-  /** Receiver of log lines. Pass it to controllers. */
+  /** Receiver of log lines. */
   readonly logger: Logger;
 
   /** Metrics of {@link OperatorOptions}. Undefined if there are none. */

@@ -1,4 +1,9 @@
-import { requireFunction, requireSignal } from "@holdfast/clock/internal";
+import {
+  requireFunction,
+  requireOptions,
+  requireSignal,
+  requireText,
+} from "@holdfast/clock/internal";
 import {
   Controller,
   type ControllerArguments,
@@ -103,13 +108,7 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   const cluster = new Cluster({ ...resolved.cluster, ...target, beforeWrite: work.requireLease });
   const { client } = cluster;
   const events = new EventRecorder({ client, controller: name, instance: identity, ...common });
-  const controller: OperatorContext["controller"] = (own) =>
-    new Controller({
-      ...common,
-      metrics: metrics?.controller(own.name),
-      queueMetrics: metrics?.queue(own.name),
-      ...own,
-    } as ControllerArguments<never>) as never;
+  const controller = controllersOf(resolved);
   const context = { cluster, client, events, identity, metrics, controller, ...common };
   const start = await setup(context);
   requireFunction("the result of options.setup", start);
@@ -125,6 +124,23 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   manager.add(events, { group: "events" });
   manager.add(workOf(parts, elector), { group: "work" });
   await manager.run(signal);
+}
+
+function controllersOf(operator: ResolvedOperator): OperatorContext["controller"] {
+  const { clock, random, logger, metrics } = operator;
+  return <Item>(options: ControllerArguments<Item>) => {
+    requireOptions("options", options);
+    const { name } = options;
+    requireText("options.name", name);
+    return new Controller<Item>({
+      clock,
+      random,
+      logger,
+      metrics: metrics?.controller(name),
+      queueMetrics: metrics?.queue(name),
+      ...options,
+    });
+  };
 }
 
 function managerOf({ signals, clock, logger }: ResolvedOperator): Manager {

@@ -1,10 +1,5 @@
 import type { FakeClock } from "@holdfast/clock/testing";
-import {
-  Controller,
-  type ControllerOptions,
-  type Logger,
-  silentLogger,
-} from "@holdfast/controller";
+import { type ControllerOptions, type Logger, silentLogger } from "@holdfast/controller";
 import {
   builtIn,
   customResource,
@@ -30,7 +25,7 @@ export const Greeting = customResource<GreetingObject>({
   kind: "Greeting",
   plural: "greetings",
 });
-const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
+export const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
 export const Lease = builtIn<KubeObject>("coordination.k8s.io/v1", "Lease");
 const Event = builtIn<KubeObject>("events.k8s.io/v1", "Event");
 
@@ -137,18 +132,19 @@ export class OperatorWorld {
       {
         ...{ name: "greeter", identity, transport, clock: this.clock, random: () => 0 },
         ...{ health: false, logger: this.#logger(identity) },
-        setup: ({ cluster, clock, logger }) => {
+        setup: ({ cluster, controller }) => {
           const greetings = cluster.watch(Greeting);
           cluster.watch(ConfigMap);
           return ({ token }) => [
-            new Controller({
-              ...{ name: "greeter", clock, logger, sources: [greetings.source()] },
+            controller({
+              name: "greeter",
+              sources: [greetings.source()],
               reconcile: async ({ key, signal }) => {
                 const name = greetings.get(key)?.spec.name;
                 await this.#work({ replica: identity, key, name, token }, signal);
               },
               ...this.controller,
-            } as ControllerOptions),
+            }),
           ];
         },
         ...options,

@@ -1,9 +1,16 @@
 import { EventEmitter } from "node:events";
 import { FakeClock } from "@holdfast/clock/testing";
-import { Controller, type Logger, type Runnable, silentLogger } from "@holdfast/controller";
+import {
+  fromCallback,
+  isLeadershipLostError,
+  type Logger,
+  type Runnable,
+  silentLogger,
+} from "@holdfast/controller";
 import { type OperatorContext, runOperator } from "@holdfast/kubernetes";
 import { beforeEach, describe, expect, it } from "vitest";
-import { Greeting, Lease, OperatorWorld } from "./operator-world.ts";
+import { JumpingClock } from "../../../../test/jumping-clock.ts";
+import { ConfigMap, Greeting, Lease, OperatorWorld } from "./operator-world.ts";
 
 let clock: FakeClock;
 let world: OperatorWorld;
@@ -74,6 +81,94 @@ describe("runOperator", () => {
     await world.end();
   });
 
+  it("gives its controllers its clock, its logger, its random source and its metrics", async () => {
+    const starts: number[] = [];
+    const measured: string[] = [];
+    const metricsOf = (kind: string) => (name: string) => {
+      measured.push(`${kind} ${name}`);
+      return undefined as never;
+    };
+    const ignore = (): void => {};
+    const replica = world.start("a", {
+      leaderElection: false,
+      random: () => 0.5,
+      metrics: {
+        requested: ignore,
+        listed: ignore,
+        watchEnded: ignore,
+        rejected: ignore,
+        leadership: ignore,
+        informers: ignore,
+        controller: metricsOf("controller"),
+        queue: metricsOf("queue"),
+      },
+      setup: ({ controller }) => {
+        const source = fromCallback<number>("numbers", () => {
+          starts.push(world.now);
+          throw new Error("no numbers");
+        });
+        const numbers = controller<number>({
+          name: "numbers",
+          sources: [source],
+          keyOf: (item) => String(item),
+          reconcile: ({ item }) => void item.toFixed(),
+        });
+        return () => [numbers];
+      },
+    });
+    await clock.step(10_000);
+    expect(measured).toEqual(["controller numbers", "queue numbers"]);
+    expect(starts).toEqual([0, 1_100, 3_300, 7_700]); // doubled from 1 s, with 20 % jitter
+    const lines = world.lines.map(([, line]) => line);
+    expect(lines).toContain("a: source failed; restarting after a delay");
+    expect(replica.isEnded).toBe(false);
+    await world.end();
+  });
+
+  it.each<[unknown, string]>([
+    [undefined, "options must be an object"],
+    [{ name: "" }, "options.name must be a non-empty string"],
+    [{ name: "a", reconcile: 5 }, "options.reconcile must be a function, got 5"],
+  ])("rejects a controller with the options %o", async (options, message) => {
+    const replica = world.start("a", {
+      setup: ({ controller }) => controller(options as never) as never,
+    });
+    await expect(replica.running).rejects.toThrow(message);
+    await world.end();
+  });
+
+  it("sends no write of a leader whose process stood still beyond its lease", async () => {
+    const jumping = new JumpingClock(clock);
+    let resume = (): void => {};
+    let outcome: unknown;
+    const replica = world.start("a", {
+      clock: jumping,
+      setup: ({ client, controller }) => {
+        const write = (name: string) =>
+          client.create(ConfigMap, { metadata: { namespace: "default", name } });
+        const reconcile = async (): Promise<void> => {
+          await new Promise<void>((resolve) => {
+            resume = resolve;
+          });
+          outcome = await write("late").catch((error: unknown) => error);
+        };
+        return () => {
+          const writer = controller({ name: "writer", reconcile });
+          writer.add("a");
+          return [writer];
+        };
+      },
+    });
+    await clock.step(BARRIER + 1_000);
+    jumping.standStill(10_000); // the renew deadline; no timer has fired
+    resume();
+    for (let microtasks = 0; microtasks < 50; microtasks++) await undefined;
+    expect(isLeadershipLostError(outcome)).toBe(true);
+    expect(world.api.requests.filter(({ path }) => path.includes("/configmaps"))).toEqual([]);
+    expect(replica.isEnded).toBe(false);
+    await world.end();
+  });
+
   it("does not reconcile before every informer has synced", async () => {
     await world.greet("ann");
     const replica = world.start("a", { leaderElection: false });
@@ -91,15 +186,16 @@ describe("runOperator", () => {
     const signals = Object.assign(new EventEmitter(), { exit: () => {} });
     const replica = world.start("a", {
       signals: signals as never,
-      setup: ({ cluster, events, clock: time, logger }) => {
+      setup: ({ cluster, controller, events }) => {
         const greetings = cluster.watch(Greeting);
         return () => [
-          new Controller({
-            ...{ name: "greeter", clock: time, logger, sources: [greetings.source()] },
+          controller({
+            name: "greeter",
+            sources: [greetings.source()],
             async reconcile({ key }) {
               const greeting = greetings.list()[0] as never;
               events.record(greeting, { reason: "Done", action: "Greet", note: key });
-              await time.sleep(4_000);
+              await clock.sleep(4_000);
               events.record(greeting, { reason: "Done", action: "Greet", note: key });
             },
           }),
@@ -373,6 +469,21 @@ describe("replicas of an operator", () => {
       { replica: "b", from: 20_000 + BARRIER },
     ]);
     expect([a.error, world.overlaps()]).toEqual([undefined, []]);
+    await world.end();
+  });
+
+  it("wait for a controller whose grace is a minute", async () => {
+    await world.greet("ann");
+    world.workTime = 55_000;
+    world.controller = { grace: 60_000 };
+    const a = world.start("a");
+    await clock.step(BARRIER + 1_000);
+    a.stop.abort("stop");
+    await clock.step(53_999);
+    expect(a.isEnded).toBe(false);
+    await clock.step(1);
+    expect([a.isEnded, a.error]).toEqual([true, undefined]);
+    expect(world.spans).toMatchObject([{ from: BARRIER, to: BARRIER + 55_000 }]);
     await world.end();
   });
 

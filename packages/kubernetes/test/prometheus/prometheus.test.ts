@@ -1,11 +1,10 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Controller } from "@holdfast/controller";
 import { PrometheusMetrics } from "@holdfast/controller/prometheus";
 import type { InformerStatus } from "@holdfast/kubernetes";
 import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
 import { Registry } from "prom-client";
 import { beforeEach, describe, expect, it } from "vitest";
-import { Greeting, OperatorWorld } from "../operator/operator-world.ts";
+import { OperatorWorld } from "../operator/operator-world.ts";
 
 let register: Registry;
 
@@ -82,16 +81,6 @@ describe("prometheusMetrics", () => {
     const metrics = prometheusMetrics({ register });
     world.start("a", {
       metrics,
-      setup: ({ cluster, metrics: given }) => {
-        const greetings = cluster.watch(Greeting);
-        return () => [
-          new Controller({
-            ...{ name: "greeter", clock, sources: [greetings.source()], reconcile: () => {} },
-            metrics: given?.controller("greeter"),
-            queueMetrics: given?.queue("greeter"),
-          }),
-        ];
-      },
     });
     await clock.step(30_000);
     for (const sample of [

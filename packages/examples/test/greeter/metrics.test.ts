@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { FakeClock } from "@holdfast/clock/testing";
+import { silentLogger } from "@holdfast/controller";
+import { builtIn, type KubeObject, runOperator } from "@holdfast/kubernetes";
+import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { Registry } from "prom-client";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
+
+const Lease = builtIn<KubeObject>("coordination.k8s.io/v1", "Lease");
+const GUIDE = new URL("../../../../docs/operating-an-operator.md", import.meta.url);
+
+/** Names of metrics in a section of the guide. */
+function metricsIn(section: string): string[] {
+  const [, text = ""] = readFileSync(GUIDE, "utf8").split(`\n## ${section}\n`);
+  const [own = ""] = text.split("\n## ");
+  const names = own.match(/\b[a-z]+(?:_[a-z]+)+_(?:total|status|depth|seconds)\b/g) ?? [];
+  return [...new Set(names)];
+}
+
+let text: string;
+
+beforeAll(async () => {
+  const clock = new FakeClock();
+  const api = new FakeApi({ clock, resources: [Greeting, ConfigMap, Lease] });
+  const register = new Registry();
+  const stop = new AbortController();
+  await clock.run(async () => {
+    const metadata = { namespace: "default", name: "ann" };
+    await api.client.create(Greeting, { metadata, spec: { name: "Ann" } });
+    const running = runOperator(
+      {
+        ...{ name: "greeter", transport: api.transport, setup: greeter, clock },
+        ...{ leaderElection: { namespace: "default" }, health: false, logger: silentLogger },
+        metrics: prometheusMetrics({ register }),
+      },
+      stop.signal,
+    );
+    await clock.sleep(700_000);
+    text = await register.metrics();
+    stop.abort();
+    await running;
+  });
+});
+
+describe("the greeter with metrics", () => {
+  it.each([
+    'controller_runtime_reconcile_total{controller="greeter",result="success"} 2', // for the Greeting, for its ConfigMap
+    'controller_runtime_max_concurrent_reconciles{controller="greeter"} 4',
+    'workqueue_depth{name="greeter",controller="greeter",priority="0"} 0',
+    'leader_election_master_status{name="greeter"} 1',
+    'informer_synced{resource="greetings.example.org"} 1',
+  ])("exports %s", (sample) => expect(text.split("\n")).toContain(sample));
+
+  it("has a sample of every metric that an alert of the guide reads", () => {
+    const names = metricsIn("Alerts");
+    expect(names.length).toBeGreaterThan(5);
+    const missing = names.filter(
+      (name) => !new RegExp(`^${name}(?:\\{.*\\})? \\d`, "m").test(text),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("registers every metric that the guide lists", () => {
+    const names = metricsIn("Metrics");
+    expect(names.length).toBeGreaterThan(8);
+    const missing = names.filter((name) => !text.includes(`# TYPE ${name} `));
+    expect(missing).toEqual([]);
+  });
+});
