@@ -58,6 +58,15 @@ export class Candidate implements AsyncDisposable {
     await this.exited;
   }
 
+  /** Stops the process as a debugger or a suspended machine does, until {@link Candidate.thaw}. */
+  freeze(): void {
+    this.#child.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#child.kill("SIGCONT");
+  }
+
   /** Sends SIGTERM. Resolves with the exit code. */
   async stop(): Promise<number | null> {
     this.#child.kill("SIGTERM");

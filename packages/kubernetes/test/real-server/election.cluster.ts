@@ -10,6 +10,7 @@ const NAMESPACE = "election";
 /** As in `candidate.mjs`, in milliseconds. */
 const LEASE = 3_000;
 const ROUNDS = 3;
+const FROZEN_ROUNDS = 12;
 
 interface EntryObject extends KubeObject {
   data?: { token: string; identity: string; step: string; at: string };
@@ -43,18 +44,18 @@ afterAll(async () => {
 });
 
 /** Starts candidates until three run. */
-function fill(): void {
+function fill(namespace = NAMESPACE): void {
   while (running.size < 3) {
-    const candidate = new Candidate(`candidate-${started.length}`, NAMESPACE, server);
+    const candidate = new Candidate(`candidate-${started.length}`, namespace, server);
     started.push(candidate);
     running.add(candidate);
   }
 }
 
 /** The journal in the order of the writes. */
-async function journal(): Promise<Entry[]> {
+async function journal(namespace = NAMESPACE): Promise<Entry[]> {
   const entries: Entry[] = [];
-  for await (const { metadata, data } of client.list(ConfigMap, { namespace: NAMESPACE }))
+  for await (const { metadata, data } of client.list(ConfigMap, { namespace }))
     if (data !== undefined)
       entries.push({
         ...{ version: Number(metadata.resourceVersion), token: Number(data.token) },
@@ -64,12 +65,15 @@ async function journal(): Promise<Entry[]> {
 }
 
 /** Waits for a leader whose token is above `token` and who works. */
-async function nextLeader(token: number): Promise<Candidate & { readonly token: number }> {
+async function nextLeader(
+  token: number,
+  namespace = NAMESPACE,
+): Promise<Candidate & { readonly token: number }> {
   const find = async () => {
     const leader = [...running].find((candidate) => candidate.isLeader);
     const current = leader?.terms.at(-1)?.token ?? -1;
     if (leader === undefined || current <= token) return undefined;
-    const steps = (await journal()).filter((entry) => entry.token === current);
+    const steps = (await journal(namespace)).filter((entry) => entry.token === current);
     const isWorking = steps.some(({ step }) => step === "begin") && steps.length >= 5;
     return isWorking ? Object.assign(leader, { token: current }) : undefined;
   };
@@ -155,6 +159,34 @@ describe("of three processes with a Lease on a real server", () => {
       const entries = await journal();
       expectOneLeader(entries);
       expect(termsByTime().length).toBeGreaterThanOrEqual(1 + 3 * ROUNDS);
+      running.clear();
+    },
+  );
+
+  ownServerTest(
+    "none writes after its successor, in 12 rounds in which the leader stands still beyond its lease",
+    async () => {
+      const namespace = "frozen";
+      fill(namespace);
+      let leader = await nextLeader(-1, namespace);
+      for (let round = 0; round < FROZEN_ROUNDS; round++) {
+        // At any moment between two writes, or within one.
+        await realClock.sleep(17 * round);
+        leader.freeze();
+        running.delete(leader);
+        const next = await nextLeader(leader.token, namespace);
+        leader.thaw();
+        running.add(leader);
+        // Long enough for all that it has left to do.
+        await realClock.sleep(1_000);
+        leader = next;
+      }
+      const entries = await journal(namespace);
+      const late = entries.filter(({ token }, index) => token < (entries[index - 1]?.token ?? 0));
+      expect(late).toEqual([]);
+      expect(new Set(entries.map(({ token }) => token)).size).toBeGreaterThan(FROZEN_ROUNDS);
+      const codes = await Promise.all([...running].map((candidate) => candidate.stop()));
+      expect(codes).toEqual([0, 0, 0]);
     },
   );
 });
