@@ -375,6 +375,15 @@ const claims = [
     value: dueGrowth(NEXT_DUE, "sent MariaDB", "due MariaDB"),
   },
   ...[
+    ["time", "wall µs/message"],
+    ["CPU of the process", "CPU µs, process"],
+    ["CPU of the server", "CPU µs, server"],
+  ].map(([says, figure]) => ({
+    says: `graphile-worker takes at least the outbox's ${says} per posted message`,
+    least: 1,
+    value: ratio("l", "post", 5_000, figure, "graphile-worker", "@holdfast/outbox"),
+  })),
+  ...[
     ["CPU to a synced cache of 50,000 Pods", "cpu µs/object", 0.8],
     ["heap per cached Pod", "heap B/object", 0.6],
     ["RSS per Pod when synced", "RSS B/object", 0.5],

@@ -85,7 +85,7 @@ export class Delivery {
    * Runs until all is settled, or the signal aborts. Nothing of it runs afterwards.
    *
    * @param kill - its abort kills the workers at once
-   * @returns the figures. It rejects if the database does not answer at the end
+   * @returns the figures. It rejects if the database does not respond at the end
    */
   async run(signal: AbortSignal, kill: AbortSignal): Promise<Outcome> {
     const { tables, inbox } = this.#options;

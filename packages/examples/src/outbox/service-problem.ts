@@ -3,16 +3,20 @@ import { Redis } from "ioredis";
 import { loadDialect } from "./database/load-dialect.ts";
 import { DATABASE_VARIABLES, type Services } from "./settings.ts";
 
-/** How long a server may take to answer, in milliseconds. */
-const PATIENCE = 5_000;
+/** Maximum time of a server to respond, in milliseconds. */
+const VISIT_TIMEOUT = 5_000;
 
 async function visitRabbit(url: string): Promise<void> {
-  const connection = await connect(url, { timeout: PATIENCE });
+  const connection = await connect(url, { timeout: VISIT_TIMEOUT });
   await connection.close();
 }
 
 async function visitRedis(url: string): Promise<void> {
-  const limits = { connectTimeout: PATIENCE, commandTimeout: PATIENCE, maxRetriesPerRequest: 0 };
+  const limits = {
+    connectTimeout: VISIT_TIMEOUT,
+    commandTimeout: VISIT_TIMEOUT,
+    maxRetriesPerRequest: 0,
+  };
   const redis = new Redis(url, { ...limits, lazyConnect: true, retryStrategy: () => null });
   let cause: Error | undefined;
   redis.on("error", (error) => {
@@ -62,7 +66,7 @@ export async function serviceProblem(services: Services): Promise<string | undef
     return `--database ${database} needs ${variable}. Start a server and set ${variable}=${EXAMPLES[database]}, or use --database pglite.`;
   const { visit } = await loadDialect(database);
   const visits = [
-    [variable, databaseUrl, (url: string) => visit(url, PATIENCE)],
+    [variable, databaseUrl, (url: string) => visit(url, VISIT_TIMEOUT)],
     ["AMQP_URL", amqpUrl, visitRabbit],
     ["REDIS_URL", redisUrl, visitRedis],
   ] as const;

@@ -103,7 +103,7 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
     try {
       return await work({ query: (text, params = []) => rowsOf(connection, text, params) });
     } catch (error) {
-      connection.destroy(); // It may hold a lock.
+      connection.destroy(); // It may have a lock.
       throw error;
     } finally {
       connection.release();

@@ -53,7 +53,7 @@ export interface MySqlStoreOptions {
    * The order of messages of one key. The same in all processes.
    *
    * Messages are ordered by when they are inserted, not by when they are committed: a transaction that
-   * inserts first and commits last does not hold back the messages of others. Keys that differ only in
+   * inserts first and commits last does not delay the messages of others. Keys that differ only in
    * spaces at their end are one key.
    *
    * @defaultValue `"none"`

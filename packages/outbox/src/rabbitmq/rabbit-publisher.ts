@@ -86,7 +86,7 @@ export interface RabbitPublisherOptions {
  * | `signal` aborts | rejects at once with `signal.reason`; a message that still waits is not sent |
  * | the publisher is disposed | rejects at once; a message in flight may have arrived |
  *
- * Each message in flight has a channel to itself. A broker answers a message it refuses by closing the
+ * Each message in flight has a channel to itself. A broker refuses a message by closing the
  * channel, so such a message neither fails, delays nor duplicates another.
  *
  * A wait counts towards the `publishTimeout` of a relay, and its end counts as a failed attempt: an alarm

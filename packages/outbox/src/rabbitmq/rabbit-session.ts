@@ -104,7 +104,7 @@ export class RabbitSession {
     }
   }
 
-  /** Closes the connection, in good order if the other side still answers. */
+  /** Closes the connection, in good order if the broker still responds. */
   async close(): Promise<void> {
     const { connection, socket, clock } = this.#parts;
     await new Promise<void>((resolve) => {

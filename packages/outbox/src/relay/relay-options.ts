@@ -35,7 +35,7 @@ export interface RelayOptions extends TaskOptions {
   readonly publishTimeout?: number | undefined;
 
   /**
-   * Duration of a claim. Above `publishTimeout` plus `clockSkew`; the rest is the time a message may
+   * Duration of a claim. Above `publishTimeout` plus `clockSkew`; the difference is the time a message may
    * wait for a worker, and the time its outcome may be written late. The messages of a relay that died
    * wait for this long.
    *

@@ -81,7 +81,7 @@ export class Relay {
 
   /**
    * Runs until the signal aborts. Then it claims nothing more, gives messages back whose attempts have not
-   * begun, and finishes attempts within `grace`. The rest takes at most two requests to the store.
+   * begun, and finishes attempts within `grace`. After that it takes at most two requests to the store.
    *
    * @param signal - ends it. The promise resolves then, and no timer, listener or claim is left
    * @returns a promise that rejects with an Error if it has run before

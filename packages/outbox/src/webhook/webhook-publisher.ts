@@ -101,7 +101,7 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
     try {
       const request = { method: "POST", headers, body, signal, redirect: "manual" } as const;
       const response = await fetch(url, request);
-      // Only the status matters, and an unread body would hold the connection.
+      // Only the status matters, and an unread body would keep the connection busy.
       void response.body?.cancel().catch(() => undefined);
       return response;
     } catch (error) {
@@ -145,7 +145,7 @@ function urlOf(url: WebhookPublisherOptions["url"]): (message: Message) => URL {
   return () => fixed;
 }
 
-/** Errors do not repeat it: it may hold a secret. */
+/** Errors do not repeat it: it may contain a secret. */
 function requireUrl(name: string, text: string): URL {
   requireString(name, text);
   const url = URL.canParse(text) ? new URL(text) : undefined;

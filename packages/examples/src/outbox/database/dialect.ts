@@ -36,7 +36,7 @@ export interface Dialect {
   /** Recreates that part, empty. */
   reset(server: string): Promise<void>;
 
-  /** Rejects if a server does not answer within so many milliseconds. */
+  /** Rejects if a server does not respond within so many milliseconds. */
   visit(server: string, timeout: number): Promise<void>;
 
   /** @param connections - the maximum number */

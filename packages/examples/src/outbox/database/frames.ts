@@ -13,19 +13,19 @@ export interface Frame {
  * Source: https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 export class Frames {
-  #rest: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = Buffer.alloc(0);
   #isStarted = false;
 
   /** @returns the messages that are whole now */
   *add(chunk: Buffer): Generator<Frame> {
-    this.#rest = Buffer.concat([this.#rest, chunk]);
+    this.#buffer = Buffer.concat([this.#buffer, chunk]);
     for (;;) {
       const head = this.#isStarted ? 1 : 0;
-      if (this.#rest.length < head + 4) return;
-      const length = head + this.#rest.readUInt32BE(head);
-      if (this.#rest.length < length) return;
-      const bytes = this.#rest.subarray(0, length);
-      this.#rest = this.#rest.subarray(length);
+      if (this.#buffer.length < head + 4) return;
+      const length = head + this.#buffer.readUInt32BE(head);
+      if (this.#buffer.length < length) return;
+      const bytes = this.#buffer.subarray(0, length);
+      this.#buffer = this.#buffer.subarray(length);
       const type = this.#isStarted ? bytes.toString("latin1", 0, 1) : undefined;
       yield { type, bytes };
       // After a request for encryption, which is refused, the client begins again.

@@ -48,15 +48,15 @@ export class WireConnection {
     }
     if (!this.#hasTurn) await this.#turns.begin();
     this.#hasTurn = true;
-    await this.#pglite.execProtocolRawStream(bytes, { onRawData: (data) => this.#answer(data) });
-    // These, and the first one, are answered by "ready for query", whose last byte tells of the transaction.
+    await this.#pglite.execProtocolRawStream(bytes, { onRawData: (data) => this.#respond(data) });
+    // These, and the first one, are followed by "ready for query", whose last byte tells of the transaction.
     const isOver = type === undefined || type === "Q" || type === "S";
     if (isOver && this.#lastByte === IDLE) this.#endTurn();
   }
 
-  #answer(data: Uint8Array): void {
+  #respond(data: Uint8Array): void {
     this.#lastByte = data.at(-1) ?? this.#lastByte;
-    // The next answer overwrites this buffer.
+    // The next response overwrites this buffer.
     if (this.#socket.writable) this.#socket.write(Buffer.from(data));
   }
 

@@ -10,13 +10,13 @@ import { seededRandom } from "@holdfast/wait";
  * | `busy` | 429 with `Retry-After` | no |
  * | `away` | 503 with `Retry-After` | no |
  * | `hang` | nothing | no |
- * | `reset` | a broken connection | no |
- * | `lost reply` | a broken connection | yes |
+ * | `reset` | an aborted connection | no |
+ * | `lost reply` | an aborted connection | yes |
  * | `refuse` | 422 | no, and never will be |
  */
 export type Fault = "none" | "error" | "busy" | "away" | "hang" | "reset" | "lost reply" | "refuse";
 
-/** How often each fault comes, in percent; the rest has none. */
+/** How often each fault comes, in percent; the others have none. */
 const PERCENT: readonly (readonly [Fault, number])[] = [
   ["error", 12],
   ["busy", 4],

@@ -17,7 +17,7 @@ export class Handling implements Arrival {
   /** Its fault; undefined until it is read. */
   fault: Fault | undefined;
   /**
-   * Resolves when it is known whether it overlaps with another one. An answer has to wait for that:
+   * Resolves when it is known whether it overlaps with another one. A response has to wait for that:
    * after it, an earlier loss of the sender cannot be detected.
    */
   judged: Promise<void> = Promise.resolve();
@@ -37,7 +37,7 @@ export class Handling implements Arrival {
     return this.#state === "left";
   }
 
-  /** It is answered, or never will be. */
+  /** It has its response, or never will. */
   end(): void {
     this.#become("over");
   }

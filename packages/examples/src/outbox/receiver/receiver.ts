@@ -21,8 +21,8 @@ const ORDER = z.object({ order: z.int() });
 /** Duration of a hang: above the timeout of a sender, and below the duration of its claim. */
 const HANG = 3_000;
 
-/** Answers of the faults that answer; the others break the connection. */
-const ANSWERS: Partial<Record<Fault, readonly [status: number, headers: OutgoingHttpHeaders]>> = {
+/** Responses of the faults that respond; the others end the connection. */
+const RESPONSES: Partial<Record<Fault, readonly [status: number, headers: OutgoingHttpHeaders]>> = {
   none: [200, {}],
   error: [500, {}],
   busy: [429, { "retry-after": "1" }],
@@ -104,7 +104,7 @@ export class Receiver implements Inbox {
       // The sender died in the middle, or the database is unreachable: nothing was done.
     }
     await handling.judged;
-    answer(response, fault);
+    respond(response, fault);
     handling.end();
   }
 
@@ -118,13 +118,13 @@ export class Receiver implements Inbox {
   }
 }
 
-function answer(response: ServerResponse, fault: Fault): void {
-  const said = ANSWERS[fault];
-  if (said === undefined) response.destroy();
-  else response.writeHead(...said).end();
+function respond(response: ServerResponse, fault: Fault): void {
+  const head = RESPONSES[fault];
+  if (head === undefined) response.destroy();
+  else response.writeHead(...head).end();
 }
 
-/** Calls once when a request is answered, or its sender has gone, at the first sign of that. */
+/** Calls once when a request has its response, or its sender has gone, at the first sign of that. */
 function onceOver(response: ServerResponse, callback: () => void): void {
   const { socket } = response;
   const over = (): void => {
