@@ -54,6 +54,8 @@ export class Relay {
   readonly #outcomes: Outcomes;
   readonly #feed: ClaimFeed;
   readonly #ahead: LookAhead;
+  /** The limit at the last request: a lower one later must not refuse its claims. */
+  #requested = 0;
   /** Outcomes that are being written and reported. */
   readonly #writing = new Set<Promise<void>>();
   #state: RelayStatus["state"] = "new";
@@ -69,7 +71,10 @@ export class Relay {
     this.#outcomes = new Outcomes(this.#options);
     this.#ahead = new LookAhead(this.#options);
     this.#feed = new ClaimFeed(this.#options, {
-      room: () => this.#room(),
+      room: () => {
+        this.#requested = this.#ahead.limit;
+        return this.#room();
+      },
       onClaim: (held) => this.#take(held),
     });
   }
@@ -124,17 +129,19 @@ export class Relay {
   /** The number of messages to claim now. With many unwritten outcomes, the store is too slow for more. */
   #room(): number {
     const isBehind = this.#outcomes.pending > 2 * this.#ahead.limit;
-    return isBehind || this.#queue.size > this.#ahead.limit / 2 ? 0 : this.#capacity();
+    return isBehind || this.#queue.size > this.#ahead.limit / 2
+      ? 0
+      : this.#below(this.#ahead.limit);
   }
 
-  #capacity(): number {
+  #below(limit: number): number {
     const { size, inFlight } = this.#queue;
-    return this.#ahead.limit + this.#options.workers - size - inFlight;
+    return limit + this.#options.workers - size - inFlight;
   }
 
   /** A claim that comes after the abort, or too late to have room, is given back. */
   #take(held: HeldClaim): void {
-    if (this.#state === "running" && this.#capacity() > 0) this.#queue.add(held);
+    if (this.#state === "running" && this.#below(this.#requested) > 0) this.#queue.add(held);
     else this.#release(held);
   }
 

@@ -280,6 +280,30 @@ describe("a relay", () => {
     await end(run);
   });
 
+  it("takes all claims of a request, although the receiver gets slow meanwhile", async () => {
+    let takes = 1;
+    let claims = 0;
+    const { clock, memory, end, types, runs } = setUp({
+      workers: 1,
+      respond: () => clock.sleep(takes),
+      faults: {
+        before: async (request) => {
+          if (request !== "claim" || ++claims !== 3) return;
+          takes = 500;
+          await clock.sleep(2 * SECOND);
+        },
+      },
+    });
+    await memory.transaction(async (tx) => {
+      for (const number of range(30)) await memory.save(tx, sample(number), clock.now() - 1e6);
+    });
+    const run = runs();
+    await clock.step(60 * SECOND);
+    expect(new Set(types())).toEqual(new Set(["delivered"]));
+    expect(await memory.counts()).toMatchObject({ delivered: 30 });
+    await end(run);
+  });
+
   it("releases messages with a nearly expired claim instead of starting them", async () => {
     const { clock, publisher, memory, save, end, types, runs } = setUp({
       ...{ workers: 1, claimDuration: 25 * SECOND, respond: () => clock.sleep(14 * SECOND) },
