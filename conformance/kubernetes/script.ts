@@ -1,4 +1,4 @@
-// The form of a request script: plain data, so that the same script runs on a real API server and on a double.
+// The form of a request script: plain data, so that the same script runs on a real API server and on a fake server.
 
 /** A sequence of requests in a namespace of its own. */
 export interface Script {
@@ -32,8 +32,8 @@ export interface Uncompared {
   /** The reason. */
   readonly reason: string;
 
-  /** `"double"`: the part is left out for the double alone. Default: for the real server too. */
-  readonly on?: "double";
+  /** `"fake"`: the part is left out for the fake server alone. Default: for the real server too. */
+  readonly on?: "fake";
 }
 
 /** One rule of a role, as a manifest has it. */

@@ -82,15 +82,15 @@ export function widget(
   };
 }
 
-/** Parts of any step in which a server with types writes what is empty, and a double without them does not. */
+/** Parts of any step in which a server with types writes what is empty, and a fake server without them does not. */
 export function typed(...parts: string[]): Uncompared[] {
   const reason = "a server with types of its own writes empty fields";
-  return parts.map((part) => ({ path: `*.${part}`, reason, on: "double" }));
+  return parts.map((part) => ({ path: `*.${part}`, reason, on: "fake" }));
 }
 
 /** Generations of a type to which the recorded server gives them, because it has a spec, and Kubernetes does not. */
 export const UNGENERATED: Uncompared = {
   path: "*.body.metadata.generation",
   reason: "Kubernetes gives objects of this type no generation",
-  on: "double",
+  on: "fake",
 };

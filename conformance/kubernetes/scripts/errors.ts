@@ -99,9 +99,9 @@ export const errors: readonly Script[] = [
       watch(configMaps, { take: 1 }, {}, { as: "stranger" }),
     ],
     uncompared: [
-      { path: "2", reason: "the double in memory asks for no token", on: "double" },
-      { path: "1", reason: "the double in memory asks for no token", on: "double" },
-      { path: "0", reason: "the double in memory asks for no token", on: "double" },
+      { path: "2", reason: "the fake server in memory asks for no token", on: "fake" },
+      { path: "1", reason: "the fake server in memory asks for no token", on: "fake" },
+      { path: "0", reason: "the fake server in memory asks for no token", on: "fake" },
     ],
   },
   {
@@ -115,12 +115,12 @@ export const errors: readonly Script[] = [
       remove(`${widgets}/a`, undefined, { as: "viewer" }),
     ],
     uncompared: [
-      { path: "1", reason: "the fake server has other rights", on: "double" },
-      { path: "2", reason: "the fake server has other rights", on: "double" },
-      { path: "3", reason: "the fake server has other rights", on: "double" },
-      { path: "4", reason: "the fake server has other rights", on: "double" },
-      { path: "5", reason: "the fake server has other rights", on: "double" },
-      { path: "0.body.metadata.resourceVersion", reason: "nothing to relate it to", on: "double" },
+      { path: "1", reason: "the fake server has other rights", on: "fake" },
+      { path: "2", reason: "the fake server has other rights", on: "fake" },
+      { path: "3", reason: "the fake server has other rights", on: "fake" },
+      { path: "4", reason: "the fake server has other rights", on: "fake" },
+      { path: "5", reason: "the fake server has other rights", on: "fake" },
+      { path: "0.body.metadata.resourceVersion", reason: "nothing to relate it to", on: "fake" },
     ],
   },
 ];

@@ -78,7 +78,6 @@ export const rights: readonly Script[] = [
         path: "*.body.items.*.metadata.resourceVersion",
         reason: "related to objects of other scripts",
       },
-      { path: "15.body.items", reason: "objects of other scripts" },
     ],
   },
   {

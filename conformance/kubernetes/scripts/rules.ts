@@ -40,7 +40,7 @@ function update(field: string, values: readonly [unknown, unknown], name: string
 }
 
 const SETS: Uncompared[] = [
-  { path: "1", reason: "the fake server compares sets as lists", on: "double" },
+  { path: "1", reason: "the fake server compares sets as lists", on: "fake" },
 ];
 
 /** Rules of custom resources, in CEL. */
@@ -57,7 +57,7 @@ export const rules: readonly Script[] = [
     uncompared: ["0", "1"].map((path) => ({
       path,
       reason: "the fake server reports such rules and does not evaluate them",
-      on: "double" as const,
+      on: "fake" as const,
     })),
   },
   ...others.map(({ name, values, updates = [] }) => ({

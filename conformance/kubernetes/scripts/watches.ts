@@ -63,7 +63,7 @@ export const watches: readonly Script[] = [
       { read: "open", take: 2 },
     ],
     uncompared: [
-      { path: "0.body.metadata.resourceVersion", reason: "nothing to relate it to", on: "double" },
+      { path: "0.body.metadata.resourceVersion", reason: "nothing to relate it to", on: "fake" },
     ],
   },
   {

@@ -159,8 +159,8 @@ export const writes: readonly Script[] = [
     uncompared: [
       {
         path: "3.warnings",
-        reason: "a double without other versions has no schema to warn by",
-        on: "double",
+        reason: "a fake server without other versions has no schema to warn by",
+        on: "fake",
       },
     ],
   },

@@ -29,7 +29,7 @@ test.each([
 test("differences leaves out uncompared fields with all below them", () => {
   const recorded = [{ body: { spec: { x: 1 }, name: "a" } }, { body: { spec: { x: 1 } } }];
   const given = [{ body: { name: "b" } }, { body: { spec: { x: 2 } } }];
-  const everywhere = [{ path: "*.body.spec", reason: "test", on: "double" as const }];
+  const everywhere = [{ path: "*.body.spec", reason: "test", on: "fake" as const }];
   expect(differences(recorded, given, everywhere)).toEqual([
     '0.body.name: recorded "a", given "b"',
   ]);

@@ -75,7 +75,7 @@ describe("normalForm", () => {
     );
   });
 
-  test("keeps reason and causes of a status, each once and without texts", () => {
+  test("keeps reason and causes of a status, as often as the server names them, without texts", () => {
     const causes = [
       { field: "spec.size", reason: "FieldValueInvalid", message: "too small" },
       { field: "spec.color", reason: "FieldValueInvalid", message: "pink" },
@@ -95,9 +95,25 @@ describe("normalForm", () => {
           causes: [
             { field: "spec.color", reason: "FieldValueInvalid" },
             { field: "spec.size", reason: "FieldValueInvalid" },
+            { field: "spec.size", reason: "FieldValueInvalid" },
           ],
         },
       },
+    ]);
+  });
+
+  test("keeps messages where a script compares them, without errors of CEL and names of authorizers", () => {
+    const status = { apiVersion: "v1", kind: "Status", metadata: {}, code: 403 };
+    const messages = [
+      "a is forbidden: no role grants it",
+      'Invalid value: "string": no such key: b evaluating rule: self.b',
+    ];
+    const answers = messages.map((message) => ({ status: 403, body: { ...status, message } }));
+    const script = { name: "messages", steps: [], messages: true };
+    const form = normalForm(script, answers) as { body: { message: string } }[];
+    expect(form.map(({ body }) => body.message)).toEqual([
+      "a is forbidden",
+      'Invalid value: "string": (error) evaluating rule: self.b',
     ]);
   });
 
@@ -126,7 +142,7 @@ describe("normalForm", () => {
     const uncompared = [
       { path: "*.body.age", reason: "it passes" },
       { path: "*.body.items.*.age", reason: "it passes" },
-      { path: "*.body.size", reason: "unknown there", on: "double" as const },
+      { path: "*.body.size", reason: "unknown there", on: "fake" as const },
     ];
     expect(bodies([{ age: 1, size: 2, items: [{ age: 3, name: "x" }] }], { uncompared })).toEqual([
       { size: 2, items: [{ name: "x" }] },

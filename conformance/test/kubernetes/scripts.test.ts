@@ -43,6 +43,6 @@ describe("the scripts for Kubernetes", () => {
       "a watch from the newest version survives a compaction",
     ]);
     const callers = new Set(all.flatMap((script) => [...callersOf(script)]));
-    expect([...callers].sort()).toEqual(["admin", "stranger", "viewer"]);
+    expect([...callers].sort()).toEqual(["admin", "bound", "cluster-bound", "stranger", "viewer"]);
   });
 });

@@ -342,7 +342,7 @@ const testingDoors = [
     api,
     "intercept",
     "throws",
-    [{ fault: { type: "lose" } }],
+    [{ fault: { type: "drop" } }],
     [
       "rule",
       required(
@@ -356,7 +356,7 @@ const testingDoors = [
                     text,
                     except(
                       "burn",
-                      'RangeError: rule.fault.type must be one of status, text, refuse, lose, reset, close, silence, line, delay, got "burn"',
+                      'RangeError: rule.fault.type must be one of status, text, reject, drop, reset, close, stall, line, delay, got "burn"',
                     ),
                   ),
                 ),

@@ -1,7 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import type { Random } from "@holdfast/wait";
 import type { KubeRequest } from "../transport/kube-transport.ts";
-import type { ApiAnswer } from "./api-answer.ts";
+import type { ApiResponse } from "./api-response.ts";
 import { discover } from "./discovery.ts";
 import { Failure, noSuchMethod } from "./failure.ts";
 import { type JsonObject, metadataOf } from "./json.ts";
@@ -43,7 +43,7 @@ export interface ReadRequest {
   readonly call?: ApiCall;
 
   /** Carries the request out. */
-  readonly answer: () => ApiAnswer;
+  readonly answer: () => ApiResponse;
 }
 
 /** Checks the right to another verb on the same object. */
@@ -86,7 +86,7 @@ export class ApiServer {
     request: KubeRequest,
     path: ParsedPath,
     requireVerb: RequireVerb,
-  ): { readonly call?: ApiCall; readonly answer: () => ApiAnswer } {
+  ): { readonly call?: ApiCall; readonly answer: () => ApiResponse } {
     try {
       const call = routeOf(request, path, this.#served);
       if (call !== undefined)
@@ -99,7 +99,7 @@ export class ApiServer {
     }
   }
 
-  #answer(call: ApiCall, requireVerb: RequireVerb): ApiAnswer {
+  #answer(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
     switch (call.verb) {
       case "get":
         return { status: 200, json: this.#present(call, this.#writer.get(call)) };
@@ -120,7 +120,7 @@ export class ApiServer {
     }
   }
 
-  #written(call: ApiCall, { object, isNew, warnings = [] }: Written): ApiAnswer {
+  #written(call: ApiCall, { object, isNew, warnings = [] }: Written): ApiResponse {
     const json = this.#present(call, object);
     const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ");
     return { status: isNew ? 201 : 200, json, headers: warning === "" ? {} : { warning } };
@@ -130,7 +130,7 @@ export class ApiServer {
     return representationOf(headers["accept"], { served, now: this.#now }, false).object(object);
   }
 
-  #watch(call: ApiCall): ApiAnswer {
+  #watch(call: ApiCall): ApiResponse {
     const request = watchRequestOf(call);
     const longest = MIN_WATCH * (1 + this.#random());
     // Rejects a bad request before the head is sent, instead of in the stream.
@@ -143,12 +143,12 @@ export class ApiServer {
     };
   }
 
-  #create(call: ApiCall): ApiAnswer {
+  #create(call: ApiCall): ApiResponse {
     const options = writeOptionsOf(call, "CreateOptions");
     return this.#written(call, this.#writer.create(call, readObject(call), options));
   }
 
-  #update(call: ApiCall, requireVerb: RequireVerb): ApiAnswer {
+  #update(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
     const options = writeOptionsOf(call, "UpdateOptions");
     const submitted = readObject(call);
     const old = this.#writer.find(call);
@@ -160,7 +160,7 @@ export class ApiServer {
     return this.#written(call, written);
   }
 
-  #patch(call: ApiCall, requireVerb: RequireVerb): ApiAnswer {
+  #patch(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
     const isApply = contentTypeOf(call) === APPLY;
     const options = writeOptionsOf(call, "PatchOptions", isApply);
     if (isApply && this.#writer.find(call) === undefined) requireVerb("create");
@@ -190,7 +190,7 @@ export class ApiServer {
 }
 
 /** The response for work that fails. Undefined if it does not. */
-function refusalOf(work: () => void): ApiAnswer | undefined {
+function refusalOf(work: () => void): ApiResponse | undefined {
   try {
     work();
     return undefined;
@@ -199,7 +199,7 @@ function refusalOf(work: () => void): ApiAnswer | undefined {
   }
 }
 
-function orRefusal(work: () => ApiAnswer): ApiAnswer {
+function orRefusal(work: () => ApiResponse): ApiResponse {
   try {
     return work();
   } catch (error) {
@@ -208,10 +208,10 @@ function orRefusal(work: () => ApiAnswer): ApiAnswer {
 }
 
 /** The response for a failure. Other errors are bugs, and pass. */
-function refusal(error: unknown): ApiAnswer {
+function refusal(error: unknown): ApiResponse {
   if (error instanceof Failure)
     return { status: error.code, json: error.status, ...(error.delay && { delay: error.delay }) };
   throw error;
 }
 
-const NOTHING_THERE: ApiAnswer = { status: 404, text: "404 page not found\n" };
+const NOTHING_THERE: ApiResponse = { status: 404, text: "404 page not found\n" };

@@ -1,12 +1,12 @@
 import type { Clock } from "@holdfast/clock";
 import type { KubeRequest, KubeResponse } from "../transport/kube-transport.ts";
-import { AnswerBody } from "./answer-body.ts";
-import type { ApiAnswer } from "./api-answer.ts";
+import type { ApiResponse } from "./api-response.ts";
 import type { ApiServer } from "./api-server.ts";
 import { connectionError } from "./connection-error.ts";
-import { answerOf, breakBody, type FakeRequest, type Fault, Faults } from "./faults.ts";
+import { breakBody, type FakeRequest, type Fault, Faults, responseOf } from "./faults.ts";
 import { mediaTypeOf } from "./request/representation.ts";
 import { type OpenRequest, RequestLog } from "./request-log.ts";
+import { ResponseBody } from "./response-body.ts";
 import type { Rights } from "./rights.ts";
 
 /** Where connections lead. */
@@ -20,7 +20,7 @@ export interface ConnectionsOptions {
 /** A request and the parts of its response. */
 interface Exchange {
   readonly request: KubeRequest;
-  readonly body: AnswerBody;
+  readonly body: ResponseBody;
   readonly fault: Fault | undefined;
   readonly entry: OpenRequest;
 }
@@ -34,7 +34,7 @@ export class Connections {
   readonly #clock: Clock;
   readonly #server: ApiServer;
   readonly #log: RequestLog;
-  readonly #bodies = new Set<AnswerBody>();
+  readonly #bodies = new Set<ResponseBody>();
 
   constructor({ clock, server, keptRequests }: ConnectionsOptions) {
     this.#clock = clock;
@@ -66,9 +66,9 @@ export class Connections {
     try {
       const fault = this.faults.find(entry);
       await this.#meet(fault, request, body);
-      const given = answerOf(fault) ?? answer();
+      const given = responseOf(fault) ?? answer();
       if (given.delay !== undefined) await this.#pause(body, given.delay);
-      if (fault?.type === "lose") throw connectionError("ECONNRESET", request);
+      if (fault?.type === "drop") throw connectionError("ECONNRESET", request);
       return this.#respond(given, { request, body, fault, entry });
     } catch (error) {
       body.fail(error);
@@ -76,22 +76,22 @@ export class Connections {
     }
   }
 
-  #open(request: KubeRequest, signal: AbortSignal): AnswerBody {
-    const body = new AnswerBody(request, signal);
+  #open(request: KubeRequest, signal: AbortSignal): ResponseBody {
+    const body = new ResponseBody(request, signal);
     this.#bodies.add(body);
     body.onClose(() => this.#bodies.delete(body));
     return body;
   }
 
   /** The effect of a fault before the request is executed. */
-  async #meet(fault: Fault | undefined, request: KubeRequest, body: AnswerBody): Promise<void> {
+  async #meet(fault: Fault | undefined, request: KubeRequest, body: ResponseBody): Promise<void> {
     switch (fault?.type) {
-      case "refuse":
+      case "reject":
         throw connectionError("ECONNREFUSED", request);
       case "reset":
         if (fault.after === undefined) throw connectionError("ECONNRESET", request);
         break;
-      case "silence":
+      case "stall":
         if (fault.after === undefined) await this.#pause(body, Number.POSITIVE_INFINITY);
         break;
       case "delay":
@@ -102,7 +102,7 @@ export class Connections {
   }
 
   /** Waits, unless the connection is closed before. */
-  #pause(body: AnswerBody, delay: number): Promise<void> {
+  #pause(body: ResponseBody, delay: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer =
         delay === Number.POSITIVE_INFINITY
@@ -115,7 +115,7 @@ export class Connections {
     });
   }
 
-  #respond(answer: ApiAnswer, { request, body, fault, entry }: Exchange): KubeResponse {
+  #respond(answer: ApiResponse, { request, body, fault, entry }: Exchange): KubeResponse {
     entry.status = answer.status;
     breakBody(body, fault);
     const isText = "text" in answer;

@@ -1,4 +1,4 @@
-import type { ApiAnswer } from "./api-answer.ts";
+import type { ApiResponse } from "./api-response.ts";
 import { defined, type JsonObject } from "./json.ts";
 import type { ServedResource } from "./served-resource.ts";
 
@@ -9,7 +9,7 @@ const STATUS_VERBS = ["get", "patch", "update"];
 export function discover(
   segments: readonly string[],
   served: readonly ServedResource[],
-): ApiAnswer | undefined {
+): ApiResponse | undefined {
   const path = segments.join("/");
   if (["healthz", "livez", "readyz"].includes(path)) return { status: 200, text: "ok" };
   const json = documentAt(segments, served);

@@ -163,7 +163,7 @@ export function unauthorized(): Failure {
   return new Failure(401, { reason: "Unauthorized", message: "Unauthorized" });
 }
 
-/** A feature of a real server that the double lacks. */
+/** A feature of a real server that the fake server lacks. */
 export function notImplemented(message: string): Failure {
   return new Failure(501, { reason: "NotImplemented", message });
 }

@@ -6,10 +6,10 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { Resource } from "../object/resource.ts";
-import type { AnswerBody, Progress } from "./answer-body.ts";
-import type { ApiAnswer } from "./api-answer.ts";
+import type { ApiResponse } from "./api-response.ts";
 import { Failure, qualified } from "./failure.ts";
 import type { FakeVerb } from "./request/api-call.ts";
+import type { Progress, ResponseBody } from "./response-body.ts";
 
 /** A request that a `FakeApi` has got. */
 export interface FakeRequest {
@@ -54,11 +54,11 @@ export interface FakeRequest {
  * | --- | --- |
  * | `"status"` | this status, with the `Status` that an API server sends, and `Retry-After` if `retryAfter` is set |
  * | `"text"` | a response that is not JSON, as a proxy sends it. Status 200 and `text/html` by default |
- * | `"refuse"` | a `ConnectionError`: `ECONNREFUSED`; over HTTP `ECONNRESET` |
+ * | `"reject"` | a `ConnectionError`: `ECONNREFUSED`; over HTTP `ECONNRESET` |
  * | `"reset"` | a `ConnectionError`: `ECONNRESET`, at once or after a part of the body |
- * | `"lose"` | a `ConnectionError`: `ECONNRESET`, although the request is carried out |
+ * | `"drop"` | a `ConnectionError`: `ECONNRESET`, although the request is carried out |
  * | `"close"` | a clean end of the body, by default before its first byte |
- * | `"silence"` | nothing ever again: no response, or no further byte after a part of the body |
+ * | `"stall"` | nothing ever again: no response, or no further byte after a part of the body |
  * | `"line"` | this text in the body as well, before the first byte or after a part. For watches |
  * | `"delay"` | the correct response, `delay` milliseconds later |
  *
@@ -79,8 +79,8 @@ export type Fault =
       readonly status?: number | undefined;
       readonly contentType?: string | undefined;
     }
-  | { readonly type: "refuse" | "lose" }
-  | { readonly type: "reset" | "close" | "silence"; readonly after?: Progress | undefined }
+  | { readonly type: "reject" | "drop" }
+  | { readonly type: "reset" | "close" | "stall"; readonly after?: Progress | undefined }
   | { readonly type: "line"; readonly text: string; readonly after?: Progress | undefined }
   | { readonly type: "delay"; readonly delay: number };
 
@@ -103,7 +103,7 @@ export interface FaultRule {
 }
 
 const TYPES: ReadonlySet<string> = new Set(
-  "status text refuse lose reset close silence line delay".split(" "),
+  "status text reject drop reset close stall line delay".split(" "),
 );
 
 /** The rules that are in force. */
@@ -169,15 +169,15 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /** The response of a fault, if it is one. */
-export function answerOf(fault: Fault | undefined): ApiAnswer | undefined {
+export function responseOf(fault: Fault | undefined): ApiResponse | undefined {
   if (fault?.type === "text") {
     const { text, status = 200, contentType = "text/html" } = fault;
     return { status, text, headers: { "content-type": contentType } };
   }
-  return fault?.type === "status" ? statusAnswer(fault) : undefined;
+  return fault?.type === "status" ? statusResponse(fault) : undefined;
 }
 
-function statusAnswer(fault: Extract<Fault, { type: "status" }>): ApiAnswer {
+function statusResponse(fault: Extract<Fault, { type: "status" }>): ApiResponse {
   const { status, retryAfter, reason = REASONS[status], message = reason ?? "fault" } = fault;
   if (retryAfter === undefined)
     return { status, json: new Failure(status, { reason, message }).status };
@@ -187,7 +187,7 @@ function statusAnswer(fault: Extract<Fault, { type: "status" }>): ApiAnswer {
 }
 
 /** Lets a fault happen within a body. */
-export function breakBody(body: AnswerBody, fault: Fault | undefined): void {
+export function breakBody(body: ResponseBody, fault: Fault | undefined): void {
   const after = (fault as { after?: Progress } | undefined)?.after ?? {};
   switch (fault?.type) {
     case "reset":
@@ -196,8 +196,8 @@ export function breakBody(body: AnswerBody, fault: Fault | undefined): void {
     case "close":
       body.whenReached(after, () => body.end());
       break;
-    case "silence":
-      body.whenReached(after, () => body.silence());
+    case "stall":
+      body.whenReached(after, () => body.stall());
       break;
     case "line":
       body.whenReached(after, () => body.write(`${fault.text}\n`));

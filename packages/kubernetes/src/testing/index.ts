@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export type { Progress } from "./answer-body.ts";
+
 export {
   FakeApi,
   type FakeApiListener,
@@ -14,4 +14,5 @@ export {
 } from "./fake-api.ts";
 export type { FakeRequest, Fault, FaultRule } from "./faults.ts";
 export type { FakeVerb } from "./request/api-call.ts";
+export type { Progress } from "./response-body.ts";
 export type { PolicyRule, RoleManifest } from "./rights.ts";

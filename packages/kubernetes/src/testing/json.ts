@@ -11,6 +11,15 @@ export function isForbidden(name: string): boolean {
   return FORBIDDEN.has(name);
 }
 
+/** A patch names a field that would reach the prototype of an object. */
+export class UnsafePatchError extends Error {
+  override readonly name = "UnsafePatchError";
+
+  constructor(field: string) {
+    super(`a patch must not write the field ${JSON.stringify(field)}`);
+  }
+}
+
 /** Whether a value is an object of JSON, and no array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

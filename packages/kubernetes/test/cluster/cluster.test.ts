@@ -209,11 +209,11 @@ describe("a cluster", () => {
 
 describe("an abort ends a cluster at once", () => {
   const moments: [string, (world: World) => void, number][] = [
-    ["within a list", (world) => world.api.intercept({ fault: { type: "silence" } }), 1_000],
+    ["within a list", (world) => world.api.intercept({ fault: { type: "stall" } }), 1_000],
     ["within a watch", () => {}, 1_000],
     [
       "within a page",
-      (world) => world.api.intercept({ fault: { type: "silence", after: { bytes: 5 } } }),
+      (world) => world.api.intercept({ fault: { type: "stall", after: { bytes: 5 } } }),
       1_000,
     ],
     ["within a delay", (world) => world.api.stop(), 10_000],
@@ -222,7 +222,7 @@ describe("an abort ends a cluster at once", () => {
       (world) => {
         world.api.intercept({ fault: { type: "reset", after: { bytes: 0 } }, verbs: ["watch"] });
         world.api.intercept({
-          fault: { type: "silence" },
+          fault: { type: "stall" },
           verbs: ["list"],
           when: ({ query }) => query.get("limit") === "1",
         });
@@ -241,7 +241,7 @@ describe("an abort ends a cluster at once", () => {
         cluster.watch(Greeting);
         const running = cluster.run(stop.signal);
         await clock.sleep(at);
-        world.api.intercept({ fault: { type: "silence" }, verbs: ["list"] });
+        world.api.intercept({ fault: { type: "stall" }, verbs: ["list"] });
         const waits = [cluster.catchUp(stop.signal).catch((reason: unknown) => reason)];
         cluster.watch(ConfigMap);
         waits.push(cluster.ready(stop.signal).catch((reason: unknown) => reason));
@@ -456,7 +456,7 @@ describe("catchUp", () => {
   it("lists at once if the server does not report its version, and after 5 s if it does not respond", async () => {
     for (const [fault, expected] of [
       [{ type: "status", status: 500 }, 0],
-      [{ type: "silence" }, 5_000],
+      [{ type: "stall" }, 5_000],
     ] as const) {
       const world: World = new World({ way: lateBy(() => world.clock, 60_000) });
       await world.run(async () => {

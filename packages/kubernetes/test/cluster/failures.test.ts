@@ -27,14 +27,14 @@ const faults: [string, Fault][] = [
   ...statuses.map((status): [string, Fault] => [`status ${status}`, { type: "status", status }]),
   ["status 429 with a time", { type: "status", status: 429, retryAfter: 3 }],
   ["status 503 with a time", { type: "status", status: 503, retryAfter: 3 }],
-  ["a refused connection", { type: "refuse" }],
+  ["a refused connection", { type: "reject" }],
   ["a reset before the answer", { type: "reset" }],
   ["a reset within the answer", { type: "reset", after: { bytes: 10 } }],
-  ["a lost answer", { type: "lose" }],
+  ["a lost answer", { type: "drop" }],
   ["an empty answer", { type: "close" }],
   ["half an answer", { type: "close", after: { bytes: 10 } }],
   ["a page of HTML", { type: "text", text: "<html>sign in</html>" }],
-  ["no answer", { type: "silence" }],
+  ["no answer", { type: "stall" }],
 ];
 
 describe("only the signal ends an informer", () => {
@@ -227,7 +227,7 @@ describe("a server that closes every watch", () => {
 it("a half-open connection is abandoned after 90 s without a byte", async () => {
   const world = new World();
   world.api.intercept({
-    fault: { type: "silence", after: { bytes: 0 } },
+    fault: { type: "stall", after: { bytes: 0 } },
     verbs: ["watch"],
     times: 1,
   });
@@ -272,7 +272,7 @@ it("after a 410 it lists and reports deletions that it missed, and another UID a
     const changes = follow(informer, world.stop.signal);
     changes.length = 0;
     // The watch comes back only after the history is lost.
-    const refused = world.api.intercept({ fault: { type: "refuse" }, verbs: ["watch", "list"] });
+    const refused = world.api.intercept({ fault: { type: "reject" }, verbs: ["watch", "list"] });
     world.api.stop();
     await world.api.start();
     await world.others.delete(Greeting, "default/ann");
@@ -425,7 +425,7 @@ it("begins no reconcile while the second list hangs", async () => {
   const world = new World();
   const { clock, cluster, api } = world;
   const hanging = api.intercept({
-    fault: { type: "silence" },
+    fault: { type: "stall" },
     verbs: ["list"],
     resource: ConfigMap,
   });

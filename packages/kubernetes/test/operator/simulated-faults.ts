@@ -12,13 +12,13 @@ const ANY: readonly ((random: Random) => Fault)[] = [
   (random) => ({ type: "status", status: pick(random, 429, 503), retryAfter: pick(random, 1, 5) }),
   (random) => ({ type: "status", status: pick(random, 429, 503) }),
   (random) => ({ type: "text", text: "<html>", status: pick(random, 200, 502) }),
-  () => ({ type: "refuse" }),
+  () => ({ type: "reject" }),
   () => ({ type: "reset" }),
   (random) => ({ type: "reset", after: { bytes: 1 + Math.floor(random() * 300) } }),
   (random) => ({ type: "close", after: { bytes: Math.floor(random() * 300) } }),
-  (random) => ({ type: "silence", after: { bytes: Math.floor(random() * 300) } }),
-  () => ({ type: "silence" }),
-  () => ({ type: "lose" }),
+  (random) => ({ type: "stall", after: { bytes: Math.floor(random() * 300) } }),
+  () => ({ type: "stall" }),
+  () => ({ type: "drop" }),
   (random) => ({ type: "delay", delay: random() * 8_000 }),
 ];
 
@@ -28,7 +28,7 @@ const WATCH: typeof ANY = [
   () => ({ type: "status", status: 410 }),
   () => ({ type: "close" }),
   (random) => ({
-    type: pick(random, "reset", "close", "silence"),
+    type: pick(random, "reset", "close", "stall"),
     after: { lines: Math.floor(random() * 4) },
   }),
   (random) => ({

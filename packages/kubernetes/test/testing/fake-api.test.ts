@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
-import { AnswerBody } from "../../src/testing/answer-body.ts";
 import { ApiServer } from "../../src/testing/api-server.ts";
+import { ResponseBody } from "../../src/testing/response-body.ts";
 import { servedResource } from "../../src/testing/served-resource.ts";
 import { ApiState } from "../../src/testing/state/api-state.ts";
 import {
@@ -201,7 +201,7 @@ describe("watches", () => {
     const answer = server
       .read({ method: "GET", path: `${WIDGETS}?watch=1`, headers: {} }, undefined)
       .answer();
-    const body = new AnswerBody({ method: "GET", path: "/" }, new AbortController().signal);
+    const body = new ResponseBody({ method: "GET", path: "/" }, new AbortController().signal);
     if ("watch" in answer) answer.watch(body);
     expect([listeners, clock.waiters()]).toEqual([1, 1]);
     body.end();

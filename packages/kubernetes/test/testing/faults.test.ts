@@ -81,9 +81,9 @@ describe("intercept", () => {
   });
 
   it.each([
-    ["refuse", "ECONNREFUSED", 404],
+    ["reject", "ECONNREFUSED", 404],
     ["reset", "ECONNRESET", 404],
-    ["lose", "ECONNRESET", 200],
+    ["drop", "ECONNRESET", 200],
   ] as const)("breaks the connection: %s", async (type, code, status) => {
     const kit = new ApiKit();
     kit.api.intercept({ fault: { type }, verbs: ["create"] });
@@ -94,7 +94,7 @@ describe("intercept", () => {
 
   it.each<[string, (api: FakeApi) => unknown, string]>([
     ["a reset", (api) => api.intercept({ fault: { type: "reset" } }), "ECONNRESET"],
-    ["a lost answer", (api) => api.intercept({ fault: { type: "lose" } }), "ECONNRESET"],
+    ["a lost answer", (api) => api.intercept({ fault: { type: "drop" } }), "ECONNRESET"],
     [
       "a reset in the body",
       (api) => api.intercept({ fault: { type: "reset", after: { bytes: 5 } } }),
@@ -134,7 +134,7 @@ describe("intercept", () => {
 
   it("never responds, until the abort or the end of the server", async () => {
     const kit = new ApiKit();
-    kit.api.intercept({ fault: { type: "silence" } });
+    kit.api.intercept({ fault: { type: "stall" } });
     const stop = new AbortController();
     const sent = kit.send("GET", WIDGETS, { signal: stop.signal });
     const other = kit.send("GET", WIDGETS);
@@ -150,7 +150,7 @@ describe("intercept", () => {
     [{ type: "close" }, [], "closed"],
     [{ type: "reset", after: { lines: 1 } }, ["ADDED a 2"], { cause: { code: "ECONNRESET" } }],
     [{ type: "reset", after: { bytes: 5 } }, [], { cause: { code: "ECONNRESET" } }],
-    [{ type: "silence", after: { lines: 1 } }, ["ADDED a 2"], "open"],
+    [{ type: "stall", after: { lines: 1 } }, ["ADDED a 2"], "open"],
   ] as const)("breaks a watch: %j", async (fault, events, end) => {
     const kit = new ApiKit();
     kit.api.intercept({ fault, verbs: ["watch"] });

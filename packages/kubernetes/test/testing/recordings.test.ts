@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { builtIn, fromCrd } from "@holdfast/kubernetes";
 import { seededRandom } from "@holdfast/wait";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { differences } from "../../../../conformance/kubernetes/compare.ts";
 import { normalForm } from "../../../../conformance/kubernetes/normal-form.ts";
 import { readRecording } from "../../../../conformance/kubernetes/recordings.ts";
@@ -19,6 +19,10 @@ import { Connections } from "../../src/testing/connections.ts";
 import { Rights } from "../../src/testing/rights.ts";
 import { servedResource } from "../../src/testing/served-resource.ts";
 import { ApiState } from "../../src/testing/state/api-state.ts";
+
+// Rules that are not evaluated are reported; rules.test.ts compares the reports.
+beforeAll(() => void vi.spyOn(process, "emitWarning").mockImplementation(() => undefined));
+afterAll(() => void vi.restoreAllMocks());
 
 const resources = [
   builtIn("v1", "ConfigMap"),

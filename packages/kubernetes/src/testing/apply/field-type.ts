@@ -6,7 +6,7 @@ export interface FieldType {
   /** For an object. */
   readonly map: MapType;
 
-  /** For an array. Undefined: the double does not know. */
+  /** For an array. Undefined: the fake server does not know. */
   readonly list: ListType | undefined;
 }
 

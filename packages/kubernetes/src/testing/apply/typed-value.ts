@@ -7,7 +7,7 @@ export class TypedValueError extends Error {
   override readonly name = "TypedValueError";
 }
 
-/** A list of a built-in type of which the double does not know how it is merged. */
+/** A list of a built-in type of which the fake server does not know how it is merged. */
 export class UnknownListError extends Error {
   override readonly name = "UnknownListError";
 

@@ -1,5 +1,4 @@
-import { isEqual, isForbidden, isObject, type JsonObject, own } from "../json.ts";
-import { UnsafePatchError } from "./unsafe-patch-error.ts";
+import { isEqual, isForbidden, isObject, type JsonObject, own, UnsafePatchError } from "../json.ts";
 
 /** Operations of a JSON patch. */
 export const OPERATIONS = ["add", "remove", "replace", "move", "copy", "test"] as const;

@@ -1,5 +1,4 @@
-import { isForbidden, isObject, type JsonObject, own } from "../json.ts";
-import { UnsafePatchError } from "./unsafe-patch-error.ts";
+import { isForbidden, isObject, type JsonObject, own, UnsafePatchError } from "../json.ts";
 
 /**
  * Applies a merge patch (RFC 7386): objects are merged, null removes, everything else replaces.

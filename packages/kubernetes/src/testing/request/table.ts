@@ -10,7 +10,7 @@ export interface TableColumn {
   readonly format: string;
   readonly priority: number;
 
-  /** Chooses the values of the cell. Undefined for a path that the double does not know: the cell is empty. */
+  /** Chooses the values of the cell. Undefined for a path that the fake server does not know: the cell is empty. */
   readonly path: JsonPath | undefined;
 }
 

@@ -1,10 +1,10 @@
 import type { Clock, Timer } from "@holdfast/clock";
-import type { AnswerBody } from "../answer-body.ts";
 import { expired } from "../failure.ts";
 import { type JsonObject, metadataOf } from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { representationOf } from "../request/representation.ts";
 import { type Selector, selectorOf } from "../request/selector.ts";
+import type { ResponseBody } from "../response-body.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { Change } from "../state/object-store.ts";
 import type { WatchRequest } from "./watch-request.ts";
@@ -21,7 +21,7 @@ export interface WatchOptions {
   readonly clock: Clock;
   readonly call: ApiCall;
   readonly request: WatchRequest;
-  readonly body: AnswerBody;
+  readonly body: ResponseBody;
 
   /** Milliseconds after which the server ends a watch that names no time. */
   readonly longest: number;
@@ -31,7 +31,7 @@ export interface WatchOptions {
 export class WatchStream {
   readonly #state: ApiState;
   readonly #clock: Clock;
-  readonly #body: AnswerBody;
+  readonly #body: ResponseBody;
   readonly #request: WatchRequest;
   readonly #selector: Selector;
   readonly #format: (object: JsonObject) => JsonObject;

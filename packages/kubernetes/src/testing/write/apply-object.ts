@@ -3,8 +3,14 @@ import { formatPath } from "../apply/field-set.ts";
 import type { Manager } from "../apply/managers.ts";
 import { TypedValueError, UnknownListError } from "../apply/typed-value.ts";
 import { badRequest, conflict, Failure, notFound, notImplemented } from "../failure.ts";
-import { isObject, type JsonObject, metadataOf, parseJson, without } from "../json.ts";
-import { UnsafePatchError } from "../patch/unsafe-patch-error.ts";
+import {
+  isObject,
+  type JsonObject,
+  metadataOf,
+  parseJson,
+  UnsafePatchError,
+  without,
+} from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { decode } from "./decode.ts";
 import type { ObjectWriter, Written } from "./object-writer.ts";

@@ -1,5 +1,5 @@
 import { badRequest, Failure, unsupportedMediaType } from "../failure.ts";
-import { isObject, type JsonObject, parseJson } from "../json.ts";
+import { isObject, type JsonObject, parseJson, UnsafePatchError } from "../json.ts";
 import {
   JsonPatchError,
   type JsonPatchOperation,
@@ -7,7 +7,6 @@ import {
   OPERATIONS,
 } from "../patch/json-patch.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
-import { UnsafePatchError } from "../patch/unsafe-patch-error.ts";
 import type { ApiCall } from "../request/api-call.ts";
 
 const MERGE = "application/merge-patch+json";

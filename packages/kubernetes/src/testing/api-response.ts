@@ -1,8 +1,8 @@
-import type { AnswerBody } from "./answer-body.ts";
 import type { JsonObject } from "./json.ts";
+import type { ResponseBody } from "./response-body.ts";
 
 /** A response of the server: an object of JSON, text, or a watch that writes into the body. */
-export type ApiAnswer = {
+export type ApiResponse = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
 
@@ -11,5 +11,5 @@ export type ApiAnswer = {
 } & (
   | { readonly json: JsonObject }
   | { readonly text: string }
-  | { readonly watch: (body: AnswerBody) => void }
+  | { readonly watch: (body: ResponseBody) => void }
 );

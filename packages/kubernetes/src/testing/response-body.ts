@@ -19,9 +19,9 @@ interface Mark {
 const NEWLINE = 10;
 
 /** The body of a response: the server writes into it, one reader iterates it. */
-export class AnswerBody implements AsyncIterable<Uint8Array> {
+export class ResponseBody implements AsyncIterable<Uint8Array> {
   readonly #chunks: Uint8Array[] = [];
-  #state: "open" | "silent" | "ended" | "failed" = "open";
+  #state: "open" | "stalled" | "ended" | "failed" = "open";
   #failure: unknown;
   #mark: Mark | undefined;
   #wake: (() => void) | undefined;
@@ -68,8 +68,8 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
   }
 
   /** Never carries a byte again, nor an end: only its reader or a failure closes it. */
-  silence(): void {
-    if (this.#state === "open") this.#state = "silent";
+  stall(): void {
+    if (this.#state === "open") this.#state = "stalled";
   }
 
   /** Calls back in the middle of a write, once the body has come that far. */
@@ -101,7 +101,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
   }
 
   #isConnected(): boolean {
-    return this.#state === "open" || this.#state === "silent";
+    return this.#state === "open" || this.#state === "stalled";
   }
 
   #woken(): Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { AnswerBody, type Progress } from "../../src/testing/answer-body.ts";
+import { type Progress, ResponseBody } from "../../src/testing/response-body.ts";
 
-async function textOf(body: AnswerBody): Promise<string> {
+async function textOf(body: ResponseBody): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
@@ -18,7 +18,7 @@ describe("a body", () => {
     [{ lines: 2 }, "abc\ndef\n"],
     [{ lines: 3 }, "abc\ndef\ng"],
   ])("is cut after %j", async (after, text) => {
-    const body = new AnswerBody(request, new AbortController().signal);
+    const body = new ResponseBody(request, new AbortController().signal);
     body.whenReached(after, () => body.end());
     for (const part of ["abc\n", "def\ng"]) body.write(part);
     body.end();
@@ -27,7 +27,7 @@ describe("a body", () => {
 
   it("rejects with the reason of an abort, also when it is complete", async () => {
     const stop = new AbortController();
-    const body = new AnswerBody(request, stop.signal);
+    const body = new ResponseBody(request, stop.signal);
     body.write("abc");
     body.end();
     stop.abort("stop");
