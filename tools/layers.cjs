@@ -120,7 +120,7 @@ module.exports = {
     ladder: ["terminal", "picture"],
     playground: ["terminal", "herd", "ladder"],
   },
-  "conformance/kubernetes": { "*": [] },
+  "conformance/kubernetes": { "*": ["npm:yaml"] },
   "conformance/src": { "*": [...users, ...waits] },
   runtimes: {
     suite: [...users, ...waits, "@holdfast/clock/rxjs", "@holdfast/wait/rxjs", "npm:rxjs"],

@@ -179,9 +179,9 @@ export class FakeApi {
    * const ConfigMap = builtIn("v1", "ConfigMap");
    * const api = new FakeApi({ clock, resources: [ConfigMap] });
    * const client = new KubeClient({ transport: api.transport, fieldManager: "me", clock });
-   * await client.list(ConfigMap, { namespace: "default" });
+   * await client.find(ConfigMap, "default/a");
    * console.log(JSON.stringify(api.rulesUsed()));
-   * // => [{"apiGroups":[""],"resources":["configmaps"],"verbs":["list"]}]
+   * // => [{"apiGroups":[""],"resources":["configmaps"],"verbs":["get"]}]
    * ```
    */
   rulesUsed(): PolicyRule[] {
