@@ -1,4 +1,4 @@
-import { type Clock, realClock } from "@holdfast/clock";
+import type { Clock } from "@holdfast/clock";
 import { parseRetryAfter } from "@holdfast/wait";
 import type { RequestMetric } from "../kubernetes-metrics.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "../transport/kube-transport.ts";
@@ -47,8 +47,8 @@ export interface ApiTarget {
   /** The way to the server. */
   readonly transport: KubeTransport;
 
-  /** Measures requests, and reads dates in answers. Default: `realClock`. */
-  readonly clock?: Clock | undefined;
+  /** Measures requests, and reads dates in responses. */
+  readonly clock: Clock;
 
   /** Receives each request that has ended. Does not throw. */
   readonly onRequested?: ((metric: RequestMetric) => void) | undefined;
@@ -77,7 +77,7 @@ export async function openRequest(
   const { warning } = response.headers;
   if (warning !== undefined) target.onWarning?.(warning);
   if (response.status >= 200 && response.status < 300) return response;
-  throw await failureOf(request, response, target.clock ?? realClock);
+  throw await failureOf(request, response, target.clock);
 }
 
 function formatRequest(request: ApiRequest): KubeRequest {
@@ -90,7 +90,7 @@ function formatRequest(request: ApiRequest): KubeRequest {
 }
 
 async function sendMeasured(
-  { transport, clock = realClock, onRequested }: ApiTarget,
+  { transport, clock, onRequested }: ApiTarget,
   request: KubeRequest,
   signal: AbortSignal,
 ): Promise<KubeResponse> {

@@ -23,7 +23,7 @@ export interface ApiTargetOptions {
 }
 
 /** A target whose requests are measured, and whose warnings are logged, each once. */
-export type MeasuredTarget = ApiTarget & { readonly clock: Clock; readonly logger: Logger };
+export type MeasuredTarget = ApiTarget & { readonly logger: Logger };
 
 /** @throws TypeError that names the option */
 export function apiTarget(options: ApiTargetOptions): MeasuredTarget {

@@ -36,9 +36,6 @@ export async function limited<Value>(
   }
 }
 
-/** A target, and the clock of its calls. */
-export type CallTarget = ApiTarget & { readonly clock: Clock };
-
 /** Sends one request within the limits of a call. */
 export type Send = (request: ApiRequest) => Promise<object>;
 
@@ -52,7 +49,7 @@ export type Send = (request: ApiRequest) => Promise<object>;
  * @throws as {@link limited}
  */
 export function call<Value>(
-  target: CallTarget,
+  target: ApiTarget,
   name: string,
   limits: Limits & Pick<Call, "cause">,
   work: (send: Send, signal: AbortSignal) => Promise<Value>,
@@ -68,7 +65,7 @@ export function call<Value>(
       retries: MAX_RESENDS,
       maxElapsed: Math.max(end - clock.monotonic(), 0),
       shouldRetry: ({ error }) => waitOf(request, error) !== undefined,
-      delay: ({ error }, next) => waitOf(request, error) ?? next,
+      delay: ({ error }) => waitOf(request, error) as number, // shouldRetry has asked for it
       onRetry: ({ error }) => {
         last = error;
       },

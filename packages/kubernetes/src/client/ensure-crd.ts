@@ -1,7 +1,7 @@
 import { requireMethods, requireText } from "@holdfast/clock/internal";
 import { poll } from "@holdfast/wait";
 import { builtIn } from "../object/built-in.ts";
-import type { KubeObject, StoredObject } from "../object/kube-object.ts";
+import type { KubeObject, ObjectMeta, StoredObject } from "../object/kube-object.ts";
 import { fromCrd, type Resource } from "../object/resource.ts";
 import { isApiError, isNotServed } from "./api-error.ts";
 import { limited } from "./call.ts";
@@ -12,13 +12,15 @@ import type { KubeClient } from "./kube-client.ts";
 const PERIOD = 100;
 
 interface Condition {
-  readonly type?: string;
-  readonly status?: string;
+  readonly type: string;
+  readonly status: string;
   readonly message?: string;
 }
 
+/** A definition whose spec `fromCrd` has checked. */
 interface CrdObject extends KubeObject {
-  spec?: { versions?: { name: string; served?: boolean }[] };
+  metadata: ObjectMeta;
+  spec: { versions: { name: string; served?: boolean }[] };
   status?: { conditions?: Condition[] };
 }
 
@@ -71,7 +73,7 @@ export async function ensureCrd(
   requireMethods("client", client, ["find", "create", "modify", "list"]);
   const resources = resourcesOf(manifest);
   const crd = manifest as CrdObject;
-  const name = crd.metadata?.name ?? "";
+  const { name = "" } = (manifest as KubeObject).metadata ?? {};
   requireText("metadata.name of manifest", name);
   const { clock } = client;
   let missing = "the definition is not written yet";
@@ -98,7 +100,7 @@ export async function ensureCrd(
 function resourcesOf(manifest: object): readonly Resource[] {
   fromCrd(manifest);
   const { spec } = manifest as CrdObject;
-  const served = (spec?.versions ?? []).filter((version) => version.served === true);
+  const served = spec.versions.filter((version) => version.served === true);
   return served.map((version) => fromCrd(manifest, version.name));
 }
 
@@ -131,11 +133,11 @@ async function write(client: KubeClient, definition: Definition): Promise<true> 
     Crd,
     name,
     (stored) => {
-      const { labels, annotations } = crd.metadata ?? {};
+      const { labels, annotations } = crd.metadata;
       if (labels !== undefined) stored.metadata.labels = { ...stored.metadata.labels, ...labels };
       if (annotations !== undefined)
         stored.metadata.annotations = { ...stored.metadata.annotations, ...annotations };
-      if (crd.spec !== undefined) stored.spec = crd.spec;
+      stored.spec = crd.spec;
     },
     { signal },
   );
@@ -149,17 +151,15 @@ async function findEstablished(
 ): Promise<StoredObject<KubeObject> | undefined> {
   const stored = await client.find(Crd, name, { signal });
   const conditions = stored?.status?.conditions ?? [];
-  const isTrue = (type: string): boolean | undefined => {
-    const status = conditions.find((condition) => condition.type === type)?.status;
-    return status === undefined ? undefined : status === "True";
-  };
-  if (isTrue("NamesAccepted") === false) {
-    const { message = "" } = conditions.find(({ type }) => type === "NamesAccepted") ?? {};
+  const find = (wanted: string) => conditions.find(({ type }) => type === wanted);
+  const names = find("NamesAccepted");
+  if (names?.status === "False") {
+    const { message = "" } = names;
     throw new Error(
       `the names of CustomResourceDefinition ${name} are taken: ${message.slice(0, 1_000)}`,
     );
   }
-  return isTrue("Established") === true ? stored : undefined;
+  return find("Established")?.status === "True" ? stored : undefined;
 }
 
 async function isListed(

@@ -106,11 +106,11 @@ function otherThan(before: string | undefined, instant: number): string {
 }
 
 function tokenOf(metadata: KubeObject["metadata"]): number | undefined {
-  const text = metadata?.annotations?.[TOKEN];
+  const { namespace, name, annotations = {} } = metadata ?? {};
+  const text = annotations[TOKEN];
   if (text === undefined || !/^\d+$/.test(text)) return undefined;
   const token = Number(text);
   if (Number.isSafeInteger(token)) return token;
-  const { namespace, name } = metadata ?? {};
   throw new RangeError(
     `annotation ${TOKEN} of Lease ${namespace}/${name} must be a whole number below 2^53, got "${text.slice(0, 40)}": remove the annotation`,
   );

@@ -1,5 +1,6 @@
 import { requireArray, requireMethods } from "@holdfast/clock/internal";
 import { type Leadership, type Logger, Manager, type Runnable } from "@holdfast/controller";
+import { LOGGER } from "../logger.ts";
 import type { ResolvedOperator, StartWork } from "./operator-options.ts";
 
 /** Time to stop of work that states none, in milliseconds: the default of a controller. */
@@ -56,12 +57,14 @@ export class TermWork {
 
 /** The operator's own manager logs that it runs and stops. That of a term logs it for debugging only. */
 function ofTerm(logger: Logger): Logger {
-  return {
-    debug: (details, message) => logger.debug(details, message),
-    info: (details, message) => logger.debug({ ...details, of: "the term" }, message),
-    warn: (details, message) => logger.warn(details, message),
-    error: (details, message) => logger.error(details, message),
-  };
+  const methods = LOGGER.map((level) => [
+    level,
+    (details: object, message: string) =>
+      level === "info"
+        ? logger.debug({ ...details, of: "the term" }, message)
+        : logger[level](details, message),
+  ]);
+  return Object.fromEntries(methods) as Logger;
 }
 
 /** A part that gets `lost`. It has as long as it wants to stop: the operator's manager limits all parts together. */

@@ -1,5 +1,6 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
+import type { Socket } from "node:net";
 
 /** Milliseconds after which an idle connection is closed: before load balancers and servers do it. */
 const IDLE = 30_000;
@@ -84,8 +85,8 @@ function retire(agent: HttpAgent): void {
 }
 
 function closeFree({ freeSockets }: HttpAgent): void {
-  for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? []))
-    socket.destroy();
+  for (const sockets of Object.values(freeSockets) as Socket[][])
+    for (const socket of sockets) socket.destroy();
 }
 
 function isSame(a: TlsParts[keyof TlsParts], b: TlsParts[keyof TlsParts]): boolean {

@@ -98,7 +98,7 @@ function answerOf(parts: Exchange, response: IncomingMessage): KubeResponse {
     headers[name] = Array.isArray(value) ? value.join(", ") : value;
   const isGzip = headers["content-encoding"] === "gzip";
   const source = isGzip ? gunzip(response) : response;
-  return { status: response.statusCode ?? 0, headers, body: bodyOf(parts, source) };
+  return { status: response.statusCode as number, headers, body: bodyOf(parts, source) };
 }
 
 // Both streams end together; the reader of the second one receives an error.

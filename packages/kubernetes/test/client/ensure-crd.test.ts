@@ -59,6 +59,40 @@ function world(...steps: readonly (Answer | Error | "silence")[]) {
 const CRD = "customresourcedefinitions/greetings.example.org";
 
 describe("ensureCrd", () => {
+  it("keeps the labels and annotations of a definition whose manifest has none", async () => {
+    const bare = { ...manifest, metadata: { name: "greetings.example.org" } };
+    const old = stored([], { labels: { theirs: "1" }, annotations: { b: "1" } });
+    const changed = { ...old, body: { ...(old.body as object), spec: {} } };
+    const { clock, client, requests } = world(changed, changed, established, established, list);
+    await clock.run(() => ensureCrd(client, bare));
+    const put = requests.find(({ method }) => method === "PUT");
+    expect(JSON.parse(put?.body ?? "")).toMatchObject({
+      metadata: { labels: { theirs: "1" }, annotations: { b: "1" } },
+      spec: manifest.spec,
+    });
+  });
+
+  it("rejects with the error of a list that the server refuses", async () => {
+    const { clock, client } = world(missing, stored(), established, failure(403, "Forbidden"));
+    expect((await safeErrorOf(clock.run(() => ensureCrd(client, manifest)))).message).toContain(
+      "Forbidden",
+    );
+  });
+
+  it("waits while a definition that was deleted meanwhile is not there", async () => {
+    const { clock, client } = world(missing, stored(), missing, stored(), established, list, list);
+    await clock.run(() => ensureCrd(client, manifest));
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("says that the names are taken, also where the server gives no reason", async () => {
+    const refused = stored([{ type: "NamesAccepted", status: "False" }]);
+    const { clock, client } = world(missing, refused, refused);
+    expect((await safeErrorOf(clock.run(() => ensureCrd(client, manifest)))).message).toContain(
+      "greetings.example.org are taken: ",
+    );
+  });
+
   it("creates the definition, waits until it is established, and until each version is served", async () => {
     const created = stored();
     const { clock, client, timeline, requests } = world(

@@ -471,6 +471,23 @@ describe("onWrite", () => {
     expect(writes[2]).toMatchObject({ ref: ANN, subresource: "status" });
   });
 
+  it("receives a subresource that is created", async () => {
+    const { transport, requests } = scriptedTransport({ body: { kind: "Eviction" } });
+    const client = new KubeClient({ transport });
+    await client.create(ConfigMap, { metadata: ANN }, { subresource: "eviction" });
+    expect(requests[0]?.path).toMatch(/\/configmaps\/ann\/eviction\?/);
+  });
+
+  it.each(["create", "update", "apply"] as const)(
+    "is not called for %s of an object without metadata",
+    async (verb) => {
+      const { client, writes } = world();
+      const error = await safeErrorOf(client[verb](ConfigMap, {} as never));
+      expect(error.message).toContain("object.metadata.name must be a string");
+      expect(writes).toEqual([]);
+    },
+  );
+
   it("is not called for a failed write", async () => {
     const { client, writes } = world();
     await safeErrorOf(client.patch(ConfigMap, ANN, {}));

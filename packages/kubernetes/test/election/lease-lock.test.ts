@@ -71,6 +71,13 @@ describe("LeaseLock", () => {
     expect(spec).toMatchObject({ leaseTransitions: 8, strategy: "OldestEmulationVersion" });
   });
 
+  it("counts the first term of a Lease that has no number of terms", async () => {
+    await client.create(Lease, { metadata: NAME, spec: { holderIdentity: "go" } });
+    const found = await lock.get(signal);
+    await lock.update({ ...record, transitions: 8 }, found?.version ?? "", signal);
+    expect((await client.get(Lease, REF)).spec).toMatchObject({ leaseTransitions: 1 });
+  });
+
   it.each<[string, LeaseObject, object]>([
     ["no spec", {}, { holder: "", leaseDuration: 15_000, renewedAt: 0, transitions: 0 }],
     [

@@ -119,6 +119,22 @@ describe("EventRecorder", () => {
     expect(sent[3]?.[2]).toMatchObject({ series: { count: 25 } });
   });
 
+  it("counts what is recorded during a write, and writes it after the interval", async () => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    fault = () => clock.sleep(500);
+    events.record(object(), synced);
+    await clock.step(100);
+    events.record(object(), synced);
+    await clock.step(30_000);
+    expect(requests()).toEqual([
+      [0, `POST ${EVENTS}`],
+      [10_500, `PATCH ${EVENTS}/${FIRST}`],
+    ]);
+    expect(sent[1]?.[2]).toMatchObject({ series: { count: 2 } });
+    await ended(running);
+  });
+
   it("writes events recorded before its run, with the current count", async () => {
     const events = recorder();
     for (let i = 0; i < 3; i++) events.record(object(), synced);

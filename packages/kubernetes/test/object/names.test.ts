@@ -207,6 +207,7 @@ describe("keys", () => {
   it("name an object by namespace and name", () => {
     expect(keyOf({ metadata: { namespace: "a", name: "b" } })).toBe("a/b");
     expect(keyOf({ metadata: { namespace: "", name: "b" } })).toBe("b");
+    expect(() => keyOf({})).toThrow("metadata.name of an object must be set");
     expect(() => keyOf({ metadata: {} })).toThrow(
       "metadata.name of an object must be set, got none",
     );

@@ -4,7 +4,7 @@ import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { Manager, silentLogger } from "@holdfast/controller";
 import { HealthServer, type HealthServerOptions } from "@holdfast/kubernetes";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 
 const HOST = "127.0.0.1";
@@ -35,6 +35,25 @@ const answerOf = async (response: Response): Promise<unknown[]> => [
 const TEXT = "text/plain; charset=utf-8";
 
 describe("HealthServer", () => {
+  it("keeps the process alive unless ref is false", async () => {
+    const servers = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === "TCPServerWrap").length;
+    const before = servers();
+    for (const [ref, more] of [
+      [true, 1],
+      [false, 0],
+    ] as const) {
+      const stop = new AbortController();
+      const server = new HealthServer({ port: 0, host: HOST });
+      const running = server.run(stop.signal, { ref });
+      await server.ready();
+      // A server that has ended is in the list until its handle is closed.
+      await vi.waitFor(() => expect(servers() - before).toBe(more));
+      stop.abort();
+      await running;
+    }
+  });
+
   it.each<[string, HealthServerOptions, string, unknown[]]>([
     ["no check", {}, "/readyz", [200, TEXT, "ok"]],
     [

@@ -34,6 +34,7 @@ describe("prometheusMetrics", () => {
     metrics.requested({ method: "GET", code: "200", duration: 30 });
     metrics.requested({ method: "GET", code: "<error>", duration: 70 });
     metrics.listed("deployments.apps", 1_500, 12);
+    metrics.rejected("deployments.apps");
     metrics.watchEnded("deployments.apps", 999, 0);
     metrics.watchEnded("deployments.apps", 999, 1);
     metrics.watchEnded("deployments.apps", 1_000, 0);
@@ -55,6 +56,7 @@ describe("prometheusMetrics", () => {
       'reflector_watch_duration_seconds_count{name="deployments.apps"} 3',
       'reflector_items_per_watch_sum{name="deployments.apps"} 1',
       'reflector_items_per_watch_count{name="deployments.apps"} 3',
+      'reflector_rejected_objects_total{name="deployments.apps"} 1',
     ]);
   });
 

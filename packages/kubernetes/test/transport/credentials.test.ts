@@ -42,6 +42,26 @@ describe("credentials", () => {
     expect(await cache.get()).toBeInstanceOf(Credentials);
   });
 
+  it("stay as they are when others are read again and fail, or are newer by then", async () => {
+    const onRefused = vi.fn();
+    let fail = (_error: Error): void => {};
+    const failing = new Promise<Credentials>((_resolve, reject) => {
+      fail = reject;
+    });
+    const clock = new FakeClock();
+    const load = vi.fn(() => Promise.resolve(named())).mockReturnValueOnce(failing);
+    const cache = new CredentialCache({ load, maxAge: 10_000, clock, onRefused });
+    const first = cache.get();
+    const refused = cache.forget(named());
+    await clock.step(10_000);
+    const second = await cache.get();
+    fail(new Error("no file"));
+    await expect(first).rejects.toThrow("no file");
+    await refused;
+    expect(await cache.get()).toBe(second);
+    expect(onRefused).not.toHaveBeenCalled();
+  });
+
   it("invalidated late do not drop newer ones", async () => {
     const onRefused = vi.fn();
     const load = vi.fn(() => Promise.resolve(named()));

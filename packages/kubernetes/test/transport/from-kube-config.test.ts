@@ -185,6 +185,30 @@ describe("fromKubeConfig", () => {
     expect(() => fromKubeConfig(new KubeConfig())).toThrow(RangeError);
   });
 
+  it("sends the headers of the kubeconfig that have a value", async () => {
+    await using server = await testServer((_, response) => answer(response, 200, {}));
+    const config: KubeConfigLike = {
+      getCurrentCluster: () => ({ name: "c", server: server.url }),
+      applyToHTTPSOptions: async (options) => {
+        Object.assign(options, { headers: { "X-Team": ["a", "b"], "X-None": undefined } });
+      },
+    };
+    const transport = fromKubeConfig(config);
+    expect(await send(transport)).toBe(200);
+    const headers = server.requests[0]?.headers;
+    expect([headers?.["x-team"], headers?.["x-none"]]).toEqual(["a, b", undefined]);
+    await transport.closeIdle?.();
+  });
+
+  it("names the kind of a value that a plugin throws", async () => {
+    const config: KubeConfigLike = {
+      getCurrentCluster: () => ({ name: "c", server: "https://127.0.0.1:1" }),
+      applyToHTTPSOptions: () => Promise.reject("refused"),
+    };
+    const error = await safeErrorOf(send(fromKubeConfig(config)));
+    expect(error.message).toContain("cannot be read: string");
+  });
+
   it("names the transport when a plugin fails, and cuts its text", async () => {
     await using server = await serve();
     const { like } = counted(kubeConfig(server));

@@ -188,6 +188,31 @@ describe("fromKubectl", () => {
     );
   });
 
+  it("repeats the error of kubectl where it creates no token", async () => {
+    using program = fakeKubectl();
+    program.say("view", view({ url: "https://127.0.0.1:1" }, plugin));
+    const { kubectl } = program;
+    const transport = fromKubectl({ kubectl, serviceAccount: "team-a/greeter" });
+    program.say("stderr", "error: no such service account");
+    expect((await safeErrorOf(send(transport))).message).toContain(
+      "failed: error: no such service account",
+    );
+    program.say("stderr", "");
+    expect((await safeErrorOf(send(transport))).message).toContain("failed: it printed no message");
+  });
+
+  it("needs no user and no current context where the server asks for none", async () => {
+    using program = fakeKubectl();
+    await using server = await testServer((_, response) => answer(response, 200, {}));
+    const contexts = [{ name: "dev", context: { cluster: "c" } }];
+    const clusters = [{ name: "c", cluster: { server: server.url } }];
+    program.say("view", JSON.stringify({ kind: "Config", clusters, contexts }));
+    const transport = fromKubectl({ kubectl: program.kubectl });
+    expect(await send(transport)).toBe(200);
+    expect(server.requests[0]?.headers.authorization).toBeUndefined();
+    await transport.closeIdle?.();
+  });
+
   it("names the next step if a plugin provides the credentials", () => {
     using program = fakeKubectl();
     program.say("view", view({ url: "https://a" }, plugin));

@@ -3,6 +3,7 @@ import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import {
   atUrl,
+  ConnectionError,
   isConnectionError,
   type KubeRequest,
   type KubeTransport,
@@ -53,6 +54,34 @@ describe("a request", () => {
     await vi.waitFor(() => expect(server.sockets.size).toBe(0));
     expect(await textOf(transport)).toBe("{}");
     await transport.closeIdle?.();
+  });
+
+  it("joins the values of a header that arrives more than once", async () => {
+    await using server = await testServer((_, response) => {
+      response.setHeader("set-cookie", ["a=1", "b=2"]);
+      answer(response, 200, {});
+    });
+    const transport = atUrl(server.url);
+    await transport.closeIdle?.(); // before the first request there is nothing to close
+    const { headers, body } = await transport.send(GET, never);
+    await readBody(body, 100, "test");
+    expect(headers["set-cookie"]).toBe("a=1, b=2");
+    await transport.closeIdle?.();
+  });
+
+  it("names a certificate of an authority that is none", async () => {
+    const transport = atUrl("https://127.0.0.1:1", { ca: "no certificate" });
+    const error = await safeErrorOf(textOf(transport));
+    expect(isConnectionError(error)).toBe(true);
+  });
+
+  it.each<[unknown, string]>([
+    [undefined, "(undefined)"],
+    ["text", "(string)"],
+    [new TypeError("x"), "(TypeError)"],
+    [Object.assign(new Error("x"), { code: "EPIPE" }), "(EPIPE)"],
+  ])("that fails with %s has its code or its type in the error", (cause, text) => {
+    expect(new ConnectionError(GET, "https://a", cause).message).toContain(text);
   });
 
   it("rejects at once when the server switches protocols", async () => {

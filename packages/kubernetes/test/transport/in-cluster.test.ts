@@ -140,6 +140,13 @@ describe("inCluster", () => {
     );
   });
 
+  it("has no namespace if the file is empty", async () => {
+    using files = account({ namespace: "\n" });
+    await using server = await serve();
+    const transport = inCluster({ directory: files.directory, env: environment(server) });
+    expect(transport.namespace).toBeUndefined();
+  });
+
   it("needs no namespace file", () => {
     const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "6443" };
     const transport = inCluster({ directory: "/nowhere", env });
