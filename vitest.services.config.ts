@@ -6,7 +6,7 @@ export default defineConfig({
   ...tests,
   test: {
     ...tests.test,
-    include: ["{packages/{outbox,examples},tools}/test/**/*.services.ts"],
+    include: ["{packages/{controller,outbox,examples},tools}/test/**/*.services.ts"],
     // Servers start, stop and are waited for.
     testTimeout: 180_000,
     hookTimeout: 180_000,

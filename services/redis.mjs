@@ -1,4 +1,5 @@
 // A Redis server that keeps nothing: when it stops, it has forgotten everything.
+import { poll } from "@holdfast/wait";
 import { Redis } from "ioredis";
 import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
 import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
@@ -57,4 +58,19 @@ export class RedisServer {
       client.disconnect();
     }
   }
+}
+
+/**
+ * Waits until a server has been up for `lease` milliseconds, so that a `RedisLock` grants leases.
+ *
+ * @param {Redis} client
+ * @param {number} lease
+ */
+export async function oldEnough(client, lease) {
+  const age = async () => {
+    const [, seconds] = /uptime_in_seconds:(\d+)/.exec(await client.info("server")) ?? [];
+    return Number(seconds) * 1_000 - 1_000;
+  };
+  const onError = () => undefined; // not connected yet
+  await poll(async () => (await age()) >= lease, { backoff: { duration: 200 }, onError });
 }

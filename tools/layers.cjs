@@ -10,7 +10,7 @@ const users = [
   "@holdfast/wait",
   "@holdfast/controller",
 ];
-const outbox = ["", "/postgres", "/pglite", "/mysql", "/rabbitmq", "/redis", "/webhook"].map(
+const outbox = ["", "/postgres", "/pglite", "/mysql", "/rabbitmq", "/webhook"].map(
   (entry) => `@holdfast/outbox${entry}`,
 );
 const waits = ["@holdfast/wait/go", "@holdfast/wait/strategies"];
@@ -53,6 +53,7 @@ module.exports = {
     controller: [".", "limit", "queue", "reconcile", "source"],
     election: [".", "@holdfast/wait/go"],
     "file-lock": ["election"],
+    "redis-lock": ["election"],
     manager: ["."],
     prometheus: [".", "queue", "npm:prom-client"],
     opentelemetry: [".", "npm:@opentelemetry/api"],
@@ -72,7 +73,6 @@ module.exports = {
     pglite: ["store", "postgres", "npm:@electric-sql/pglite"],
     mysql: ["message", "store", "npm:mysql2"],
     rabbitmq: ["message", "publisher", "npm:amqplib"],
-    redis: ["message"],
     webhook: ["message", "publisher"],
     prometheus: ["store", "task", "npm:prom-client"],
   },
@@ -112,7 +112,7 @@ module.exports = {
       "@holdfast/controller/prometheus",
     ],
     "grpc-connect": ["terminal"],
-    outbox: ["terminal", "web", ...outbox],
+    outbox: ["terminal", "web", "@holdfast/controller/redis-lock", ...outbox],
     greeter: ["@holdfast/kubernetes"],
     "dns-sync": ["terminal", "web", "@holdfast/kubernetes", "@holdfast/kubernetes/testing"],
     ethernet: ["terminal", "picture"],

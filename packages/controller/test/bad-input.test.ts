@@ -48,6 +48,13 @@ import * as opentelemetry from "@holdfast/controller/opentelemetry";
 import { type TracedOptions, traced } from "@holdfast/controller/opentelemetry";
 import * as prometheus from "@holdfast/controller/prometheus";
 import { PrometheusMetrics, type PrometheusMetricsOptions } from "@holdfast/controller/prometheus";
+import * as redisLock from "@holdfast/controller/redis-lock";
+import {
+  ForgottenLeaseError,
+  isForgottenLeaseError,
+  RedisLock,
+  type RedisLockOptions,
+} from "@holdfast/controller/redis-lock";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
@@ -353,6 +360,12 @@ const electionDoors: Door[] = [
       }),
     ],
   ),
+  constructs(
+    RedisLock,
+    [{ eval: async () => undefined }, { key: "key" }],
+    ["client", required(methods("eval"))],
+    ["options", required(object<RedisLockOptions>({ key: required(text), firstToken: func }))],
+  ),
 ];
 
 const group = all(
@@ -475,14 +488,16 @@ testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
 });
 
-testEveryExport([root, fileLock, prometheus, opentelemetry], doors, [
+testEveryExport([root, fileLock, redisLock, prometheus, opentelemetry], doors, [
   // Guards answer for every value.
+  isForgottenLeaseError,
   isLeadershipLostError,
   isLockConflictError,
   isRetryAfterError,
   isRunnableError,
   isTerminalError,
   // Errors; those of `wait` are in its table.
+  ForgottenLeaseError,
   LeadershipLostError,
   LockConflictError,
   RetryAfterError,

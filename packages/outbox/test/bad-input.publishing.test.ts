@@ -12,13 +12,6 @@ import {
   UnconfirmedError,
   UnroutableError,
 } from "@holdfast/outbox/rabbitmq";
-import * as redis from "@holdfast/outbox/redis";
-import {
-  ForgottenLeaseError,
-  isForgottenLeaseError,
-  RedisLock,
-  type RedisLockOptions,
-} from "@holdfast/outbox/redis";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import * as webhook from "@holdfast/outbox/webhook";
 import {
@@ -48,7 +41,6 @@ import {
   string,
   testBadInput,
   testEveryExport,
-  text,
   unchecked,
   whole,
 } from "../../../test/bad-input.ts";
@@ -56,7 +48,6 @@ import {
 const clock = new FakeClock();
 const register = new Registry();
 const store = new MemoryStore();
-const LONG = "x".repeat(256);
 
 const clockKind: Kind = methods("monotonic", "newTimer", "afterFunc");
 
@@ -75,30 +66,6 @@ const httpUrl =
   "RangeError: options.url must be an http or https URL without a user and a password";
 
 const doors = [
-  constructs(
-    RedisLock,
-    [{ eval: async () => undefined }, { key: "key" }],
-    ["client", required(methods("eval"))],
-    [
-      "options",
-      required(
-        object<RedisLockOptions>({
-          key: required(
-            all(
-              text,
-              except("a\0b", "RangeError: options.key must not contain NUL"),
-              except(
-                "\ud800",
-                "RangeError: options.key must be well-formed Unicode, got a lone surrogate",
-              ),
-              except(LONG, "RangeError: options.key must be at most 255 bytes of UTF-8, got 256"),
-            ),
-          ),
-          firstToken: func,
-        }),
-      ),
-    ],
-  ),
   constructs(
     RabbitPublisher,
     [{ url: "amqp://127.0.0.1:9", clock, backoff: { duration: 10 } }],
@@ -170,8 +137,8 @@ testBadInput(doors, () => {
   expect(register.getMetricsAsArray()).toEqual([]);
 });
 
-testEveryExport([prometheus, rabbitmq, redis, webhook], doors, [
+testEveryExport([prometheus, rabbitmq, webhook], doors, [
   // The guards answer for every value; the errors take what the classes above make.
-  ...[isRefusedError, isUnconfirmedError, isUnroutableError, isForgottenLeaseError, isWebhookError],
-  ...[RefusedError, UnconfirmedError, UnroutableError, ForgottenLeaseError, WebhookError],
+  ...[isRefusedError, isUnconfirmedError, isUnroutableError, isWebhookError],
+  ...[RefusedError, UnconfirmedError, UnroutableError, WebhookError],
 ]);

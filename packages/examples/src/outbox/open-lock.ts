@@ -1,5 +1,5 @@
 import type { ResourceLock } from "@holdfast/controller";
-import { RedisLock } from "@holdfast/outbox/redis";
+import { RedisLock } from "@holdfast/controller/redis-lock";
 import { Redis } from "ioredis";
 
 /** A lock with its connection. */

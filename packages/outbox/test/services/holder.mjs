@@ -5,10 +5,10 @@
 import { randomUUID } from "node:crypto";
 import { realClock } from "@holdfast/clock";
 import { LeaderElector } from "@holdfast/controller";
+import { RedisLock } from "@holdfast/controller/redis-lock";
 import { isStaleFenceError } from "@holdfast/outbox";
 import { MySqlDatabase, MySqlLock, MySqlStore } from "@holdfast/outbox/mysql";
 import { PgDatabase, PostgresLock, PostgresStore } from "@holdfast/outbox/postgres";
-import { RedisLock } from "@holdfast/outbox/redis";
 import { Redis } from "ioredis";
 import { createPool } from "mysql2/promise";
 import pg from "pg";

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { describe, it } from "vitest";
+import { oldEnough } from "../../../../services/redis.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
@@ -13,7 +14,6 @@ import { connectToMySql } from "../mysql/connect-to-mysql.ts";
 import { sample } from "../sample.ts";
 import { type ConnectedStore, connectedStore } from "./connected-store.ts";
 import { Holder } from "./holder.ts";
-import { oldEnough } from "./old-enough.ts";
 import { connectTo } from "./test-database.ts";
 
 /** As in `holder.mjs`, in milliseconds. */

@@ -1,17 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { onAbort } from "@holdfast/clock";
 import { isLockConflictError, LeaderElector } from "@holdfast/controller";
+import { isForgottenLeaseError, RedisLock } from "@holdfast/controller/redis-lock";
 import { poll } from "@holdfast/wait";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { RedisServer } from "../../../../services/redis.mjs";
+import { oldEnough, RedisServer } from "../../../../services/redis.mjs";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
 import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
-import { isForgottenLeaseError } from "../../src/redis/forgotten-lease-error.ts";
-import { RedisLock } from "../../src/redis/redis-lock.ts";
-import { oldEnough } from "./old-enough.ts";
 
 const { signal } = new AbortController();
 const record = { holder: "a", leaseDuration: 1_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
@@ -19,9 +17,9 @@ const redis = new Redis(requiredUrl("REDIS_URL"));
 const connected: Redis[] = [redis];
 
 function connect(url: string): Redis {
-  // A server that is restarted is found again soon, and nobody waits in a queue meanwhile.
+  // Reconnects soon after a restart; commands fail meanwhile and do not queue.
   const client = new Redis(url, { retryStrategy: () => 50, enableOfflineQueue: false });
-  client.on("error", () => undefined); // told by the rejections, too
+  client.on("error", () => undefined); // each command rejects, too
   connected.push(client);
   return client;
 }
@@ -171,7 +169,9 @@ describe("RedisLock", () => {
       return new LeaderElector({
         lock,
         identity,
-        ...{ leaseDuration: 2_000, renewDeadline: 1_500, retryPeriod: 100 },
+        leaseDuration: 2_000,
+        renewDeadline: 1_500,
+        retryPeriod: 100,
         onError: () => undefined, // the server is away
         lead: async ({ token, signal: term }) => {
           tokens.push(token);

@@ -3,14 +3,11 @@ import {
   requireFunction,
   requireMethods,
   requireOptions,
+  requireText,
 } from "@holdfast/clock/internal";
-import {
-  type LeaseRecord,
-  LockConflictError,
-  type ResourceLock,
-  type Versioned,
-} from "@holdfast/controller";
-import { requireStoredName } from "../message/stored-text.ts";
+import { isLeaseRecord, type LeaseRecord } from "../election/lease-record.ts";
+import { LockConflictError } from "../election/lock-conflict-error.ts";
+import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
 import { ForgottenLeaseError } from "./forgotten-lease-error.ts";
 import { READ, WRITE } from "./redis-scripts.ts";
 
@@ -60,10 +57,10 @@ export interface RedisLockOptions {
  *
  * @example
  * ```ts no-run
- * import { RedisLock } from "@holdfast/outbox/redis";
+ * import { RedisLock } from "@holdfast/controller/redis-lock";
  * import { Redis } from "ioredis";
  *
- * const lock = new RedisLock(new Redis("redis://127.0.0.1"), { key: "outbox-compensation" });
+ * const lock = new RedisLock(new Redis("redis://127.0.0.1"), { key: "my-program" });
  * ```
  */
 export class RedisLock implements ResourceLock {
@@ -77,7 +74,7 @@ export class RedisLock implements ResourceLock {
     requireMethods("client", client, ["eval"]);
     requireOptions("options", options);
     const { key, firstToken = (now) => now } = options;
-    requireStoredName("options.key", key);
+    requireText("options.key", key);
     requireFunction("options.firstToken", firstToken);
     this.#client = client;
     this.#key = key;
@@ -137,13 +134,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isLeaseRecord(value: unknown): value is LeaseRecord {
-  const { holder, ...numbers } = { ...(value as Partial<LeaseRecord> | null) };
-  const { leaseDuration, acquiredAt, renewedAt, transitions } = numbers;
-  return (
-    typeof holder === "string" &&
-    [leaseDuration, acquiredAt, renewedAt, transitions].every(Number.isFinite)
-  );
 }

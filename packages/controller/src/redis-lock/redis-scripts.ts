@@ -8,7 +8,7 @@ const CURRENT = `
   if found[1] == run then version, record = found[2], found[3] end
 `;
 
-/** KEYS: the lock. Answers the version, the record if there is one, and the server's time in ms. */
+/** KEYS: the lock. Returns the version, the record if there is one, and the server's time in ms. */
 export const READ: string = `${CURRENT}
   local time = redis.call('TIME')
   return { version, record, time[1] * 1000 + math.floor(time[2] / 1000) }

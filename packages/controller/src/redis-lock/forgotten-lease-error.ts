@@ -1,11 +1,11 @@
-const CODE = "ERR_OUTBOX_FORGOTTEN_LEASE";
+const CODE = "ERR_FORGOTTEN_LEASE";
 
-/** A lock does not give a lease, because it may have forgotten one that still lasts. */
+/** A `RedisLock` grants no lease, because its server may have lost one that still lasts. */
 export class ForgottenLeaseError extends Error {
   override readonly name = "ForgottenLeaseError";
   /** Stable across versions and copies of this package. */
   readonly code: typeof CODE = CODE;
-  /** How long until it gives one, in milliseconds. */
+  /** Time until the lock grants a lease, in milliseconds. */
   readonly remaining: number;
 
   /** @param lock - the description of the lock */
