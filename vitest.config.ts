@@ -38,7 +38,7 @@ export default defineConfig({
     ],
     coverage: {
       provider: "v8",
-      include: ["packages/{clock,wait,controller,outbox}/src/**/*.ts"],
+      include: ["packages/{clock,wait,controller,outbox,kubernetes}/src/**/*.ts"],
       // The last three are tested on real servers: npm run test:services.
       exclude: [
         "packages/examples/**",
@@ -49,6 +49,21 @@ export default defineConfig({
       // A floor that finds forgotten branches; what a test means is the mutation run's question.
       thresholds: {
         "packages/{clock,wait,controller}/src/**/*.ts": { 100: true },
+        "packages/kubernetes/src/{client,election,helper,object,operator,prometheus,transport}/**/*.ts":
+          { 100: true },
+        "packages/kubernetes/src/{cache,cluster,reflect}/**/*.ts": {
+          statements: 99,
+          branches: 96,
+          functions: 98,
+          lines: 99,
+        },
+        // Held to recordings of a real server first; its branches are those of Kubernetes.
+        "packages/kubernetes/src/testing/**/*.ts": {
+          statements: 96,
+          branches: 92,
+          functions: 97,
+          lines: 97,
+        },
         "packages/outbox/src/**/*.ts": { statements: 99, branches: 97, functions: 98, lines: 99 },
       },
     },

@@ -73,7 +73,7 @@ export async function ensureCrd(
   requireMethods("client", client, ["find", "create", "modify", "list"]);
   const resources = resourcesOf(manifest);
   const crd = manifest as CrdObject;
-  const { name = "" } = (manifest as KubeObject).metadata ?? {};
+  const { name = "" } = crd.metadata;
   requireText("metadata.name of manifest", name);
   const { clock } = client;
   let missing = "the definition is not written yet";

@@ -1,5 +1,5 @@
 import { requireBoolean, requireOptions } from "@holdfast/clock/internal";
-import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
+import type { DeepReadonly, KubeObject, ObjectMeta } from "../object/kube-object.ts";
 import { type ObjectName, type ObjectRef, parseRef } from "../object/object-ref.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
@@ -69,7 +69,7 @@ export function updateRequest(given: Arguments<KubeWriteOptions>): PendingWrite 
     given.manager,
   );
   const ref = refOf(body);
-  const { resourceVersion } = body.metadata ?? {};
+  const { resourceVersion } = body.metadata as ObjectMeta; // it has a name
   if (typeof resourceVersion !== "string" || resourceVersion === "")
     throw new TypeError(
       "object.metadata.resourceVersion must be the version that the object was read with, got none: use modify() or apply()",

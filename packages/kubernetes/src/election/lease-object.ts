@@ -39,7 +39,10 @@ interface LeaseSpec {
  *
  * @throws RangeError if the token is 2^53 or above: no later term could have a larger one
  */
-export function recordOf({ metadata, spec = {} }: LeaseObject, ownDuration: number): LeaseRecord {
+export function recordOf(
+  { metadata, spec = {} }: StoredObject<LeaseObject>,
+  ownDuration: number,
+): LeaseRecord {
   const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime } = spec;
   const hasDuration = isWhole(leaseDurationSeconds) && leaseDurationSeconds > 0;
   return {
@@ -105,8 +108,8 @@ function otherThan(before: string | undefined, instant: number): string {
   return time === before ? time.replace(/000Z$/, "001Z") : time;
 }
 
-function tokenOf(metadata: KubeObject["metadata"]): number | undefined {
-  const { namespace, name, annotations = {} } = metadata ?? {};
+function tokenOf(metadata: StoredObject<LeaseObject>["metadata"]): number | undefined {
+  const { namespace, name, annotations = {} } = metadata;
   const text = annotations[TOKEN];
   if (text === undefined || !/^\d+$/.test(text)) return undefined;
   const token = Number(text);

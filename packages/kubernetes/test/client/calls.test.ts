@@ -40,6 +40,23 @@ function world(...steps: readonly Step[]) {
   return { clock, logger, timeline, requests, client, measured, get };
 }
 
+describe("a failure whose text is longer than 64 KiB", () => {
+  it("is read up to there, and its connection is closed", async () => {
+    let isClosed = false;
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) yield await Promise.resolve(new Uint8Array(40_000).fill(120));
+      } finally {
+        isClosed = true;
+      }
+    }
+    const { get } = world({ status: 500, chunks: chunks() });
+    const error = await errorOf(get());
+    expect(isApiError(error) && error.statusCode).toBe(500);
+    expect(isClosed).toBe(true);
+  });
+});
+
 describe("a request that the server defers", () => {
   it.each([429, 503])("with %i and a time is sent again after it", async (code) => {
     const { clock, timeline, get } = world(busy(code, 2), busy(code, 0), busy(code, 7), FOUND);

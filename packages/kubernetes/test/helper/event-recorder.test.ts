@@ -135,6 +135,22 @@ describe("EventRecorder", () => {
     await ended(running);
   });
 
+  it("gives an event up after 12 retries, with what is recorded during the last one", async () => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    fault = async () => {
+      if (sent.length === 13) events.record(object(), synced);
+      throw new Error("down");
+    };
+    events.record(object(), synced);
+    await clock.step(3_600_000);
+    expect(sent).toHaveLength(13);
+    fault = undefined;
+    await clock.step(3_600_000);
+    expect(sent).toHaveLength(13);
+    await ended(running);
+  });
+
   it("writes events recorded before its run, with the current count", async () => {
     const events = recorder();
     for (let i = 0; i < 3; i++) events.record(object(), synced);

@@ -213,6 +213,12 @@ describe("fromKubectl", () => {
     await transport.closeIdle?.();
   });
 
+  it("fails where kubectl cannot be run", () => {
+    using program = fakeKubectl();
+    chmodSync(program.kubectl, 0o644);
+    expect(() => fromKubectl({ kubectl: program.kubectl })).toThrow("it printed no message");
+  });
+
   it("names the next step if a plugin provides the credentials", () => {
     using program = fakeKubectl();
     program.say("view", view({ url: "https://a" }, plugin));

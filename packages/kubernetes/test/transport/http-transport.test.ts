@@ -69,6 +69,15 @@ describe("a request", () => {
     await transport.closeIdle?.();
   });
 
+  it("names a header that cannot be sent", async () => {
+    const bad = { ...GET, headers: { accept: "a\nb" } };
+    const error = await safeErrorOf(textOf(atUrl("http://127.0.0.1:1"), bad));
+    expect([isConnectionError(error), error.message.includes("ERR_INVALID_CHAR")]).toEqual([
+      true,
+      true,
+    ]);
+  });
+
   it("names a certificate of an authority that is none", async () => {
     const transport = atUrl("https://127.0.0.1:1", { ca: "no certificate" });
     const error = await safeErrorOf(textOf(transport));
