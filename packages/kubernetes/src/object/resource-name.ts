@@ -1,5 +1,4 @@
 import { requireText } from "@holdfast/clock/internal";
-import type { Resource } from "./resource.ts";
 
 // RFC 1123: names, namespaces and labels of DNS.
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -59,9 +58,4 @@ function isLabel(value: string): boolean {
 
 function refuse(name: string, allowed: string, value: string): never {
   throw new RangeError(`${name} must be ${allowed}, got ${JSON.stringify(value.slice(0, 300))}`);
-}
-
-/** Name of a resource in metrics, logs and sources: its plural, with its group if it has one. */
-export function resourceName({ plural, group }: Resource): string {
-  return group === "" ? plural : `${plural}.${group}`;
 }

@@ -174,3 +174,8 @@ export function requireResource(resource: Resource, name = "resource"): void {
   for (const part of ["apiVersion", "kind", "plural"] as const)
     requireText(`${name}.${part}`, resource[part]);
 }
+
+/** Name of a resource in metrics, logs and sources: its plural, with its group if it has one. */
+export function resourceName({ plural, group }: Resource): string {
+  return group === "" ? plural : `${plural}.${group}`;
+}

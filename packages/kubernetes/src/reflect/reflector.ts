@@ -13,7 +13,7 @@ import { type ApiError, isApiError } from "../client/api-error.ts";
 import { type ApiTarget, openRequest } from "../client/api-request.ts";
 import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf } from "../object/object-ref.ts";
-import { resourceName } from "../object/resource-name.ts";
+import { resourceName } from "../object/resource.ts";
 import { compareVersions, isOlder } from "../object/resource-version.ts";
 import { lines } from "../transport/lines.ts";
 import type { Hooks } from "./hooks.ts";
