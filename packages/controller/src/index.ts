@@ -20,7 +20,6 @@ export type {
   KeyedControllerOptions,
 } from "./controller/controller-options.ts";
 export type {
-  ControllerDrain,
   ControllerState,
   ControllerStatus,
   ErrorStatus,

@@ -1,4 +1,4 @@
-import type { DelayedKey } from "../queue/drain-report.ts";
+import type { DrainReport } from "../queue/drain-report.ts";
 
 /** State of a controller. `"idle"` is before `run`; `"stopping"` drains; `"stopped"` is final. */
 export type ControllerState = "idle" | "running" | "paused" | "stopping" | "stopped";
@@ -46,18 +46,6 @@ export interface SourceStatus {
   readonly lastError: ErrorStatus | undefined;
 }
 
-/** The keys that a controller left unfinished when its `run` settled. Reconciles that end later do not change it. */
-export interface ControllerDrain<Item = string> {
-  /** Whether every key that was queued or in flight is done. A key that the stop interrupted is not. */
-  readonly finished: boolean;
-  /** The keys of reconciles that ignored their signal and had not settled. */
-  readonly running: readonly string[];
-  /** The keys still queued, in their order. */
-  readonly queued: readonly string[];
-  /** The keys that were delayed or interrupted, the earliest first. */
-  readonly delayed: readonly DelayedKey<Item>[];
-}
-
 /** Status of a controller as plain data: `JSON.stringify` it for a health endpoint. */
 export interface ControllerStatus<Item = string> {
   /** Its name. */
@@ -86,6 +74,10 @@ export interface ControllerStatus<Item = string> {
   readonly lastError: ReconcileErrorStatus | undefined;
   /** Its sources, in the order of the option. */
   readonly sources: readonly SourceStatus[];
-  /** The keys left unfinished when it stopped; undefined until then. */
-  readonly drain: ControllerDrain<Item> | undefined;
+  /**
+   * The keys left unfinished when `run` settled; undefined until then. `running` are the keys of reconciles
+   * that ignored their signal; `delayed` includes the keys that the stop interrupted. Reconciles that end
+   * later do not change it.
+   */
+  readonly drain: DrainReport<Item> | undefined;
 }

@@ -2,6 +2,7 @@ import { type Clock, onAbort } from "@holdfast/clock";
 import { holdOpen, requireSignal } from "@holdfast/clock/internal";
 import { withTimeout } from "@holdfast/wait";
 import { checkLease } from "../election/lease-checks.ts";
+import type { DrainReport } from "../queue/drain-report.ts";
 import { Waiters } from "../queue/waiters.ts";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import type { EnqueueOptions } from "../source/source.ts";
@@ -12,12 +13,7 @@ import {
   type ResolvedControllerOptions,
   resolveController,
 } from "./controller-options.ts";
-import type {
-  ControllerDrain,
-  ControllerState,
-  ControllerStatus,
-  InFlightStatus,
-} from "./controller-status.ts";
+import type { ControllerState, ControllerStatus, InFlightStatus } from "./controller-status.ts";
 import { Hooks } from "./hooks.ts";
 import { SourceRunner } from "./source-runner.ts";
 import { Workers } from "./workers.ts";
@@ -91,7 +87,7 @@ export class Controller<Item = string> implements AsyncDisposable {
   readonly #disposal = new AbortController();
   #state: Exclude<ControllerState, "paused"> = "idle";
   #ended: Promise<void> = Promise.resolve();
-  #drain: ControllerDrain<Item> | undefined = undefined;
+  #drain: DrainReport<Item> | undefined = undefined;
 
   /**
    * @param options - see {@link ControllerOptions}
