@@ -172,6 +172,8 @@ export interface Door {
   readonly refusal: "throws" | "rejects";
   readonly call: (args: readonly unknown[]) => unknown;
   readonly mistakes: readonly (Mistake & { readonly args: readonly unknown[] })[];
+  /** A valid call but for an option that the door does not have. Undefined for a door without options. */
+  readonly unknownOption: readonly unknown[] | undefined;
 }
 
 type AnyFunction = (...args: never[]) => unknown;
@@ -193,6 +195,18 @@ function mistakesOf(valid: readonly unknown[], parameters: readonly Parameter[])
   );
 }
 
+function unknownOptionOf(valid: readonly unknown[], parameters: readonly Parameter[]) {
+  const at = parameters.findIndex(
+    ([name, kind]) =>
+      name === "options" &&
+      kind(name, valid[0]).some(({ path, error }) => path === name && /be an object/.test(error)),
+  );
+  if (at < 0) return undefined;
+  const args = [...valid];
+  args[at] = { ...(valid[at] as object | undefined), notAnOption: 1 };
+  return args;
+}
+
 function functionDoor(
   refusal: Door["refusal"],
   subject: AnyFunction,
@@ -205,6 +219,7 @@ function functionDoor(
     refusal,
     call: (args) => Reflect.apply(subject, on, args) as unknown,
     mistakes: mistakesOf(valid, parameters),
+    unknownOption: unknownOptionOf(valid, parameters),
   };
 }
 
@@ -249,6 +264,7 @@ export function constructs<Subject extends AnyClass>(
     refusal: "throws",
     call: (args) => Reflect.construct(subject, args) as object,
     mistakes: mistakesOf(valid, parameters as Parameter[]),
+    unknownOption: unknownOptionOf(valid, parameters as Parameter[]),
   };
 }
 
@@ -271,8 +287,15 @@ async function refusalOf({ call }: Door, args: readonly unknown[]): Promise<stri
   );
 }
 
-/** Tests each mistake of each door; `expectUntouched` looks for traces afterwards. */
-export function testBadInput(doors: readonly Door[], expectUntouched: () => void): void {
+/**
+ * Tests each mistake of each door; `expectUntouched` looks for traces afterwards. With `knowsOptions` also that each door
+ * refuses an option that it does not have.
+ */
+export function testBadInput(
+  doors: readonly Door[],
+  expectUntouched: () => void,
+  { knowsOptions = false } = {},
+): void {
   describe.each(doors)("$name refuses", (door) => {
     const paths = [...new Set(door.mistakes.map(({ path }) => path))];
     it.each(paths)("a bad %s", async (wanted) => {
@@ -282,6 +305,15 @@ export function testBadInput(doors: readonly Door[], expectUntouched: () => void
       expect(seen).toEqual(mistakes.map(({ error }) => `${door.refusal} ${error}`));
       expectUntouched();
     });
+
+    const { unknownOption, refusal } = door;
+    if (knowsOptions && unknownOption !== undefined)
+      it("an option that it does not have", async () => {
+        expect(await refusalOf(door, unknownOption)).toContain(
+          `${refusal} TypeError: options.notAnOption is not an option of `,
+        );
+        expectUntouched();
+      });
   });
 }
 

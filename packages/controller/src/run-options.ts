@@ -1,4 +1,14 @@
-import { requireBoolean, requireOptions, requireSignal } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireBoolean,
+  requireOptions,
+  requireSignal,
+} from "@holdfast/clock/internal";
+
+const OPTIONS: OptionNames<RunOptions> = {
+  ref: true,
+  lost: true,
+};
 
 /** Options for one run of a controller, an elector, a manager or another `Runnable`. */
 export interface RunOptions {
@@ -29,7 +39,7 @@ export interface ResolvedRunOptions {
 
 /** @throws TypeError if an option is of the wrong type */
 export function resolveRun(options: RunOptions): ResolvedRunOptions {
-  requireOptions("options", options);
+  requireOptions("options", options, "run", OPTIONS);
   const { ref = true, lost } = options;
   requireBoolean("options.ref", ref);
   if (lost !== undefined) requireSignal("options.lost", lost);

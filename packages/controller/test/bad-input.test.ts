@@ -478,15 +478,19 @@ const doors = [
   ...observing,
 ];
 
-testBadInput(doors, () => {
-  expect(manager.status()).toEqual({
-    state: "idle",
-    runnables: [{ name: "idle", group: "b", state: "waiting" }],
-  });
-  expect([queue.size, queue.delayed, queue.isShutDown]).toEqual([0, 0, false]);
-  expect([controller.status().state, controller.status().queue.size]).toEqual(["idle", 0]);
-  expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
-});
+testBadInput(
+  doors,
+  () => {
+    expect(manager.status()).toEqual({
+      state: "idle",
+      runnables: [{ name: "idle", group: "b", state: "waiting" }],
+    });
+    expect([queue.size, queue.delayed, queue.isShutDown]).toEqual([0, 0, false]);
+    expect([controller.status().state, controller.status().queue.size]).toEqual(["idle", 0]);
+    expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
+  },
+  { knowsOptions: true },
+);
 
 testEveryExport([root, fileLock, redisLock, prometheus, opentelemetry], doors, [
   // Guards answer for every value.

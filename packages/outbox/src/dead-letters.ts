@@ -1,5 +1,6 @@
 import type { PassiveClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireArray,
   requireFinite,
   requireOptions,
@@ -8,6 +9,12 @@ import {
 import type { Message } from "./message/message.ts";
 import { requireStoredName, requireUuid } from "./message/stored-text.ts";
 import type { DeadLetterSelection, OutboxStore } from "./store/outbox-store.ts";
+
+const OPTIONS: OptionNames<ListDeadLettersOptions> = {
+  topic: true,
+  after: true,
+  limit: true,
+};
 
 /** Options for {@link DeadLetters.list}. */
 export interface ListDeadLettersOptions {
@@ -77,7 +84,7 @@ export class DeadLetters {
    * @throws RangeError or TypeError that names the option
    */
   async list(options: ListDeadLettersOptions = {}): Promise<readonly Message[]> {
-    requireOptions("options", options);
+    requireOptions("options", options, "list", OPTIONS);
     const { topic, after, limit = 100 } = options;
     if (topic !== undefined) requireStoredName("options.topic", topic);
     requireWhole("options.limit", requireFinite("options.limit", limit), 1);

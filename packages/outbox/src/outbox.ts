@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireClock,
   requireFunction,
   requireHooks,
@@ -10,6 +11,13 @@ import { DeadLetters } from "./dead-letters.ts";
 import type { Message, NewMessage } from "./message/message.ts";
 import type { Statement } from "./store/database.ts";
 import type { OutboxStore } from "./store/outbox-store.ts";
+
+const OPTIONS: OptionNames<OutboxOptions<never>> = {
+  store: true,
+  transaction: true,
+  onCommitted: true,
+  clock: true,
+};
 
 /** Options for {@link Outbox}. */
 export interface OutboxOptions<Tx extends object> {
@@ -78,7 +86,7 @@ export class Outbox<Tx extends object> {
 
   /** @throws TypeError that names the option */
   constructor(options: OutboxOptions<Tx>) {
-    requireOptions("options", options);
+    requireOptions("options", options, "Outbox", OPTIONS);
     const { store, transaction, onCommitted, clock = realClock } = options;
     requireMethods("options.store", store, ["save"]);
     requireHooks("options", { transaction, onCommitted });

@@ -407,10 +407,14 @@ const testingDoors: Door[] = [
 
 const doors = [...outboxDoors, ...taskDoors, ...postgresDoors, ...testingDoors];
 
-testBadInput(doors, () => {
-  expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
-  expect(relay.status()).toEqual({ state: "new", attempts: 0, waiting: 0, unwritten: 0 });
-});
+testBadInput(
+  doors,
+  () => {
+    expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
+    expect(relay.status()).toEqual({ state: "new", attempts: 0, waiting: 0, unwritten: 0 });
+  },
+  { knowsOptions: true },
+);
 
 testEveryExport([root, testing, postgres, pglite], doors, [
   // The guard is right for every value; the error takes what a store makes.

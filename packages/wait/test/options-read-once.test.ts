@@ -66,7 +66,9 @@ it.each<readonly [name: string, use: Use, options: object]>([
   ["pollBackoff", (read) => pollBackoff(() => true, read), loops],
 ])("%s reads each option once, at the call", async (_name, use, options) => {
   const reads: PropertyKey[] = [];
-  const counted = new Proxy(options, {
+  // An instance may have other members, so that one object serves several doors.
+  class Options {}
+  const counted = new Proxy(Object.assign(new Options(), options), {
     get(target, key) {
       reads.push(key);
       return Reflect.get(target, key) as unknown;

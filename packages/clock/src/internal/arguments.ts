@@ -1,3 +1,7 @@
+import { requireKnown } from "./option-names.ts";
+
+export type { OptionNames } from "./option-names.ts";
+
 /** Formats a rejected value for an error message. */
 function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
@@ -50,9 +54,21 @@ export function requireFunction(name: string, value: unknown): void {
   if (typeof value !== "function") throw new TypeError(complaint(name, "a function", value));
 }
 
-export function requireOptions(name: string, value: unknown): void {
+/**
+ * Checks that a value is an object, and with `names` that it has no unknown option.
+ *
+ * @param door - the function or class that has the options, for the error
+ * @param names - its options
+ */
+export function requireOptions(
+  name: string,
+  value: unknown,
+  door?: string,
+  names?: Readonly<Record<string, true>>,
+): void {
   if (typeof value !== "object" || value === null)
     throw new TypeError(complaint(name, "an object", value));
+  if (door !== undefined && names !== undefined) requireKnown(name, value, door, names);
 }
 
 /** Checks the options of a timer now: a label of another type would fail later, when a report prints it. */

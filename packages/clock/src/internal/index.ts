@@ -9,6 +9,7 @@ export { AbortList } from "../abort/abort-list.ts";
 export { abortable, aborted } from "../abort/abortable.ts";
 export { callInOwnContext, recaptureStack } from "../host/platform.ts";
 export {
+  type OptionNames,
   requireAbove,
   requireArray,
   requireAtLeast,

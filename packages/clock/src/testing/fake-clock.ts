@@ -1,10 +1,22 @@
 import type { Timer, TimerOptions } from "../clock.ts";
 import type { CallbackContext } from "../host/platform.ts";
-import { requireFinite, requireNotNegative, requireOptions } from "../internal/arguments.ts";
+import {
+  type OptionNames,
+  requireFinite,
+  requireNotNegative,
+  requireOptions,
+} from "../internal/arguments.ts";
 import { BaseTestClock, STALL_LIMITS } from "./base-test-clock.ts";
 import { FakeTimer } from "./fake-timer.ts";
 import type { TestClock } from "./test-clock.ts";
 import { type TieOrder, Timeline } from "./timeline.ts";
+
+const OPTIONS: OptionNames<FakeClockOptions> = {
+  now: true,
+  ties: true,
+  stallMs: true,
+  externalMs: true,
+};
 
 /** 2000-01-01T00:00:00Z, as in Go's synctest. */
 const WALL_START = 946_684_800_000;
@@ -112,7 +124,7 @@ export class FakeClock extends BaseTestClock implements TestClock {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: FakeClockOptions = {}) {
-    requireOptions("options", options);
+    requireOptions("options", options, "FakeClock", OPTIONS);
     const { now = WALL_START, ties } = options;
     const { stallMs = STALL_LIMITS.stallMs, externalMs = STALL_LIMITS.externalMs } = options;
     const start = requireFinite("options.now", now);

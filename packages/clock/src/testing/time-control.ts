@@ -1,6 +1,7 @@
 import { promiseOf } from "../abort/abortable.ts";
 import { onAbort } from "../abort/on-abort.ts";
 import {
+  type OptionNames,
   requireFinite,
   requireFunction,
   requireNotNegative,
@@ -14,6 +15,14 @@ import { LivelockGuard } from "./livelock-guard.ts";
 import type { RunOptions, StepOptions } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
+const OPTIONS: OptionNames<RunOptions> = {
+  maxTimers: true,
+  signal: true,
+  turns: true,
+  stallMs: true,
+  externalMs: true,
+};
+
 /** Real milliseconds without progress before a method gives up. */
 export interface StallLimits {
   readonly stallMs: number;
@@ -26,7 +35,7 @@ interface CheckedOptions extends StallLimits, Pick<AdvanceLimits, "turns" | "max
 }
 
 function checkOptions(options: RunOptions, defaults: StallLimits): CheckedOptions {
-  requireOptions("options", options);
+  requireOptions("options", options, "run", OPTIONS);
   const { turns = 1, maxTimers = 1_000_000, signal } = options;
   const { stallMs = defaults.stallMs, externalMs = defaults.externalMs } = options;
   requireFinite("options.turns", requireWhole("options.turns", turns, 0));

@@ -1,8 +1,17 @@
 import { onAbort } from "../abort/on-abort.ts";
-import { requireOptions, requireSignal, requireWhole } from "../internal/arguments.ts";
+import {
+  type OptionNames,
+  requireOptions,
+  requireSignal,
+  requireWhole,
+} from "../internal/arguments.ts";
 import { eventLoop } from "./event-loop.ts";
 import type { WaitForWaitersOptions } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
+
+const OPTIONS: OptionNames<WaitForWaitersOptions> = {
+  signal: true,
+};
 
 type CountedTime = Pick<VirtualTime, "needsPolling" | "size">;
 
@@ -35,7 +44,7 @@ export class WaiterWatch {
   wait(count: number, options: WaitForWaitersOptions): Promise<void> {
     return new Promise((resolve, reject) => {
       requireWhole("count", count, 0);
-      requireOptions("options", options);
+      requireOptions("options", options, "waitForWaiters", OPTIONS);
       const { signal } = options;
       if (signal !== undefined) requireSignal("options.signal", signal);
       if (signal?.aborted) reject(signal.reason);

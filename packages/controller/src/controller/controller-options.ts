@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireAbove,
   requireArray,
   requireFinite,
@@ -19,6 +20,27 @@ import { QUEUE_METRICS, type QueueMetrics } from "../queue/queue-metrics.ts";
 import type { Reconciler } from "../reconcile/reconcile.ts";
 import type { Source } from "../source/source.ts";
 import { ABORT_GRACE, GRACE } from "../stop-budget.ts";
+
+const OPTIONS: OptionNames<ControllerOptions<never>> = {
+  name: true,
+  reconcile: true,
+  sources: true,
+  keyOf: true,
+  workers: true,
+  limiter: true,
+  timeout: true,
+  abortGrace: true,
+  grace: true,
+  maxRetries: true,
+  onGiveUp: true,
+  onError: true,
+  aging: true,
+  clock: true,
+  random: true,
+  logger: true,
+  metrics: true,
+  queueMetrics: true,
+};
 
 /** Origin of an error: the reconcile of a key, or a source. */
 export type ErrorOrigin =
@@ -194,7 +216,7 @@ export type ResolvedControllerOptions<Item> = {
 export function resolveController<Item>(
   options: ControllerOptions<Item>,
 ): ResolvedControllerOptions<Item> {
-  requireOptions("options", options);
+  requireOptions("options", options, "Controller", OPTIONS);
   const { name, reconcile, keyOf = itself, clock = realClock } = options;
   requireText("options.name", name);
   requireFunction("options.reconcile", reconcile);

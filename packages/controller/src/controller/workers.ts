@@ -1,4 +1,10 @@
-import { callInOwnContext, messageOf, requireString } from "@holdfast/clock/internal";
+import {
+  callInOwnContext,
+  messageOf,
+  type OptionNames,
+  requireOptions,
+  requireString,
+} from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import { AFTER_A_TURN } from "../queue/delayed-items.ts";
 import { newerOf, type WorkItem } from "../queue/work-item.ts";
@@ -14,6 +20,8 @@ import type { Hooks } from "./hooks.ts";
 import { KeyFailures } from "./key-failures.ts";
 import { Run, type RunOptions } from "./run.ts";
 import type { Task } from "./task.ts";
+
+const ENQUEUE_OPTIONS: OptionNames<EnqueueOptions> = { after: true, priority: true, reason: true };
 
 /** The workers of a controller, its queue, and the keys in flight. */
 export class Workers<Item> {
@@ -80,7 +88,13 @@ export class Workers<Item> {
   add(item: Item, reason: string, options: EnqueueOptions | undefined): void {
     const key = this.#options.keyOf(item);
     requireString("the key of an item", key);
-    this.queue.add({ key, item, reason }, options);
+    if (options === undefined) {
+      this.queue.add({ key, item, reason });
+      return;
+    }
+    requireOptions("options", options, "add", ENQUEUE_OPTIONS);
+    const { after, priority } = options;
+    this.queue.add({ key, item, reason }, { after, priority });
   }
 
   start(): void {

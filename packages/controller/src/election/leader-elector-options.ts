@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireAbove,
   requireBoolean,
   requireFinite,
@@ -13,6 +14,22 @@ import type { Random } from "@holdfast/wait";
 import { defaultLogger, type Logger } from "../logger.ts";
 import type { Leadership } from "./leadership.ts";
 import type { ResourceLock } from "./resource-lock.ts";
+
+const OPTIONS: OptionNames<LeaderElectorOptions> = {
+  name: true,
+  lock: true,
+  identity: true,
+  lead: true,
+  leaseDuration: true,
+  renewDeadline: true,
+  retryPeriod: true,
+  once: true,
+  onNewLeader: true,
+  onError: true,
+  clock: true,
+  random: true,
+  logger: true,
+};
 
 /** Options for a {@link LeaderElector}. Durations are in milliseconds. */
 export interface LeaderElectorOptions {
@@ -126,7 +143,7 @@ export const CAMPAIGN_JITTER = 1.2;
 
 /** @throws RangeError or TypeError if an option is out of its range */
 export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLeaderElectorOptions {
-  requireOptions("options", options);
+  requireOptions("options", options, "LeaderElector", OPTIONS);
   const { name = "leader-elector", lock, identity, lead, onNewLeader, onError, random } = options;
   const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
   const { once = false, clock = realClock, logger = defaultLogger } = options;

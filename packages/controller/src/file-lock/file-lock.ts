@@ -2,11 +2,20 @@ import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Clock, realClock } from "@holdfast/clock";
-import { requireClock, requireOptions, requireText } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireClock,
+  requireOptions,
+  requireText,
+} from "@holdfast/clock/internal";
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
 import { fileRecordOf } from "./file-record.ts";
+
+const OPTIONS: OptionNames<FileLockOptions> = {
+  clock: true,
+};
 
 /** Options for a {@link FileLock}. */
 export interface FileLockOptions {
@@ -74,7 +83,7 @@ export class FileLock implements ResourceLock {
    */
   constructor(directory: string, options: FileLockOptions = {}) {
     requireText("directory", directory);
-    requireOptions("options", options);
+    requireOptions("options", options, "FileLock", OPTIONS);
     const { clock = realClock } = options;
     requireClock("options.clock", clock);
     this.#clock = clock;

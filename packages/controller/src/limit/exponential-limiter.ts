@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireAbove,
   requireAtLeast,
   requireFunction,
@@ -10,6 +11,16 @@ import {
 import { jitter as jittered, type Random } from "@holdfast/wait";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
+
+const OPTIONS: OptionNames<ExponentialLimiterOptions> = {
+  duration: true,
+  factor: true,
+  cap: true,
+  jitter: true,
+  expireAfter: true,
+  clock: true,
+  random: true,
+};
 
 /** Options for an {@link ExponentialLimiter}. */
 export interface ExponentialLimiterOptions {
@@ -111,7 +122,7 @@ export class ExponentialLimiter implements RateLimiter {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: ExponentialLimiterOptions = {}) {
-    requireOptions("options", options);
+    requireOptions("options", options, "ExponentialLimiter", OPTIONS);
     const { duration = 5, factor = 2, cap = 1_000_000, jitter = 0 } = options;
     requireAtLeast("options.duration", duration, 0);
     requireAtLeast("options.factor", factor, 1);

@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireAtLeast,
   requireMethods,
   requireNotNegative,
@@ -8,6 +9,14 @@ import {
 } from "@holdfast/clock/internal";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
+
+const OPTIONS: OptionNames<FastSlowLimiterOptions> = {
+  fast: true,
+  slow: true,
+  maxFast: true,
+  expireAfter: true,
+  clock: true,
+};
 
 /** Options for a {@link FastSlowLimiter}. */
 export interface FastSlowLimiterOptions {
@@ -69,7 +78,7 @@ export class FastSlowLimiter implements RateLimiter {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: FastSlowLimiterOptions) {
-    requireOptions("options", options);
+    requireOptions("options", options, "FastSlowLimiter", OPTIONS);
     const { fast, slow, maxFast, clock = realClock } = options;
     requireAtLeast("options.fast", fast, 0);
     requireAtLeast("options.slow", slow, 0);

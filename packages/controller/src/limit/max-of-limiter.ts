@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireArray,
   requireAtLeast,
   requireFunction,
@@ -9,6 +10,12 @@ import {
 import { jitter as jittered, type Random } from "@holdfast/wait";
 import { FailureRecords } from "./failure-records.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
+
+const OPTIONS: OptionNames<MaxOfLimiterOptions> = {
+  jitter: true,
+  clock: true,
+  random: true,
+};
 
 /** Options for a {@link MaxOfLimiter}. */
 export interface MaxOfLimiterOptions {
@@ -75,7 +82,7 @@ export class MaxOfLimiter implements RateLimiter {
     if (limiters.length === 0) throw new RangeError("limiters must contain at least one limiter");
     for (const [index, limiter] of limiters.entries())
       requireMethods(`limiters[${index}]`, limiter, ["when", "forget", "requeues"]);
-    requireOptions("options", options);
+    requireOptions("options", options, "MaxOfLimiter", OPTIONS);
     const { jitter = 0, clock = realClock, random } = options;
     requireAtLeast("options.jitter", jitter, 0);
     requireMethods("options.clock", clock, ["monotonic"]);

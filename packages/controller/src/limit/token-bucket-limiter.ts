@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireAbove,
   requireMethods,
   requireNotNegative,
@@ -10,6 +11,14 @@ import {
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import { TokenBucket } from "./token-bucket.ts";
+
+const OPTIONS: OptionNames<TokenBucketLimiterOptions> = {
+  qps: true,
+  burst: true,
+  cap: true,
+  expireAfter: true,
+  clock: true,
+};
 
 /** Options for a {@link TokenBucketLimiter}. */
 export interface TokenBucketLimiterOptions {
@@ -79,7 +88,7 @@ export class TokenBucketLimiter implements RateLimiter {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: TokenBucketLimiterOptions) {
-    requireOptions("options", options);
+    requireOptions("options", options, "TokenBucketLimiter", OPTIONS);
     const { qps, burst, cap = 1_000_000, clock = realClock } = options;
     const { expireAfter = defaultExpiry(0) } = options;
     requireAbove("options.qps", qps, 0);

@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireArray,
   requireMethods,
   requireNotNegative,
@@ -9,6 +10,14 @@ import {
 import { defaultLogger, type Logger } from "../logger.ts";
 import { STOP_TIMEOUT } from "../stop-budget.ts";
 import type { SignalSource } from "./stop-signals.ts";
+
+const OPTIONS: OptionNames<ManagerOptions> = {
+  groups: true,
+  stopTimeout: true,
+  signals: true,
+  clock: true,
+  logger: true,
+};
 
 /** Options for a group: runnables that a {@link Manager} starts and stops together. */
 export interface GroupOptions {
@@ -105,7 +114,7 @@ export interface ResolvedManagerOptions {
 
 /** @throws RangeError or TypeError if an option is out of its range */
 export function resolveManager(options: ManagerOptions): ResolvedManagerOptions {
-  requireOptions("options", options);
+  requireOptions("options", options, "Manager", OPTIONS);
   const {
     groups = [{ name: "main" }],
     stopTimeout = STOP_TIMEOUT,

@@ -3,6 +3,7 @@ import {
   aborted,
   holdOpen,
   messageOf,
+  type OptionNames,
   requireMethods,
   requireOptions,
   requireSignal,
@@ -22,6 +23,10 @@ import type { RunnableError } from "./runnable-error.ts";
 import { RunnableGroup } from "./runnable-group.ts";
 import { onStopSignal } from "./stop-signals.ts";
 import { stopTimeoutOf } from "./stop-timeout-of.ts";
+
+const OPTIONS: OptionNames<AddRunnableOptions> = {
+  group: true,
+};
 
 /**
  * Starts the parts of a program in order, and stops them in the opposite order.
@@ -107,7 +112,7 @@ export class Manager implements AsyncDisposable {
   add(runnable: Runnable, options: AddRunnableOptions = {}): void {
     requireMethods("runnable", runnable, ["run"]);
     requireText("runnable.name", runnable.name);
-    requireOptions("options", options);
+    requireOptions("options", options, "add", OPTIONS);
     const { group: wanted = this.#groups.at(-1)?.name } = options;
     const group = this.#groups.find(({ name }) => name === wanted);
     if (group === undefined)

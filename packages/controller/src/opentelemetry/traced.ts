@@ -1,11 +1,18 @@
 import {
   callSafely,
   messageOf,
+  type OptionNames,
   requireFunction,
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
 import { type Attributes, diag, type Span, SpanStatusCode, type Tracer } from "@opentelemetry/api";
+
+const OPTIONS: OptionNames<TracedOptions> = {
+  tracer: true,
+  name: true,
+  attributes: true,
+};
 
 /** The request of a traced reconcile function. */
 export interface TracedRequest {
@@ -89,7 +96,7 @@ export function traced<Request extends TracedRequest, Result>(
   options: TracedOptions,
 ): (request: Request) => Promise<Result> {
   requireFunction("reconcile", reconcile);
-  requireOptions("options", options);
+  requireOptions("options", options, "traced", OPTIONS);
   const { tracer, name = "reconcile", attributes } = options;
   requireMethods("options.tracer", tracer, ["startActiveSpan"]);
   return (request) => {

@@ -1,10 +1,19 @@
-import { requireMethods, requireOptions, requireText } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireMethods,
+  requireOptions,
+  requireText,
+} from "@holdfast/clock/internal";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import type { QueueMetrics } from "../queue/queue-metrics.ts";
 import { ControllerFamilies } from "./controller-families.ts";
 import { type Candidate, LeadershipGauge } from "./leadership-gauge.ts";
 import { QueueFamilies } from "./queue-families.ts";
+
+const OPTIONS: OptionNames<PrometheusMetricsOptions> = {
+  register: true,
+};
 
 /** Where {@link PrometheusMetrics} go. */
 export interface PrometheusMetricsOptions {
@@ -73,7 +82,7 @@ export class PrometheusMetrics {
    * @throws TypeError if `register` is not a registry, Error if it has metrics of these names
    */
   constructor(options: PrometheusMetricsOptions = {}) {
-    requireOptions("options", options);
+    requireOptions("options", options, "PrometheusMetrics", OPTIONS);
     const { register = globalRegister } = options;
     requireMethods("options.register", register, ["registerMetric", "metrics"]);
     this.#queues = new QueueFamilies(register);

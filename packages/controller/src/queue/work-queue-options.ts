@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireAbove,
   requireFunction,
   requireMethods,
@@ -9,6 +10,15 @@ import {
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { QUEUE_METRICS, type QueueMetrics } from "./queue-metrics.ts";
+
+const OPTIONS: OptionNames<WorkQueueOptions<never>> = {
+  name: true,
+  keyOf: true,
+  limiter: true,
+  clock: true,
+  metrics: true,
+  aging: true,
+};
 
 /** Options for a {@link WorkQueue}. */
 export interface WorkQueueOptions<Item> {
@@ -86,7 +96,7 @@ export interface ResolvedWorkQueueOptions<Item> {
 export function resolveWorkQueue<Item>(
   options: WorkQueueOptions<Item>,
 ): ResolvedWorkQueueOptions<Item> {
-  requireOptions("options", options);
+  requireOptions("options", options, "WorkQueue", OPTIONS);
   const { name = "queue", keyOf = itself, clock = realClock, aging = 1_000 } = options;
   requireText("options.name", name);
   requireFunction("options.keyOf", keyOf);

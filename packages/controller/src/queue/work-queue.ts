@@ -1,5 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireDelay,
   requireFinite,
   requireNotNegative,
@@ -16,6 +17,20 @@ import type { DrainReport } from "./drain-report.ts";
 import { Waiters } from "./waiters.ts";
 import type { WorkItem } from "./work-item.ts";
 import { resolveWorkQueue, type WorkQueueArguments } from "./work-queue-options.ts";
+
+const ADD_OPTIONS: OptionNames<AddOptions> = {
+  after: true,
+  priority: true,
+};
+
+const PICK: OptionNames<Pick<never, never>> = {
+  priority: true,
+};
+
+const DRAIN_OPTIONS: OptionNames<DrainOptions> = {
+  timeout: true,
+  signal: true,
+};
 
 /**
  * A queue of keys. Each key is in it once, however often it is added, and is processed by one worker at
@@ -146,7 +161,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
       this.#serve();
       return;
     }
-    requireOptions("options", options);
+    requireOptions("options", options, "add", ADD_OPTIONS);
     const { after = 0, priority = 0 } = options;
     const delay = requireDelay("options.after", after);
     requireFinite("options.priority", priority);
@@ -168,7 +183,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    */
   retry(item: Item, options: Pick<AddOptions, "priority"> = {}): number {
     const key = this.#keyOfItem(item);
-    requireOptions("options", options);
+    requireOptions("options", options, "retry", PICK);
     const { priority = 0 } = options;
     requireFinite("options.priority", priority);
     const delay = requireDelay("the delay that options.limiter returns", this.#limiter.when(key));
@@ -315,7 +330,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    * ```
    */
   async drain(options: DrainOptions = {}): Promise<DrainReport<Item>> {
-    requireOptions("options", options);
+    requireOptions("options", options, "drain", DRAIN_OPTIONS);
     const { timeout = Number.POSITIVE_INFINITY, signal } = options;
     requireNotNegative("options.timeout", timeout);
     if (signal !== undefined) requireSignal("options.signal", signal);

@@ -1,5 +1,6 @@
 import {
   abortable,
+  type OptionNames,
   requireFunction,
   requireMethods,
   requireOptions,
@@ -10,6 +11,11 @@ import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
 import { ForgottenLeaseError } from "./forgotten-lease-error.ts";
 import { READ, WRITE } from "./redis-scripts.ts";
+
+const OPTIONS: OptionNames<RedisLockOptions> = {
+  key: true,
+  firstToken: true,
+};
 
 /** The response of the script for reading: the version, the record if there is one, the server's time. */
 type Found = readonly [version: string, record: string | null, now: number];
@@ -72,7 +78,7 @@ export class RedisLock implements ResourceLock {
   /** @throws RangeError or TypeError that names the option */
   constructor(client: RedisClient, options: RedisLockOptions) {
     requireMethods("client", client, ["eval"]);
-    requireOptions("options", options);
+    requireOptions("options", options, "RedisLock", OPTIONS);
     const { key, firstToken = (now) => now } = options;
     requireText("options.key", key);
     requireFunction("options.firstToken", firstToken);

@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireAbove,
   requireAtLeast,
   requireFinite,
@@ -10,6 +11,14 @@ import type { Random } from "@holdfast/wait";
 import { jitterUntil } from "@holdfast/wait/go";
 import { isStop } from "../is-stop.ts";
 import type { Source } from "./source.ts";
+
+const OPTIONS: OptionNames<ResyncOptions<never>> = {
+  list: true,
+  period: true,
+  jitter: true,
+  priority: true,
+  random: true,
+};
 
 /** Options for {@link resync}. */
 export interface ResyncOptions<Item> {
@@ -75,7 +84,7 @@ export interface ResyncOptions<Item> {
  * ```
  */
 export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item> {
-  requireOptions("options", options);
+  requireOptions("options", options, "resync", OPTIONS);
   const { list, period, jitter = 0, priority = 0, random } = options;
   requireFunction("options.list", list);
   requireAbove("options.period", requireFinite("options.period", period), 0);

@@ -183,11 +183,11 @@ const priority = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(-100, -2, -1, 0.5, 1, 2, 100) },
 );
 
-const add = fc.record({ key, after, priority }).map((options) =>
-  command(`add(${JSON.stringify(options)})`, (model, { queue }) => {
+const add = fc.record({ key, after, priority }).map(({ key: id, ...options }) =>
+  command(`add(${JSON.stringify({ id, ...options })})`, (model, { queue }) => {
     const version = ++model.version;
-    queue.add({ id: options.key, version }, options);
-    model.queue.add(options.key, version, options.after, options.priority);
+    queue.add({ id, version }, options);
+    model.queue.add(id, version, options.after, options.priority);
   }),
 );
 

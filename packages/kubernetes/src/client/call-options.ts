@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireBoolean,
   requireFinite,
   requireNotNegative,
@@ -134,9 +135,36 @@ export interface Limits {
   readonly timeout: number;
 }
 
+const CALL: OptionNames<KubeCallOptions> = { signal: true, timeout: true };
+const READ: OptionNames<KubeReadOptions> = { ...CALL, subresource: true };
+const WRITE: OptionNames<KubeWriteOptions> = { ...READ, fieldManager: true, dryRun: true };
+const DELETE: OptionNames<KubeDeleteOptions> = {
+  ...CALL,
+  propagation: true,
+  uid: true,
+  resourceVersion: true,
+  dryRun: true,
+};
+
+/** The options of `apply`. */
+export const APPLY_OPTIONS: OptionNames<KubeApplyOptions> = { ...WRITE, force: true };
+
+/** The options of `list`. */
+export const LIST_OPTIONS: OptionNames<KubeListOptions> = {
+  ...CALL,
+  namespace: true,
+  labels: true,
+  fields: true,
+  pageSize: true,
+};
+
 /** @throws RangeError or TypeError that names the option */
-export function resolveLimits(options: KubeCallOptions): Limits {
-  requireOptions("options", options);
+export function resolveLimits(
+  options: KubeCallOptions,
+  door: string,
+  names: OptionNames<KubeCallOptions> = CALL,
+): Limits {
+  requireOptions("options", options, door, names);
   const { signal, timeout = 30_000 } = options;
   if (signal !== undefined) requireSignal("options.signal", signal);
   requireNotNegative("options.timeout", timeout);
@@ -146,8 +174,10 @@ export function resolveLimits(options: KubeCallOptions): Limits {
 /** @throws RangeError or TypeError that names the option */
 export function resolveRead(
   options: KubeReadOptions,
+  door: string,
+  names: OptionNames<KubeReadOptions> = READ,
 ): Limits & { subresource: string | undefined } {
-  const limits = resolveLimits(options);
+  const limits = resolveLimits(options, door, names);
   const { subresource } = options;
   if (subresource !== undefined) requireSegment("options.subresource", subresource);
   return { ...limits, subresource };
@@ -161,8 +191,13 @@ export interface ResolvedWrite extends Limits {
 }
 
 /** @throws RangeError or TypeError that names the option */
-export function resolveWrite(options: KubeWriteOptions, manager: string): ResolvedWrite {
-  const read = resolveRead(options);
+export function resolveWrite(
+  options: KubeWriteOptions,
+  manager: string,
+  door: string,
+  names: OptionNames<KubeWriteOptions> = WRITE,
+): ResolvedWrite {
+  const read = resolveRead(options, door, names);
   const { fieldManager = manager, dryRun = false } = options;
   requireFieldManager(fieldManager);
   requireBoolean("options.dryRun", dryRun);
@@ -182,7 +217,7 @@ export function requireFieldManager(fieldManager: string): void {
 export function resolveDelete(
   options: KubeDeleteOptions,
 ): Limits & { dryRun: boolean; body: Readonly<Record<string, unknown>> } {
-  const limits = resolveLimits(options);
+  const limits = resolveLimits(options, "delete", DELETE);
   const { propagation, uid, resourceVersion, dryRun = false } = options;
   if (propagation !== undefined && !PROPAGATIONS.includes(propagation))
     throw new RangeError(

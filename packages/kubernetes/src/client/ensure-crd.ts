@@ -78,7 +78,7 @@ export async function ensureCrd(
   const { clock } = client;
   let missing = "the definition is not written yet";
   const call = {
-    ...resolveLimits(options),
+    ...resolveLimits(options, "ensureCrd"),
     name: `CustomResourceDefinition ${name}`,
     clock,
     cause: () => new Error(missing),

@@ -1,8 +1,19 @@
-import { requireFunction, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireFunction, requireOptions } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import { type ApiTargetOptions, apiTarget, type MeasuredTarget } from "./api-target.ts";
 import { requireFieldManager } from "./call-options.ts";
 import type { ClientWrite } from "./client-write.ts";
+
+const OPTIONS: OptionNames<KubeClientOptions> = {
+  fieldManager: true,
+  random: true,
+  onWrite: true,
+  beforeWrite: true,
+  transport: true,
+  clock: true,
+  logger: true,
+  metrics: true,
+};
 
 /** Options for `KubeClient`. */
 export interface KubeClientOptions extends ApiTargetOptions {
@@ -45,7 +56,7 @@ export interface ResolvedClient {
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveClient(options: KubeClientOptions): ResolvedClient {
-  requireOptions("options", options);
+  requireOptions("options", options, "KubeClient", OPTIONS);
   const { fieldManager = "holdfast", random, onWrite, beforeWrite } = options;
   const target = { ...apiTarget(options), beforeWrite };
   requireFieldManager(fieldManager);

@@ -25,6 +25,7 @@ import {
   type KubeListOptions,
   type KubeReadOptions,
   type KubeWriteOptions,
+  LIST_OPTIONS,
   resolveLimits,
   resolvePageSize,
   resolveRead,
@@ -109,7 +110,7 @@ export class KubeClient {
     options: KubeReadOptions = {},
   ): Promise<StoredObject<T>> {
     requireResource(resource);
-    const { subresource, ...limits } = resolveRead(options);
+    const { subresource, ...limits } = resolveRead(options, "get");
     const path = objectPath(resource, ref, subresource);
     const read = (send: Send) => send({ method: "GET", path });
     const response = await call(this.#options.target, `GET ${path}`, limits, read);
@@ -153,7 +154,7 @@ export class KubeClient {
     options: KubeListOptions = {},
   ): AsyncGenerator<StoredObject<T>, void, undefined> {
     requireResource(resource);
-    const limits = resolveLimits(options);
+    const limits = resolveLimits(options, "list", LIST_OPTIONS);
     const { namespace, labels, fields, pageSize } = options;
     const query = {
       labelSelector: labels === undefined ? undefined : formatLabels(labels),
@@ -271,7 +272,7 @@ export class KubeClient {
     requireResource(resource);
     requireFunction("change", change);
     const { target, fieldManager: manager, random } = this.#options;
-    const limits = resolveWrite(options, manager);
+    const limits = resolveWrite(options, manager, "modify");
     const { subresource } = limits;
     const source = objectPath(resource, ref, subresource === "status" ? undefined : subresource);
     const attempt = async (send: Send): Promise<StoredObject<T>> => {

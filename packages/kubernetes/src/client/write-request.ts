@@ -5,6 +5,7 @@ import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
 import type { ApiRequest } from "./api-request.ts";
 import {
+  APPLY_OPTIONS,
   type KubeApplyOptions,
   type KubeDeleteOptions,
   type KubeWriteOptions,
@@ -41,6 +42,7 @@ export function createRequest(given: Arguments<KubeWriteOptions>): PendingWrite 
   const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
     given.options,
     given.manager,
+    "create",
   );
   const { name, generateName, namespace } = body.metadata ?? {};
   // A server makes the rest of the name: the check uses any valid name in its place.
@@ -67,6 +69,7 @@ export function updateRequest(given: Arguments<KubeWriteOptions>): PendingWrite 
   const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
     given.options,
     given.manager,
+    "update",
   );
   const ref = refOf(body);
   const { resourceVersion } = body.metadata as ObjectMeta; // it has a name
@@ -96,6 +99,7 @@ export function patchRequest(
   const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
     given.options,
     given.manager,
+    "patch",
   );
   const path = objectPath(resource, given.ref, subresource);
   const query = { fieldManager, ...dryRunQuery(dryRun) };
@@ -114,6 +118,8 @@ export function applyRequest(given: Arguments<KubeApplyOptions>): PendingWrite {
   const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
     given.options,
     given.manager,
+    "apply",
+    APPLY_OPTIONS,
   );
   const { force = true } = given.options;
   requireBoolean("options.force", force);

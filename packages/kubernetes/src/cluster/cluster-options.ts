@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireAbove,
   requireBetween,
   requireHooks,
@@ -11,6 +12,21 @@ import { Backoff, type BackoffStrategy, type Random } from "@holdfast/wait";
 import { type ApiTargetOptions, apiTarget, type MeasuredTarget } from "../client/api-target.ts";
 import type { KubeClientOptions } from "../client/kube-client-options.ts";
 import type { KubernetesMetrics } from "../kubernetes-metrics.ts";
+
+const OPTIONS: OptionNames<ClusterOptions> = {
+  name: true,
+  fieldManager: true,
+  random: true,
+  backoff: true,
+  idleTimeout: true,
+  pageSize: true,
+  relistEvery: true,
+  beforeWrite: true,
+  transport: true,
+  clock: true,
+  logger: true,
+  metrics: true,
+};
 
 /** Options for `Cluster`. */
 export interface ClusterOptions extends ApiTargetOptions {
@@ -91,7 +107,7 @@ const LADDER = { duration: 800, factor: 2, cap: 20_000, jitter: "equal" } as con
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveCluster(options: ClusterOptions): ResolvedCluster {
-  requireOptions("options", options);
+  requireOptions("options", options, "Cluster", OPTIONS);
   const { name = "cluster", fieldManager, metrics, random, beforeWrite } = options;
   const { idleTimeout = 90_000, pageSize = 500, relistEvery = Number.POSITIVE_INFINITY } = options;
   requireText("options.name", name);

@@ -1,10 +1,15 @@
 import { onAbort } from "@holdfast/clock";
-import { requireHooks, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireHooks, requireOptions } from "@holdfast/clock/internal";
 import type { Source, SourceContext } from "@holdfast/controller";
 import { changesBetween, type ObjectChange } from "../cache/change.ts";
 import type { ObjectTable } from "../cache/object-table.ts";
 import type { CachedObject } from "../object/kube-object.ts";
 import type { InformerSourceOptions } from "./informer.ts";
+
+const OPTIONS: OptionNames<InformerSourceOptions> = {
+  when: true,
+  to: true,
+};
 
 /** Priority of the objects that were there before: live changes have 0. */
 const INITIAL = { priority: -10 };
@@ -29,7 +34,7 @@ export function changeSource(name: string, tables: readonly ObjectTable[]): Sour
 
 /** A source of the keys that changes wake. */
 export function keySource(source: Source<ObjectChange>, options: InformerSourceOptions): Source {
-  requireOptions("options", options);
+  requireOptions("options", options, "source", OPTIONS);
   const { when, to } = options;
   requireHooks("options", { when, to });
   const keysOf = (

@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireArray,
   requireBoolean,
   requireHooks,
@@ -15,6 +16,15 @@ import {
   formatLabels,
   type LabelSelector,
 } from "../object/selector.ts";
+
+const OPTIONS: OptionNames<WatchOptions> = {
+  namespaces: true,
+  labels: true,
+  fields: true,
+  transform: true,
+  indexes: true,
+  metadataOnly: true,
+};
 
 /** Options for `Cluster.watch`. */
 export interface WatchOptions<T extends KubeObject = KubeObject, U extends KubeObject = T> {
@@ -82,7 +92,7 @@ export interface ResolvedWatch {
 /** @throws RangeError or TypeError that names the option */
 export function resolveWatch(resource: Resource, options: WatchOptions): ResolvedWatch {
   requireResource(resource);
-  requireOptions("options", options);
+  requireOptions("options", options, "watch", OPTIONS);
   const { labels = {}, fields = {}, indexes = {}, metadataOnly = false } = options;
   const { transform = withoutManagedFields } = options;
   requireHooks("options", { transform });

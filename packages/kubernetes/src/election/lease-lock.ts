@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireClock,
   requireMethods,
   requireOptions,
@@ -17,6 +18,14 @@ import { builtIn } from "../object/built-in.ts";
 import type { StoredObject } from "../object/kube-object.ts";
 import { requireNamespace, requireSegment } from "../object/resource-name.ts";
 import { type LeaseObject, newLease, recordOf, withRecord, writtenAt } from "./lease-object.ts";
+
+const OPTIONS: OptionNames<LeaseLockOptions> = {
+  client: true,
+  namespace: true,
+  name: true,
+  leaseDuration: true,
+  clock: true,
+};
 
 const Lease = builtIn<LeaseObject>("coordination.k8s.io/v1", "Lease");
 
@@ -98,7 +107,7 @@ export class LeaseLock implements ResourceLock {
    * @throws RangeError or TypeError that names the option
    */
   constructor(options: LeaseLockOptions) {
-    requireOptions("options", options);
+    requireOptions("options", options, "LeaseLock", OPTIONS);
     const { client, namespace, name, leaseDuration = 15_000, clock = realClock } = options;
     requireMethods("options.client", client, ["get", "create", "update"]);
     requireNamespace("options.namespace", namespace);

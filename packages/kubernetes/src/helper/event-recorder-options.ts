@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireClock,
   requireHooks,
   requireMethods,
@@ -10,6 +11,16 @@ import { defaultLogger, type Logger } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
 import type { KubeClient } from "../client/kube-client.ts";
 import { LOGGER } from "../logger.ts";
+
+const OPTIONS: OptionNames<EventRecorderOptions> = {
+  client: true,
+  controller: true,
+  instance: true,
+  name: true,
+  clock: true,
+  random: true,
+  logger: true,
+};
 
 // As IsQualifiedName of k8s.io/apimachinery.
 const CONTROLLER =
@@ -68,7 +79,7 @@ export type ResolvedEventRecorderOptions = {
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveEventRecorder(options: EventRecorderOptions): ResolvedEventRecorderOptions {
-  requireOptions("options", options);
+  requireOptions("options", options, "EventRecorder", OPTIONS);
   const { client, controller, instance = controller, name = "events", clock = realClock } = options;
   const { random, logger = defaultLogger } = options;
   requireMethods("options.client", client, ["create", "patch"]);

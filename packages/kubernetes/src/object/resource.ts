@@ -1,6 +1,13 @@
-import { requireOptions, requireText } from "@holdfast/clock/internal";
+import { type OptionNames, requireOptions, requireText } from "@holdfast/clock/internal";
 import type { KubeObject } from "./kube-object.ts";
 import { requireApiVersion, requireKind, requirePlural } from "./resource-name.ts";
+
+const OPTIONS: OptionNames<CustomResourceOptions> = {
+  apiVersion: true,
+  kind: true,
+  plural: true,
+  scope: true,
+};
 
 declare const objectType: unique symbol;
 
@@ -78,7 +85,7 @@ export interface CustomResourceOptions {
  * ```
  */
 export function customResource<T extends KubeObject>(options: CustomResourceOptions): Resource<T> {
-  requireOptions("options", options);
+  requireOptions("options", options, "customResource", OPTIONS);
   const { apiVersion, kind, plural, scope = "Namespaced" } = options;
   requireApiVersion("apiVersion", apiVersion);
   const [group, version] = apiVersion.split("/");

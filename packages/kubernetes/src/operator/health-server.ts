@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { onAbort } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireBetween,
   requireFunction,
   requireHooks,
@@ -13,6 +14,16 @@ import {
 } from "@holdfast/clock/internal";
 import { type Logger, type Runnable, type RunOptions, silentLogger } from "@holdfast/controller";
 import { LOGGER } from "../logger.ts";
+
+const OPTIONS: OptionNames<HealthServerOptions> = {
+  name: true,
+  port: true,
+  host: true,
+  live: true,
+  ready: true,
+  metrics: true,
+  logger: true,
+};
 
 /** A check of a probe: whether all is well. One that throws has failed. */
 export type HealthCheck = () => boolean;
@@ -248,7 +259,7 @@ export class HealthServer implements Runnable {
 type ResolvedHealthServerOptions = ReturnType<typeof resolveHealthServer>;
 
 function resolveHealthServer(options: HealthServerOptions) {
-  requireOptions("options", options);
+  requireOptions("options", options, "HealthServer", OPTIONS);
   const { name = "health", port = 8080, host, metrics, logger = silentLogger } = options;
   requireText("options.name", name);
   requireBetween("options.port", requireWhole("options.port", port, 0), 0, MAX_PORT);

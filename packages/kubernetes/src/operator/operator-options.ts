@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireClock,
   requireFunction,
   requireHooks,
@@ -28,6 +29,21 @@ import { requireNamespace } from "../object/resource-name.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { HealthServerOptions } from "./health-server.ts";
 import { OPERATOR_METRICS, type OperatorMetrics } from "./operator-metrics.ts";
+
+const OPTIONS: OptionNames<OperatorOptions> = {
+  name: true,
+  transport: true,
+  setup: true,
+  leaderElection: true,
+  health: true,
+  cluster: true,
+  signals: true,
+  identity: true,
+  clock: true,
+  random: true,
+  logger: true,
+  metrics: true,
+};
 
 /** All that the code of an operator needs. */
 export interface OperatorContext {
@@ -177,6 +193,27 @@ export interface OperatorOptions {
   readonly metrics?: OperatorMetrics | undefined;
 }
 
+const HEALTH: OptionNames<OperatorHealthOptions> = {
+  port: true,
+  host: true,
+  live: true,
+  ready: true,
+  metrics: true,
+};
+const CLUSTER: OptionNames<NonNullable<OperatorOptions["cluster"]>> = {
+  backoff: true,
+  idleTimeout: true,
+  pageSize: true,
+  relistEvery: true,
+};
+const ELECTION: OptionNames<OperatorElectionOptions> = {
+  leaseDuration: true,
+  renewDeadline: true,
+  retryPeriod: true,
+  namespace: true,
+  name: true,
+};
+
 /** Election with its Lease. */
 export type ResolvedElection = OperatorElectionOptions & {
   readonly namespace: string;
@@ -199,15 +236,15 @@ export type ResolvedOperator = Pick<
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveOperator(options: OperatorOptions): ResolvedOperator {
-  requireOptions("options", options);
+  requireOptions("options", options, "runOperator", OPTIONS);
   const { name, transport, setup, health = {}, cluster, signals, random, metrics } = options;
   const { clock = realClock, logger = defaultLogger } = options;
   const { identity = `${hostname()}_${globalThis.crypto.randomUUID()}` } = options;
   requireNamespace("options.name", name);
   requireMethods("options.transport", transport, ["send"]);
   requireFunction("options.setup", setup);
-  if (health !== false) requireOptions("options.health", health);
-  if (cluster !== undefined) requireOptions("options.cluster", cluster);
+  if (health !== false) requireOptions("options.health", health, "runOperator", HEALTH);
+  if (cluster !== undefined) requireOptions("options.cluster", cluster, "runOperator", CLUSTER);
   if (signals !== undefined) requireMethods("options.signals", signals, ["on", "off", "exit"]);
   requireText("options.identity", identity);
   requireClock("options.clock", clock);
@@ -234,7 +271,7 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
 function resolveElection(options: OperatorOptions): ResolvedElection | false {
   const { leaderElection = {}, transport } = options;
   if (leaderElection === false) return false;
-  requireOptions("options.leaderElection", leaderElection);
+  requireOptions("options.leaderElection", leaderElection, "runOperator", ELECTION);
   const { namespace = transport.namespace, name = options.name } = leaderElection;
   const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod } = leaderElection;
   if (namespace === undefined)

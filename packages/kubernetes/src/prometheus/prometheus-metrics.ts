@@ -1,10 +1,15 @@
-import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireMethods, requireOptions } from "@holdfast/clock/internal";
 import { PrometheusMetrics } from "@holdfast/controller/prometheus";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { OperatorMetrics } from "../operator/operator-metrics.ts";
 import { InformerGauges } from "./informer-gauges.ts";
 import { ReflectorFamilies } from "./reflector-families.ts";
 import { RequestFamilies } from "./request-families.ts";
+
+const OPTIONS: OptionNames<OperatorPrometheusOptions> = {
+  register: true,
+  controllers: true,
+};
 
 /** Options for {@link prometheusMetrics}. */
 export interface OperatorPrometheusOptions {
@@ -67,7 +72,7 @@ export interface OperatorPrometheusOptions {
  * ```
  */
 export function prometheusMetrics(options: OperatorPrometheusOptions = {}): OperatorMetrics {
-  requireOptions("options", options);
+  requireOptions("options", options, "prometheusMetrics", OPTIONS);
   const { register = globalRegister } = options;
   requireMethods("options.register", register, ["registerMetric", "metrics"]);
   const { controllers = new PrometheusMetrics({ register }) } = options;

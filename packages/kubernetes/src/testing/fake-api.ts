@@ -1,5 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireArray,
   requireBetween,
   requireClock,
@@ -20,6 +21,23 @@ import { HttpFront } from "./http-front.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
 import { servedResource } from "./served-resource.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
+
+const FAKE_API_OPTIONS: OptionNames<FakeApiOptions> = {
+  clock: true,
+  resources: true,
+  random: true,
+  keptRequests: true,
+  rules: true,
+};
+
+const FAKE_API_START_OPTIONS: OptionNames<FakeApiStartOptions> = {
+  history: true,
+};
+
+const FAKE_API_LISTEN_OPTIONS: OptionNames<FakeApiListenOptions> = {
+  port: true,
+  token: true,
+};
 
 /** Options for {@link FakeApi}. */
 export interface FakeApiOptions {
@@ -142,7 +160,7 @@ export class FakeApi {
    * @throws RangeError or TypeError that names the option
    */
   constructor(options: FakeApiOptions) {
-    requireOptions("options", options);
+    requireOptions("options", options, "FakeApi", FAKE_API_OPTIONS);
     const { clock, resources, random = seededRandom(1), keptRequests = 10_000, rules } = options;
     requireClock("options.clock", clock);
     requireArray("options.resources", resources);
@@ -214,7 +232,7 @@ export class FakeApi {
    * started again. Rejects with a RangeError or TypeError that names a bad option
    */
   async start(options: FakeApiStartOptions = {}): Promise<void> {
-    requireOptions("options", options);
+    requireOptions("options", options, "start", FAKE_API_START_OPTIONS);
     const { history = "kept" } = options;
     if (history !== "kept" && history !== "lost")
       throw new RangeError(
@@ -280,7 +298,7 @@ export class FakeApi {
    * @returns the address. Rejects if the port is taken
    */
   async listen(options: FakeApiListenOptions = {}): Promise<FakeApiListener> {
-    requireOptions("options", options);
+    requireOptions("options", options, "listen", FAKE_API_LISTEN_OPTIONS);
     const { port = 0, token } = options;
     requireBetween("options.port", port, 0, 65_535);
     if (token !== undefined) requireText("options.token", token);

@@ -1,4 +1,4 @@
-import { requireFunction, requireText } from "@holdfast/clock/internal";
+import { type OptionNames, requireFunction, requireText } from "@holdfast/clock/internal";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { bearer, CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport, requireServer } from "./http-transport.ts";
@@ -26,6 +26,13 @@ export interface AtUrlOptions extends TransportOptions {
   readonly token?: (() => string | Promise<string>) | undefined;
 }
 
+const OPTIONS: OptionNames<AtUrlOptions> = {
+  clock: true,
+  logger: true,
+  ca: true,
+  token: true,
+};
+
 /**
  * A transport to an address: `kubectl proxy`, a `FakeApi` that listens, or a server with a token.
  *
@@ -45,7 +52,7 @@ export interface AtUrlOptions extends TransportOptions {
  */
 export function atUrl(url: string, options: AtUrlOptions = {}): KubeTransport {
   const server = requireServer("url", url);
-  const { clock } = resolveTransport(options);
+  const { clock } = resolveTransport(options, "atUrl", OPTIONS);
   const { ca, token } = options;
   if (ca !== undefined) requireText("options.ca", ca);
   if (token !== undefined) requireFunction("options.token", token);

@@ -1,5 +1,5 @@
 import type { Agent } from "node:http";
-import { requireMethods } from "@holdfast/clock/internal";
+import { type OptionNames, requireMethods } from "@holdfast/clock/internal";
 import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent, type TlsParts } from "./agents.ts";
 import { CredentialCache, Credentials } from "./credentials.ts";
@@ -51,6 +51,11 @@ interface HttpsOptions {
   readonly servername?: string;
 }
 
+const OPTIONS: OptionNames<TransportOptions> = {
+  clock: true,
+  logger: true,
+};
+
 /**
  * A transport with the kubeconfig of `@kubernetes/client-node`: its certificates, tokens, exec plugins and
  * proxies.
@@ -79,7 +84,7 @@ export function fromKubeConfig(
   options: TransportOptions = {},
 ): KubeTransport {
   requireMethods("config", config, ["getCurrentCluster", "applyToHTTPSOptions"]);
-  const { clock, logger } = resolveTransport(options);
+  const { clock, logger } = resolveTransport(options, "fromKubeConfig", OPTIONS);
   const cluster = config.getCurrentCluster();
   if (cluster === null || cluster === undefined)
     throw new RangeError(

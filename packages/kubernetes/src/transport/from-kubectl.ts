@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { requireText } from "@holdfast/clock/internal";
+import { type OptionNames, requireText } from "@holdfast/clock/internal";
 import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";
@@ -38,6 +38,14 @@ export interface FromKubectlOptions extends TransportOptions {
   readonly kubectl?: string | undefined;
 }
 
+const OPTIONS: OptionNames<FromKubectlOptions> = {
+  clock: true,
+  logger: true,
+  context: true,
+  serviceAccount: true,
+  kubectl: true,
+};
+
 /**
  * A transport with the address and the credentials that kubectl uses, for programs on a laptop. A user that the
  * kubeconfig impersonates (`as`, `as-uid`, `as-groups`, `as-user-extra`) is impersonated here too.
@@ -61,7 +69,7 @@ export interface FromKubectlOptions extends TransportOptions {
  * ```
  */
 export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
-  const { clock, logger } = resolveTransport(options);
+  const { clock, logger } = resolveTransport(options, "fromKubectl", OPTIONS);
   const user = resolveUser(options);
   const view = checked(readView(runKubectlSync(user.kubectl, viewArgs(user))), user);
   const { url, context, namespace } = view;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { requireOptions, requireText } from "@holdfast/clock/internal";
+import { type OptionNames, requireOptions, requireText } from "@holdfast/clock/internal";
 import type { Logger } from "@holdfast/controller";
 import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
@@ -31,6 +31,13 @@ export interface InClusterOptions extends TransportOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
+const OPTIONS: OptionNames<InClusterOptions> = {
+  clock: true,
+  logger: true,
+  directory: true,
+  env: true,
+};
+
 /**
  * A transport for a program in a pod, with the pod's service account.
  *
@@ -51,7 +58,7 @@ export interface InClusterOptions extends TransportOptions {
  * ```
  */
 export function inCluster(options: InClusterOptions = {}): KubeTransport {
-  const { clock, logger } = resolveTransport(options);
+  const { clock, logger } = resolveTransport(options, "inCluster", OPTIONS);
   const { directory = "/var/run/secrets/kubernetes.io/serviceaccount", env = process.env } =
     options;
   requireText("options.directory", directory);

@@ -1,5 +1,10 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { requireClock, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireClock,
+  requireMethods,
+  requireOptions,
+} from "@holdfast/clock/internal";
 import { defaultLogger, type Logger } from "@holdfast/controller";
 import { LOGGER } from "../logger.ts";
 
@@ -21,8 +26,12 @@ export interface TransportOptions {
 }
 
 /** @throws TypeError that names the option */
-export function resolveTransport(options: TransportOptions): { clock: Clock; logger: Logger } {
-  requireOptions("options", options);
+export function resolveTransport<Options extends TransportOptions>(
+  options: Options,
+  door: string,
+  names: OptionNames<Options>,
+): { clock: Clock; logger: Logger } {
+  requireOptions("options", options, door, names);
   const { clock = realClock, logger = defaultLogger } = options;
   requireMethods("options.clock", clock, ["monotonic"]);
   requireClock("options.clock", clock);

@@ -1,6 +1,10 @@
-import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireMethods, requireOptions } from "@holdfast/clock/internal";
 import { type Queryable, requirePrefix } from "../store/database.ts";
 import { type Migration, migrationsOf } from "./migrations.ts";
+
+const OPTIONS: OptionNames<MigrateOptions> = {
+  prefix: true,
+};
 
 /** Maximum time that one process waits for the migrations of another, in seconds. */
 const LOCK_TIMEOUT = 600;
@@ -50,7 +54,7 @@ export async function migrate(
   options: MigrateOptions = {},
 ): Promise<readonly number[]> {
   requireMethods("database", database, ["session"]);
-  requireOptions("options", options);
+  requireOptions("options", options, "migrate", OPTIONS);
   const { prefix = "outbox_" } = options;
   requirePrefix("options.prefix", prefix);
   return await database.session(async (session) => {

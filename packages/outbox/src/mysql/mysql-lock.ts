@@ -1,5 +1,10 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { requireClock, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireClock,
+  requireMethods,
+  requireOptions,
+} from "@holdfast/clock/internal";
 import {
   type LeaseRecord,
   LockConflictError,
@@ -11,6 +16,11 @@ import { type Queryable, type Row, requirePrefix } from "../store/database.ts";
 import { leaseOf } from "../store/lease-row.ts";
 import type { MySqlStoreOptions } from "./mysql-store.ts";
 import { ownTransaction, type ReadCommittedDatabase } from "./read-committed.ts";
+
+const OPTIONS: OptionNames<MySqlLockOptions> = {
+  prefix: true,
+  clock: true,
+};
 
 const COLUMNS = "version, holder, lease_duration, acquired_at, renewed_at, transitions";
 
@@ -46,7 +56,7 @@ export class MySqlLock implements ResourceLock {
   constructor(database: ReadCommittedDatabase, name: string, options: MySqlLockOptions = {}) {
     requireMethods("database", database, ["query", "readCommitted"]);
     requireStoredName("name", name);
-    requireOptions("options", options);
+    requireOptions("options", options, "MySqlLock", OPTIONS);
     const { prefix = "outbox_", clock = realClock } = options;
     requirePrefix("options.prefix", prefix);
     requireClock("options.clock", clock);

@@ -1,5 +1,10 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { requireClock, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireClock,
+  requireMethods,
+  requireOptions,
+} from "@holdfast/clock/internal";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
@@ -38,6 +43,12 @@ import {
   type ReadCommittedDatabase,
 } from "./read-committed.ts";
 import { type Statements, statementsOf } from "./statements.ts";
+
+const OPTIONS: OptionNames<MySqlStoreOptions> = {
+  prefix: true,
+  order: true,
+  clock: true,
+};
 
 /** Options for {@link MySqlStore}. */
 export interface MySqlStoreOptions {
@@ -96,7 +107,7 @@ export class MySqlStore implements OutboxStore<Queryable> {
    */
   constructor(database: ReadCommittedDatabase, options: MySqlStoreOptions = {}) {
     requireMethods("database", database, ["query", "transaction", "readCommitted"]);
-    requireOptions("options", options);
+    requireOptions("options", options, "MySqlStore", OPTIONS);
     const { prefix = "outbox_", order = "none", clock = realClock } = options;
     requirePrefix("options.prefix", prefix);
     requireOrder("options.order", order);

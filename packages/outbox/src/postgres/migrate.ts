@@ -1,6 +1,10 @@
-import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireMethods, requireOptions } from "@holdfast/clock/internal";
 import { type Database, type Queryable, requirePrefix } from "../store/database.ts";
 import { type Migration, migrationsOf } from "./migrations.ts";
+
+const OPTIONS: OptionNames<MigrateOptions> = {
+  prefix: true,
+};
 
 /** Any number that no other program locks in the same database. */
 const LOCK = 7_305_120_553;
@@ -37,7 +41,7 @@ export async function migrate(
   options: MigrateOptions = {},
 ): Promise<readonly number[]> {
   requireMethods("database", database, ["transaction"]);
-  requireOptions("options", options);
+  requireOptions("options", options, "migrate", OPTIONS);
   const { prefix = "outbox_" } = options;
   requirePrefix("options.prefix", prefix);
   return await database.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireMethods, requireOptions } from "@holdfast/clock/internal";
 import {
   type LeaseRecord,
   LockConflictError,
@@ -9,6 +9,10 @@ import { requireStoredName } from "../message/stored-text.ts";
 import { type Database, requirePrefix } from "../store/database.ts";
 import { leaseOf } from "../store/lease-row.ts";
 import type { PostgresStoreOptions } from "./postgres-store.ts";
+
+const OPTIONS: OptionNames<PostgresLockOptions> = {
+  prefix: true,
+};
 
 const COLUMNS = "version::text, holder, lease_duration, acquired_at, renewed_at, transitions";
 
@@ -42,7 +46,7 @@ export class PostgresLock implements ResourceLock {
   constructor(database: Database, name: string, options: PostgresLockOptions = {}) {
     requireMethods("database", database, ["query"]);
     requireStoredName("name", name);
-    requireOptions("options", options);
+    requireOptions("options", options, "PostgresLock", OPTIONS);
     const { prefix = "outbox_" } = options;
     requirePrefix("options.prefix", prefix);
     this.#database = database;

@@ -1,4 +1,4 @@
-import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireMethods, requireOptions } from "@holdfast/clock/internal";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
@@ -23,6 +23,11 @@ import { readClaimed } from "../store/read-claimed.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { channelOf, type Statements, statementsOf } from "./statements.ts";
+
+const OPTIONS: OptionNames<PostgresStoreOptions> = {
+  prefix: true,
+  order: true,
+};
 
 /** Options for {@link PostgresStore}. */
 export interface PostgresStoreOptions {
@@ -66,7 +71,7 @@ export class PostgresStore implements OutboxStore<Queryable> {
    */
   constructor(database: PostgresDatabase, options: PostgresStoreOptions = {}) {
     requireMethods("database", database, ["query", "transaction"]);
-    requireOptions("options", options);
+    requireOptions("options", options, "PostgresStore", OPTIONS);
     const { prefix = "outbox_", order = "none" } = options;
     requirePrefix("options.prefix", prefix);
     requireOrder("options.order", order);

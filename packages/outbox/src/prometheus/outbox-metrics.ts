@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireClock,
   requireMethods,
   requireOptions,
@@ -10,6 +11,13 @@ import type { OutboxStore } from "../store/outbox-store.ts";
 import type { OutboxEvent } from "../task/outbox-event.ts";
 import { EventFamilies } from "./event-families.ts";
 import { storeGauges } from "./store-gauges.ts";
+
+const OPTIONS: OptionNames<OutboxMetricsOptions> = {
+  store: true,
+  register: true,
+  storeTimeout: true,
+  clock: true,
+};
 
 /** Options for {@link OutboxMetrics}. */
 export interface OutboxMetricsOptions {
@@ -90,7 +98,7 @@ export class OutboxMetrics {
    * @throws RangeError or TypeError that names the option, Error if the registry has metrics of these names
    */
   constructor(options: OutboxMetricsOptions) {
-    requireOptions("options", options);
+    requireOptions("options", options, "OutboxMetrics", OPTIONS);
     const { store, register = globalRegister, storeTimeout = 5_000, clock = realClock } = options;
     requireMethods("options.store", store, ["backlog", "nextDue"]);
     requireMethods("options.register", register, ["registerMetric", "metrics"]);

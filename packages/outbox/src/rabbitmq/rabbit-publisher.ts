@@ -1,6 +1,7 @@
 import { type Clock, onAbort, realClock } from "@holdfast/clock";
 import {
   abortable,
+  type OptionNames,
   requireBetween,
   requireClock,
   requireHooks,
@@ -17,6 +18,15 @@ import type { Publisher } from "../publisher/publisher.ts";
 import type { RabbitChannel } from "./rabbit-channel.ts";
 import { RabbitSession } from "./rabbit-session.ts";
 import type { Route } from "./unroutable-error.ts";
+
+const OPTIONS: OptionNames<RabbitPublisherOptions> = {
+  url: true,
+  route: true,
+  channels: true,
+  backoff: true,
+  onError: true,
+  clock: true,
+};
 
 /** In seconds, as AMQP has it: a connection that is silent for twice as long is lost. */
 const HEARTBEAT = "10";
@@ -115,7 +125,7 @@ export class RabbitPublisher implements Publisher, AsyncDisposable {
 
   /** @throws RangeError or TypeError that names the option */
   constructor(options: RabbitPublisherOptions) {
-    requireOptions("options", options);
+    requireOptions("options", options, "RabbitPublisher", OPTIONS);
     const { url, channels = 128, backoff, onError, clock = realClock } = options;
     const { route = defaultRoute } = options;
     const address = addressOf(url);

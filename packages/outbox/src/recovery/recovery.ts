@@ -1,7 +1,9 @@
 import {
+  type OptionNames,
   requireAtLeast,
   requireFinite,
   requireMethods,
+  requireOptions,
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { Leadership } from "@holdfast/controller";
@@ -11,7 +13,12 @@ import type { Claim } from "../store/claim.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import { isStaleFenceError } from "../store/stale-fence-error.ts";
 import { expiredClaim } from "../task/failure-of.ts";
-import { LockedRounds, type LockedTaskOptions, resolveLockedTask } from "../task/locked-rounds.ts";
+import {
+  LOCKED_TASK_OPTIONS,
+  LockedRounds,
+  type LockedTaskOptions,
+  resolveLockedTask,
+} from "../task/locked-rounds.ts";
 import { report } from "../task/outbox-event.ts";
 import type { Resolved } from "../task/task-options.ts";
 
@@ -126,7 +133,16 @@ export class Recovery {
   }
 }
 
+const OPTIONS: OptionNames<RecoveryOptions> = {
+  batch: true,
+  ...LOCKED_TASK_OPTIONS,
+  store: true,
+  fence: true,
+  minRound: true,
+};
+
 function resolveRecovery(options: RecoveryOptions): Resolved<RecoveryOptions> {
+  requireOptions("options", options, "Recovery", OPTIONS);
   const task = resolveLockedTask(options);
   const { store, fence = "recovery", minRound = 5_000, batch = 100 } = options;
   requireMethods("options.store", store, ["expired", "recover"]);

@@ -1,15 +1,22 @@
 import {
+  type OptionNames,
   requireAtLeast,
   requireBoolean,
   requireFinite,
   requireMethods,
   requireNotNegative,
+  requireOptions,
   requirePositive,
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { Publisher } from "../publisher/publisher.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
-import { type Resolved, resolveTask, type TaskOptions } from "../task/task-options.ts";
+import {
+  type Resolved,
+  resolveTask,
+  TASK_OPTIONS,
+  type TaskOptions,
+} from "../task/task-options.ts";
 
 /** Options for `Relay`. Durations are in milliseconds. */
 export interface RelayOptions extends TaskOptions {
@@ -81,8 +88,22 @@ export type ResolvedRelayOptions = Resolved<RelayOptions>;
 
 const STORE_METHODS = ["claim", "nextDue", "write"];
 
+const OPTIONS: OptionNames<RelayOptions> = {
+  ...TASK_OPTIONS,
+  store: true,
+  publisher: true,
+  workers: true,
+  publishTimeout: true,
+  clockSkew: true,
+  claimDuration: true,
+  pollPeriod: true,
+  grace: true,
+  listen: true,
+};
+
 /** @throws RangeError or TypeError that names the option */
 export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
+  requireOptions("options", options, "Relay", OPTIONS);
   const task = resolveTask(options);
   const { store, publisher, workers = 10, publishTimeout = 15_000, clockSkew = 5_000 } = options;
   const { claimDuration = 60_000, pollPeriod = 5_000, grace = 20_000, listen = true } = options;

@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireFinite,
   requireMethods,
   requireOptions,
@@ -8,7 +9,12 @@ import {
 import type { Leadership } from "@holdfast/controller";
 import { withTimeout } from "@holdfast/wait";
 import type { OutboxStore } from "../store/outbox-store.ts";
-import { LockedRounds, type LockedTaskOptions, resolveLockedTask } from "../task/locked-rounds.ts";
+import {
+  LOCKED_TASK_OPTIONS,
+  LockedRounds,
+  type LockedTaskOptions,
+  resolveLockedTask,
+} from "../task/locked-rounds.ts";
 import { report } from "../task/outbox-event.ts";
 import type { Resolved } from "../task/task-options.ts";
 
@@ -114,8 +120,15 @@ export class Retention {
   }
 }
 
+const OPTIONS: OptionNames<RetentionOptions> = {
+  ...LOCKED_TASK_OPTIONS,
+  store: true,
+  olderThan: true,
+  batch: true,
+};
+
 function resolveRetention(options: RetentionOptions): Resolved<RetentionOptions> {
-  requireOptions("options", options);
+  requireOptions("options", options, "Retention", OPTIONS);
   const { period = 60_000 } = options;
   const task = resolveLockedTask({ ...options, period });
   const { store, olderThan = 7 * 86_400_000, batch = 1_000 } = options;

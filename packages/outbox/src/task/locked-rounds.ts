@@ -1,9 +1,9 @@
 import { onAbort } from "@holdfast/clock";
-import { requireMethods, requirePositive } from "@holdfast/clock/internal";
+import { type OptionNames, requireMethods, requirePositive } from "@holdfast/clock/internal";
 import { LeaderElector, type Leadership, type ResourceLock } from "@holdfast/controller";
 import { until } from "@holdfast/wait/go";
 import { report } from "./outbox-event.ts";
-import { type Resolved, resolveTask, type TaskOptions } from "./task-options.ts";
+import { type Resolved, resolveTask, TASK_OPTIONS, type TaskOptions } from "./task-options.ts";
 
 /** Options for tasks that run in every process, and work in one at a time. Durations are in milliseconds. */
 export interface LockedTaskOptions extends TaskOptions {
@@ -35,6 +35,15 @@ export interface LockedTaskOptions extends TaskOptions {
 
 /** The options with their defaults. */
 export type ResolvedLockedTask = Resolved<LockedTaskOptions>;
+
+/** The options of every task under a lock. */
+export const LOCKED_TASK_OPTIONS: OptionNames<LockedTaskOptions> = {
+  ...TASK_OPTIONS,
+  lock: true,
+  period: true,
+  acquireTimeout: true,
+  leaseDuration: true,
+};
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveLockedTask(options: LockedTaskOptions): ResolvedLockedTask {

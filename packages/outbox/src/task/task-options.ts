@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireClock,
   requireHooks,
   requireMethods,
@@ -68,6 +69,17 @@ export interface TaskOptions {
 export type Resolved<Options extends TaskOptions> = {
   readonly [Name in Exclude<keyof Options, "random">]-?: NonNullable<Options[Name]>;
 } & Pick<Options, "random">;
+
+/** The options of every task. */
+export const TASK_OPTIONS: OptionNames<TaskOptions> = {
+  name: true,
+  storeTimeout: true,
+  jitter: true,
+  onEvent: true,
+  logger: true,
+  clock: true,
+  random: true,
+};
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {

@@ -1,4 +1,4 @@
-import { aborted, requireOptions } from "@holdfast/clock/internal";
+import { aborted, type OptionNames, requireOptions } from "@holdfast/clock/internal";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
@@ -16,6 +16,10 @@ import {
 } from "../store/outbox-store.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
 import { byDueTime, bySequence, claimOf, copy, dueTimeOf, type Entry, isWaiting } from "./entry.ts";
+
+const OPTIONS: OptionNames<MemoryStoreOptions> = {
+  order: true,
+};
 
 /** Options for {@link MemoryStore}. */
 export interface MemoryStoreOptions {
@@ -56,7 +60,7 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
 
   /** @throws RangeError or TypeError that names the option */
   constructor(options: MemoryStoreOptions = {}) {
-    requireOptions("options", options);
+    requireOptions("options", options, "MemoryStore", OPTIONS);
     const { order = "none" } = options;
     requireOrder("options.order", order);
     this.order = order;

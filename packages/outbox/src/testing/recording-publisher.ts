@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireAtLeast,
   requireClock,
   requireHooks,
@@ -9,6 +10,12 @@ import type { Message } from "../message/message.ts";
 import { bodyOf } from "../publisher/message-body.ts";
 import { Publications } from "../publisher/publications.ts";
 import type { Publisher } from "../publisher/publisher.ts";
+
+const OPTIONS: OptionNames<RecordingPublisherOptions> = {
+  respond: true,
+  delay: true,
+  clock: true,
+};
 
 /** Options for {@link RecordingPublisher}. */
 export interface RecordingPublisherOptions {
@@ -100,7 +107,7 @@ export class RecordingPublisher implements Publisher, AsyncDisposable {
 
   /** @throws RangeError or TypeError that names the option */
   constructor(options: RecordingPublisherOptions = {}) {
-    requireOptions("options", options);
+    requireOptions("options", options, "RecordingPublisher", OPTIONS);
     const { respond = () => {}, delay = 0, clock = realClock } = options;
     requireHooks("options", { respond });
     requireClock("options.clock", clock);

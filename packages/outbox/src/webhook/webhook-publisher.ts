@@ -1,5 +1,10 @@
 import { type PassiveClock, realClock } from "@holdfast/clock";
-import { requireMethods, requireOptions, requireString } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireMethods,
+  requireOptions,
+  requireString,
+} from "@holdfast/clock/internal";
 import { RetryAfterError, TerminalError } from "@holdfast/controller";
 import { parseRetryAfter } from "@holdfast/wait";
 import { requireHeaders } from "../message/headers.ts";
@@ -8,6 +13,12 @@ import { bodyOf } from "../publisher/message-body.ts";
 import { Publications } from "../publisher/publications.ts";
 import type { Publisher } from "../publisher/publisher.ts";
 import { WebhookError } from "./webhook-error.ts";
+
+const OPTIONS: OptionNames<WebhookPublisherOptions> = {
+  url: true,
+  headers: true,
+  clock: true,
+};
 
 /** Statuses from 400 to 499 that say "not now" and not "never". */
 const NOT_NOW = new Set([408, 425, 429]);
@@ -75,7 +86,7 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
 
   /** @throws RangeError or TypeError that names the option, and repeats no part of it */
   constructor(options: WebhookPublisherOptions) {
-    requireOptions("options", options);
+    requireOptions("options", options, "WebhookPublisher", OPTIONS);
     const { url, headers = {}, clock = realClock } = options;
     this.#urlOf = urlOf(url);
     this.#headers = requireHeaders("options.headers", headers);

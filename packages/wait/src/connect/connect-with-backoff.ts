@@ -1,6 +1,7 @@
+import { requireOptions } from "@holdfast/clock/internal";
 import { loop } from "../loop/loop.ts";
 import type { ConnectAttempt, ConnectOptions } from "./connect-options.ts";
-import { ConnectionAttempts } from "./connection-attempts.ts";
+import { CONNECT_OPTIONS, ConnectionAttempts } from "./connection-attempts.ts";
 
 /**
  * Calls `connect` until it succeeds, with the delays of gRPC's connection protocol.
@@ -69,6 +70,7 @@ export async function connectWithBackoff<Connection>(
   connect: (attempt: ConnectAttempt) => Connection | PromiseLike<Connection>,
   options: ConnectOptions<Connection>,
 ): Promise<Connection> {
+  requireOptions("options", options, "connectWithBackoff", CONNECT_OPTIONS);
   const attempts = new ConnectionAttempts(connect, options);
   const { signal } = attempts;
   const done = await loop({

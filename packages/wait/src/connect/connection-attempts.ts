@@ -1,11 +1,11 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
 import {
   abortable,
+  type OptionNames,
   requireClock,
   requireFunction,
   requireHooks,
   requireNotNegative,
-  requireOptions,
   requireSignal,
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
@@ -16,6 +16,16 @@ import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { GrpcBackoff } from "../strategies/grpc-backoff.ts";
 import type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect-options.ts";
+
+/** The options of `connectWithBackoff`. */
+export const CONNECT_OPTIONS: OptionNames<ConnectOptions<never>> = {
+  signal: true,
+  backoff: true,
+  minConnectTimeout: true,
+  clock: true,
+  onRetry: true,
+  onLate: true,
+};
 
 const MIN_CONNECT_TIMEOUT = 20_000;
 
@@ -49,7 +59,6 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     options: ConnectOptions<Connection>,
   ) {
     requireFunction("connect", connect);
-    requireOptions("options", options);
     const { signal, backoff = new GrpcBackoff(), clock = realClock, onRetry, onLate } = options;
     const { minConnectTimeout = MIN_CONNECT_TIMEOUT } = options;
     requireSignal("options.signal", signal);

@@ -1,9 +1,16 @@
 import { onAbort } from "@holdfast/clock";
-import { requireFunction, requireHooks } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireFunction,
+  requireHooks,
+  requireOptions,
+} from "@holdfast/clock/internal";
 import { loop } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
 import type { ConnectAttempt, ConnectOptions } from "./connect-options.ts";
-import { ConnectionAttempts } from "./connection-attempts.ts";
+import { CONNECT_OPTIONS, ConnectionAttempts } from "./connection-attempts.ts";
+
+const OPTIONS: OptionNames<KeepConnectedOptions<never>> = { ...CONNECT_OPTIONS, onError: true };
 
 /** Options for {@link keepConnected}. */
 export interface KeepConnectedOptions<Connection> extends ConnectOptions<Connection>, LoopOptions {}
@@ -99,6 +106,7 @@ export async function keepConnected<Connection>(
   use: (connection: Connection, signal: AbortSignal) => unknown,
   options: KeepConnectedOptions<Connection>,
 ): Promise<void> {
+  requireOptions("options", options, "keepConnected", OPTIONS);
   const attempts = new ConnectionAttempts(connect, options);
   requireFunction("use", use);
   const { onError } = options;

@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireBoolean,
   requireClock,
   requireFunction,
@@ -12,6 +13,15 @@ import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { type LoopDelay, type LoopManager, type LoopWork, loop } from "../loop/loop.ts";
 import type { Condition, ConditionOptions, PollUntilOptions } from "./condition-options.ts";
+
+const OPTIONS: OptionNames<PollUntilOptions> = {
+  immediate: true,
+  sliding: true,
+  timeout: true,
+  signal: true,
+  onError: true,
+  clock: true,
+};
 
 /** Options for {@link conditionLoop}. */
 export type ConditionLoop = Omit<LoopWork<boolean>, "run" | "isDone" | "onError"> &
@@ -45,7 +55,7 @@ export async function pollCondition(
   options: PollUntilOptions,
   delaysFor: (sliding: boolean, clock: Clock) => DelayFunc,
 ): Promise<void> {
-  requireOptions("options", options);
+  requireOptions("options", options, "pollUntil", OPTIONS);
   const { clock = realClock, immediate = true, sliding = false } = options;
   const { signal: parent, onError, timeout = Number.POSITIVE_INFINITY } = options;
   requireCondition(condition, { signal: parent, onError });

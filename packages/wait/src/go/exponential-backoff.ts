@@ -1,11 +1,18 @@
 import { realClock, type Timer } from "@holdfast/clock";
-import { requireClock, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireClock, requireOptions } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { Growth, growthState } from "../delay/growth.ts";
 import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
 import { conditionLoop, requireCondition } from "./condition-loop.ts";
 import type { Condition, ConditionOptions } from "./condition-options.ts";
 import { ExhaustedError } from "./exhausted-error.ts";
+
+const OPTIONS: OptionNames<ExponentialBackoffOptions> = {
+  backoff: true,
+  signal: true,
+  onError: true,
+  clock: true,
+};
 
 /** Options for {@link exponentialBackoff}. */
 export interface ExponentialBackoffOptions extends ConditionOptions {
@@ -72,7 +79,7 @@ export async function exponentialBackoff(
   condition: Condition,
   options: ExponentialBackoffOptions,
 ): Promise<void> {
-  requireOptions("options", options);
+  requireOptions("options", options, "exponentialBackoff", OPTIONS);
   const { backoff, clock = realClock, onError } = options;
   const { signal = new AbortController().signal } = options;
   requireCondition(condition, { signal, onError });

@@ -1,5 +1,6 @@
 import { type PassiveClock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireAtLeast,
   requireFunction,
   requireInstant,
@@ -11,6 +12,15 @@ import {
 import { spread } from "../delay/jitter.ts";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
+
+const OPTIONS: OptionNames<KeyedBackoffOptions> = {
+  duration: true,
+  cap: true,
+  jitter: true,
+  resetAfter: true,
+  clock: true,
+  random: true,
+};
 
 /** Options for {@link KeyedBackoff}. */
 export interface KeyedBackoffOptions {
@@ -116,7 +126,7 @@ export class KeyedBackoff<Key = string> {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: KeyedBackoffOptions) {
-    requireOptions("options", options);
+    requireOptions("options", options, "KeyedBackoff", OPTIONS);
     const { duration, cap, jitter = 0, clock = realClock, random = defaultRandom } = options;
     requireAtLeast("options.duration", duration, 0);
     requirePositive("options.cap", cap);

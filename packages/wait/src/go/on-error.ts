@@ -1,8 +1,13 @@
 import type { Clock } from "@holdfast/clock";
-import { requireFunction, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireFunction, requireOptions } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { exponentialBackoff } from "./exponential-backoff.ts";
 import { isInterrupted } from "./is-interrupted.ts";
+
+const OPTIONS: OptionNames<OnErrorOptions> = {
+  signal: true,
+  clock: true,
+};
 
 /** Options for {@link onError} and {@link retryOnConflict}. */
 export interface OnErrorOptions {
@@ -74,7 +79,7 @@ export async function onError<Value>(
 ): Promise<Value> {
   requireFunction("retriable", retriable);
   requireFunction("fn", fn);
-  requireOptions("options", options);
+  requireOptions("options", options, "onError", OPTIONS);
   const { signal, clock } = options;
   let last: { readonly error: unknown } | undefined;
   let value: Value | undefined;

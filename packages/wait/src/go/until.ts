@@ -1,8 +1,26 @@
-import { requireAtLeast, requireBoolean, requireOptions } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireAtLeast,
+  requireBoolean,
+  requireOptions,
+} from "@holdfast/clock/internal";
 import type { Random } from "../delay/random.ts";
 import { backoffUntil } from "../loop/backoff-until.ts";
 import { JitteredBackoffManager } from "../loop/jittered-backoff-manager.ts";
 import type { PeriodicOptions } from "../loop/loop-options.ts";
+
+const JITTER_UNTIL_OPTIONS: OptionNames<JitterUntilOptions> = {
+  jitter: true,
+  sliding: true,
+  random: true,
+  clock: true,
+  onError: true,
+};
+
+const PERIODIC_OPTIONS: OptionNames<PeriodicOptions> = {
+  clock: true,
+  onError: true,
+};
 
 /** Options for {@link jitterUntil}. */
 export interface JitterUntilOptions extends PeriodicOptions {
@@ -67,7 +85,7 @@ export async function jitterUntil(
   options: JitterUntilOptions = {},
 ): Promise<void> {
   requireAtLeast("period", period, 0);
-  requireOptions("options", options);
+  requireOptions("options", options, "jitterUntil", JITTER_UNTIL_OPTIONS);
   const { jitter = 0, sliding = true, clock, random, onError } = options;
   requireAtLeast("options.jitter", jitter, 0);
   requireBoolean("options.sliding", sliding);
@@ -120,7 +138,7 @@ export async function until(
   signal: AbortSignal,
   options: PeriodicOptions = {},
 ): Promise<void> {
-  requireOptions("options", options);
+  requireOptions("options", options, "until", PERIODIC_OPTIONS);
   const { clock, onError } = options;
   await jitterUntil(fn, period, signal, { clock, onError, sliding: true });
 }
@@ -171,7 +189,7 @@ export async function nonSlidingUntil(
   signal: AbortSignal,
   options: PeriodicOptions = {},
 ): Promise<void> {
-  requireOptions("options", options);
+  requireOptions("options", options, "nonSlidingUntil", PERIODIC_OPTIONS);
   const { clock, onError } = options;
   await jitterUntil(fn, period, signal, { clock, onError, sliding: false });
 }

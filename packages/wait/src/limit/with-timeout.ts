@@ -1,6 +1,7 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   abortable,
+  type OptionNames,
   requireClock,
   requireFunction,
   requireHooks,
@@ -10,6 +11,15 @@ import {
   requireString,
 } from "@holdfast/clock/internal";
 import { Deadline } from "./deadline.ts";
+
+const OPTIONS: OptionNames<WithTimeoutOptions<never>> = {
+  signal: true,
+  clock: true,
+  label: true,
+  cause: true,
+  message: true,
+  onLate: true,
+};
 
 /** Options for {@link withTimeout}. */
 export interface WithTimeoutOptions<Value> {
@@ -106,7 +116,7 @@ export async function withTimeout<Value>(
 ): Promise<Value> {
   requireFunction("work", work);
   requireNotNegative("timeout", timeout);
-  requireOptions("options", options);
+  requireOptions("options", options, "withTimeout", OPTIONS);
   const { signal: parent, clock = realClock, label, cause, message, onLate } = options;
   if (parent !== undefined) requireSignal("options.signal", parent);
   requireClock("options.clock", clock);

@@ -1,6 +1,15 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import { requireClock, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireClock,
+  requireMethods,
+  requireOptions,
+} from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+
+const OPTIONS: OptionNames<BackoffManagerOptions> = {
+  clock: true,
+};
 
 /**
  * Decides how long a loop waits before its next run.
@@ -60,7 +69,7 @@ export function backoffManager(
   options: BackoffManagerOptions = {},
 ): BackoffManager {
   requireMethods("strategy", strategy, ["delayFunc"]);
-  requireOptions("options", options);
+  requireOptions("options", options, "backoffManager", OPTIONS);
   const { clock = realClock } = options;
   requireClock("options.clock", clock);
   return managerOf(strategy.delayFunc(), clock);

@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireBoolean,
   requireFunction,
   requireHooks,
@@ -9,6 +10,10 @@ import {
 import type { BackoffManager } from "./backoff-manager.ts";
 import { loop } from "./loop.ts";
 import type { LoopOptions } from "./loop-options.ts";
+
+const OPTIONS: OptionNames<LoopOptions> = {
+  onError: true,
+};
 
 /**
  * Calls `fn` until `signal` aborts, with the delays of `manager` between the calls.
@@ -81,7 +86,7 @@ export async function backoffUntil(
   requireMethods("manager", manager, ["backoff"]);
   requireBoolean("sliding", sliding);
   requireSignal("signal", signal);
-  requireOptions("options", options);
+  requireOptions("options", options, "backoffUntil", OPTIONS);
   const { onError } = options;
   requireHooks("options", { onError });
   await loop({ run: fn, onError, manager, sliding, signal });

@@ -1,6 +1,7 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   Grid,
+  type OptionNames,
   requireAtLeast,
   requireBoolean,
   requireClock,
@@ -14,6 +15,15 @@ import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { managerOf } from "../loop/backoff-manager.ts";
 import { type TickIterator, Ticks } from "./ticks.ts";
+
+const OPTIONS: OptionNames<EveryOptions> = {
+  signal: true,
+  clock: true,
+  jitter: true,
+  immediate: true,
+  sliding: true,
+  random: true,
+};
 
 /** Options for {@link every}. */
 export interface EveryOptions {
@@ -108,7 +118,7 @@ export interface EveryOptions {
  */
 export function every(period: number, options: EveryOptions = {}): TickIterator {
   requirePositive("period", period);
-  requireOptions("options", options);
+  requireOptions("options", options, "every", OPTIONS);
   const { clock = realClock, signal = new AbortController().signal } = options;
   const { immediate = false, sliding = false, jitter = 0, random = defaultRandom } = options;
   requireSignal("options.signal", signal);

@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireAbove,
   requireClock,
   requireFunction,
@@ -16,6 +17,14 @@ import type { LoopOptions } from "../loop/loop-options.ts";
 import type { Attempt } from "../retry/attempt.ts";
 import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
+
+const OPTIONS: OptionNames<PollOptions> = {
+  backoff: true,
+  timeout: true,
+  signal: true,
+  clock: true,
+  onError: true,
+};
 
 const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 1.5, jitter: 0.1, cap: 1_000 };
 
@@ -119,7 +128,7 @@ export async function poll<Value>(
   options: PollOptions = {},
 ): Promise<Truthy<Value>> {
   requireFunction("fn", fn);
-  requireOptions("options", options);
+  requireOptions("options", options, "poll", OPTIONS);
   const { signal = new AbortController().signal, timeout = Number.POSITIVE_INFINITY } = options;
   const { backoff = DEFAULT_BACKOFF, clock = realClock, onError } = options;
   requireSignal("options.signal", signal);

@@ -1,8 +1,12 @@
 import { type PassiveClock, realClock } from "@holdfast/clock";
-import { requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireMethods, requireOptions } from "@holdfast/clock/internal";
 import { parseRetryAfter } from "./parse-retry-after.ts";
 import { RetryAfterError } from "./retry-after-error.ts";
 import { TerminalError } from "./terminal-error.ts";
+
+const OPTIONS: OptionNames<ExpectOkOptions> = {
+  clock: true,
+};
 
 /** The part of a `fetch` response that {@link expectOk} reads. */
 export interface FetchResponse {
@@ -78,7 +82,7 @@ export async function expectOk<Answer extends FetchResponse>(
   options: ExpectOkOptions = {},
 ): Promise<Answer> {
   requireMethods("response.headers", (response as Partial<FetchResponse> | null)?.headers, ["get"]);
-  requireOptions("options", options);
+  requireOptions("options", options, "expectOk", OPTIONS);
   const { clock = realClock } = options;
   requireMethods("options.clock", clock, ["now"]);
   const { ok, status, headers, url } = response;

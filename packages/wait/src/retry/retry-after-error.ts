@@ -1,4 +1,15 @@
-import { findByCode, requireDelay, requireOptions, requireString } from "@holdfast/clock/internal";
+import {
+  findByCode,
+  type OptionNames,
+  requireDelay,
+  requireOptions,
+  requireString,
+} from "@holdfast/clock/internal";
+
+const OPTIONS: OptionNames<RetryAfterErrorOptions> = {
+  message: true,
+  cause: true,
+};
 
 const CODE = "ERR_WAIT_RETRY_AFTER";
 
@@ -63,7 +74,7 @@ export class RetryAfterError extends Error {
    */
   constructor(after: number, options: RetryAfterErrorOptions = {}) {
     const delay = requireDelay("after", after);
-    requireOptions("options", options);
+    requireOptions("options", options, "RetryAfterError", OPTIONS);
     const { message = `retry after ${delay} ms`, cause } = options;
     requireString("options.message", message);
     super(message, cause === undefined ? undefined : { cause });

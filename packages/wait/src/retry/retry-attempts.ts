@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireAbove,
   requireClock,
   requireHooks,
@@ -19,6 +20,18 @@ import { RetryAfterError } from "./retry-after-error.ts";
 import type { RetryContext, RetryHooks, RetryOptions } from "./retry-options.ts";
 import { isTerminalError } from "./terminal-error.ts";
 
+const OPTIONS: OptionNames<RetryOptions> = {
+  backoff: true,
+  retries: true,
+  maxElapsed: true,
+  attemptTimeout: true,
+  signal: true,
+  clock: true,
+  shouldRetry: true,
+  delay: true,
+  onRetry: true,
+};
+
 const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 2, jitter: 0.5, cap: 30_000 };
 
 /** {@link RetryOptions}, checked, with their defaults. */
@@ -35,7 +48,7 @@ export interface RetryPlan extends RetryHooks {
 
 /** Reads the options once. */
 export function retryPlan(options: RetryOptions): RetryPlan {
-  requireOptions("options", options);
+  requireOptions("options", options, "retry", OPTIONS);
   const { signal = new AbortController().signal, clock = realClock } = options;
   const { backoff = DEFAULT_BACKOFF, maxElapsed = Number.POSITIVE_INFINITY } = options;
   const { attemptTimeout = Number.POSITIVE_INFINITY } = options;

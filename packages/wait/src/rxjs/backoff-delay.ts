@@ -1,5 +1,10 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { requireMethods, requireOptions, requireWhole } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireMethods,
+  requireOptions,
+  requireWhole,
+} from "@holdfast/clock/internal";
 import { type Observable, throwError } from "rxjs";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
@@ -7,6 +12,10 @@ import { strategyOf } from "../delay/strategy-of.ts";
 import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { timerOn } from "./timer-on.ts";
+
+const OPTIONS: OptionNames<BackoffDelayOptions> = {
+  clock: true,
+};
 
 /** Options for {@link backoffDelay}. */
 export interface BackoffDelayOptions {
@@ -62,7 +71,7 @@ export function backoffDelay(
   options: BackoffDelayOptions = {},
 ): (error: unknown, retryCount: number) => Observable<void> {
   const strategy = strategyOf("backoff", backoff);
-  requireOptions("options", options);
+  requireOptions("options", options, "backoffDelay", OPTIONS);
   const { clock = realClock } = options;
   requireMethods("options.clock", clock, ["afterFunc"]);
   // Position of the last call: the next retry of a single subscription continues from here. Any other

@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireBoolean,
   requireFunction,
   requireHooks,
@@ -8,6 +9,10 @@ import { Observable } from "rxjs";
 import type { BackoffManager } from "../loop/backoff-manager.ts";
 import { backoffUntil } from "../loop/backoff-until.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
+
+const OPTIONS: OptionNames<LoopOptions> = {
+  onError: true,
+};
 
 /**
  * `backoffUntil` as a stream: emits the value of each call of `fn` until it is unsubscribed.
@@ -67,7 +72,7 @@ export function backoffUntil$<T>(
   requireFunction("fn", fn);
   requireFunction("newManager", newManager);
   requireBoolean("sliding", sliding);
-  requireOptions("options", options);
+  requireOptions("options", options, "backoffUntil$", OPTIONS);
   const { onError } = options;
   requireHooks("options", { onError });
   return new Observable((subscriber) => {

@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireFunction,
   requireMethods,
   requireNotNegative,
@@ -24,6 +25,12 @@ import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { repeatBackoff } from "./repeat-backoff.ts";
 import { timerOn } from "./timer-on.ts";
+
+const OPTIONS: OptionNames<PollBackoffOptions> = {
+  backoff: true,
+  timeout: true,
+  clock: true,
+};
 
 /** Options for {@link pollBackoff}. */
 export interface PollBackoffOptions {
@@ -105,7 +112,7 @@ export function pollBackoff<T>(
   options: PollBackoffOptions,
 ): MonoTypeOperatorFunction<T> {
   requireFunction("until", until);
-  requireOptions("options", options);
+  requireOptions("options", options, "pollBackoff", OPTIONS);
   const { backoff, timeout = Number.POSITIVE_INFINITY, clock = realClock } = options;
   requireNotNegative("options.timeout", timeout);
   requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc"]);

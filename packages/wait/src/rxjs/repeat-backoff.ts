@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireBoolean,
   requireMethods,
   requireNotNegative,
@@ -13,6 +14,14 @@ import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { Pace } from "./pace.ts";
 import { timerOn } from "./timer-on.ts";
+
+const OPTIONS: OptionNames<RepeatBackoffOptions> = {
+  backoff: true,
+  repeats: true,
+  maxElapsed: true,
+  resetOnSuccess: true,
+  clock: true,
+};
 
 /** Options for {@link repeatBackoff}. */
 export interface RepeatBackoffOptions {
@@ -98,7 +107,7 @@ export interface RepeatBackoffOptions {
  * ```
  */
 export function repeatBackoff<T>(options: RepeatBackoffOptions): MonoTypeOperatorFunction<T> {
-  requireOptions("options", options);
+  requireOptions("options", options, "repeatBackoff", OPTIONS);
   const {
     backoff,
     repeats = Number.POSITIVE_INFINITY,

@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  type OptionNames,
   requireBoolean,
   requireFunction,
   requireHooks,
@@ -17,6 +18,17 @@ import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { Pace } from "./pace.ts";
 import { timerOn } from "./timer-on.ts";
+
+const OPTIONS: OptionNames<RetryBackoffOptions> = {
+  backoff: true,
+  retries: true,
+  maxElapsed: true,
+  shouldRetry: true,
+  delay: true,
+  onRetry: true,
+  resetOnSuccess: true,
+  clock: true,
+};
 
 /** A failed subscription, as the hooks of {@link retryBackoff} see it. Frozen. */
 export interface RetryBackoffContext {
@@ -172,7 +184,7 @@ type ResolvedRetryBackoff = {
 } & Pick<RetryBackoffOptions, "delay"> & { readonly strategy: BackoffStrategy };
 
 function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
-  requireOptions("options", options);
+  requireOptions("options", options, "retryBackoff", OPTIONS);
   const {
     backoff,
     retries = Number.POSITIVE_INFINITY,

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { requireOptions } from "../src/internal/arguments.ts";
+
+const NAMES = {
+  backoff: true,
+  retries: true,
+  maxElapsed: true,
+  timeout: true,
+  signal: true,
+} as const;
+
+function refusalOf(options: object, names: Readonly<Record<string, true>> = NAMES): string {
+  try {
+    requireOptions("options", options, "retry", names);
+    return "accepted";
+  } catch (error) {
+    return String(error);
+  }
+}
+
+describe("an unknown option", () => {
+  it.each([
+    ["maxAttempts", "retries"],
+    ["maxRetries", "retries"],
+    ["attempts", "retries"],
+    ["timeoutMs", "timeout"],
+    ["TIMEOUT", "timeout"],
+    ["timout", "timeout"],
+    ["tiemout", "timeout"],
+    ["maxElapsedMs", "maxElapsed"],
+    ["maxRetryTime", "maxElapsed"],
+    ["singal", "signal"],
+    ["backof", "backoff"],
+  ])("%s is refused, with options.%s as the likely one", (name, likely) => {
+    expect(refusalOf({ [name]: 3 })).toBe(
+      `TypeError: options.${name} is not an option of retry; did you mean options.${likely}?`,
+    );
+  });
+
+  it("without a likely one is refused with all options of the door", () => {
+    expect(refusalOf({ colour: 3 })).toBe(
+      "TypeError: options.colour is not an option of retry: it has backoff, retries, maxElapsed, timeout, signal",
+    );
+  });
+
+  it("of 10,000 characters is shown in part", () => {
+    expect(refusalOf({ ["x".repeat(10_000)]: 1 }).length).toBeLessThan(300);
+  });
+
+  it("inherited from plain defaults is refused, too", () => {
+    expect(refusalOf(Object.create({ maxAttempts: 3 }))).toContain("did you mean options.retries?");
+    expect(refusalOf(Object.assign(Object.create(null), { maxAttempts: 3 }))).toContain("retries");
+  });
+});
+
+it.each([
+  ["no options", {}],
+  ["known options", { retries: 3, timeout: 5 }],
+  ["an unknown one that is undefined", { maxAttempts: undefined }],
+  ["inherited ones", Object.create({ retries: 3 })],
+  [
+    "an instance of a class with members of its own",
+    new (class Settings {
+      readonly retries = 3;
+      readonly file = "settings.json";
+    })(),
+  ],
+  ["a name of Object.prototype that is not set", Object.create({})],
+])("accepts %s", (_, options) => {
+  expect(refusalOf(options as object)).toBe("accepted");
+});
+
+it("does not take names of Object.prototype for options", () => {
+  expect(refusalOf({ toString: () => "" })).toContain("options.toString is not an option of retry");
+});
