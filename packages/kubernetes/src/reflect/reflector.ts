@@ -315,8 +315,11 @@ export class Reflector {
   #take(event: WatchEvent): Consistency {
     const { store } = this;
     const isBookmark = event.type === "BOOKMARK";
+    const before = store.version;
     const consistency = isBookmark ? store.bookmark(event.version) : store.apply(event);
-    this.#hear();
+    // An event that is there already, or that the cache cannot follow, says nothing about the server's state now.
+    const isNews = isBookmark || store.version !== before;
+    if (isNews && consistency === "consistent") this.#hear();
     if (!isBookmark) this.#lastEventAt = this.#clock.now();
     this.#settings.progress.notify();
     return consistency;

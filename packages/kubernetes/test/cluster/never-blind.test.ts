@@ -155,6 +155,29 @@ describe("silence", () => {
     });
   });
 
+  it("is not ended by an event that each watch brings again", async () => {
+    let first: Uint8Array | undefined;
+    const world: World = new World({
+      way: onWatches((answer, signal) => ({ ...answer, body: again(answer.body, signal) })),
+    });
+    async function* again(
+      body: AsyncIterable<Uint8Array>,
+      signal: AbortSignal,
+    ): AsyncGenerator<Uint8Array> {
+      if (first === undefined) for await (first of body) break;
+      if (first !== undefined) yield first;
+      await world.clock.sleep(30_000, { signal });
+    }
+    await world.run(async () => {
+      const informer = await synced(world);
+      await world.put("ann", "good day");
+      await world.clock.sleep(MINUTE);
+      await world.put("ann", "good night");
+      await world.clock.sleep(11 * MINUTE);
+      expect(texts(informer)).toEqual(["ann: good night"]);
+    });
+  });
+
   it("of 10 minutes leads to a list, where watches end before their first bookmark", async () => {
     const world: World = new World({ way: closingAfter(() => world.clock, 6_000) });
     await world.run(async () => {
