@@ -137,8 +137,8 @@ export function isApiError(value: unknown, reason?: string): value is ApiError {
 /**
  * Whether a server says that there is no such object.
  *
- * A 404 without this reason is no such answer: a server that has just started does not serve custom resources
- * yet, and answers `404 page not found` to each of their paths. It is not a statement about the object.
+ * A 404 without this reason is no such response: a server that has just started does not serve custom resources
+ * yet, and responds `404 page not found` to each of their paths. It is not a statement about the object.
  */
 export function isNotFound(value: unknown): value is ApiError {
   return isApiError(value, "NotFound");

@@ -9,7 +9,7 @@ import { ApiError, type ApiStatus } from "./api-error.ts";
 const MAX_FAILURE = 65_536;
 
 /** Longest response of a request, in bytes: a page of a list that is longer is asked for again with a smaller limit. */
-const MAX_ANSWER: number = 64 * 1024 * 1024;
+const MAX_RESPONSE: number = 64 * 1024 * 1024;
 
 /** The response to a request that got another address. */
 const REDIRECT: ApiStatus = {
@@ -119,7 +119,7 @@ export async function requestJson(
 ): Promise<object> {
   const { status, headers, body } = await openRequest(target, request, signal);
   const { method, path } = request;
-  const text = (await readBody(body, MAX_ANSWER, `${method} ${path}`)).toString("utf8");
+  const text = (await readBody(body, MAX_RESPONSE, `${method} ${path}`)).toString("utf8");
   const value = parseObject(text);
   if (value !== undefined) return value;
   const type = headers["content-type"] ?? "no content-type";
@@ -145,11 +145,11 @@ async function failureOf(
   const named = parseRetryAfter(headers["retry-after"], clock);
   const retryAfter = named ?? secondsOf(details.retryAfterSeconds);
   const date = dateOf(headers["date"]);
-  const told = { reason, message, details, retryAfter, date };
-  return new ApiError({ statusCode: status, ...told, method, path });
+  const facts = { reason, message, details, retryAfter, date };
+  return new ApiError({ statusCode: status, ...facts, method, path });
 }
 
-/** A server that does not serve a resource answers each of its paths in plain text, which names nothing. */
+/** A server that does not serve a resource responds to each of its paths in plain text, which names nothing. */
 function adviceOn(path: string): string {
   const parts = /^\/apis\/([^/]+\.[^/]+)\/([^/]+)\/(?:namespaces\/[^/]+\/)?([^/?]+)/.exec(path);
   if (parts === null) return "";

@@ -48,7 +48,7 @@ export interface KubeWriteOptions extends KubeReadOptions {
   readonly fieldManager?: string | undefined;
 
   /**
-   * Whether the server checks the write and answers, but stores nothing.
+   * Whether the server checks the write and responds, but stores nothing.
    *
    * @defaultValue `false`
    */
@@ -89,7 +89,7 @@ export interface KubeDeleteOptions extends KubeCallOptions {
   readonly resourceVersion?: string | undefined;
 
   /**
-   * Whether the server checks the deletion and answers, but deletes nothing.
+   * Whether the server checks the deletion and responds, but deletes nothing.
    *
    * @defaultValue `false`
    */

@@ -1,7 +1,7 @@
 import type { ObjectName } from "../object/object-ref.ts";
 import type { Resource } from "../object/resource.ts";
 
-/** A write of a client that the server has answered. */
+/** A write of a client that the server has responded to. */
 export interface ClientWrite {
   /** Resource of the object. */
   readonly resource: Resource;
@@ -19,7 +19,7 @@ export interface ClientWrite {
   readonly dryRun: boolean;
 
   /** The server's response, parsed. The caller receives the same object: do not change it. */
-  readonly answer: object;
+  readonly response: object;
 
   /** UID of the object, if the response names it. A `Status` of a deletion has it in its details. */
   readonly uid: string | undefined;

@@ -32,7 +32,7 @@ export interface KubeClientOptions extends ApiTargetOptions {
   readonly random?: Random | undefined;
 
   /**
-   * Receives every write that the server has answered, before the call resolves.
+   * Receives every write that the server has responded to, before the call resolves.
    *
    * @internal
    */

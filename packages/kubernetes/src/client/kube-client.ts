@@ -324,12 +324,12 @@ export class KubeClient {
     }
   }
 
-  #stored<Answer>(resource: Resource, path: string, response: object): Answer {
+  #stored<Body>(resource: Resource, path: string, response: object): Body {
     const server = this.#options.target.transport.description;
     return storedOf(resource, response, { method: "GET", path, server });
   }
 
-  async #write<Answer>({ request, limits, facts }: PendingWrite): Promise<Answer> {
+  async #write<Body>({ request, limits, facts }: PendingWrite): Promise<Body> {
     const name = `${request.method} ${request.path}`;
     const { target } = this.#options;
     return await call(target, name, limits, async (send) =>
@@ -337,12 +337,12 @@ export class KubeClient {
     );
   }
 
-  #written<Answer>(facts: PendingWrite["facts"], answer: object): Answer {
-    const object = completed<KubeObject & { details?: { uid?: string } }>(facts.resource, answer);
+  #written<Body>(facts: PendingWrite["facts"], response: object): Body {
+    const object = completed<KubeObject & { details?: { uid?: string } }>(facts.resource, response);
     const { name, uid = object.details?.uid } = object.metadata ?? {};
     const ref = { ...facts.ref, name: facts.ref.name ?? name ?? "" };
-    this.#options.onWrite?.({ ...facts, ref, answer: object, uid });
-    return object as Answer;
+    this.#options.onWrite?.({ ...facts, ref, response: object, uid });
+    return object as Body;
   }
 }
 

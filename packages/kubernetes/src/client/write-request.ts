@@ -20,7 +20,7 @@ import { bodyOf, refOf } from "./written-object.ts";
 export interface PendingWrite {
   readonly request: ApiRequest;
   readonly limits: Limits;
-  readonly facts: Omit<ClientWrite, "answer" | "uid" | "ref"> & {
+  readonly facts: Omit<ClientWrite, "response" | "uid" | "ref"> & {
     /** Without a name if the server makes it. */
     readonly ref: Partial<ObjectName>;
   };

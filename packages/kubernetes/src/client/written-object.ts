@@ -35,11 +35,11 @@ export function refOf(object: AnyObject): ObjectName {
  * The response of the server with API version and kind: items of lists of built-in resources come without.
  * Subresources such as `scale` have a kind of their own, which stays.
  */
-export function completed<Answer>(resource: Resource, answer: object): Answer {
-  const object = answer as { apiVersion?: string; kind?: string };
+export function completed<Body>(resource: Resource, response: object): Body {
+  const object = response as { apiVersion?: string; kind?: string };
   object.apiVersion ??= resource.apiVersion;
   object.kind ??= resource.kind;
-  return object as Answer;
+  return object as Body;
 }
 
 /**
@@ -47,11 +47,11 @@ export function completed<Answer>(resource: Resource, answer: object): Answer {
  *
  * @throws ApiError for a response without a name, a `Status` or a list
  */
-export function storedOf<Answer>(
+export function storedOf<Body>(
   resource: Resource,
   response: object,
   { method, path, server }: { method: string; path: string; server: string },
-): Answer {
+): Body {
   const { kind, metadata } = response as { kind?: unknown; metadata?: { name?: unknown } | null };
   const isOther = kind === "Status" || kind === `${resource.kind}List`;
   // A subresource has a kind of its own, and need not have a name.

@@ -9,13 +9,13 @@ import type { ClientWrite } from "../client/client-write.ts";
 export function ownWriteOf(write: ClientWrite): OwnWrite | undefined {
   const { resource, verb, ref: name, dryRun, uid } = write;
   if (dryRun) return undefined;
-  const answer = write.answer as { apiVersion?: unknown; kind?: unknown };
-  const isOwnKind = answer.kind === resource.kind && answer.apiVersion === resource.apiVersion;
+  const response = write.response as { apiVersion?: unknown; kind?: unknown };
+  const isOwnKind = response.kind === resource.kind && response.apiVersion === resource.apiVersion;
   if (!isOwnKind)
-    return verb === "delete" && answer.kind === "Status" && uid !== undefined
+    return verb === "delete" && response.kind === "Status" && uid !== undefined
       ? { type: "gone", name, uid }
       : undefined;
-  const object = readObject(answer, resource.kind);
+  const object = readObject(response, resource.kind);
   return isGone(object, verb)
     ? { type: "gone", name: object.metadata, uid: object.metadata.uid }
     : { type: "stored", object };

@@ -56,7 +56,11 @@ export function eventOf(series: EventSeries, name: string, reporter: Reporter): 
     eventTime: formatMicroseconds(firstAt),
     reportingController: reporter.controller,
     reportingInstance: cutBytes(reporter.instance, 128),
-    ...{ action, reason, regarding, note, type },
+    action,
+    reason,
+    regarding,
+    note,
+    type,
     ...(count > 1 && { series: repetitionsOf(series) }),
   };
 }

@@ -114,7 +114,12 @@ export class EventRecorder implements Runnable {
     this.name = name;
     this.#salt = saltOf(random);
     this.#writer = new Controller({
-      ...{ name, clock, logger, workers: 2, maxRetries: MAX_RETRIES, ...FLUSH },
+      name,
+      clock,
+      logger,
+      workers: 2,
+      maxRetries: MAX_RETRIES,
+      ...FLUSH,
       reconcile: (request) => this.#write(request),
       onGiveUp: ({ key }) => this.#series.forget(key),
     });
@@ -246,7 +251,9 @@ function subjectOf({ apiVersion, kind, metadata }: DeepReadonly<KubeObject>): Ev
   requireText("object.metadata.name", metadata?.name as string);
   const { name, namespace, uid } = metadata as { name: string; namespace?: string; uid?: string };
   return {
-    ...{ apiVersion: apiVersion as string, kind: kind as string, name },
+    apiVersion: apiVersion as string,
+    kind: kind as string,
+    name,
     ...(namespace !== undefined && namespace !== "" && { namespace }),
     ...(uid !== undefined && { uid }),
   };

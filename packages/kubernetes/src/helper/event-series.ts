@@ -99,8 +99,12 @@ export class EventSeriesTable {
     this.#touch(key, {
       occurrence,
       number: ++this.#number,
-      ...{ firstAt: now.wall, lastAt: now.wall, seenAt: now.monotonic },
-      ...{ count: 1, written: 0, writtenAt: 0 },
+      firstAt: now.wall,
+      lastAt: now.wall,
+      seenAt: now.monotonic,
+      count: 1,
+      written: 0,
+      writtenAt: 0,
     });
     return "begun";
   }

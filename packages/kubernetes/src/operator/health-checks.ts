@@ -13,7 +13,7 @@ export function isFollowing({ hasSynced, reflectors }: InformerStatus): boolean 
 }
 
 /**
- * Whether an elector can do its part: the lock has answered within a lease. A standby is as ready as the
+ * Whether an elector can do its part: the lock has responded within a lease. A standby is as ready as the
  * leader.
  */
 export function canElect({ sinceAnswer }: ElectionStatus, leaseDuration: number): boolean {

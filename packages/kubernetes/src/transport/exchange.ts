@@ -62,7 +62,7 @@ async function exchangeOnce(parts: Exchange): Promise<KubeResponse> {
     });
     sent.on("response", (response) => {
       response.once("close", () => subscription[Symbol.dispose]());
-      resolve(answerOf(parts, response));
+      resolve(responseOf(parts, response));
     });
     sent.end(request.body);
   });
@@ -92,7 +92,7 @@ function isStale(sent: ClientRequest, error: unknown): boolean {
   );
 }
 
-function answerOf(parts: Exchange, response: IncomingMessage): KubeResponse {
+function responseOf(parts: Exchange, response: IncomingMessage): KubeResponse {
   const headers: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(response.headers))
     headers[name] = Array.isArray(value) ? value.join(", ") : value;

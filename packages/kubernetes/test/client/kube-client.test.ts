@@ -456,8 +456,8 @@ describe("onWrite", () => {
       { ...common, verb: "update", dryRun: false },
       { ...common, verb: "delete", dryRun: false },
     ]);
-    expect(writes[0]?.answer).toBe(created);
-    expect(writes[1]?.answer).toBe(updated);
+    expect(writes[0]?.response).toBe(created);
+    expect(writes[1]?.response).toBe(updated);
   });
 
   it("receives the name that the server generated, and the subresource", async () => {

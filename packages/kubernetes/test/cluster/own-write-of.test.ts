@@ -6,7 +6,7 @@ import { ownWriteOf } from "../../src/cluster/own-write-of.ts";
 const Deployment: Resource = builtIn("apps/v1", "Deployment");
 const Namespace: Resource = builtIn("v1", "Namespace");
 
-const answer = (resource: Resource, metadata: object = {}, more: object = {}) => ({
+const response = (resource: Resource, metadata: object = {}, more: object = {}) => ({
   apiVersion: resource.apiVersion,
   kind: resource.kind,
   metadata: { namespace: "default", name: "web", uid: "u1", resourceVersion: "7", ...metadata },
@@ -26,37 +26,43 @@ const rows: Row[] = [
     "a scale",
     {
       subresource: "scale",
-      answer: { ...answer(Deployment), apiVersion: "autoscaling/v1", kind: "Scale" },
+      response: { ...response(Deployment), apiVersion: "autoscaling/v1", kind: "Scale" },
     },
     undefined,
   ],
   [
     "another version of the kind",
-    { answer: { ...answer(Deployment), apiVersion: "apps/v2" } },
+    { response: { ...response(Deployment), apiVersion: "apps/v2" } },
     undefined,
   ],
-  ["a Status of a deletion", { verb: "delete", answer: status }, "gone"],
-  ["a Status without a UID", { verb: "delete", answer: status, uid: undefined }, undefined],
-  ["a Status of something else", { verb: "create", answer: status }, undefined],
+  ["a Status of a deletion", { verb: "delete", response: status }, "gone"],
+  ["a Status without a UID", { verb: "delete", response: status, uid: undefined }, undefined],
+  ["a Status of something else", { verb: "create", response: status }, undefined],
   ["the last state of a deletion", { verb: "delete" }, "gone"],
   [
     "a deletion that waits for a finalizer",
-    { verb: "delete", answer: answer(Deployment, { ...deleted, finalizers }) },
+    { verb: "delete", response: response(Deployment, { ...deleted, finalizers }) },
     "stored",
   ],
   [
     "a deletion that waits for its grace period",
-    { verb: "delete", answer: answer(Deployment, { ...deleted, deletionGracePeriodSeconds: 30 }) },
+    {
+      verb: "delete",
+      response: response(Deployment, { ...deleted, deletionGracePeriodSeconds: 30 }),
+    },
     "stored",
   ],
   [
     "a deletion whose grace period is 0",
-    { verb: "delete", answer: answer(Deployment, { ...deleted, deletionGracePeriodSeconds: 0 }) },
+    {
+      verb: "delete",
+      response: response(Deployment, { ...deleted, deletionGracePeriodSeconds: 0 }),
+    },
     "gone",
   ],
   [
     "a patch that removes the last finalizer",
-    { verb: "patch", answer: answer(Deployment, deleted) },
+    { verb: "patch", response: response(Deployment, deleted) },
     "gone",
   ],
   [
@@ -64,7 +70,7 @@ const rows: Row[] = [
     {
       verb: "patch",
       resource: Namespace,
-      answer: answer(Namespace, deleted, { spec: { finalizers: ["kubernetes"] } }),
+      response: response(Namespace, deleted, { spec: { finalizers: ["kubernetes"] } }),
     },
     "stored",
   ],
@@ -73,7 +79,13 @@ const rows: Row[] = [
 it.each(rows)("the response of %s", (_, write, expected) => {
   const own = ownWriteOf({
     ...{ resource: Deployment, verb: "update", ref: { namespace: "default", name: "web" } },
-    ...{ subresource: undefined, dryRun: false, answer: answer(Deployment), uid: "u1", ...write },
+    ...{
+      subresource: undefined,
+      dryRun: false,
+      response: response(Deployment),
+      uid: "u1",
+      ...write,
+    },
   });
   expect(own?.type).toBe(expected);
   if (own?.type === "gone")
