@@ -1,5 +1,5 @@
 /** Rejects with the error of `call`, which two named functions of a user await. */
-export async function calledByUser(call: () => PromiseLike<unknown>): Promise<unknown> {
+async function calledByUser(call: () => PromiseLike<unknown>): Promise<unknown> {
   async function innerUser(): Promise<unknown> {
     return await call();
   }

@@ -126,8 +126,10 @@ function checkAlone(packages) {
       "const store = new PostgresStore(database);",
       'const publisher = new WebhookPublisher({ url: "http://127.0.0.1" });',
       'const lock = new PostgresLock(database, "upkeep");',
-      'const own = { name: "shop", store, lock, publisher };',
-      "new Outbox(own), new Relay(own), new Recovery(own), new Retention(own);",
+      "new Outbox({ store });",
+      'new Relay({ name: "relay", store, publisher });',
+      'new Recovery({ name: "recovery", store, lock });',
+      'new Retention({ name: "retention", store, lock });',
     ];
     writeFileSync(join(folder, "alone.mjs"), program.join("\n"));
     run("node", ["alone.mjs"], folder);

@@ -41,6 +41,8 @@ export class Store {
   /** UIDs of objects that left this store, the oldest first. */
   readonly #gone = new Set<string>();
   #version: string | undefined = undefined;
+  /** Version of the last list, which has everything up to it: an object that is not there has left. */
+  #listed = "";
   #isListing = false;
   #hasSynced = false;
 
@@ -92,6 +94,7 @@ export class Store {
     this.#commit(difference(objects, items, !this.#hasSynced));
     rejections.endList(items);
     this.#version = version;
+    this.#listed = version;
     this.#isListing = false;
     this.#hasSynced = true;
   }
@@ -146,8 +149,11 @@ export class Store {
   #storeLate(key: string, object: ServerObject): Consistency {
     const old = this.table.get(key);
     const isShown = this.#scope.covers(object);
+    const { uid, resourceVersion } = object.metadata;
     const isMissed =
-      old === undefined ? isShown && !this.#gone.has(object.metadata.uid) : isLater(object, old);
+      old === undefined
+        ? isShown && !this.#gone.has(uid) && isOlder(this.#listed, resourceVersion)
+        : isLater(object, old);
     if (!isMissed) return "consistent";
     if (isShown) this.#put(key, ownCopy(object));
     else if (old !== undefined) this.#commit([deletion(key, old, old, false)]);

@@ -1,5 +1,5 @@
 /** The request that a reflector is about: a list, which a watch follows, or a watch alone. */
-export type RequestKind = "list" | "watch";
+type RequestKind = "list" | "watch";
 
 /** How a list and watch ended. */
 export type SessionEnd =

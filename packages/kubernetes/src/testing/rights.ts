@@ -22,8 +22,13 @@ export interface PolicyRule {
 
 /** A Role or a ClusterRole, as parsed from its manifest. */
 export interface RoleManifest {
+  /** `"Role"` or `"ClusterRole"`. */
   readonly kind: string;
+
+  /** A Role has a namespace. */
   readonly metadata?: { readonly namespace?: string | undefined } | undefined;
+
+  /** The rules. */
   readonly rules?: readonly PolicyRule[] | null | undefined;
 }
 
