@@ -43,6 +43,13 @@ describe("an unknown option", () => {
     );
   });
 
+  it("between two names means the nearer one", () => {
+    expect(refusalOf({ timeouts: 1 }, { timeBound: true, timers: true, timeout: true })).toContain(
+      "did you mean options.timeout?",
+    );
+    expect(refusalOf({ retrye: 1 }, { retries: true, retry: true })).toContain("options.retry?");
+  });
+
   it("of 10,000 characters is shown in part", () => {
     expect(refusalOf({ ["x".repeat(10_000)]: 1 }).length).toBeLessThan(300);
   });

@@ -80,7 +80,7 @@ function editsBetween(a: string, b: string): number {
   let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
-    const at = (edits: readonly number[], index: number): number => edits[index] ?? b.length;
+    const at = (edits: readonly number[], index: number): number => edits[index] as number;
     for (let j = 1; j <= b.length; j++) {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1;
       const edits = Math.min(at(next, j - 1) + 1, at(row, j) + 1, at(row, j - 1) + cost);
@@ -90,5 +90,5 @@ function editsBetween(a: string, b: string): number {
     before = row;
     row = next;
   }
-  return row.at(-1) ?? 0;
+  return row[b.length] as number;
 }
