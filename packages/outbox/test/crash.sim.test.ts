@@ -1,7 +1,7 @@
 import { expect, inject, it } from "vitest";
 import { OutboxWorld, type Verdict } from "./outbox-world.ts";
 
-// Processes die before and after each commit, publish, confirmation and mark; they are paused, their
+// Processes die before and after each commit, publish, confirmation and write of an outcome; they are paused, their
 // requests and answers are lost, their clocks differ. In the end, whatever has happened:
 // - every message that was committed has had its effect, and no other
 // - nothing is stuck, and what was dead goes through once it is replayed
@@ -27,14 +27,17 @@ it(
       if (faults.length > 0) failed.push({ seed, faults });
       add("committed", committed);
       add("duplicates", duplicates);
-      for (const [point, count] of deaths) add(point.replace(/store\.mark.*/, "mark"), count);
+      for (const [point, count] of deaths) add(point, count);
       for (const [type, count] of events) add(type, count);
     }
     expect(failed).toEqual([]);
     if (process.env["OUTBOX_WORLDS"]) console.log(Object.fromEntries(totals));
     if (RUNS < ENOUGH) return;
     // A world in which nothing happens would prove nothing.
-    const deaths = ["commit", "publish", "mark"].flatMap((at) => [`before ${at}`, `after ${at}`]);
+    const deaths = ["commit", "publish", "store.write"].flatMap((at) => [
+      `before ${at}`,
+      `after ${at}`,
+    ]);
     const events = ["committed", "duplicates", "delivered", "failed", "expired", "dead"];
     for (const name of [...deaths, ...events]) expect(totals.has(name), name).toBe(true);
   },
