@@ -5,6 +5,7 @@ import { type ApiRequest, type ApiTarget, requestJson } from "../client/api-requ
 import { listPages, readPage } from "../client/list-pages.ts";
 import type { Resource } from "../object/resource.ts";
 import { collectionPath } from "../object/resource-path.ts";
+import { isOlder } from "../object/resource-version.ts";
 import {
   type FieldSelector,
   formatFields,
@@ -53,7 +54,13 @@ export async function listObjects(
       onBegin();
     }
     for (const item of page.items) onObject(readObject(item, listWatch.resource.kind));
-    if (version === "") version = requireVersion(page.resourceVersion, path);
+    const own = requireVersion(page.resourceVersion, path);
+    if (version === "") version = own;
+    // Its objects may lack changes that the watch from the version of the first page does not repeat.
+    if (isOlder(own, version))
+      throw new TypeError(
+        `the list GET ${path} has a page of an older version: ${own} after ${version}`,
+      );
     await yieldTurn(clock);
   }
   return version;

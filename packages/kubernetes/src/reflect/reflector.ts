@@ -108,7 +108,9 @@ export class Reflector {
   #recentWatches: number[] = [];
   /** Failures since the last event, bookmark or complete list. */
   #failures = 0;
-  /** When the last event or bookmark came, or the last list was complete. */
+  /** Version of the server in the last probe since the last list. Older events say nothing about its state now. */
+  #probed: string | undefined = undefined;
+  /** When the last event or bookmark came that was not older than the probe, or the last list was complete. */
   #heardAt: number | undefined = undefined;
   #lastEventAt: number | undefined = undefined;
   #lastError: ReflectorErrorStatus | undefined = undefined;
@@ -228,6 +230,7 @@ export class Reflector {
       this.#state = { kind: "probing", scope };
       const current = await currentVersion(this.listWatch, target, scope.signal);
       if (isOlder(current, version)) return { kind: "rollback" };
+      this.#probed = current;
     }
     return await this.#watch(target, scope);
   }
@@ -254,6 +257,7 @@ export class Reflector {
       const version = await listObjects(listWatch, options, signal);
       signal.throwIfAborted();
       store.replace(items, version);
+      this.#probed = undefined;
       this.#listed = this.#lists;
       this.#listedAt = clock.monotonic();
       this.#hear();
@@ -318,7 +322,8 @@ export class Reflector {
     const before = store.version;
     const consistency = isBookmark ? store.bookmark(event.version) : store.apply(event);
     // An event that is there already, or that the cache cannot follow, says nothing about the server's state now.
-    const isNews = isBookmark || store.version !== before;
+    const isOld = isOlder(store.version ?? "", this.#probed ?? "");
+    const isNews = (isBookmark || store.version !== before) && !isOld;
     if (isNews && consistency === "consistent") this.#hear();
     if (!isBookmark) this.#lastEventAt = this.#clock.now();
     this.#settings.progress.notify();

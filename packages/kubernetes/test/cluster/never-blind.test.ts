@@ -178,6 +178,39 @@ describe("silence", () => {
     });
   });
 
+  it("is not ended by an event that is older than the last probe", async () => {
+    const world: World = new World({
+      way: onWatches((answer, signal) => ({ ...answer, body: oneEvent(answer.body, signal) })),
+    });
+    async function* oneEvent(
+      body: AsyncIterable<Uint8Array>,
+      signal: AbortSignal,
+    ): AsyncGenerator<Uint8Array> {
+      for await (const chunk of body) {
+        yield chunk;
+        break;
+      }
+      await world.clock.sleep(2 * MINUTE, { signal });
+    }
+    await world.run(async () => {
+      const informer = await synced(world);
+      for (let change = 1; change <= 20; change++) await world.put("ann", `${change}`);
+      const when: FaultRule["when"] = ({ query }) => query.get("limit") !== "1";
+      const lists = world.api.intercept({
+        fault: { type: "status", status: 500 },
+        verbs: ["list"],
+        when,
+      });
+      await world.clock.sleep(16 * MINUTE);
+      expect(texts(informer)).toEqual(["ann: 7"]);
+      expect(isReady(world)).toBe(false);
+      lists[Symbol.dispose]();
+      await world.clock.sleep(2 * MINUTE);
+      expect(texts(informer)).toEqual(["ann: 20"]);
+      expect(isReady(world)).toBe(true);
+    });
+  });
+
   it("of 10 minutes leads to a list, where watches end before their first bookmark", async () => {
     const world: World = new World({ way: closingAfter(() => world.clock, 6_000) });
     await world.run(async () => {
@@ -442,5 +475,27 @@ describe("a server that never ends", () => {
       );
     });
     expect(world.requests("list").length).toBeLessThan(20);
+  });
+});
+
+describe("a second page of a list", () => {
+  it.each([
+    ["without a version", {}, "must have metadata.resourceVersion, got none"],
+    ["of an older version", { resourceVersion: "1" }, "has a page of an older version: 1 after 3"],
+  ])("%s is an error", async (_, metadata, message) => {
+    const world = new World({ pageSize: 1 });
+    await world.put("ann", "hello");
+    await world.put("bob", "hello");
+    const text = JSON.stringify({ kind: "GreetingList", metadata, items: [] });
+    const when: FaultRule["when"] = ({ query }) => query.has("continue");
+    world.api.intercept({ fault: { type: "text", text, contentType: "application/json" }, when });
+    await world.run(async () => {
+      world.cluster.watch(Greeting);
+      await world.clock.sleep(10_000);
+      expect(status(world)).toMatchObject({ hasSynced: false });
+      expect(status(world).lastError?.message).toBe(
+        `the list GET /apis/example.org/v1/greetings ${message}`,
+      );
+    });
   });
 });
