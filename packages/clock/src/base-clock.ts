@@ -8,6 +8,7 @@ import type {
   TimerOptions,
 } from "./clock.ts";
 import {
+  type OptionNames,
   requireDelay,
   requireInstant,
   requireSignal,
@@ -15,6 +16,11 @@ import {
 } from "./internal/arguments.ts";
 import { Sleep } from "./sleep.ts";
 import { ClockTicker } from "./ticker.ts";
+
+/** The options of every timer. */
+export const TIMER_OPTIONS: OptionNames<TimerOptions> = { ref: true, label: true };
+const SLEEP_OPTIONS: OptionNames<SleepOptions> = { ...TIMER_OPTIONS, signal: true };
+const TIMEOUT_OPTIONS: OptionNames<TimeoutOptions> = { label: true };
 
 function nothing(): void {}
 
@@ -109,15 +115,15 @@ export abstract class BaseClock implements Clock {
 
   newTimer(delay: number, options: TimerOptions = {}): Timer {
     const duration = requireDelay("delay", delay);
-    requireTimerOptions("options", options);
+    requireTimerOptions(options, "newTimer", TIMER_OPTIONS);
     return this.arm(duration, nothing, options);
   }
 
   sleep(delay: number, options: SleepOptions = {}): Promise<void> {
     return new Promise((resolve, reject) => {
       const duration = requireDelay("delay", delay);
-      requireTimerOptions("options", options);
-      const { signal } = options;
+      requireTimerOptions(options, "sleep", SLEEP_OPTIONS);
+      const { signal, ref, label } = options;
       if (signal === undefined) {
         this.arm(duration, resolve, options);
         return;
@@ -128,7 +134,8 @@ export abstract class BaseClock implements Clock {
         return;
       }
       const sleep = new Sleep(signal, resolve, reject);
-      sleep.start(this.arm(duration, () => sleep.wake(), options));
+      // Without the signal, because a clock may pass the options on to the `afterFunc` of another one.
+      sleep.start(this.arm(duration, () => sleep.wake(), { ref, label }));
     });
   }
 
@@ -140,12 +147,12 @@ export abstract class BaseClock implements Clock {
   }
 
   newTicker(period: number, options: TimerOptions = {}): Ticker {
-    requireTimerOptions("options", options);
+    requireTimerOptions(options, "newTicker", TIMER_OPTIONS);
     return new ClockTicker(this, period, options);
   }
 
   timeout(delay: number, options: TimeoutOptions = {}): TimeoutSignal {
-    requireTimerOptions("options", options);
+    requireTimerOptions(options, "timeout", TIMEOUT_OPTIONS);
     return timeoutSignal(this, delay, options);
   }
 }

@@ -77,6 +77,20 @@ it.each([
   expect(refusalOf(options as object)).toBe("accepted");
 });
 
+it("reads no value of a known option, and that of an unknown one once", () => {
+  const reads: PropertyKey[] = [];
+  const recording = (options: object): object =>
+    new Proxy(options, {
+      get(target, name) {
+        reads.push(name);
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+  expect(refusalOf(recording({ retries: 3, colour: undefined, timeout: 5 }))).toBe("accepted");
+  expect(refusalOf(recording({ retries: 3, timout: 5 }))).toContain("options.timeout?");
+  expect(reads).toEqual(["colour", "timout"]);
+});
+
 it("does not take names of Object.prototype for options", () => {
   expect(refusalOf({ toString: () => "" })).toContain("options.toString is not an option of retry");
 });

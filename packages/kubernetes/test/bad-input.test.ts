@@ -49,7 +49,8 @@ const stored = {
 const isClock = kinds.methods("monotonic", "newTimer", "afterFunc");
 const isLogger = kinds.methods("debug", "info", "warn", "error");
 const isMetrics = kinds.methods("requested", "listed", "watchEnded", "rejected");
-const isObject = kinds.object({});
+const isObject = kinds.anyObject;
+const hasNoMore = kinds.object({});
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
 
 /** A word that must be one of the given kind of name. */
@@ -98,7 +99,7 @@ const objectDoors = [
     [
       "options",
       all(
-        isObject,
+        hasNoMore,
         () => kinds.named("apiVersion", text)("", undefined).map(inOptions("apiVersion")),
         () => kinds.named("kind", text)("", undefined).map(inOptions("kind")),
         () => kinds.named("plural", text)("", undefined).map(inOptions("plural")),
@@ -216,10 +217,7 @@ const helperDoors = [
     [client as never, ConfigMap, stored, { finalizer: "example.org/a", apply: f, cleanup: f }],
     ["client", required(kinds.methods("find", "patch"))],
     ["resource", required(isResource)],
-    [
-      "object",
-      required(kinds.object({ metadata: required(kinds.object({ uid: required(text) })) })),
-    ],
+    ["object", required(kinds.data({ metadata: required(kinds.data({ uid: required(text) })) }))],
     [
       "options",
       required(
@@ -238,7 +236,7 @@ const helperDoors = [
     setCondition,
     [[], { type: "Ready", status: "True", reason: "Because" }, clock],
     ["conditions", kinds.unchecked],
-    ["condition", required(kinds.object({ type: required(text), reason: required(text) }))],
+    ["condition", required(kinds.data({ type: required(text), reason: required(text) }))],
     ["clock", isClock],
   ),
 ];
@@ -274,9 +272,9 @@ const operatorDoors = [
           name: required(dnsLabel),
           transport: required(kinds.methods("send")),
           setup: required(kinds.func),
-          leaderElection: isObject,
-          health: isObject,
-          cluster: isObject,
+          leaderElection: hasNoMore,
+          health: hasNoMore,
+          cluster: hasNoMore,
           signals: kinds.methods("on", "off", "exit"),
           identity: text,
           clock: isClock,
@@ -324,17 +322,14 @@ const testingDoors = [
     [{}],
     [
       "options",
-      all(
-        isObject,
-        kinds.fields({
-          history: (path) =>
-            [null, 5, "all"].map((value) => ({
-              path,
-              value,
-              error: `RangeError: ${path} must be "kept" or "lost", got ${JSON.stringify(value)}`,
-            })),
-        }),
-      ),
+      kinds.object({
+        history: (path) =>
+          [null, 5, "all"].map((value) => ({
+            path,
+            value,
+            error: `RangeError: ${path} must be "kept" or "lost", got ${JSON.stringify(value)}`,
+          })),
+      }),
     ],
   ),
   method(api, "restore", "throws", [{}], ["snapshot", required(isObject)]),
@@ -348,9 +343,8 @@ const testingDoors = [
       required(
         kinds.object({
           fault: required(
-            all(
-              isObjectOrFunction(),
-              kinds.fields({
+            orFunction(
+              kinds.object({
                 type: required(
                   all(
                     text,
@@ -383,9 +377,9 @@ const testingDoors = [
   ),
 ];
 
-/** As an object, but functions are allowed. */
-function isObjectOrFunction(): kinds.Kind {
-  return (path, valid) => isObject(path, valid).filter(({ value }) => typeof value !== "function");
+/** Functions are allowed too. */
+function orFunction(kind: kinds.Kind): kinds.Kind {
+  return (path, valid) => kind(path, valid).filter(({ value }) => typeof value !== "function");
 }
 
 const doors = [...objectDoors, ...clusterDoors, ...helperDoors, ...operatorDoors, ...testingDoors];

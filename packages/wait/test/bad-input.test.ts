@@ -81,7 +81,7 @@ import {
   grpcBackoff,
   isExcessiveCollisionsError,
 } from "@holdfast/wait/strategies";
-import { expect } from "vitest";
+import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import {
   above,
@@ -579,3 +579,10 @@ testEveryExport([root, go, strategies, rxjs], doors, [
   // Made without arguments; its methods are doors.
   Group,
 ]);
+
+it("names an unknown option of a backoff by its whole path, and the likely one", async () => {
+  const options = { backoff: { duration: 3, factr: 9 }, clock };
+  await expect(retry(f, options as never)).rejects.toThrow(
+    "options.backoff.factr is not an option of Backoff; did you mean options.backoff.factor?",
+  );
+});

@@ -12,6 +12,7 @@ import {
 } from "@holdfast/wait";
 import { delayUntil, exponentialBackoff, KeyedBackoff, pollUntil } from "@holdfast/wait/go";
 import { pollBackoff, repeatBackoff, retryBackoff } from "@holdfast/wait/rxjs";
+import { grpcBackoff } from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";
 import { firstDelays } from "./first-delays.ts";
 import { STRATEGIES } from "./strategies.ts";
@@ -20,10 +21,27 @@ const clock = new FakeClock();
 const random = () => 0.5;
 const { signal } = new AbortController();
 const nothing = () => {};
-const limits = { cap: 50, jitter: 0.1, capAfterJitter: true, random };
-const growing = { duration: 1, factor: 2, steps: 5, ...limits };
+const growing = {
+  duration: 1,
+  factor: 2,
+  steps: 5,
+  cap: 50,
+  jitter: 0.1,
+  capAfterJitter: true,
+  random,
+};
 const conditions = { signal, onError: nothing, clock };
-const loops = { ...conditions, immediate: true, sliding: true, timeout: 100, backoff: growing };
+const waits = { immediate: true, sliding: true, timeout: 100 };
+const connecting = {
+  backoff: growing,
+  minConnectTimeout: 5,
+  signal,
+  clock,
+  onRetry: nothing,
+  onLate: nothing,
+};
+const repeating = { backoff: growing, maxElapsed: 100, resetOnSuccess: true, clock };
+const retrying = { shouldRetry: () => true, delay: () => 1, onRetry: nothing };
 
 /** Fails twice, then succeeds. */
 function thirdTime(): () => true {
@@ -38,6 +56,25 @@ function endForGood(): never {
   throw new TerminalError("closed");
 }
 
+/** Plain options that record each read; those of their `backoff` as well. */
+function recording(reads: string[], options: object, path = ""): object {
+  return new Proxy(options, {
+    get(target, key) {
+      const name = `${path}${String(key)}`;
+      reads.push(name);
+      const value = Reflect.get(target, key) as unknown;
+      return key === "backoff" ? recording(reads, value as object, `${name}.`) : value;
+    },
+  });
+}
+
+function namesOf(options: object, path = ""): string[] {
+  return Object.entries(options).flatMap(([name, value]) => [
+    `${path}${name}`,
+    ...(name === "backoff" ? namesOf(value as object, "backoff.") : []),
+  ]);
+}
+
 type Use = (options: never) => unknown;
 
 it.each<readonly [name: string, use: Use, options: object]>([
@@ -46,36 +83,74 @@ it.each<readonly [name: string, use: Use, options: object]>([
     return [Strategy.name, use, options] as const;
   }),
   [
-    "ExponentialBackoffManager",
-    (read) => new ExponentialBackoffManager(read),
-    { ...growing, clock },
+    "grpcBackoff",
+    (read) => grpcBackoff(1, read),
+    { duration: 1, factor: 2, cap: 50, jitter: 0.1, capAfterJitter: true, random },
   ],
-  ["JitteredBackoffManager", (read) => new JitteredBackoffManager(read), { ...growing, clock }],
-  ["KeyedBackoff", (read) => new KeyedBackoff(read).next("a"), { ...growing, clock }],
-  ["retry", (read) => retry(thirdTime(), read), { ...loops, retries: 5, onRetry: nothing }],
-  ["poll", (read) => poll(thirdTime(), read), loops],
-  ["every", (read) => every(5, read).next(), { ...loops, jitter: 0.1, random }],
-  ["withTimeout", (read) => withTimeout(() => 1, 5, read), loops],
-  ["connectWithBackoff", (read) => connectWithBackoff(thirdTime(), read), loops],
-  ["keepConnected", (read) => keepConnected(thirdTime(), endForGood, read).catch(nothing), loops],
-  ["pollUntil", (read) => pollUntil(thirdTime(), 5, read), loops],
-  ["delayUntil", (read) => delayUntil(() => 5, thirdTime(), read), loops],
-  ["exponentialBackoff", (read) => exponentialBackoff(thirdTime(), read), loops],
-  ["retryBackoff", (read) => retryBackoff(read), { ...loops, retries: 5, onRetry: nothing }],
-  ["repeatBackoff", (read) => repeatBackoff(read), { ...loops, repeats: 5 }],
-  ["pollBackoff", (read) => pollBackoff(() => true, read), loops],
-])("%s reads each option once, at the call", async (_name, use, options) => {
-  const reads: PropertyKey[] = [];
-  // An instance may have other members, so that one object serves several doors.
-  class Options {}
-  const counted = new Proxy(Object.assign(new Options(), options), {
-    get(target, key) {
-      reads.push(key);
-      return Reflect.get(target, key) as unknown;
+  [
+    "ExponentialBackoffManager",
+    (read) => new ExponentialBackoffManager(read).backoff().stop(),
+    { duration: 1, factor: 2, cap: 50, jitter: 0.1, resetAfter: 9, random, clock },
+  ],
+  [
+    "JitteredBackoffManager",
+    (read) => new JitteredBackoffManager(read).backoff().stop(),
+    { duration: 1, jitter: 0.1, random, clock },
+  ],
+  [
+    "KeyedBackoff",
+    (read) => new KeyedBackoff(read).next("a"),
+    { duration: 1, cap: 50, jitter: 0.1, resetAfter: 9, random, clock },
+  ],
+  [
+    "retry",
+    (read) => retry(thirdTime(), read),
+    {
+      ...retrying,
+      backoff: growing,
+      retries: 5,
+      maxElapsed: 100,
+      attemptTimeout: 5,
+      signal,
+      clock,
     },
-  });
-  const end = use(counted as never);
+  ],
+  ["poll", (read) => poll(thirdTime(), read), { ...conditions, timeout: 100, backoff: growing }],
+  [
+    "every",
+    (read) => every(5, read).next(),
+    { signal, clock, immediate: true, sliding: true, jitter: 0.1, random },
+  ],
+  [
+    "withTimeout",
+    (read) => withTimeout(() => 1, 5, read),
+    { signal, clock, label: "work", cause: () => 1, message: "late", onLate: nothing },
+  ],
+  ["connectWithBackoff", (read) => connectWithBackoff(thirdTime(), read), connecting],
+  [
+    "keepConnected",
+    (read) => keepConnected(thirdTime(), endForGood, read).catch(nothing),
+    { ...connecting, onError: nothing },
+  ],
+  ["pollUntil", (read) => pollUntil(thirdTime(), 5, read), { ...conditions, ...waits }],
+  ["delayUntil", (read) => delayUntil(() => 5, thirdTime(), read), { ...conditions, ...waits }],
+  [
+    "exponentialBackoff",
+    (read) => exponentialBackoff(thirdTime(), read),
+    { ...conditions, backoff: growing },
+  ],
+  ["retryBackoff", (read) => retryBackoff(read), { ...repeating, ...retrying, retries: 5 }],
+  ["repeatBackoff", (read) => repeatBackoff(read), { ...repeating, repeats: 5 }],
+  [
+    "pollBackoff",
+    (read) => pollBackoff(() => true, read),
+    { backoff: growing, timeout: 100, clock },
+  ],
+])("%s reads each option once, at the call", async (_name, use, options) => {
+  const reads: string[] = [];
+  const end = use(recording(reads, options) as never);
   const atCall = [...reads];
   await clock.run(async () => end);
-  expect(reads).toEqual([...new Set(atCall)]);
+  expect(reads).toEqual(atCall);
+  expect(reads.toSorted()).toEqual(namesOf(options).toSorted());
 });

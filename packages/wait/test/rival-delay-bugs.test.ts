@@ -23,7 +23,8 @@ import { harnesses } from "./harness.ts";
 // Bugs that users of other libraries have reported about delays.
 
 const CAP = 5_000;
-const shape = { duration: 1_000, factor: 2, jitter: 1, cap: CAP };
+const constant = { duration: 1_000, jitter: 1, cap: CAP };
+const shape = { ...constant, factor: 2 };
 
 /** All forms whose jitter never exceeds the cap. */
 const capped = Object.entries<(random: Random) => BackoffStrategy>({
@@ -35,8 +36,8 @@ const capped = Object.entries<(random: Random) => BackoffStrategy>({
   "Backoff, equal jitter": (random) => new Backoff({ ...shape, jitter: "equal", random }),
   DecorrelatedJitterBackoff: (random) =>
     new DecorrelatedJitterBackoff({ duration: 1_000, cap: CAP, random }),
-  FibonacciBackoff: (random) => new FibonacciBackoff({ ...shape, capAfterJitter: true, random }),
-  LinearBackoff: (random) => new LinearBackoff({ ...shape, capAfterJitter: true, random }),
+  FibonacciBackoff: (random) => new FibonacciBackoff({ ...constant, capAfterJitter: true, random }),
+  LinearBackoff: (random) => new LinearBackoff({ ...constant, capAfterJitter: true, random }),
 });
 
 describe.each(capped)("%s", (_, create) => {

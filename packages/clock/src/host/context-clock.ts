@@ -1,4 +1,4 @@
-import { BaseClock } from "../base-clock.ts";
+import { BaseClock, TIMER_OPTIONS } from "../base-clock.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
 import { requireDelay, requireFunction, requireTimerOptions } from "../internal/arguments.ts";
 import { type CallbackContext, currentContext } from "./platform.ts";
@@ -11,7 +11,7 @@ export abstract class ContextClock extends BaseClock {
   override afterFunc(delay: number, fire: () => void, options: TimerOptions = {}): Timer {
     const duration = requireDelay("delay", delay);
     requireFunction("fire", fire);
-    requireTimerOptions("options", options);
+    requireTimerOptions(options, "afterFunc", TIMER_OPTIONS);
     return this.armIn(currentContext(), duration, fire, options);
   }
 

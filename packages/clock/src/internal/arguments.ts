@@ -72,9 +72,14 @@ export function requireOptions(
 }
 
 /** Checks the options of a timer now: a label of another type would fail later, when a report prints it. */
-export function requireTimerOptions(name: string, value: { readonly label?: unknown }): void {
-  requireOptions(name, value);
-  if (value.label !== undefined) requireString(`${name}.label`, value.label);
+export function requireTimerOptions(
+  options: { readonly label?: unknown },
+  door: string,
+  names: Readonly<Record<string, true>>,
+): void {
+  requireOptions("options", options, door, names);
+  const { label } = options;
+  if (label !== undefined) requireString("options.label", label);
 }
 
 export function requireString(name: string, value: unknown): void {

@@ -31,10 +31,9 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
  * @throws TypeError that names the option, its door, and the likely option
  */
 export function requireKnown(path: string, options: object, door: string, names: object): void {
-  if (!isPlain(options)) return;
   for (const name in options) {
-    if (Object.hasOwn(names, name) || (options as Record<string, unknown>)[name] === undefined)
-      continue;
+    if (Object.hasOwn(names, name) || !isPlain(options)) continue;
+    if ((options as Record<string, unknown>)[name] === undefined) continue;
     const known = Object.keys(names);
     const likely = likelyName(name, known);
     const advice =

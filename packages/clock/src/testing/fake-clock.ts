@@ -76,7 +76,7 @@ function shuffled(seed: number): TieOrder {
 
 function tieOrderOf(ties: FakeClockOptions["ties"]): TieOrder {
   if (ties === undefined || ties === "fifo") return (sequence) => sequence;
-  requireOptions("options.ties", ties);
+  requireOptions("options.ties", ties, "FakeClock", { seed: true });
   return shuffled(requireFinite("options.ties.seed", ties.seed));
 }
 

@@ -15,12 +15,15 @@ import { LivelockGuard } from "./livelock-guard.ts";
 import type { RunOptions, StepOptions } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-const OPTIONS: OptionNames<RunOptions> = {
-  maxTimers: true,
-  signal: true,
+const STEP_OPTIONS: OptionNames<StepOptions> = {
   turns: true,
   stallMs: true,
   externalMs: true,
+};
+const RUN_OPTIONS: OptionNames<RunOptions> = {
+  ...STEP_OPTIONS,
+  maxTimers: true,
+  signal: true,
 };
 
 /** Real milliseconds without progress before a method gives up. */
@@ -35,7 +38,6 @@ interface CheckedOptions extends StallLimits, Pick<AdvanceLimits, "turns" | "max
 }
 
 function checkOptions(options: RunOptions, defaults: StallLimits): CheckedOptions {
-  requireOptions("options", options, "run", OPTIONS);
   const { turns = 1, maxTimers = 1_000_000, signal } = options;
   const { stallMs = defaults.stallMs, externalMs = defaults.externalMs } = options;
   requireFinite("options.turns", requireWhole("options.turns", turns, 0));
@@ -87,6 +89,7 @@ export class TimeControl {
   }
 
   async step(end: number, options: StepOptions): Promise<void> {
+    requireOptions("options", options, "step", STEP_OPTIONS);
     const { turns, stallMs, externalMs } = checkOptions(options, this.#limits);
     const advance = this.#begin({
       verb: "step",
@@ -110,6 +113,7 @@ export class TimeControl {
     options: RunOptions,
   ): Promise<Value> {
     requireFunction("fn", fn);
+    requireOptions("options", options, "run", RUN_OPTIONS);
     const { signal, ...limits } = checkOptions(options, this.#limits);
     this.#requireIdle("run");
     if (signal?.aborted) throw signal.reason;

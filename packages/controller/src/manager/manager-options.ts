@@ -19,6 +19,12 @@ const OPTIONS: OptionNames<ManagerOptions> = {
   logger: true,
 };
 
+const GROUP_OPTIONS: OptionNames<GroupOptions> = {
+  name: true,
+  startTimeout: true,
+  stopTimeout: true,
+};
+
 /** Options for a group: runnables that a {@link Manager} starts and stops together. */
 export interface GroupOptions {
   /** Name of the group, for {@link AddRunnableOptions.group}. */
@@ -150,7 +156,7 @@ function requireStopTimeouts(total: number, groups: readonly ResolvedGroup[]): v
 
 function resolveGroup(group: GroupOptions, index: number): ResolvedGroup {
   const path = `options.groups[${index}]`;
-  requireOptions(path, group);
+  requireOptions(path, group, "Manager", GROUP_OPTIONS);
   const { name, startTimeout = 120_000, stopTimeout } = group;
   requireText(`${path}.name`, name);
   requireNotNegative(`${path}.startTimeout`, startTimeout);

@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireArray,
   requireFunction,
   requireOptions,
@@ -102,9 +103,28 @@ export interface FaultRule {
   readonly times?: number | undefined;
 }
 
-const TYPES: ReadonlySet<string> = new Set(
-  "status text reject drop reset close stall line delay".split(" "),
-);
+const RULE: OptionNames<FaultRule> = {
+  fault: true,
+  verbs: true,
+  resource: true,
+  when: true,
+  times: true,
+};
+
+const AFTER = { type: true, after: true } as const;
+
+/** The properties of each fault. */
+const FAULTS: Readonly<Record<Fault["type"], Readonly<Record<string, true>>>> = {
+  status: { type: true, status: true, reason: true, message: true, retryAfter: true },
+  text: { type: true, text: true, status: true, contentType: true },
+  reject: { type: true },
+  drop: { type: true },
+  reset: AFTER,
+  close: AFTER,
+  stall: AFTER,
+  line: { ...AFTER, text: true },
+  delay: { type: true, delay: true },
+};
 
 /** The rules that are in force. */
 export class Faults {
@@ -112,7 +132,7 @@ export class Faults {
 
   /** @throws RangeError or TypeError that names the option */
   add(rule: FaultRule): Disposable {
-    requireOptions("rule", rule);
+    requireOptions("rule", rule, "intercept", RULE);
     const { fault, verbs, resource, when, times = Number.POSITIVE_INFINITY } = rule;
     if (typeof fault !== "function") requireFault(fault);
     if (verbs !== undefined) requireArray("rule.verbs", verbs);
@@ -139,10 +159,11 @@ export class Faults {
 function requireFault(fault: Fault): void {
   requireOptions("rule.fault", fault);
   requireText("rule.fault.type", fault.type);
-  if (!TYPES.has(fault.type))
+  if (!Object.hasOwn(FAULTS, fault.type))
     throw new RangeError(
-      `rule.fault.type must be one of ${[...TYPES].join(", ")}, got ${JSON.stringify(fault.type)}`,
+      `rule.fault.type must be one of ${Object.keys(FAULTS).join(", ")}, got ${JSON.stringify(fault.type)}`,
     );
+  requireOptions("rule.fault", fault, `the fault "${fault.type}"`, FAULTS[fault.type]);
 }
 
 function covers({ verbs, resource, when }: FaultRule, request: FakeRequest): boolean {

@@ -9,7 +9,7 @@ const client = new KubeClient({ transport });
 const ConfigMap = builtIn<KubeObject & { data?: object }>("v1", "ConfigMap");
 const ANN = { metadata: { namespace: "default", name: "ann" } };
 
-const isObject = kinds.object({});
+const isObject = kinds.anyObject;
 const resource: kinds.Kind = (path, valid) =>
   isObject(path, valid).concat(kinds.fields({ kind: kinds.text, plural: kinds.text })(path, valid));
 const limits = { signal: kinds.signal, timeout: kinds.notNegative };

@@ -37,7 +37,7 @@ kinds.testBadInput(
         kinds.object({
           ...shared,
           directory: kinds.text,
-          env: kinds.object({}),
+          env: kinds.anyObject,
         }),
       ],
     ),

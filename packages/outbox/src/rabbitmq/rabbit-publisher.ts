@@ -5,12 +5,12 @@ import {
   requireBetween,
   requireClock,
   requireHooks,
-  requireMethods,
   requireOptions,
   requireString,
   requireWhole,
 } from "@holdfast/clock/internal";
-import { Backoff, type BackoffOptions, type BackoffStrategy, keepConnected } from "@holdfast/wait";
+import { type BackoffOptions, type BackoffStrategy, keepConnected } from "@holdfast/wait";
+import { strategyOf } from "@holdfast/wait/internal";
 import type { Message } from "../message/message.ts";
 import { bodyOf } from "../publisher/message-body.ts";
 import { Publications } from "../publisher/publications.ts";
@@ -134,6 +134,7 @@ export class RabbitPublisher implements Publisher, AsyncDisposable {
       requireBetween("options.channels", channels, 1, MOST_CHANNELS),
       1,
     );
+    const strategy = backoff === undefined ? undefined : strategyOf("options.backoff", backoff);
     requireHooks("options", { onError, route });
     this.#route = route;
     requireClock("options.clock", clock);
@@ -146,7 +147,7 @@ export class RabbitPublisher implements Publisher, AsyncDisposable {
       },
       {
         signal: this.#publications.signal,
-        backoff: strategyOf(backoff),
+        backoff: strategy,
         clock,
         onRetry: ({ error }) => onError?.(error),
         onLate: (session) => session.close(),
@@ -237,21 +238,4 @@ function addressOf(url: string): string {
   const address = new URL(url);
   if (!address.searchParams.has("heartbeat")) address.searchParams.set("heartbeat", HEARTBEAT);
   return address.href;
-}
-
-/** Checks the option at the door; `keepConnected` would reject later. */
-function strategyOf(backoff: RabbitPublisherOptions["backoff"]): BackoffStrategy | undefined {
-  if (backoff === undefined) return undefined;
-  requireOptions("options.backoff", backoff);
-  if ("delayFunc" in backoff) {
-    requireMethods("options.backoff", backoff, ["delayFunc"]);
-    return backoff;
-  }
-  try {
-    return new Backoff(backoff);
-  } catch (error) {
-    const ErrorClass = error instanceof TypeError ? TypeError : RangeError;
-    const message = (error as Error).message.replace("options", "options.backoff");
-    throw new ErrorClass(message, { cause: error });
-  }
 }

@@ -5,7 +5,6 @@ import {
   requireHooks,
   requireMethods,
   requireNotNegative,
-  requireOptions,
   requirePositive,
 } from "@holdfast/clock/internal";
 import { defaultLogger, type Logger } from "@holdfast/controller";
@@ -83,7 +82,6 @@ export const TASK_OPTIONS: OptionNames<TaskOptions> = {
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {
-  requireOptions("options", options);
   const { name, storeTimeout = 10_000, jitter = 0.1, onEvent = () => {} } = options;
   const { logger = defaultLogger, clock = realClock, random } = options;
   requireStoredName("options.name", name);

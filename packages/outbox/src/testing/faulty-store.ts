@@ -1,4 +1,11 @@
-import { requireHooks, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireHooks,
+  requireMethods,
+  requireOptions,
+} from "@holdfast/clock/internal";
+
+const FAULTS: OptionNames<StoreFaults> = { before: true, after: true, failed: true };
 
 /** Faults of a {@link faultyStore}. Each receives the name of the request: `"write"` for example. */
 export interface StoreFaults {
@@ -53,7 +60,7 @@ export interface StoreFaults {
  */
 export function faultyStore<Store extends object>(store: Store, faults: StoreFaults): Store {
   requireMethods("store", store, ["save", "claim"]);
-  requireOptions("faults", faults);
+  requireOptions("faults", faults, "faultyStore", FAULTS);
   const { before, after, failed } = faults;
   requireHooks("faults", { before, after, failed });
   return new Proxy(store, {

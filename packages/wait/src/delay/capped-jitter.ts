@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireAbove,
   requireAtLeast,
   requireBoolean,
@@ -51,6 +52,13 @@ export interface SpreadOptions {
    */
   readonly random?: Random | undefined;
 }
+
+export const SPREAD_OPTIONS: OptionNames<SpreadOptions> = {
+  cap: true,
+  jitter: true,
+  capAfterJitter: true,
+  random: true,
+};
 
 /** {@link SpreadOptions}, checked, in nanoseconds. */
 export interface CappedJitter {

@@ -1,9 +1,21 @@
-import { requireAtLeast, requirePositive, requireWhole } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireAtLeast,
+  requirePositive,
+  requireWhole,
+} from "@holdfast/clock/internal";
 import type { BackoffOptions } from "./backoff-options.ts";
 import type { DelayFunc } from "./backoff-strategy.ts";
-import { cappedJitter } from "./capped-jitter.ts";
+import { cappedJitter, SPREAD_OPTIONS } from "./capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
 import { requireShapeOptions } from "./shape-options.ts";
+
+const OPTIONS: OptionNames<BackoffOptions> = {
+  duration: true,
+  factor: true,
+  steps: true,
+  ...SPREAD_OPTIONS,
+};
 
 /** A growing delay at one moment: {@link BackoffOptions}, in nanoseconds. */
 export interface GrowthState {
@@ -20,7 +32,7 @@ export interface GrowthState {
 
 /** Checks options and returns the initial state. */
 export function growthState(name: string, options: BackoffOptions): GrowthState {
-  requireShapeOptions(name, options);
+  requireShapeOptions(name, options, "Backoff", OPTIONS);
   const { duration, factor, steps = Number.POSITIVE_INFINITY } = options;
   requireAtLeast(`${name}.duration`, duration, 0);
   if (factor !== undefined) requirePositive(`${name}.factor`, factor);

@@ -96,7 +96,6 @@ class Attempts extends Growth implements BackoffManager {
   #made = 0;
 
   constructor(options: BackoffOptions, timer: ReusedTimer) {
-    requireOptions("options.backoff", options);
     super(growthState("options.backoff", options));
     this.#timer = timer;
   }

@@ -5,6 +5,7 @@
  * @internal
  * @packageDocumentation
  */
+export { strategyOf } from "../delay/strategy-of.ts";
 export {
   type Done,
   type Loop,

@@ -1,5 +1,10 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import { requireClock, requireNotNegative, requirePositive } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireClock,
+  requireNotNegative,
+  requirePositive,
+} from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import type { JitterForm } from "../delay/capped-jitter.ts";
@@ -7,6 +12,16 @@ import { toNanoseconds } from "../delay/nanoseconds.ts";
 import type { Random } from "../delay/random.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
 import { type BackoffManager, ReusedTimer } from "./backoff-manager.ts";
+
+const OPTIONS: OptionNames<ExponentialBackoffManagerOptions> = {
+  duration: true,
+  factor: true,
+  cap: true,
+  jitter: true,
+  resetAfter: true,
+  clock: true,
+  random: true,
+};
 
 /** Options for {@link ExponentialBackoffManager}. */
 export interface ExponentialBackoffManagerOptions {
@@ -100,7 +115,7 @@ export class ExponentialBackoffManager implements BackoffManager {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: ExponentialBackoffManagerOptions) {
-    requireShapeOptions("options", options);
+    requireShapeOptions("options", options, "ExponentialBackoffManager", OPTIONS);
     const { duration, factor, cap, jitter, random, clock = realClock } = options;
     const { resetAfter = Number.POSITIVE_INFINITY } = options;
     requirePositive("options.factor", factor);

@@ -1,11 +1,18 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import { requireClock } from "@holdfast/clock/internal";
+import { type OptionNames, requireClock } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import type { JitterForm } from "../delay/capped-jitter.ts";
 import type { Random } from "../delay/random.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
 import { type BackoffManager, ReusedTimer } from "./backoff-manager.ts";
+
+const OPTIONS: OptionNames<JitteredBackoffManagerOptions> = {
+  duration: true,
+  jitter: true,
+  clock: true,
+  random: true,
+};
 
 /** Options for {@link JitteredBackoffManager}. */
 export interface JitteredBackoffManagerOptions {
@@ -61,7 +68,7 @@ export class JitteredBackoffManager implements BackoffManager {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: JitteredBackoffManagerOptions) {
-    requireShapeOptions("options", options);
+    requireShapeOptions("options", options, "JitteredBackoffManager", OPTIONS);
     const { duration, jitter, random, clock = realClock } = options;
     requireClock("options.clock", clock);
     this.#timer = new ReusedTimer(clock);

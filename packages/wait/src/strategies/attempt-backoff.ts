@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireAbove,
   requireAtLeast,
   requireBoolean,
@@ -10,6 +11,14 @@ import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { toMilliseconds, toNanoseconds, toNanosecondsWithin } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
+
+const OPTIONS: OptionNames<AttemptBackoffOptions> = {
+  duration: true,
+  factor: true,
+  cap: true,
+  spread: true,
+  random: true,
+};
 
 /**
  * Options for {@link AttemptBackoff}.
@@ -100,7 +109,7 @@ export class AttemptBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: AttemptBackoffOptions = {}) {
-    requireShapeOptions("options", options);
+    requireShapeOptions("options", options, "AttemptBackoff", OPTIONS);
     const {
       duration = 100,
       factor = 2,

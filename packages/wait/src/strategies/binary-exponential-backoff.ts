@@ -1,9 +1,21 @@
-import { requireAtLeast, requireFunction, requireWhole } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireAtLeast,
+  requireFunction,
+  requireWhole,
+} from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
 import { ExcessiveCollisionsError } from "./excessive-collisions-error.ts";
+
+const OPTIONS: OptionNames<BinaryExponentialBackoffOptions> = {
+  slotTime: true,
+  backoffLimit: true,
+  attemptLimit: true,
+  random: true,
+};
 
 /** Largest finite power of 2, so that `2 ** WIDEST * 0` is not NaN. */
 const WIDEST = 1023;
@@ -103,7 +115,7 @@ export class BinaryExponentialBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: BinaryExponentialBackoffOptions) {
-    requireShapeOptions("options", options);
+    requireShapeOptions("options", options, "BinaryExponentialBackoff", OPTIONS);
     const { slotTime, backoffLimit = 10, attemptLimit = 16, random = defaultRandom } = options;
     requireAtLeast("options.slotTime", slotTime, 0);
     requireWhole("options.backoffLimit", backoffLimit, 0);

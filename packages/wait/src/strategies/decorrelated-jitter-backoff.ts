@@ -1,4 +1,9 @@
-import { requireAbove, requireAtLeast, requireFunction } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireAbove,
+  requireAtLeast,
+  requireFunction,
+} from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import {
   LONGEST_NANOSECONDS,
@@ -8,6 +13,13 @@ import {
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
+
+const OPTIONS: OptionNames<DecorrelatedJitterBackoffOptions> = {
+  duration: true,
+  factor: true,
+  cap: true,
+  random: true,
+};
 
 /** Options for {@link DecorrelatedJitterBackoff}. */
 export interface DecorrelatedJitterBackoffOptions {
@@ -72,7 +84,7 @@ export class DecorrelatedJitterBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: DecorrelatedJitterBackoffOptions) {
-    requireShapeOptions("options", options);
+    requireShapeOptions("options", options, "DecorrelatedJitterBackoff", OPTIONS);
     const {
       duration,
       factor = 3,

@@ -1,8 +1,18 @@
-import { requireAtLeast } from "@holdfast/clock/internal";
+import { type OptionNames, requireAtLeast } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
-import { type CappedJitter, cappedJitter, type SpreadOptions } from "../delay/capped-jitter.ts";
+import {
+  type CappedJitter,
+  cappedJitter,
+  SPREAD_OPTIONS,
+  type SpreadOptions,
+} from "../delay/capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
+
+const OPTIONS: OptionNames<FibonacciBackoffOptions> = {
+  duration: true,
+  ...SPREAD_OPTIONS,
+};
 
 /** Options for {@link FibonacciBackoff}. */
 export interface FibonacciBackoffOptions extends SpreadOptions {
@@ -36,7 +46,7 @@ export class FibonacciBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: FibonacciBackoffOptions) {
-    requireShapeOptions("options", options);
+    requireShapeOptions("options", options, "FibonacciBackoff", OPTIONS);
     const { duration, jitter, cap, capAfterJitter, random } = options;
     requireAtLeast("options.duration", duration, 0);
     this.#jitter = cappedJitter("options", { jitter, cap, capAfterJitter, random });

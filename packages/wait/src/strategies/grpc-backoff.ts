@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireAbove,
   requireAtLeast,
   requireBetween,
@@ -16,6 +17,15 @@ import {
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
+
+const OPTIONS: OptionNames<GrpcBackoffOptions> = {
+  duration: true,
+  factor: true,
+  jitter: true,
+  cap: true,
+  capAfterJitter: true,
+  random: true,
+};
 
 /**
  * Options for {@link GrpcBackoff} and {@link grpcBackoff}. The defaults are those of gRPC.
@@ -94,8 +104,8 @@ interface Shape {
   readonly random: Random;
 }
 
-function shapeOf(options: GrpcBackoffOptions): Shape {
-  requireShapeOptions("options", options);
+function shapeOf(options: GrpcBackoffOptions, door: string): Shape {
+  requireShapeOptions("options", options, door, OPTIONS);
   const {
     duration = 1_000,
     factor = 1.6,
@@ -156,7 +166,7 @@ function spread(base: number, { share, limit, max, random }: Shape): number {
  */
 export function grpcBackoff(retries: number, options: GrpcBackoffOptions = {}): number {
   requireWhole("retries", retries, 0);
-  const shape = shapeOf(options);
+  const shape = shapeOf(options, "grpcBackoff");
   if (retries === 0) return toMilliseconds(Math.floor(shape.first));
   let base = shape.first;
   // Step by step, as in Go. A step without an effect ends the loop: no later step has one.
@@ -192,7 +202,7 @@ export class GrpcBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: GrpcBackoffOptions = {}) {
-    this.#shape = shapeOf(options);
+    this.#shape = shapeOf(options, "GrpcBackoff");
   }
 
   /**

@@ -1,8 +1,19 @@
-import { requireAtLeast } from "@holdfast/clock/internal";
+import { type OptionNames, requireAtLeast } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
-import { type CappedJitter, cappedJitter, type SpreadOptions } from "../delay/capped-jitter.ts";
+import {
+  type CappedJitter,
+  cappedJitter,
+  SPREAD_OPTIONS,
+  type SpreadOptions,
+} from "../delay/capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
+
+const OPTIONS: OptionNames<LinearBackoffOptions> = {
+  duration: true,
+  increment: true,
+  ...SPREAD_OPTIONS,
+};
 
 /** Options for {@link LinearBackoff}. */
 export interface LinearBackoffOptions extends SpreadOptions {
@@ -43,7 +54,7 @@ export class LinearBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: LinearBackoffOptions) {
-    requireShapeOptions("options", options);
+    requireShapeOptions("options", options, "LinearBackoff", OPTIONS);
     const { duration, increment = duration, jitter, cap, capAfterJitter, random } = options;
     requireAtLeast("options.duration", duration, 0);
     requireAtLeast("options.increment", increment, 0);

@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireAbove,
   requireBetween,
   requireBoolean,
@@ -14,6 +15,16 @@ import {
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
+
+const OPTIONS: OptionNames<SymmetricJitterBackoffOptions> = {
+  duration: true,
+  factor: true,
+  jitter: true,
+  steps: true,
+  cap: true,
+  capAfterJitter: true,
+  random: true,
+};
 
 /** Options for {@link SymmetricJitterBackoff}. */
 export interface SymmetricJitterBackoffOptions {
@@ -105,7 +116,7 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: SymmetricJitterBackoffOptions = {}) {
-    requireShapeOptions("options", options);
+    requireShapeOptions("options", options, "SymmetricJitterBackoff", OPTIONS);
     const {
       duration = 500,
       factor = 1.5,

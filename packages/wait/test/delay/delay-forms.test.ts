@@ -13,7 +13,7 @@ import { describe, expect, inject, it, vi } from "vitest";
 import { ALMOST_ONE } from "../draws.ts";
 import { firstDelays } from "../first-delays.ts";
 
-/** Options of all forms; a form ignores those it does not have. */
+/** Options of all forms. */
 interface Shape {
   readonly duration: number;
   readonly factor: number;
@@ -39,6 +39,15 @@ const example = {
   jitter: 0.5,
   steps: Number.POSITIVE_INFINITY,
   cap: 1_000,
+};
+
+// A form refuses options that it does not have.
+const endless = ({ steps: _, ...rest }: Shape) => rest;
+const withoutJitter = ({ duration, factor, cap, random }: Shape) => {
+  return { duration, factor, cap, random };
+};
+const withoutFactor = ({ duration, jitter, cap, random }: Shape) => {
+  return { duration, jitter, cap, random };
 };
 
 /** All forms of delays. */
@@ -88,8 +97,11 @@ const forms = Object.entries<Form>({
     mean: [75, 150, 300, 600, 750],
   },
   DecorrelatedJitterBackoff: {
-    create: ({ factor, ...shape }) =>
-      new DecorrelatedJitterBackoff({ ...shape, factor: Math.max(factor, 1) }),
+    create: (shape) =>
+      new DecorrelatedJitterBackoff({
+        ...withoutJitter(shape),
+        factor: Math.max(shape.factor, 1),
+      }),
     holdsCap: true,
     least: [100, 100, 100, 100, 100],
     most: [200, 400, 800, 1000, 1000],
@@ -111,28 +123,28 @@ const forms = Object.entries<Form>({
     mean: [100, 200, 400, 666.666_666, 666.666_666],
   },
   GrpcBackoff: {
-    create: (shape) => new GrpcBackoff(shape),
+    create: (shape) => new GrpcBackoff(endless(shape)),
     holdsCap: false,
     least: [100, 100, 200, 400, 500],
     most: [100, 300, 600, 1200, 1500],
     mean: [100, 200, 400, 800, 1000],
   },
   "GrpcBackoff, capped after jitter": {
-    create: (shape) => new GrpcBackoff({ ...shape, capAfterJitter: true }),
+    create: (shape) => new GrpcBackoff({ ...endless(shape), capAfterJitter: true }),
     holdsCap: true,
     least: [100, 100, 200, 333.333_333, 333.333_333],
     most: [100, 300, 600, 1000, 1000],
     mean: [100, 200, 400, 666.666_666, 666.666_666],
   },
   AttemptBackoff: {
-    create: (shape) => new AttemptBackoff(shape),
+    create: (shape) => new AttemptBackoff(withoutJitter(shape)),
     holdsCap: true,
     least: [100, 200, 400, 800, 1000, 1000],
     most: [100, 200, 400, 800, 1000, 1000],
     mean: [100, 200, 400, 800, 1000, 1000],
   },
   "AttemptBackoff, spread": {
-    create: (shape) => new AttemptBackoff({ ...shape, spread: true }),
+    create: (shape) => new AttemptBackoff({ ...withoutJitter(shape), spread: true }),
     holdsCap: true,
     least: [100, 100, 100, 100, 100, 100],
     most: [100, 200, 400, 800, 1000, 1000],
@@ -140,28 +152,28 @@ const forms = Object.entries<Form>({
     mean: [100, 150, 250, 450, (550 * 9 + 1000 * 6) / 15, (550 * 9 + 1000 * 22) / 31],
   },
   FibonacciBackoff: {
-    create: (shape) => new FibonacciBackoff(shape),
+    create: (shape) => new FibonacciBackoff(withoutFactor(shape)),
     holdsCap: false,
     least: [100, 100, 200, 300, 500, 800, 1000, 1000],
     most: [150, 150, 300, 450, 750, 1200, 1500, 1500],
     mean: [125, 125, 250, 375, 625, 1000, 1250, 1250],
   },
   "FibonacciBackoff, capped after jitter": {
-    create: (shape) => new FibonacciBackoff({ ...shape, capAfterJitter: true }),
+    create: (shape) => new FibonacciBackoff({ ...withoutFactor(shape), capAfterJitter: true }),
     holdsCap: true,
     least: [100, 100, 200, 300, 500, 666.666_666],
     most: [150, 150, 300, 450, 750, 1000],
     mean: [125, 125, 250, 375, 625, 833.333_333],
   },
   LinearBackoff: {
-    create: (shape) => new LinearBackoff({ ...shape, increment: 400 }),
+    create: (shape) => new LinearBackoff({ ...withoutFactor(shape), increment: 400 }),
     holdsCap: false,
     least: [100, 500, 900, 1000, 1000],
     most: [150, 750, 1350, 1500, 1500],
     mean: [125, 625, 1125, 1250, 1250],
   },
   "LinearBackoff, capped after jitter": {
-    create: (shape) => new LinearBackoff({ ...shape, capAfterJitter: true }),
+    create: (shape) => new LinearBackoff({ ...withoutFactor(shape), capAfterJitter: true }),
     holdsCap: true,
     least: [100, 200, 300, 400, 500, 600, 666.666_666, 666.666_666],
     most: [150, 300, 450, 600, 750, 900, 1000, 1000],
