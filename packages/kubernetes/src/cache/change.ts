@@ -24,7 +24,10 @@ export interface ObjectChange<T extends KubeObject = KubeObject> {
   readonly isGuess: boolean;
 }
 
-/** The changes from one state of a key to another, oldest first. Another UID is a deletion and an addition. */
+/**
+ * The changes from one state of a key to another, oldest first. Another UID is a deletion and an addition; the same
+ * object is no change.
+ */
 export function changesBetween(
   key: string,
   old: CachedObject | undefined,
@@ -41,7 +44,7 @@ export function changesBetween(
   };
   if (old === undefined) return [added];
   if (old.metadata.uid !== object.metadata.uid) return [deletion(key, old, old, true), added];
-  if (old.metadata.resourceVersion === object.metadata.resourceVersion) return [];
+  if (old === object) return [];
   return [{ type: "updated", key, object, old, isInitial, isGuess: false }];
 }
 

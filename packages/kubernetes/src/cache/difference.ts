@@ -3,7 +3,7 @@ import { changesBetween, deletion, type ObjectChange } from "./change.ts";
 
 /**
  * The changes that turn one list into another: deletions first, then the rest in the order of `after`. The
- * same UID and version is not a change.
+ * same object is not a change.
  */
 export function difference(
   before: ReadonlyMap<string, CachedObject>,

@@ -11,13 +11,22 @@ interface PendingWrite {
   readonly isShown: boolean;
   /** Number of the list that was begun last before the write was answered. */
   readonly list: number;
+  /** Number of bookmarks before the write was answered. */
+  readonly bookmarks: number;
 }
 
 /** An object that was deleted and whose deletion the watch has not shown. */
 interface Tombstone {
   readonly key: string;
   readonly list: number;
+  readonly bookmarks: number;
 }
+
+/**
+ * After so many bookmarks, which come once a minute, the watch will not show a write: the server was restored from
+ * an older state, in which the write has not happened.
+ */
+const MAX_BOOKMARKS = 2;
 
 /**
  * Remembers own writes until the watch has shown them, so that older events do not undo them. One per
@@ -28,6 +37,7 @@ interface Tombstone {
  * | the version of a write | an event of its key that is not older, or a list that has it |
  * | a write that took the object away | the watch has come to its version, or such a list |
  * | a tombstone: the UID of a deleted object | its event DELETED, or a list begun later |
+| both | two bookmarks have not shown them: then a list comes |
  *
  * A list has a write if it was begun after the response, or if its version is not older.
  */
@@ -35,6 +45,7 @@ export class OwnWrites {
   readonly #writes = new PendingMap<PendingWrite>();
   readonly #tombstones = new PendingMap<Tombstone>();
   #list = 0;
+  #bookmarks = 0;
 
   /** How many keys and UIDs are remembered. */
   get size(): number {
@@ -47,14 +58,18 @@ export class OwnWrites {
     write: { uid: string; version: string; isShown: boolean },
     isCertain: boolean,
   ): void {
-    this.#writes.set(key, { ...write, list: this.#list }, isCertain);
+    this.#writes.set(key, { ...write, ...this.#now }, isCertain);
   }
 
   /** Remembers that the object is gone. Events of it that are still to come are dropped. */
   delete(key: string, uid: string, isCertain: boolean): void {
     const write = this.#writes.get(key);
     if (write?.uid === uid) this.#writes.set(key, { ...write, isShown: false }, true);
-    this.#tombstones.set(uid, { key, list: this.#list }, isCertain);
+    this.#tombstones.set(uid, { key, ...this.#now }, isCertain);
+  }
+
+  get #now(): { readonly list: number; readonly bookmarks: number } {
+    return { list: this.#list, bookmarks: this.#bookmarks };
   }
 
   isDeleted(uid: string): boolean {
@@ -94,6 +109,13 @@ export class OwnWrites {
       this.#writes.delete(key);
     }
     return false;
+  }
+
+  /** Counts a bookmark. Returns whether a write is still not shown after {@link MAX_BOOKMARKS} of them. */
+  bookmark(): boolean {
+    this.#bookmarks++;
+    const pending = [...this.#writes.certain(), ...this.#tombstones.certain()];
+    return pending.some(({ bookmarks }) => this.#bookmarks - bookmarks >= MAX_BOOKMARKS);
   }
 
   /** Marks the begin of a list, which will have all that is remembered now. */

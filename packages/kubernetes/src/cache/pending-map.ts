@@ -31,6 +31,13 @@ export class PendingMap<Entry> {
     this.#uncertain.delete(name);
   }
 
+  /** The entries that the watch will show. */
+  certain(): Entry[] {
+    return [...this.#entries].flatMap(([name, entry]) =>
+      this.#uncertain.has(name) ? [] : [entry],
+    );
+  }
+
   entries(): IterableIterator<[string, Entry]> {
     return this.#entries.entries();
   }

@@ -45,6 +45,8 @@ export class Store {
   #listed = "";
   #isListing = false;
   #hasSynced = false;
+  /** Whether the server went back to an older state: until the next list, equal versions may be of two histories. */
+  #isRolledBack = false;
 
   constructor(shape: ObjectShape, scope: Scope, onRejected: OnRejected = () => {}) {
     this.table = new ObjectTable(onRejected);
@@ -74,6 +76,11 @@ export class Store {
     this.#isListing = true;
   }
 
+  /** Call it when the server was restored from an older state. The next list then replaces every object. */
+  rollBack(): void {
+    this.#isRolledBack = true;
+  }
+
   /**
    * The object for the cache: the cached one if it is the same version, or if `transform` rejects this one.
    * Undefined if that is not there.
@@ -83,7 +90,8 @@ export class Store {
     const key = keyOf(object);
     const cached = this.table.get(key);
     const last = cached?.metadata.uid === uid ? cached : undefined;
-    if (last?.metadata.resourceVersion === resourceVersion) return last;
+    const isSame = last?.metadata.resourceVersion === resourceVersion && !this.#isRolledBack;
+    if (isSame) return last;
     return this.#shaped(key, object) ?? last;
   }
 
@@ -97,6 +105,7 @@ export class Store {
     this.#listed = version;
     this.#isListing = false;
     this.#hasSynced = true;
+    this.#isRolledBack = false;
   }
 
   /** Takes an event of the watch. */
@@ -114,7 +123,9 @@ export class Store {
 
   /** Takes a bookmark: the watch has shown everything up to this version. */
   bookmark(version: string): Consistency {
-    return this.#isPast(version) ? "rollback" : this.#advance(version);
+    if (this.#isPast(version)) return "rollback";
+    const isMissed = this.#own.bookmark();
+    return isMissed ? "missed-write" : this.#advance(version);
   }
 
   /**

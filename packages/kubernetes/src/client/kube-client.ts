@@ -18,6 +18,7 @@ import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
 import { formatFields, formatLabels } from "../object/selector.ts";
 import { isNotFound } from "./api-error.ts";
+import type { ApiRequest } from "./api-request.ts";
 import { call, type Send } from "./call.ts";
 import {
   type KubeApplyOptions,
@@ -114,7 +115,7 @@ export class KubeClient {
     const path = objectPath(resource, ref, subresource);
     const read = (send: Send) => send({ method: "GET", path });
     const response = await call(this.#options.target, `GET ${path}`, limits, read);
-    return this.#stored<StoredObject<T>>(resource, path, response);
+    return this.#stored<StoredObject<T>>(resource, { method: "GET", path }, response);
   }
 
   /**
@@ -277,12 +278,16 @@ export class KubeClient {
     const source = objectPath(resource, ref, subresource === "status" ? undefined : subresource);
     const attempt = async (send: Send): Promise<StoredObject<T>> => {
       const response = await send({ method: "GET", path: source });
-      const stored = this.#stored<StoredObject<T>>(resource, source, response);
+      const stored = this.#stored<StoredObject<T>>(
+        resource,
+        { method: "GET", path: source },
+        response,
+      );
       const object = structuredClone(stored);
       await change(object);
       if (isDeepStrictEqual(object, stored)) return stored;
       const { request, facts } = updateRequest({ resource, object, options, manager });
-      return this.#written(facts, await send(request));
+      return this.#written(facts, request, await send(request));
     };
     const name = `PUT ${objectPath(resource, ref, subresource)}`;
     let conflict: unknown;
@@ -324,21 +329,25 @@ export class KubeClient {
     }
   }
 
-  #stored<Body>(resource: Resource, path: string, response: object): Body {
+  #stored<Body>(resource: Resource, request: ApiRequest, response: object): Body {
     const server = this.#options.target.transport.description;
-    return storedOf(resource, response, { method: "GET", path, server });
+    return storedOf(resource, response, { ...request, server });
   }
 
   async #write<Body>({ request, limits, facts }: PendingWrite): Promise<Body> {
     const name = `${request.method} ${request.path}`;
     const { target } = this.#options;
     return await call(target, name, limits, async (send) =>
-      this.#written(facts, await send(request)),
+      this.#written(facts, request, await send(request)),
     );
   }
 
-  #written<Body>(facts: PendingWrite["facts"], response: object): Body {
-    const object = completed<KubeObject & { details?: { uid?: string } }>(facts.resource, response);
+  #written<Body>(facts: PendingWrite["facts"], request: ApiRequest, response: object): Body {
+    const { resource, verb } = facts;
+    const object: KubeObject & { details?: { uid?: string } } =
+      verb === "delete"
+        ? completed(resource, response) // a Status, or the object
+        : this.#stored(resource, request, response);
     const { name, uid = object.details?.uid } = object.metadata ?? {};
     const ref = { ...facts.ref, name: facts.ref.name ?? name ?? "" };
     this.#options.onWrite?.({ ...facts, ref, response: object, uid });

@@ -341,6 +341,7 @@ export class Reflector {
     const now = this.#clock.monotonic();
     this.#recentWatches = this.#recentWatches.filter((at) => now - at < WATCH_PERIOD);
     const watch = state.kind === "watching" ? state : undefined;
+    if (end.kind === "rollback") this.store.rollBack();
     this.#next = nextStep(end, {
       request: state.kind === "listing" ? "list" : "watch",
       isProbe: state.kind === "probing",

@@ -17,8 +17,15 @@ const lists: fc.Arbitrary<Map<string, CachedObject>> = fc
       new Map(entries.map(({ name, uid, version }) => [name, object(name, uid, version)])),
   );
 
+const objects = new Map<string, CachedObject>();
+
+/** One object for each state: a store keeps the object itself if its version is the same. */
 function object(name: string, uid: string, version: number): CachedObject {
-  return { ...greeting(name, version, { uid }), apiVersion: "example.org/v1", kind: "Greeting" };
+  const id = `${name} ${uid} ${version}`;
+  const made = { ...greeting(name, version, { uid }), apiVersion: "example.org/v1" };
+  const known = objects.get(id) ?? { ...made, kind: "Greeting" };
+  objects.set(id, known);
+  return known;
 }
 
 function idOf(value: CachedObject | undefined): string {

@@ -45,6 +45,37 @@ describe("a store", () => {
     expect(store.table.get("default/ann")).toBe(before);
   });
 
+  it("replaces every object after a roll-back: equal versions may be of two histories", () => {
+    const store = storeOf();
+    list(store, 9, greeting("ann", 4), greeting("bob", 7));
+    told(store);
+    store.rollBack();
+    list(store, 9, greeting("ann", 4, { labels: { app: "b" } }), greeting("bob", 7));
+    expect(told(store)).toEqual(["updated ann@4", "updated bob@7"]);
+    expect(store.table.get("default/ann")).toMatchObject({ metadata: { labels: { app: "b" } } });
+    list(store, 10, greeting("ann", 4, { labels: { app: "b" } }), greeting("bob", 7));
+    expect(told(store)).toEqual([]);
+  });
+
+  it("misses an own write or deletion that two bookmarks have not shown: the server was restored", () => {
+    for (const write of [stored("ann", 12), gone("ann")]) {
+      const store = storeOf();
+      list(store, 9, greeting("ann", 4));
+      store.write(write);
+      expect([store.bookmark("9"), store.bookmark("9")]).toEqual(["consistent", "missed-write"]);
+      list(store, 9, greeting("ann", 4));
+      expect(shown(store)).toEqual(["ann@4"]);
+      expect([store.bookmark("9"), store.bookmark("9")]).toEqual(["consistent", "consistent"]);
+    }
+  });
+
+  it("does not wait for the deletion of an object that it has never shown", () => {
+    const store = storeOf();
+    list(store, 9, greeting("ann", 4));
+    store.write(gone("bob", "u7"));
+    expect([store.bookmark("9"), store.bookmark("9")]).toEqual(["consistent", "consistent"]);
+  });
+
   it("follows the events of a watch", () => {
     const store = storeOf();
     list(store, 9);

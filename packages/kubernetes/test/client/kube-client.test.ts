@@ -71,11 +71,16 @@ describe("a response that is not the object", () => {
     ],
   ];
 
-  it.each(bodies)("is an error of get, find and modify: %s", async (_, body, message) => {
+  it.each(bodies)("is an error of every call for an object: %s", async (_, body, message) => {
     const calls = [
       (client: KubeClient) => client.get(ConfigMap, "default/ann"),
       (client: KubeClient) => client.find(ConfigMap, "default/ann"),
       (client: KubeClient) => client.modify(ConfigMap, "default/ann", () => {}),
+      (client: KubeClient) => client.create(ConfigMap, { metadata: ANN }),
+      (client: KubeClient) =>
+        client.update(ConfigMap, { metadata: { ...ANN, resourceVersion: "1" } }),
+      (client: KubeClient) => client.patch(ConfigMap, "default/ann", {}),
+      (client: KubeClient) => client.apply(ConfigMap, { metadata: ANN }),
     ];
     for (const call of calls) {
       const { client } = scripted({ body });

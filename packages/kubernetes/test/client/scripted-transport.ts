@@ -23,7 +23,7 @@ export function scriptedTransport(...steps: readonly Step[]) {
       requests.push(request);
       if (step === "silence") return await untilAbort(signal);
       if (step instanceof Error) throw step;
-      const { status = 200, headers = {}, body = {} } = step;
+      const { status = 200, headers = {}, body = { metadata: { name: "ann" } } } = step;
       const text = typeof body === "string" ? body : JSON.stringify(body);
       return { status, headers, body: step.chunks ?? chunksOf(text) };
     },
