@@ -125,7 +125,12 @@ class World {
     }
     if (kind === "bookmark") {
       const next = events[this.#seen]?.version ?? this.server.version + 1;
-      this.#judge(this.store.bookmark(String(Math.max(Number(this.store.version), next - 1))));
+      const isWaiting = this.store.pendingWrites > 0;
+      const version = Math.max(Number(this.store.version), next - 1);
+      const consistency = this.store.bookmark(String(version));
+      // Two bookmarks have not shown an own write: here the watch is only late.
+      if (isWaiting && consistency === "missed-write") this.#beginList();
+      else this.#judge(consistency);
     }
   }
 
