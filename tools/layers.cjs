@@ -103,6 +103,7 @@ module.exports = {
       "@holdfast/clock/testing",
       "npm:@marcbachmann/cel-js",
     ],
+    "fast-check": ["object", "testing", "npm:fast-check"],
     prometheus: [".", "cluster", "operator", "@holdfast/controller/prometheus", "npm:prom-client"],
   },
   "packages/examples/src": {

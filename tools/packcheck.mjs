@@ -110,6 +110,7 @@ function checkAlone(packages) {
       "@electric-sql",
       "@marcbachmann",
       "amqplib",
+      "fast-check",
       "ioredis",
       "mysql2",
       "prom-client",

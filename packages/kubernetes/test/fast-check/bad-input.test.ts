@@ -1,0 +1,23 @@
+import * as fastCheck from "@holdfast/kubernetes/fast-check";
+import { specsOf } from "@holdfast/kubernetes/fast-check";
+import * as fc from "fast-check";
+import * as kinds from "../../../../test/bad-input.ts";
+import { resourceWith } from "./schemas.ts";
+
+const { all, fields, object, required, text } = kinds;
+
+const Thing = resourceWith({ type: "object", properties: { name: { type: "string" } } });
+const isResource = all(object({}), fields({ kind: text, plural: text }));
+const isArbitrary = kinds.methods("generate", "shrink");
+
+const doors = [
+  kinds.throws(
+    specsOf,
+    [Thing, { fields: { name: fc.constant("a") } }],
+    ["resource", required(isResource)],
+    ["options", object({ fields: object({ name: isArbitrary }) })],
+  ),
+];
+
+kinds.testBadInput(doors, () => undefined);
+kinds.testEveryExport([fastCheck], doors, []);
