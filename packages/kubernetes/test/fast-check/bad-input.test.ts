@@ -4,10 +4,10 @@ import * as fc from "fast-check";
 import * as kinds from "../../../../test/bad-input.ts";
 import { resourceWith } from "./schemas.ts";
 
-const { all, fields, object, required, text } = kinds;
+const { all, anyObject, data, fields, object, required, text } = kinds;
 
 const Thing = resourceWith({ type: "object", properties: { name: { type: "string" } } });
-const isResource = all(object({}), fields({ kind: text, plural: text }));
+const isResource = all(anyObject, fields({ kind: text, plural: text }));
 const isArbitrary = kinds.methods("generate", "shrink");
 
 const doors = [
@@ -15,7 +15,7 @@ const doors = [
     specsOf,
     [Thing, { fields: { name: fc.constant("a") } }],
     ["resource", required(isResource)],
-    ["options", object({ fields: object({ name: isArbitrary }) })],
+    ["options", object({ fields: data({ name: isArbitrary }) })],
   ),
 ];
 
