@@ -1,7 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { realClock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
-import { atUrl, Cluster, fromCrd, keyOf } from "@holdfast/kubernetes";
+import {
+  atUrl,
+  Cluster,
+  fromCrd,
+  type KubeResponse,
+  type KubeTransport,
+  keyOf,
+} from "@holdfast/kubernetes";
+import { poll } from "@holdfast/wait";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { httpsSend } from "../../../../conformance/kubernetes/https-send.ts";
 import { prepareServer } from "../../../../conformance/kubernetes/prepare-server.ts";
@@ -34,13 +42,25 @@ afterAll(async () => {
 
 interface Options extends WatchOptions {
   url?: string;
+  /** Changes the responses of the server on their way to the informer. */
+  change?: (path: URL, response: KubeResponse) => KubeResponse;
 }
 
 /** Watches the ConfigMaps of a namespace on our server, or past a proxy. */
-async function watching(namespace: string, { url = server.url, ...rest }: Options = {}) {
+async function watching(namespace: string, { url = server.url, change, ...rest }: Options = {}) {
   const access = { ca: server.ca, token: () => server.adminToken };
   const direct = atUrl(server.url, access);
-  return await watchConfigMaps(namespace, { transport: atUrl(url, access), direct, ...rest });
+  const way = atUrl(url, access);
+  const changed: KubeTransport["send"] = async (request, signal) => {
+    const response = await way.send(request, signal);
+    return change?.(new URL(request.path, url), response) ?? response;
+  };
+  const transport = change === undefined ? way : { description: "hostile", send: changed };
+  return await watchConfigMaps(namespace, { transport, direct, ...rest });
+}
+
+async function* chunk(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${text}\n`);
 }
 
 describe("an informer on a real server survives", () => {
@@ -138,6 +158,78 @@ describe("an informer on a real server survives", () => {
     expect(watched.maps.list().map(({ metadata }) => metadata.name)).toEqual(["kept"]);
     await write(watched.client, "restored", "new");
     await becomesEqual(watched, "restored");
+  });
+
+  ownServerTest(
+    "etcd put back to an older state behind a connection that stays silent",
+    async () => {
+      const url = `https://127.0.0.1:${proxy.port}`;
+      await using watched = await watching("restored-frozen", { url, idleTimeout: 2_000 });
+      await write(watched.client, "restored-frozen", "kept");
+      const copy = await server.snapshot();
+      await write(watched.client, "restored-frozen", "lost");
+      await becomesEqual(watched, "restored-frozen");
+      proxy.freeze();
+      await server.restore(copy);
+      await becomesEqual(watched, "restored-frozen");
+      expect(watched.maps.list().map(({ metadata }) => metadata.name)).toEqual(["kept"]);
+    },
+  );
+
+  for (const [name, line] of [
+    ["an ERROR event 500", '{"type":"ERROR","object":{"kind":"Status","code":500}}'],
+    ["an ERROR event without a code", '{"type":"ERROR","object":{"reason":"Expired"}}'],
+    ["an event of an unknown type", '{"type":"CHANGED","object":{}}'],
+    ["an event that cannot be read", '{"type":"MODIFIED","object":{"metadata":{}}}'],
+  ] as const)
+    ownServerTest(`${name} at the begin of every watch from its version`, async () => {
+      let broken: string | null = null;
+      const change = (path: URL, response: KubeResponse): KubeResponse => {
+        const version = path.searchParams.get("watch") && path.searchParams.get("resourceVersion");
+        broken ??= version;
+        return version && version === broken ? { ...response, body: chunk(line) } : response;
+      };
+      await using watched = await watching("broken-watch", { change });
+      await write(watched.client, "broken-watch", randomUUID());
+      await becomesEqual(watched, "broken-watch");
+      expect(watched.cluster.status().informers[0]?.reflectors[0]?.lists).toBe(2);
+    });
+
+  ownServerTest("a gateway that names a year to wait, when somebody catches up", async () => {
+    let times = 1;
+    const change = (path: URL, response: KubeResponse): KubeResponse => {
+      if (!path.searchParams.has("watch") || times-- <= 0) return response;
+      return { status: 429, headers: { "retry-after": "31536000" }, body: chunk("{}") };
+    };
+    await using watched = await watching("year", { change });
+    await write(watched.client, "year", "new");
+    await watched.cluster.catchUp(AbortSignal.timeout(60_000));
+    expect(watched.maps.size).toBe(1);
+  });
+
+  ownServerTest("a transform and an index that throw for one object", async () => {
+    await using watched = await watching("rejected");
+    const failing = watched.cluster.watch(ConfigMap, {
+      namespaces: ["rejected"],
+      transform: (object) => {
+        if (object.metadata.name === "bad") throw new Error("cannot read it");
+        return object;
+      },
+      indexes: {
+        letter: ({ metadata }) => {
+          if (metadata.name === "odd") throw new Error("has no letter");
+          return [metadata.name.slice(0, 1)];
+        },
+      },
+    });
+    for (const name of ["bad", "odd", "good"]) await write(watched.client, "rejected", name);
+    await becomesEqual(watched, "rejected");
+    await poll(() => failing.size === 2, { timeout: 30_000 });
+    expect(failing.by("letter", "g").map(({ metadata }) => metadata.name)).toEqual(["good"]);
+    const { informers } = watched.cluster.status();
+    expect(informers.flatMap(({ reflectors }) => reflectors.map((one) => one.rejected))).toContain(
+      2,
+    );
   });
 
   ownServerTest("a token that is revoked and replaced", async () => {
