@@ -168,9 +168,12 @@ const driven = (clock: TestClock, now: number): Door[] => [
   method(clock, "external", "rejects", [Promise.resolve()], ["work", unchecked], ["label", string]),
 ];
 
+const fake = new FakeClock();
+const fakeDoors = [...timed(fake), ...driven(fake, WALL)];
+
 describe("FakeClock", () => {
-  const clock = new FakeClock();
-  testBadInput([...timed(clock), ...driven(clock, WALL)], () => {
+  const clock = fake;
+  testBadInput(fakeDoors, () => {
     expect([clock.waiters(), clock.monotonic(), clock.now()]).toEqual([0, 1_000_000, WALL]);
   });
 
@@ -266,4 +269,9 @@ testBadInput(doors, () => {
 
 // Made by the library or by a subclass, without arguments to check.
 const takeEverything = [BaseClock, BaseTimer, DeadlockError, LivelockError];
-testEveryExport([root, testing, fakeTimers, rxjs], doors, takeEverything);
+testEveryExport(
+  new URL("../api/", import.meta.url),
+  { index: root, testing, "fake-timers": fakeTimers, rxjs },
+  [...doors, ...fakeDoors],
+  takeEverything,
+);

@@ -486,24 +486,35 @@ testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
 });
 
-testEveryExport([root, fileLock, redisLock, prometheus, opentelemetry], doors, [
-  // Guards answer for every value.
-  isForgottenLeaseError,
-  isLeadershipLostError,
-  isLockConflictError,
-  isRetryAfterError,
-  isRunnableError,
-  isTerminalError,
-  // Errors; those of `wait` are in its table.
-  ForgottenLeaseError,
-  LeadershipLostError,
-  LockConflictError,
-  RetryAfterError,
-  RunnableError,
-  TerminalError,
-  // Takes no arguments, or what the controller makes.
-  MemoryLock,
-]);
+testEveryExport(
+  new URL("../api/", import.meta.url),
+  {
+    index: root,
+    "file-lock": fileLock,
+    "redis-lock": redisLock,
+    prometheus,
+    opentelemetry,
+  },
+  doors,
+  [
+    // Guards answer for every value.
+    isForgottenLeaseError,
+    isLeadershipLostError,
+    isLockConflictError,
+    isRetryAfterError,
+    isRunnableError,
+    isTerminalError,
+    // Errors; those of `wait` are in its table.
+    ForgottenLeaseError,
+    LeadershipLostError,
+    LockConflictError,
+    RetryAfterError,
+    RunnableError,
+    TerminalError,
+    // Takes no arguments, or what the controller makes.
+    MemoryLock,
+  ],
+);
 
 it("treats an explicit undefined as a missing option", () => {
   const undef = undefined;

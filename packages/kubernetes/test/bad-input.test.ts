@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import type { RunOptions } from "@holdfast/controller";
 import * as root from "@holdfast/kubernetes";
 import {
   builtIn,
@@ -7,6 +8,7 @@ import {
   customResource,
   EventRecorder,
   type EventRecorderOptions,
+  type FinalizeOptions,
   finalize,
   fromCrd,
   HealthServer,
@@ -91,6 +93,11 @@ const metrics = Object.fromEntries(
 );
 const operator = { name: "a", transport, setup: f, leaderElection: false, health: false } as const;
 
+const runOptions = [
+  "options",
+  kinds.object<RunOptions>({ ref: kinds.flag, lost: kinds.unchecked }),
+] as const;
+
 const objectDoors = [
   throws(builtIn, ["v1", "ConfigMap"], ["apiVersion", required(text)], ["kind", required(text)]),
   throws(
@@ -164,7 +171,7 @@ const clusterDoors = [
       }),
     ],
   ),
-  method(cluster, "run", "rejects", [live], ["signal", required(kinds.signal)]),
+  method(cluster, "run", "rejects", [live], ["signal", required(kinds.signal)], runOptions),
   method(cluster, "ready", "throws", [live], ["signal", required(kinds.signal)]),
   method(cluster, "catchUp", "rejects", [live], ["signal", required(kinds.signal)]),
   method(
@@ -211,7 +218,7 @@ const helperDoors = [
       ),
     ],
   ),
-  method(recorder, "run", "rejects", [live], ["signal", required(kinds.signal)]),
+  method(recorder, "run", "rejects", [live], ["signal", required(kinds.signal)], runOptions),
   rejects(
     finalize,
     [client as never, ConfigMap, stored, { finalizer: "example.org/a", apply: f, cleanup: f }],
@@ -221,14 +228,15 @@ const helperDoors = [
     [
       "options",
       required(
-        all(
-          kinds.methods("apply", "cleanup"),
-          kinds.fields({
-            finalizer: required(
-              name('a finalizer such as "example.org/cleanup"', "a", "a/", "A/a"),
-            ),
-          }),
-        ),
+        kinds.object<FinalizeOptions<KubeObject>>({
+          finalizer: required(name('a finalizer such as "example.org/cleanup"', "a", "a/", "A/a")),
+          apply: required(kinds.func),
+          cleanup: required(kinds.func),
+          // The client checks these.
+          signal: kinds.unchecked,
+          timeout: kinds.unchecked,
+          fieldManager: kinds.unchecked,
+        }),
       ),
     ],
   ),
@@ -261,7 +269,7 @@ const operatorDoors = [
       }),
     ],
   ),
-  method(server, "run", "rejects", [live], ["signal", required(kinds.signal)]),
+  method(server, "run", "rejects", [live], ["signal", required(kinds.signal)], runOptions),
   rejects(
     runOperator,
     [operator, live],
@@ -390,11 +398,18 @@ kinds.testBadInput(doors, () => {
   expect(api.requests).toEqual([]);
 });
 
-kinds.testEveryExport([root, testing, prometheus], doors, [
-  // In client/bad-input.test.ts and transport/bad-input.test.ts.
-  ...[root.KubeClient, root.ensureCrd],
-  ...[root.atUrl, root.inCluster, root.fromKubeConfig, root.fromKubectl],
-  // The guards answer for every value; the errors and the predicate take what the package makes.
-  ...[root.isApiError, root.isConnectionError, root.ApiError, root.ConnectionError],
-  root.generationChanged,
-]);
+kinds.testEveryExport(
+  new URL("../api/", import.meta.url),
+  { index: root, testing, prometheus },
+  doors,
+  [
+    // In client/bad-input.test.ts and transport/bad-input.test.ts.
+    ...[root.KubeClient, root.ensureCrd],
+    ...[root.atUrl, root.inCluster, root.fromKubeConfig, root.fromKubectl],
+    // A kubeconfig is made by others; a controller of an operator is a Controller.
+    ...["KubeConfigLike.applyToHTTPSOptions", "OperatorContext.controller"],
+    // The guards answer for every value; the errors and the predicate take what the package makes.
+    ...[root.isApiError, root.isConnectionError, root.ApiError, root.ConnectionError],
+    root.generationChanged,
+  ],
+);

@@ -138,7 +138,7 @@ testBadInput(doors, () => {
   expect(register.getMetricsAsArray()).toEqual([]);
 });
 
-testEveryExport([prometheus, rabbitmq, webhook], doors, [
+testEveryExport(new URL("../api/", import.meta.url), { prometheus, rabbitmq, webhook }, doors, [
   // The guards answer for every value; the errors take what the classes above make.
   ...[isRefusedError, isUnconfirmedError, isUnroutableError, isWebhookError],
   ...[RefusedError, UnconfirmedError, UnroutableError, WebhookError],

@@ -20,6 +20,14 @@ import {
   StaleFenceError,
   type TaskOptions,
 } from "@holdfast/outbox";
+import * as mysql from "@holdfast/outbox/mysql";
+import {
+  MySqlDatabase,
+  MySqlLock,
+  type MySqlLockOptions,
+  MySqlStore,
+  type MySqlStoreOptions,
+} from "@holdfast/outbox/mysql";
 import * as pglite from "@holdfast/outbox/pglite";
 import { PGliteDatabase } from "@holdfast/outbox/pglite";
 import * as postgres from "@holdfast/outbox/postgres";
@@ -384,6 +392,37 @@ const postgresDoors: Door[] = [
   ),
 ];
 
+const mysqlDatabase = { ...database, readCommitted: f, session: f };
+const mysqlPool = { query: f, execute: f, getConnection: f, end: f, on: () => undefined };
+
+const mysqlDoors: Door[] = [
+  constructs(
+    MySqlDatabase,
+    [mysqlPool],
+    ["pool", required(methods("getConnection", "query", "execute", "on", "end"))],
+    ["onError", func],
+  ),
+  rejects(
+    mysql.migrate,
+    [mysqlDatabase],
+    ["database", required(methods("session"))],
+    ["options", object<MigrateOptions>({ prefix })],
+  ),
+  constructs(
+    MySqlStore,
+    [mysqlDatabase],
+    ["database", required(methods("query", "transaction", "readCommitted"))],
+    ["options", object<MySqlStoreOptions>({ prefix, order, clock: taskKinds.clock })],
+  ),
+  constructs(
+    MySqlLock,
+    [mysqlDatabase, "a"],
+    ["database", required(methods("query", "readCommitted"))],
+    ["name", required(storedName)],
+    ["options", object<MySqlLockOptions>({ prefix, clock: taskKinds.clock })],
+  ),
+];
+
 const testingDoors: Door[] = [
   constructs(MemoryStore, [], ["options", object<MemoryStoreOptions>({ order })]),
   constructs(
@@ -406,20 +445,25 @@ const testingDoors: Door[] = [
   ),
 ];
 
-const doors = [...outboxDoors, ...taskDoors, ...postgresDoors, ...testingDoors];
+const doors = [...outboxDoors, ...taskDoors, ...postgresDoors, ...mysqlDoors, ...testingDoors];
 
 testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
   expect(relay.status()).toEqual({ state: "new", attempts: 0, waiting: 0, unwritten: 0 });
 });
 
-testEveryExport([root, testing, postgres, pglite], doors, [
-  // The guard is right for every value; the error takes what a store makes.
-  isStaleFenceError,
-  StaleFenceError,
-  // Made by a MemoryStore.
-  MemoryTransaction,
-]);
+testEveryExport(
+  new URL("../api/", import.meta.url),
+  { index: root, testing, postgres, pglite, mysql },
+  doors,
+  [
+    // The guard is right for every value; the error takes what a store makes.
+    isStaleFenceError,
+    StaleFenceError,
+    // Made by a MemoryStore.
+    MemoryTransaction,
+  ],
+);
 
 it("treats an explicit undefined as a missing option", () => {
   const undef = undefined;

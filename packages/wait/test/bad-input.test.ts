@@ -562,7 +562,7 @@ testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
 });
 
-testEveryExport([root, go, strategies, rxjs], doors, [
+testEveryExport(new URL("../api/", import.meta.url), { index: root, go, strategies, rxjs }, doors, [
   // Guards answer for every value.
   isConflict,
   isExcessiveCollisionsError,

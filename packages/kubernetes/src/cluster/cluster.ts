@@ -11,6 +11,7 @@ import type { Resource } from "../object/resource.ts";
 import { Hooks } from "../reflect/hooks.ts";
 import { Progress } from "../reflect/progress.ts";
 import { Reflector, type ReflectorSettings } from "../reflect/reflector.ts";
+import { runRef } from "../run-ref.ts";
 import { CachedInformer } from "./cached-informer.ts";
 import { type ClusterOptions, type ResolvedCluster, resolveCluster } from "./cluster-options.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
@@ -142,8 +143,8 @@ export class Cluster implements Runnable {
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
+    const ref = runRef(options);
     if (this.#state !== "idle") throw new Error(`cluster "${this.name}" is already running`);
-    const { ref = true } = options;
     const hold = ref ? holdOpen(this.#options.target.clock) : undefined;
     this.#state = "running";
     try {

@@ -1,4 +1,10 @@
-import { requireMethods, requireOptions, requireText } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireFunction,
+  requireMethods,
+  requireOptions,
+  requireText,
+} from "@holdfast/clock/internal";
 import type { ReconcileResult } from "@holdfast/controller";
 import { isApiError, isNotFound } from "../client/api-error.ts";
 import type { KubeWriteOptions } from "../client/call-options.ts";
@@ -13,6 +19,15 @@ import {
   finalizerStep,
   removeFinalizer,
 } from "./finalizer-patch.ts";
+
+const OPTIONS: OptionNames<FinalizeOptions<never>> = {
+  finalizer: true,
+  apply: true,
+  cleanup: true,
+  signal: true,
+  timeout: true,
+  fieldManager: true,
+};
 
 /** How often an object whose list of finalizers has moved is read again. */
 const MAX_READS = 5;
@@ -189,8 +204,10 @@ function requireObject(object: CachedObject<KubeObject>): void {
 }
 
 function requireFinalize(options: FinalizeOptions<never>): void {
-  requireMethods("options", options, ["apply", "cleanup"]);
-  const { finalizer } = options;
+  requireOptions("options", options, "finalize", OPTIONS);
+  const { finalizer, apply, cleanup } = options;
+  requireFunction("options.apply", apply);
+  requireFunction("options.cleanup", cleanup);
   requireText("options.finalizer", finalizer);
   if (!NAME.test(finalizer))
     throw new RangeError(

@@ -14,6 +14,7 @@ import {
 } from "@holdfast/clock/internal";
 import { type Logger, type Runnable, type RunOptions, silentLogger } from "@holdfast/controller";
 import { LOGGER } from "../logger.ts";
+import { runRef } from "../run-ref.ts";
 
 const OPTIONS: OptionNames<HealthServerOptions> = {
   name: true,
@@ -171,12 +172,13 @@ export class HealthServer implements Runnable {
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
+    const ref = runRef(options);
     if (this.#listening !== undefined)
       throw new Error(`server "${this.name}" has already run; create a new one`);
     const server = this.#server;
     this.#listening = this.#listen(signal);
     await this.#listening;
-    if (options.ref === false) server.unref();
+    if (!ref) server.unref();
     await new Promise<void>((resolve) => {
       server.on("close", resolve);
       onAbort(signal, () => {

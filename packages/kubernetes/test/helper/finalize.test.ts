@@ -236,7 +236,7 @@ describe("finalize", () => {
       { options: { ...options, finalizer: "example.org/a/b" } },
       "options.finalizer must be a finalizer",
     ],
-    [{ options: { ...options, cleanup: 5 } }, "options must have a method cleanup()"],
+    [{ options: { ...options, cleanup: 5 } }, "options.cleanup must be a function"],
   ])("refuses %o", async (wrong, message) => {
     const right = { client, object: await stored(), options };
     const given = { ...right, ...wrong } as typeof right;

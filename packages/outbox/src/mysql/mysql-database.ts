@@ -1,3 +1,4 @@
+import { requireFunction, requireMethods } from "@holdfast/clock/internal";
 import type { Queryable, Row } from "../store/database.ts";
 import type { SessionDatabase } from "./migrate.ts";
 import type { ReadCommittedDatabase } from "./read-committed.ts";
@@ -80,6 +81,8 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
    * @param onError - receives errors of connections that break, which the pool replaces
    */
   constructor(pool: MySqlPool, onError: (error: Error) => void = () => {}) {
+    requireMethods("pool", pool, ["getConnection", "query", "execute", "on", "end"]);
+    requireFunction("onError", onError);
     this.#pool = pool;
     // The pool listens for one error of each. A second one without a listener ends the process.
     pool.on("connection", (connection) => connection.on("error", onError));
