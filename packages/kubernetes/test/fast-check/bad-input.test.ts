@@ -20,4 +20,5 @@ const doors = [
 ];
 
 kinds.testBadInput(doors, () => undefined);
-kinds.testEveryExport([fastCheck], doors, []);
+const reports = new URL("../../api/", import.meta.url);
+kinds.testEveryExport(reports, { "fast-check": fastCheck }, doors, []);
