@@ -11,6 +11,7 @@ export class Program {
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
   #stdout = "";
+  #stderr = "";
   #wanted: { pattern: RegExp; found: (match: RegExpMatchArray) => void } | undefined;
 
   /**
@@ -20,12 +21,16 @@ export class Program {
   constructor(main: string, args: readonly string[], nodeArgs: readonly string[] = []) {
     const file = fileURLToPath(new URL(`../dist/${main}`, import.meta.url));
     this.child = spawn(process.execPath, [...nodeArgs, file, ...args], {
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, NO_COLOR: "1" },
     });
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.#stdout += text;
       this.#look();
+    });
+    this.child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr += text;
+      console.error(text.trimEnd()); // vitest shows it if the test fails
     });
     this.exited = once(this.child, "close").then(([code]) => code as number | null);
   }
@@ -33,6 +38,10 @@ export class Program {
   /** The output that no `printed` has consumed. */
   get stdout(): string {
     return this.#stdout;
+  }
+
+  get stderr(): string {
+    return this.#stderr;
   }
 
   /** Waits for a match in the output after the previous match. The error shows the output. */
