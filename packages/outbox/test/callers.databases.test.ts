@@ -1,0 +1,87 @@
+import {
+  MySqlDatabase,
+  MySqlLock,
+  MySqlStore,
+  migrate as migrateMySql,
+} from "@holdfast/outbox/mysql";
+import { PGliteDatabase } from "@holdfast/outbox/pglite";
+import { migrate, PgDatabase, PostgresLock, PostgresStore } from "@holdfast/outbox/postgres";
+import { expect, it } from "vitest";
+import { BOTH, callersOf } from "../../../test/callers.ts";
+import { idOf } from "./sample.ts";
+import { sampleMessage } from "./sample-message.ts";
+
+async function fails(): Promise<never> {
+  await Promise.resolve();
+  throw new Error("inside");
+}
+
+const client = { query: fails, release: () => {}, on: () => {}, off: () => {} };
+const pool = { query: fails, connect: async () => client, end: fails, on: () => {} };
+const pg = new PgDatabase(pool as never);
+const pglite = { query: fails, transaction: fails, listen: fails, close: fails };
+const embedded = new PGliteDatabase(pglite as never);
+const connection = { query: fails, execute: fails, release: () => {}, destroy: () => {} };
+const mysqlPool = {
+  ...connection,
+  getConnection: async () => connection,
+  end: fails,
+  on: () => {},
+};
+const mysql = new MySqlDatabase(mysqlPool);
+
+const message = sampleMessage();
+const record = { holder: "a", leaseDuration: 1, acquiredAt: 0, renewedAt: 0, transitions: 0 };
+const { signal } = new AbortController();
+const page = { topic: undefined, after: undefined, limit: 1 };
+const claiming = { relay: "a", now: 0, until: 1, limit: 1 };
+const nothing = async () => undefined;
+
+const postgresStore = new PostgresStore(pg);
+const postgresLock = new PostgresLock(pg, "a");
+const mysqlStore = new MySqlStore(mysql);
+const mysqlLock = new MySqlLock(mysql, "a");
+const sqlStores = Object.entries({
+  PostgresStore: postgresStore,
+  MySqlStore: mysqlStore,
+}).flatMap(([name, sql]): [string, () => PromiseLike<unknown>][] => [
+  [`${name}.save`, () => sql.save({ query: fails }, message, 0)],
+  [`${name}.claim`, () => sql.claim(claiming)],
+  [`${name}.nextDue`, () => sql.nextDue()],
+  [`${name}.deadLetters`, () => sql.deadLetters(page)],
+  [`${name}.removeDelivered`, () => sql.removeDelivered(0, 1)],
+  [`${name}.find`, () => sql.find(idOf(1))],
+  [`${name}.backlog`, () => sql.backlog()],
+  [`${name}.counts`, () => sql.counts()],
+]);
+
+it.each<readonly [name: string, call: () => PromiseLike<unknown>]>([
+  ["PgDatabase.query", () => pg.query("")],
+  ["PgDatabase.transaction", () => pg.transaction(nothing)],
+  ["PGliteDatabase.query", () => embedded.query("")],
+  ["PGliteDatabase.transaction", () => embedded.transaction(nothing)],
+  ["MySqlDatabase.query", () => mysql.query("")],
+  ["MySqlDatabase.transaction", () => mysql.transaction(nothing)],
+  ["MySqlDatabase.readCommitted", () => mysql.readCommitted(nothing)],
+  ["migrate of /postgres", () => migrate(pg)],
+  ["migrate of /mysql", () => migrateMySql(mysql)],
+  ...sqlStores,
+  ["PostgresStore.replay", () => postgresStore.replay("all", 0)],
+  ["PostgresStore.discard", () => postgresStore.discard("all")],
+  ["PostgresLock.get", () => postgresLock.get(signal)],
+  ["PostgresLock.create", () => postgresLock.create(record, signal)],
+  ["PostgresLock.update", () => postgresLock.update(record, "1", signal)],
+  ["MySqlLock.get", () => mysqlLock.get(signal)],
+])("the stack of an error of %s shows the callers", async (_, call) => {
+  expect((await callersOf(call)).callers).toEqual(BOTH);
+});
+
+// V8 shows ten frames: a transaction that is tried again fills eight of them.
+it.each<readonly [name: string, call: () => PromiseLike<unknown>]>([
+  ["MySqlStore.replay", () => mysqlStore.replay("all", 0)],
+  ["MySqlStore.discard", () => mysqlStore.discard("all")],
+  ["MySqlLock.create", () => mysqlLock.create(record, signal)],
+  ["MySqlLock.update", () => mysqlLock.update(record, "1", signal)],
+])("the stack of an error of %s shows its caller", async (_, call) => {
+  expect((await callersOf(call)).callers).toEqual(["innerUser"]);
+});
