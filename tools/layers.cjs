@@ -103,7 +103,15 @@ module.exports = {
       "@holdfast/clock/testing",
       "npm:@marcbachmann/cel-js",
     ],
-    "fast-check": ["object", "testing", "npm:fast-check"],
+    "fast-check": [
+      "object",
+      "transport",
+      "client",
+      "operator",
+      "testing",
+      "@holdfast/clock/testing",
+      "npm:fast-check",
+    ],
     prometheus: [".", "cluster", "operator", "@holdfast/controller/prometheus", "npm:prom-client"],
   },
   "packages/examples/src": {

@@ -1,6 +1,7 @@
 /**
- * Specs drawn from the schema of a custom resource, for `fast-check`.
+ * Specs drawn from the schema of a custom resource, and paths of them, for `fast-check`.
  *
  * @packageDocumentation
  */
+export { explorePaths, PathError, type PathOptions, type PathsReport } from "./explore-paths.ts";
 export { type SpecOf, type SpecsOptions, specsOf } from "./specs-of.ts";

@@ -7,7 +7,9 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 /** A custom resource whose spec has this schema. */
 export function resourceWith<T extends KubeObject>(spec: unknown): Resource<T> {
-  const openAPIV3Schema = { type: "object", required: ["spec"], properties: { spec } };
+  const status = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  const openAPIV3Schema = { type: "object", required: ["spec"], properties: { spec, status } };
+  const version = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema } };
   return fromCrd<T>({
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -16,7 +18,7 @@ export function resourceWith<T extends KubeObject>(spec: unknown): Resource<T> {
       group: "example.org",
       scope: "Namespaced",
       names: { kind: "Thing", plural: "things" },
-      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
+      versions: [{ ...version, subresources: { status: {} } }],
     },
   });
 }

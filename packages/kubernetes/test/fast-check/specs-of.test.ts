@@ -323,4 +323,5 @@ test("shrinks to the smallest spec that fails", () => {
   const { counterexample } = fc.check(fc.property(specs, (one) => one.size < 17));
   expect(counterexample).toEqual([{ size: 17 }]);
   expect(specs.canShrinkWithoutContext({ size: 0 })).toBe(false);
+  expect(specs.canShrinkWithoutContext("17")).toBe(false);
 });

@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import { ApiServer } from "../../src/testing/api-server.ts";
 import { ResponseBody } from "../../src/testing/response-body.ts";
@@ -8,6 +9,7 @@ import {
   ApiKit,
   brief,
   CONFIG_MAPS,
+  ConfigMap,
   configMap,
   namesOf,
   settle,
@@ -78,6 +80,23 @@ describe("objects", () => {
     expect((await kit.send("DELETE", `${WIDGETS}/a`)).body).toEqual(marked.body);
     await kit.mergePatch(`${WIDGETS}/a`, { metadata: { finalizers: null } });
     expect((await kit.send("GET", `${WIDGETS}/a`)).status).toBe(404);
+  });
+});
+
+describe("the name of an object of a built-in kind", () => {
+  it.each(["Not a name", "a_b", "-a", "a..b"])("is refused: %s", async (name) => {
+    const { api } = new ApiKit();
+    const metadata = { namespace: "default", name };
+    await expect(api.client.create(ConfigMap, { metadata })).rejects.toThrow(
+      "a lowercase RFC 1123 subdomain must consist of",
+    );
+  });
+
+  it("may be any segment of a path for a role", async () => {
+    const Role = builtIn<KubeObject>("rbac.authorization.k8s.io/v1", "Role");
+    const { api } = new ApiKit({ resources: [Role] });
+    const metadata = { namespace: "default", name: "system:reader" };
+    await expect(api.client.create(Role, { metadata })).resolves.toMatchObject({ metadata });
   });
 });
 

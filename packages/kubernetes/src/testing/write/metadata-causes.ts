@@ -44,11 +44,23 @@ export function finalizerWarnings(
 
 const STANDARD: ReadonlySet<string> = new Set(["foregroundDeletion", "kubernetes", "orphan"]);
 
-function* nameCauses({ isBuiltIn }: ServedResource, name: unknown): Generator<Cause> {
+/** Kinds whose names may be any segment of a path, or an address. */
+const FREE_NAMES: ReadonlySet<string> = new Set([
+  "ClusterRole",
+  "ClusterRoleBinding",
+  "Event",
+  "FlowSchema",
+  "IPAddress",
+  "PriorityLevelConfiguration",
+  "Role",
+  "RoleBinding",
+]);
+
+function* nameCauses({ isBuiltIn, kind }: ServedResource, name: unknown): Generator<Cause> {
   if (typeof name !== "string" || name === "")
     yield required("metadata.name", "name or generateName is required");
-  // The kinds of Kubernetes have rules of their own, which the server library does not know.
-  else if (!isBuiltIn && !(name.length <= 253 && name.split(".").every((part) => LABEL.test(part))))
+  else if (isBuiltIn && FREE_NAMES.has(kind)) return;
+  else if (!(name.length <= 253 && name.split(".").every((part) => LABEL.test(part))))
     yield wrong("metadata.name", name, NAME_RULE);
 }
 

@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import { fromCrd } from "@holdfast/kubernetes";
+import { explorePaths } from "@holdfast/kubernetes/fast-check";
+import { expect, inject, test } from "vitest";
+import { parse } from "yaml";
+import { ConfigMap, greeter } from "../../src/greeter/greeter.ts";
+
+const crd = new URL("../../src/greeter/deploy/crd.yaml", import.meta.url);
+const Greeting = fromCrd(parse(readFileSync(crd, "utf8")));
+const runs = inject("isThorough") ? 1_000 : 30;
+
+test.each([1, 2, 3])(
+  "the state does not depend on the path of the specs, seed %i",
+  async (seed) => {
+    const resources = [ConfigMap];
+    const report = await explorePaths({
+      setup: greeter,
+      resource: Greeting,
+      resources,
+      runs,
+      seed,
+    });
+    expect(report.paths).toBe(runs);
+    expect(report.steps).toBeGreaterThan(runs);
+  },
+);
