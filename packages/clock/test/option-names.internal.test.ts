@@ -22,19 +22,62 @@ describe("an unknown option", () => {
   it.each([
     ["maxAttempts", "retries"],
     ["maxRetries", "retries"],
-    ["attempts", "retries"],
     ["timeoutMs", "timeout"],
+    ["timeoutMillis", "timeout"],
+    ["timeoutMilliseconds", "timeout"],
+    ["timeoutSeconds", "timeout"],
     ["TIMEOUT", "timeout"],
     ["timout", "timeout"],
     ["tiemout", "timeout"],
+    ["imeoutt", "timeout"],
     ["maxElapsedMs", "maxElapsed"],
     ["maxRetryTime", "maxElapsed"],
     ["singal", "signal"],
     ["backof", "backoff"],
+    ["tries", "retries"],
   ])("%s is refused, with options.%s as the likely one", (name, likely) => {
     expect(refusalOf({ [name]: 3 })).toBe(
       `TypeError: options.${name} is not an option of retry; did you mean options.${likely}?`,
     );
+  });
+
+  it.each([
+    ["attempts", ["steps", "maxRetries", "retries"]],
+    ["concurrency", ["workers"]],
+    ["delay", ["period", "duration", "after"]],
+    ["factor", ["multiplier"]],
+    ["initialDelay", ["duration"]],
+    ["interval", ["duration", "period"]],
+    ["limit", ["cap", "retries"]],
+    ["maxAttempts", ["steps", "maxRetries", "retries"]],
+    ["maxDelay", ["cap"]],
+    ["maxInterval", ["cap"]],
+    ["maxRetries", ["retries"]],
+    ["maxRetryTime", ["timeout", "maxElapsed"]],
+    ["maxTimeout", ["cap"]],
+    ["minTimeout", ["duration"]],
+    ["multiplier", ["factor"]],
+    ["onFailedAttempt", ["onRetry"]],
+    ["retries", ["maxAttempts", "maxRetries"]],
+    ["tries", ["maxRetries"]],
+  ])("%s stands for the last one that the door has of %j", (name, words) => {
+    const names: Record<string, true> = {};
+    for (const word of words) {
+      names[word] = true;
+      expect(refusalOf({ [name]: 3 }, { ...names, colour: true })).toContain(
+        `did you mean options.${word}?`,
+      );
+    }
+  });
+
+  it.each([
+    ["rey", "ref", "one error in three letters", true],
+    ["ryy", "ref", "two errors in three letters", false],
+    ["attmptTimeot", "attemptTimeout", "two errors", true],
+    ["attmptTimot", "attemptTimeout", "three errors", false],
+    ["itemsMaxMs", "itemsMax", "a unit at its end only", true],
+  ])("%s may mean %s: %s", (name, known, _, isLikely) => {
+    expect(refusalOf({ [name]: 1 }, { [known]: true }).includes("did you mean")).toBe(isLikely);
   });
 
   it("without a likely one is refused with all options of the door", () => {
@@ -92,5 +135,6 @@ it("reads no value of a known option, and that of an unknown one once", () => {
 });
 
 it("does not take names of Object.prototype for options", () => {
+  expect(refusalOf({ constructor: 1 })).toContain("options.constructor is not an option of retry");
   expect(refusalOf({ toString: () => "" })).toContain("options.toString is not an option of retry");
 });
