@@ -3,7 +3,14 @@ import { mirror } from "./mirror.ts";
 
 const pages = new Map([["example.html", "https://example.org/"]]);
 const files = {
-  read: (name: string) => readFile(name, "utf8").catch(() => undefined),
+  async read(name: string) {
+    try {
+      return await readFile(name, "utf8");
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      throw error; // the controller logs it, and retries
+    }
+  },
   write: (name: string, text: string) => writeFile(name, text),
 };
 

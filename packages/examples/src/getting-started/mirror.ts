@@ -13,7 +13,9 @@ export function mirror(pages: Map<string, string>, files: Files, clock?: Clock):
     name: "mirror",
     sources: [resync({ list: () => pages.keys(), period: 60 * 60_000 })],
     async reconcile({ key, signal }) {
-      const wanted = await getText(pages.get(key) ?? "", signal, clock);
+      const url = pages.get(key);
+      if (url === undefined) return; // no page of ours
+      const wanted = await getText(url, signal, clock);
       if ((await files.read(key)) !== wanted) await files.write(key, wanted);
     },
     clock,

@@ -12,6 +12,7 @@ const WIDTH = 760;
 export function pictures(runs: readonly Run[], outage: Scenario): Map<string, string> {
   return new Map([
     ["herd.svg", overview(runs, outage)],
+    ["herd-summary.svg", summary(runs, outage)],
     ...runs.map((run) => [`herd-${run.form.name}.svg`, pictureOf(run, outage)] as const),
   ]);
 }
@@ -77,6 +78,48 @@ function overviewRow({ form, load }: Run, frame: Frame, outage: Scenario): strin
     ...FIGURES.map(({ right }, index) =>
       pen.text(values[index] ?? "", [right, frame.bottom - 26], "name end"),
     ),
+  ];
+}
+
+/** The two ends of the comparison, narrow enough for a phone. */
+function summary(runs: readonly Run[], outage: Scenario): string {
+  const rows = runs
+    .filter(({ form }) => ["none", "full"].includes(form.name))
+    .map((run, index) => ({
+      ...run,
+      frame: { left: 40, right: 364, top: 108 + index * 152, bottom: 188 + index * 152 },
+    }));
+  const down = outage.outage / 1_000;
+  return picture({
+    width: 380,
+    height: 412,
+    title: `Calls to a server that ${count(outage.clients)} clients lost for ${down} s, without jitter and with full jitter`,
+    elements: [
+      pen.text(
+        `${count(outage.clients)} clients retry after an outage of ${down} s`,
+        [16, 28],
+        "name",
+      ),
+      pen.text(
+        `Calls per ${outage.interval} ms. Blue: served. Orange: refused. Grey: down.`,
+        [16, 50],
+        "quiet",
+      ),
+      ...rows.flatMap(({ form, load, frame }) => summaryRow(form, load, frame, outage)),
+      pen.text("seconds after the server is back", [364, 400], "quiet end"),
+    ],
+  });
+}
+
+function summaryRow(form: Form, load: Measurement, frame: Frame, outage: Scenario): string[] {
+  return [
+    pen.text(
+      `${form.name === "full" ? "Full" : "No"} jitter: all served after ${seconds(load.lastServed)}`,
+      [16, frame.top - 30],
+      "name",
+    ),
+    ...panel(load, outage, frame),
+    ...timeAxis(outage, frame),
   ];
 }
 

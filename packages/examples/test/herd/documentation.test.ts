@@ -30,3 +30,14 @@ it("the figures in the guide equal those of the simulation", () => {
   const guide = documentation("choosing-jitter.md").split("\n");
   expect(guide.filter((line) => rows.includes(line))).toEqual(rows);
 });
+
+it("the README and the front page quote the figures of the simulation", () => {
+  const [none = "", full = ""] = ["none", "full"].map((name) =>
+    seconds(runs.find(({ form }) => form.name === name)?.load.lastServed ?? Number.NaN),
+  );
+  for (const name of ["../README.md", "site/landing.md"]) {
+    const text = documentation(name);
+    expect(text).toContain(none);
+    expect(text).toContain(full);
+  }
+});

@@ -128,16 +128,16 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     expect(await page.evaluate("document.activeElement.id")).toBe("menu");
   });
 
-  it("shows the first screen: sentence, install, ladder, snippets, doors", async () => {
+  it("shows the first screen: sentence, commands, picture, snippets, doors", async () => {
     await using visitor = await open("index.html");
     const { page } = visitor;
     expect(await page.locator("h1").textContent()).toBe("Holdfast");
-    expect(await page.locator("pre").first().textContent()).toContain("npm install @holdfast/");
+    expect(await page.locator("pre").first().textContent()).toContain("npm start");
     expect(
       await page
         .locator(".hero img")
         .evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth),
-    ).toBe(760);
+    ).toBe(380);
     expect(await page.locator(".snippets h2").allInnerTexts()).toHaveLength(2);
     expect(await page.locator(".doors h2").allInnerTexts()).toEqual([
       "Retry and poll",
