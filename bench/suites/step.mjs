@@ -165,7 +165,7 @@ const walks = { sizes: [4_096], quickSizes: [512], unit: "walks of 16 delays" };
 const runs = { sizes: [16], quickSizes: [2], unit: "runs of 4,096 delays" };
 const samples = { samples: 40, milliseconds: 300 };
 
-/** Whose cost does not depend on how far a back-off has come. */
+/** Whose cost does not depend on how far a backoff has come. */
 function inLongRuns(jitter) {
   const all = contenders(jitter, 4_096);
   const names = [
@@ -179,7 +179,7 @@ function inLongRuns(jitter) {
 
 export const step = {
   id: "a",
-  title: "The next delay of a back-off (100 ms, x2, cap 30 s)",
+  title: "The next delay of a backoff (100 ms, x2, cap 30 s)",
   cases: [
     { id: "jittered", title: "with jitter", ...walks, ...samples, contenders: contenders(0.5, 16) },
     { id: "plain", title: "without jitter", ...walks, ...samples, contenders: contenders(0, 16) },

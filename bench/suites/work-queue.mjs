@@ -322,7 +322,7 @@ const HELD = {
   },
 };
 
-/** One key that fails ten times and is forgotten; a clock on which its back-off is always over. */
+/** One key that fails ten times and is forgotten; a clock on which its backoff is always over. */
 function failing(create) {
   return async () => {
     const { BaseClock } = await import("@holdfast/clock");

@@ -86,7 +86,7 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
     reason: "code under test must not move the time of other code",
   },
   "limits-of-the-loop": {
-    go: "a back-off counts retries and time itself, and returns Stop",
+    go: "a backoff counts retries and time itself, and returns Stop",
     here: "delays have no end; the caller counts, and so does the replay",
     reason: "one limit in one place, which can report the last error",
   },

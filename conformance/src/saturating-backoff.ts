@@ -1,4 +1,4 @@
-/** The numbers of a back-off in nanoseconds; 0 says none, as in Go. */
+/** The numbers of a backoff in nanoseconds; 0 says none, as in Go. */
 export interface Growth {
   readonly duration: number;
   readonly factor: number;

@@ -353,7 +353,7 @@ describe("a rule that is no longer needed fails the run", () => {
     ]);
   });
 
-  it("if a back-off keeps its own limits after all", async () => {
+  it("if a backoff keeps its own limits after all", async () => {
     const section = sectionOf("cenkalti.json");
     const kase = readGolden("cenkalti.json").cases.find(
       ({ in: go, ops, out }: { in: object; ops: string[][]; out: unknown[] }) =>

@@ -49,7 +49,14 @@ export const contents = [
   { title: "Outbox", pages: ["docs/outbox.md"] },
   {
     title: "Coming from",
-    pages: ["docs/coming-from-p-retry.md", "docs/coming-from-go.md"],
+    pages: [
+      "docs/coming-from-p-retry.md",
+      "docs/coming-from-go.md",
+      "docs/coming-from-go-clock.md",
+      "docs/coming-from-go-wait.md",
+      "docs/coming-from-go-controller.md",
+      "docs/coming-from-go-kubernetes.md",
+    ],
   },
   {
     title: "Examples",

@@ -143,7 +143,34 @@ export const pages = new Map(
       title: "Coming from Go: apimachinery/wait, workqueue, controller-runtime",
       description:
         "The names of Kubernetes' Go packages, their counterparts here, and each deliberate difference.",
-      keywords: "go golang client-go apimachinery wait controller-runtime workqueue clock informer",
+      keywords: "go golang client-go apimachinery",
+    },
+    "docs/coming-from-go-clock.md": {
+      title: "k8s.io/utils/clock in TypeScript",
+      description:
+        "PassiveClock, Timer, Ticker and FakeClock: Go's names and their counterparts in @holdfast/clock.",
+      keywords: "go golang clock fake clock testing synctest timer ticker",
+    },
+    "docs/coming-from-go-wait.md": {
+      title: "k8s.io/apimachinery/wait, cenkalti/backoff and jpillora/backoff in TypeScript",
+      description:
+        "Backoff, PollUntilContextCancel, RetryOnConflict, Permanent: Go's names and their counterparts in @holdfast/wait.",
+      keywords:
+        "go golang apimachinery wait poll RetryOnConflict cenkalti jpillora grpc backoff flowcontrol",
+    },
+    "docs/coming-from-go-controller.md": {
+      title: "client-go workqueue and controller-runtime in TypeScript",
+      description:
+        "AddRateLimited, Reconcile, RunOrDie, SetupSignalHandler: Go's names and their counterparts in @holdfast/controller.",
+      keywords:
+        "go golang client-go workqueue controller-runtime leaderelection rate limiter manager",
+    },
+    "docs/coming-from-go-kubernetes.md": {
+      title: "controller-runtime and kubebuilder operators in TypeScript",
+      description:
+        "Builder, client, cache, predicates and envtest: Go's names and their counterparts in @holdfast/kubernetes.",
+      keywords:
+        "go golang kubebuilder operator sdk informer envtest client.Client controller-runtime",
     },
     "docs/ethernet.md": {
       title: "Binary exponential backoff on a shared wire",

@@ -46,14 +46,14 @@ export const exponentialBackoffCases: Section<ConditionCase> = {
 };
 
 function backoffOf({ backoff }: ConditionInput): NonNullable<ConditionInput["backoff"]> {
-  if (backoff === undefined) throw new Error("a case without a back-off");
+  if (backoff === undefined) throw new Error("a case without a backoff");
   return backoff;
 }
 
 async function ask(input: ConditionInput, { condition, random, ...call }: Call): Promise<void> {
   const { signal, ...uncancellable } = call;
   const options = optionsOf(backoffOf(input));
-  if (options === undefined) throw new Error("a back-off without a counterpart");
+  if (options === undefined) throw new Error("a backoff without a counterpart");
   const backoff = { ...options, random };
   switch (input.api) {
     case "ExponentialBackoff":

@@ -126,7 +126,7 @@ async function poll(input: ConditionInput, { condition, random, ...call }: Call)
 
 function delaysOf(backoff: GoBackoff | undefined, random: () => number): () => number {
   const options = backoff && optionsOf(backoff);
-  if (options === undefined) throw new Error("a back-off without a counterpart");
+  if (options === undefined) throw new Error("a backoff without a counterpart");
   return new Backoff({ ...options, random }).delayFunc();
 }
 

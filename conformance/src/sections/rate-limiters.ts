@@ -21,7 +21,7 @@ interface LimiterCase {
   readonly overflow?: boolean;
 }
 
-/** Rate limiters, each asked when the back-off before is over: Go's count a failure in any case. */
+/** Rate limiters, each asked when the backoff before is over: Go's count a failure in any case. */
 export const rateLimiters: Section<LimiterCase> = {
   file: "workqueue.json",
   name: "rateLimiters",
@@ -107,7 +107,7 @@ function replayed({ limiter: go, ops }: LimiterCase): Fields[] {
 /** Longer than 2^63 ns. */
 const LEAP = 1e14;
 
-/** A clock on which every back-off is over by the time that it is looked at again. */
+/** A clock on which every backoff is over by the time that it is looked at again. */
 function leapingClock(clock: Clock): Clock {
   let now = 0;
   const monotonic = (): number => {

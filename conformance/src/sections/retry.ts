@@ -45,7 +45,7 @@ export const retryCases: Section<RetryCase> = {
 
   replay(kase) {
     const options = optionsOf(kase.in.backoff);
-    if (options === undefined) throw new Error("a back-off without a counterpart");
+    if (options === undefined) throw new Error("a backoff without a counterpart");
     return retried(kase, options);
   },
 };

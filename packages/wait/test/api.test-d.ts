@@ -234,5 +234,5 @@ jitter(1);
 new Backoff({ duration: 1, random: 0.5 });
 // @ts-expect-error The delay is the strategy's to say.
 backoffManager({ delayFunc: () => () => "1s" }, { clock });
-// @ts-expect-error A back-off's state is read here and moved by step().
+// @ts-expect-error A backoff's state is read here and moved by step().
 new Backoff({ duration: 1 }).duration = 2;

@@ -137,7 +137,7 @@ export interface ControllerOptions<Item = string> {
 
   /**
    * Maximum number of retries of a key before it is given up. Whole, at least 0, or `Infinity`. The
-   * limiter counts the failures: one during the back-off of an earlier one does not count.
+   * limiter counts the failures: one during the backoff of an earlier one does not count.
    *
    * @defaultValue `Infinity`
    */

@@ -22,7 +22,7 @@ import { Workers } from "./workers.ts";
  * Reconciles keys: sources report changes, workers process each changed key.
  *
  * Keys are de-duplicated, and each is processed by one worker at a time. A failed key is retried after
- * its back-off. An error in a reconciler, a source or a hook ends neither the controller nor the process.
+ * its backoff. An error in a reconciler, a source or a hook ends neither the controller nor the process.
  *
  * | Event | Effect |
  * | --- | --- |

@@ -54,7 +54,7 @@ export interface ExponentialLimiterOptions {
   readonly jitter?: number | undefined;
 
   /**
-   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`,
+   * How long failures are remembered after their backoff, in milliseconds. At least 0, or `Infinity`,
    * which keeps a failing key in memory until it is forgotten. Choose more than the longest run: a
    * later failure counts as the first.
    *
@@ -63,7 +63,7 @@ export interface ExponentialLimiterOptions {
   readonly expireAfter?: number | undefined;
 
   /**
-   * Clock for the back-offs. Pass the queue's clock.
+   * Clock for the backoffs. Pass the queue's clock.
    *
    * @defaultValue `realClock`
    */
@@ -87,7 +87,7 @@ const LARGEST_GROWTH = 2 ** 63;
  * ```
  *
  * Source: `TypedItemExponentialFailureRateLimiter` of k8s.io/client-go/util/workqueue. Unlike there,
- * a failure during a back-off does not count, records expire, and a delay never overflows.
+ * a failure during a backoff does not count, records expire, and a delay never overflows.
  *
  * @example
  * ```ts

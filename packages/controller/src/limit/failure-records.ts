@@ -3,7 +3,7 @@ import { requireDelay } from "@holdfast/clock/internal";
 
 interface FailureRecord {
   failures: number;
-  /** End of the back-off on the clock's monotonic line. */
+  /** End of the backoff on the clock's monotonic line. */
   until: number;
 }
 
@@ -23,7 +23,7 @@ export function defaultExpiry(longestDelay: number): number {
 }
 
 /**
- * End of a back-off. A key with the delay `Infinity` waits for an event, not for a time: its back-off is
+ * End of a backoff. A key with the delay `Infinity` waits for an event, not for a time: its backoff is
  * over, so its next failure counts and its record expires.
  */
 function endOf(now: number, delay: number): number {
@@ -31,9 +31,9 @@ function endOf(now: number, delay: number): number {
 }
 
 /**
- * The failures of each key, and the end of its back-off.
+ * The failures of each key, and the end of its backoff.
  *
- * A record expires `expireAfter` after the end of its back-off. Expired records are removed whenever
+ * A record expires `expireAfter` after the end of its backoff. Expired records are removed whenever
  * the number of records has doubled. So at most half of them are expired, at a constant cost per
  * failure and without a timer.
  */
@@ -52,8 +52,8 @@ export class FailureRecords {
    * Counts a failure, unless the key backs off.
    *
    * @param delayOf - called if the failure counts, with the number of failures before it
-   * @param after - replaces the delay, and the rest of a back-off
-   * @returns the delay, or the rest of the back-off
+   * @param after - replaces the delay, and the rest of a backoff
+   * @returns the delay, or the rest of the backoff
    */
   fail(
     key: string,

@@ -30,7 +30,7 @@ export interface FastSlowLimiterOptions {
   readonly maxFast: number;
 
   /**
-   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`,
+   * How long failures are remembered after their backoff, in milliseconds. At least 0, or `Infinity`,
    * which keeps a failing key in memory until it is forgotten. Choose more than the longest run: a
    * later failure counts as the first.
    *
@@ -39,7 +39,7 @@ export interface FastSlowLimiterOptions {
   readonly expireAfter?: number | undefined;
 
   /**
-   * Clock for the back-offs. Pass the queue's clock.
+   * Clock for the backoffs. Pass the queue's clock.
    *
    * @defaultValue `realClock`
    */
@@ -50,7 +50,7 @@ export interface FastSlowLimiterOptions {
  * A few fast retries per key, then slow ones.
  *
  * Source: `TypedItemFastSlowRateLimiter` of k8s.io/client-go/util/workqueue. Unlike there, a failure
- * during a back-off does not count, and records expire.
+ * during a backoff does not count, and records expire.
  *
  * @example
  * ```ts

@@ -27,7 +27,7 @@ export interface MaxOfLimiterOptions {
   readonly jitter?: number | undefined;
 
   /**
-   * Clock for the back-offs. Pass the queue's clock.
+   * Clock for the backoffs. Pass the queue's clock.
    *
    * @defaultValue `realClock`
    */
@@ -45,10 +45,10 @@ export interface MaxOfLimiterOptions {
  * The longest delay of several limiters.
  *
  * A failure counts only after the longest delay is over. The limiter has no cap of its own, because the
- * inner limiters could not know that their back-off was cut short; set a cap in each of them.
+ * inner limiters could not know that their backoff was cut short; set a cap in each of them.
  *
  * Source: `TypedMaxOfRateLimiter` of k8s.io/client-go/util/workqueue. Unlike there, a failure during a
- * back-off does not count. A cap in each limiter replaces `TypedWithMaxWaitRateLimiter`.
+ * backoff does not count. A cap in each limiter replaces `TypedWithMaxWaitRateLimiter`.
  *
  * @example
  * ```ts
@@ -69,7 +69,7 @@ export class MaxOfLimiter implements RateLimiter {
   readonly #limiters: readonly RateLimiter[];
   readonly #jitter: number;
   readonly #random: Random | undefined;
-  /** The keys in back-off from the longest delay. The inner limiters count their failures. */
+  /** The keys in backoff from the longest delay. The inner limiters count their failures. */
   readonly #backingOff: FailureRecords;
 
   /**
@@ -124,14 +124,14 @@ export class MaxOfLimiter implements RateLimiter {
 }
 
 /**
- * Counts a failure in a limiter, also during its own back-off: a failure with its own delay may have
- * shortened the longest back-off.
+ * Counts a failure in a limiter, also during its own backoff: a failure with its own delay may have
+ * shortened the longest backoff.
  */
 function counted(limiter: RateLimiter, key: string, after: number | undefined): number {
   const failures = limiter.requeues(key);
   const isCounted = (): boolean => failures === 0 || limiter.requeues(key) > failures;
   const delay = limiter.when(key, after);
   if (isCounted()) return delay;
-  limiter.when(key, 0); // ends the back-off; if the delay was 0, it was over and this counts
+  limiter.when(key, 0); // ends the backoff; if the delay was 0, it was over and this counts
   return isCounted() ? delay : limiter.when(key, after);
 }

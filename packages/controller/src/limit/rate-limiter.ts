@@ -1,7 +1,7 @@
 /**
  * Delays of retries, and the failures of each key that they depend on.
  *
- * A failure counts only after the back-off of the one before. During the back-off
+ * A failure counts only after the backoff of the one before. During the backoff
  * {@link RateLimiter.when} returns the rest of the delay and counts nothing: an event may run a key
  * early, and another failure then says nothing new (kubernetes/kubernetes#132805).
  *
@@ -16,8 +16,8 @@ export interface RateLimiter {
    *
    * @param key - the key that failed
    * @param after - delay in milliseconds that the failure itself demands, such as `RetryAfterError.after`.
-   * It replaces the limiter's delay, even during a back-off: the key then backs off for this long from
-   * now. The failure counts like any other. `Infinity` is no back-off: the key waits for an event, and its
+   * It replaces the limiter's delay, even during a backoff: the key then backs off for this long from
+   * now. The failure counts like any other. `Infinity` is no backoff: the key waits for an event, and its
    * next failure counts
    * @returns the delay before the next attempt, in milliseconds
    */

@@ -39,7 +39,7 @@ export interface TokenBucketLimiterOptions {
   readonly cap?: number | undefined;
 
   /**
-   * How long failures are remembered after their back-off, in milliseconds. At least 0, or `Infinity`,
+   * How long failures are remembered after their backoff, in milliseconds. At least 0, or `Infinity`,
    * which keeps a failing key in memory until it is forgotten. Choose more than the longest run: a
    * later failure counts as the first.
    *

@@ -171,7 +171,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   /**
    * Adds an item again after a failure, with the delay of the limiter.
    *
-   * Call it before the work item is done: the delay counts from now. A failure during the back-off of an
+   * Call it before the work item is done: the delay counts from now. A failure during the backoff of an
    * earlier one does not make the next delay longer (kubernetes/kubernetes#132805).
    *
    * If the key was added while in flight, the added item stays the next one.

@@ -8,7 +8,7 @@ export interface ReconcileRequest<Item = string> {
 
   /**
    * Number of this attempt, counted from 1 since the last success: the failures that the limiter counts
-   * for the key, plus 1. A failure during the back-off of an earlier one does not count.
+   * for the key, plus 1. A failure during the backoff of an earlier one does not count.
    */
   readonly attempt: number;
 
@@ -45,7 +45,7 @@ export type ReconcileResult =
  * | --- | --- |
  * | returns nothing | rests until the next event |
  * | returns `{ requeueAfter }` | runs again then |
- * | throws or rejects | runs again after its back-off |
+ * | throws or rejects | runs again after its backoff |
  * | throws a `RetryAfterError` | runs again after the delay of the error; `Infinity`: rests until the next event |
  * | throws a `TerminalError` | rests until the next event |
  *

@@ -22,7 +22,7 @@ export interface Subscribable<Event> {
  * A source of an observable, of rxjs or any other library. No library is imported.
  *
  * The source subscribes at each start. It ends when the observable completes. After an error it
- * subscribes again, with a back-off.
+ * subscribes again, with a backoff.
  *
  * @param name - see {@link Source.name}
  * @param observable - the observable

@@ -30,7 +30,7 @@ export interface SourceContext<Event> {
  * | --- | --- |
  * | returns nothing | runs until the controller stops |
  * | returns a promise that resolves | ends with it |
- * | throws, or its promise rejects | is restarted after a back-off |
+ * | throws, or its promise rejects | is restarted after a backoff |
  *
  * Source: `TypedSource` of sigs.k8s.io/controller-runtime/pkg/source.
  */

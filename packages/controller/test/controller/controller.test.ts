@@ -271,7 +271,7 @@ describe("a reconcile", () => {
     await end({ clock, stop, running });
   });
 
-  it("is not given up because of events during its back-off", async () => {
+  it("is not given up because of events during its backoff", async () => {
     const gaveUp: unknown[] = [];
     const { clock, stop, controller, run, since } = setUp({
       maxRetries: 1,
@@ -340,7 +340,7 @@ describe("failures", () => {
     await end({ clock, stop, running });
   });
 
-  it("with their own delay advance the back-off", async () => {
+  it("with their own delay advance the backoff", async () => {
     const { clock, stop, controller, run, since } = setUp({
       reconcile: ({ attempt }) => {
         if (attempt === 1) throw new RetryAfterError(100);

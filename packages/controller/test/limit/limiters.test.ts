@@ -10,7 +10,7 @@ import { describe, expect, it } from "vitest";
 
 const clock = new FakeClock();
 
-/** The delays of so many failures of a key, each as soon as the back-off before is over. */
+/** The delays of so many failures of a key, each as soon as the backoff before is over. */
 async function delaysOf(limiter: RateLimiter, count: number, key = "a"): Promise<number[]> {
   const delays: number[] = [];
   for (let i = 0; i < count; i++) {
@@ -116,7 +116,7 @@ describe("the delays of", () => {
   });
 });
 
-describe("a failure before its back-off is over", () => {
+describe("a failure before its backoff is over", () => {
   it.each<{ name: string; limiter: RateLimiter }>([
     { name: "exponential", limiter: new ExponentialLimiter({ duration: 100, clock }) },
     {
@@ -210,7 +210,7 @@ describe("a failure with its own delay", () => {
   });
 
   it.each(limiters())(
-    "replaces the rest of a back-off without counting: $name",
+    "replaces the rest of a backoff without counting: $name",
     async ({ limiter }) => {
       limiter.when("a", 100);
       await clock.step(50);
@@ -223,7 +223,7 @@ describe("a failure with its own delay", () => {
     },
   );
 
-  it("that shortens a back-off lets each of several limiters count the next failure", async () => {
+  it("that shortens a backoff lets each of several limiters count the next failure", async () => {
     const short = new ExponentialLimiter({ duration: 1, clock });
     const long = new ExponentialLimiter({ duration: 1_000, clock });
     const limiter = new MaxOfLimiter([short, long], { clock });
@@ -238,7 +238,7 @@ describe("a failure with its own delay", () => {
   });
 
   it.each(limiters())(
-    "is no back-off if it is Infinity: the next failure counts: $name",
+    "is no backoff if it is Infinity: the next failure counts: $name",
     async ({ limiter, third }) => {
       limiter.when("a", 100);
       await clock.step(50);
@@ -261,7 +261,7 @@ describe("a failure with its own delay", () => {
 });
 
 describe("failure records", () => {
-  it("expire a while after their back-off (kubernetes/kubernetes#138743)", async () => {
+  it("expire a while after their backoff (kubernetes/kubernetes#138743)", async () => {
     const limiter = new ExponentialLimiter({ duration: 100, expireAfter: 1_000, clock });
     limiter.when("a");
     await clock.step(1_100);

@@ -88,7 +88,7 @@ describe("a source of a callback", () => {
     expect(errors).toEqual([["Error: loud", { kind: "source", name: "loud" }]]);
   });
 
-  it("is restarted with a back-off while it fails", async () => {
+  it("is restarted with a backoff while it fails", async () => {
     let starts = 0;
     const { clock, controller, errors, state, end } = feed([
       fromCallback("flaky", () => {

@@ -36,7 +36,7 @@ function draw(all: readonly Series[]): string {
     elements: [
       pen.text("An Ethernet on which every station always has something to send", [24, 32], "name"),
       pen.text(
-        "10 Mbit/s, longest cable, truncated binary exponential back-off; over the number of stations",
+        "10 Mbit/s, longest cable, truncated binary exponential backoff; over the number of stations",
         [24, 56],
         "quiet",
       ),

@@ -29,7 +29,7 @@ export async function station(id: number, network: Network): Promise<void> {
   }
 }
 
-/** Sends one frame: carrier sense, collision detection, back-off. A station that detects silence starts at once. */
+/** Sends one frame: carrier sense, collision detection, backoff. A station that detects silence starts at once. */
 async function deliver({ clock, channel, backoff, tally, signal }: Network): Promise<void> {
   const next = backoff.delayFunc(); // throws instead of returning a 16th delay
   for (;;) {

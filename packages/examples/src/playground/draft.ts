@@ -14,7 +14,7 @@ export interface Draft {
 
 export type Field = keyof Draft;
 
-/** The back-off of `retry` by default, and the outage of the guides. */
+/** The backoff of `retry` by default, and the outage of the guides. */
 export const START: Draft = {
   strategy: "exponential",
   duration: "100",

@@ -6,7 +6,7 @@ import type { FetchOptions } from "./recipe-options.ts";
 /**
  * Fetches a page as text, and tries again while the server is busy or unreachable.
  *
- * The server chooses the delay with `Retry-After`; without that header the back-off does. A status
+ * The server chooses the delay with `Retry-After`; without that header the backoff does. A status
  * such as 404 rejects at once.
  */
 export async function fetchWithRetryAfter(url: string, options: FetchOptions): Promise<string> {

@@ -18,7 +18,7 @@ const busy = (seconds: number): Response =>
   new Response("busy", { status: 503, headers: { "retry-after": `${seconds}` } });
 
 describe("fetchWithRetryAfter", () => {
-  it("waits for Retry-After, else for the back-off", async () => {
+  it("waits for Retry-After, else for the backoff", async () => {
     const { clock, options, events, note } = recipeWorld();
     const fetch = answering(busy(7), refused, "hang", new Response("hello"));
     note(await clock.run(() => fetchWithRetryAfter(URL_OF, { ...options, fetch })));

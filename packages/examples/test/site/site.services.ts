@@ -23,7 +23,7 @@ const PAGES = [
   "modules/_holdfast_wait.html",
   "functions/_holdfast_wait.retry.html",
   "classes/_holdfast_controller.Controller.html",
-  "guides/coming-from-go.html",
+  "guides/coming-from-go-wait.html",
   "playground.html",
 ];
 

@@ -7,7 +7,7 @@ import { FakeSupervisor } from "./fake-supervisor.ts";
 // What must hold, whatever happens:
 // - no process has two instances at once (the fake process table throws)
 // - every phase follows from the one before (the reducer throws)
-// - no look at a process fails, but for a back-off
+// - no look at a process fails, but for a backoff
 // - a wait is at least its plan, and a plan is from `duration` to `cap × (1 + jitter)`
 // - after the shutdown nothing is alive and nothing waits
 // How long the day takes is printed by `npm run sim`, not asserted: the machine may be busy.

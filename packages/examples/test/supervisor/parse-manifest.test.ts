@@ -27,7 +27,7 @@ it("fills in the defaults of a kubelet and a pod", () => {
   });
 });
 
-it("prefers the back-off of a process to that of the manifest, field by field", () => {
+it("prefers the backoff of a process to that of the manifest, field by field", () => {
   const yaml = `
 backoff: { duration: 1s, cap: 8s, resetAfter: 20s }
 processes:
@@ -159,7 +159,7 @@ it.each<BrokenCase>([
     want: [`1:8: grace is 5; expected ${DURATION}`],
   },
   {
-    name: "a back-off that shrinks",
+    name: "a backoff that shrinks",
     yaml: "backoff: { factor: 0.5 }\nprocesses: {}",
     want: ["1:20: backoff.factor is 0.5; expected a number of at least 1"],
   },
@@ -176,7 +176,7 @@ it.each<BrokenCase>([
     ],
   },
   {
-    name: "a common back-off, once for all that have it",
+    name: "a common backoff, once for all that have it",
     yaml: "backoff: { cap: 10s, resetAfter: 9s }\nprocesses:\n  a: { command: x }\n  b: { command: y }",
     want: ["1:34: backoff.resetAfter is 9s; expected at least the longest wait, 10s"],
   },
@@ -188,7 +188,7 @@ it.each<BrokenCase>([
     ],
   },
   {
-    name: "a default that is wrong for a process, at its back-off",
+    name: "a default that is wrong for a process, at its backoff",
     yaml: "processes:\n  web: { command: x, backoff: { cap: 20m } }",
     want: [
       "2:22: processes.web.backoff.resetAfter is 10m00s; expected at least the longest wait, 20m00s",

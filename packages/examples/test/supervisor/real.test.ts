@@ -160,7 +160,7 @@ describe.concurrent("the probe", PATIENT, () => {
 });
 
 describe.concurrent("the program", PATIENT, () => {
-  it("restarts a process killed by hand, and ends at once in the next back-off", async ({
+  it("restarts a process killed by hand, and ends at once in the next backoff", async ({
     expect,
   }) => {
     const grace = 10_000;

@@ -49,7 +49,7 @@ it("prefers the grace period of the command line to that of the manifest", async
   expect(fake.timeline().at(-1)).toEqual([250, "web stopped: SIGKILL"]);
 });
 
-it("ends at once during a back-off", async () => {
+it("ends at once during a backoff", async () => {
   const fake = new FakeSupervisor({ crash: () => ({ runs: 0 }) });
   fake.apply(manifest("web: { command: crash }"));
   await fake.clock.step(5_000);

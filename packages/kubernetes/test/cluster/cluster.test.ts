@@ -138,7 +138,7 @@ describe("a cluster", () => {
     expect(world.requests("list").map(([, at]) => at)).toEqual([0, 60_000, 120_000, 180_000]);
   });
 
-  it("rejects run with the error of a back-off that ends, and stops its informers", async () => {
+  it("rejects run with the error of a backoff that ends, and stops its informers", async () => {
     const backoff = {
       delayFunc: () => () => {
         throw new Error("no more delays");

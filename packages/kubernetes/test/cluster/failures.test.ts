@@ -151,7 +151,7 @@ describe("a server that closes every watch", () => {
     expect(times.length).toBeLessThanOrEqual(14);
   });
 
-  it("after an event gets at most 5 watches before the back-off", async () => {
+  it("after an event gets at most 5 watches before the backoff", async () => {
     const world = new World();
     await world.run(async () => {
       const informer = await synced(world);

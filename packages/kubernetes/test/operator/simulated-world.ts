@@ -22,10 +22,10 @@ const Event = builtIn<KubeObject>("events.k8s.io/v1", "Event");
 const NAMESPACE = "default";
 /** As long as a replica may take to stop: 20 s of drain, 10 s of release, 7 s of the rest. */
 const LONGEST_STOP = 37_000;
-/** Above the longest back-off plus the idle timeout. */
+/** Above the longest backoff plus the idle timeout. */
 const READ_ONLY = 60_000;
 const RELIST = 120_000;
-/** Above the sum of the time limit of a request, the idle timeout, the longest back-off and a lease. */
+/** Above the sum of the time limit of a request, the idle timeout, the longest backoff and a lease. */
 const QUIET = 120_000;
 
 /** What came of a world. Two runs of one seed give the same. */

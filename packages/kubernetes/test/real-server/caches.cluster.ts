@@ -64,7 +64,7 @@ describe("a cache on any cluster", () => {
     const { lists, watches = 0 } = watched.cluster.status().informers[0]?.reflectors[0] ?? {};
     expect(lists).toBe(1);
     expect(watches).toBeGreaterThanOrEqual(3);
-    // No write waits for a back-off. A busy machine may be late for one.
+    // No write waits for a backoff. A busy machine may be late for one.
     expect(lags.filter((lag) => lag >= 1_000).length, `${lags}`).toBeLessThanOrEqual(1);
     await becomesEqual(watched, namespace);
   });

@@ -24,7 +24,7 @@ import type { RetryOptions } from "./retry-options.ts";
  * | `signal` aborts | rejects with `signal.reason` at once |
  *
  * Limits are independent: the first one reached ends the call. The delay of a `RetryAfterError`
- * ignores `cap` and advances the back-off. The `delay` hook receives it as `next` and may replace it,
+ * ignores `cap` and advances the backoff. The `delay` hook receives it as `next` and may replace it,
  * also if it is `Infinity`. A delay of 0 still yields to the event loop.
  *
  * Without `attemptTimeout`, `fn` receives the `signal` of the options itself. Remove listeners that

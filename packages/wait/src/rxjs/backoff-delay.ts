@@ -28,7 +28,7 @@ export interface BackoffDelayOptions {
 }
 
 /**
- * The delays of a back-off for the `retry` operator of rxjs: `retry({ delay: backoffDelay(backoff) })`.
+ * The delays of a backoff for the `retry` operator of rxjs: `retry({ delay: backoffDelay(backoff) })`.
  *
  * The delay depends on the retry count alone: retry number `n` waits for delay number `n` of a new
  * sequence. So one notifier serves any number of subscriptions, and `resetOnSuccess` of `retry` also

@@ -70,7 +70,7 @@ export interface BinaryExponentialBackoffOptions {
 }
 
 /**
- * Truncated binary exponential back-off for stations on a shared medium: after each collision a random
+ * Truncated binary exponential backoff for stations on a shared medium: after each collision a random
  * number of slots, from a range that doubles.
  *
  * Call {@link BinaryExponentialBackoff.collision} after each collision and

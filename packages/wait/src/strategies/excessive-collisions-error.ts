@@ -3,7 +3,7 @@ import { findByCode } from "@holdfast/clock/internal";
 const CODE = "ERR_WAIT_EXCESSIVE_COLLISIONS";
 
 /**
- * All attempts of a truncated binary exponential back-off have collided.
+ * All attempts of a truncated binary exponential backoff have collided.
  *
  * @example
  * ```ts
@@ -35,7 +35,7 @@ export class ExcessiveCollisionsError extends Error {
  * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
  *
  * @param error - anything that was caught
- * @returns true if all attempts of a truncated binary exponential back-off collided
+ * @returns true if all attempts of a truncated binary exponential backoff collided
  *
  * @example
  * ```ts

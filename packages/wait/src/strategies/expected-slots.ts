@@ -1,7 +1,7 @@
 import { requireWhole } from "@holdfast/clock/internal";
 
 /**
- * Mean delay of binary exponential back-off, in slots, after a number of collisions in a row.
+ * Mean delay of binary exponential backoff, in slots, after a number of collisions in a row.
  *
  * The delay is drawn from 0, 1, … 2^c - 1, so its mean is `E(c) = (2^c - 1) / 2`. It is the mean of
  * one delay, not the sum of all delays so far.

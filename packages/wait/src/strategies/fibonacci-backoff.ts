@@ -27,7 +27,7 @@ export interface FibonacciBackoffOptions extends SpreadOptions {
  * Delay number `n`, from 0, is `min(duration × F(n + 1), cap)` with jitter, where `F` is 1, 1, 2, 3,
  * 5, 8 and so on.
  *
- * Source: the Fibonacci numbers; as a back-off, `FibonacciStrategy` of node-backoff.
+ * Source: the Fibonacci numbers; as a backoff, `FibonacciStrategy` of node-backoff.
  *
  * @example
  * ```ts

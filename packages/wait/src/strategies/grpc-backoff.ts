@@ -142,7 +142,7 @@ function spread(base: number, { share, limit, max, random }: Shape): number {
 }
 
 /**
- * Computes a delay of gRPC's connection back-off.
+ * Computes a delay of gRPC's connection backoff.
  *
  * @param retries - number of failures in a row before the last one: a whole number, at least 0. 0
  * returns `duration` without jitter
@@ -179,7 +179,7 @@ export function grpcBackoff(retries: number, options: GrpcBackoffOptions = {}): 
 }
 
 /**
- * gRPC's connection back-off as a strategy: the delays of {@link grpcBackoff} for 0, 1, 2 and so on.
+ * gRPC's connection backoff as a strategy: the delays of {@link grpcBackoff} for 0, 1, 2 and so on.
  *
  * The strategy is only the delays of the protocol. `connectWithBackoff` and `keepConnected` implement
  * the rest: time spent connecting counts as delay, and an accepted connection resets the delays.

@@ -332,7 +332,7 @@ describe("delayFunc", () => {
     expect(firstDelays(8, taken)).toEqual(firstDelays(8, () => stepped.step()));
   });
 
-  it("advances neither the back-off nor another sequence", () => {
+  it("advances neither the backoff nor another sequence", () => {
     const backoff = new Backoff({ duration: 100, factor: 2 });
     const first = backoff.delayFunc();
     const second = backoff.delayFunc();
@@ -342,7 +342,7 @@ describe("delayFunc", () => {
     expect(first()).toBe(800);
   });
 
-  it("continues from the current state of the back-off, steps and cap included", () => {
+  it("continues from the current state of the backoff, steps and cap included", () => {
     const backoff = new Backoff({ duration: 100, factor: 2, steps: 4, cap: 1000 });
     backoff.step();
     backoff.step();
@@ -455,7 +455,7 @@ describe("delayWithReset", () => {
     expect(next()).toBe(100);
   });
 
-  it("starts over at the state of the back-off at the call, and does not advance it", () => {
+  it("starts over at the state of the backoff at the call, and does not advance it", () => {
     const backoff = new Backoff({ duration: 100, factor: 2, steps: 3 });
     backoff.step();
     const next = backoff.delayWithReset(clock, 1000);

@@ -127,7 +127,7 @@ describe("an expired key", () => {
   );
 });
 
-describe("in back-off", () => {
+describe("in backoff", () => {
   it("is true until the delay is over (BackoffReset)", () => {
     const backoff = open({ cap: 5000 });
     const start = clock.monotonic();

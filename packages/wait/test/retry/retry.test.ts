@@ -318,7 +318,7 @@ describe.each(Object.entries(harnesses))("retry on %s", (_name, open) => {
       };
     };
 
-    it("waits as long as it names, past the cap, and still advances the back-off", async () => {
+    it("waits as long as it names, past the cap, and still advances the backoff", async () => {
       const backoff = { duration: 100, factor: 2, cap: 300 };
       const end = start(busy(undefined, 5_000, undefined, 10), { backoff, retries: 5 });
       await harness.step(10_000);

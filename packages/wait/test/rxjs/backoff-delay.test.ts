@@ -36,7 +36,7 @@ describe("backoffDelay", () => {
     }
   });
 
-  it("waits as long as a RetryAfterError names, and advances the back-off", () => {
+  it("waits as long as a RetryAfterError names, and advances the backoff", () => {
     const errors = [new RetryAfterError(5_000), refused];
     const source = defer(() => {
       timeline.note("try");

@@ -73,7 +73,7 @@ describe("retryBackoff", () => {
       }
     });
 
-    it("waits as long as a RetryAfterError names, past the cap, and advances the back-off", () => {
+    it("waits as long as a RetryAfterError names, past the cap, and advances the backoff", () => {
       const backoff = { duration: 100, factor: 2, cap: 300 };
       start(failing(refused, new RetryAfterError(5_000), refused), { backoff, retries: 3 });
       clock.stepSync(10_000);
@@ -337,7 +337,7 @@ describe("retryBackoff", () => {
       ]);
     });
 
-    it("can replace the delay of the back-off", () => {
+    it("can replace the delay of the backoff", () => {
       const seen: [number, number][] = [];
       const delays: number[] = [];
       const events = eventsOf({

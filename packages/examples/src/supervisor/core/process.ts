@@ -42,7 +42,7 @@ export class Process {
    * Starts it, if a start is the next step.
    *
    * @param isWanted - asked again when there is a port for it
-   * @throws RetryAfterError if it has crashed, and its back-off is not over
+   * @throws RetryAfterError if it has crashed, and its backoff is not over
    */
   async start(isWanted: () => boolean): Promise<void> {
     const { machine, report, status } = this.#options;
@@ -78,7 +78,7 @@ export class Process {
     void child.exited.then(() => timer.stop());
   }
 
-  /** Throws until the back-off is over. The first call after a crash plans it. */
+  /** Throws until the backoff is over. The first call after a crash plans it. */
   #backOff(): void {
     const { machine, report, status } = this.#options;
     const now = machine.clock.monotonic();

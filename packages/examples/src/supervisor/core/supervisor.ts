@@ -36,7 +36,7 @@ export interface SupervisorOptions {
  *
  * A controller whose keys are the names of the processes. Edits and exits add a name. A reconcile compares
  * the desired with the actual process and does the next step. The reconcile of a crashed process throws, so
- * the queue returns the name after its back-off.
+ * the queue returns the name after its backoff.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -102,7 +102,7 @@ export class Supervisor {
     return [];
   }
 
-  /** One step for one process. An event or the back-off leads to the next one. */
+  /** One step for one process. An event or the backoff leads to the next one. */
   async #reconcile(name: string): Promise<void> {
     if (this.#state === "closed" || this.#isLeaving(name)) return;
     const spec = this.#manifest.processes.get(name);

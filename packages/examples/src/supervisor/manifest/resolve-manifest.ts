@@ -34,7 +34,7 @@ function resolveReadiness(draft: ProcessDraft["readiness"]): ReadinessSpec | und
   return { port, path, period, timeout, failures };
 }
 
-/** The back-off of a process, and where its words stand. */
+/** The backoff of a process, and where its words stand. */
 interface ResolvedBackoff {
   readonly name: string;
   readonly own: ProcessDraft["backoff"];

@@ -48,7 +48,7 @@ export interface ProcessSnapshot {
   readonly nextStart: number | undefined;
   /** The latest waits, in milliseconds; `measured` is undefined while the wait lasts. */
   readonly waits: readonly { readonly planned: number; readonly measured: number | undefined }[];
-  /** The longest wait its back-off plans, in milliseconds. */
+  /** The longest wait its backoff plans, in milliseconds. */
   readonly cap: number;
 }
 

@@ -38,7 +38,7 @@ export function processTable(processes: readonly ProcessSnapshot[], now: number)
           <th role="columnheader" scope="col">Ready</th>
           <th role="columnheader" scope="col" class="number">PID</th>
           <th role="columnheader" scope="col" class="number">Restarts</th>
-          <th role="columnheader" scope="col">Back-off, next start</th>
+          <th role="columnheader" scope="col">Backoff, next start</th>
           <th role="columnheader" scope="col">Last exit</th>
         </tr>
       </thead>
