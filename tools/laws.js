@@ -8,8 +8,13 @@ const reading =
 const listening =
   "Use onAbort, or hand the signal on, as in clock.sleep(delay, { signal }): a signal carries one listener of ours.";
 
+const loops =
+  ":matches(ForStatement, ForInStatement, ForOfStatement, WhileStatement, DoWhileStatement)";
 const repeating =
   "Repeat through the loop in loop.ts: stopping, sliding and cleaning up are right there, and only there.";
+
+const repeatingLater =
+  "Repeat after a delay with loop() of @holdfast/wait/internal, or with retry or every: they stop at once and clean up.";
 
 /** The rules, by name; eslint.config.js says where each holds. */
 export const laws = {
@@ -58,10 +63,16 @@ export const laws = {
 
   "one-loop": law({
     syntax: {
-      ":matches(ForStatement, ForInStatement, ForOfStatement, WhileStatement, DoWhileStatement) AwaitExpression":
-        repeating,
+      [`${loops} AwaitExpression`]: repeating,
       "ForOfStatement[await=true]": repeating,
       'MemberExpression[property.name="fired"]': repeating,
+    },
+  }),
+
+  "loops-do-not-sleep": law({
+    syntax: {
+      [`${loops} CallExpression[callee.property.name=/^sleep(Until)?$/]`]: repeatingLater,
+      'MemberExpression[property.name="fired"]': repeatingLater,
     },
   }),
 

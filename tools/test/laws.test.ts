@@ -18,6 +18,8 @@ type Breach = [code: string, path: string, advice: string];
 const clock = "packages/clock/src/sleep.ts";
 const wait = "packages/wait/src/poll/poll.ts";
 const controller = "packages/controller/src/queue/waiting.ts";
+const outbox = "packages/outbox/src/relay/relay.ts";
+const kubernetes = "packages/kubernetes/src/client/kube-client.ts";
 const example = "packages/examples/src/supervisor/main.ts";
 
 const breaches: Record<string, Breach[]> = {
@@ -63,6 +65,11 @@ const breaches: Record<string, Breach[]> = {
     ["for await (const tick of ticker) run(tick)", wait, "loop.ts"],
     ["await timer.fired", wait, "loop.ts"],
   ],
+  "law/loops-do-not-sleep": [
+    ["while (true) await clock.sleep(1)", controller, "loop()"],
+    ["for (;;) { await run(); await clock.sleepUntil(1) }", outbox, "loop()"],
+    ["await timer.fired", kubernetes, "loop()"],
+  ],
   "law/exports-are-named": [
     ['export * from "./poll.ts"', "packages/wait/src/index.ts", "Name each export"],
     ["export default function poll() {}", wait, "after its file"],
@@ -95,6 +102,8 @@ it.each([
     "packages/clock/src/host/platform.ts",
     'import { addAbortListener } from "node:events"',
   ],
+  ["a loop that reads page after page", kubernetes, "for (;;) await read()"],
+  ["a single delay", outbox, "await clock.sleep(1)"],
   ["chance at its source", "packages/wait/src/delay/random.ts", "Math.random()"],
   [
     "the one listener",

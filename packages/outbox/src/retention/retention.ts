@@ -8,6 +8,7 @@ import {
 } from "@holdfast/clock/internal";
 import type { Leadership } from "@holdfast/controller";
 import { withTimeout } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/internal";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import {
   LOCKED_TASK_OPTIONS,
@@ -106,14 +107,15 @@ export class Retention {
     const before = Math.floor(clock.now() - olderThan);
     const request = (): Promise<number> => store.removeDelivered(before, batch);
     let count = 0;
+    const removeBatch = async (): Promise<number> => {
+      const options = { clock, signal: lost, label: "store" };
+      const removed = await withTimeout(request, storeTimeout, options);
+      count += removed;
+      return removed;
+    };
+    const isDone = (removed: number): boolean => removed < batch;
     try {
-      while (!signal.aborted) {
-        const options = { clock, signal: lost, label: "store" };
-        const removed = await withTimeout(request, storeTimeout, options);
-        count += removed;
-        if (removed < batch) return;
-        await clock.sleep(BATCH_DELAY, { signal });
-      }
+      await loop({ run: removeBatch, isDone, delay: () => BATCH_DELAY, signal, clock });
     } finally {
       if (count > 0) report({ type: "removed", count }, this.#options);
     }
