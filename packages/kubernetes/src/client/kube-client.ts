@@ -46,7 +46,7 @@ import {
   patchRequest,
   updateRequest,
 } from "./write-request.ts";
-import { completed, storedOf } from "./written-object.ts";
+import { completed, type ObjectRequest, storedOf } from "./written-object.ts";
 
 /**
  * Reads and writes the objects of an API server.
@@ -54,7 +54,7 @@ import { completed, storedOf } from "./written-object.ts";
  * | Response | Reaction |
  * | --- | --- |
  * | 429, or 503, which names a time to wait | the request is sent again after it: at most five times, and only within the timeout. A write only if the response is the server's own `Status`: a gateway may have passed it on |
- * | 200, and not the object | rejects with an {@link ApiError} |
+ * | 200, and not an object of the resource | rejects with an {@link ApiError} |
  * | another error of the server | rejects with an {@link ApiError} |
  * | the connection breaks, or there is none | rejects with a `ConnectionError`; a GET on a connection that was idle is sent once more |
  * | the timeout ends | rejects with an error for which `isTimeoutError` of `@holdfast/wait` is true; a write may have happened |
@@ -115,7 +115,7 @@ export class KubeClient {
     const path = objectPath(resource, ref, subresource);
     const read = (send: Send) => send({ method: "GET", path });
     const response = await call(this.#options.target, `GET ${path}`, limits, read);
-    return this.#stored<StoredObject<T>>(resource, { method: "GET", path }, response);
+    return this.#stored<StoredObject<T>>(resource, { method: "GET", path, subresource }, response);
   }
 
   /**
@@ -276,13 +276,10 @@ export class KubeClient {
     const limits = resolveWrite(options, manager, "modify");
     const { subresource } = limits;
     const source = objectPath(resource, ref, subresource === "status" ? undefined : subresource);
+    const read = { method: "GET", path: source } as const;
     const attempt = async (send: Send): Promise<StoredObject<T>> => {
-      const response = await send({ method: "GET", path: source });
-      const stored = this.#stored<StoredObject<T>>(
-        resource,
-        { method: "GET", path: source },
-        response,
-      );
+      const response = await send(read);
+      const stored = this.#stored<StoredObject<T>>(resource, { ...read, subresource }, response);
       const object = structuredClone(stored);
       await change(object);
       if (isDeepStrictEqual(object, stored)) return stored;
@@ -329,7 +326,11 @@ export class KubeClient {
     }
   }
 
-  #stored<Body>(resource: Resource, request: ApiRequest, response: object): Body {
+  #stored<Body>(
+    resource: Resource,
+    request: Omit<ObjectRequest, "server">,
+    response: object,
+  ): Body {
     const server = this.#options.target.transport.description;
     return storedOf(resource, response, { ...request, server });
   }
@@ -343,13 +344,14 @@ export class KubeClient {
   }
 
   #written<Body>(facts: PendingWrite["facts"], request: ApiRequest, response: object): Body {
-    const { resource, verb } = facts;
+    const { resource, verb, subresource } = facts;
     const object: KubeObject & { details?: { uid?: string } } =
       verb === "delete"
         ? completed(resource, response) // a Status, or the object
-        : this.#stored(resource, request, response);
+        : this.#stored(resource, { ...request, subresource }, response);
     const { name, uid = object.details?.uid } = object.metadata ?? {};
-    const ref = { ...facts.ref, name: facts.ref.name ?? name ?? "" };
+    // A response to `generateName` has a name: `storedOf` has checked it.
+    const ref = { ...facts.ref, name: (facts.ref.name ?? name) as string };
     this.#options.onWrite?.({ ...facts, ref, response: object, uid });
     return object as Body;
   }

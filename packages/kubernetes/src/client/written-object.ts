@@ -6,6 +6,9 @@ import { ApiError } from "./api-error.ts";
 
 type AnyObject = DeepReadonly<KubeObject>;
 
+/** Longest kind of a response in a message. */
+const MAX_KIND = 63;
+
 /**
  * An object with the API version and the kind of its resource, as it is sent.
  *
@@ -42,24 +45,43 @@ export function completed<Body>(resource: Resource, response: object): Body {
   return object as Body;
 }
 
+/** A request for an object, for its check and its error. */
+export interface ObjectRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly subresource: string | undefined;
+  /** Description of the transport. */
+  readonly server: string;
+}
+
 /**
  * The object that the server responded with, for a request that asks for one.
  *
- * @throws ApiError for a response without a name, a `Status` or a list
+ * @throws ApiError for a response without a name, a `Status`, a list, or an object of another kind
  */
 export function storedOf<Body>(
   resource: Resource,
   response: object,
-  { method, path, server }: { method: string; path: string; server: string },
+  { method, path, subresource, server }: ObjectRequest,
 ): Body {
-  const { kind, metadata } = response as { kind?: unknown; metadata?: { name?: unknown } | null };
-  const isOther = kind === "Status" || kind === `${resource.kind}List`;
-  // A subresource has a kind of its own, and need not have a name.
-  const isOwnKind = kind === undefined || kind === resource.kind;
-  const hasName = typeof metadata?.name === "string" && metadata.name !== "";
-  if (!isOther && !Array.isArray(response) && (hasName || !isOwnKind))
-    return completed(resource, response);
-  const found = isOther ? ` but a ${kind}` : `: is ${server} an API server?`;
+  if (isObjectOf(resource, response, subresource)) return completed(resource, response);
+  const { kind } = response as { kind?: unknown };
+  const isNamed = typeof kind === "string" && kind !== resource.kind;
+  const found = isNamed ? ` but a ${kind.slice(0, MAX_KIND)}` : `: is ${server} an API server?`;
   const message = `the response is not a ${resource.kind}${found}`;
   throw new ApiError({ statusCode: 200, reason: "", message, details: {}, method, path });
+}
+
+function isObjectOf(
+  resource: Resource,
+  response: object,
+  subresource: string | undefined,
+): boolean {
+  if (Array.isArray(response)) return false;
+  const { kind, metadata } = response as { kind?: unknown; metadata?: { name?: unknown } | null };
+  if (kind === undefined || kind === resource.kind)
+    return typeof metadata?.name === "string" && metadata.name !== "";
+  // Another subresource than the status may have a kind of its own, and need not have a name.
+  if (subresource === undefined || subresource === "status") return false;
+  return kind !== "Status" && kind !== `${resource.kind}List`;
 }

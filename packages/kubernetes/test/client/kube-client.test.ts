@@ -69,6 +69,11 @@ describe("a response that is not the object", () => {
       { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "no" },
       "the response is not a ConfigMap but a Status",
     ],
+    [
+      "an object of another kind",
+      { kind: "Secret", apiVersion: "v1", metadata: { ...ANN, uid: "1", resourceVersion: "1" } },
+      "the response is not a ConfigMap but a Secret",
+    ],
   ];
 
   it.each(bodies)("is an error of every call for an object: %s", async (_, body, message) => {
@@ -88,6 +93,18 @@ describe("a response that is not the object", () => {
       expect(isApiError(error)).toBe(true);
       expect(String(error)).toContain(message);
     }
+  });
+
+  it("is not named if its kind is no text", async () => {
+    const { client } = scripted({ body: { kind: ["token"], metadata: { name: "ann" } } });
+    const error = await safeErrorOf(client.get(ConfigMap, "default/ann"));
+    expect(error.message).toContain("the response is not a ConfigMap: is script an API server?");
+  });
+
+  it("is an error of a status, too: that subresource has the kind of its object", async () => {
+    const { client } = scripted({ body: { kind: "Scale", apiVersion: "autoscaling/v1" } });
+    const patch = client.patch(Greeting, ANN, {}, { subresource: "status" });
+    expect((await safeErrorOf(patch)).message).toContain("is not a Greeting but a Scale");
   });
 
   it.each([
