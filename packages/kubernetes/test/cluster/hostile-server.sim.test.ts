@@ -255,12 +255,22 @@ async function withLine(call: Call, line: string): Promise<KubeResponse> {
   return { ...response, body: more() };
 }
 
+const objectFailures: Failure[] = [
+  async (call) => {
+    const kind = pick(call, ["ConfigMap", "Status", "GreetingList", "greeting", 7]);
+    const metadata = { name: "own", namespace: "default", uid: "other", resourceVersion: "5" };
+    const spec = { text: "other" };
+    const body = chunks(JSON.stringify({ kind, apiVersion: "example.org/v1", metadata, spec }));
+    return { status: pick(call, [200, 201]), headers: {}, body };
+  },
+];
+
 const failures: Readonly<Record<Verb, readonly Failure[]>> = {
   list: [...anyFailures, ...listFailures],
   probe: [...anyFailures, ...listFailures],
   watch: [...anyFailures, ...watchFailures, ...watchFailures],
-  write: anyFailures,
-  get: anyFailures,
+  write: [...anyFailures, ...objectFailures],
+  get: [...anyFailures, ...objectFailures],
 };
 
 const names = ["a", "b", "c", "d"];
@@ -390,17 +400,20 @@ class Simulation {
     if (event === 1) await clock.sleep(draw(2 * MINUTE));
     if (event <= 2) await api.start({ history: event === 2 ? "lost" : "kept" });
     if (event === 3) api.compact();
-    if (event === 4) this.#snapshot ??= api.snapshot();
-    if (event === 5) this.#restore();
+    if (event >= 4) this.#snapshotOrRestore();
     await clock.sleep(pick({ draw }, [SECOND, MINUTE, 8 * MINUTE, 40 * MINUTE]));
     if (draw(2) === 0) return;
     this.#plan.clear();
     await clock.sleep(draw(20 * MINUTE));
   }
 
-  #restore(): void {
-    if (this.#snapshot === undefined) return;
-    this.world.api.restore(this.#snapshot);
+  #snapshotOrRestore(): void {
+    const { api } = this.world;
+    if (this.#snapshot === undefined) {
+      this.#snapshot = api.snapshot();
+      return;
+    }
+    api.restore(this.#snapshot);
     this.#snapshot = undefined;
     this.#restoredAfter = this.#lists;
     this.#lastWrite = undefined;
@@ -440,6 +453,7 @@ class Simulation {
     } catch {
       return; // a failure met the write, which may have been done
     }
+    expect(written.kind).toBe("Greeting");
     // A restore has taken it back.
     if (this.#restoredAfter !== undefined) return;
     if (informer.hasSynced && written.spec?.text === object.spec.text)
