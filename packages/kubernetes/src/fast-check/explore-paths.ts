@@ -15,9 +15,9 @@ import type { KubeClient } from "../client/kube-client.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import { type Resource, requireResource, resourceName } from "../object/resource.ts";
 import type { OperatorSetup } from "../operator/operator-options.ts";
-import { differenceOf } from "../testing/explore/difference.ts";
-import type { NormalForm } from "../testing/explore/normal-form.ts";
 import { isEqual, own } from "../testing/json.ts";
+import { differenceOf } from "./difference.ts";
+import type { NormalForm } from "./normal-form.ts";
 import { PathProblem, PathWorld, type PathWorldOptions } from "./path-world.ts";
 import { type SpecOf, specsOf } from "./specs-of.ts";
 

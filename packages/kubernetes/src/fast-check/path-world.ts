@@ -6,16 +6,11 @@ import type { KubeClient } from "../client/kube-client.ts";
 import { type Resource, resourceName } from "../object/resource.ts";
 import type { OperatorContext, OperatorSetup } from "../operator/operator-options.ts";
 import { runOperator } from "../operator/run-operator.ts";
-import {
-  garbageOf,
-  type NormalForm,
-  type NormalFormOptions,
-  normalForm,
-} from "../testing/explore/normal-form.ts";
 import { FakeApi } from "../testing/fake-api.ts";
 import type { FakeRequest } from "../testing/faults.ts";
 import type { StateSnapshot } from "../testing/state/api-state.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
+import { garbageOf, type NormalForm, type NormalFormOptions, normalForm } from "./normal-form.ts";
 
 /** The operator of a path, and the cluster around it. */
 export interface PathWorldOptions {

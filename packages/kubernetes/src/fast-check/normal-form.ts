@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, metadataOf, own, without } from "../json.ts";
-import type { StateSnapshot } from "../state/api-state.ts";
+import { isObject, type JsonObject, metadataOf, own, without } from "../testing/json.ts";
+import type { StateSnapshot } from "../testing/state/api-state.ts";
 
 /** The objects of a server by a label such as `configmaps default/ann`, without what differs between two runs. */
 export type NormalForm = ReadonlyMap<string, JsonObject>;
