@@ -46,8 +46,8 @@ const steps = [
   },
   {
     name: "unused",
-    command: "knip",
-    remedy: "delete unused code, or list its hidden use in knip.json",
+    command: "knip --no-config-hints",
+    remedy: "delete unused code, or list its hidden use in knip.config.js",
   },
   {
     name: "packages",

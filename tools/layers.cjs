@@ -17,6 +17,7 @@ const waits = ["@holdfast/wait/go", "@holdfast/wait/strategies"];
 
 module.exports = {
   tools: { "*": ["npm:*"] },
+  test: { "*": ["npm:*"] },
   "packages/clock/src": {
     "clock.ts": [],
     "internal/event-loop.ts": ["clock.ts"],

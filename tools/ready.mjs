@@ -13,6 +13,10 @@ import { registryProblem } from "./registry-problem.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
+// `npm install` leads here by the script "postinstall", which pnpm runs too, when it has installed everything.
+const { npm_lifecycle_event: event, npm_config_user_agent: agent = "" } = process.env;
+if (event === "postinstall" && agent.startsWith("pnpm/")) process.exit();
+
 const { engines, packageManager } = JSON.parse(readFileSync("package.json", "utf8"));
 if (isBelow(process.versions.node, engines.node)) {
   console.error(`Holdfast needs Node ${engines.node}; this is ${process.versions.node}.`);
@@ -21,18 +25,22 @@ if (isBelow(process.versions.node, engines.node)) {
 
 const PROGRAMS = [
   "--prod",
-  "--filter=holdfast",
+  "--filter=tools",
   "--filter=@holdfast/examples...",
   "--filter=@holdfast/conformance...",
 ];
 
 const stamp = "node_modules/.ready";
+/** npm writes it in every installation, and removes the links of pnpm in node_modules before. */
+const traceOfNpm = "node_modules/.package-lock.json";
 const asked = process.argv[2] === "programs" ? "programs" : "all";
 const packages = [
   "bench",
   "conformance",
   "runtimes",
   "services",
+  "test",
+  "tools",
   ...readdirSync("packages").map((name) => `packages/${name}`),
 ].filter((folder) => existsSync(`${folder}/package.json`));
 const wanted = fingerprint();
@@ -67,6 +75,7 @@ function fingerprint() {
 
 /** What is there, and its fingerprint if it is there whole. */
 function installed() {
+  if (existsSync(traceOfNpm)) rmSync("node_modules", { recursive: true, force: true });
   const [kind = "", found] = existsSync(stamp) ? readFileSync(stamp, "utf8").split(" ") : [];
   const isWhole = packages
     .filter((folder) => kind !== "programs" || folder === "packages/examples")

@@ -104,7 +104,7 @@ describe("dependabot", () => {
   });
 
   it("leaves out packages that we have", () => {
-    const { dependencies, devDependencies } = JSON.parse(read("package.json"));
+    const { dependencies, devDependencies } = JSON.parse(read("tools/package.json"));
     const have = Object.keys({ ...dependencies, ...devDependencies });
     const names = updates.flatMap(({ ignore = [] }) =>
       ignore.map((rule: Record<string, string>) => rule["dependency-name"]),

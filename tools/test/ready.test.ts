@@ -41,6 +41,8 @@ const WITHOUT_PROXY = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/proxy$/i.test(name)),
 );
 
+const manifest = (path: string) => JSON.parse(readFileSync(join(root, path), "utf8"));
+
 interface Start {
   readonly node?: string;
   readonly registry?: string;
@@ -50,6 +52,7 @@ interface Start {
   readonly args?: readonly string[];
   /** With which `npx` exits. */
   readonly npx?: string;
+  readonly env?: Record<string, string>;
 }
 
 /** Exit code and errors of `ready.mjs` in a Node of a version, with a registry. */
@@ -59,6 +62,7 @@ async function ready({
   folder = clone,
   args = [],
   npx = "1",
+  env = {},
 }: Start) {
   const versions = `{ value: { ...process.versions, node: "${node}" } }`;
   const disguise = `data:text/javascript,Object.defineProperty(process, "versions", ${versions})`;
@@ -71,6 +75,7 @@ async function ready({
         npm_config_registry: registry,
         NPX: npx,
         PATH: `${folder}:${process.env["PATH"]}`,
+        ...env,
       },
       stdio: ["ignore", "ignore", "pipe"],
     },
@@ -146,14 +151,15 @@ describe("ready.mjs programs", () => {
     mkdirSync(join(folder, "packages/examples/node_modules"), { recursive: true });
     writeFileSync(join(folder, "packages/examples/package.json"), '{ "dependencies": {} }');
     const asked = join(folder, "asked");
-    const install = async (...args: string[]) => {
+    const install = (...args: string[]) => installIn({}, ...args);
+    const installIn = async (env: Record<string, string>, ...args: string[]) => {
       rmSync(asked, { force: true });
-      expect(await ready({ folder, args, npx: "0" })).toMatchObject({ code: 0 });
+      expect(await ready({ folder, args, npx: "0", env })).toMatchObject({ code: 0 });
       if (!existsSync(asked)) return "nothing";
       return readFileSync(asked, "utf8").includes("--prod --filter") ? "programs" : "all";
     };
     const remove = (): void => rmSync(folder, { recursive: true, force: true });
-    return { folder, install, [Symbol.dispose]: remove };
+    return { folder, install, installIn, [Symbol.dispose]: remove };
   }
 
   it("installs no development dependencies, and everything once a test needs them", async () => {
@@ -172,6 +178,22 @@ describe("ready.mjs programs", () => {
     expect(await fresh.install("programs")).toBe("all");
   });
 
+  it("installs again after npm, which removes what pnpm has linked", async () => {
+    using fresh = freshClone();
+    expect(await fresh.install()).toBe("all");
+    writeFileSync(join(fresh.folder, "node_modules/.package-lock.json"), "{}");
+    expect(await fresh.install()).toBe("all");
+    expect(await fresh.install()).toBe("nothing");
+  });
+
+  it("installs nothing as the postinstall of pnpm, but as that of npm", async () => {
+    using fresh = freshClone();
+    const postinstall = (agent: string) =>
+      fresh.installIn({ npm_lifecycle_event: "postinstall", npm_config_user_agent: agent });
+    expect(await postinstall("pnpm/12.21.0 npm/? node/v20.20.2")).toBe("nothing");
+    expect(await postinstall("npm/11.19.1 node/v20.20.2")).toBe("all");
+  });
+
   it("installs again when node_modules of the examples is missing", async () => {
     using fresh = freshClone();
     expect(await fresh.install("programs")).toBe("programs");
@@ -181,7 +203,8 @@ describe("ready.mjs programs", () => {
 });
 
 describe("what a program needs", () => {
-  const { scripts, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const { scripts } = manifest("package.json");
+  const { devDependencies } = manifest("tools/package.json");
   const programs = Object.entries<string>(scripts).filter(([, script]) =>
     script.startsWith("node tools/ready.mjs programs && "),
   );
@@ -200,13 +223,34 @@ describe("what a program needs", () => {
 
   it("is installed without a tool for tests or checks", () => {
     const { importers, snapshots } = parse(readFileSync(join(root, "pnpm-lock.yaml"), "utf8"));
-    const needed = closure(importers, snapshots, [".", "packages/examples", "conformance"]);
+    const needed = closure(importers, snapshots, ["tools", "packages/examples", "conformance"]);
     const ofPrograms = Object.keys(importers["packages/examples"].dependencies);
     const tools = Object.keys(devDependencies).filter((name) => !ofPrograms.includes(name));
     expect(tools).toEqual(expect.arrayContaining(["vitest", "typedoc", "eslint", "rolldown"]));
     expect(tools.filter((name) => needed.has(name))).toEqual([]);
     expect(needed.has("rxjs")).toBe(true); // reached through a catalog
     expect(needed.has("has-flag")).toBe(true); // reached through three others
+  });
+});
+
+describe("npm install", () => {
+  it("has nothing to install but calls ready.mjs", () => {
+    const { dependencies, devDependencies, scripts } = manifest("package.json");
+    expect({ ...dependencies, ...devDependencies }).toEqual({});
+    expect(scripts.postinstall).toBe("node tools/ready.mjs");
+  });
+
+  it("finds a lockfile for npm ci that lists no package", () => {
+    const { packages } = manifest("package-lock.json");
+    const { name, license, engines } = manifest("package.json");
+    expect(packages).toEqual({ "": { name, license, engines, hasInstallScript: true } });
+  });
+
+  it("leads to a root that finds every tool", () => {
+    const { dependencies, devDependencies } = manifest("tools/package.json");
+    const { publicHoistPattern } = parse(readFileSync(join(root, "pnpm-workspace.yaml"), "utf8"));
+    const tools = Object.keys({ ...dependencies, ...devDependencies });
+    expect([...publicHoistPattern].sort()).toEqual(tools.sort());
   });
 });
 

@@ -1,0 +1,46 @@
+// Finds unused files, exports and dependencies. The tools are installed where the whole repository finds them
+// (tools/package.json), so their names are listed nowhere else, and their plugins need to be switched on.
+import { readFileSync } from "node:fs";
+
+const { dependencies, devDependencies } = JSON.parse(
+  readFileSync(new URL("tools/package.json", import.meta.url), "utf8"),
+);
+
+export default {
+  ignoreDependencies: Object.keys({ ...dependencies, ...devDependencies }),
+  workspaces: {
+    ".": {
+      ignoreBinaries: ["biome", "stryker", "tsc", "typedoc"],
+      entry: ["vitest.{cluster,services}.config.ts"],
+      project: ["*.{js,cjs,mjs,ts}", "docs/**/*.{js,mjs}"],
+      eslint: true,
+      stryker: true,
+      typedoc: true,
+      typescript: true,
+      vitest: true,
+    },
+    bench: { entry: ["suites/**/*.mjs"] },
+    conformance: { entry: ["src/main.ts"] },
+    runtimes: { entry: ["suite/{program,worker}.mjs"] },
+    services: { ignoreBinaries: ["mariadb-install-db"] },
+    test: { entry: ["release.ts", "seed.ts", "*.setup.ts"], project: ["**/*.ts"] },
+    tools: {
+      entry: ["*.mjs", "test/*.services.ts"],
+      project: ["**/*.{js,cjs,mjs,ts}"],
+    },
+    "packages/outbox": { entry: ["test/**/*.services.ts", "test/services/holder.mjs"] },
+    "packages/kubernetes": { entry: ["test/**/*.cluster.ts", "test/real-server/candidate.mjs"] },
+    "packages/examples": {
+      entry: [
+        "src/**/main.ts",
+        "src/landing/*.ts",
+        "src/**/demo/*.mjs",
+        "src/**/*.node-test.ts",
+        "src/**/page/{page,worker}.ts",
+        "test/**/*.{cluster,services}.ts",
+      ],
+      ignoreDependencies: ["@opentelemetry/sdk-trace-base", "axe-core", "drizzle-orm", "kysely"],
+    },
+    "packages/controller": { entry: ["test/**/*.services.ts"] },
+  },
+};
