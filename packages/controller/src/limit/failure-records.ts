@@ -71,7 +71,7 @@ export class FailureRecords {
     const failures = this.#countOf(record, now);
     const own = delayOf(failures, key);
     const delay = named ?? own;
-    if (record === undefined && this.#records.size >= this.#sweepAt) this.#sweep(now);
+    if (this.#records.size >= this.#sweepAt) this.#sweep(now);
     this.#records.set(key, { failures: failures + 1, until: endOf(now, delay) });
     return delay;
   }
@@ -81,8 +81,7 @@ export class FailureRecords {
   }
 
   failures(key: string): number {
-    const record = this.#records.get(key);
-    return record === undefined ? 0 : this.#countOf(record, this.#clock.monotonic());
+    return this.#countOf(this.#records.get(key), this.#clock.monotonic());
   }
 
   /** Number of records, expired ones included. */

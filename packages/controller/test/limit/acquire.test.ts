@@ -20,6 +20,14 @@ function setUp(options: { qps: number; burst: number; cap?: number }) {
 }
 
 describe("acquire", () => {
+  it("names its timer for the report of a test that is stuck", async () => {
+    const { clock, acquire } = setUp({ qps: 4, burst: 1 });
+    for (const name of ["a", "b"]) acquire(name);
+    await clock.waitForWaiters(1);
+    expect(clock.pending().map(({ label }) => label)).toEqual(["token"]);
+    await clock.step(250);
+  });
+
   it("lets a burst through at once, then qps calls per second in order", async () => {
     const { clock, ended, acquire } = setUp({ qps: 4, burst: 2 });
     for (const name of ["a", "b", "c", "d", "e"]) acquire(name);

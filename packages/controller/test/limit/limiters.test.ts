@@ -146,6 +146,22 @@ describe("a failure before its backoff is over", () => {
     expect([limiter.when("a"), short.requeues("a")]).toEqual([50, 1]);
   });
 
+  it("counts the failures of the limiter with the most", async () => {
+    const [few, many] = [0, 1].map(() => new ExponentialLimiter({ duration: 100, clock }));
+    const limiter = new MaxOfLimiter([few, many] as RateLimiter[], { clock });
+    limiter.when("a");
+    await clock.step(100);
+    many?.when("a");
+    expect([few?.requeues("a"), limiter.requeues("a")]).toEqual([1, 2]);
+  });
+
+  it("asks a limiter that counts nothing once", () => {
+    let asked = 0;
+    const when = (): number => ++asked;
+    const limiter = new MaxOfLimiter([{ when, forget: () => {}, requeues: () => 0 }], { clock });
+    expect([limiter.when("a"), asked]).toEqual([1, 1]);
+  });
+
   it("takes no second token (kubernetes-sigs/controller-runtime#1594)", async () => {
     const limiter = new TokenBucketLimiter({ qps: 10, burst: 1, clock });
     limiter.when("a");

@@ -80,3 +80,38 @@ it("holds no more than its burst right after a cancellation", async () => {
   bucket.cancel(due); // a mistake of the caller makes no third token
   expect(delays(bucket, 3)).toEqual([0, 0, 100]);
 });
+
+it("takes nothing for the cancellation of a token that two later reservations depend on", () => {
+  const bucket = new TokenBucket(new FakeClock(), 1, 1);
+  bucket.reserve();
+  const second = bucket.reserve();
+  bucket.reserve();
+  bucket.reserve();
+  bucket.cancel(second);
+  expect(delays(bucket, 1)).toEqual([4_000]);
+});
+
+it("returns one token for each cancellation, whichever came first", () => {
+  const bucket = new TokenBucket(new FakeClock(), 3, 1);
+  bucket.reserve();
+  const [second, third] = [bucket.reserve(), bucket.reserve()];
+  bucket.cancel(second);
+  bucket.cancel(third);
+  expect(delays(bucket, 1)).toEqual([666.666666]);
+});
+
+it("returns one token for each cancellation of a burst", () => {
+  const bucket = new TokenBucket(new FakeClock(), 10, 3);
+  const [, second, third] = [bucket.reserve(), bucket.reserve(), bucket.reserve()];
+  bucket.cancel(third);
+  bucket.cancel(second);
+  expect(delays(bucket, 3)).toEqual([0, 0, 100]);
+});
+
+it("returns the first token after the one that waits for it", () => {
+  const bucket = new TokenBucket(new FakeClock(), 10, 1);
+  const [first, second] = [bucket.reserve(), bucket.reserve()];
+  bucket.cancel(second);
+  bucket.cancel(first);
+  expect(delays(bucket, 2)).toEqual([0, 100]);
+});
