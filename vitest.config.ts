@@ -43,7 +43,7 @@ export default defineConfig({
       exclude: [
         "packages/examples/**",
         "packages/outbox/src/{mysql,rabbitmq}/**",
-        "packages/controller/src/redis-lock/**",
+        "packages/controller/src/{mysql-lock,redis-lock}/**",
       ],
       reporter: [["text", { skipFull: true }]],
       // A floor that finds forgotten branches; what a test means is the mutation run's question.

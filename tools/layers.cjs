@@ -13,6 +13,9 @@ const users = [
 const outbox = ["", "/postgres", "/pglite", "/mysql", "/rabbitmq", "/webhook"].map(
   (entry) => `@holdfast/outbox${entry}`,
 );
+const locks = ["postgres-lock", "mysql-lock", "redis-lock"].map(
+  (lock) => `@holdfast/controller/${lock}`,
+);
 const waits = ["@holdfast/wait/go", "@holdfast/wait/strategies"];
 
 module.exports = {
@@ -62,6 +65,9 @@ module.exports = {
     election: [".", "@holdfast/wait/go"],
     controller: [".", "limit", "queue", "reconcile", "source", "election"],
     "file-lock": ["election"],
+    "sql-lock": ["election"],
+    "postgres-lock": ["election", "sql-lock", "npm:pg"],
+    "mysql-lock": ["election", "sql-lock", "npm:mysql2"],
     "redis-lock": ["election"],
     manager: ["."],
     prometheus: [".", "queue", "npm:prom-client"],
@@ -130,7 +136,7 @@ module.exports = {
       "@holdfast/controller/prometheus",
     ],
     "grpc-connect": ["terminal"],
-    outbox: ["terminal", "web", "@holdfast/controller/redis-lock", ...outbox],
+    outbox: ["terminal", "web", ...locks, ...outbox],
     greeter: ["@holdfast/kubernetes"],
     "dns-sync": ["terminal", "web", "@holdfast/kubernetes", "@holdfast/kubernetes/testing"],
     ethernet: ["terminal", "picture"],

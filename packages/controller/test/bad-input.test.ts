@@ -44,8 +44,12 @@ import {
 } from "@holdfast/controller";
 import * as fileLock from "@holdfast/controller/file-lock";
 import { FileLock, type FileLockOptions } from "@holdfast/controller/file-lock";
+import * as mysqlLock from "@holdfast/controller/mysql-lock";
+import { MySqlLock, type MySqlLockOptions } from "@holdfast/controller/mysql-lock";
 import * as opentelemetry from "@holdfast/controller/opentelemetry";
 import { type TracedOptions, traced } from "@holdfast/controller/opentelemetry";
+import * as postgresLock from "@holdfast/controller/postgres-lock";
+import { PostgresLock, type PostgresLockOptions } from "@holdfast/controller/postgres-lock";
 import * as prometheus from "@holdfast/controller/prometheus";
 import { PrometheusMetrics, type PrometheusMetricsOptions } from "@holdfast/controller/prometheus";
 import * as redisLock from "@holdfast/controller/redis-lock";
@@ -71,6 +75,7 @@ import {
   finiteFrom,
   flag,
   func,
+  type Kind,
   method,
   methods,
   named,
@@ -304,6 +309,34 @@ const controllerDoors: Door[] = [
   ),
 ];
 
+const tableError = (path: string, got: string): string =>
+  `RangeError: ${path} must be lower case letters, digits and underscores, at most 63, after a schema and a dot if any, got ${got}`;
+
+/** A part of SQL that is never quoted. */
+const table: Kind = (path, valid) => [
+  ...string(path, valid),
+  ...["", "Lock", "1a", "a-b", "a.b.c", "a.", 'a"; DROP TABLE b; --', "$$", "x".repeat(64)].map(
+    (value) => ({ path, value, error: tableError(path, JSON.stringify(value.slice(0, 60))) }),
+  ),
+];
+
+/** A text that a database stores unchanged. */
+const stored: Kind = (path, valid) => [
+  ...["a\0b", "a\ud800b"].flatMap((value) =>
+    except(value, `RangeError: ${path} must be well-formed Unicode without NUL`)(path, valid),
+  ),
+  ...except("ü".repeat(128), `RangeError: ${path} must be at most 255 bytes of UTF-8, got 256`)(
+    path,
+    valid,
+  ),
+];
+
+const sqlLock = {
+  name: required(all(text, stored)),
+  table,
+  clock: methods("monotonic", "newTimer", "afterFunc"),
+};
+
 const electionDoors: Door[] = [
   constructs(
     LeaderElector,
@@ -360,6 +393,20 @@ const electionDoors: Door[] = [
       }),
     ],
   ),
+  constructs(
+    PostgresLock,
+    [{ query: async () => ({ rows: [] }) }, { name: "a" }],
+    ["client", required(methods("query"))],
+    ["options", required(object<PostgresLockOptions>(sqlLock))],
+  ),
+  throws(postgresLock.createTableSql, [], ["table", table]),
+  constructs(
+    MySqlLock,
+    [{ execute: async () => [[], undefined] }, { name: "a" }],
+    ["client", required(methods("execute"))],
+    ["options", required(object<MySqlLockOptions>(sqlLock))],
+  ),
+  throws(mysqlLock.createTableSql, [], ["table", table]),
   constructs(
     RedisLock,
     [{ eval: async () => undefined }, { key: "key" }],
@@ -491,6 +538,8 @@ testEveryExport(
   {
     index: root,
     "file-lock": fileLock,
+    "postgres-lock": postgresLock,
+    "mysql-lock": mysqlLock,
     "redis-lock": redisLock,
     prometheus,
     opentelemetry,

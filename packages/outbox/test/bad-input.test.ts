@@ -21,13 +21,7 @@ import {
   type TaskOptions,
 } from "@holdfast/outbox";
 import * as mysql from "@holdfast/outbox/mysql";
-import {
-  MySqlDatabase,
-  MySqlLock,
-  type MySqlLockOptions,
-  MySqlStore,
-  type MySqlStoreOptions,
-} from "@holdfast/outbox/mysql";
+import { MySqlDatabase, MySqlStore, type MySqlStoreOptions } from "@holdfast/outbox/mysql";
 import * as pglite from "@holdfast/outbox/pglite";
 import { PGliteDatabase } from "@holdfast/outbox/pglite";
 import * as postgres from "@holdfast/outbox/postgres";
@@ -35,8 +29,6 @@ import {
   type MigrateOptions,
   migrate,
   PgDatabase,
-  PostgresLock,
-  type PostgresLockOptions,
   PostgresStore,
   type PostgresStoreOptions,
 } from "@holdfast/outbox/postgres";
@@ -383,13 +375,6 @@ const postgresDoors: Door[] = [
     ["database", required(methods("query", "transaction"))],
     ["options", object<PostgresStoreOptions>({ prefix, order })],
   ),
-  constructs(
-    PostgresLock,
-    [database, "a"],
-    ["database", required(methods("query"))],
-    ["name", required(storedName)],
-    ["options", object<PostgresLockOptions>({ prefix })],
-  ),
 ];
 
 const mysqlDatabase = { ...database, readCommitted: f, session: f };
@@ -413,13 +398,6 @@ const mysqlDoors: Door[] = [
     [mysqlDatabase],
     ["database", required(methods("query", "transaction", "readCommitted"))],
     ["options", object<MySqlStoreOptions>({ prefix, order, clock: taskKinds.clock })],
-  ),
-  constructs(
-    MySqlLock,
-    [mysqlDatabase, "a"],
-    ["database", required(methods("query", "readCommitted"))],
-    ["name", required(storedName)],
-    ["options", object<MySqlLockOptions>({ prefix, clock: taskKinds.clock })],
   ),
 ];
 
@@ -473,7 +451,6 @@ it("treats an explicit undefined as a missing option", () => {
     new Recovery({ ...locked, fence: undef, minRound: undef, batch: undef, period: undef });
     new Retention({ ...locked, olderThan: undef, batch: undef, leaseDuration: undef });
     new PostgresStore(database, { prefix: undef, order: undef });
-    new PostgresLock(database, "a", { prefix: undef });
     new MemoryStore({ order: undef });
   }).not.toThrow();
 });

@@ -8,6 +8,7 @@ import {
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
+import { firstTokenAt } from "../election/first-token.ts";
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
@@ -109,7 +110,7 @@ export class FileLock implements ResourceLock {
       signal.throwIfAborted();
       const number = highest(await this.#names());
       if (number === 0) {
-        this.#firstToken = Math.max(Math.floor(this.#clock.now() / 1_000), 0);
+        this.#firstToken = firstTokenAt(this.#clock);
         return undefined;
       }
       if (number >= LAST_VERSION)

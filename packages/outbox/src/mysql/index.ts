@@ -13,6 +13,5 @@ export {
   type MySqlRunner,
   type MySqlStatement,
 } from "./mysql-database.ts";
-export { MySqlLock, type MySqlLockOptions } from "./mysql-lock.ts";
 export { MySqlStore, type MySqlStoreOptions } from "./mysql-store.ts";
 export type { ReadCommittedDatabase } from "./read-committed.ts";

@@ -55,23 +55,7 @@ const messages = (prefix: string): Migration => ({
   ],
 });
 
-const locks = (prefix: string): Migration => ({
-  number: 2,
-  name: "locks",
-  statements: [
-    `CREATE TABLE IF NOT EXISTS ${prefix}lock (
-      name VARBINARY(255) NOT NULL PRIMARY KEY,
-      version CHAR(36) NOT NULL,
-      holder MEDIUMTEXT NOT NULL,
-      lease_duration DOUBLE NOT NULL,
-      acquired_at DOUBLE NOT NULL,
-      renewed_at DOUBLE NOT NULL,
-      transitions DOUBLE NOT NULL
-    ) ${TABLE}`,
-  ],
-});
-
 /** All of them, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
-  return [messages, locks].map((migration) => migration(prefix));
+  return [messages].map((migration) => migration(prefix));
 }

@@ -214,7 +214,7 @@ export class MySqlStore implements OutboxStore<Queryable> {
   }
 
   #own<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
-    return ownTransaction(this.#database, work, { clock: this.#clock });
+    return ownTransaction(this.#database, work, this.#clock);
   }
 
   async #changeDead(

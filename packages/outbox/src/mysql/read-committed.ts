@@ -24,20 +24,14 @@ export const DUPLICATE_ENTRY = 1062;
 const RETRIES = 5;
 const BACKOFF = { duration: 5, factor: 2 };
 
-/** When to stop trying, and the clock of the waits. */
-interface Limits {
-  readonly clock: Clock;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Runs a transaction of the outbox itself, again if the server ended it in favour of others. */
 export async function ownTransaction<Value>(
   database: ReadCommittedDatabase,
   work: (tx: Queryable) => Promise<Value>,
-  limits: Limits,
+  clock: Clock,
 ): Promise<Value> {
   return await retry(() => database.readCommitted(work), {
-    ...limits,
+    clock,
     backoff: BACKOFF,
     retries: RETRIES,
     shouldRetry: ({ error }) => hasNumber(error, DEADLOCK) || hasNumber(error, LOCK_WAIT_TIMEOUT),

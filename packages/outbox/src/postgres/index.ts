@@ -13,5 +13,4 @@ export {
   type PgResult,
 } from "./pg-database.ts";
 export type { PostgresDatabase } from "./postgres-database.ts";
-export { PostgresLock, type PostgresLockOptions } from "./postgres-lock.ts";
 export { PostgresStore, type PostgresStoreOptions } from "./postgres-store.ts";

@@ -48,24 +48,7 @@ const messages = (prefix: string): Migration => ({
   ],
 });
 
-const locks = (prefix: string): Migration => ({
-  number: 2,
-  name: "locks",
-  statements: [
-    `CREATE SEQUENCE ${prefix}lock_version`,
-    `CREATE TABLE ${prefix}lock (
-      name text PRIMARY KEY,
-      version bigint NOT NULL DEFAULT nextval('${prefix}lock_version'),
-      holder text NOT NULL,
-      lease_duration double precision NOT NULL,
-      acquired_at double precision NOT NULL,
-      renewed_at double precision NOT NULL,
-      transitions double precision NOT NULL
-    )`,
-  ],
-});
-
 /** All of them, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
-  return [messages, locks].map((migration) => migration(prefix));
+  return [messages].map((migration) => migration(prefix));
 }

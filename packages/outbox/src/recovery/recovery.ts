@@ -61,15 +61,18 @@ export interface RecoveryOptions extends LockedTaskOptions {
  *
  * @example
  * ```ts no-run
+ * import { PostgresLock } from "@holdfast/controller/postgres-lock";
  * import { Recovery } from "@holdfast/outbox";
- * import { PgDatabase, PostgresLock, PostgresStore } from "@holdfast/outbox/postgres";
+ * import { PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
  * import pg from "pg";
  *
- * const database = new PgDatabase(new pg.Pool());
+ * const pool = new pg.Pool();
+ * const lock = new PostgresLock(pool, { name: "outbox" });
+ * await lock.createTable();
  * const recovery = new Recovery({
  *   name: `shop-${process.pid}`,
- *   store: new PostgresStore(database),
- *   lock: new PostgresLock(database, "outbox-recovery"),
+ *   store: new PostgresStore(new PgDatabase(pool)),
+ *   lock,
  * });
  * await recovery.run(AbortSignal.timeout(60_000));
  * ```

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
 import { migrate } from "../../src/mysql/migrate.ts";
 import type { MySqlDatabase } from "../../src/mysql/mysql-database.ts";
-import { MySqlLock } from "../../src/mysql/mysql-lock.ts";
 import { MySqlStore } from "../../src/mysql/mysql-store.ts";
 import type { Claim } from "../../src/store/claim.ts";
 import type { Queryable } from "../../src/store/database.ts";
@@ -33,17 +31,13 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 beforeEach(async () => {
-  for (const table of ["message", "fence", "lock"])
-    await database.query(`DELETE FROM outbox_${table}`);
+  for (const table of ["message", "fence"]) await database.query(`DELETE FROM outbox_${table}`);
 });
 
 testStore("MySqlStore", async ({ order }) => ({
   store: new MySqlStore(database, { order }),
   transaction: (work) => database.transaction(work),
 }));
-
-let locks = 0;
-testResourceLock("MySqlLock", () => new MySqlLock(database, `lock-${++locks}`));
 
 testRelays("MariaDB", async () => {
   const own = await makeMySqlDatabase(requiredUrl("MYSQL_URL"));
@@ -156,7 +150,6 @@ it.each([
 ])("works with a pool of the options %j", async (options) => {
   await using own = connectToMySql(url, options);
   const other = new MySqlStore(own);
-  const lock = new MySqlLock(own, `pool-${++locks}`);
   await own.transaction((tx) => other.save(tx, sample(1), T));
   await save(2);
   const { claims, invalid } = await other.claim({ ...request, limit: 10 });
@@ -170,22 +163,13 @@ it.each([
   expect(await release(other, second)).toBe(false);
   expect(await other.backlog()).toEqual({ pending: 1, retrying: 1, dead: 0 });
   expect(await other.nextDue()).toBe(T);
-  const { signal } = new AbortController();
-  const record = { holder: "a", leaseDuration: 1, acquiredAt: 2.5, renewedAt: T, transitions: 0 };
-  const { version } = await lock.create(record, signal);
-  await expect(lock.create(record, signal)).rejects.toThrow(/lock/);
-  expect(await lock.update(record, version, signal)).toMatchObject({ record });
 });
 
 it("keeps outboxes of two prefixes apart", async () => {
   const prefix = "an_other_";
-  expect(await migrate(database, { prefix })).toEqual([1, 2]);
+  expect(await migrate(database, { prefix })).toEqual([1]);
   const other = new MySqlStore(database, { prefix });
   await database.transaction((tx) => other.save(tx, sample(1), T));
-  const { signal } = new AbortController();
-  const record = { holder: "a", leaseDuration: 1, acquiredAt: T, renewedAt: T, transitions: 0 };
-  await new MySqlLock(database, "x", { prefix }).create(record, signal);
-  expect(await new MySqlLock(database, "x").get(signal)).toBeUndefined();
   expect(await store.counts()).toMatchObject({ pending: 0 });
   const { claims } = await other.claim({ ...request, limit: 1 });
   const fence = { name: "x", token: 1 };
@@ -194,7 +178,7 @@ it("keeps outboxes of two prefixes apart", async () => {
   expect(await other.counts()).toMatchObject({ dead: 1 });
 });
 
-it("distinguishes names of fences and locks that differ in a trailing space", async () => {
+it("distinguishes names of fences that differ in a trailing space", async () => {
   await save(1, 2);
   const { claims } = await store.claim({ ...request, limit: 2 });
   const failure = { now: T, error: "e", dueAt: T };
@@ -202,10 +186,6 @@ it("distinguishes names of fences and locks that differ in a trailing space", as
     store.recover(claims[index] as Claim, failure, { name, token });
   expect(await release(0, "x", 2)).toBe(true);
   expect(await release(1, "x ", 1)).toBe(true);
-  const { signal } = new AbortController();
-  const record = { holder: "a", leaseDuration: 1, acquiredAt: T, renewedAt: T, transitions: 0 };
-  await new MySqlLock(database, "y").create(record, signal);
-  await new MySqlLock(database, "y ").create(record, signal);
 });
 
 testInvalidRows({ database: () => database, store: () => store, save, badFactor: "0" });

@@ -2,7 +2,6 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
 import { listsOf } from "../../src/mysql/lists.ts";
 import { migrate, type SessionDatabase } from "../../src/mysql/migrate.ts";
-import { MySqlLock } from "../../src/mysql/mysql-lock.ts";
 import { MySqlStore, type MySqlStoreOptions } from "../../src/mysql/mysql-store.ts";
 import type { ReadCommittedDatabase } from "../../src/mysql/read-committed.ts";
 import type { Queryable, Row } from "../../src/store/database.ts";
@@ -64,19 +63,6 @@ describe("a transaction of the store", () => {
     await expect(new MySqlStore(database).claim({ ...request, limit: 1 })).rejects.toBe(lost);
     expect(transactions()).toBe(1);
   });
-
-  it("of the lock waits no longer than its signal", async () => {
-    const clock = new FakeClock();
-    const { database } = failing(deadlocks(10));
-    const lock = new MySqlLock(database, "x", { clock });
-    const stop = new AbortController();
-    const record = { holder: "a", leaseDuration: 1, acquiredAt: T, renewedAt: T, transitions: 0 };
-    const failed = lock.create(record, stop.signal);
-    const reason = new Error("stop");
-    stop.abort(reason);
-    await expect(failed).rejects.toBe(reason);
-    expect(clock.waiters()).toBe(0);
-  });
 });
 
 describe("save", () => {
@@ -115,7 +101,6 @@ describe("bad input", () => {
     "refuses the prefix %j",
     async (prefix) => {
       expect(() => new MySqlStore(database, { prefix })).toThrow(PREFIX);
-      expect(() => new MySqlLock(database, "x", { prefix })).toThrow(PREFIX);
       const session: SessionDatabase["session"] = () => Promise.reject(new Error("was asked"));
       await expect(migrate({ session }, { prefix })).rejects.toThrow(PREFIX);
     },
@@ -135,11 +120,6 @@ describe("bad input", () => {
   it.each([undefined, {}, { query() {} }])("refuses the database %j", (given) => {
     const bad = given as unknown as ReadCommittedDatabase;
     expect(() => new MySqlStore(bad)).toThrow(/^database/);
-    expect(() => new MySqlLock(bad, "x")).toThrow(/^database/);
-  });
-
-  it.each(["", "x".repeat(256), "a\0b", 7 as unknown as string])("refuses the name %j", (name) => {
-    expect(() => new MySqlLock(database, name)).toThrow(/^name must/);
   });
 
   it("refuses an instant that is not a number", async () => {

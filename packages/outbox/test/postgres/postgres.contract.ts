@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
 import { Outbox } from "../../src/outbox.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
-import { PostgresLock } from "../../src/postgres/postgres-lock.ts";
 import { PostgresStore } from "../../src/postgres/postgres-store.ts";
 import { statementsOf } from "../../src/postgres/statements.ts";
 import type { Publisher } from "../../src/publisher/publisher.ts";
@@ -28,20 +26,17 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
     beforeAll(async () => {
       database = await open();
       store = new PostgresStore(database);
-      expect(await migrate(database)).toEqual([1, 2]);
+      expect(await migrate(database)).toEqual([1]);
     }, 120_000);
 
     afterAll(() => database[Symbol.asyncDispose]());
 
-    beforeEach(() => database.query("TRUNCATE outbox_message, outbox_fence, outbox_lock"));
+    beforeEach(() => database.query("TRUNCATE outbox_message, outbox_fence"));
 
     testStore("PostgresStore", async ({ order }) => ({
       store: new PostgresStore(database, { order }),
       transaction: (work) => database.transaction(work),
     }));
-
-    let locks = 0;
-    testResourceLock("PostgresLock", () => new PostgresLock(database, `lock-${++locks}`));
 
     async function save(...numbers: number[]): Promise<void> {
       await database.transaction(async (tx) => {
@@ -64,28 +59,6 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       await watched.write(claims.map((claim) => ({ type: "delivered", claim, now: T })));
       expect(statements).toEqual([sql.write]);
       expect(await store.counts()).toMatchObject({ delivered: 3 });
-    });
-
-    describe("PostgresLock", () => {
-      it("gives a recreated record a new version", async () => {
-        const { signal } = new AbortController();
-        const record = {
-          holder: "a",
-          leaseDuration: 1,
-          acquiredAt: T,
-          renewedAt: T,
-          transitions: 0,
-        };
-        const lock = new PostgresLock(database, "x");
-        const versions: string[] = [];
-        for (let round = 0; round < 3; round++) {
-          const first = await lock.create(record, signal);
-          const second = await lock.update(record, first.version, signal);
-          versions.push(first.version, second.version);
-          await database.query("DELETE FROM outbox_lock");
-        }
-        expect(new Set(versions).size).toBe(6);
-      });
     });
 
     describe("migrate", () => {

@@ -5,10 +5,12 @@
 import { randomUUID } from "node:crypto";
 import { realClock } from "@holdfast/clock";
 import { LeaderElector } from "@holdfast/controller";
+import { MySqlLock } from "@holdfast/controller/mysql-lock";
+import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import { RedisLock } from "@holdfast/controller/redis-lock";
 import { isStaleFenceError } from "@holdfast/outbox";
-import { MySqlDatabase, MySqlLock, MySqlStore } from "@holdfast/outbox/mysql";
-import { PgDatabase, PostgresLock, PostgresStore } from "@holdfast/outbox/postgres";
+import { MySqlDatabase, MySqlStore } from "@holdfast/outbox/mysql";
+import { PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
 import { Redis } from "ioredis";
 import { createPool } from "mysql2/promise";
 import pg from "pg";
@@ -29,13 +31,14 @@ const sleepy = (transaction) => (work) =>
 
 function postgres() {
   const settings = { connectionString: DATABASE_URL, idle_in_transaction_session_timeout: 2_000 };
-  const database = new PgDatabase(new pg.Pool(settings));
+  const pool = new pg.Pool(settings);
+  const database = new PgDatabase(pool);
   const store = new PostgresStore({
     query: database.query.bind(database),
     transaction: sleepy(database.transaction.bind(database)),
     [Symbol.asyncDispose]: async () => undefined,
   });
-  return { store, lock: new PostgresLock(database, name) };
+  return { store, lock: new PostgresLock(pool, { name }) };
 }
 
 function mysql() {
@@ -48,7 +51,7 @@ function mysql() {
     readCommitted: sleepy(database.readCommitted.bind(database)),
     [Symbol.asyncDispose]: async () => undefined,
   });
-  return { store, lock: new MySqlLock(database, name) };
+  return { store, lock: new MySqlLock(pool, { name }) };
 }
 
 function redis() {
@@ -76,6 +79,7 @@ async function lead({ token }) {
   }
 }
 
+await lock.createTable?.();
 const elector = new LeaderElector({
   ...{ lock, identity: `${identity}-${randomUUID()}`, lead },
   ...{ leaseDuration: 5_000, renewDeadline: 3_500, retryPeriod: 200 },

@@ -1,7 +1,7 @@
+import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import { poll, retry } from "@holdfast/wait";
 import { Outbox } from "../../src/outbox.ts";
-import type { PgDatabase } from "../../src/postgres/pg-database.ts";
-import { PostgresLock } from "../../src/postgres/postgres-lock.ts";
+import { PgDatabase } from "../../src/postgres/pg-database.ts";
 import { PostgresStore } from "../../src/postgres/postgres-store.ts";
 import type { Publisher } from "../../src/publisher/publisher.ts";
 import { Recovery } from "../../src/recovery/recovery.ts";
@@ -9,7 +9,7 @@ import { Relay } from "../../src/relay/relay.ts";
 import type { Queryable } from "../../src/store/database.ts";
 import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { sample } from "../sample.ts";
-import { connectTo } from "./test-database.ts";
+import { poolTo } from "./test-database.ts";
 
 const UNIQUE_VIOLATION = "23505";
 
@@ -24,7 +24,8 @@ export class Program implements AsyncDisposable {
   readonly #runs: Promise<unknown>[];
 
   constructor(url: string, publisher: Publisher) {
-    const database = connectTo(url);
+    const pool = poolTo(url);
+    const database = new PgDatabase(pool);
     const store = new PostgresStore(database);
     const onEvent = ({ type }: OutboxEvent): void => {
       this.events[type] = (this.events[type] ?? 0) + 1;
@@ -39,7 +40,7 @@ export class Program implements AsyncDisposable {
     const recovery = new Recovery({
       ...{ name: "recovery", store, onEvent, period: 200, minRound: 0, jitter: 0 },
       ...{ acquireTimeout: 1_000, leaseDuration: 3_000, storeTimeout: 2_000 },
-      lock: new PostgresLock(database, "recovery"),
+      lock: new PostgresLock(pool, { name: "recovery" }),
     });
     this.#database = database;
     this.#store = store;

@@ -1,24 +1,28 @@
 import { realClock } from "@holdfast/clock";
+import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import { describe, it } from "vitest";
 import { PostgresServer } from "../../../../services/postgres.mjs";
 import { RabbitServer } from "../../../../services/rabbitmq.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
+import { PgDatabase } from "../../src/postgres/pg-database.ts";
 import { RabbitPublisher } from "../../src/rabbitmq/rabbit-publisher.ts";
 import { FakePublisher } from "../fake-publisher.ts";
 import { idOf } from "../sample.ts";
 import { Program } from "./program.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
-import { connectTo } from "./test-database.ts";
+import { poolTo } from "./test-database.ts";
 import { routeOf, TestQueue, topicOf } from "./test-queue.ts";
 
 const numbers = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 async function migrated(url: string): Promise<string> {
-  await using database = connectTo(url);
+  const pool = poolTo(url);
+  await using database = new PgDatabase(pool);
   await migrate(database);
+  await new PostgresLock(pool, { name: "recovery" }).createTable();
   return url;
 }
 

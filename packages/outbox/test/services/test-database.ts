@@ -7,10 +7,12 @@ import type { Queryable } from "../../src/store/database.ts";
 import { type ConnectedStore, connectedStore } from "./connected-store.ts";
 
 /** A pool of connections to a database. A server that hangs must not hang the test. */
+export function poolTo(url: string): pg.Pool {
+  return new pg.Pool({ connectionString: url, max: 20, connectionTimeoutMillis: 5_000 });
+}
+
 export function connectTo(url: string): PgDatabase {
-  return new PgDatabase(
-    new pg.Pool({ connectionString: url, max: 20, connectionTimeoutMillis: 5_000 }),
-  );
+  return new PgDatabase(poolTo(url));
 }
 
 /** A new database with the tables of an outbox, and stores that are connected to it. */

@@ -15,8 +15,8 @@ export interface OpenDatabase extends AsyncDisposable {
   readonly store: OutboxStore<Queryable>;
   /** The lock of the recovery task: the same for all processes of a run. */
   readonly lock: ResourceLock;
-  /** Makes the tables of the outbox. */
-  migrate(): Promise<unknown>;
+  /** Makes the tables of the outbox and of its lock. */
+  migrate(): Promise<void>;
   /**
    * The business change of the receiver: the receipt and the effect of a message, both or neither.
    *

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { MySqlLock } from "@holdfast/controller/mysql-lock";
 import type { Queryable } from "@holdfast/outbox";
-import { MySqlDatabase, MySqlLock, MySqlStore, migrate } from "@holdfast/outbox/mysql";
+import { MySqlDatabase, MySqlStore, migrate } from "@holdfast/outbox/mysql";
 import { createConnection, createPool } from "mysql2/promise";
 import { type Dialect, LOCK, type OpenDatabase } from "./dialect.ts";
 import { CREATE_TABLES } from "./mysql-tables.ts";
@@ -16,12 +17,17 @@ function partOf(server: string): string {
 
 function open(url: string, connections: number): OpenDatabase {
   const limits = { connectionLimit: connections, connectTimeout: 5_000 };
-  const database = new MySqlDatabase(createPool({ uri: url, ...limits }));
+  const pool = createPool({ uri: url, ...limits });
+  const database = new MySqlDatabase(pool);
+  const lock = new MySqlLock(pool, { name: LOCK });
   return {
     database,
     store: new MySqlStore(database),
-    lock: new MySqlLock(database, LOCK),
-    migrate: () => migrate(database),
+    lock,
+    migrate: async () => {
+      await migrate(database);
+      await lock.createTable();
+    },
     applyEffect: (messageId) => applyEffect(database, messageId),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };

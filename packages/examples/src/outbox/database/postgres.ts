@@ -1,5 +1,6 @@
+import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import type { Queryable } from "@holdfast/outbox";
-import { migrate, PgDatabase, PostgresLock, PostgresStore } from "@holdfast/outbox/postgres";
+import { migrate, PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
 import pg from "pg";
 import { type Dialect, LOCK, type OpenDatabase } from "./dialect.ts";
 import { CREATE_TABLES } from "./postgres-tables.ts";
@@ -17,12 +18,17 @@ function partOf(server: string): string {
 
 function open(url: string, connections: number): OpenDatabase {
   const limits = { max: connections, connectionTimeoutMillis: 5_000 };
-  const database = new PgDatabase(new pg.Pool({ connectionString: url, ...limits }));
+  const pool = new pg.Pool({ connectionString: url, ...limits });
+  const database = new PgDatabase(pool);
+  const lock = new PostgresLock(pool, { name: LOCK });
   return {
     database,
     store: new PostgresStore(database),
-    lock: new PostgresLock(database, LOCK),
-    migrate: () => migrate(database),
+    lock,
+    migrate: async () => {
+      await migrate(database);
+      await lock.createTable();
+    },
     applyEffect: (messageId) => applyEffect(database, messageId),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };

@@ -1,0 +1,198 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import {
+  abortable,
+  type OptionNames,
+  requireClock,
+  requireMethods,
+  requireOptions,
+} from "@holdfast/clock/internal";
+import { firstTokenAt } from "../election/first-token.ts";
+import type { LeaseRecord } from "../election/lease-record.ts";
+import { LockConflictError } from "../election/lock-conflict-error.ts";
+import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
+import { COLUMNS, recordOf, valuesOf } from "../sql-lock/lock-row.ts";
+import { DEFAULT_TABLE, requireLockName, requireTable } from "../sql-lock/lock-table.ts";
+
+const OPTIONS: OptionNames<PostgresLockOptions> = {
+  name: true,
+  table: true,
+  clock: true,
+};
+
+/** Any number that no other program locks in the same database. */
+const ADVISORY_LOCK = 7_305_120_554;
+
+/** The part of a `pg.Pool` or a PGlite that {@link PostgresLock} uses. */
+export interface PostgresClient {
+  /** Runs a statement with values for `$1`, `$2` and so on. */
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
+}
+
+/** Options for {@link PostgresLock}. */
+export interface PostgresLockOptions {
+  /** Name of the row. Electors of the same name compete. Not empty, at most 255 bytes of UTF-8. */
+  readonly name: string;
+
+  /**
+   * Table of the row, one for all locks of the database. Lower case letters, digits and underscores, after a schema
+   * and a dot if any.
+   *
+   * @defaultValue `"holdfast_lock"`
+   */
+  readonly table?: string | undefined;
+
+  /**
+   * Supplies the first token.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * SQL of the table of a {@link PostgresLock}, for a migration of your own. It changes nothing if the table exists.
+ *
+ * @param table - see {@link PostgresLockOptions.table}
+ * @throws RangeError or TypeError for a name that is not one of a table
+ *
+ * @example
+ * ```ts
+ * import { createTableSql } from "@holdfast/controller/postgres-lock";
+ *
+ * console.log(createTableSql());
+ * // => CREATE TABLE IF NOT EXISTS holdfast_lock (
+ * // =>   name text PRIMARY KEY,
+ * // =>   version text NOT NULL,
+ * // =>   holder text NOT NULL,
+ * // =>   lease_duration double precision NOT NULL,
+ * // =>   acquired_at double precision NOT NULL,
+ * // =>   renewed_at double precision NOT NULL,
+ * // =>   transitions double precision NOT NULL
+ * // => )
+ * ```
+ */
+export function createTableSql(table: string = DEFAULT_TABLE): string {
+  requireTable("table", table);
+  return `CREATE TABLE IF NOT EXISTS ${table} (
+  name text PRIMARY KEY,
+  version text NOT NULL,
+  holder text NOT NULL,
+  lease_duration double precision NOT NULL,
+  acquired_at double precision NOT NULL,
+  renewed_at double precision NOT NULL,
+  transitions double precision NOT NULL
+)`;
+}
+
+/**
+ * A lock that is a row of a PostgreSQL database, on a server or in a PGlite. It is no advisory lock, which ends with its
+ * connection.
+ *
+ * A record survives a restart of the server. While the server is away, requests reject and the leader steps down after
+ * `renewDeadline`. A replica that takes over must have the latest commits (`synchronous_commit`), or it may grant a
+ * lease that is still held.
+ *
+ * An aborted request stops waiting; its query ends by the settings of the pool. Set `connectionTimeoutMillis` and
+ * `query_timeout` to less than `renewDeadline`, and listen for the pool's `error` event: without a listener, a broken
+ * idle connection ends the process.
+ *
+ * @example
+ * ```ts no-run
+ * import { LeaderElector } from "@holdfast/controller";
+ * import { PostgresLock } from "@holdfast/controller/postgres-lock";
+ * import pg from "pg";
+ *
+ * const pool = new pg.Pool({ connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
+ * pool.on("error", console.warn);
+ * const lock = new PostgresLock(pool, { name: "my-program" });
+ * await lock.createTable();
+ * const elector = new LeaderElector({
+ *   lock,
+ *   identity: `${process.env["HOSTNAME"]}-${process.pid}`,
+ *   lead: async ({ token }) => console.log("leads with token", token),
+ * });
+ * await elector.run(new AbortController().signal);
+ * ```
+ */
+export class PostgresLock implements ResourceLock {
+  readonly description: string;
+  readonly #client: PostgresClient;
+  readonly #name: string;
+  readonly #table: string;
+  readonly #clock: Clock;
+  #firstToken = 0;
+
+  /**
+   * @param client - a `pg.Pool` or a PGlite; the lock does not end it
+   * @param options - see {@link PostgresLockOptions}
+   * @throws RangeError or TypeError that names the option
+   */
+  constructor(client: PostgresClient, options: PostgresLockOptions) {
+    requireMethods("client", client, ["query"]);
+    requireOptions("options", options, "PostgresLock", OPTIONS);
+    const { name, table = DEFAULT_TABLE, clock = realClock } = options;
+    requireLockName("options.name", name);
+    requireTable("options.table", table);
+    requireClock("options.clock", clock);
+    this.#client = client;
+    this.#name = name;
+    this.#table = table;
+    this.#clock = clock;
+    this.description = `row ${name} of ${table}`;
+  }
+
+  /** Smallest token of a term without a row: seconds since the epoch, at the last `get`. */
+  get firstToken(): number {
+    return this.#firstToken;
+  }
+
+  /**
+   * Creates the table if it does not exist. Processes that start together wait for one another. Needs the right to
+   * create tables.
+   */
+  async createTable(): Promise<void> {
+    // One statement, because PGlite prepares it. Two that create a table at once could fail.
+    await this.#client.query(`DO $$ BEGIN
+      PERFORM pg_advisory_xact_lock(${ADVISORY_LOCK});
+      ${createTableSql(this.#table)};
+    END $$`);
+  }
+
+  async get(signal: AbortSignal): Promise<Versioned | undefined> {
+    const text = `SELECT ${COLUMNS} FROM ${this.#table} WHERE name = $1`;
+    const found = recordOf(await this.#query(text, [], signal));
+    if (found === undefined) this.#firstToken = firstTokenAt(this.#clock);
+    return found;
+  }
+
+  async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
+    const text = `
+      INSERT INTO ${this.#table} (name, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)
+      ON CONFLICT (name) DO NOTHING
+      RETURNING ${COLUMNS}`;
+    return await this.#write(text, valuesOf(globalThis.crypto.randomUUID(), record), signal);
+  }
+
+  async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
+    const text = `
+      UPDATE ${this.#table} SET (${COLUMNS}) = ($2, $3, $4, $5, $6, $7)
+      WHERE name = $1 AND version = $8
+      RETURNING ${COLUMNS}`;
+    const values = valuesOf(globalThis.crypto.randomUUID(), record);
+    return await this.#write(text, [...values, version], signal);
+  }
+
+  async #write(text: string, values: readonly unknown[], signal: AbortSignal): Promise<Versioned> {
+    const written = recordOf(await this.#query(text, values, signal));
+    if (written === undefined) throw new LockConflictError(this.description);
+    return written;
+  }
+
+  /** Returns the first row. */
+  async #query(text: string, values: readonly unknown[], signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted();
+    const request = () => this.#client.query(text, [this.#name, ...values]);
+    const { rows } = await abortable(request, signal);
+    return rows[0];
+  }
+}

@@ -1,0 +1,27 @@
+import type { LeaseRecord } from "../election/lease-record.ts";
+import type { Versioned } from "../election/resource-lock.ts";
+
+/** Columns of a record, in the order of {@link valuesOf}. */
+export const COLUMNS = "version, holder, lease_duration, acquired_at, renewed_at, transitions";
+
+/** Values of the {@link COLUMNS}. */
+export function valuesOf(version: string, record: LeaseRecord): unknown[] {
+  const { holder, leaseDuration, acquiredAt, renewedAt, transitions } = record;
+  return [version, holder, leaseDuration, acquiredAt, renewedAt, transitions];
+}
+
+/** Record of a row; undefined without a row. The elector validates it. */
+export function recordOf(row: unknown): Versioned | undefined {
+  if (row === undefined) return undefined;
+  const columns = row as Readonly<Record<string, unknown>>;
+  return {
+    version: columns["version"] as string,
+    record: {
+      holder: columns["holder"] as string,
+      leaseDuration: columns["lease_duration"] as number,
+      acquiredAt: columns["acquired_at"] as number,
+      renewedAt: columns["renewed_at"] as number,
+      transitions: columns["transitions"] as number,
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import * as mysql from "@holdfast/controller/mysql-lock";
+import * as postgres from "@holdfast/controller/postgres-lock";
+import { createPool } from "mysql2/promise";
+import pg from "pg";
+import { afterAll, describe, expect, it } from "vitest";
+import { makeDatabase } from "../../../../test/make-database.ts";
+import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
+import { requiredUrl } from "../../../../test/required-url.ts";
+import { testSqlLock } from "../sql-lock/sql-lock.contract.ts";
+
+const record = { holder: "a", leaseDuration: 1_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
+const { signal } = new AbortController();
+const connectionString = await makeDatabase(requiredUrl("DATABASE_URL"));
+const uri = await makeMySqlDatabase(requiredUrl("MYSQL_URL"));
+const pgPool = new pg.Pool({ connectionString });
+const mysqlPool = createPool({ uri });
+
+afterAll(async () => {
+  await pgPool.end();
+  await mysqlPool.end();
+});
+
+describe("PostgresLock on a server", () => {
+  testSqlLock({
+    make: (options) => new postgres.PostgresLock(pgPool, options),
+    run: (sql) => pgPool.query(sql),
+    createTableSql: postgres.createTableSql,
+  });
+});
+
+describe("MySqlLock on a server", () => {
+  testSqlLock({
+    make: (options) => new mysql.MySqlLock(mysqlPool, options),
+    run: (sql) => mysqlPool.query(sql),
+    createTableSql: mysql.createTableSql,
+  });
+
+  it.each([
+    { rowsAsArray: true },
+    { nestTables: true } as object,
+    { supportBigNumbers: true, bigNumberStrings: true },
+    { typeCast: false },
+    { namedPlaceholders: true },
+    { flags: ["-FOUND_ROWS"] },
+    { dateStrings: true, decimalNumbers: true, multipleStatements: true, timezone: "+05:00" },
+  ])("works with a pool of the options %j", async (options) => {
+    const pool = createPool({ uri, ...options });
+    try {
+      const lock = new mysql.MySqlLock(pool, { name: JSON.stringify(options) });
+      const { version } = await lock.create(record, signal);
+      await expect(lock.create(record, signal)).rejects.toThrow(/lock/);
+      const written = await lock.update(record, version, signal);
+      await expect(lock.update(record, version, signal)).rejects.toThrow(/lock/);
+      expect(await lock.get(signal)).toEqual({ record, version: written.version });
+    } finally {
+      await pool.end();
+    }
+  });
+});

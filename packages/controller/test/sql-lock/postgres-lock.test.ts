@@ -1,0 +1,64 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { createTableSql, PostgresLock } from "@holdfast/controller/postgres-lock";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { emptyPGlite } from "../../../../test/empty-pglite.ts";
+import { errorOf } from "../../../../test/error-of.ts";
+import { testSqlLock } from "./sql-lock.contract.ts";
+
+const T = 1_700_000_000_000;
+const record = { holder: "a", leaseDuration: 1_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
+const { signal } = new AbortController();
+
+describe("PostgresLock on PGlite", () => {
+  let pglite: Awaited<ReturnType<typeof emptyPGlite>>;
+  beforeAll(async () => {
+    pglite = await emptyPGlite();
+  }, 120_000);
+  afterAll(() => pglite.close());
+
+  testSqlLock({
+    make: (options) => new PostgresLock(pglite, options),
+    run: (sql) => pglite.query(sql),
+    createTableSql,
+  });
+
+  it("begins with the seconds of its clock as the token, and keeps it while there is a row", async () => {
+    const clock = new FakeClock({ now: T + 999 });
+    const lock = new PostgresLock(pglite, { name: "token", clock });
+    await lock.createTable();
+    expect(lock.firstToken).toBe(0);
+    await lock.get(signal);
+    expect(lock.firstToken).toBe(T / 1_000);
+    await lock.create(record, signal);
+    await clock.step(5_000);
+    await lock.get(signal);
+    expect(lock.firstToken).toBe(T / 1_000);
+  });
+
+  it("ends a request with the signal at once, and leaves no listener", async () => {
+    const lock = new PostgresLock({ query: () => new Promise(() => {}) }, { name: "a" });
+    const stop = new AbortController();
+    const requests = [
+      lock.get(stop.signal),
+      lock.create(record, stop.signal),
+      lock.update(record, "1", stop.signal),
+    ].map(errorOf);
+    const reason = new Error("enough");
+    stop.abort(reason);
+    expect(await Promise.all(requests)).toEqual([reason, reason, reason]);
+    expect(abortListeners(stop.signal)).toBe(0);
+  });
+
+  it("rejects with the error of the client itself", async () => {
+    const error = new Error("the server is away");
+    const lock = new PostgresLock({ query: () => Promise.reject(error) }, { name: "a" });
+    for (const request of [
+      lock.get(signal),
+      lock.create(record, signal),
+      lock.update(record, "1", signal),
+      lock.createTable(),
+    ])
+      expect(await errorOf(request)).toBe(error);
+  });
+});
