@@ -119,14 +119,16 @@ function checkAlone(packages) {
     const found = foreign.filter((name) => existsSync(join(folder, "node_modules", name)));
     if (found.length > 0) throw new Error(`an outbox on PostgreSQL alone installs ${found}`);
     const program = [
+      'import { PostgresLock } from "@holdfast/controller/postgres-lock";',
       'import { Recovery, Outbox, Relay, Retention } from "@holdfast/outbox";',
-      'import { PgDatabase, PostgresLock, PostgresStore } from "@holdfast/outbox/postgres";',
+      'import { PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";',
       'import { WebhookPublisher } from "@holdfast/outbox/webhook";',
       'import pg from "pg";',
-      "const database = new PgDatabase(new pg.Pool());",
+      "const pool = new pg.Pool();",
+      "const database = new PgDatabase(pool);",
       "const store = new PostgresStore(database);",
       'const publisher = new WebhookPublisher({ url: "http://127.0.0.1" });',
-      'const lock = new PostgresLock(database, "upkeep");',
+      'const lock = new PostgresLock(pool, { name: "upkeep" });',
       "new Outbox({ store });",
       'new Relay({ name: "relay", store, publisher });',
       'new Recovery({ name: "recovery", store, lock });',
