@@ -1,5 +1,8 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { Controller, LeaderElector, Manager, MemoryLock } from "@holdfast/controller";
+import { MySqlLock } from "@holdfast/controller/mysql-lock";
+import { PostgresLock } from "@holdfast/controller/postgres-lock";
+import { RedisLock } from "@holdfast/controller/redis-lock";
 import { describe, expect, it } from "vitest";
 import { BOTH, callersOf } from "../../../test/callers.ts";
 
@@ -32,5 +35,26 @@ describe("the stack of an error shows the callers", () => {
       expect((await callersOf(run)).callers).toEqual(BOTH);
     stop.abort();
     void running;
+  });
+
+  const record = { holder: "a", leaseDuration: 1, acquiredAt: 0, renewedAt: 0, transitions: 0 };
+  const { signal } = new AbortController();
+  const postgres = new PostgresLock({ query: fails }, { name: "a" });
+  const mysql = new MySqlLock({ execute: fails }, { name: "a" });
+
+  it.each([postgres, mysql, new RedisLock({ eval: fails }, { key: "a" })])(
+    "of a request to $constructor.name",
+    async (lock) => {
+      for (const request of [
+        () => lock.get(signal),
+        () => lock.create(record, signal),
+        () => lock.update(record, "1", signal),
+      ])
+        expect((await callersOf(request)).callers).toEqual(BOTH);
+    },
+  );
+
+  it.each([postgres, mysql])("of createTable of $constructor.name", async (lock) => {
+    expect((await callersOf(() => lock.createTable())).callers).toEqual(BOTH);
   });
 });

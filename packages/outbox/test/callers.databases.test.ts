@@ -1,11 +1,6 @@
-import {
-  MySqlDatabase,
-  MySqlLock,
-  MySqlStore,
-  migrate as migrateMySql,
-} from "@holdfast/outbox/mysql";
+import { MySqlDatabase, MySqlStore, migrate as migrateMySql } from "@holdfast/outbox/mysql";
 import { PGliteDatabase } from "@holdfast/outbox/pglite";
-import { migrate, PgDatabase, PostgresLock, PostgresStore } from "@holdfast/outbox/postgres";
+import { migrate, PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
 import { expect, it } from "vitest";
 import { BOTH, callersOf } from "../../../test/callers.ts";
 import { idOf } from "./sample.ts";
@@ -31,16 +26,12 @@ const mysqlPool = {
 const mysql = new MySqlDatabase(mysqlPool);
 
 const message = sampleMessage();
-const record = { holder: "a", leaseDuration: 1, acquiredAt: 0, renewedAt: 0, transitions: 0 };
-const { signal } = new AbortController();
 const page = { topic: undefined, after: undefined, limit: 1 };
 const claiming = { relay: "a", now: 0, until: 1, limit: 1 };
 const nothing = async () => undefined;
 
 const postgresStore = new PostgresStore(pg);
-const postgresLock = new PostgresLock(pg, "a");
 const mysqlStore = new MySqlStore(mysql);
-const mysqlLock = new MySqlLock(mysql, "a");
 const sqlStores = Object.entries({
   PostgresStore: postgresStore,
   MySqlStore: mysqlStore,
@@ -68,10 +59,6 @@ it.each<readonly [name: string, call: () => PromiseLike<unknown>]>([
   ...sqlStores,
   ["PostgresStore.replay", () => postgresStore.replay("all", 0)],
   ["PostgresStore.discard", () => postgresStore.discard("all")],
-  ["PostgresLock.get", () => postgresLock.get(signal)],
-  ["PostgresLock.create", () => postgresLock.create(record, signal)],
-  ["PostgresLock.update", () => postgresLock.update(record, "1", signal)],
-  ["MySqlLock.get", () => mysqlLock.get(signal)],
 ])("the stack of an error of %s shows the callers", async (_, call) => {
   expect((await callersOf(call)).callers).toEqual(BOTH);
 });
@@ -80,8 +67,6 @@ it.each<readonly [name: string, call: () => PromiseLike<unknown>]>([
 it.each<readonly [name: string, call: () => PromiseLike<unknown>]>([
   ["MySqlStore.replay", () => mysqlStore.replay("all", 0)],
   ["MySqlStore.discard", () => mysqlStore.discard("all")],
-  ["MySqlLock.create", () => mysqlLock.create(record, signal)],
-  ["MySqlLock.update", () => mysqlLock.update(record, "1", signal)],
 ])("the stack of an error of %s shows its caller", async (_, call) => {
   expect((await callersOf(call)).callers).toEqual(["innerUser"]);
 });

@@ -9,4 +9,5 @@ export {
   type PostgresClient,
   PostgresLock,
   type PostgresLockOptions,
+  type PostgresResult,
 } from "./postgres-lock.ts";

@@ -25,7 +25,13 @@ const ADVISORY_LOCK = 7_305_120_554;
 /** The part of a `pg.Pool` or a PGlite that {@link PostgresLock} uses. */
 export interface PostgresClient {
   /** Runs a statement with values for `$1`, `$2` and so on. */
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
+  query(text: string, values?: unknown[]): Promise<PostgresResult>;
+}
+
+/** The part of a result of `pg` or PGlite that {@link PostgresLock} uses. */
+export interface PostgresResult {
+  /** Rows, each an object with the columns. */
+  readonly rows: readonly unknown[];
 }
 
 /** Options for {@link PostgresLock}. */
