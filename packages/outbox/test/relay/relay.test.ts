@@ -1,11 +1,12 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { RetryAfterError, silentLogger, TerminalError } from "@holdfast/controller";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import type { Message, NewMessage } from "../../src/message/message.ts";
 import { Outbox } from "../../src/outbox.ts";
 import { Relay } from "../../src/relay/relay.ts";
 import type { RelayOptions } from "../../src/relay/relay-options.ts";
+import type { ClaimRequest } from "../../src/store/outbox-store.ts";
 import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
 import { MemoryStore } from "../../src/testing/memory-store.ts";
@@ -98,12 +99,13 @@ describe("a relay", () => {
   });
 
   it("makes one attempt with maxAttempts: 1", async () => {
-    const { clock, publisher, memory, save, end, runs } = setUp({ respond: fail });
+    const { clock, publisher, memory, save, end, types, runs } = setUp({ respond: fail });
     const run = runs();
     await save([1], { maxAttempts: 1 });
     await clock.step(600 * SECOND);
     expect(publisher.sent).toEqual([[0, 1]]);
     expect(await memory.find(idOf(1))).toMatchObject({ status: "dead", failedAttempts: 1 });
+    expect(types()).toEqual(["dead"]);
     await end(run);
   });
 
@@ -359,6 +361,58 @@ describe("a relay", () => {
     await end(run);
   });
 
+  it("claims for claimDuration on the wall clock", async () => {
+    const { clock, memory, save, end, runs } = setUp({ claimDuration: 45 * SECOND });
+    const claim = vi.spyOn(memory, "claim");
+    await save([1]);
+    const run = runs();
+    await clock.step(SECOND);
+    const [[request]] = claim.mock.calls as [[ClaimRequest]];
+    expect(request).toMatchObject({ relay: "relay", until: request.now + 45 * SECOND });
+    await end(run);
+  });
+
+  it("starts an attempt that has exactly publishTimeout and clockSkew left", async () => {
+    const { clock, publisher, save, end, runs } = setUp({
+      workers: 1,
+      claimDuration: 20 * SECOND,
+      publishTimeout: 10 * SECOND,
+      respond: () => clock.sleep(5 * SECOND),
+    });
+    await save([1, 2]);
+    const run = runs();
+    await clock.step(10 * SECOND);
+    expect(publisher.sent).toEqual([
+      [0, 1],
+      [5 * SECOND, 2],
+    ]);
+    await end(run);
+  });
+
+  it("shows its state, its attempts and its outcomes without a response", async () => {
+    const { clock, relay, save, stop, runs } = setUp({
+      respond: () => clock.sleep(SECOND),
+      faults: {
+        before: async (request) => {
+          if (request === "write") await clock.sleep(SECOND);
+        },
+      },
+    });
+    const idle = { attempts: 0, waiting: 0, unwritten: 0 };
+    expect(relay.status()).toEqual({ ...idle, state: "new" });
+    await save([1]);
+    const run = runs();
+    await clock.step(500);
+    expect(relay.status()).toEqual({ ...idle, state: "running", attempts: 1 });
+    await clock.step(SECOND);
+    expect(relay.status()).toEqual({ ...idle, state: "running", unwritten: 1 });
+    stop.abort();
+    await clock.step(0);
+    expect(relay.status()).toEqual({ ...idle, state: "stopping", unwritten: 1 });
+    await clock.run(() => run);
+    expect(relay.status()).toEqual({ ...idle, state: "stopped" });
+  });
+
   it("continues when the hook throws, and logs the error", async () => {
     const errors: string[] = [];
     const { clock, memory, save, end, runs } = setUp({
@@ -450,6 +504,37 @@ describe("a relay that stops", () => {
     await run;
     expect(types().filter((type) => type !== "error")).toEqual(["unwritten"]);
     expect(clock.waiters()).toBe(0);
+  });
+
+  it("does not wait to write again after its grace", async () => {
+    const { clock, save, stop, types, runs } = setUp({
+      grace: 0,
+      faults: {
+        before: (request) => {
+          if (request === "write") throw new Error("connection refused");
+        },
+      },
+    });
+    const run = runs();
+    await save([1]);
+    await clock.step(10); // The first write has failed, and the second comes after 100 ms.
+    const stopped = clock.monotonic();
+    stop.abort();
+    await clock.run(() => run);
+    expect([clock.monotonic() - stopped, types().at(-1)]).toEqual([0, "unwritten"]);
+  });
+
+  it("reports a claim that another relay has, when it is given back", async () => {
+    const { clock, memory, save, stop, types, runs } = setUp({
+      ...{ workers: 1, grace: SECOND, respond: () => clock.sleep(SECOND) },
+    });
+    await save([1, 2]);
+    const run = runs();
+    await clock.step(100);
+    vi.spyOn(memory, "write").mockImplementation(async (outcomes) => outcomes.map(() => false));
+    stop.abort();
+    await clock.run(() => run);
+    expect(types()).toEqual(["lost", "lost"]);
   });
 
   it("reports a claim that could not be given back", async () => {
