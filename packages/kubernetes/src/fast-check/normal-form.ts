@@ -57,20 +57,6 @@ export function normalForm(
   return numbered(labelled);
 }
 
-/** Objects whose owners are all gone: a cluster collects them. Owners of kinds that are not served count as there. */
-export function garbageOf(snapshot: StateSnapshot, served: ReadonlySet<string>): Entry[] {
-  const entries = entriesOf(snapshot);
-  const uids = new Set(entries.map(({ object }) => own(metadataOf(object), "uid")));
-  return entries.filter(({ object }) => {
-    const { ownerReferences, deletionTimestamp } = metadataOf(object);
-    if (!Array.isArray(ownerReferences) || ownerReferences.length === 0) return false;
-    if (deletionTimestamp !== undefined) return false;
-    return ownerReferences.filter(isObject).every(({ apiVersion, kind, uid }) => {
-      return served.has(`${apiVersion} ${kind}`) && !uids.has(uid);
-    });
-  });
-}
-
 function entriesOf({ stores }: StateSnapshot): Entry[] {
   return [...stores].flatMap(([store, objects]) => {
     if (EVENTS.has(store)) return [];

@@ -3,14 +3,15 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { seededRandom } from "@holdfast/wait";
 import type { KubeClient } from "../client/kube-client.ts";
-import { type Resource, resourceName } from "../object/resource.ts";
+import type { Resource } from "../object/resource.ts";
 import type { OperatorContext, OperatorSetup } from "../operator/operator-options.ts";
 import { runOperator } from "../operator/run-operator.ts";
+import { GarbageCollector } from "../testing/explore/garbage-collector.ts";
 import { FakeApi } from "../testing/fake-api.ts";
 import type { FakeRequest } from "../testing/faults.ts";
 import type { StateSnapshot } from "../testing/state/api-state.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
-import { garbageOf, type NormalForm, type NormalFormOptions, normalForm } from "./normal-form.ts";
+import { type NormalForm, type NormalFormOptions, normalForm } from "./normal-form.ts";
 
 /** The operator of a path, and the cluster around it. */
 export interface PathWorldOptions {
@@ -62,6 +63,8 @@ export class PathWorld {
   private constructor(options: PathWorldOptions) {
     this.#options = options;
     this.#api = new FakeApi({ clock: this.clock, resources: options.resources });
+    const { clock } = this;
+    new GarbageCollector({ api: this.#api, clock, resources: options.resources });
     this.client = this.#api.client;
     const fault = (request: FakeRequest): undefined => {
       if (request.headers[OPERATOR] !== undefined) this.#requests.push(request);
@@ -147,7 +150,7 @@ export class PathWorld {
     this.#requests = [];
   }
 
-  /** Waits until nothing has changed for the quiet time. Garbage is collected, as in a cluster. */
+  /** Waits until nothing has changed for the quiet time. */
   async settle(): Promise<void> {
     const { quiet } = this.#options;
     const start = this.clock.now();
@@ -156,7 +159,6 @@ export class PathWorld {
     let step = SHORTEST_STEP;
     while (this.clock.now() - changed < quiet) {
       await this.clock.sleep(step);
-      await this.#collectGarbage();
       const now = this.#api.snapshot().version;
       step = now === version ? Math.min(2 * step, LONGEST_STEP) : SHORTEST_STEP;
       if (now !== version) changed = this.clock.now();
@@ -190,15 +192,6 @@ export class PathWorld {
 
   #writes(): FakeRequest[] {
     return this.#requests.filter(({ verb }) => WRITES.has(verb));
-  }
-
-  async #collectGarbage(): Promise<void> {
-    const { resources } = this.#options;
-    const served = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
-    for (const { resource, key } of garbageOf(this.#api.snapshot() as StateSnapshot, served)) {
-      const found = resources.find((one) => resourceName(one) === resource) as Resource;
-      await this.client.delete(found, key);
-    }
   }
 }
 

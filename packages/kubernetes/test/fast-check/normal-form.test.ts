@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { differenceOf } from "../../src/fast-check/difference.ts";
-import { garbageOf, type NormalForm, normalForm } from "../../src/fast-check/normal-form.ts";
+import { type NormalForm, normalForm } from "../../src/fast-check/normal-form.ts";
 import type { JsonObject } from "../../src/testing/json.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
@@ -137,30 +137,5 @@ describe("a difference shows", () => {
       ["configmaps default/a", { apiVersion: "v1", data: {}, kind: "ConfigMap", metadata: {} }],
     ]);
     expect(stores["/configmaps"]["default/a"]["data"]).toEqual({ a: "1" });
-  });
-});
-
-describe("garbage", () => {
-  const owned = (uids: string[], more: object = {}) =>
-    map({
-      uid: "child",
-      ownerReferences: uids.map((uid) => ({ apiVersion: "v1", kind: "ConfigMap", uid })),
-      ...more,
-    });
-  const keys = (child: JsonObject, served = ["v1 ConfigMap"]) =>
-    garbageOf(
-      snapshotOf({ "/configmaps": { "default/owner": map({}), "default/child": child } }),
-      new Set(served),
-    ).map(({ key }) => key);
-
-  test("is an object whose owners are all gone", () => {
-    expect(keys(owned(["gone"]))).toEqual(["default/child"]);
-    expect(keys(owned(["gone", "uid-1"]))).toEqual([]);
-    expect(keys(owned([]))).toEqual([]);
-  });
-
-  test("is no object that is being deleted, and none with an owner of an unknown kind", () => {
-    expect(keys(owned(["gone"], { deletionTimestamp: "2026-01-01T00:00:00Z" }))).toEqual([]);
-    expect(keys(owned(["gone"]), [])).toEqual([]);
   });
 });

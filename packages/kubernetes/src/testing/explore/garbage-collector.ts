@@ -1,0 +1,86 @@
+import type { Clock } from "@holdfast/clock";
+import { type Resource, resourceName } from "../../object/resource.ts";
+import type { FakeApi } from "../fake-api.ts";
+import { isObject, type JsonObject, metadataOf, own } from "../json.ts";
+import type { StateSnapshot } from "../state/api-state.ts";
+
+/** Milliseconds from a write to the collection of the objects that have lost their owners by it. */
+const DELAY = 1_000;
+
+const WRITES = ["create", "update", "patch", "delete", "deletecollection"] as const;
+
+/** The world whose garbage is collected. */
+export interface GarbageCollectorOptions {
+  readonly api: FakeApi;
+  readonly clock: Clock;
+  readonly resources: readonly Resource[];
+}
+
+/** Deletes the objects of a fake API server whose owners are all gone, as a controller of a cluster does. */
+export class GarbageCollector {
+  readonly #options: GarbageCollectorOptions;
+
+  /** Names of the resources by API version and kind. */
+  readonly #served: ReadonlySet<string>;
+  #isDue = false;
+
+  /** Collects until the world ends. */
+  constructor(options: GarbageCollectorOptions) {
+    this.#options = options;
+    this.#served = new Set(
+      options.resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`),
+    );
+    const fault = (): undefined => this.#schedule();
+    options.api.intercept({ verbs: WRITES, fault });
+  }
+
+  #schedule(): undefined {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    const collect = (): void => {
+      this.#isDue = false;
+      void this.#collect();
+    };
+    this.#options.clock.afterFunc(DELAY, collect, { label: "garbage collector" });
+  }
+
+  async #collect(): Promise<void> {
+    const { api, resources } = this.#options;
+    for (const { resource, key } of garbageOf(api.snapshot() as StateSnapshot, this.#served)) {
+      const found = resources.find((one) => resourceName(one) === resource) as Resource;
+      await api.client.delete(found, key);
+    }
+  }
+}
+
+interface Garbage {
+  /** Plural with its group, as in `deployments.apps`. */
+  readonly resource: string;
+  readonly key: string;
+}
+
+/** Objects whose owners are all gone. Owners of kinds that the server does not have count as there. */
+function garbageOf({ stores }: StateSnapshot, served: ReadonlySet<string>): Garbage[] {
+  const objects = [...stores.values()].flatMap((store) => [...store.values()]);
+  const uids = new Set(objects.map((object) => own(metadataOf(object), "uid")));
+  return [...stores].flatMap(([store, ofStore]) => {
+    const [group, plural = ""] = store.split("/");
+    const resource = group === "" ? plural : `${plural}.${group}`;
+    return [...ofStore]
+      .filter(([, object]) => isGarbage(object, uids, served))
+      .map(([key]) => ({ resource, key }));
+  });
+}
+
+function isGarbage(
+  object: JsonObject,
+  uids: ReadonlySet<unknown>,
+  served: ReadonlySet<string>,
+): boolean {
+  const { ownerReferences, deletionTimestamp } = metadataOf(object);
+  if (deletionTimestamp !== undefined || !Array.isArray(ownerReferences)) return false;
+  const owners = ownerReferences.filter(isObject);
+  const isGone = ({ apiVersion, kind, uid }: JsonObject): boolean =>
+    served.has(`${apiVersion} ${kind}`) && !uids.has(uid);
+  return owners.length > 0 && owners.every(isGone);
+}
