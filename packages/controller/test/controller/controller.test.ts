@@ -973,6 +973,20 @@ describe("a pause", () => {
     await running;
   });
 
+  it("and a stop give a key back that was just taken, and wait for nothing", async () => {
+    for (let microtasks = 0; microtasks < 12; microtasks++) {
+      const { clock, stop, runs, controller, running } = paused();
+      await clock.step(1);
+      controller.add("a"); // the worker takes it in one of these microtasks
+      for (let count = 0; count < microtasks && runs.length === 0; count++) await undefined;
+      controller.pause();
+      stop.abort();
+      const start = clock.monotonic();
+      await clock.run(() => running);
+      expect([microtasks, clock.monotonic() - start]).toEqual([microtasks, 0]);
+    }
+  });
+
   it("while the controller stops ends the wait for queued keys", async () => {
     const clock = new FakeClock();
     const stop = new AbortController();

@@ -1,6 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { WorkQueue } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
+import { JumpingClock } from "../../../../test/jumping-clock.ts";
 import { ignored, takeAll, taken } from "./taken.ts";
 
 describe("priorities", () => {
@@ -149,6 +150,22 @@ describe("aging", () => {
     await clock.step(waited);
     queue.add("high", { priority: 10 });
     expect(taken(queue).key).toBe(first);
+  });
+
+  it.each([
+    { late: 9_999, first: "high" },
+    { late: 10_001, first: "delayed" },
+  ])("counts $late ms that a delayed key was late", async ({ late, first }) => {
+    const base = new FakeClock();
+    const clock = new JumpingClock(base);
+    const queue = new WorkQueue({ clock });
+    queue.add("other", { priority: 1 });
+    taken(queue);
+    queue.add("delayed", { after: 1_000 });
+    clock.standStill(late); // a busy process, whose timers fire late
+    await base.step(1_000);
+    queue.add("high", { priority: 10 });
+    expect(takeAll(queue)[0]).toBe(first);
   });
 
   it("does not move a key back that has aged beyond its new priority", async () => {
