@@ -137,6 +137,8 @@ export class EventRecorder implements Runnable {
       const occurrence = occurrenceOf(object, event);
       const now = { wall: clock.now(), monotonic: clock.monotonic() };
       const effect = this.#series.record(occurrence, now);
+      // The write of a pending series has its time: after its interval, or after the delay of a retry.
+      if (effect === "pending") return;
       if (effect === "begun" || effect === "counted")
         this.#writer.add(seriesKey(occurrence), { reason: "record" });
       else this.#log("debug", { reason: occurrence.reason, effect }, "event dropped");

@@ -64,11 +64,12 @@ export interface EventSeries {
  * | Word | Meaning |
  * | --- | --- |
  * | `"begun"` | it begins a series |
- * | `"counted"` | it repeats a series |
+ * | `"counted"` | it repeats a series that the server knows in full |
+ * | `"pending"` | it repeats a series that is to be written already |
  * | `"limited"` | dropped: its object has used its budget |
  * | `"full"` | dropped: 1,000 series wait for the server |
  */
-export type RecordEffect = "begun" | "counted" | "limited" | "full";
+export type RecordEffect = "begun" | "counted" | "pending" | "limited" | "full";
 
 /** The next write of a series: its event is created, its count patched now or after `delay`, or nothing is due. */
 export type SeriesStep =
@@ -88,11 +89,12 @@ export class EventSeriesTable {
     const key = seriesKey(occurrence);
     const known = this.#series.get(key);
     if (known !== undefined && !isOver(known, now)) {
+      const isPending = known.written < known.count;
       known.count += 1;
       known.lastAt = now.wall;
       known.seenAt = now.monotonic;
       this.#touch(key, known);
-      return "counted";
+      return isPending ? "pending" : "counted";
     }
     if (known === undefined && !this.#makeRoom()) return "full";
     if (!this.#spend(objectKey(occurrence), now.monotonic)) return "limited";

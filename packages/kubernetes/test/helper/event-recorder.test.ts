@@ -151,6 +151,26 @@ describe("EventRecorder", () => {
     await ended(running);
   });
 
+  it("does not retry a failed write sooner because of repetitions", async () => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    fault = async () => {
+      await clock.sleep(5);
+      throw new Error("down");
+    };
+    for (let time = 0; time < 1_000; time += 2) {
+      events.record(object(), synced);
+      await clock.step(2);
+    }
+    // Each attempt takes 5 ms; the delays in between are 5, 10, 20 ms and so on.
+    expect(sent.map(([at]) => at)).toEqual([0, 10, 25, 50, 95, 180, 345, 670]);
+    fault = undefined;
+    await clock.step(1_000);
+    expect(sent).toHaveLength(9);
+    expect(sent[8]?.[2]).toMatchObject({ series: { count: 500 } });
+    await ended(running);
+  });
+
   it("writes events recorded before its run, with the current count", async () => {
     const events = recorder();
     for (let i = 0; i < 3; i++) events.record(object(), synced);

@@ -33,7 +33,7 @@ describe("EventSeriesTable", () => {
       "wait 6000",
     ]);
     expect([table.record(ann, at(9_999)), write(table, ann, 10_000)]).toEqual([
-      "counted",
+      "pending",
       "patch 1: 3",
     ]);
     const last = 9_999 + 6 * MINUTE;
@@ -58,7 +58,7 @@ describe("EventSeriesTable", () => {
       { ...ann, regarding: { ...ann.regarding, uid: "1" } },
     ];
     for (const one of [ann, ...others]) expect(table.record(one, at(0))).toBe("begun");
-    expect(table.record({ ...ann, note: "again" }, at(0))).toBe("counted");
+    expect(table.record({ ...ann, note: "again" }, at(0))).toBe("pending");
   });
 
   it("writes at once on the last occasion", () => {
@@ -76,7 +76,7 @@ describe("EventSeriesTable", () => {
       table.record(about("ann", `r${reason}`), at(monotonic));
     const first = Array.from({ length: 27 }, (_, reason) => record(reason, 0));
     expect(first).toEqual([...Array(25).fill("begun"), "limited", "limited"]);
-    expect(record(0, 1)).toBe("counted");
+    expect(record(0, 1)).toBe("pending");
     expect(table.record(about("bob"), at(0))).toBe("begun");
     expect(record(28, 5 * MINUTE - 1)).toBe("limited");
     expect(record(29, 5 * MINUTE)).toBe("begun");
