@@ -40,6 +40,8 @@ const SLACK = 1_000;
 interface Parts {
   readonly options: ResolvedOperator;
   readonly cluster: Cluster;
+  /** A client without the check of the lease. */
+  readonly client: KubeClient;
   readonly start: StartWork;
   readonly work: TermWork;
 }
@@ -107,14 +109,21 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   const target = { transport, fieldManager: name, metrics, ...common };
   const cluster = new Cluster({ ...resolved.cluster, ...target, beforeWrite: work.requireLease });
   const { client } = cluster;
-  const events = new EventRecorder({ client, controller: name, instance: identity, ...common });
+  // Its writes are those that a process without a lease may send: of its Lease, and of Events after a stop.
+  const free = new KubeClient({ transport, fieldManager: name, metrics, ...common });
+  const events = new EventRecorder({
+    client: free,
+    controller: name,
+    instance: identity,
+    ...common,
+  });
   const controller = controllersOf(resolved);
   const context = { cluster, client, events, identity, metrics, controller, ...common };
   const start = await setup(context);
   requireFunction("the result of options.setup", start);
   metrics?.informers(() => cluster.status().informers);
 
-  const parts: Parts = { options: resolved, cluster, start, work };
+  const parts: Parts = { options: resolved, cluster, client: free, start, work };
   const manager = managerOf(resolved);
   const { leaderElection } = resolved;
   const elector = leaderElection === false ? undefined : electorOf(parts, leaderElection);
@@ -170,13 +179,11 @@ function workOf({ options, work, start }: Parts, elector: LeaderElector | undefi
 }
 
 function electorOf(
-  { options, cluster, start, work }: Parts,
+  { options, cluster, client, start, work }: Parts,
   election: ResolvedElection,
 ): LeaderElector {
-  const { name, identity, clock, random, logger, metrics, transport } = options;
+  const { name, identity, clock, random, logger, metrics } = options;
   const { leaseDuration, renewDeadline, retryPeriod, namespace, name: lease } = election;
-  // A client of its own: its writes are those that a process without a lease may send.
-  const client = new KubeClient({ transport, fieldManager: name, clock, random, logger, metrics });
   const elector = new LeaderElector({
     lock: new LeaseLock({ client, namespace, name: lease, leaseDuration, clock }),
     identity,

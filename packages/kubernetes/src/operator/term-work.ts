@@ -6,10 +6,12 @@ import type { ResolvedOperator, StartWork } from "./operator-options.ts";
 /** Time to stop of work that states none, in milliseconds: the default of a controller. */
 const DEFAULT_STOP_TIMEOUT = 20_000;
 
-/** The work of the current term. */
+/** The work of the terms, one after the other. */
 export class TermWork {
   readonly #options: Pick<ResolvedOperator, "clock" | "logger">;
-  #term: { readonly leadership: Leadership; readonly parts: readonly Runnable[] } | undefined;
+  /** Leadership of the current term, or of the last one: a reconcile that ignores its abort outlives its term. */
+  #leadership: Leadership | undefined;
+  #parts: readonly Runnable[] = [];
 
   constructor(options: Pick<ResolvedOperator, "clock" | "logger">) {
     this.#options = options;
@@ -17,18 +19,20 @@ export class TermWork {
 
   /** The longest time that a part may take to stop, in milliseconds. */
   get stopTimeout(): number {
-    const times = (this.#term?.parts ?? []).map(({ stopTimeout }) => stopTimeout);
+    const times = this.#parts.map(({ stopTimeout }) => stopTimeout);
     return Math.max(...times.map((time) => time ?? DEFAULT_STOP_TIMEOUT), DEFAULT_STOP_TIMEOUT);
   }
 
   /**
-   * Rejects a write of work whose lease is over, also in a process that stood still.
+   * Rejects a write of work whose lease is over, also in a process that stood still, and of work that outlives its
+   * term. Before the first term every write passes: it is one of the setup.
    *
-   * @throws the reason of `lost`, a `LeadershipLostError`
+   * @throws the reason of `lost`, a `LeadershipLostError`, or that of the stop
    */
   readonly requireLease = (): void => {
-    const { leadership } = this.#term ?? {};
-    if (leadership !== undefined && !leadership.isHeld) throw leadership.lost.reason;
+    if (this.#leadership === undefined || this.#leadership.isHeld) return;
+    const { lost, signal } = this.#leadership;
+    throw lost.aborted ? lost.reason : signal.reason;
   };
 
   /**
@@ -38,6 +42,7 @@ export class TermWork {
   async run(start: StartWork, leadership: Leadership): Promise<void> {
     const { signal, lost } = leadership;
     const { clock, logger } = this.#options;
+    this.#leadership = leadership;
     const parts = start(leadership);
     requireArray("the work of a term", parts);
     const stopTimeout = Number.POSITIVE_INFINITY;
@@ -46,11 +51,11 @@ export class TermWork {
       requireMethods(`the work of a term[${index}]`, part, ["run"]);
       manager.add(withLost(part, lost));
     }
-    this.#term = { leadership, parts };
+    this.#parts = parts;
     try {
       await manager.run(signal);
     } finally {
-      this.#term = undefined;
+      this.#parts = [];
     }
   }
 }

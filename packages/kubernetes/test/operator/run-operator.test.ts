@@ -169,6 +169,59 @@ describe("runOperator", () => {
     await world.end();
   });
 
+  describe("a reconcile that outlives its term", () => {
+    /** A reconcile that ignores its abort. It writes after `resume()`, and so does the setup. */
+    function outliving() {
+      const made: unknown[] = [];
+      const reconciles: (() => void)[] = [];
+      const replica = world.start("a", {
+        setup: async ({ client, controller }) => {
+          const write = async (name: string): Promise<void> => {
+            const map = client.create(ConfigMap, { metadata: { namespace: "default", name } });
+            const result = map.then(() => name);
+            made.push(await result.catch((error: unknown) => error));
+          };
+          await write("setup");
+          const reconcile = async (): Promise<void> => {
+            await new Promise<void>((resolve) => reconciles.push(resolve));
+            await write("late");
+          };
+          return () => {
+            const writer = controller({ name: "writer", reconcile });
+            writer.add("a");
+            return [writer];
+          };
+        },
+      });
+      const resume = async (): Promise<void> => {
+        reconciles[0]?.();
+        await clock.step(0);
+      };
+      return { replica, made, resume };
+    }
+
+    it("sends no write after the lease was lost; the setup has sent its own", async () => {
+      const { replica, made, resume } = outliving();
+      await clock.step(BARRIER + 1_000);
+      replica.transport.hangs = ({ path }) => path.includes("/leases");
+      await clock.step(60_000);
+      await resume();
+      expect(made).toEqual(["setup", expect.objectContaining({ loss: "expired" })]);
+      replica.transport.hangs = () => false;
+      await world.end();
+    });
+
+    it("sends no write after a stop", async () => {
+      const { replica, made, resume } = outliving();
+      await clock.step(BARRIER + 1_000);
+      replica.stop.abort("stop");
+      await clock.step(60_000);
+      await resume();
+      expect(made).toEqual(["setup", "stop"]);
+      await world.end();
+    });
+  });
+
   it("does not reconcile before every informer has synced", async () => {
     await world.greet("ann");
     const replica = world.start("a", { leaderElection: false });
