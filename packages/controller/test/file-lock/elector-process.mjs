@@ -1,7 +1,7 @@
 // A process with an elector on a file lock. It sends { token, at } while it leads: an instant on the
 // monotonic clock of the machine, which all processes share.
 import { realClock } from "@holdfast/clock";
-import { LeaderElector } from "@holdfast/controller";
+import { LeaderElector, silentLogger } from "@holdfast/controller";
 import { FileLock } from "@holdfast/controller/file-lock";
 
 const [, , directory, leaseDuration] = process.argv;
@@ -13,6 +13,7 @@ const elector = new LeaderElector({
   leaseDuration: lease,
   renewDeadline: lease * 0.6,
   retryPeriod: lease * 0.02,
+  logger: silentLogger,
   lead: async ({ token, signal }) => {
     while (!signal.aborted) {
       // First the instant, then the question: who was leader after it was leader at it.

@@ -141,3 +141,22 @@ it("detects two leaders", () => {
     "2 leads with 0 after 1 with 0",
   ]);
 });
+
+it("a process that stands still past its lease does not lead when it continues", {
+  timeout: 3 * PATIENCE,
+}, async () => {
+  const from = beats.length;
+  for (let i = 0; i < 2; i++) start();
+  const first = await beat(from, () => true);
+  childOf(first).kill("SIGSTOP");
+  const second = await beat(from, ({ token }) => token > first.token);
+  expect(second.pid).not.toBe(first.pid);
+  childOf(first).kill("SIGCONT");
+  const after = beats.length;
+  // It stands by: it takes over when the second one ends, with a token of its own.
+  await end(childOf(second), "SIGTERM");
+  const third = await beat(after, ({ token }) => token > second.token);
+  expect(third.pid).toBe(first.pid);
+  await end(childOf(third), "SIGTERM");
+  expect(faultsOf(beats)).toEqual([]);
+});
