@@ -22,6 +22,9 @@ export const contents = [
       "docs/choosing-a-delay.md",
       "docs/backing-off.md",
       "docs/choosing-jitter.md",
+      "docs/rate-limits.md",
+      "docs/circuit-breaker.md",
+      "docs/database-transactions.md",
       "docs/with-rxjs.md",
     ],
   },
@@ -35,7 +38,17 @@ export const contents = [
       "docs/work-queue.md",
       "docs/controller.md",
       "docs/leader-election.md",
+      "docs/scheduled-jobs.md",
+    ],
+  },
+  {
+    title: "In production",
+    pages: [
       "docs/running-in-production.md",
+      "docs/graceful-shutdown.md",
+      "docs/metrics.md",
+      "docs/errors.md",
+      "docs/troubleshooting.md",
     ],
   },
   {

@@ -103,8 +103,56 @@ export const pages = new Map(
     "docs/running-in-production.md": {
       title: "Start, stop and observe a Node.js service",
       description: "Start in order, stop in reverse, health checks, metrics, logs and tracing.",
+      keywords: "opentelemetry tracing health check logger manager start order",
+    },
+    "docs/rate-limits.md": {
+      title: "Rate limit outgoing calls in Node.js, and obey 429",
+      description: "A token bucket in front of fetch, Retry-After, and limits of several replicas.",
+      keywords: "rate limit limiter throttle token bucket 429 too many requests qps bottleneck",
+    },
+    "docs/circuit-breaker.md": {
+      title: "Circuit breaker, bulkhead and fallback beside retry",
+      description: "cockatiel's circuit breaker and bulkhead inside retry, and when you need them.",
+      keywords: "circuit breaker bulkhead fallback cockatiel opossum resilience policy",
+    },
+    "docs/database-transactions.md": {
+      title: "Retry database transactions: deadlocks and serialization failures",
+      description:
+        "Which errors of PostgreSQL and MySQL to retry, with which delays, and which never.",
       keywords:
-        "graceful shutdown SIGTERM metrics prometheus opentelemetry tracing health check logger manager",
+        "retry transaction deadlock serialization failure 40001 40P01 1213 postgres mysql serializable",
+    },
+    "docs/scheduled-jobs.md": {
+      title: "Cron jobs on one of several replicas in Node.js",
+      description:
+        "A job at 03:00 every day with croner, one leader and a memory of the last run: no day is lost.",
+      keywords:
+        "cron job croner node-cron schedule scheduled job singleton one replica daily at 03:00",
+    },
+    "docs/graceful-shutdown.md": {
+      title: "Graceful shutdown of a Node.js service",
+      description:
+        "SIGTERM: readiness, HTTP server, work in flight, database pool, in order and in time.",
+      keywords:
+        "graceful shutdown SIGTERM SIGINT terminate drain http server close preStop kubernetes docker",
+    },
+    "docs/metrics.md": {
+      title: "Prometheus metrics and a Grafana dashboard",
+      description: "Every metric with its labels, and a dashboard to import.",
+      keywords:
+        "prometheus metrics grafana dashboard prom-client monitoring workqueue_depth alerts",
+    },
+    "docs/errors.md": {
+      title: "Error codes: cause and cure",
+      description: "Each ERR_ code of the packages, its predicate, its cause and its cure.",
+      keywords: "error code ERR_WAIT_TIMEOUT TimeoutError TerminalError predicate instanceof",
+    },
+    "docs/troubleshooting.md": {
+      title: "Troubleshooting",
+      description:
+        "Symptoms, causes and cures: hanging tests, processes that exit or do not, two leaders.",
+      keywords:
+        "faq troubleshooting hang does not exit MaxListenersExceededWarning CrashLoopBackOff two leaders stuck",
     },
     "docs/first-operator.md": {
       title: "Write a Kubernetes operator in TypeScript",

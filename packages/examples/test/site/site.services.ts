@@ -252,7 +252,7 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     ["exponential backoff", "Backing off"],
     ["thundering herd", "Choosing jitter"],
     ["retry fetch", "HTTP with fetch"],
-    ["graceful shutdown", "Running in production"],
+    ["graceful shutdown", "Graceful shutdown"],
     ["distributed lock", "Leader election"],
     ["leader election", "Leader election"],
     ["fake timers", "Testing with the fake clock"],
@@ -266,9 +266,15 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     ["p-retry", "Coming from p-retry, p-queue and cockatiel"],
     ["poll until", "Retrying and polling"],
     ["timeout promise", "Retrying and polling"],
-    ["prometheus metrics", "Running in production"],
+    ["prometheus metrics", "Metrics and a dashboard"],
     ["CrashLoopBackOff", "Backing off"],
     ["reconcile loop", "The controller"],
+    ["cron job", "Scheduled jobs on one of several replicas"],
+    ["circuit breaker", "Circuit breaker, bulkhead and fallback"],
+    ["rate limit", "Rate limits"],
+    ["deadlock transaction", "Retrying database transactions"],
+    ["grafana dashboard", "Metrics and a dashboard"],
+    ["error code", "Errors"],
   ];
 
   it("answers task questions with the right guide among the first three", async () => {
