@@ -48,6 +48,7 @@ const rows: Row[] = [
   ["close without these", closed, {}, "watch backoff fruitless 1"],
   ["the second in a row", closed, { fruitless: 1 }, "watch backoff fruitless 2"],
   ["the third in a row", closed, { fruitless: 2 }, "list backoff"],
+  ["close of a list", closed, { ...listing, fruitless: 2 }, "watch backoff"],
   ["no byte for the idle timeout", idle, {}, "watch! none fruitless 1"],
   ["no byte, the third in a row", idle, { fruitless: 2 }, "list none"],
   ["no byte after an event", idle, moved, "watch! none *"],

@@ -406,6 +406,7 @@ describe("a relay", () => {
     expect(relay.status()).toEqual({ ...idle, state: "running", attempts: 1 });
     await clock.step(SECOND);
     expect(relay.status()).toEqual({ ...idle, state: "running", unwritten: 1 });
+    expect(clock.pending().map(({ label }) => label)).toContain("write");
     stop.abort();
     await clock.step(0);
     expect(relay.status()).toEqual({ ...idle, state: "stopping", unwritten: 1 });
@@ -535,6 +536,25 @@ describe("a relay that stops", () => {
     stop.abort();
     await clock.run(() => run);
     expect(types()).toEqual(["lost", "lost"]);
+  });
+
+  it("counts a claim as unwritten while it is given back", async () => {
+    const { clock, relay, save, stop, runs } = setUp({
+      ...{ workers: 1, grace: SECOND, respond: () => clock.sleep(SECOND) },
+      faults: {
+        before: async (request) => {
+          if (request === "write") await clock.sleep(SECOND);
+        },
+      },
+    });
+    await save([1, 2]);
+    const run = runs();
+    await clock.step(100);
+    stop.abort();
+    await clock.step(0);
+    expect(relay.status()).toEqual({ state: "stopping", attempts: 1, waiting: 0, unwritten: 1 });
+    await clock.run(() => run);
+    expect(relay.status().unwritten).toBe(0);
   });
 
   it("reports a claim that could not be given back", async () => {
