@@ -49,6 +49,11 @@ export interface RelayStatus {
 export class Relay {
   /** Its name. */
   readonly name: string;
+  /**
+   * Time that a stop may take, in milliseconds: `grace` plus twice `storeTimeout`, 40 s by default. A `Manager` waits
+   * for it.
+   */
+  readonly stopTimeout: number;
   readonly #options: ResolvedRelayOptions;
   readonly #queue: WorkQueue<HeldClaim>;
   readonly #outcomes: Outcomes;
@@ -64,6 +69,7 @@ export class Relay {
   constructor(options: RelayOptions) {
     this.#options = resolveRelay(options);
     this.name = this.#options.name;
+    this.stopTimeout = this.#options.grace + 2 * this.#options.storeTimeout;
     this.#queue = new WorkQueue<HeldClaim>({
       keyOf: ({ claim }) => claim.message.id,
       clock: this.#options.clock,

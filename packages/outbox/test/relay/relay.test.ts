@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { RetryAfterError, silentLogger, TerminalError } from "@holdfast/controller";
+import { Manager, RetryAfterError, silentLogger, TerminalError } from "@holdfast/controller";
 import { describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import type { Message, NewMessage } from "../../src/message/message.ts";
@@ -505,6 +505,24 @@ describe("a relay that stops", () => {
     await run;
     expect(types().filter((type) => type !== "error")).toEqual(["unwritten"]);
     expect(clock.waiters()).toBe(0);
+  });
+
+  it("has the time in a manager that its grace and its last two requests take", async () => {
+    const { clock, memory, relay, save, stop } = setUp({
+      ...{ grace: 60 * SECOND, storeTimeout: SECOND },
+      ...{ publishTimeout: 55 * SECOND, claimDuration: 120 * SECOND },
+      respond: () => clock.sleep(50 * SECOND),
+    });
+    expect(relay.stopTimeout).toBe(62 * SECOND);
+    await save([1]);
+    const manager = new Manager({ clock, logger: silentLogger });
+    manager.add(relay);
+    const run = manager.run(stop.signal);
+    await clock.step(SECOND);
+    stop.abort();
+    await clock.run(() => run);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "delivered" });
+    expect(clock.monotonic()).toBeGreaterThan(50 * SECOND);
   });
 
   it("does not wait to write again after its grace", async () => {
