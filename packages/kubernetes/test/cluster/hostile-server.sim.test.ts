@@ -16,7 +16,7 @@ import { Greeting, type GreetingObject, greeting, World } from "./cluster-kit.ts
 // HTTP and the watch protocol allow. The model is docs/operating-an-operator.md: a cache that lacks a change for
 // longer than 15 minutes is not ready, one that has heard of a change within 15 minutes is, an own write is read
 // at once, and 10 minutes after the last fault the cache equals the server. The server is restored from older states,
-// too, behind frozen connections as well. Nobody writes until the informer has noticed: an unnoticed restore whose
+// too, behind frozen connections as well. An index function throws for one object, which must not harm the others. Nobody writes until the informer has noticed: an unnoticed restore whose
 // versions are overtaken cannot be seen.
 
 const first = Number(process.env["SIM_SEED"] ?? inject("seed"));
@@ -363,7 +363,11 @@ class Simulation {
 
   async run(): Promise<void> {
     const { world } = this;
-    const informer = world.cluster.watch(Greeting);
+    const letter = ({ metadata: { name } }: CachedObject<GreetingObject>): string[] => {
+      if (name === "d") throw new Error("has no letter");
+      return [name];
+    };
+    const informer = world.cluster.watch(Greeting, { indexes: { letter } });
     await world.run(async () => {
       const writing = this.#write();
       const sampling = this.#sample(informer);
