@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 const CODE = "ERR_FORGOTTEN_LEASE";
 
 /** A `RedisLock` grants no lease, because its server may have lost one that still lasts. */
@@ -15,7 +17,13 @@ export class ForgottenLeaseError extends Error {
   }
 }
 
-/** Whether a value is a {@link ForgottenLeaseError}, of this copy of the package or another. */
-export function isForgottenLeaseError(value: unknown): value is ForgottenLeaseError {
-  return value instanceof Error && (value as Partial<ForgottenLeaseError>).code === CODE;
+/**
+ * Whether an error is a {@link ForgottenLeaseError}, of this copy of the package or another, or has one among its causes.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ */
+export function isForgottenLeaseError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }

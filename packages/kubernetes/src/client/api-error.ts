@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 const CODE = "ERR_KUBERNETES_API";
 
 /** Longest text of a server in a message. */
@@ -110,12 +112,27 @@ export class ApiError extends Error {
     this.method = method;
     this.path = path;
   }
+
+  /**
+   * The first {@link ApiError} among an error and its causes, of this copy of the package or another.
+   *
+   * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+   *
+   * @param error - anything that was caught
+   * @returns the error of the server; undefined if there is none
+   */
+  static find(error: unknown): ApiError | undefined {
+    return findByCode(error, CODE) as ApiError | undefined;
+  }
 }
 
 /**
- * Whether a value is an {@link ApiError}, of this copy of the package or another.
+ * Whether an error is an {@link ApiError}, of this copy of the package or another, or has one among its causes.
  *
- * @param value - any value
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt. `ApiError.find` returns the
+ * error with its status code and its details.
+ *
+ * @param error - anything that was caught
  * @param reason - the reason it must have, for example `NotFound`. Default: any
  *
  * @example
@@ -127,11 +144,13 @@ export class ApiError extends Error {
  *   method: "GET", path: "/api/v1/namespaces/default/configmaps/ann",
  * });
  * console.log(isApiError(error, "NotFound"), isApiError(error, "Conflict")); // => true false
+ * console.log(isApiError(new Error("no settings", { cause: error }), "NotFound")); // => true
+ * console.log(ApiError.find(error)?.statusCode); // => 404
  * ```
  */
-export function isApiError(value: unknown, reason?: string): value is ApiError {
-  if (!(value instanceof Error) || (value as Partial<ApiError>).code !== CODE) return false;
-  return reason === undefined || (value as ApiError).reason === reason;
+export function isApiError(error: unknown, reason?: string): boolean {
+  const found = ApiError.find(error);
+  return found !== undefined && (reason === undefined || found.reason === reason);
 }
 
 /**
@@ -140,11 +159,11 @@ export function isApiError(value: unknown, reason?: string): value is ApiError {
  * A 404 without this reason is no such response: a server that has just started does not serve custom resources
  * yet, and responds `404 page not found` to each of their paths. It is not a statement about the object.
  */
-export function isNotFound(value: unknown): value is ApiError {
-  return isApiError(value, "NotFound");
+export function isNotFound(error: unknown): boolean {
+  return isApiError(error, "NotFound");
 }
 
 /** Whether a server says that it does not serve a path, or not yet: a 404 that is not {@link isNotFound}. */
-export function isNotServed(value: unknown): value is ApiError {
-  return isApiError(value) && value.statusCode === 404 && !isNotFound(value);
+export function isNotServed(error: unknown): boolean {
+  return ApiError.find(error)?.statusCode === 404 && !isNotFound(error);
 }

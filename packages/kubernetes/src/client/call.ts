@@ -1,8 +1,8 @@
 import type { Clock } from "@holdfast/clock";
 import { recaptureStack } from "@holdfast/clock/internal";
 import { retry, withTimeout } from "@holdfast/wait";
-import { isConnectionError } from "../transport/connection-error.ts";
-import { isApiError } from "./api-error.ts";
+import { ConnectionError } from "../transport/connection-error.ts";
+import { ApiError } from "./api-error.ts";
 import { type ApiRequest, type ApiTarget, requestJson } from "./api-request.ts";
 import type { Limits } from "./call-options.ts";
 
@@ -31,7 +31,8 @@ export async function limited<Value>(
     return await withTimeout(work, timeout, { signal, clock, label: name, message, cause });
   } catch (error) {
     // Its own stack shows a socket, or the steps of the call, and no caller.
-    if (isApiError(error) || isConnectionError(error)) recaptureStack(error, limited);
+    if (error instanceof ApiError || error instanceof ConnectionError)
+      recaptureStack(error, limited);
     throw error;
   }
 }
@@ -81,8 +82,9 @@ const NOT_DONE: ReadonlySet<string> = new Set(["TooManyRequests", "ServiceUnavai
 
 /** Milliseconds after which the server wants the request again. Undefined if it must not be sent again. */
 function waitOf({ method }: ApiRequest, error: unknown): number | undefined {
-  if (!isApiError(error)) return undefined;
-  const { statusCode, reason, retryAfter } = error;
+  const found = ApiError.find(error);
+  if (found === undefined) return undefined;
+  const { statusCode, reason, retryAfter } = found;
   const isBusy = statusCode === 429 || statusCode === 503;
   return isBusy && (method === "GET" || NOT_DONE.has(reason)) ? retryAfter : undefined;
 }

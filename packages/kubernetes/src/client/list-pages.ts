@@ -1,5 +1,5 @@
 import { BodyTooLongError } from "../transport/read-body.ts";
-import { isApiError } from "./api-error.ts";
+import { ApiError } from "./api-error.ts";
 import type { ApiRequest } from "./api-request.ts";
 
 /** A list to be read page by page. */
@@ -113,5 +113,5 @@ interface ListMeta {
 }
 
 function isGone(error: unknown): boolean {
-  return isApiError(error) && error.statusCode === 410;
+  return ApiError.find(error)?.statusCode === 410;
 }

@@ -9,7 +9,7 @@ import {
   TerminalError,
 } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
-import { isApiError, isNotFound, isNotServed } from "../client/api-error.ts";
+import { ApiError, isApiError, isNotFound, isNotServed } from "../client/api-error.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
 import {
@@ -264,8 +264,9 @@ function subjectOf({ apiVersion, kind, metadata }: DeepReadonly<KubeObject>): Ev
 /** Whether a repetition of the request would be refused too. */
 function isRefused(error: unknown): boolean {
   // The client refuses a name or a namespace that is none.
-  if (!isApiError(error)) return error instanceof RangeError;
+  const found = ApiError.find(error);
+  if (found === undefined) return error instanceof RangeError;
   if (isNotServed(error)) return false;
-  const { statusCode } = error;
+  const { statusCode } = found;
   return statusCode >= 400 && statusCode < 500 && ![401, 408, 409, 429].includes(statusCode);
 }

@@ -9,7 +9,7 @@ import {
 } from "@holdfast/wait";
 import type { ServerObject } from "../cache/server-object.ts";
 import type { Consistency, OwnWrite, Store } from "../cache/store.ts";
-import { type ApiError, isApiError } from "../client/api-error.ts";
+import { ApiError } from "../client/api-error.ts";
 import { type ApiTarget, openRequest } from "../client/api-request.ts";
 import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf } from "../object/object-ref.ts";
@@ -439,9 +439,10 @@ export class Reflector {
 /** The end that an error is. */
 function endOf(error: unknown): SessionEnd {
   if (error instanceof RequestStop && error.kind !== "over") return { kind: error.kind };
-  if (!isApiError(error)) return { kind: "failed", error };
-  if (isExpired(error)) return { kind: "expired" };
-  const { statusCode, retryAfter = 0 } = error;
+  const found = ApiError.find(error);
+  if (found === undefined) return { kind: "failed", error };
+  if (isExpired(found)) return { kind: "expired" };
+  const { statusCode, retryAfter = 0 } = found;
   const isBusy = statusCode === 429 || statusCode === 503;
   if (!isBusy || retryAfter < MIN_RETRY_AFTER) return { kind: "failed", error };
   return { kind: "busy", after: Math.min(retryAfter, MAX_RETRY_AFTER) };

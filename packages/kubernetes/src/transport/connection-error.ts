@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 const CODE = "ERR_KUBERNETES_CONNECTION";
 
 /** Advice by error code of Node. The first matching pattern counts. */
@@ -64,13 +66,14 @@ export class ConnectionError extends Error {
 }
 
 /**
- * Whether a value is a {@link ConnectionError}, of this copy of the package or another.
+ * Whether an error is a {@link ConnectionError}, of this copy of the package or another, or has one among its causes.
  *
- * @param value - any value
- * @returns true if it is an `Error` with the code `ERR_KUBERNETES_CONNECTION`
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
  */
-export function isConnectionError(value: unknown): value is ConnectionError {
-  return value instanceof Error && (value as Partial<ConnectionError>).code === CODE;
+export function isConnectionError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }
 
 /** The code of an error of Node, or its name. */

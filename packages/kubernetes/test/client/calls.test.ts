@@ -1,5 +1,11 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { builtIn, isApiError, KubeClient, type KubernetesMetrics } from "@holdfast/kubernetes";
+import {
+  ApiError,
+  builtIn,
+  isApiError,
+  KubeClient,
+  type KubernetesMetrics,
+} from "@holdfast/kubernetes";
 import { isTimeoutError, TimeoutError } from "@holdfast/wait";
 import type { ConfigMap as ConfigMapObject } from "kubernetes-types/core/v1.js";
 import { describe, expect, it } from "vitest";
@@ -52,7 +58,7 @@ describe("a failure whose text is longer than 64 KiB", () => {
     }
     const { get } = world({ status: 500, chunks: chunks() });
     const error = await errorOf(get());
-    expect(isApiError(error) && error.statusCode).toBe(500);
+    expect(ApiError.find(error)?.statusCode).toBe(500);
     expect(isClosed).toBe(true);
   });
 });

@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 const CODE = "ERR_OUTBOX_REFUSED";
 
 /** Options for a {@link RefusedError}. */
@@ -24,7 +26,13 @@ export class RefusedError extends Error {
   }
 }
 
-/** Whether a value is a {@link RefusedError}, of this copy of the package or another. */
-export function isRefusedError(value: unknown): value is RefusedError {
-  return value instanceof Error && (value as Partial<RefusedError>).code === CODE;
+/**
+ * Whether an error is a {@link RefusedError}, of this copy of the package or another, or has one among its causes.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ */
+export function isRefusedError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }

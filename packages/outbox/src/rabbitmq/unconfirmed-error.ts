@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 const CODE = "ERR_OUTBOX_UNCONFIRMED";
 
 /** The facts of an {@link UnconfirmedError}. */
@@ -18,7 +20,13 @@ export class UnconfirmedError extends Error {
   }
 }
 
-/** Whether a value is an {@link UnconfirmedError}, of this copy of the package or another. */
-export function isUnconfirmedError(value: unknown): value is UnconfirmedError {
-  return value instanceof Error && (value as Partial<UnconfirmedError>).code === CODE;
+/**
+ * Whether an error is an {@link UnconfirmedError}, of this copy of the package or another, or has one among its causes.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ */
+export function isUnconfirmedError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }

@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 const CODE = "ERR_OUTBOX_UNROUTABLE";
 
 /** The destination of a message. */
@@ -35,7 +37,13 @@ export class UnroutableError extends Error {
   }
 }
 
-/** Whether a value is an {@link UnroutableError}, of this copy of the package or another. */
-export function isUnroutableError(value: unknown): value is UnroutableError {
-  return value instanceof Error && (value as Partial<UnroutableError>).code === CODE;
+/**
+ * Whether an error is an {@link UnroutableError}, of this copy of the package or another, or has one among its causes.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ */
+export function isUnroutableError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }

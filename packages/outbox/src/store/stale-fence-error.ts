@@ -1,3 +1,4 @@
+import { findByCode } from "@holdfast/clock/internal";
 import type { Fence } from "./outbox-store.ts";
 
 const CODE = "ERR_OUTBOX_STALE_FENCE";
@@ -19,7 +20,13 @@ export class StaleFenceError extends Error {
   }
 }
 
-/** Whether a value is a {@link StaleFenceError}, of this copy of the package or another. */
-export function isStaleFenceError(value: unknown): value is StaleFenceError {
-  return value instanceof Error && (value as Partial<StaleFenceError>).code === CODE;
+/**
+ * Whether an error is a {@link StaleFenceError}, of this copy of the package or another, or has one among its causes.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ */
+export function isStaleFenceError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }

@@ -1,3 +1,5 @@
+import { findByCode } from "@holdfast/clock/internal";
+
 const CODE = "ERR_OUTBOX_WEBHOOK";
 
 /** The facts of a {@link WebhookError}. */
@@ -22,7 +24,13 @@ export class WebhookError extends Error {
   }
 }
 
-/** Whether a value is a {@link WebhookError}, of this copy of the package or another. */
-export function isWebhookError(value: unknown): value is WebhookError {
-  return value instanceof Error && (value as Partial<WebhookError>).code === CODE;
+/**
+ * Whether an error is a {@link WebhookError}, of this copy of the package or another, or has one among its causes.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ */
+export function isWebhookError(error: unknown): boolean {
+  return findByCode(error, CODE) !== undefined;
 }
