@@ -373,7 +373,7 @@ describe("a relay", () => {
   });
 
   it("starts an attempt that has exactly publishTimeout and clockSkew left", async () => {
-    const { clock, publisher, save, end, runs } = setUp({
+    const { clock, publisher, save, end, types, runs } = setUp({
       workers: 1,
       claimDuration: 20 * SECOND,
       publishTimeout: 10 * SECOND,
@@ -386,6 +386,7 @@ describe("a relay", () => {
       [0, 1],
       [5 * SECOND, 2],
     ]);
+    expect(types()).not.toContain("released");
     await end(run);
   });
 
