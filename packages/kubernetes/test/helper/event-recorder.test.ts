@@ -324,6 +324,18 @@ describe("EventRecorder", () => {
     await ended(running);
   });
 
+  it("writes an event once that is on its way when it stops", async () => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    fault = () => clock.sleep(500);
+    events.record(object(), synced);
+    await clock.step(100);
+    stop.abort("stop");
+    await clock.step(1_000);
+    expect(requests()).toEqual([[0, `POST ${EVENTS}`]]);
+    await ended(running);
+  });
+
   it("flushes when it stops, for 2 s at most", async () => {
     const events = recorder();
     const manager = new Manager({ clock, logger: silentLogger });
