@@ -62,7 +62,11 @@ function createCommand(print: (text: string) => void): Command {
     )
     .option("--real", "use a real API server on this machine; the first start builds it", false)
     .option("--cluster", "use the cluster of kubectl's current context", false)
-    .option("--check", "run 30 s of scripted faults, then exit with a code", false)
+    .option(
+      "--check",
+      "run 30 s of scripted faults and the checks after them, about a minute; exit with 0 if every invariant held, else 1",
+      false,
+    )
     .option(
       "--minutes <number>",
       "run that many minutes of faults, then exit with a code",

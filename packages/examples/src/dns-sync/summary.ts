@@ -28,7 +28,7 @@ export interface Outcome {
   readonly begin: number;
   readonly stage: Stage;
   readonly faults: Faults;
-  /** Result of the naive lane, from {@link naiveText}. */
+  /** Result of the baseline, from {@link naiveText}. */
   readonly fate: string;
 }
 
@@ -45,7 +45,7 @@ export function summaryOf({ seed, begin, stage, faults, fate }: Outcome): Summar
   };
 }
 
-/** Result of the naive lane in one line. */
+/** Result of the baseline in one line. */
 export function naiveText({ death, drift, provider: { audit } }: NaiveLane): string {
   const rest = `${audit.overlaps} overlapping writes, ${drift} records wrong`;
   return death === undefined
@@ -79,13 +79,17 @@ export function summaryLines(summary: Summary, problems: readonly string[]): str
   const table = invariants.map(({ name, state, checks, problem }) =>
     `${name.padEnd(width)}  ${state.padEnd(9)}  ${checks}${problem ? `  ${problem}` : ""}`.trimEnd(),
   );
-  const verdict = problems.length === 0 ? ["Every invariant held."] : problems;
+  const checked = invariants.filter(({ state }) => state !== "unchecked").length;
+  const verdict =
+    problems.length === 0
+      ? [`${checked} of ${invariants.length} invariants checked; all of these held.`]
+      : problems;
   return [
     `After ${formatDuration(elapsed)} on ${api}, seed ${seed}: ${facts.join(", ")}`,
     "",
     ...table,
     "",
-    `naive lane: ${naive}`,
+    `baseline: ${naive}`,
     "",
     ...verdict,
   ];

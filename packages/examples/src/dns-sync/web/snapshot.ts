@@ -65,7 +65,7 @@ export interface ProviderSnapshot {
   readonly refused: number;
 }
 
-/** The naive lane: the official client's informer. */
+/** The baseline: the official client's informer. */
 export interface NaiveSnapshot {
   readonly state: "alive" | "dead";
   readonly reason: string | undefined;

@@ -122,7 +122,7 @@ describe("the page of dns-sync", () => {
     },
   );
 
-  it("shows the naive lane as dead after a restart of the API server", PATIENT, async () => {
+  it("shows the baseline as dead after a restart of the API server", PATIENT, async () => {
     await using visitor = await visit(url);
     const { page } = visitor;
     const lane = page.locator(".naive");

@@ -16,7 +16,7 @@ const SILENCE = { afterError: 15_000, without: 60_000 };
 /** Interval between comparisons in milliseconds. */
 const PERIOD = 1_000;
 
-/** The end of the naive lane. */
+/** The end of the baseline. */
 export interface Death {
   /** Milliseconds since its start. */
   readonly after: number;
@@ -86,7 +86,7 @@ export class NaiveLane implements AsyncDisposable {
     const server = await serveProvider(provider);
     const { access, namespace } = api;
     const options = { access, namespace, providerUrl: server.url };
-    const onDeath = ({ reason }: Death): void => chronicle.log("naive lane", `died: ${reason}`);
+    const onDeath = ({ reason }: Death): void => chronicle.log("baseline", `died: ${reason}`);
     const lane = new NaiveLane({ clock, provider, server }, options, onDeath);
     stage.onChange(() => lane.compareWith(stage.truth));
     return lane;

@@ -8,7 +8,7 @@ export function naiveLane(naive: NaiveSnapshot | undefined): TemplateResult {
   const { state, after, reason, drift, overlaps, events, errors } = naive;
   const isDead = state === "dead";
   return html`<section class="naive" data-state=${state}>
-    <h2>Naive lane <small>the official client's informer, a handler, a retry loop</small></h2>
+    <h2>Baseline <small>the official client's informer, a handler, a retry loop</small></h2>
     <p>
       <span class="chip" data-tone=${isDead ? "bad" : "good"}>${state}</span>
       ${after === undefined ? nothing : html`<span class="fact">after <b>${formatDuration(after)}</b></span>`}
