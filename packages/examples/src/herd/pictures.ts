@@ -87,12 +87,12 @@ function summary(runs: readonly Run[], outage: Scenario): string {
     .filter(({ form }) => ["none", "full"].includes(form.name))
     .map((run, index) => ({
       ...run,
-      frame: { left: 40, right: 364, top: 108 + index * 152, bottom: 188 + index * 152 },
+      frame: { left: 40, right: 364, top: 132 + index * 148, bottom: 212 + index * 148 },
     }));
   const down = outage.outage / 1_000;
   return picture({
     width: 380,
-    height: 412,
+    height: 424,
     title: `Calls to a server that ${count(outage.clients)} clients lost for ${down} s, without jitter and with full jitter`,
     elements: [
       pen.text(
@@ -101,12 +101,13 @@ function summary(runs: readonly Run[], outage: Scenario): string {
         "name",
       ),
       pen.text(
-        `Calls per ${outage.interval} ms. Blue: served. Orange: refused. Grey: down.`,
+        `Calls per ${outage.interval} ms, around the return of the server.`,
         [16, 50],
         "quiet",
       ),
+      pen.text("Blue: served. Orange: refused. Grey: server down.", [16, 70], "quiet"),
       ...rows.flatMap(({ form, load, frame }) => summaryRow(form, load, frame, outage)),
-      pen.text("seconds after the server is back", [364, 400], "quiet end"),
+      pen.text("seconds after the server is back", [364, 408], "quiet end"),
     ],
   });
 }
@@ -115,7 +116,7 @@ function summaryRow(form: Form, load: Measurement, frame: Frame, outage: Scenari
   return [
     pen.text(
       `${form.name === "full" ? "Full" : "No"} jitter: all served after ${seconds(load.lastServed)}`,
-      [16, frame.top - 30],
+      [16, frame.top - 28],
       "name",
     ),
     ...panel(load, outage, frame),
