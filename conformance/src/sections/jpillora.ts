@@ -29,7 +29,7 @@ export const attemptSequences: Section<SequenceCase> = {
   file: "jpillora.json",
   name: "sequences",
   fields: [...FIELDS, "id", "attemptAfter", "afterReset", "uReset"],
-  unseen: { pow: "a step on the way; the delays show it" },
+  unseen: { pow: "an intermediate result; the delays show it" },
   rules: ["rejected-at-the-door"],
 
   recorded: ({ in: go, u, uReset = [], out, attemptAfter, afterReset }) => ({
@@ -65,7 +65,7 @@ export const forAttempt: Section<AttemptCase> = {
   file: "jpillora.json",
   name: "forAttempt",
   fields: [...FIELDS, "attempt"],
-  unseen: { pow: "a step on the way; the delay shows it" },
+  unseen: { pow: "an intermediate result; the delay shows it" },
   rules: ["rejected-at-the-door"],
 
   recorded: ({ in: go, u, out }) => ({ ...drawsOf(go, u.length), ...fieldsOf({ out }) }),

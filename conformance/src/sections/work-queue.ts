@@ -63,7 +63,7 @@ export const customQueue: Section<Pick<QueueCase, "ops" | "res">> = {
   file: "workqueue.json",
   name: "customQueue",
   fields: ["id", "ops", "res"],
-  unseen: { calls: "the calls of a Queue of the user's; the order that it makes is compared" },
+  unseen: { calls: "calls of a custom `Queue`; its order is compared" },
   rules: [],
   recorded: ({ res }) => ({ res: res.map(fieldsOf) }),
   predict: (_kase, recorded) => recorded,
