@@ -1,32 +1,32 @@
-// client-go's work queue on this machine, from the program that is built of go/main.go.
+// The rivals on client-go, if they are built, and its work queue as a contender.
 import { spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
 import { createInterface } from "node:readline/promises";
+import { built, clientGoPrograms } from "../services/apiserver/build.mjs";
 
-const PROGRAM = "HOLDFAST_BENCH_GO";
+const QUEUE = "HOLDFAST_BENCH_QUEUE";
 
-/** Why client-go cannot run; undefined if it can. */
-export function whyNoClientGo() {
-  const program = process.env[PROGRAM];
-  if (program === undefined) return `build bench/go and set ${PROGRAM}=FILE`;
-  try {
-    accessSync(program, constants.X_OK);
-    return undefined;
-  } catch {
-    return `${PROGRAM}=${program} cannot be run: build bench/go`;
-  }
+/** @returns where contenders find the programs, and their versions */
+export async function openClientGo() {
+  if (!built().clientGo)
+    throw new Error('it is not built: build it once with "npm run apiserver -- --client-go"');
+  const { operator, queue, version } = await clientGoPrograms();
+  return {
+    env: { HOLDFAST_BENCH_OPERATOR: operator, [QUEUE]: queue },
+    facts: `client-go: ${version}`,
+    async [Symbol.asyncDispose]() {},
+  };
 }
 
 /** A contender: samples of one process, which gets one core, as its garbage collector wants no second. */
 export function clientGo(kase, keys) {
   return (size) => {
     const env = { ...process.env, GOMAXPROCS: "1" };
-    const child = spawn(process.env[PROGRAM], { env, stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(process.env[QUEUE], { env, stdio: ["pipe", "pipe", "inherit"] });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     return async () => {
       child.stdin.write(`${kase} ${size} ${keys}\n`);
       const { done, value } = await lines.next();
-      if (done) throw new Error(`${PROGRAM} ended without a figure`);
+      if (done) throw new Error("the work queue of client-go ended without a figure");
       return JSON.parse(value);
     };
   };

@@ -1,6 +1,6 @@
-// A Kubernetes API server for the contenders that need one, and a program on client-go: those that are built.
+// A Kubernetes API server for the contenders that need one, if it is built.
 
-import { built, clientGoOperator } from "../services/apiserver/build.mjs";
+import { built } from "../services/apiserver/build.mjs";
 import { ApiServer } from "../services/apiserver.mjs";
 
 /** @returns what contenders find it by, what it is, and how to give it back */
@@ -23,16 +23,5 @@ export async function openApiServer() {
     },
     facts: `Kubernetes: ${server.version} on etcd without fsync`,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-  };
-}
-
-export async function openClientGoOperator() {
-  if (!built().operator)
-    throw new Error('it is not built: build it once with "npm run apiserver -- --client-go"');
-  const { path, version } = await clientGoOperator();
-  return {
-    env: { HOLDFAST_BENCH_OPERATOR: path },
-    facts: `client-go: ${version}`,
-    async [Symbol.asyncDispose]() {},
   };
 }

@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { judge } from "./claims.mjs";
-import { whyNoClientGo } from "./client-go.mjs";
 import { load, machine, versions } from "./machine.mjs";
 import { parseOptions, USAGE } from "./options.mjs";
 import { isNeeded, planOf } from "./plan.mjs";
@@ -13,7 +12,7 @@ const SERVERS = {
   PostgreSQL: async () => (await import("./postgres.mjs")).openPostgres(),
   MariaDB: async () => (await import("./mariadb.mjs")).openMaria(),
   "Kubernetes API server": async () => (await import("./kubernetes.mjs")).openApiServer(),
-  "operator on client-go": async () => (await import("./kubernetes.mjs")).openClientGoOperator(),
+  "client-go": async () => (await import("./client-go.mjs")).openClientGo(),
 };
 
 let shown;
@@ -62,7 +61,7 @@ function readOptions() {
 
 /** What contenders need besides this machine, and why they do not get it. */
 async function services() {
-  const missing = { "client-go": whyNoClientGo() };
+  const missing = {};
   const servers = [];
   for (const [name, open] of Object.entries(SERVERS)) {
     if (!isNeeded(name, suites, options)) continue;

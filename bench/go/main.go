@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/clock"
 	"k8s.io/client-go/util/workqueue"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 const cycles = 300_000
@@ -41,21 +41,25 @@ func cpuTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-func keysOf(size int, kind string) []interface{} {
-	keys := make([]interface{}, size)
+func strings(size int) []string {
+	keys := make([]string, size)
 	for i := range keys {
-		if kind == "strings" {
-			keys[i] = fmt.Sprintf("shop/order-%d", i)
-		} else {
-			keys[i] = i
-		}
+		keys[i] = fmt.Sprintf("shop/order-%d", i)
+	}
+	return keys
+}
+
+func ints(size int) []int {
+	keys := make([]int, size)
+	for i := range keys {
+		keys[i] = i
 	}
 	return keys
 }
 
 // cycle adds one key after the other; each is handed out and done before the next comes.
-func cycle(keys []interface{}) figures {
-	queue := workqueue.New()
+func cycle[Key comparable](keys []Key) figures {
+	queue := workqueue.NewTyped[Key]()
 	defer queue.ShutDown()
 	lap := stopwatch()
 	for i := 0; i < cycles; i++ {
@@ -67,8 +71,8 @@ func cycle(keys []interface{}) figures {
 }
 
 // steady hands out, of keys that are all queued, one after the other, and adds each again.
-func steady(keys []interface{}) figures {
-	queue := workqueue.New()
+func steady[Key comparable](keys []Key) figures {
+	queue := workqueue.NewTyped[Key]()
 	defer queue.ShutDown()
 	for _, key := range keys {
 		queue.Add(key)
@@ -83,14 +87,14 @@ func steady(keys []interface{}) figures {
 }
 
 // delayed adds keys at random times, makes all of them due in one step, and takes them.
-func delayed(keys []interface{}) figures {
+func delayed[Key comparable](keys []Key) figures {
 	const longest = 1_000_000 * time.Millisecond
 	after := make([]time.Duration, len(keys))
 	for i := range after {
 		after[i] = time.Millisecond + time.Duration(rand.Int63n(int64(longest)))
 	}
-	fake := clock.NewFakeClock(time.Now())
-	queue := workqueue.NewDelayingQueueWithCustomClock(fake, "")
+	fake := clocktesting.NewFakeClock(time.Now())
+	queue := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[Key]{Clock: fake})
 	defer queue.ShutDown()
 	runtime.GC()
 	lap := stopwatch()
@@ -115,16 +119,32 @@ func delayed(keys []interface{}) figures {
 	return figures{"add ns": add, "due ns": due, "drain ns": lap(len(keys))}
 }
 
+func sample[Key comparable](name string, keys []Key) figures {
+	cases := map[string]func([]Key) figures{"cycle": cycle[Key], "steady": steady[Key], "delayed": delayed[Key]}
+	run := cases[name]
+	if run == nil {
+		return nil
+	}
+	return run(keys)
+}
+
 func main() {
-	cases := map[string]func([]interface{}) figures{"cycle": cycle, "steady": steady, "delayed": delayed}
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		var name, kind string
 		var size int
-		if _, err := fmt.Sscan(lines.Text(), &name, &size, &kind); err != nil || cases[name] == nil || size < 1 {
+		var result figures
+		if _, err := fmt.Sscan(lines.Text(), &name, &size, &kind); err == nil && size > 0 {
+			if kind == "ints" {
+				result = sample(name, ints(size))
+			} else {
+				result = sample(name, strings(size))
+			}
+		}
+		if result == nil {
 			log.Fatalf("%q is not CASE SIZE KEYS, such as \"delayed 1000 strings\"", lines.Text())
 		}
-		if err := json.NewEncoder(os.Stdout).Encode(cases[name](keysOf(size, kind))); err != nil {
+		if err := json.NewEncoder(os.Stdout).Encode(result); err != nil {
 			log.Fatal(err)
 		}
 	}

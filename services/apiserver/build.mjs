@@ -1,6 +1,6 @@
 // Builds a Kubernetes API server from Debian's packages of its libraries, and takes etcd and kubectl from
-// there; from the same packages the benchmark's operator on client-go. Needs no root and installs nothing: apt-get works in folders of its own, and knows nothing but the
-// newest Debian. The result stays in the user's cache, where every clone with the same sources finds it.
+// there; from the same packages the benchmark's rivals on client-go. Needs no root and installs nothing: apt-get
+// works in folders of its own, and knows nothing but the newest Debian. The result stays in the user's cache, where every clone with the same sources finds it.
 import { createHash } from "node:crypto";
 import {
   accessSync,
@@ -26,12 +26,11 @@ const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /**
- * A program that is compiled.
+ * Programs that are compiled together.
  *
  * @typedef {object} Recipe
- * @property {string} program its name
+ * @property {Record<string, string>} programs the folder of the sources of each
  * @property {string} title
- * @property {string} source folder
  * @property {string} cache name of the folder in the cache
  * @property {string[]} packaged programs of packages that belong to it
  * @property {string} next what to do when it cannot be built
@@ -45,22 +44,23 @@ const REPAIR =
 
 /** @type {Recipe} */
 const API_SERVER = {
-  program: "devapi",
+  programs: { devapi: fileURLToPath(new URL("devapi", import.meta.url)) },
   title: "the Kubernetes API server",
-  source: fileURLToPath(new URL("devapi", import.meta.url)),
   cache: "apiserver",
   packaged: Object.keys(PACKAGED),
   next: `${REPAIR}; then run npm run apiserver again. KUBECONFIG lets npm run test:cluster use another cluster.`,
 };
 
 /** @type {Recipe} */
-const OPERATOR = {
-  program: "operator",
-  title: "an operator on client-go",
-  source: fileURLToPath(new URL("operator", import.meta.url)),
-  cache: "client-go-operator",
+const CLIENT_GO = {
+  programs: {
+    operator: fileURLToPath(new URL("operator", import.meta.url)),
+    queue: fileURLToPath(new URL("../../bench/go", import.meta.url)),
+  },
+  title: "the operator and the work queue of client-go",
+  cache: "client-go",
   packaged: [],
-  next: `${REPAIR}; then run npm run apiserver -- --client-go again. npm run bench -- --only k runs without it.`,
+  next: `${REPAIR}; then run npm run apiserver -- --client-go again. npm run bench runs without them.`,
 };
 
 /**
@@ -88,18 +88,21 @@ export async function apiServerPrograms(signal, log = console.log) {
 }
 
 /**
- * The benchmark's operator on client-go, built if it is not there yet, as {@link apiServerPrograms} are.
+ * The benchmark's rivals on client-go, built if they are not there yet, as {@link apiServerPrograms} are.
  *
  * @param {AbortSignal} [signal] ends a build and removes what it has made
  * @param {(line: string) => void} [log]
- * @returns {Promise<{ path: string, version: string }>} path of the program, version of client-go
- * @throws UnavailableError if it cannot be built here
+ * @returns {Promise<{ operator: string, queue: string, version: string }>} paths of the programs, versions of
+ * client-go and Go
+ * @throws UnavailableError if they cannot be built here
  */
-export async function clientGoOperator(signal, log = console.log) {
-  const folder = await folderOf(OPERATOR, { signal, log });
+export async function clientGoPrograms(signal, log = console.log) {
+  const folder = await folderOf(CLIENT_GO, { signal, log });
   const versions = readFileSync(join(folder, "VERSIONS"), "utf8");
-  const version = /^golang-k8s-client-go-dev .*$/m.exec(versions)?.[0] ?? "";
-  return { path: join(folder, OPERATOR.program), version };
+  const version = [...versions.matchAll(/^golang-(?:k8s-client-go-dev|[\d.]+-go) .*$/gm)].join(
+    ", ",
+  );
+  return { operator: join(folder, "operator"), queue: join(folder, "queue"), version };
 }
 
 /** The folder of the programs of the API server, in the cache, for its sources and this list of packages. */
@@ -107,14 +110,14 @@ export function programsFolder() {
   return cacheOf(API_SERVER);
 }
 
-/** Whether the API server is built, and whether the benchmark's operator is: a benchmark builds neither. */
+/** Whether the API server is built, and whether the rivals on client-go are: a benchmark builds neither. */
 export function built() {
-  return { apiServer: isBuilt(cacheOf(API_SERVER)), operator: isBuilt(cacheOf(OPERATOR)) };
+  return { apiServer: isBuilt(cacheOf(API_SERVER)), clientGo: isBuilt(cacheOf(CLIENT_GO)) };
 }
 
 /** @param {Recipe} recipe */
 function cacheOf(recipe) {
-  return join(cacheFolder(), recipe.cache, fingerprint(recipe.source));
+  return join(cacheFolder(), recipe.cache, fingerprint(Object.values(recipe.programs)));
 }
 
 /**
@@ -144,12 +147,13 @@ function cacheFolder() {
 /**
  * Changes whenever another program would be built.
  *
- * @param {string} source
+ * @param {string[]} sources
  */
-function fingerprint(source) {
+function fingerprint(sources) {
   const hash = createHash("sha256").update(process.arch).update(readFileSync(PACKAGES));
-  for (const name of readdirSync(source).sort())
-    hash.update(name).update(readFileSync(join(source, name)));
+  for (const source of sources)
+    for (const name of readdirSync(source).sort())
+      hash.update(name).update(readFileSync(join(source, name)));
   return hash.digest("hex").slice(0, 16);
 }
 
@@ -280,7 +284,7 @@ async function debianMirror(run) {
 }
 
 /** Compiles in GOPATH mode: without modules, their proxy, cgo, or another toolchain. */
-async function compile({ program, source }, site, { run, step }) {
+async function compile({ programs }, site, { run, step }) {
   const roots = readdirSync(join(site, "root/usr/lib")).filter((name) => name.startsWith("go-"));
   const root = join(site, "root/usr/lib", roots[0] ?? "go");
   const env = {
@@ -295,19 +299,24 @@ async function compile({ program, source }, site, { run, step }) {
     GOCACHE: process.env["GOCACHE"] || join(site, "gocache"),
   };
   const go = join(root, "bin/go");
-  const all = (await run([go, "list", "-deps", "."], { env, cwd: source })).trim().split("\n");
-  let compiled = 0;
-  const report = setInterval(() => step(`compiled ${compiled} of ${all.length} packages`), 15_000);
-  try {
-    const output = join(site, "out", program);
-    await run([go, "build", "-v", "-trimpath", "-ldflags=-s -w", "-o", output, "."], {
-      env,
-      cwd: source,
-      onOutput: (text) => {
-        compiled += text.split("\n").length - 1;
-      },
-    });
-  } finally {
-    clearInterval(report);
+  for (const [program, source] of Object.entries(programs)) {
+    const all = (await run([go, "list", "-deps", "."], { env, cwd: source })).trim().split("\n");
+    let compiled = 0;
+    const report = setInterval(
+      () => step(`compiled ${compiled} of ${all.length} packages`),
+      15_000,
+    );
+    try {
+      const output = join(site, "out", program);
+      await run([go, "build", "-v", "-trimpath", "-ldflags=-s -w", "-o", output, "."], {
+        env,
+        cwd: source,
+        onOutput: (text) => {
+          compiled += text.split("\n").length - 1;
+        },
+      });
+    } finally {
+      clearInterval(report);
+    }
   }
 }

@@ -1,11 +1,11 @@
 // `npm run apiserver`: builds the API server for `npm run test:cluster`, or says why it cannot. With
-// `-- --client-go` also the operator on client-go for `npm run bench -- --only k`.
+// `-- --client-go` also the operator and the work queue of client-go, the rivals of `npm run bench`.
 import { readArguments } from "../../tools/arguments.mjs";
-import { apiServerPrograms, clientGoOperator } from "./build.mjs";
+import { apiServerPrograms, clientGoPrograms } from "./build.mjs";
 import { UnavailableError } from "./run-program.mjs";
 
 const withClientGo = readArguments(
-  "npm run apiserver -- [options]\n  --client-go   also builds the operator on client-go, for npm run bench\n  --help",
+  "npm run apiserver -- [options]\n  --client-go   also builds the rivals on client-go, for npm run bench\n  --help",
   { options: { "client-go": { type: "boolean" } } },
   ({ values }) => values["client-go"],
 );
@@ -16,8 +16,8 @@ try {
   const { devapi, version } = await apiServerPrograms(stop.signal);
   console.log(`${version}: ${devapi}`);
   if (withClientGo) {
-    const operator = await clientGoOperator(stop.signal);
-    console.log(`${operator.version}: ${operator.path}`);
+    const { operator, queue, version } = await clientGoPrograms(stop.signal);
+    console.log(`${version}: ${operator}, ${queue}`);
   }
 } catch (error) {
   if (error instanceof UnavailableError) {

@@ -17,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   apiServerPrograms,
   built,
-  clientGoOperator,
+  clientGoPrograms,
   programsFolder,
 } from "../../services/apiserver/build.mjs";
 import { UnavailableError } from "../../services/apiserver/run-program.mjs";
@@ -197,21 +197,23 @@ describe("apiServerPrograms", () => {
   });
 });
 
-test("clientGoOperator builds from the same packages, without etcd and kubectl", async () => {
+test("clientGoPrograms builds two rivals from the same packages, without etcd and kubectl", async () => {
   const download =
     'touch golang-k8s-client-go-dev_0.36-2_all.deb; echo "$*" > "$(dirname "$0")/names"; touch ';
   install({ "apt-get": APT_GET.replace("touch ", download), "dpkg-deb": DPKG_DEB });
-  expect(built()).toEqual({ apiServer: false, operator: false });
-  const { path, version } = await clientGoOperator(undefined, (line) => lines.push(line));
+  expect(built()).toEqual({ apiServer: false, clientGo: false });
+  const { operator, queue, version } = await clientGoPrograms(undefined, (line) =>
+    lines.push(line),
+  );
   expect(version).toBe("golang-k8s-client-go-dev 0.36-2");
-  expect(readFileSync(path, "utf8")).toBe("off\n");
-  expect(readdirSync(dirname(path)).sort()).toEqual(["VERSIONS", "operator"]);
+  for (const program of [operator, queue]) expect(readFileSync(program, "utf8")).toBe("off\n");
+  expect(readdirSync(dirname(queue)).sort()).toEqual(["VERSIONS", "operator", "queue"]);
   const names = readFileSync(join(directory, "bin/names"), "utf8").trim().split(" ");
   expect(names).toContain("golang-k8s-client-go-dev");
   expect(names).not.toContain("etcd-server");
   expect(names).not.toContain("kubectl");
-  expect(lines[0]).toContain("Building an operator on client-go");
-  expect(built()).toEqual({ apiServer: false, operator: true });
+  expect(lines[0]).toContain("Building the operator and the work queue of client-go");
+  expect(built()).toEqual({ apiServer: false, clientGo: true });
 });
 
 test.each([
@@ -224,17 +226,19 @@ test.each([
     },
     "go list failed:\ncannot find package",
   ],
-])("clientGoOperator reports the failure and the next step: %s", async (_, programs, reason) => {
+])("clientGoPrograms reports the failure and the next step: %s", async (_, programs, reason) => {
   install(programs as Record<string, string>);
-  const error = await clientGoOperator(undefined, (line) => lines.push(line)).catch(
+  const error = await clientGoPrograms(undefined, (line) => lines.push(line)).catch(
     (caught: unknown) => caught,
   );
   expect(error).toBeInstanceOf(UnavailableError);
   const { message } = error as Error;
-  expect(message).toContain(`an operator on client-go cannot be built here: ${reason}`);
+  expect(message).toContain(
+    `the operator and the work queue of client-go cannot be built here: ${reason}`,
+  );
   expect(message).toContain("Next: if a download failed, name a mirror in DEBIAN_MIRROR; ");
   expect(message).toContain("then run npm run apiserver -- --client-go again.");
-  expect(message).toContain("npm run bench -- --only k runs without it.");
+  expect(message).toContain("npm run bench runs without them.");
 });
 
 test("npm run apiserver ends with NOT RUN, the reason and exit code 0 if it cannot build", async () => {

@@ -36,11 +36,25 @@ describe("a workflow", () => {
     expect(files.filter((file) => !existsSync(`${root}${file}`))).toEqual([]);
   });
 
-  it("checks everything with .ci/run, and a release begins with it", () => {
-    const [ci, release] = workflows;
-    expect(ci?.runs).toContain(".ci/run");
+  it("runs each kind of test beside the others for a pull request", () => {
+    const [ci] = workflows;
+    expect(Object.keys(ci?.jobs ?? {})).toEqual(["check", "test", "services", "cluster"]);
+    expect(Object.values(ci?.jobs ?? {}).filter((job) => "needs" in job)).toEqual([]);
+    expect(ci?.jobs["test"]).toMatchObject({
+      strategy: {
+        matrix: {
+          os: ["ubuntu-latest", "macos-latest", "windows-latest"],
+          node: [20, 22, 24, 26],
+        },
+      },
+    });
+  });
+
+  it("checks everything with .ci/run each night, and a release begins with it", () => {
+    const [, nightly, release] = workflows;
+    expect(nightly?.runs).toContain(".ci/run");
     expect(release?.jobs).toMatchObject({
-      check: { uses: "./.github/workflows/ci.yml" },
+      check: { uses: "./.github/workflows/nightly.yml" },
       publish: { needs: "check", permissions: { "id-token": "write" } },
     });
   });
@@ -93,7 +107,6 @@ describe("dependabot", () => {
     const manifests: Record<string, string> = {
       npm: "pnpm-workspace.yaml",
       "github-actions": ".github/workflows/ci.yml",
-      gomod: "go.mod",
     };
     const missing = updates
       .map((update: Record<string, string>) =>

@@ -162,8 +162,7 @@ export const kubernetes = {
       milliseconds: 0,
       rounds: 3,
       unit: "objects",
-      needs: (contender) =>
-        contender === "client-go" ? "operator on client-go" : "Kubernetes API server",
+      needs: (contender) => (contender === "client-go" ? "client-go" : "Kubernetes API server"),
       contenders: { runOperator: operating(runOperator), "client-go": operating(clientGo) },
     },
   ],
