@@ -79,11 +79,6 @@ export class TimerHeap<Entry extends HeapEntry> {
     return this.#deadlines[this.#places[entry.heapSlot] as number] as number;
   }
 
-  /** The order of an entry that is in the heap. */
-  orderOf(entry: Entry): number {
-    return this.#orders[entry.heapSlot] as number;
-  }
-
   /** All entries in the order of {@link TimerHeap.pop}. */
   sorted(): Entry[] {
     const orders = this.#orders;

@@ -28,11 +28,9 @@ export interface BacklogOptions<Item> {
   readonly onDone: (workItem: IssuedWorkItem<Item>) => void;
 }
 
-const MAX_SPARE = 1_024;
-
 /** Every key of a queue and its state. Knows no promise: those are in the queue. */
 export class Backlog<Item> {
-  /** Records of all keys that are not idle, and of the key that became idle last. */
+  /** Records of all keys that are not idle. */
   readonly #records = new Map<string, QueueItem<Item>>();
   readonly #ready: ReadyItems<Item>;
   readonly #delayed: DelayedItems<QueueItem<Item>>;
@@ -40,21 +38,13 @@ export class Backlog<Item> {
   readonly #clock: Clock;
   readonly #metrics: QueueMetrics | undefined;
   readonly #onDone: (workItem: IssuedWorkItem<Item>) => void;
-  /** Whether the clock is read when a key is queued. A read costs as much as the rest (ADR 0023). */
+  /** Whether the clock is read when a key is queued. A read costs as much as the rest (ADR 0044). */
   #isTimed: boolean;
   #isRanked = false;
   #isClosed = false;
   #inFlight = 0;
   /** Number of keys that wait to be taken: queued, or in flight and added again. */
   #waiting = 0;
-  /** Its record is kept for a key that is added again as soon as it is done. */
-  #lastIdle: QueueItem<Item> | undefined = undefined;
-  /**
-   * Records without a key, for reuse. A map that keys are added to and deleted from makes new tables all
-   * the time, and V8 links each to the next: an old table keeps all later ones, and the records in them,
-   * from being collected young (ADR 0018).
-   */
-  readonly #spare: QueueItem<Item>[] = [];
 
   constructor({ name, clock, aging, metrics, onDue, onDone }: BacklogOptions<Item>) {
     this.#clock = clock;
@@ -134,7 +124,7 @@ export class Backlog<Item> {
     record.state = whenCancelled(record.state);
     record.item = undefined;
     this.#delayed.remove(record);
-    if (record.state === "idle") this.#retire(record);
+    if (record.state === "idle") this.#records.delete(key);
     return true;
   }
 
@@ -157,9 +147,8 @@ export class Backlog<Item> {
     const { record } = workItem;
     this.#inFlight--;
     record.state = whenDone(record.state);
-    if (record.state === "idle") this.#retire(record);
-    else if (record.state === "queued")
-      this.#ready.push(record, record.since as number, record.heapSlot);
+    if (record.state === "idle") this.#records.delete(record.key);
+    else if (record.state === "queued") this.#ready.push(record);
     if (this.#metrics !== undefined) {
       this.#work.delete(workItem);
       this.#metrics.finished(this.#clock.monotonic() - workItem.startedAt);
@@ -214,9 +203,7 @@ export class Backlog<Item> {
       known.item = item;
       return known;
     }
-    const record = this.#spare.pop() ?? queueItem<Item>();
-    record.key = key;
-    record.item = item;
+    const record = queueItem(key, item);
     this.#records.set(key, record);
     return record;
   }
@@ -224,8 +211,8 @@ export class Backlog<Item> {
   /** Counts a key that now waits to be taken; one in flight is queued when it is done, as of now. */
   #count(record: QueueItem<Item>, since: number): void {
     record.since = since;
-    if (record.state === "queued") this.#ready.push(record, since);
-    else record.heapSlot = this.#ready.arrive();
+    record.arrival = this.#ready.arrive();
+    if (record.state === "queued") this.#ready.push(record);
     this.#waiting++;
     this.#metrics?.added();
     this.#metrics?.depth(1, record.priority);
@@ -248,14 +235,5 @@ export class Backlog<Item> {
       record.state = whenAdded(record.state);
       this.#count(record, since);
     }
-  }
-
-  #retire(record: QueueItem<Item>): void {
-    const last = this.#lastIdle;
-    this.#lastIdle = record;
-    if (last === record || last?.state !== "idle") return;
-    this.#records.delete(last.key);
-    last.key = "";
-    if (this.#spare.length < MAX_SPARE) this.#spare.push(last);
   }
 }

@@ -16,19 +16,21 @@ export interface QueueItem<Item> extends HeapEntry {
   state: ItemState;
   /** The highest since the key was last taken. */
   priority: number;
-  /**
-   * Place in the structure that it waits in: it is in one at most. Of a key that was added again while in
-   * flight, its arrival.
-   */
+  /** Slot in the heap that holds it, of the delayed or of the ready items; {@link NO_SLOT} in their line. */
   heapSlot: number;
+  /** Counts the items that began to wait for a worker. Of two that are equal otherwise the lower one goes first. */
+  arrival: number;
   /** Instant at which it began to wait for a worker. Undefined at first: a number would need room in each. */
   since: number | undefined;
 }
 
+/** The slot of an item that waits outside of a heap. */
+export const NO_SLOT = -1;
+
 /**
  * Created by a literal, not by a class: V8 learns that the objects of a literal grow old, and allocates
- * them among the old, so that young collections need not copy a million of them (ADR 0018).
+ * them among the old, so that young collections need not copy a million of them (ADR 0044).
  */
-export function queueItem<Item>(): QueueItem<Item> {
-  return { key: "", item: undefined, state: "idle", priority: 0, heapSlot: 0, since: undefined };
+export function queueItem<Item>(key: string, item: Item): QueueItem<Item> {
+  return { key, item, state: "idle", priority: 0, heapSlot: NO_SLOT, arrival: 0, since: undefined };
 }

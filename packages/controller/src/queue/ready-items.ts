@@ -1,11 +1,8 @@
 import { TimerHeap } from "@holdfast/clock/internal";
-import type { QueueItem } from "./queue-item.ts";
+import { NO_SLOT, type QueueItem } from "./queue-item.ts";
 
-/** Counting starts just below the wrap-around, so that every queue and every test passes it. */
-const FIRST_COUNT = 2 ** 31 - 8;
-
-const MIN_PLACES = 16;
-const MAX_IDLE_PLACES = 1_024;
+/** The line is rebuilt when so many of its entries are used up or void, and no fewer than the others. */
+const MIN_USED = 1_024;
 
 /**
  * The queued keys, in the order in which they are taken.
@@ -17,25 +14,18 @@ const MAX_IDLE_PLACES = 1_024;
  * Of equal ranks the earlier arrival goes first. An item that is added while its key is in flight arrives
  * then, with any priority, and is pushed when the work is done.
  *
- * Nearly all items have priority 0. They are in a ring, in order of arrival, and their ranks are computed
- * only while the heap holds items: those of other priorities, and those that arrived before the last in
- * the ring. ADR 0023 compares this with a heap alone.
+ * Nearly all items have priority 0. They wait in a line, in order of arrival. The heap holds the others: those
+ * of other priorities, and those that arrived before the last in the line (ADR 0044).
  */
 export class ReadyItems<Item> {
   readonly #aging: number;
-  /** Its length is a power of two. The place of an item that left for the heap is empty. */
-  #ring: (QueueItem<Item> | undefined)[] = new Array(MIN_PLACES).fill(undefined);
-  /** By place: the instant at which the item was queued. */
-  #times = new Float64Array(MIN_PLACES);
-  /** By place: the arrival of the item. It rises from head to tail. */
-  #arrivals = new Float64Array(MIN_PLACES);
-  /**
-   * Both count all items that ever came, modulo 2^32; their lower bits are the place. The place of the
-   * head is empty only if the ring is.
-   */
-  #head = FIRST_COUNT;
-  #tail = FIRST_COUNT;
-  #gaps = 0;
+  /** Its entries before `#head` are used up. The entry at the head is valid, or the line is empty. */
+  #line: (QueueItem<Item> | undefined)[] = [];
+  /** The arrival of each entry of the line. An item that was raised has another since: its entry is void. */
+  #arrivals: number[] = [];
+  #last = -1;
+  #head = 0;
+  #voids = 0;
   readonly #heap = new TimerHeap<QueueItem<Item>>();
   #arrived = 0;
   /** Instant from which waiting times matter; before it, arrivals alone decide. */
@@ -47,28 +37,35 @@ export class ReadyItems<Item> {
   }
 
   get size(): number {
-    return this.#length - this.#gaps + this.#heap.size;
+    return this.#line.length - this.#head - this.#voids + this.#heap.size;
   }
 
   /** From now on waiting times matter. Items that are queued already count as queued now. */
   startTimes(now: number): void {
     this.#timedSince = now;
-    const early: [item: QueueItem<Item>, arrival: number][] = [];
-    while (this.#heap.size > 0) {
-      const arrival = this.#heap.order;
-      early.push([this.#heap.pop(), arrival]);
+    const early = this.#heap.sorted();
+    for (const item of early) {
+      this.#heap.remove(item);
+      this.#heap.push(item, this.#rank(0, now), item.arrival);
     }
-    for (const [item, arrival] of early) this.#heap.push(item, this.#rank(0, now), arrival);
   }
 
-  /** The arrival of an item that is pushed later. */
+  /** The next arrival: of an item that is pushed now, or when its work is done. */
   arrive(): number {
     return this.#arrived++;
   }
 
-  push(item: QueueItem<Item>, since: number, arrival: number = this.arrive()): void {
-    if (item.priority === 0 && this.#isLast(arrival)) this.#append(item, since, arrival);
-    else this.#heap.push(item, this.#rank(item.priority, since), arrival);
+  /** Adds an item that has its arrival, its priority and the instant since which it waits. */
+  push(item: QueueItem<Item>): void {
+    const { priority, arrival } = item;
+    if (priority !== 0 || arrival < this.#last) {
+      this.#heap.push(item, this.#rank(priority, item.since as number), arrival);
+      return;
+    }
+    item.heapSlot = NO_SLOT;
+    this.#line.push(item);
+    this.#arrivals.push(arrival);
+    this.#last = arrival;
   }
 
   /**
@@ -76,53 +73,45 @@ export class ReadyItems<Item> {
    * unless it has waited for so long that its old place is better.
    */
   raise(item: QueueItem<Item>, priority: number, now: number): void {
-    const place = item.heapSlot & (this.#ring.length - 1);
-    const isInRing = this.#ring[place] === item;
-    const rank = isInRing
-      ? this.#rank(0, this.#times[place] as number)
-      : this.#heap.deadlineOf(item);
+    const isInLine = item.heapSlot === NO_SLOT;
+    const rank = isInLine ? this.#rank(0, item.since as number) : this.#heap.deadlineOf(item);
+    const raised = this.#rank(priority, now);
     item.priority = priority;
-    if (this.#rank(priority, now) >= rank) return;
-    if (isInRing) this.#vacate(place);
-    else this.#heap.remove(item);
-    this.push(item, now);
+    if (raised >= rank) return;
+    if (!isInLine) this.#heap.remove(item);
+    item.arrival = this.arrive();
+    this.#heap.push(item, raised, item.arrival);
+    if (!isInLine) return;
+    this.#voids++;
+    this.#tidy();
   }
 
   /** Takes the next item out. */
   pop(): QueueItem<Item> | undefined {
-    if (this.#heap.size === 0) return this.#length === 0 ? undefined : this.#shift();
-    if (this.#length === 0) return this.#heap.pop();
-    const { deadline, order } = this.#heap;
-    return this.#isBefore(this.#head, deadline, order) ? this.#shift() : this.#heap.pop();
+    const first = this.#line[this.#head];
+    if (this.#heap.size > 0 && (first === undefined || this.#isHeapBefore(first)))
+      return this.#heap.pop();
+    if (first === undefined) return undefined;
+    this.#line[this.#head++] = undefined;
+    this.#tidy();
+    return first;
   }
 
   /** The keys in the order of {@link ReadyItems.pop}. */
   keys(): string[] {
-    const heaped = this.#heap.sorted();
-    const keys: string[] = [];
-    let next = 0;
-    for (let count = this.#head; count !== this.#tail; count = (count + 1) | 0) {
-      const item = this.#ring[count & (this.#ring.length - 1)];
-      if (item === undefined) continue;
-      for (; next < heaped.length; next++) {
-        const other = heaped[next] as QueueItem<Item>;
-        if (this.#isBefore(count, this.#heap.deadlineOf(other), this.#heap.orderOf(other))) break;
-        keys.push(other.key);
-      }
-      keys.push(item.key);
-    }
-    return [...keys, ...heaped.slice(next).map(({ key }) => key)];
+    const ranked = [
+      ...this.#valid().map((item) => ({ item, rank: this.#rank(0, item.since as number) })),
+      ...this.#heap.sorted().map((item) => ({ item, rank: this.#heap.deadlineOf(item) })),
+    ];
+    ranked.sort((a, b) => a.rank - b.rank || a.item.arrival - b.item.arrival);
+    return ranked.map(({ item }) => item.key);
   }
 
-  /** Whether an item of the ring goes before one of the heap. */
-  #isBefore(count: number, rank: number, arrival: number): boolean {
-    const place = count & (this.#ring.length - 1);
-    const own = this.#rank(0, this.#times[place] as number);
-    return own === rank ? (this.#arrivals[place] as number) < arrival : own < rank;
-  }
-
-  get #length(): number {
-    return (this.#tail - this.#head) | 0;
+  /** Whether the first item of the heap goes before the first of the line. */
+  #isHeapBefore({ since, arrival }: QueueItem<Item>): boolean {
+    const rank = this.#rank(0, since as number);
+    const { deadline, order } = this.#heap;
+    return deadline === rank ? order < arrival : deadline < rank;
   }
 
   #rank(priority: number, since: number): number {
@@ -130,76 +119,26 @@ export class ReadyItems<Item> {
     return Math.max(since, this.#timedSince) - priority * this.#aging;
   }
 
-  /** Whether no item in the ring has arrived later. */
-  #isLast(arrival: number): boolean {
-    const last = (this.#tail - 1) & (this.#ring.length - 1);
-    return this.#length === 0 || arrival > (this.#arrivals[last] as number);
+  #valid(): QueueItem<Item>[] {
+    return this.#line.filter((_, place) => this.#isValid(place)) as QueueItem<Item>[];
   }
 
-  #append(item: QueueItem<Item>, since: number, arrival: number): void {
-    if (this.#length === this.#ring.length) this.#resize(this.#ring.length * 2);
-    const place = this.#tail & (this.#ring.length - 1);
-    this.#ring[place] = item;
-    this.#times[place] = since;
-    this.#arrivals[place] = arrival;
-    item.heapSlot = this.#tail;
-    this.#tail = (this.#tail + 1) | 0;
+  #isValid(place: number): boolean {
+    return this.#line[place]?.arrival === this.#arrivals[place];
   }
 
-  #shift(): QueueItem<Item> {
-    const place = this.#head & (this.#ring.length - 1);
-    const item = this.#ring[place] as QueueItem<Item>;
-    this.#ring[place] = undefined;
-    this.#head = (this.#head + 1) | 0;
-    if (this.#gaps > 0) this.#skipGaps();
-    if (this.#head === this.#tail && this.#ring.length > MAX_IDLE_PLACES) this.#resize(MIN_PLACES);
-    return item;
-  }
-
-  #vacate(place: number): void {
-    this.#ring[place] = undefined;
-    this.#gaps++;
-    this.#skipGaps();
-    if (this.#gaps > this.#ring.length / 2) this.#closeGaps();
-  }
-
-  #skipGaps(): void {
-    const mask = this.#ring.length - 1;
-    while (this.#gaps > 0 && this.#ring[this.#head & mask] === undefined) {
-      this.#gaps--;
-      this.#head = (this.#head + 1) | 0;
+  /** Moves the head to a valid entry, and drops the used ones when they are most of the line. */
+  #tidy(): void {
+    while (this.#voids > 0 && !this.#isValid(this.#head)) {
+      this.#head++;
+      this.#voids--;
     }
-  }
-
-  #closeGaps(): void {
-    const mask = this.#ring.length - 1;
-    let to = this.#head;
-    for (let from = this.#head; from !== this.#tail; from = (from + 1) | 0) {
-      const item = this.#ring[from & mask];
-      if (item === undefined) continue;
-      this.#ring[from & mask] = undefined;
-      this.#ring[to & mask] = item;
-      this.#times[to & mask] = this.#times[from & mask] as number;
-      this.#arrivals[to & mask] = this.#arrivals[from & mask] as number;
-      item.heapSlot = to;
-      to = (to + 1) | 0;
-    }
-    this.#tail = to;
-    this.#gaps = 0;
-  }
-
-  /** Makes the ring another power of two long. The counts stay, so each item knows its place. */
-  #resize(length: number): void {
-    const ring = this.#ring;
-    const times = this.#times;
-    const arrivals = this.#arrivals;
-    this.#ring = new Array(length).fill(undefined);
-    this.#times = new Float64Array(length);
-    this.#arrivals = new Float64Array(length);
-    for (let count = this.#head; count !== this.#tail; count = (count + 1) | 0) {
-      this.#ring[count & (length - 1)] = ring[count & (ring.length - 1)];
-      this.#times[count & (length - 1)] = times[count & (ring.length - 1)] as number;
-      this.#arrivals[count & (length - 1)] = arrivals[count & (ring.length - 1)] as number;
-    }
+    const used = this.#head + this.#voids;
+    if (used < MIN_USED || used * 2 < this.#line.length) return;
+    const valid = this.#valid();
+    this.#line = valid;
+    this.#arrivals = valid.map(({ arrival }) => arrival);
+    this.#head = 0;
+    this.#voids = 0;
   }
 }
