@@ -30,15 +30,17 @@ export interface BacklogOptions<Item> {
 
 /** Every key of a queue and its state. Knows no promise: those are in the queue. */
 export class Backlog<Item> {
-  /** Records of all keys that are not idle. */
+  /** Records of all keys that are not idle, and of the key that became idle last. */
   readonly #records = new Map<string, QueueItem<Item>>();
+  /** Its record is kept for the same key, added again as soon as it is done, or for the next one (ADR 0045). */
+  #lastIdle: QueueItem<Item> | undefined = undefined;
   readonly #ready: ReadyItems<Item>;
   readonly #delayed: DelayedItems<QueueItem<Item>>;
   readonly #work: InFlight;
   readonly #clock: Clock;
   readonly #metrics: QueueMetrics | undefined;
   readonly #onDone: (workItem: IssuedWorkItem<Item>) => void;
-  /** Whether the clock is read when a key is queued. A read costs as much as the rest (ADR 0044). */
+  /** Whether the clock is read when a key is queued. A read costs as much as the rest (ADR 0045). */
   #isTimed: boolean;
   #isRanked = false;
   #isClosed = false;
@@ -124,7 +126,7 @@ export class Backlog<Item> {
     record.state = whenCancelled(record.state);
     record.item = undefined;
     this.#delayed.remove(record);
-    if (record.state === "idle") this.#records.delete(key);
+    if (record.state === "idle") this.#retire(record);
     return true;
   }
 
@@ -147,7 +149,7 @@ export class Backlog<Item> {
     const { record } = workItem;
     this.#inFlight--;
     record.state = whenDone(record.state);
-    if (record.state === "idle") this.#records.delete(record.key);
+    if (record.state === "idle") this.#retire(record);
     else if (record.state === "queued") this.#ready.push(record);
     if (this.#metrics !== undefined) {
       this.#work.delete(workItem);
@@ -203,9 +205,15 @@ export class Backlog<Item> {
       known.item = item;
       return known;
     }
-    const record = queueItem(key, item);
+    const idle = this.#lastIdle?.state === "idle" ? this.#lastIdle : undefined;
+    const record = idle ?? queueItem(key, item);
     this.#records.set(key, record);
-    return record;
+    // Afterwards: a map that becomes empty makes a new table.
+    if (idle === undefined) return record;
+    this.#records.delete(idle.key);
+    idle.key = key;
+    idle.item = item;
+    return idle;
   }
 
   /** Counts a key that now waits to be taken; one in flight is queued when it is done, as of now. */
@@ -235,5 +243,11 @@ export class Backlog<Item> {
       record.state = whenAdded(record.state);
       this.#count(record, since);
     }
+  }
+
+  #retire(record: QueueItem<Item>): void {
+    const last = this.#lastIdle;
+    this.#lastIdle = record;
+    if (last !== record && last?.state === "idle") this.#records.delete(last.key);
   }
 }

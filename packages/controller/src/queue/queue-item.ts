@@ -29,7 +29,7 @@ export const NO_SLOT = -1;
 
 /**
  * Created by a literal, not by a class: V8 learns that the objects of a literal grow old, and allocates
- * them among the old, so that young collections need not copy a million of them (ADR 0044).
+ * them among the old, so that young collections need not copy a million of them (ADR 0045).
  */
 export function queueItem<Item>(key: string, item: Item): QueueItem<Item> {
   return { key, item, state: "idle", priority: 0, heapSlot: NO_SLOT, arrival: 0, since: undefined };

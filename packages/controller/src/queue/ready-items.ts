@@ -15,7 +15,7 @@ const MIN_USED = 1_024;
  * then, with any priority, and is pushed when the work is done.
  *
  * Nearly all items have priority 0. They wait in a line, in order of arrival. The heap holds the others: those
- * of other priorities, and those that arrived before the last in the line (ADR 0044).
+ * of other priorities, and those that arrived before the last in the line (ADR 0045).
  */
 export class ReadyItems<Item> {
   readonly #aging: number;
@@ -135,9 +135,14 @@ export class ReadyItems<Item> {
     }
     const used = this.#head + this.#voids;
     if (used < MIN_USED || used * 2 < this.#line.length) return;
-    const valid = this.#valid();
-    this.#line = valid;
-    this.#arrivals = valid.map(({ arrival }) => arrival);
+    if (this.#voids === 0) {
+      this.#line = this.#line.slice(this.#head);
+      this.#arrivals = this.#arrivals.slice(this.#head);
+    } else {
+      const valid = this.#valid();
+      this.#line = valid;
+      this.#arrivals = valid.map(({ arrival }) => arrival);
+    }
     this.#head = 0;
     this.#voids = 0;
   }
