@@ -70,6 +70,7 @@ module.exports = {
     "mysql-lock": ["election", "sql-lock", "npm:mysql2"],
     "redis-lock": ["election"],
     manager: ["."],
+    testing: ["@holdfast/clock/testing"],
     prometheus: [".", "queue", "npm:prom-client"],
     opentelemetry: [".", "npm:@opentelemetry/api"],
   },
@@ -107,7 +108,9 @@ module.exports = {
       "object",
       "transport",
       "client",
+      "operator",
       "@holdfast/clock/testing",
+      "@holdfast/controller/testing",
       "npm:@marcbachmann/cel-js",
     ],
     "fast-check": [

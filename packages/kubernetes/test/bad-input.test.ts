@@ -26,7 +26,7 @@ import {
 import * as prometheus from "@holdfast/kubernetes/prometheus";
 import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
 import * as testing from "@holdfast/kubernetes/testing";
-import { FakeApi } from "@holdfast/kubernetes/testing";
+import { explore, FakeApi } from "@holdfast/kubernetes/testing";
 import { Registry } from "prom-client";
 import { expect } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
@@ -308,6 +308,31 @@ const operatorDoors = [
 ];
 
 const testingDoors = [
+  kinds.rejects(
+    explore,
+    [{ setup: f, resources: [ConfigMap], scenario: f, faults: ["conflict"] }],
+    [
+      "options",
+      required(
+        kinds.object({
+          setup: required(kinds.func),
+          resources: required(kinds.arrayOf(isResource)),
+          scenario: required(kinds.func),
+          world: kinds.func,
+          stateOf: kinds.func,
+          normalise: kinds.func,
+          invariant: kinds.func,
+          expect: kinds.unchecked,
+          faults: kinds.arrayOf(text),
+          only: text,
+          worlds: kinds.whole(1),
+          pairs: kinds.whole(0),
+          quiet: kinds.positive,
+          seed: kinds.whole(0),
+        }),
+      ),
+    ],
+  ),
   constructs(
     FakeApi,
     [{ clock, resources: [ConfigMap] }],

@@ -4,6 +4,15 @@
  * @packageDocumentation
  */
 
+export type { ClusterState } from "./explore/cluster-state.ts";
+export {
+  type ExploredContext,
+  type ExploreOperatorOptions,
+  explore,
+  type OperatorExploration,
+  type ScenarioContext,
+} from "./explore/explore.ts";
+export type { Normalise } from "./explore/normal-form.ts";
 export {
   FakeApi,
   type FakeApiListener,

@@ -117,6 +117,11 @@ export class Rights {
   }
 }
 
+/** The least list of rules that grants the same as all of these. */
+export function mergeRules(rules: readonly PolicyRule[]): PolicyRule[] {
+  return ruleList(rules.flatMap(partsOf));
+}
+
 function grantsOf(given: PolicyRule | RoleManifest, label: string): Grant[] {
   requireOptions(label, given);
   if (!("kind" in given)) return [{ rule: requireRule(label, given), namespace: undefined }];

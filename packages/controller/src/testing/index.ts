@@ -1,0 +1,14 @@
+/**
+ * Explores the crashes of a program, on a fake clock.
+ *
+ * @packageDocumentation
+ */
+export { ExplorationError } from "./exploration-error.ts";
+export { type ExplorationReport, explore } from "./explore.ts";
+export type {
+  ExploreOptions,
+  ExploreSettings,
+  ProgramContext,
+  WorldContext,
+} from "./explore-options.ts";
+export type { StepOptions } from "./step.ts";

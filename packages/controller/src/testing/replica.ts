@@ -1,0 +1,108 @@
+import type { Clock } from "@holdfast/clock";
+import { type Random, seededRandom } from "@holdfast/wait";
+import type { ProgramContext } from "./explore-options.ts";
+import { ReplicaClock } from "./replica-clock.ts";
+import type { StepOptions } from "./step.ts";
+
+/** Does the steps of replicas, or lets them fail. */
+export interface StepRunner {
+  perform<Value>(
+    replica: Replica,
+    options: StepOptions<Value>,
+    perform: () => Promise<Value>,
+  ): Promise<Value>;
+}
+
+/** One process of the program in a world. */
+export class Replica {
+  readonly number: number;
+  readonly clock: ReplicaClock;
+  readonly random: Random;
+  readonly #runner: StepRunner;
+  readonly #stop = new AbortController();
+  readonly #crash = new AbortController();
+  /** Settles when the program has ended. */
+  ended: Promise<unknown> = Promise.resolve();
+
+  constructor(number: number, { clock, seed, runner }: ReplicaOptions) {
+    this.number = number;
+    this.clock = new ReplicaClock(clock);
+    this.random = seededRandom(seed + number);
+    this.#runner = runner;
+  }
+
+  /** Aborts when the program should stop. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Aborts when the replica crashes, for the parts of a world that see its connections end. */
+  get crashed(): AbortSignal {
+    return this.#crash.signal;
+  }
+
+  /** The program's context. */
+  context<World>(world: World): ProgramContext<World> {
+    const { clock, random, signal, crashed } = this;
+    const link = <System extends object>(system: System, name: string): System =>
+      this.#link(system, name);
+    const step: ProgramContext<World>["step"] = (options, perform) =>
+      this.#runner.perform(this, options, perform);
+    return { world, clock, random, signal, crashed, link, step };
+  }
+
+  #link<System extends object>(system: System, name: string): System {
+    return new Proxy(system, {
+      get: (target, property) => {
+        const value: unknown = Reflect.get(target, property, target);
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) =>
+          this.#call(`${name}.${String(property)}`, args, () => value.apply(target, args));
+      },
+      apply: (target, _, args: unknown[]) =>
+        this.#call(name, args, () => Reflect.apply(target as () => unknown, undefined, args)),
+    });
+  }
+
+  /** Ends everything that the replica does, for good and without a trace. */
+  crash(): void {
+    this.clock.crash();
+    this.#crash.abort();
+  }
+
+  /** Asks the program to stop, and resolves when it has. Rejects with its error. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.ended;
+  }
+
+  #call(name: string, args: readonly unknown[], call: () => unknown): Promise<unknown> {
+    const text = `${name}(${args.map(textOf).join(", ")})`;
+    const faults = { "response-lost": loseResponse, "call-failed": failCall };
+    return this.#runner.perform(this, { text, faults }, async () => await call());
+  }
+}
+
+/** Options for {@link Replica}. */
+export interface ReplicaOptions {
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly runner: StepRunner;
+}
+
+const MAX_TEXT = 60;
+
+function textOf(value: unknown): string {
+  if (value instanceof AbortSignal) return "signal";
+  const text = typeof value === "function" ? "function" : JSON.stringify(value);
+  return (text ?? "undefined").slice(0, MAX_TEXT);
+}
+
+async function loseResponse(perform: () => Promise<unknown>): Promise<never> {
+  await perform();
+  throw new Error("response lost");
+}
+
+async function failCall(): Promise<never> {
+  throw new Error("call failed");
+}

@@ -1,0 +1,41 @@
+import * as testing from "@holdfast/controller/testing";
+import { ExplorationError, explore } from "@holdfast/controller/testing";
+import * as kinds from "../../../../test/bad-input.ts";
+
+const { object, required, text } = kinds;
+
+const never = (): never => {
+  throw new Error("a call with bad options must not get this far");
+};
+const valid = { world: never, run: never, scenario: never, stateOf: never };
+
+const doors = [
+  kinds.rejects(
+    explore,
+    [{ ...valid, faults: ["crash-after"] }],
+    [
+      "options",
+      required(
+        object({
+          world: required(kinds.func),
+          run: required(kinds.func),
+          scenario: required(kinds.func),
+          stateOf: required(kinds.func),
+          revisionOf: kinds.func,
+          invariant: kinds.func,
+          expect: kinds.unchecked,
+          faults: kinds.arrayOf(text),
+          only: text,
+          worlds: kinds.whole(1),
+          pairs: kinds.whole(0),
+          quiet: kinds.positive,
+          seed: kinds.whole(0),
+        }),
+      ),
+    ],
+  ),
+];
+
+kinds.testBadInput(doors, () => undefined);
+const reports = new URL("../../api/", import.meta.url);
+kinds.testEveryExport(reports, { testing }, doors, [ExplorationError]);

@@ -1,0 +1,94 @@
+import type { Clock } from "@holdfast/clock";
+import { Controller, silentLogger } from "@holdfast/controller";
+import { ExplorationError, explore, type ProgramContext } from "@holdfast/controller/testing";
+import { describe, expect, it } from "vitest";
+
+/** A bank outside of the program. Every call takes 10 ms. */
+class Bank {
+  readonly orders = new Map<string, number>();
+  readonly closed = new Set<string>();
+  readonly paid = new Map<string, number>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async open(): Promise<string[]> {
+    await this.#clock.sleep(10);
+    return [...this.orders.keys()].filter((id) => !this.closed.has(id));
+  }
+
+  async close(id: string): Promise<void> {
+    await this.#clock.sleep(10);
+    this.closed.add(id);
+  }
+
+  /** Adds to what was paid: a repeated call pays twice. */
+  async pay(id: string): Promise<void> {
+    await this.#clock.sleep(10);
+    this.paid.set(id, (this.paid.get(id) ?? 0) + (this.orders.get(id) ?? 0));
+  }
+
+  /** Sets what was paid: a repeated call changes nothing. */
+  async settle(id: string): Promise<void> {
+    await this.#clock.sleep(10);
+    this.paid.set(id, this.orders.get(id) ?? 0);
+  }
+}
+
+/** Pays each open order, then closes it. Looks for orders every minute. */
+function payer(method: "pay" | "settle") {
+  return async ({ world, link, clock, random, signal }: ProgramContext<Bank>): Promise<void> => {
+    const bank = link(world, "bank");
+    const controller = new Controller<string>({
+      name: "payer",
+      clock,
+      random,
+      logger: silentLogger,
+      async reconcile() {
+        for (const id of await bank.open()) {
+          await bank[method](id);
+          await bank.close(id);
+        }
+        return { requeueAfter: 60_000 };
+      },
+    });
+    controller.add("orders");
+    await controller.run(signal);
+  };
+}
+
+const options = {
+  world: ({ clock }: { clock: Clock }) => new Bank(clock),
+  async scenario({ world, clock }: { world: Bank; clock: Clock }) {
+    world.orders.set("a", 5);
+    await clock.sleep(90_000);
+    world.orders.set("b", 7);
+  },
+  stateOf: ({ paid }: Bank): unknown => paid,
+};
+
+async function failureOf(work: Promise<unknown>): Promise<ExplorationError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof ExplorationError) return error;
+  throw error ?? new Error("nothing was found");
+}
+
+describe("explore", () => {
+  it("finds nothing in a program that may be cut anywhere", async () => {
+    const report = await explore({ ...options, run: payer("settle") });
+    expect(report).toMatchObject({ planned: report.worlds });
+    expect(Object.keys(report.faults).sort()).toEqual([
+      ...["call-failed", "crash-after", "crash-before", "hand-over", "response-lost"],
+    ]);
+  });
+
+  it("names the step at which a crash makes a difference", async () => {
+    const error = await failureOf(explore({ ...options, run: payer("pay") }));
+    expect(error.message).toContain('crash after step 2, bank.pay("a")\n  a: expected 5, got 10\n');
+  });
+});

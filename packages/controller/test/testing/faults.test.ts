@@ -1,0 +1,243 @@
+import type { ExploreOptions, ProgramContext } from "@holdfast/controller/testing";
+import { ExplorationError, explore } from "@holdfast/controller/testing";
+import { describe, expect, it, test } from "vitest";
+
+interface Shelf {
+  readonly books: Map<string, number>;
+}
+type Program = (context: ProgramContext<Shelf>) => Promise<unknown>;
+
+const rest = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+const base = {
+  world: (): Shelf => ({ books: new Map() }),
+  scenario: async () => {},
+  stateOf: ({ books }: Shelf) => ({ books }),
+};
+
+const exploring = (run: Program, more: Partial<ExploreOptions<Shelf>> = {}) =>
+  explore<Shelf, unknown>({ ...base, run, ...more } as ExploreOptions<Shelf>);
+
+async function messageOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => new Error("nothing was found"),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ExplorationError);
+  return (error as Error).message;
+}
+
+/** Puts one book at a time: a repeated call changes nothing. */
+const put =
+  (count: number): Program =>
+  async ({ world, link, signal }) => {
+    const shelf = link({ put: async (id: string) => void world.books.set(id, 1) }, "shelf");
+    for (let id = 0; id < count; id++)
+      if (!world.books.has(`${id}`)) await shelf.put(`${id}`).catch(() => shelf.put(`${id}`));
+    await rest(signal);
+  };
+
+describe("a report", () => {
+  it("is the same for the same seed, and counts worlds of each type of fault", async () => {
+    const report = await exploring(put(3), { pairs: 5, seed: 3 });
+    expect(await exploring(put(3), { pairs: 5, seed: 3 })).toEqual(report);
+    expect(report).toMatchObject({ planned: 13, worlds: 18 });
+    expect(report.steps).toEqual(["0", "1", "2"].map((id) => `shelf.put("${id}")`));
+  });
+
+  it("draws worlds of all types alike if there are more than allowed", async () => {
+    const { faults } = await exploring(put(20), { worlds: 8 });
+    expect(Object.values(faults)).toEqual([2, 2, 2, 1, 1].sort(() => 0));
+  });
+
+  it("leaves out types of faults", async () => {
+    const { faults } = await exploring(put(2), { faults: ["crash-after", "hand-over"] });
+    expect(Object.keys(faults).sort()).toEqual(["call-failed", "crash-before", "response-lost"]);
+  });
+
+  it("has no pairs of a single fault", async () => {
+    const faults = ["crash-after", "hand-over", "call-failed", "response-lost"];
+    expect(await exploring(put(1), { faults, pairs: 3 })).toMatchObject({ worlds: 1 });
+  });
+});
+
+describe("one world alone", () => {
+  it("runs by its name, also with two faults", async () => {
+    expect(await exploring(put(2), { only: "crash-after:1" })).toMatchObject({ worlds: 1 });
+    const { faults } = await exploring(put(2), { only: "crash-after:1+hand-over:1" });
+    expect(faults).toEqual({ "crash-after": 1, "hand-over": 1 });
+  });
+
+  it("rejects a name that no world has", async () => {
+    await expect(exploring(put(2), { only: "crash-after:9" })).rejects.toThrow(
+      'options.only must name worlds of this program, such as "crash-before:1", got "crash-after:9"',
+    );
+    await expect(exploring(rest0, { only: "crash-after:9" })).rejects.toThrow('such as ""');
+  });
+});
+
+const rest0: Program = ({ signal }) => rest(signal);
+
+describe("a program that is wrong without a fault", () => {
+  const wrong = (run: Program, more: Partial<ExploreOptions<Shelf>> = {}) =>
+    messageOf(exploring(run, more));
+
+  it("fails", async () => {
+    const run: Program = () => Promise.reject(new Error("no disk"));
+    expect(await wrong(run)).toBe(
+      "the program is wrong without any fault\n  the program failed: no disk\n\nSteps:",
+    );
+    expect(await wrong(async () => {})).toContain("the program ended by itself");
+  });
+
+  it("never becomes quiet, without a pause or with pauses", async () => {
+    const writing =
+      (pause: number): Program =>
+      async ({ world, link, clock, signal }) => {
+        const write = link(
+          async () => void world.books.set("n", world.books.size + Math.abs(clock.now())),
+          "write",
+        );
+        let turn = 0;
+        while (!signal.aborted) {
+          world.books.set("turn", ++turn);
+          await write();
+          if (pause > 0) await clock.sleep(pause);
+        }
+      };
+    const problem = "the program never becomes quiet: its last steps are write(); write(); write()";
+    expect(await wrong(writing(0))).toContain(problem);
+    expect(await wrong(writing(300_000))).toContain(problem);
+  });
+
+  it("does not hold still when it is started again", async () => {
+    const run: Program = async ({ world, link, signal }) => {
+      await link(async () => void world.books.set(`${world.books.size}`, 1), "add")();
+      await rest(signal);
+    };
+    expect(await wrong(run)).toContain(
+      "a program that is started again on its last state changes it: add()",
+    );
+  });
+
+  it("leaves a timer, or does not stop", async () => {
+    const timer: Program = async ({ clock, signal }) => {
+      clock.afterFunc(5_000_000, () => {}, { label: "forgotten" });
+      clock.afterFunc(5_000_000, () => {});
+      await rest(signal);
+    };
+    expect(await wrong(timer)).toMatch(/\d timers are left after the stop: forgotten/);
+    expect(await wrong(() => new Promise(() => {}))).toContain(
+      "the program has not stopped within 300 s",
+    );
+  });
+
+  it("leaves a rejection that nobody handles", async () => {
+    const run: Program = async ({ signal }) => {
+      void Promise.reject(new Error("lost"));
+      await rest(signal);
+    };
+    expect(await wrong(run)).toContain(
+      "a promise of the program was rejected, and nobody handled it",
+    );
+  });
+
+  it("breaks the invariant", async () => {
+    const invariant = (state: unknown): void => {
+      if ((state as Shelf).books.size > 1) throw new Error("too many books");
+    };
+    const message = await wrong(put(2), { invariant });
+    expect(message).toContain("the invariant does not hold: too many books");
+    expect(message).toContain('     2  0.000 s  replica 1  shelf.put("1")');
+  });
+
+  it("has a scenario that throws", async () => {
+    const scenario = () => Promise.reject(new Error("no user"));
+    expect(await wrong(put(1), { scenario })).toContain("no user");
+  });
+});
+
+describe("a difference", () => {
+  it("is judged by a function of the user", async () => {
+    const judge = (state: unknown): void => {
+      throw new Error(`not ${JSON.stringify(Object.keys(state as object))}`);
+    };
+    expect(await messageOf(exploring(put(1), { expect: judge }))).toContain(
+      'options.expect: not ["books"]',
+    );
+    expect(await exploring(put(1), { expect: () => {} })).toMatchObject({ planned: 5 });
+  });
+
+  it("names a hand-over, two faults, and the failure of a replica", async () => {
+    const halves: Program = async ({ world, link, clock, signal }) => {
+      const write = link(async (half: string) => void world.books.set(half, 1), "write");
+      if (!world.books.has("a")) {
+        await write("a");
+        await clock.sleep(10_000, { signal }).catch(() => {});
+        if (!signal.aborted) await write("b");
+      }
+      await (signal.aborted || rest(signal));
+    };
+    const faults = ["crash-before", "crash-after", "response-lost", "call-failed"];
+    expect(await messageOf(exploring(halves, { faults }))).toMatch(
+      /^hand-over at 0\.000 s\n {2}books\.b: missing, expected 1\n/,
+    );
+    const failing: Program = async ({ world, link, signal }) => {
+      await link(async () => void world.books.set("a", 1), "start")();
+      await rest(signal);
+    };
+    expect(await messageOf(exploring(failing))).toContain("the program failed: response lost");
+    expect(await messageOf(exploring(failing, { only: "response-lost:1+hand-over:1" }))).toMatch(
+      /^response lost of step 1, start\(\); then hand-over at 0\.000 s\n/,
+    );
+    expect(await messageOf(exploring(failing, { only: "call-failed:1" }))).toMatch(
+      /^call-failed at step 1, start\(\)\n/,
+    );
+  });
+
+  it("shows twenty lines at most, and the start of long values", async () => {
+    const many: Program = async ({ world, link, signal }) => {
+      const note = link((value: unknown, _: AbortSignal, done: () => void) => {
+        world.books.set("x", Number(value));
+        done();
+      }, "note");
+      if (!world.books.has("x")) {
+        await note(1, signal, () => {});
+        for (let id = 0; id < 30; id++) world.books.set("y".repeat(150) + id, id);
+      }
+      await rest(signal);
+    };
+    const message = await messageOf(exploring(many, { only: "crash-after:1" }));
+    expect(message).toContain("  … and 10 more");
+    expect(message).toContain("note(1, signal, function)");
+    const stateOf = ({ books }: Shelf) =>
+      books.size > 5 ? ["z".repeat(200)] : books.size === 0 ? null : undefined;
+    expect(await messageOf(exploring(many, { only: "crash-after:1", stateOf }))).toMatch(
+      /state: expected \["z+…, got undefined/,
+    );
+    const nested = ({ books }: Shelf) => ({
+      set: new Set(books.has("x") ? [1] : []),
+      list: books.size > 5 ? {} : [],
+    });
+    expect(await messageOf(exploring(many, { only: "crash-after:1", stateOf: nested }))).toContain(
+      "list: expected {}, got []",
+    );
+  });
+});
+
+test("a linked system keeps its plain values, and code of a crashed replica does nothing more", async () => {
+  const late: Program = async ({ world, link, clock, signal, crashed, step }) => {
+    const shelf = link(
+      { size: 3, put: async () => void world.books.set("a", shelf.size) },
+      "shelf",
+    );
+    crashed.addEventListener("abort", () => {
+      void step({ text: "after the crash", crashes: ["before"] }, async () => world.books.clear());
+      clock.afterFunc(1, () => world.books.clear());
+    });
+    if (!world.books.has("a")) await shelf.put().catch(() => shelf.put());
+    await rest(signal);
+  };
+  expect(await exploring(late)).toMatchObject({ planned: 5 });
+});

@@ -1,0 +1,234 @@
+import type { Clock } from "@holdfast/clock";
+import {
+  type OptionNames,
+  requireArray,
+  requireFunction,
+  requireHooks,
+  requireOptions,
+} from "@holdfast/clock/internal";
+import { silentLogger } from "@holdfast/controller";
+import {
+  type ExplorationReport,
+  type ExploreSettings,
+  explore as exploreProgram,
+  type ProgramContext,
+  type WorldContext,
+} from "@holdfast/controller/testing";
+import type { KubeClient } from "../../client/kube-client.ts";
+import { builtIn } from "../../object/built-in.ts";
+import type { KubeObject } from "../../object/kube-object.ts";
+import { type Resource, requireResource } from "../../object/resource.ts";
+import type { OperatorContext, StartWork } from "../../operator/operator-options.ts";
+import { runOperator } from "../../operator/run-operator.ts";
+import { FakeApi } from "../fake-api.ts";
+import { mergeRules, type PolicyRule } from "../rights.ts";
+import { type ClusterState, revisionOf, Snapshot } from "./cluster-state.ts";
+import { ExploredTransport } from "./explored-transport.ts";
+import { GarbageCollector } from "./garbage-collector.ts";
+import type { Normalise } from "./normal-form.ts";
+
+/** The context of an explored operator. */
+export interface ExploredContext<World> extends OperatorContext {
+  /** The systems outside of the cluster, as the option `world` made them. */
+  readonly world: World;
+
+  /** See `link` of {@link ProgramContext}: each call of the system becomes a step that faults can meet. */
+  readonly link: ProgramContext<World>["link"];
+}
+
+/** Options for {@link explore}. */
+export interface ExploreOperatorOptions<World = undefined>
+  extends ExploreSettings<ClusterState<World>> {
+  /** The operator: the option `setup` of `runOperator`. Its context also has `link` and `world`. */
+  readonly setup: (context: ExploredContext<World>) => StartWork | Promise<StartWork>;
+
+  /** All resources that the operator and the scenario use, but for Leases and Events. */
+  readonly resources: readonly Resource[];
+
+  /** Does what users of the cluster do. */
+  readonly scenario: (context: ScenarioContext<World>) => Promise<unknown>;
+
+  /**
+   * Makes the systems outside of the cluster: fakes, on the clock of the world. Called once for each world.
+   *
+   * @defaultValue none
+   */
+  readonly world?: ((context: WorldContext) => World) | undefined;
+
+  /**
+   * The state of the systems outside of the cluster to compare: JSON, Maps and Sets.
+   *
+   * @defaultValue none
+   */
+  readonly stateOf?: ((world: World) => unknown) | undefined;
+
+  /**
+   * Changes an object before it is compared; undefined leaves it out. UIDs, versions, generations, times, managed fields
+   * and generated names never count, nor do Leases and Events.
+   *
+   * @defaultValue every object counts as it is
+   */
+  readonly normalise?: Normalise | undefined;
+}
+
+/** The context of a scenario. */
+export interface ScenarioContext<World> {
+  /** A client of the server, as a user with kubectl. */
+  readonly client: KubeClient;
+
+  /** The clock of the world. */
+  readonly clock: Clock;
+
+  /** The server, to look at requests and to change what it does. */
+  readonly api: FakeApi;
+
+  /** The systems outside of the cluster. */
+  readonly world: World;
+}
+
+/** The result of an exploration of an operator. */
+export interface OperatorExploration extends ExplorationReport {
+  /** The least rules for the requests of the operator in all worlds, as a manifest has them. */
+  readonly rules: readonly PolicyRule[];
+}
+
+const OPTIONS: OptionNames<ExploreOperatorOptions<never>> = {
+  setup: true,
+  resources: true,
+  scenario: true,
+  world: true,
+  stateOf: true,
+  normalise: true,
+  invariant: true,
+  expect: true,
+  faults: true,
+  only: true,
+  worlds: true,
+  pairs: true,
+  quiet: true,
+  seed: true,
+};
+
+const BESIDE = [
+  builtIn<KubeObject>("coordination.k8s.io/v1", "Lease"),
+  builtIn<KubeObject>("events.k8s.io/v1", "Event"),
+];
+
+interface Cluster<World> {
+  readonly api: FakeApi;
+  readonly world: World;
+}
+
+/**
+ * Runs an operator in many worlds, each with another fault, and compares how they end: a crash before and after each
+ * write, a lost response, a conflict, an error of the server, an event that comes late or never, a hand-over. No
+ * fault is named: a run without one finds the places. Every world has a fake server and a fake clock of its own.
+ *
+ * The run without a fault is checked too: the operator becomes quiet, holds still when it is started again, and leaves
+ * no timer. Objects whose owners are gone are collected, as in a cluster. States are compared without uids, versions,
+ * times, generated names, Leases and Events.
+ *
+ * @param options - see {@link ExploreOperatorOptions}
+ * @returns the numbers of worlds and faults. Rejects with an `ExplorationError` of `@holdfast/controller/testing` that
+ * names the first fault, shows the difference and the requests around it, and tells how to run that world alone; and
+ * with a TypeError or RangeError for a bad option
+ *
+ * Source: Sieve (OSDI 2022).
+ *
+ * @example
+ * ```ts
+ * import { builtIn, type KubeObject, type OperatorContext } from "@holdfast/kubernetes";
+ * import { explore } from "@holdfast/kubernetes/testing";
+ *
+ * const ConfigMap = builtIn<KubeObject & { data?: { [key: string]: string } }>("v1", "ConfigMap");
+ *
+ * // The operator: every ConfigMap gets the key "seen".
+ * function marker({ cluster, client, controller }: OperatorContext) {
+ *   const maps = cluster.watch(ConfigMap);
+ *   return () => [
+ *     controller({
+ *       name: "marker",
+ *       sources: [maps.source()],
+ *       async reconcile({ key, signal }) {
+ *         if (maps.get(key) === undefined) return;
+ *         await client.patch(ConfigMap, key, { data: { seen: "yes" } }, { signal });
+ *       },
+ *     }),
+ *   ];
+ * }
+ * const { faults } = await explore({
+ *   setup: marker,
+ *   resources: [ConfigMap],
+ *   async scenario({ client }) {
+ *     await client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } });
+ *   },
+ * });
+ * console.log(faults["crash-after"] !== undefined); // => true
+ * ```
+ */
+export async function explore<World = undefined>(
+  options: ExploreOperatorOptions<World>,
+): Promise<OperatorExploration> {
+  const { setup, resources, scenario, world, stateOf, normalise, ...settings } = resolve(options);
+  const rules: PolicyRule[] = [];
+  const served = [...resources, ...BESIDE.filter((one) => !resources.some(isSame(one)))];
+  const report = await exploreProgram<Cluster<World>, ClusterState<World>>({
+    ...settings,
+    world: (context) => {
+      const { clock, random } = context;
+      const api = new FakeApi({ clock, random, resources: served });
+      new GarbageCollector({ api, clock, resources: served });
+      return { api, world: world?.(context) as World };
+    },
+    run: ({ world: cluster, link, ...program }) =>
+      runOperator(
+        {
+          name: "explored",
+          transport: new ExploredTransport(cluster.api, program),
+          setup: (context) => setup({ ...context, link, world: cluster.world }),
+          leaderElection: false,
+          health: false,
+          clock: program.clock,
+          random: program.random,
+          logger: silentLogger,
+        },
+        program.signal,
+      ),
+    scenario: ({ world: { api, world: outside }, clock }) =>
+      scenario({ client: api.client, clock, api, world: outside }),
+    stateOf: ({ api, world: outside }) => {
+      requireServed(api);
+      rules.push(...api.rulesUsed());
+      return new Snapshot(api, outside, { stateOf, normalise });
+    },
+    revisionOf: ({ api, world: outside }) =>
+      `${revisionOf(api)} ${JSON.stringify(stateOf?.(outside))}`,
+  });
+  return { ...report, rules: mergeRules(rules) };
+}
+
+function resolve<World>(options: ExploreOperatorOptions<World>) {
+  requireOptions("options", options, "explore", OPTIONS);
+  const { setup, resources, scenario, world, stateOf, normalise, ...settings } = options;
+  requireFunction("options.setup", setup);
+  requireFunction("options.scenario", scenario);
+  requireHooks("options", { world, stateOf, normalise });
+  requireArray("options.resources", resources);
+  for (const [index, resource] of resources.entries())
+    requireResource(resource, `options.resources[${index}]`);
+  const same: Normalise = (object) => object;
+  return { ...settings, setup, resources, scenario, world, stateOf, normalise: normalise ?? same };
+}
+
+function isSame({ apiVersion, kind }: Resource): (other: Resource) => boolean {
+  return (other) => other.apiVersion === apiVersion && other.kind === kind;
+}
+
+/** @throws TypeError that names the path of a resource that the test has forgotten */
+function requireServed(api: FakeApi): void {
+  const unknown = api.requests.find(({ verb, status }) => verb === "other" && status === 404);
+  if (unknown !== undefined)
+    throw new TypeError(
+      `options.resources must have every resource that the operator uses; it asked for ${unknown.path.slice(0, 200)}`,
+    );
+}

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { ConfigMap, childOf, expectNoProblem, problemOf, reconciling, report } from "./kit.ts";
+
+// The name of the child is known only to the status, which a crash after the creation never gets.
+const buggy = reconciling(async (thing, context) => {
+  if (thing.status?.child !== undefined) return;
+  const { name: _, ...metadata } = childOf(thing);
+  const child = await context.client.create(ConfigMap, {
+    metadata: { ...metadata, generateName: "ann-" },
+  });
+  await report(context, thing, { child: child.metadata.name });
+});
+
+const mended = reconciling(async (thing, context) => {
+  const child = `${thing.metadata.name}-child`;
+  await context.client.apply(ConfigMap, { metadata: childOf(thing, child) });
+  await report(context, thing, { child });
+});
+
+test("finds the orphan of a crash between a creation and the status that remembers it", async () => {
+  const problem = await problemOf({ setup: buggy });
+  expect(problem).toMatch(/^crash after step 3, POST configmaps default\n/);
+  expect(problem).toContain("ConfigMap default/ann-* of ann.1: left over");
+});
+
+test("passes with a name that is always the same", () => expectNoProblem({ setup: mended }));

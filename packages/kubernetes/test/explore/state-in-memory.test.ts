@@ -1,0 +1,49 @@
+import type { OperatorSetup } from "@holdfast/kubernetes";
+import { expect, test } from "vitest";
+import {
+  ann,
+  bob,
+  ConfigMap,
+  childOf,
+  expectNoProblem,
+  problemOf,
+  type Scenario,
+  Thing,
+} from "./kit.ts";
+
+/** Gives each Thing a port of its own. */
+const numbering =
+  (remembers: boolean): OperatorSetup =>
+  ({ cluster, client, controller }) => {
+    const things = cluster.watch(Thing);
+    const maps = cluster.watch(ConfigMap);
+    let next = 8_000;
+    return () => [
+      controller({
+        name: "things",
+        sources: [things.source()],
+        async reconcile({ key }) {
+          const thing = things.get(key);
+          if (thing === undefined || maps.get(key) !== undefined) return;
+          const used = maps.list().map(({ data }) => Number(data?.["port"]) + 1);
+          const port = remembers ? Math.max(8_000, ...used) : next++;
+          await client.create(ConfigMap, { metadata: childOf(thing), data: { port: `${port}` } });
+        },
+      }),
+    ];
+  };
+
+const scenario: Scenario = async ({ client, clock }) => {
+  await client.create(Thing, { metadata: ann, spec: { name: "Ann" } });
+  await clock.sleep(300_000);
+  await client.create(Thing, { metadata: bob, spec: { name: "Bob" } });
+};
+
+test("finds a counter in memory that a crash sets back", async () => {
+  const problem = await problemOf({ setup: numbering(false), scenario });
+  expect(problem).toMatch(/^crash after step 5, POST configmaps default\n/);
+  expect(problem).toContain('ConfigMap default/bob.data.port: expected "8001", got "8000"');
+});
+
+test("passes if it looks at the ports in use", () =>
+  expectNoProblem({ setup: numbering(true), scenario }));
