@@ -43,10 +43,10 @@ const DRAIN_OPTIONS: OptionNames<DrainOptions> = {
  * | queued | stays in its place, unless its priority rises | the same | |
  * | in flight | is queued when done | is delayed, and queued after that time and when done | is forgotten |
  *
- * Keys leave in the order in which they were queued; a higher priority goes first. The latest of several
+ * Keys leave in queue order; a higher priority goes first. The latest of several
  * items with one key is handed out. A retried item is older than one added meanwhile.
  *
- * All delayed keys share one timer. Nothing else runs by itself: a queue without delayed keys needs no
+ * All delayed keys share one timer. The queue has no other background work: without delayed keys it needs no
  * closing.
  *
  * @remarks
@@ -232,7 +232,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   }
 
   /**
-   * Waits for the next key. Pending calls are served in the order in which they were made.
+   * Waits for the next key. Pending calls are served in call order.
    *
    * @param signal - ends the wait: the promise rejects at once with `signal.reason`
    * @returns the work item; undefined once the queue is shut down, no key is queued, and no key in flight

@@ -36,7 +36,7 @@ export interface RedisLockOptions {
 
   /**
    * The first token after Redis has forgotten everything, from its time in milliseconds since the
-   * epoch. It must be above every token of before. Below 1 means that there is nothing before.
+   * epoch. Must exceed every earlier token. A value below 1 means there was none.
    *
    * @defaultValue that time: tokens stay above those of before as long as fewer than a thousand terms
    * begin in a second, and the clock of Redis is not set back by more than it was away
