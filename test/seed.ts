@@ -21,7 +21,8 @@ export default function announceSeed(project: TestProject): () => void {
 
   const isThorough = Boolean(process.env["SIM_SEED"]);
   project.provide("isThorough", isThorough);
-  if (!isThorough) console.log("Property tests run a reduced number of cases; `npm run sim` runs all.");
+  if (!isThorough)
+    console.log("Property tests run a reduced number of cases; `npm run sim` runs all.");
 
   return () => {
     const failed = project.vitest.state
