@@ -106,7 +106,12 @@ function isIn(file) {
 async function errorsOf(folder, typescript, mode) {
   const compilerOptions = {
     ...MODES[mode],
-    ...{ noEmit: true, strict: true, skipLibCheck: false, target: "es2022", types: [], lib: LIB },
+    noEmit: true,
+    strict: true,
+    skipLibCheck: false,
+    target: "es2022",
+    types: [],
+    lib: LIB,
   };
   const config = `tsconfig.${typescript}.${mode}.json`;
   const files = ["esm.mts", "require.cts", "import.cts"];

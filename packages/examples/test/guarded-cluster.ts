@@ -9,8 +9,10 @@ import { ApiServer } from "../../../services/apiserver.mjs";
 
 /** Logs each request when it is answered, without its body. */
 const POLICY = {
-  ...{ apiVersion: "audit.k8s.io/v1", kind: "Policy" },
-  ...{ rules: [{ level: "Metadata" }], omitStages: ["RequestReceived"] },
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  rules: [{ level: "Metadata" }],
+  omitStages: ["RequestReceived"],
 };
 
 const ROLES = ["clusterroles", "clusterrolebindings", "roles", "rolebindings"];

@@ -74,7 +74,9 @@ it(`an informer keeps nothing of ${OBJECTS} objects that were created and delete
   informer.changes().start({ enqueue, failed, clock }, stop.signal);
   await clock.run(() => cluster.run(stop.signal));
   expect({ ...counts, size: informer.size }).toEqual({
-    ...{ added: OBJECTS, updated: 0, deleted: OBJECTS },
+    added: OBJECTS,
+    updated: 0,
+    deleted: OBJECTS,
     size: 0,
   });
   expect(growth(samples)).toBeLessThan(NOISE);

@@ -32,7 +32,10 @@ const leak = new Error("it failed", { cause: new Error(`Bearer ${TOKEN}`) });
 const fails = () => Promise.reject(leak);
 const leaking = {
   clock: new FakeClock(),
-  ...{ find: fails, create: fails, modify: fails, list: fails },
+  find: fails,
+  create: fails,
+  modify: fails,
+  list: fails,
 } as never;
 const manifest = {
   apiVersion: "apiextensions.k8s.io/v1",

@@ -64,14 +64,22 @@ class Process {
     const common = { name, store, clock, random, jitter: JITTER, onEvent, logger: silentLogger };
     this.relay = new Relay({
       ...common,
-      ...{ publisher: this.#publisher(), workers: 2, publishTimeout: 3 * SECOND },
-      ...{ claimDuration: 8 * SECOND, clockSkew: CLOCK_SKEW, pollPeriod: 2 * SECOND },
-      ...{ storeTimeout: 4 * SECOND, grace: 5 * SECOND },
+      publisher: this.#publisher(),
+      workers: 2,
+      publishTimeout: 3 * SECOND,
+      claimDuration: 8 * SECOND,
+      clockSkew: CLOCK_SKEW,
+      pollPeriod: 2 * SECOND,
+      storeTimeout: 4 * SECOND,
+      grace: 5 * SECOND,
     });
     const recovery = new Recovery({
       ...common,
-      ...{ lock: this.#remote<ResourceLock>(world.lock, "lock"), leaseDuration: 20 * SECOND },
-      ...{ period: 2 * SECOND, minRound: SECOND, acquireTimeout: 2 * SECOND },
+      lock: this.#remote<ResourceLock>(world.lock, "lock"),
+      leaseDuration: 20 * SECOND,
+      period: 2 * SECOND,
+      minRound: SECOND,
+      acquireTimeout: 2 * SECOND,
       storeTimeout: 4 * SECOND,
     });
     this.#outbox = new Outbox<MemoryTransaction>({
@@ -215,8 +223,11 @@ export class OutboxWorld {
         await Promise.all(this.#processes.map(({ ended }) => ended));
         await this.#judge();
         return {
-          ...{ committed: this.#committed.size, duplicates: this.#duplicates },
-          ...{ deaths: this.#deaths, events: this.#events, faults: this.#faults },
+          committed: this.#committed.size,
+          duplicates: this.#duplicates,
+          deaths: this.#deaths,
+          events: this.#events,
+          faults: this.#faults,
         };
       },
       { turns: 0 },

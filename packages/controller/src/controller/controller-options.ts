@@ -226,7 +226,12 @@ export function resolveController<Item>(
   if (random !== undefined) requireFunction("options.random", random);
   requireMethods("options.limiter", limiter, ["when", "forget", "requeues"]);
   return {
-    ...{ name, reconcile, keyOf, clock, limiter, random },
+    name,
+    reconcile,
+    keyOf,
+    clock,
+    limiter,
+    random,
     sources: requireSources(options),
     ...resolveLimits(options),
     ...resolveHooks(options),

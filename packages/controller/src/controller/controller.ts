@@ -154,24 +154,24 @@ export class Controller<Item = string> implements AsyncDisposable {
    * controller that is stopping begins no further key: its report names the queued keys.
    */
   pause(): void {
-    const { gate } = this.#workers;
+    const { pauseState } = this.#workers;
     if (this.#state !== "stopping") {
-      gate.pause();
+      pauseState.pause();
       return;
     }
-    gate.close();
+    pauseState.close();
     this.#settleDrain();
   }
 
   /** Ends a {@link Controller.pause}. */
   resume(): void {
-    this.#workers.gate.open();
+    this.#workers.pauseState.open();
   }
 
   /** Status as plain data: `JSON.stringify` it for a health endpoint. */
   status(): ControllerStatus<Item> {
-    const { queue, gate, busy, lastError } = this.#workers;
-    const isPaused = this.#state === "running" && gate.is("paused");
+    const { queue, pauseState, busy, lastError } = this.#workers;
+    const isPaused = this.#state === "running" && pauseState.is("paused");
     return {
       name: this.#options.name,
       state: isPaused ? "paused" : this.#state,
@@ -206,7 +206,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       subscriptions.push(onAbort(lost, (reason) => this.#lose(stop, reason)));
       this.#workers.beforeReconcile = () => checkLease(lost);
     }
-    if (stop.signal.aborted) this.#workers.gate.close();
+    if (stop.signal.aborted) this.#workers.pauseState.close();
     this.#workers.start();
     const sources = Promise.all(
       this.#sources.map((source) => source.run(stop.signal).then(() => this.#settleDrain())),
@@ -226,7 +226,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       onAbort(stop, () => {
         this.#state = "stopping";
         this.#workers.queue.shutDown();
-        if (this.#workers.gate.is("paused")) this.#workers.gate.close();
+        if (this.#workers.pauseState.is("paused")) this.#workers.pauseState.close();
         resolve();
       });
     });
@@ -234,7 +234,7 @@ export class Controller<Item = string> implements AsyncDisposable {
 
   /** Stops without a grace, or ends the grace of a stop that has begun. */
   #lose(stop: AbortController, reason: unknown): void {
-    this.#workers.gate.close();
+    this.#workers.pauseState.close();
     stop.abort(reason);
     this.#workers.abort(reason);
     this.#drained.resolveAll();

@@ -15,9 +15,9 @@ import type { EnqueueOptions } from "../source/source.ts";
 import { TurnBudget } from "../turn-budget.ts";
 import type { ErrorOrigin, ResolvedControllerOptions } from "./controller-options.ts";
 import type { ReconcileErrorStatus } from "./controller-status.ts";
-import { Gate } from "./gate.ts";
 import type { Hooks } from "./hooks.ts";
 import { KeyFailures } from "./key-failures.ts";
+import { PauseState } from "./pause-state.ts";
 import { Run, type RunOptions } from "./run.ts";
 import type { Task } from "./task.ts";
 
@@ -25,11 +25,11 @@ const ENQUEUE_OPTIONS: OptionNames<EnqueueOptions> = { after: true, priority: tr
 
 /** The workers of a controller, its queue, and the keys in flight. */
 export class Workers<Item> {
-  readonly gate: Gate = new Gate();
+  readonly pauseState: PauseState = new PauseState();
   readonly queue: WorkQueue<Task<Item>>;
   /** Whether the stop interrupted a reconcile, or a key that was taken and had not begun. */
   hasInterrupted = false;
-  /** Called before each reconcile: it may close the gate. */
+  /** Called before each reconcile: it may stop the workers. */
   beforeReconcile: () => void = () => {};
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
@@ -82,7 +82,7 @@ export class Workers<Item> {
 
   /** Whether no key is in flight, and none will begin unless it is added. */
   get isIdle(): boolean {
-    return this.queue.inFlight === 0 && (this.queue.size === 0 || this.gate.is("closed"));
+    return this.queue.inFlight === 0 && (this.queue.size === 0 || this.pauseState.is("closed"));
   }
 
   add(item: Item, reason: string, options: EnqueueOptions | undefined): void {
@@ -106,11 +106,11 @@ export class Workers<Item> {
 
   /** Begins no further key and aborts the keys in flight. */
   abort(reason: unknown): void {
-    this.gate.close();
+    this.pauseState.close();
     for (const run of this.#runs.values()) run.abort("stop", reason);
   }
 
-  /** Resolves when no worker is alive: the queue is shut down and empty, or the gate is closed. */
+  /** Resolves when no worker is alive: the queue is shut down and empty, or they are closed. */
   async ended(): Promise<void> {
     while (this.#alive > 0)
       await new Promise<void>((resolve) => {
@@ -128,10 +128,10 @@ export class Workers<Item> {
       // The key may have been taken just before a pause: then it is first in line. No await and no
       // limiter call may come between the last check and the run, or an abort of all runs could miss
       // it.
-      while (this.gate.is("paused")) await this.gate.changed();
+      while (this.pauseState.is("paused")) await this.pauseState.changed();
       const attempt = this.#failures.of(workItem.key) + 1;
       this.beforeReconcile();
-      if (this.gate.is("closed")) {
+      if (this.pauseState.is("closed")) {
         this.#giveBack(workItem);
       } else {
         const run = this.#begin(workItem, attempt);
@@ -149,23 +149,24 @@ export class Workers<Item> {
       }
       const { turn } = this.#turns;
       if (turn !== undefined) await turn;
-      workItem = (this.gate.is("open") ? this.queue.take() : undefined) ?? (await this.#next());
+      workItem =
+        (this.pauseState.is("open") ? this.queue.take() : undefined) ?? (await this.#next());
     }
     if (--this.#alive === 0) this.#onEmpty();
   }
 
   /** The next key for a worker; undefined when there will be none. */
   async #next(): Promise<WorkItem<Task<Item>> | undefined> {
-    const { gate, queue } = this;
-    while (!gate.is("closed")) {
-      if (gate.is("paused")) {
-        await gate.changed();
+    const { pauseState, queue } = this;
+    while (!pauseState.is("closed")) {
+      if (pauseState.is("paused")) {
+        await pauseState.changed();
         continue;
       }
       try {
-        return queue.take() ?? (await queue.get(gate.signal));
+        return queue.take() ?? (await queue.get(pauseState.signal));
       } catch {
-        // Only the gate ends this wait.
+        // Only a pause or the end stops this wait.
       }
     }
     return undefined;

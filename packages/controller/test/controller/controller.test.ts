@@ -325,7 +325,8 @@ describe("failures", () => {
     limiter.when("a");
     await clock.step(5);
     const { stop, controller, run, since } = setUp({
-      ...{ clock, limiter },
+      clock,
+      limiter,
       reconcile: ({ attempt }) =>
         attempt < 3 ? Promise.reject(new Error("broken")) : Promise.resolve(undefined),
     });
@@ -409,7 +410,10 @@ describe("failures", () => {
     const clock = new FakeClock();
     const limiter = new TokenBucketLimiter({ qps: 1, burst: 1, clock });
     const { stop, controller, run } = setUp({
-      ...{ clock, limiter, workers: 2, grace: 0 },
+      clock,
+      limiter,
+      workers: 2,
+      grace: 0,
       reconcile: ({ key, signal }) => {
         if (key === "terminal") throw new TerminalError("never");
         return clock.sleep(1_000, { signal });
@@ -452,7 +456,9 @@ describe("a timeout", () => {
     const { logger, lines } = recorder();
     let settle = (): void => {};
     const { clock, stop, controller, run, since } = setUp({
-      ...{ timeout: 50, abortGrace: 10, logger },
+      timeout: 50,
+      abortGrace: 10,
+      logger,
       reconcile: ({ key }) =>
         key === "stuck"
           ? new Promise<void>((resolve) => {
@@ -543,7 +549,10 @@ describe("stopping", () => {
   it("aborts keys in flight after the grace, and reports those that continue", async () => {
     const { logger, lines } = recorder();
     const { clock, stop, controller, run, since } = setUp({
-      ...{ workers: 2, grace: 100, abortGrace: 20, logger },
+      workers: 2,
+      grace: 100,
+      abortGrace: 20,
+      logger,
       reconcile: ({ key, signal }) => (key === "deaf" ? NEVER : clock.sleep(1_000, { signal })),
     });
     const running = run();
@@ -566,7 +575,8 @@ describe("stopping", () => {
   it("has not finished if it interrupted a reconcile that obeyed", async () => {
     const { logger, lines } = recorder();
     const { clock, stop, controller, run } = setUp({
-      ...{ grace: 100, logger },
+      grace: 100,
+      logger,
       reconcile: ({ signal }) => clock.sleep(1_000, { signal }),
     });
     const running = run();
@@ -614,7 +624,8 @@ describe("stopping", () => {
   it("runs a stuck key once more if it settles in time", async () => {
     let settle = (): void => {};
     const { clock, stop, controller, run, since } = setUp({
-      ...{ timeout: 10, abortGrace: 10 },
+      timeout: 10,
+      abortGrace: 10,
       reconcile: () =>
         new Promise<void>((resolve) => {
           settle = resolve;
@@ -768,7 +779,9 @@ describe("errors of user code", () => {
     const logger = { debug: boom, info: boom, warn: boom, error: boom };
     const { clock, stop, controller, run, since } = setUp({
       maxRetries: 0,
-      ...{ logger, onError: boom, onGiveUp: () => Promise.reject(new Error("boom")) },
+      logger,
+      onError: boom,
+      onGiveUp: () => Promise.reject(new Error("boom")),
       metrics: { reconciled: boom, activeWorkers: boom, maxWorkers: boom },
       reconcile: boom,
     });
@@ -793,7 +806,8 @@ describe("errors of user code", () => {
   ])("retries a key after 1 s and counts no failure with a limiter %s", async (_name, answer) => {
     const { logger, lines } = recorder();
     const { clock, stop, controller, run, since } = setUp({
-      ...{ logger, maxRetries: 1 },
+      logger,
+      maxRetries: 1,
       limiter: { when: answer, forget: answer, requeues: answer },
       reconcile: () => Promise.reject(new Error("odd")),
     });
@@ -857,7 +871,8 @@ describe("errors of user code", () => {
         return drawn;
       };
       const { clock, stop, run } = setUp({
-        ...{ logger, random },
+        logger,
+        random,
         sources: [
           fromIterable("broken", () => {
             starts.push(clock.monotonic() - start);

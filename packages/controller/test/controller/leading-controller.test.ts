@@ -37,11 +37,17 @@ function replica(
   options: Partial<ControllerOptions> = {},
 ): LeaderElector {
   return new LeaderElector({
-    ...{ lock, identity: worker, clock, logger },
+    lock,
+    identity: worker,
+    clock,
+    logger,
     random: () => 0,
     lead: async ({ signal, lost }) => {
       const controller = new Controller({
-        ...{ name: worker, clock, logger, grace: 20_000 },
+        name: worker,
+        clock,
+        logger,
+        grace: 20_000,
         reconcile: async ({ key, signal: told }) => {
           log.push({ at: now(), worker, event: "begin", key });
           await clock.sleep(3_000, { signal: told }).finally(() => {
@@ -120,7 +126,8 @@ describe("a manager of a replica whose reconcile hangs, with all defaults", () =
       grace: undefined,
     });
     const manager = new Manager({
-      ...{ clock, logger },
+      clock,
+      logger,
       groups: [{ name: "servers" }, { name: "workers" }],
     });
     for (const server of servers) manager.add(server, { group: "servers" });

@@ -29,11 +29,17 @@ class RemovableLock extends FileLock {
 const note = (event, key) => appendFileSync(log, `${JSON.stringify({ worker, event, key })}\n`);
 
 const elector = new LeaderElector({
-  ...{ lock: new RemovableLock(directory), identity: worker, leaseDuration, renewDeadline },
-  ...{ retryPeriod: 100, logger },
+  lock: new RemovableLock(directory),
+  identity: worker,
+  leaseDuration,
+  renewDeadline,
+  retryPeriod: 100,
+  logger,
   lead: async ({ signal, lost }) => {
     const controller = new Controller({
-      ...{ name: worker, grace: 60_000, logger },
+      name: worker,
+      grace: 60_000,
+      logger,
       async reconcile({ key, signal: told }) {
         note("begin", key);
         process.send?.(key);

@@ -31,7 +31,8 @@ const kinds: Record<string, Kind> = {
       const connect = (): Member => {
         const pool = new pg.Pool({
           connectionString: server.url,
-          ...{ connectionTimeoutMillis: 1_000, query_timeout: 1_000 },
+          connectionTimeoutMillis: 1_000,
+          query_timeout: 1_000,
         });
         pool.on("error", () => undefined); // idle connections break
         const lock = new PostgresLock(pool, NAME);

@@ -51,7 +51,10 @@ function settingsOf({ real, cluster, check, minutes, seed, records, port }: Flag
   return {
     api: real || cluster ? remote : "double",
     mode: check || minutes !== undefined ? timed : "page",
-    ...{ minutes: minutes ?? 0, seed, records, port },
+    minutes: minutes ?? 0,
+    seed,
+    records,
+    port,
   };
 }
 

@@ -35,11 +35,17 @@ export interface Outcome {
 export function summaryOf({ seed, begin, stage, faults, fate }: Outcome): Summary {
   const { clock, api, population, drift, provider, invariants } = stage;
   return {
-    ...{ seed, api: api.name, elapsed: clock.monotonic() - begin },
-    ...{ faults: faults.count, edits: population.edits, handOvers: stage.handOvers },
+    seed,
+    api: api.name,
+    elapsed: clock.monotonic() - begin,
+    faults: faults.count,
+    edits: population.edits,
+    handOvers: stage.handOvers,
     ...stage.reconciles,
-    ...{ longestDrift: drift.longest, longestStop: stage.longestStop },
-    ...{ requests: provider.requests, refused: provider.refused },
+    longestDrift: drift.longest,
+    longestStop: stage.longestStop,
+    requests: provider.requests,
+    refused: provider.refused,
     invariants: invariants.list,
     naive: fate,
   };

@@ -107,7 +107,9 @@ export class Delivery {
     this.#tell();
     const facts = { orders: this.#orders, placed: this.#placed, seen: inbox.ledger.ids };
     return {
-      ...{ isSettled, isIdle, failed: this.#failed },
+      isSettled,
+      isIdle,
+      failed: this.#failed,
       progress: this.progress,
       audit: await audit(facts, tables.database),
       overlapping: inbox.ledger.overlaps,

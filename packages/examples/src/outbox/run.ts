@@ -116,7 +116,12 @@ async function outcomeOf(options: DeliverOptions): Promise<Outcome> {
   const board = new Board({ clock, tables, inbox });
   let view: LogView | undefined;
   const delivery = new Delivery({
-    ...{ settings, tables, inbox, lock: lease.lock, redisUrl, clock },
+    settings,
+    tables,
+    inbox,
+    lock: lease.lock,
+    redisUrl,
+    clock,
     onProgress: (progress) => {
       view?.show(progress);
       board.show(progress);

@@ -42,9 +42,17 @@ export function summaryOf(outcome: Outcome, seed: number): Summary {
   // The last, because each of them is told below.
   if (overlaps > 0) faults.push(`overlaps: ${overlaps}, must be 0`);
   return {
-    ...{ seed, elapsed: Math.round(elapsed) },
+    seed,
+    elapsed: Math.round(elapsed),
     ...audit,
-    ...{ takenBack, attempts, duplicates, overlaps, overlapping, killed, expired, faults },
+    takenBack,
+    attempts,
+    duplicates,
+    overlaps,
+    overlapping,
+    killed,
+    expired,
+    faults,
   };
 }
 

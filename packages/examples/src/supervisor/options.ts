@@ -128,7 +128,12 @@ export function parseOptions(args: readonly string[]): ParsedOptions {
   const { grace, logs, replicas, lock, lease } = parsed;
   const { identity = lock === undefined ? "supervisor" : `supervisor-${process.pid}` } = parsed;
   const options: Options = {
-    ...{ grace, logs, replicas, lock, identity, lease },
+    grace,
+    logs,
+    replicas,
+    lock,
+    identity,
+    lease,
     file: shortest(parsed.file),
     duration: forever === true ? Number.POSITIVE_INFINITY : time,
     port: page ? port : undefined,

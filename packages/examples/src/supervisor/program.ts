@@ -70,7 +70,9 @@ export class Program {
     const { manifests = manifestSource(file), table = this.table, token, lost } = assignment;
     const name = "supervisor";
     const supervisor = new Supervisor({
-      ...{ file, grace, manifests },
+      file,
+      grace,
+      manifests,
       machine: { clock: this.clock, table, probe: httpProbe, freePort },
       report: (event, statuses) => this.#report(event, statuses),
       metrics: { metrics: this.metrics.controller(name), queueMetrics: this.metrics.queue(name) },

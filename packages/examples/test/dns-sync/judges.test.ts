@@ -35,7 +35,11 @@ function withReady(
 const ZONE: StoredZone = { ...stored("DnsZone", "web"), spec: { domain: "example.org", ttl: 60 } };
 const ZONES = new Map([["default/web", ZONE]]);
 const remote = (host: string, change: Partial<Remote> = {}): Remote => ({
-  ...{ name: `${host}.example.org`, type: "A", value: "192.0.2.1", ttl: "60", owner: host },
+  name: `${host}.example.org`,
+  type: "A",
+  value: "192.0.2.1",
+  ttl: "60",
+  owner: host,
   ...change,
 });
 
@@ -143,7 +147,10 @@ describe("invariants", () => {
 describe("a soak", () => {
   const samples = (heapOf: (index: number) => number, more = {}) =>
     Array.from({ length: 30 }, (_, index) => ({
-      ...{ heap: heapOf(index), sockets: 20, listeners: 15, warnings: 0 },
+      heap: heapOf(index),
+      sockets: 20,
+      listeners: 15,
+      warnings: 0,
       ...more,
     }));
 

@@ -48,7 +48,11 @@ export class OperatorWorld {
     const stop = new AbortController();
     const running = runOperator(
       {
-        ...{ name: "dns-sync", identity, transport, clock: this.clock, random: this.random },
+        name: "dns-sync",
+        identity,
+        transport,
+        clock: this.clock,
+        random: this.random,
         setup: dnsSync("http://provider", fetchFrom(this.provider)),
         leaderElection: { namespace: "dns-sync" },
         health: false,

@@ -49,7 +49,9 @@ class Replicas {
     const stop = new AbortController();
     const running = runOperator(
       {
-        ...{ name: "dns-sync", identity, transport: meddling(transport, this.#cluster.admin) },
+        name: "dns-sync",
+        identity,
+        transport: meddling(transport, this.#cluster.admin),
         setup: dnsSync(this.#provider.url),
         leaderElection: { namespace, ...LEASE },
         health: false,

@@ -31,8 +31,13 @@ beforeAll(async () => {
     await api.client.create(Greeting, { metadata, spec: { name: "Ann" } });
     const running = runOperator(
       {
-        ...{ name: "greeter", transport: api.transport, setup: greeter, clock },
-        ...{ leaderElection: { namespace: "default" }, health: false, logger: silentLogger },
+        name: "greeter",
+        transport: api.transport,
+        setup: greeter,
+        clock,
+        leaderElection: { namespace: "default" },
+        health: false,
+        logger: silentLogger,
         metrics: prometheusMetrics({ register }),
       },
       stop.signal,

@@ -18,7 +18,11 @@ describe("the greeter on a server where roles decide", () => {
     const stop = new AbortController();
     const running = runOperator(
       {
-        ...{ name: "greeter", transport, setup: greeter, logger: silentLogger, health: false },
+        name: "greeter",
+        transport,
+        setup: greeter,
+        logger: silentLogger,
+        health: false,
         leaderElection: { namespace },
       },
       stop.signal,

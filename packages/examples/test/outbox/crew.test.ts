@@ -42,9 +42,14 @@ function world(size = 1) {
   const workers: FakeWorker[] = [];
   const gone: [string, Departure][] = [];
   const crew = new Crew({
-    ...{ size, clock, onReport: () => undefined },
+    size,
+    clock,
+    onReport: () => undefined,
     optionsOf: (number) => ({
-      ...{ name: `w${number}`, database: "pglite", databaseUrl: "d", target: "t" },
+      name: `w${number}`,
+      database: "pglite",
+      databaseUrl: "d",
+      target: "t",
     }),
     onExit: (departure, worker) => gone.push([worker, departure]),
     start: ({ name }, onReport) => {

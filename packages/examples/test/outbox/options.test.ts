@@ -2,7 +2,13 @@ import { expect, it } from "vitest";
 import { parseOptions } from "../../src/outbox/options.ts";
 
 const defaults = {
-  ...{ messages: 1_000, workers: 3, kills: 5, seed: 1, json: undefined, port: 0, keep: false },
+  messages: 1_000,
+  workers: 3,
+  kills: 5,
+  seed: 1,
+  json: undefined,
+  port: 0,
+  keep: false,
 };
 
 it.each([

@@ -24,8 +24,13 @@ const ROUNDS = process.env["ROUNDS"] ?? "10";
 const PATIENT = { timeout: 300_000 };
 
 const WELL = {
-  ...{ missing: 0, lost: 0, givenUpEarly: 0, twice: 0, phantoms: 0 },
-  ...{ overlaps: 0, overlapping: [] },
+  missing: 0,
+  lost: 0,
+  givenUpEarly: 0,
+  twice: 0,
+  phantoms: 0,
+  overlaps: 0,
+  overlapping: [],
 };
 
 /** The program, as the leader of a process group: what a terminal's Ctrl-C reaches. */
@@ -91,7 +96,12 @@ it.for(["pglite", "postgres", "mysql"])(
     expect(run.said).toMatch(/killed 3/);
     expect(summary).toMatchObject({
       ...WELL,
-      ...{ sent: 59, takenBack: 1, killed: 3, unplaced: 0, waiting: 0, faults: [] },
+      sent: 59,
+      takenBack: 1,
+      killed: 3,
+      unplaced: 0,
+      waiting: 0,
+      faults: [],
     });
     expect(summary).toHaveProperty("duplicates", expect.any(Number));
     expect(await run.exited).toBe(0);
@@ -195,7 +205,12 @@ describe("the page of a real run", () => {
     run.interrupt();
     expect(await run.summary()).toMatchObject({
       ...WELL,
-      ...{ sent: 196, delivered: 196, takenBack: 4, dead: 0, killed: 1, faults: [] },
+      sent: 196,
+      delivered: 196,
+      takenBack: 4,
+      dead: 0,
+      killed: 1,
+      faults: [],
     });
     expect(await run.exited).toBe(0);
   });

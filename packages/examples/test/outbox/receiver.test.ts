@@ -59,7 +59,9 @@ async function handling(fault: Fault) {
   const first = await send("a");
   await expect.poll(() => ledger.counts.open, PATIENT).toBe(1);
   return {
-    ...{ id, ledger, send },
+    id,
+    ledger,
+    send,
     answer: async () => {
       answer();
       await once(first, "data");
@@ -104,7 +106,9 @@ it.each(secondFaults)("reports overlapping senders and the fault: %s", async (fa
 
 it("handles each message at once when it is repaired", async () => {
   await using receiver = await Receiver.start({
-    ...{ apply: async () => true, seed: SEED, clock: realClock },
+    apply: async () => true,
+    seed: SEED,
+    clock: realClock,
   });
   const send = async (): Promise<number> => {
     const headers = { "idempotency-key": randomUUID() };

@@ -37,9 +37,17 @@ const outcome: Outcome = {
   failed: 0,
   overlapping: [],
   audit: {
-    ...{ sent: 98, delivered: 97, retried: 20, dead: 1 },
-    ...{ unplaced: 0, waiting: 0, missing: 0, lost: 0 },
-    ...{ givenUpEarly: 0, twice: 0, phantoms: 0 },
+    sent: 98,
+    delivered: 97,
+    retried: 20,
+    dead: 1,
+    unplaced: 0,
+    waiting: 0,
+    missing: 0,
+    lost: 0,
+    givenUpEarly: 0,
+    twice: 0,
+    phantoms: 0,
   },
 };
 

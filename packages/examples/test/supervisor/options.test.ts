@@ -24,7 +24,10 @@ it.each([
     args: ["--file", "my.yaml", "--forever", "--grace", "500ms", "--logs", "logs"],
     want: {
       ...DEFAULTS,
-      ...{ file: "my.yaml", duration: Number.POSITIVE_INFINITY, grace: 500, logs: "logs" },
+      file: "my.yaml",
+      duration: Number.POSITIVE_INFINITY,
+      grace: 500,
+      logs: "logs",
     },
   },
   {

@@ -20,7 +20,10 @@ async function world() {
   };
   const fail: Answer = () => Promise.reject(new Error("no disk"));
   const options: PageOptions = {
-    ...{ clock: new FakeClock(), port: 0, status, page: "outbox/web/page" },
+    clock: new FakeClock(),
+    port: 0,
+    status,
+    page: "outbox/web/page",
     actions: new Map<string, Answer>([
       ["/act", act],
       ["/fail", fail],
@@ -63,7 +66,9 @@ describe("an action of a page", () => {
   ])("is refused to $from", async ({ headers }) => {
     await using server = await world();
     const answer = await ask(server.url, {
-      ...{ method: "POST", path: "/act", headers: headers as Record<string, string> },
+      method: "POST",
+      path: "/act",
+      headers: headers as Record<string, string>,
     });
     expect(answer).toMatchObject({
       status: 403,

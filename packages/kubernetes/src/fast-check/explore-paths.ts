@@ -258,7 +258,10 @@ function resolve<T extends KubeObject>(options: PathOptions<T>) {
   if (normalise !== undefined) requireFunction("options.normalise", normalise);
   const { quiet, maxLength, ...parameters } = resolveNumbers(options);
   const explorer = new PathExplorer(resource, {
-    ...{ setup, resources: [resource, ...resources], prepare, quiet },
+    setup,
+    resources: [resource, ...resources],
+    prepare,
+    quiet,
     normalise: normalise as PathWorldOptions["normalise"],
   });
   return {

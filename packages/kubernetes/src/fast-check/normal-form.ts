@@ -110,7 +110,7 @@ function sorted(list: readonly unknown[]): unknown[] {
     .map(({ item }) => item);
 }
 
-/** An object whose observed generations are told by their distance from its own. */
+/** An object whose observed generations are replaced by their distance from its own. */
 function settled(object: JsonObject, generation: unknown): JsonObject {
   const status = own(object, "status");
   if (!isObject(status) || typeof generation !== "number") return object;

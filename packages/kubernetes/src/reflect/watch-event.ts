@@ -55,7 +55,11 @@ function failureOf(status: unknown, { method, path }: ApiRequest): ApiError {
   const { reason, message, details } = statusOf(JSON.stringify(status ?? {}));
   const seconds: unknown = details.retryAfterSeconds;
   return new ApiError({
-    ...{ method, path, reason, message, details },
+    method,
+    path,
+    reason,
+    message,
+    details,
     statusCode: typeof code === "number" ? code : 0,
     retryAfter: typeof seconds === "number" && seconds > 0 ? seconds * 1_000 : undefined,
   });

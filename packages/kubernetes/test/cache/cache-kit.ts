@@ -20,8 +20,12 @@ export function greeting(
 ): ServerObject {
   return {
     metadata: {
-      ...{ namespace: "default", name, uid, resourceVersion: String(version) },
-      ...{ creationTimestamp: "2000-01-01T00:00:00Z", labels: { app: "a" } },
+      namespace: "default",
+      name,
+      uid,
+      resourceVersion: String(version),
+      creationTimestamp: "2000-01-01T00:00:00Z",
+      labels: { app: "a" },
       ...metadata,
     },
   };

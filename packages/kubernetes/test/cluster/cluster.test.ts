@@ -56,7 +56,9 @@ describe("a cluster", () => {
       const selectors = { labelSelector: "app=x", fieldSelector: "metadata.name=ann" };
       expect(listed).toEqual({ limit: "500", ...selectors });
       expect(watched).toEqual({
-        ...{ watch: "true", allowWatchBookmarks: "true", timeoutSeconds: seconds },
+        watch: "true",
+        allowWatchBookmarks: "true",
+        timeoutSeconds: seconds,
         resourceVersion: expect.stringMatching(/^\d+$/) as string,
         ...selectors,
       });
@@ -160,7 +162,9 @@ describe("a cluster", () => {
     await world.run(async () => {
       world.cluster.watch(Greeting, { namespaces: ["default", "other"] });
       expect(world.cluster.status().informers[0]?.reflectors[0]).toMatchObject({
-        ...{ state: "listing", silentFor: null, lastEventAt: undefined },
+        state: "listing",
+        silentFor: null,
+        lastEventAt: undefined,
       });
       await world.cluster.ready(world.stop.signal);
       await world.put("ann", "hello");
@@ -175,7 +179,10 @@ describe("a cluster", () => {
           lists: 1,
           rejected: 0,
         },
-        ...{ watches: 1, lastEventAt: 946_684_800_000, silentFor: 59_000, lastError: undefined },
+        watches: 1,
+        lastEventAt: 946_684_800_000,
+        silentFor: 59_000,
+        lastError: undefined,
       });
       expect(second).toMatchObject({ namespace: "other", size: 0, lastEventAt: undefined });
       // A bookmark is a sign of life.
@@ -183,7 +190,8 @@ describe("a cluster", () => {
       expect(world.cluster.status().informers[0]?.reflectors[0]?.silentFor).toBe(1_000);
     });
     expect(world.cluster.status()).toMatchObject({
-      ...{ name: "cluster", state: "idle" },
+      name: "cluster",
+      state: "idle",
       informers: [
         { resource: "greetings.example.org", size: 1, reflectors: [{ state: "idle" }, {}] },
       ],

@@ -35,7 +35,10 @@ class Schedules {
     const { clock } = this;
     const stop = new AbortController();
     const controller = new Controller({
-      ...{ name: "greeter", workers: 3, clock, logger: silentLogger },
+      name: "greeter",
+      workers: 3,
+      clock,
+      logger: silentLogger,
       limiter: new ExponentialLimiter({ duration: 1, cap: 4, clock }),
       sources: [keySource(changeSource("greetings", [this.#store.table]), {})],
       reconcile: ({ key }) => this.#reconcile(key),

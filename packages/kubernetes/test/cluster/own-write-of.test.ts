@@ -78,7 +78,9 @@ const rows: Row[] = [
 
 it.each(rows)("the response of %s", (_, write, expected) => {
   const own = ownWriteOf({
-    ...{ resource: Deployment, verb: "update", ref: { namespace: "default", name: "web" } },
+    resource: Deployment,
+    verb: "update",
+    ref: { namespace: "default", name: "web" },
     ...{
       subresource: undefined,
       dryRun: false,

@@ -160,7 +160,11 @@ describe("an elector on a LeaseLock", () => {
   };
   const elector = (identity: string): LeaderElector =>
     new LeaderElector({
-      ...{ identity, lead, clock, random: () => 0, logger: silentLogger },
+      identity,
+      lead,
+      clock,
+      random: () => 0,
+      logger: silentLogger,
       lock: new LeaseLock({ client, clock, ...NAME }),
     });
 

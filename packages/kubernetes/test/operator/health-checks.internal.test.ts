@@ -4,7 +4,9 @@ import type { InformerStatus } from "../../src/cluster/cluster-status.ts";
 import { canElect, isFollowing, isWithinLease } from "../../src/operator/health-checks.ts";
 
 const informer = (hasSynced: boolean, ...silent: (number | null)[]): InformerStatus => ({
-  ...{ resource: "pods", size: 0, hasSynced },
+  resource: "pods",
+  size: 0,
+  hasSynced,
   reflectors: silent.map((silentFor) => ({ silentFor })) as never,
 });
 const MINUTE = 60_000;

@@ -130,8 +130,13 @@ export class OperatorWorld {
     const stop = new AbortController();
     const running = runOperator(
       {
-        ...{ name: "greeter", identity, transport, clock: this.clock, random: () => 0 },
-        ...{ health: false, logger: this.#logger(identity) },
+        name: "greeter",
+        identity,
+        transport,
+        clock: this.clock,
+        random: () => 0,
+        health: false,
+        logger: this.#logger(identity),
         setup: ({ cluster, controller }) => {
           const greetings = cluster.watch(Greeting);
           cluster.watch(ConfigMap);

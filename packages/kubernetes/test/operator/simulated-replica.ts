@@ -87,12 +87,17 @@ export class SimulatedReplica {
     const contexts: OperatorContext[] = [];
     this.running = runOperator(
       {
-        ...{ name: "vaults", identity, clock, random, health: false },
+        name: "vaults",
+        identity,
+        clock,
+        random,
+        health: false,
         ...{
           transport: this.#transport(),
           cluster: { relistEvery, pageSize: 3, idleTimeout: 30_000 },
         },
-        ...{ logger: this.#logger, metrics: this.#metrics },
+        logger: this.#logger,
+        metrics: this.#metrics,
         setup: (context) => {
           contexts.push(context);
           return this.#work;
@@ -143,7 +148,12 @@ export class SimulatedReplica {
     const { logger } = this.#context;
     return [
       new Controller({
-        ...{ name: "vaults", workers: 3, timeout: 30_000, clock, random, logger },
+        name: "vaults",
+        workers: 3,
+        timeout: 30_000,
+        clock,
+        random,
+        logger,
         limiter: new ExponentialLimiter({ duration: 50, cap: 30_000, clock }),
         queueMetrics: this.#metrics.queue("vaults"),
         metrics: this.#metrics.controller("vaults"),

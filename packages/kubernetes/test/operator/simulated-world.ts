@@ -90,8 +90,11 @@ export class SimulatedWorld {
     for (const { identity, stop } of this.#ended)
       if (abortListeners(stop.signal) > 0) this.#fault(`${identity} left a listener`);
     return {
-      ...{ faults: this.#faults, trace: this.#trace },
-      ...{ reconciles: this.#reconciles, broken: this.#broken, terms: this.#terms },
+      faults: this.#faults,
+      trace: this.#trace,
+      reconciles: this.#reconciles,
+      broken: this.#broken,
+      terms: this.#terms,
     };
   }
 
@@ -186,7 +189,9 @@ export class SimulatedWorld {
     const identity = `replica-${++this.#started}`;
     this.#note(`${identity}: start`);
     const world = {
-      ...{ api: this.#api, clock: this.#clock, random: this.#random },
+      api: this.#api,
+      clock: this.#clock,
+      random: this.#random,
       isFlaky: () => !this.#isQuiet,
       enter: (identity: string, token: number, key: string) => this.#enter(identity, token, key),
       fault: (text: string) => this.#fault(text),

@@ -24,7 +24,9 @@ const informer = (
   size: number,
   ...silent: (number | null)[]
 ): InformerStatus => ({
-  ...{ resource, size, hasSynced: !silent.includes(null) },
+  resource,
+  size,
+  hasSynced: !silent.includes(null),
   reflectors: silent.map(reflector),
 });
 

@@ -35,7 +35,8 @@ const CONDITION = {
 export function crdOf(kind: string, fields: object, versions: readonly string[] = ["v1"]) {
   const singular = kind.toLowerCase();
   const conditions = {
-    ...{ type: "array", items: CONDITION },
+    type: "array",
+    items: CONDITION,
     ...{ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] },
   };
   const properties = {
@@ -51,7 +52,10 @@ export function crdOf(kind: string, fields: object, versions: readonly string[] 
       scope: "Namespaced",
       names: { kind, plural: `${singular}s`, singular },
       versions: versions.map((name) => ({
-        ...{ name, served: true, storage: name === "v1", subresources: { status: {} } },
+        name,
+        served: true,
+        storage: name === "v1",
+        subresources: { status: {} },
         schema: { openAPIV3Schema: { type: "object", properties } },
       })),
     },

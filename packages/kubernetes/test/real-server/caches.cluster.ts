@@ -79,7 +79,10 @@ describe("a controller on any cluster", () => {
     const seen = new Map<string, string | undefined>();
     const counts = { overlaps: 0, reconciles: 0, wakesDuringWork: 0 };
     const controller = new Controller({
-      ...{ name: "overlaps", workers: 8, logger: silentLogger, sources: [maps.source()] },
+      name: "overlaps",
+      workers: 8,
+      logger: silentLogger,
+      sources: [maps.source()],
       reconcile: async ({ key }) => {
         if (working.has(key)) counts.overlaps++;
         working.add(key);

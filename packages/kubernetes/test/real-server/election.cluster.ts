@@ -58,8 +58,11 @@ async function journal(namespace = NAMESPACE): Promise<Entry[]> {
   for await (const { metadata, data } of client.list(ConfigMap, { namespace }))
     if (data !== undefined)
       entries.push({
-        ...{ version: Number(metadata.resourceVersion), token: Number(data.token) },
-        ...{ identity: data.identity, step: data.step, at: Number(data.at) },
+        version: Number(metadata.resourceVersion),
+        token: Number(data.token),
+        identity: data.identity,
+        step: data.step,
+        at: Number(data.at),
       });
   return entries.sort((a, b) => a.version - b.version);
 }

@@ -213,7 +213,10 @@ describe("conditions and Events on any cluster", () => {
     );
     expect(events).toMatchObject([
       {
-        ...{ type: "Warning", reason: "Full", note: "no space is left", series: { count: 5 } },
+        type: "Warning",
+        reason: "Full",
+        note: "no space is left",
+        series: { count: 5 },
         reportingController: "buckets",
       },
       { type: "Normal", reason: "Emptied" },

@@ -103,8 +103,13 @@ it("tables show columns with filters, and dates as the age on the server's clock
     expect(
       await table(`/apis/conformance.example.org/v1/namespaces/default/${path}`),
     ).toMatchObject({
-      ...{ Name: "a", Color: "red", Tags: '["x"]', Ready: "True" },
-      ...{ Since: "65m", Age: "5m30s", Number: null },
+      Name: "a",
+      Color: "red",
+      Tags: '["x"]',
+      Ready: "True",
+      Since: "65m",
+      Age: "5m30s",
+      Number: null,
     });
   expect(await table("/api/v1/namespaces/default/configmaps")).toEqual({ Name: "a", Age: "5m30s" });
 });

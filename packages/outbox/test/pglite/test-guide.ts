@@ -82,7 +82,10 @@ export function testGuide(): void {
       expect(invalid).toEqual([]);
       expect(
         claims.map(({ message: { topic, key, payload, initialDelay } }) => ({
-          ...{ topic, key, payload, initialDelay },
+          topic,
+          key,
+          payload,
+          initialDelay,
         })),
       ).toEqual(
         [1, 2].map((order) => ({

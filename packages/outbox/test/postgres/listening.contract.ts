@@ -37,8 +37,13 @@ export class ListeningRelay implements AsyncDisposable {
       if (event.type === "error") this.errors.push(event.error);
     };
     const relay = new Relay({
-      ...{ name: "relay", store: new PostgresStore(database), publisher: this.publisher },
-      ...{ pollPeriod: HOUR, logger: silentLogger, onEvent, ...options },
+      name: "relay",
+      store: new PostgresStore(database),
+      publisher: this.publisher,
+      pollPeriod: HOUR,
+      logger: silentLogger,
+      onEvent,
+      ...options,
     });
     this.#running = relay.run(this.#stop.signal);
   }

@@ -68,7 +68,9 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
     });
 
     testInvalidRows({
-      ...{ database: () => database, store: () => store, save },
+      database: () => database,
+      store: () => store,
+      save,
       badFactor: "'NaN'",
     });
 
@@ -94,7 +96,9 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       };
       const done = new Set<string>();
       const relay = new Relay({
-        ...{ name: "relay", store, publisher },
+        name: "relay",
+        store,
+        publisher,
         onEvent: (event) => {
           if (event.type === "failed") failures.push(event.claim.message.id);
           if (event.type === "delivered") done.add(event.claim.message.id);

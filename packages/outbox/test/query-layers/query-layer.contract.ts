@@ -108,7 +108,9 @@ export function testQueryLayer<Tx extends object>(
     it("sends at once after committed(tx)", async () => {
       const stop = new AbortController();
       const relay = new Relay({
-        ...{ name: "relay", store, logger: silentLogger },
+        name: "relay",
+        store,
+        logger: silentLogger,
         publisher: { publish: async () => stop.abort() },
         pollPeriod: HOUR,
         listen: false,

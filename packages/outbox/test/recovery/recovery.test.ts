@@ -49,7 +49,13 @@ function setUp() {
     });
     const onEvent = (event: OutboxEvent): unknown => events.push(event);
     const task = new Recovery({
-      ...{ name, store, lock, clock, jitter: 0, onEvent, logger: silentLogger },
+      name,
+      store,
+      lock,
+      clock,
+      jitter: 0,
+      onEvent,
+      logger: silentLogger,
       ...others,
     });
     running.push(task.run(stop.signal));
@@ -73,7 +79,9 @@ describe("the recovery", () => {
     await clock.step(2 * SECOND); // The second round comes after the first, 5 s, and a period, 10 s.
     expect(events).toMatchObject([{ type: "expired", claim: { relay: "relay-9" } }]);
     expect(await memory.find(idOf(1))).toMatchObject({
-      ...{ status: "pending", failedAttempts: 0, expiredClaims: 1 },
+      status: "pending",
+      failedAttempts: 0,
+      expiredClaims: 1,
       lastError: "the claim of relay-9 expired: it died, or could not write the outcome",
       dueAt: clock.now() - SECOND + 10 * SECOND,
     });
@@ -153,7 +161,11 @@ describe("the recovery", () => {
   it("waits for the lease of a dead holder, over many rounds, and no longer", async () => {
     const { clock, lock, looks, begin, end } = setUp();
     const record: LeaseRecord = {
-      ...{ holder: "dead", leaseDuration: 300_000, acquiredAt: 0, renewedAt: 0, transitions: 7 },
+      holder: "dead",
+      leaseDuration: 300_000,
+      acquiredAt: 0,
+      renewedAt: 0,
+      transitions: 7,
     };
     await lock.create(record, new AbortController().signal);
     begin("b");

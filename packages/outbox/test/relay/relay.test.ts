@@ -26,7 +26,12 @@ function setUp({ respond, faults = {}, ...options }: Set = {}) {
   const publisher = new FakePublisher(clock, respond);
   const events: OutboxEvent[] = [];
   const relay = new Relay({
-    ...{ name: "relay", store, publisher, clock, jitter: 0, logger: silentLogger },
+    name: "relay",
+    store,
+    publisher,
+    clock,
+    jitter: 0,
+    logger: silentLogger,
     onEvent: (event) => {
       if (event.type !== "claimed") events.push(event);
     },
@@ -128,7 +133,8 @@ describe("a relay", () => {
       if (publisher.sent.length < 3) throw new Error("unreachable");
     };
     const { clock, publisher, save, end, runs } = setUp({
-      ...{ respond, pollPeriod: 3_600 * SECOND },
+      respond,
+      pollPeriod: 3_600 * SECOND,
       faults: {
         after: async (request) => {
           if (request === "nextDue") await clock.sleep(2 * SECOND);
@@ -183,7 +189,9 @@ describe("a relay", () => {
 
   it("spreads waits by the jitter, and never shortens them", async () => {
     const { clock, publisher, save, end, runs } = setUp({
-      ...{ respond: fail, jitter: 0.5, random: () => 0.5 },
+      respond: fail,
+      jitter: 0.5,
+      random: () => 0.5,
     });
     const run = runs();
     await save([1], { maxAttempts: 3 });
@@ -242,7 +250,8 @@ describe("a relay", () => {
     await clock.step(30 * SECOND);
     expect(publisher.sent).toHaveLength(1);
     expect(await memory.find(idOf(1))).toMatchObject({
-      ...{ status: "dead", lastError: "an error without a readable message" },
+      status: "dead",
+      lastError: "an error without a readable message",
     });
     await end(run);
   });
@@ -268,7 +277,8 @@ describe("a relay", () => {
 
   it("works on as many messages as it has workers, and claims at most twice as many", async () => {
     const { clock, publisher, memory, relay, save, end, runs } = setUp({
-      ...{ workers: 3, respond: () => clock.sleep(SECOND) },
+      workers: 3,
+      respond: () => clock.sleep(SECOND),
     });
     const run = runs();
     await save(range(50));
@@ -308,7 +318,9 @@ describe("a relay", () => {
 
   it("releases messages with a nearly expired claim instead of starting them", async () => {
     const { clock, publisher, memory, save, end, types, runs } = setUp({
-      ...{ workers: 1, claimDuration: 25 * SECOND, respond: () => clock.sleep(14 * SECOND) },
+      workers: 1,
+      claimDuration: 25 * SECOND,
+      respond: () => clock.sleep(14 * SECOND),
     });
     const run = runs();
     await save([1, 2]);
@@ -322,7 +334,8 @@ describe("a relay", () => {
 
   it("sends what was due first, first", async () => {
     const { clock, publisher, memory, save, end, runs } = setUp({
-      ...{ workers: 2, respond: () => clock.sleep(SECOND) },
+      workers: 2,
+      respond: () => clock.sleep(SECOND),
     });
     await memory.transaction(async (tx) => {
       for (const number of range(20)) await memory.save(tx, sample(number), clock.now() - 1e6);
@@ -452,7 +465,9 @@ it("does not send a confirmed message again when a logger throws", async () => {
 describe("a relay that stops", () => {
   it("finishes attempts in flight, releases waiting messages, and leaves no timer", async () => {
     const { clock, publisher, memory, save, stop, types, runs } = setUp({
-      ...{ workers: 2, grace: 1_500, respond: () => clock.sleep(SECOND) },
+      workers: 2,
+      grace: 1_500,
+      respond: () => clock.sleep(SECOND),
     });
     const run = runs();
     await save(range(9));
@@ -490,7 +505,8 @@ describe("a relay that stops", () => {
 
   it("abandons an outcome that cannot be written, and leaves no timer", async () => {
     const { clock, save, stop, types, runs } = setUp({
-      ...{ grace: 2 * SECOND, storeTimeout: SECOND },
+      grace: 2 * SECOND,
+      storeTimeout: SECOND,
       faults: {
         before: (request) => {
           if (request === "write") throw new Error("connection refused");
@@ -510,8 +526,10 @@ describe("a relay that stops", () => {
 
   it("has the time in a manager that its grace and its last two requests take", async () => {
     const { clock, memory, relay, save, stop } = setUp({
-      ...{ grace: 60 * SECOND, storeTimeout: SECOND },
-      ...{ publishTimeout: 55 * SECOND, claimDuration: 120 * SECOND },
+      grace: 60 * SECOND,
+      storeTimeout: SECOND,
+      publishTimeout: 55 * SECOND,
+      claimDuration: 120 * SECOND,
       respond: () => clock.sleep(50 * SECOND),
     });
     expect(relay.stopTimeout).toBe(62 * SECOND);
@@ -546,7 +564,9 @@ describe("a relay that stops", () => {
 
   it("reports a claim that another relay has, when it is given back", async () => {
     const { clock, memory, save, stop, types, runs } = setUp({
-      ...{ workers: 1, grace: SECOND, respond: () => clock.sleep(SECOND) },
+      workers: 1,
+      grace: SECOND,
+      respond: () => clock.sleep(SECOND),
     });
     await save([1, 2]);
     const run = runs();
@@ -559,7 +579,9 @@ describe("a relay that stops", () => {
 
   it("counts a claim as unwritten while it is given back", async () => {
     const { clock, relay, save, stop, runs } = setUp({
-      ...{ workers: 1, grace: SECOND, respond: () => clock.sleep(SECOND) },
+      workers: 1,
+      grace: SECOND,
+      respond: () => clock.sleep(SECOND),
       faults: {
         before: async (request) => {
           if (request === "write") await clock.sleep(SECOND);

@@ -40,7 +40,13 @@ function setUp({ faults = {} }: { faults?: StoreFaults } = {}) {
   const begin = (name: string, options: Partial<RetentionOptions> = {}): void => {
     const onEvent = (event: OutboxEvent): unknown => events.push(event);
     const retention = new Retention({
-      ...{ name, store, lock, clock, onEvent, logger: silentLogger, olderThan: 7 * AGE },
+      name,
+      store,
+      lock,
+      clock,
+      onEvent,
+      logger: silentLogger,
+      olderThan: 7 * AGE,
       ...options,
     });
     running.push(retention.run(stop.signal));
@@ -114,7 +120,12 @@ it("works in one process at a time, and alternates with a recovery on the same l
   for (const name of ["a", "b"]) {
     begin(name, { store, period: 5_000, olderThan: AGE });
     const recovery = new Recovery({
-      ...{ name, store, lock, clock, minRound: 0, logger: silentLogger },
+      name,
+      store,
+      lock,
+      clock,
+      minRound: 0,
+      logger: silentLogger,
       onEvent: (event) => events.push(event),
     });
     running.push(recovery.run(stop.signal));

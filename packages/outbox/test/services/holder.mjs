@@ -81,8 +81,12 @@ async function lead({ token }) {
 
 await lock.createTable?.();
 const elector = new LeaderElector({
-  ...{ lock, identity: `${identity}-${randomUUID()}`, lead },
-  ...{ leaseDuration: 5_000, renewDeadline: 3_500, retryPeriod: 200 },
+  lock,
+  identity: `${identity}-${randomUUID()}`,
+  lead,
+  leaseDuration: 5_000,
+  renewDeadline: 3_500,
+  retryPeriod: 200,
   onError: (error) => say("lock", error),
 });
 await elector.run(new AbortController().signal);

@@ -59,7 +59,12 @@ describe("20 poison messages among 200", () => {
         const failed: string[] = [];
         const stop = new AbortController();
         const running = new Relay({
-          ...{ name: "relay", store, publisher, workers, pollPeriod: 20, logger: silentLogger },
+          name: "relay",
+          store,
+          publisher,
+          workers,
+          pollPeriod: 20,
+          logger: silentLogger,
           onEvent: (event) => event.type === "failed" && failed.push(event.claim.message.id),
         }).run(stop.signal);
         await poll(async () => {

@@ -33,13 +33,28 @@ export class Program implements AsyncDisposable {
     const relays = ["relay-1", "relay-2"].map(
       (name) =>
         new Relay({
-          ...{ name, store, publisher, onEvent, pollPeriod: 100, jitter: 0 },
-          ...{ publishTimeout: 2_000, storeTimeout: 2_000, claimDuration: 5_000, clockSkew: 0 },
+          name,
+          store,
+          publisher,
+          onEvent,
+          pollPeriod: 100,
+          jitter: 0,
+          publishTimeout: 2_000,
+          storeTimeout: 2_000,
+          claimDuration: 5_000,
+          clockSkew: 0,
         }),
     );
     const recovery = new Recovery({
-      ...{ name: "recovery", store, onEvent, period: 200, minRound: 0, jitter: 0 },
-      ...{ acquireTimeout: 1_000, leaseDuration: 3_000, storeTimeout: 2_000 },
+      name: "recovery",
+      store,
+      onEvent,
+      period: 200,
+      minRound: 0,
+      jitter: 0,
+      acquireTimeout: 1_000,
+      leaseDuration: 3_000,
+      storeTimeout: 2_000,
       lock: new PostgresLock(pool, { name: "recovery" }),
     });
     this.#database = database;

@@ -119,7 +119,7 @@ export class KeyedBackoff<Key = string> {
   readonly #cap: number;
   readonly #resetAfter: number;
   /** Number of entries at which expired ones are collected. */
-  #crowd = FEW;
+  #collectAt = FEW;
 
   /**
    * @param options - see {@link KeyedBackoffOptions}
@@ -241,13 +241,13 @@ export class KeyedBackoff<Key = string> {
     const now = this.#clock.monotonic();
     for (const [key, entry] of this.#entries)
       if (this.#hasExpired(entry, now)) this.#entries.delete(key);
-    this.#crowd = Math.max(2 * this.#entries.size, FEW);
+    this.#collectAt = Math.max(2 * this.#entries.size, FEW);
   }
 
   #set(key: Key, entry: Entry | undefined, nanoseconds: number): void {
     const updatedAt = this.#clock.monotonic();
     if (entry === undefined) {
-      if (this.#entries.size >= this.#crowd) this.gc();
+      if (this.#entries.size >= this.#collectAt) this.gc();
       this.#entries.set(key, { nanoseconds, updatedAt });
     } else {
       entry.nanoseconds = nanoseconds;

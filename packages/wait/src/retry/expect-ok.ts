@@ -77,10 +77,10 @@ const RETRYABLE = new Set([408, 425, 429]);
  * console.log(isTerminalError(await missing.catch((error: unknown) => error))); // => true
  * ```
  */
-export async function expectOk<Answer extends FetchResponse>(
-  response: Answer,
+export async function expectOk<Received extends FetchResponse>(
+  response: Received,
   options: ExpectOkOptions = {},
-): Promise<Answer> {
+): Promise<Received> {
   requireMethods("response.headers", (response as Partial<FetchResponse> | null)?.headers, ["get"]);
   requireOptions("options", options, "expectOk", OPTIONS);
   const { clock = realClock } = options;

@@ -10,7 +10,9 @@ const apiVersion = "dns.example.org/v1";
 /** A domain at the provider, and the default ttl of its records in seconds. */
 export type Zone = KubeObject & { spec: { domain: string; ttl: number } };
 export const DnsZone: Resource<Zone> = customResource<Zone>({
-  ...{ apiVersion, kind: "DnsZone", plural: "dnszones" },
+  apiVersion,
+  kind: "DnsZone",
+  plural: "dnszones",
 });
 
 /** A record in a zone of the same namespace. `ttl` is in seconds. */
@@ -19,5 +21,7 @@ export interface Item extends KubeObject {
   status?: { state: string; conditions: readonly StatusCondition[] };
 }
 export const DnsRecord: Resource<Item> = customResource<Item>({
-  ...{ apiVersion, kind: "DnsRecord", plural: "dnsrecords" },
+  apiVersion,
+  kind: "DnsRecord",
+  plural: "dnsrecords",
 });

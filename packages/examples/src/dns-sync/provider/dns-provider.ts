@@ -159,8 +159,11 @@ export class DnsProvider {
     if (pathname !== "/records") return text(404, "not found");
     const field = (name: keyof Remote): string => searchParams.get(name) ?? "";
     const record: Remote = {
-      ...{ name: field("name"), type: field("type"), value: field("value") },
-      ...{ ttl: field("ttl"), owner: field("owner") },
+      name: field("name"),
+      type: field("type"),
+      value: field("value"),
+      ttl: field("ttl"),
+      owner: field("owner"),
     };
     this.audit.seen(token);
     this.#newestToken = Math.max(this.#newestToken, token);

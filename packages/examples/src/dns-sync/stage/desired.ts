@@ -13,8 +13,10 @@ export function desiredOf(record: StoredRecord, zones: ZoneTable): Remote | unde
   if (metadata.deletionTimestamp !== undefined || zone === undefined) return undefined;
   const remote: Remote = {
     name: `${spec.host}.${zone.spec.domain}`,
-    ...{ type: spec.type, value: spec.value },
-    ...{ ttl: `${spec.ttl ?? zone.spec.ttl}`, owner: metadata.uid },
+    type: spec.type,
+    value: spec.value,
+    ttl: `${spec.ttl ?? zone.spec.ttl}`,
+    owner: metadata.uid,
   };
   return problemOf(remote) === undefined ? remote : undefined;
 }

@@ -70,7 +70,9 @@ export class Stage implements AsyncDisposable {
     this.truth = new Truth(api, clock, (uid, key) => this.#checkDeletion(uid, key));
     this.population = new Population({ client, namespace, clock, random }, this.#end.signal);
     this.crew = new Crew({
-      ...{ size: REPLICAS, clock, onReport: () => this.#changed() },
+      size: REPLICAS,
+      clock,
+      onReport: () => this.#changed(),
       replica: { access, namespace, providerUrl: server.url },
       onNote: ({ name }, text) => this.chronicle.log(name, text),
       onExit: (replica, exit) => this.#onExit(replica, exit),

@@ -44,7 +44,9 @@ export class Truth {
     this.#leases = this.#cluster.watch(Lease, { ...mine, fields: { "metadata.name": "dns-sync" } });
     this.#deletions = new Controller<Deletion>({
       name: "deletions",
-      ...{ clock, logger: silentLogger, grace: 1_000 },
+      clock,
+      logger: silentLogger,
+      grace: 1_000,
       sources: [deletionsOf(this.#records)],
       keyOf: ({ uid }) => uid,
       reconcile: ({ item: { uid, key } }) => onDelete(uid, key),

@@ -22,8 +22,12 @@ export class Board implements StatusSource<Snapshot> {
     const { api, clock, crew, truth, drift, population, invariants, chronicle } = this.#stage;
     const report = crew.leader?.report;
     return {
-      ...{ at: clock.now(), api: api.name, kubectl: api.kubectl },
-      ...{ canStopApi: api.control !== undefined, records: truth.size, lease: truth.lease },
+      at: clock.now(),
+      api: api.name,
+      kubectl: api.kubectl,
+      canStopApi: api.control !== undefined,
+      records: truth.size,
+      lease: truth.lease,
       replicas: crew.replicas.map(replicaOf),
       queue: report?.queue ?? { size: 0, delayed: 0 },
       inFlight: report?.inFlight ?? [],
@@ -31,7 +35,8 @@ export class Board implements StatusSource<Snapshot> {
       provider: this.#provider(),
       drift: { now: drift.now, history: drift.history, longest: drift.longest },
       totals: {
-        ...{ faults: this.#faults.count, edits: population.edits },
+        faults: this.#faults.count,
+        edits: population.edits,
         ...this.#stage.reconciles,
         handOvers: this.#stage.handOvers,
       },
@@ -69,8 +74,11 @@ function replicaOf({ name, pid, state, report }: Replica): ReplicaSnapshot {
 function naiveOf({ death, drift, report, provider }: NaiveLane): NaiveSnapshot {
   return {
     state: death === undefined ? "alive" : "dead",
-    ...{ reason: death?.reason, after: death?.after, drift },
+    reason: death?.reason,
+    after: death?.after,
+    drift,
     overlaps: provider.audit.overlaps,
-    ...{ events: report?.events ?? 0, errors: report?.errors ?? 0 },
+    events: report?.events ?? 0,
+    errors: report?.errors ?? 0,
   };
 }

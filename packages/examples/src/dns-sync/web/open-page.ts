@@ -23,7 +23,9 @@ export async function openPage({
 }: OpenPageOptions): Promise<WebServer> {
   const canStopApi = stage.api.control !== undefined;
   return await servePage({
-    ...{ clock: stage.clock, port, page: "dns-sync/web/page" },
+    clock: stage.clock,
+    port,
+    page: "dns-sync/web/page",
     status: new Board(stage, faults, naive),
     actions: actionsOf({ faults, canStopApi }),
   });

@@ -20,8 +20,12 @@ if (problem !== undefined) {
 } else {
   using end = ending(host, { duration: LONGEST, kill: () => undefined });
   const rounds = new Rounds({
-    ...{ rounds: count, seed, database, databaseUrl },
-    ...{ clock: realClock, log: console.log },
+    rounds: count,
+    seed,
+    database,
+    databaseUrl,
+    clock: realClock,
+    log: console.log,
   });
   const isRight = await rounds.run(end.signal);
   process.exitCode = end.signal.aborted ? (await end.request).code || 1 : Number(!isRight);

@@ -49,10 +49,15 @@ export class Rounds {
     const apply = (id: string): Promise<boolean> => tables.apply(id);
     await using receiver = await Receiver.start({ apply, seed, clock });
     const optionsOf = (name: string): WorkerOptions => ({
-      ...{ name, database: tables.name, databaseUrl: tables.url, target: receiver.url },
+      name,
+      database: tables.name,
+      databaseUrl: tables.url,
+      target: receiver.url,
     });
     const crew = new Crew({
-      ...{ size: SURVIVORS, clock, onExit: () => undefined },
+      size: SURVIVORS,
+      clock,
+      onExit: () => undefined,
       optionsOf: (number) => optionsOf(`survivor-${number}`),
       onReport: (report) => this.#hear(report),
     });

@@ -77,7 +77,11 @@ async function applyEffect(database: MySqlDatabase, messageId: string): Promise<
 /** MySQL or MariaDB. */
 export const mysql: Dialect = {
   name: "MySQL",
-  ...{ partOf, reset, visit, open, insertOrder },
+  partOf,
+  reset,
+  visit,
+  open,
+  insertOrder,
   createTables: CREATE_TABLES,
   parameter: () => "?",
   milliseconds: (column) => column,

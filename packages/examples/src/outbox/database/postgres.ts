@@ -71,7 +71,11 @@ async function applyEffect(database: Queryable, messageId: string): Promise<bool
 /** PostgreSQL: a server, or PGlite, which speaks its protocol. */
 export const postgres: Dialect = {
   name: "PostgreSQL",
-  ...{ partOf, reset, visit, open, insertOrder },
+  partOf,
+  reset,
+  visit,
+  open,
+  insertOrder,
   createTables: CREATE_TABLES,
   parameter: (n) => `$${n}`,
   milliseconds: (column) => `(extract(epoch FROM ${column}) * 1000)::float8`,

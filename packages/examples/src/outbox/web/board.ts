@@ -76,15 +76,25 @@ type Facts = Omit<Snapshot, "at" | "parts" | "lock" | "log">;
 /** Before the first look. */
 const NOT_BEGUN: Progress = {
   ...NOTHING_SEEN,
-  ...{ state: "running", trouble: undefined, elapsed: 0, messages: 0, open: 0, takenBack: 0 },
+  state: "running",
+  trouble: undefined,
+  elapsed: 0,
+  messages: 0,
+  open: 0,
+  takenBack: 0,
   received: { attempts: 0, open: 0, effects: 0, duplicates: 0, overlaps: 0 },
-  ...{ workers: [], killed: 0, expired: 0 },
+  workers: [],
+  killed: 0,
+  expired: 0,
 };
 
 function factsOf(progress: Progress): Facts {
   const { state, trouble, messages, open, statuses, due, received, killed } = progress;
   return {
-    ...{ state, trouble, received, killed },
+    state,
+    trouble,
+    received,
+    killed,
     orders: { total: messages, placed: messages - open },
     messages: { ...statuses, due },
     workers: workersOf(progress),

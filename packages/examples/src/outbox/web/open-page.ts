@@ -31,7 +31,10 @@ export async function openPage(
   };
   const kill = (worker: string): boolean => delivery.kill(worker);
   return await servePage({
-    ...{ clock, port, status: board, page: "outbox/web/page" },
+    clock,
+    port,
+    status: board,
+    page: "outbox/web/page",
     actions: actionsOf({ board, kill, replay }),
   });
 }

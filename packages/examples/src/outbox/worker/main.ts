@@ -54,7 +54,8 @@ const relay = new Relay({ ...RELAY, ...reporting, name, store, publisher });
 const recovery = new Recovery({
   ...RECOVERY,
   ...reporting,
-  ...{ name: `${name}/recovery`, store },
+  name: `${name}/recovery`,
+  store,
   lock: lease.lock,
 });
 const outbox = new Outbox({

@@ -64,7 +64,9 @@ export class Supervisor {
       },
       // Errors are events of the views; lines on the console would break the live table.
       logger: silentLogger,
-      ...{ clock: machine.clock, random: machine.random, ...metrics },
+      clock: machine.clock,
+      random: machine.random,
+      ...metrics,
     });
   }
 

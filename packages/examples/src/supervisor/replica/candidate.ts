@@ -16,7 +16,9 @@ export function candidate(directory: string, program: Program): Role {
     program.tell({ type: "failed", message });
   const elector: LeaderElector = new LeaderElector({
     lock: new FileLock(join(directory, "lease")),
-    ...{ identity, clock, leaseDuration: lease },
+    identity,
+    clock,
+    leaseDuration: lease,
     renewDeadline: (lease * 2) / 3,
     retryPeriod: lease / 6,
     // Lines on the console would break the live table.

@@ -21,7 +21,11 @@ export function replicaManifest(
     if (options.grace !== undefined) times.push("--grace", `${grace}ms`);
     const args = [MAIN, "--file", file, "--logs", processLogs, ...place, ...times];
     const spec: ProcessSpec = {
-      ...{ name, command: process.execPath, args, env: {}, cwd: process.cwd() },
+      name,
+      command: process.execPath,
+      args,
+      env: {},
+      cwd: process.cwd(),
       restart: "Always",
       // A leader that was killed comes back when another one leads: it could take its old lease.
       backoff: { duration: 2 * lease, factor: 2, jitter: 0, cap: 4 * lease, resetAfter: 8 * lease },

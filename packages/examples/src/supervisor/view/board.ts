@@ -85,7 +85,10 @@ export class Board implements StatusSource<Snapshot> {
     const { clock, identity, file } = this.#options;
     const role = this.#work === undefined ? "standby" : "leader";
     return {
-      ...{ at: clock.now(), identity, file, log: this.#log },
+      at: clock.now(),
+      identity,
+      file,
+      log: this.#log,
       leader: this.#work?.leader,
       replicas: [{ identity, role, pid: process.pid, restarts: 0 }],
       processes: this.#processes(),

@@ -17,7 +17,11 @@ export function processSnapshot(
   const { name, phase, ready, pid, starts, lastRun, nextStart, waits } = status;
   const longest = Math.max(0, ...waits.map(({ planned }) => planned));
   return {
-    ...{ name, phase, ready, pid, waits },
+    name,
+    phase,
+    ready,
+    pid,
+    waits,
     restarts: Math.max(starts - 1, 0),
     lastExit: lastRun && formatRun(lastRun),
     nextStart: nextStart === undefined ? undefined : epoch + nextStart,

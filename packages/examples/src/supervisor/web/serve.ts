@@ -38,7 +38,10 @@ function routesOf({ register, alive = [], ready = [] }: ServeOptions): Map<strin
 export async function serve(options: ServeOptions): Promise<WebServer> {
   const { clock, port, status } = options;
   return await servePage({
-    ...{ clock, port, status, page: "supervisor/web/page" },
+    clock,
+    port,
+    status,
+    page: "supervisor/web/page",
     routes: routesOf(options),
   });
 }

@@ -7,8 +7,14 @@ import { servePage } from "../../../src/web/serve-page.ts";
 
 const WORKING: Progress = {
   ...NOTHING_SEEN,
-  ...{ state: "running", trouble: undefined, elapsed: 5_000, messages: 100, open: 40 },
-  ...{ takenBack: 1, killed: 0, expired: 0 },
+  state: "running",
+  trouble: undefined,
+  elapsed: 5_000,
+  messages: 100,
+  open: 40,
+  takenBack: 1,
+  killed: 0,
+  expired: 0,
   statuses: { pending: 3, retrying: 5, delivered: 50, dead: 2 },
   received: { attempts: 90, open: 4, effects: 50, duplicates: 7, overlaps: 0 },
   workers: [
@@ -44,7 +50,10 @@ export async function outboxPage(changes: Partial<Progress> = {}) {
     return dead;
   };
   const server = await servePage({
-    ...{ clock: realClock, port: 0, status: board, page: "outbox/web/page" },
+    clock: realClock,
+    port: 0,
+    status: board,
+    page: "outbox/web/page",
     actions: actionsOf({ board, kill, replay }),
   });
   const close = async (): Promise<void> => await server[Symbol.asyncDispose]();

@@ -18,7 +18,8 @@ export async function openCluster(): Promise<StageApi> {
   return {
     name: transport.description,
     namespace: NAMESPACE,
-    ...{ transport, client },
+    transport,
+    client,
     access: { kind: "kubectl" },
     kubectl: `--namespace ${NAMESPACE}`,
     control: undefined,

@@ -76,7 +76,8 @@ export async function startRealServer(signal: AbortSignal): Promise<StageApi> {
   return {
     name: `a real API server, ${version}`,
     namespace: "default",
-    ...{ transport, client },
+    transport,
+    client,
     access: { kind: "url", url, ca, token },
     kubectl: `--kubeconfig ${kubeconfig}`,
     control: {

@@ -32,7 +32,11 @@ const reporting = (async () => {
 try {
   await runOperator(
     {
-      ...{ name: "dns-sync", identity: name, logger, metrics, health: false },
+      name: "dns-sync",
+      identity: name,
+      logger,
+      metrics,
+      health: false,
       transport: transportOf(access),
       setup: observer.around(dnsSync(providerUrl)),
       leaderElection: { namespace, ...LEASE },

@@ -81,8 +81,13 @@ export class Observer {
       },
       controller: () => ({ reconciled, activeWorkers: ignore, maxWorkers: ignore }),
       queue: () => ({
-        ...{ depth: ignore, added: ignore, started: ignore },
-        ...{ finished: ignore, retried: ignore, watch: ignore, ended: ignore },
+        depth: ignore,
+        added: ignore,
+        started: ignore,
+        finished: ignore,
+        retried: ignore,
+        watch: ignore,
+        ended: ignore,
       }),
     };
   }

@@ -1,7 +1,7 @@
 /** Whether workers may take keys. Pausing can be undone, closing cannot. */
-export class Gate {
+export class PauseState {
   #state: "open" | "paused" | "closed" = "open";
-  /** Aborts the waits for a key that began while the gate was open. */
+  /** Aborts the waits for a key that began while it was open. */
   #shut = new AbortController();
   #waiting: (() => void)[] = [];
 
@@ -13,7 +13,7 @@ export class Gate {
     return this.#shut.signal;
   }
 
-  /** Resolves when the gate is opened or closed. */
+  /** Resolves when it is opened or closed. */
   changed(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
