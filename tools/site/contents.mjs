@@ -56,6 +56,7 @@ export const contents = [
     pages: [
       "docs/first-operator.md",
       "docs/testing-an-operator.md",
+      "docs/finding-the-crash.md",
       "docs/operating-an-operator.md",
     ],
   },

@@ -167,6 +167,12 @@ export const pages = new Map(
         "A fake API server on a fake clock: conflicts, lost watches and leader changes in a unit test.",
       keywords: "fake api server envtest unit test operator rbac test conflict watch",
     },
+    "docs/finding-the-crash.md": {
+      title: "Find the crash that breaks your operator",
+      description:
+        "Every crash, lost response, conflict and late event of a Kubernetes operator, tried in a unit test.",
+      keywords: "fault injection crash consistency operator test sieve acto orphan stale cache",
+    },
     "docs/operating-an-operator.md": {
       title: "Run a Kubernetes operator in production",
       description:

@@ -1,19 +1,27 @@
 import { explore } from "@holdfast/kubernetes/testing";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
 
 const ann = { namespace: "default", name: "ann" };
 
-test("survives every crash", async () => {
-  const report = await explore({
-    setup: greeter,
-    resources: [Greeting, ConfigMap],
-    async scenario({ client, clock }) {
-      await client.create(Greeting, { metadata: ann, spec: { name: "Ann" } });
-      await clock.sleep(1_000);
-      await client.patch(Greeting, ann, { spec: { name: "Anna" } });
-    },
-  });
-  expect(report.worlds).toBe(report.planned);
-  expect(report.worlds).toBeGreaterThan(40);
-});
+// Two faults at a time, up to 1,000 worlds in `npm run sim`.
+const pairs = inject("isThorough") ? 950 : 20;
+
+test.each([1, 2, 3])(
+  "the greeter survives every fault, and pairs of them, seed %i",
+  async (seed) => {
+    const report = await explore({
+      seed,
+      pairs,
+      setup: greeter,
+      resources: [Greeting, ConfigMap],
+      async scenario({ client, clock }) {
+        await client.create(Greeting, { metadata: ann, spec: { name: "Ann" } });
+        await clock.sleep(1_000);
+        await client.patch(Greeting, ann, { spec: { name: "Anna" } });
+      },
+    });
+    expect(report.worlds).toBe(report.planned + pairs);
+    expect(report.worlds).toBeGreaterThan(40);
+  },
+);
