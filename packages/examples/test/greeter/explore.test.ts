@@ -25,3 +25,17 @@ test.each([1, 2, 3])(
     expect(report.worlds).toBeGreaterThan(40);
   },
 );
+
+test("a late event does not hold up a stop", async () => {
+  const report = await explore({
+    setup: greeter,
+    resources: [Greeting, ConfigMap],
+    only: "event-late:8+hand-over:2",
+    async scenario({ client, clock }) {
+      await client.create(Greeting, { metadata: ann, spec: { name: "Ann" } });
+      await clock.sleep(1_000);
+      await client.patch(Greeting, ann, { spec: { name: "Anna" } });
+    },
+  });
+  expect(report.worlds).toBe(1);
+});

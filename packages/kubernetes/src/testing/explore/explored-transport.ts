@@ -44,7 +44,8 @@ export class ExploredTransport implements KubeTransport {
     };
     try {
       const response = await this.#perform(request, connection.signal);
-      return { ...response, body: this.#body(request, response.body, close) };
+      const end = { signal: connection.signal, close };
+      return { ...response, body: this.#body(request, response.body, end) };
     } catch (error) {
       close();
       if (crashed.aborted) return await never();
@@ -80,13 +81,13 @@ export class ExploredTransport implements KubeTransport {
   async *#body(
     request: KubeRequest,
     body: AsyncIterable<Uint8Array>,
-    close: () => void,
+    { signal, close }: { readonly signal: AbortSignal; readonly close: () => void },
   ): AsyncGenerator<Uint8Array> {
     const { crashed } = this.#program;
     const own = stepOf(request);
     try {
       for await (const chunk of body) {
-        if (own?.kind === "watch") await this.#deliver(chunk, own, request);
+        if (own?.kind === "watch") await this.#deliver(chunk, own, { request, signal });
         if (crashed.aborted) await never();
         yield chunk;
       }
@@ -101,14 +102,15 @@ export class ExploredTransport implements KubeTransport {
   async #deliver(
     chunk: Uint8Array,
     { resource }: RequestStep,
-    request: KubeRequest,
+    { request, signal }: { readonly request: KubeRequest; readonly signal: AbortSignal },
   ): Promise<void> {
     const { step, clock } = this.#program;
     const { type, object } = JSON.parse(new TextDecoder().decode(chunk)) as WatchLine;
     if (type === "BOOKMARK") return;
     const text = `EVENT ${type} ${resource} ${nameOf(object?.metadata ?? {})}`;
     const faults = {
-      "event-late": async (): Promise<void> => await clock.sleep(LATE_BY, { label: "late event" }),
+      "event-late": async (): Promise<void> =>
+        await clock.sleep(LATE_BY, { label: "late event", signal }),
       "events-lost": async (): Promise<void> => {
         this.#api.compact();
         throw connectionError("ECONNRESET", request);
