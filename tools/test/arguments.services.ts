@@ -13,8 +13,14 @@ const programs = Object.entries<string>(scripts).map(([name, script]) => ({
   command: script.split(" && ").at(-1) ?? "",
 }));
 
-/** Command lines of others. */
-const FOREIGN = ["typedoc", "stryker run", "biome check --write", "npm run fix"];
+/** Command lines of others, and the one that npm runs by itself after an installation. */
+const FOREIGN = [
+  "typedoc",
+  "stryker run",
+  "biome check --write",
+  "npm run fix",
+  "node tools/ready.mjs",
+];
 /** They hand their arguments to tools/vitest.mjs, after they have started servers. */
 const SERVERS = ["node services/main.mjs", "node services/cluster.mjs"];
 

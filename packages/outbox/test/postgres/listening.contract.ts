@@ -61,6 +61,7 @@ export class ListeningRelay implements AsyncDisposable {
       await realClock.sleep(20);
       return this.publisher.sent.length > before;
     });
+    await until(() => this.publisher.sent.length >= this.#asked);
   }
 
   /** Waits until so many messages were sent. */
@@ -141,6 +142,7 @@ export function testListening(name: string, open: () => Promise<TwoProcesses>): 
     it("ignores tables of another prefix", async () => {
       await using relay = new ListeningRelay(sender);
       await relay.listens(shop);
+      await realClock.sleep(200); // the last notification may come after its message was sent
       await shop.transaction((tx) =>
         new PostgresStore(shop).save(tx, sample(101), realClock.now()),
       );
