@@ -95,7 +95,8 @@ module.exports = {
   "packages/kubernetes/src": {
     "*": [...clock, ...wait, "@holdfast/controller"],
     ".": [],
-    object: [],
+    schema: [],
+    object: ["schema"],
     transport: ["."],
     client: [".", "object", "transport", "@holdfast/wait/go"],
     cache: ["object"],
@@ -105,6 +106,7 @@ module.exports = {
     election: ["object", "client"],
     operator: [".", "object", "transport", "client", "cluster", "helper", "election"],
     testing: [
+      "schema",
       "object",
       "transport",
       "client",

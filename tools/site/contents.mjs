@@ -55,6 +55,7 @@ export const contents = [
     title: "Operators",
     pages: [
       "docs/first-operator.md",
+      "docs/authoring-an-operator.md",
       "docs/testing-an-operator.md",
       "docs/finding-the-crash.md",
       "docs/operating-an-operator.md",

@@ -161,6 +161,13 @@ export const pages = new Map(
       keywords:
         "kubernetes operator typescript javascript custom resource CRD kubebuilder operator sdk rbac",
     },
+    "docs/authoring-an-operator.md": {
+      title: "Author a custom resource from a zod schema",
+      description:
+        "One schema gives the TypeScript type, the CustomResourceDefinition, defaults and validation.",
+      keywords:
+        "crd generator zod arktype json schema custom resource definition openapi cel validation types",
+    },
     "docs/testing-an-operator.md": {
       title: "Test a Kubernetes operator without a cluster",
       description:

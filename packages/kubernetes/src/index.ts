@@ -67,11 +67,14 @@ export type {
 } from "./object/kube-object.ts";
 export { keyOf, type ObjectName, type ObjectRef } from "./object/object-ref.ts";
 export {
+  type CustomObject,
   type CustomResourceOptions,
   customResource,
   fromCrd,
   type Resource,
   type ResourceScope,
+  type TypedResource,
+  type TypedResourceOptions,
 } from "./object/resource.ts";
 export type { FieldSelector, LabelSelector } from "./object/selector.ts";
 export {
@@ -94,6 +97,13 @@ export type {
   ReflectorErrorStatus,
   ReflectorStatus,
 } from "./reflect/reflector-status.ts";
+export type { CrdOptions, PrinterColumn, ValidationRule } from "./schema/crd.ts";
+export type {
+  JsonSchema,
+  SchemaInput,
+  SchemaOutput,
+  StandardSchema,
+} from "./schema/standard-schema.ts";
 export { type AtUrlOptions, atUrl } from "./transport/at-url.ts";
 export { ConnectionError, isConnectionError } from "./transport/connection-error.ts";
 export {

@@ -2,6 +2,7 @@
 import {
   builtIn,
   type CachedObject,
+  type Cluster,
   customResource,
   type Jsonify,
   type KubeClient,
@@ -16,10 +17,12 @@ import type {
   V1Lease,
   V1Pod,
 } from "@kubernetes/client-node";
+import { type } from "arktype";
 import type { Deployment as DeploymentObject } from "kubernetes-types/apps/v1.js";
 import type { Lease as LeaseObject } from "kubernetes-types/coordination/v1.js";
 import type { ConfigMap as ConfigMapObject, Pod as PodObject } from "kubernetes-types/core/v1.js";
 import { expectTypeOf } from "vitest";
+import { z } from "zod";
 
 interface GreetingObject extends KubeObject {
   spec: { name: string; times?: number };
@@ -141,4 +144,56 @@ export async function withClientNode(config: KubeConfig): Promise<void> {
   expectTypeOf(lease.metadata.deletionTimestamp).toEqualTypeOf<string | undefined>();
   for await (const pod of client.list(NodePod, { fields: { "spec.nodeName": "a" } }))
     expectTypeOf(pod.status?.startTime).toEqualTypeOf<string | undefined>();
+}
+
+const CronTask = customResource({
+  apiVersion: "batch.example.org/v1",
+  kind: "CronTask",
+  plural: "crontasks",
+  spec: z.object({
+    schedule: z.string(),
+    policy: z.enum(["Allow", "Forbid"]).default("Allow"),
+    port: z.union([z.string(), z.int()]).optional(),
+  }),
+  status: z.object({ active: z.array(z.string()) }),
+});
+const Backup = customResource({
+  apiVersion: "batch.example.org/v1",
+  kind: "Backup",
+  plural: "backups",
+  spec: type({ target: "string", "keep?": "number.integer" }),
+});
+
+export async function withTypesOfSchemas(cluster: Cluster): Promise<void> {
+  const metadata = { name: "a" };
+  const task = await client.get(CronTask, "default/a");
+  expectTypeOf(task.spec.policy).toEqualTypeOf<"Allow" | "Forbid">();
+  expectTypeOf(task.spec.port).toEqualTypeOf<string | number | undefined>();
+  expectTypeOf(task.status?.active).toEqualTypeOf<string[] | undefined>();
+  expectTypeOf(task.metadata.uid).toEqualTypeOf<string>();
+
+  const written = await client.create(CronTask, { metadata, spec: { schedule: "* * * * *" } });
+  expectTypeOf(written.spec.policy).toEqualTypeOf<"Allow" | "Forbid">();
+  await client.apply(CronTask, { metadata, spec: { policy: "Forbid" } });
+  await client.patch(CronTask, "default/a", { spec: { port: null } });
+  await client.update(CronTask, task);
+  await client.modify(CronTask, "default/a", ({ spec }) => {
+    expectTypeOf(spec.policy).toEqualTypeOf<"Allow" | "Forbid">();
+  });
+  // @ts-expect-error a schedule is a text
+  await client.create(CronTask, { metadata, spec: { schedule: 5 } });
+  // @ts-expect-error a schedule must be given
+  await client.create(CronTask, { metadata, spec: { policy: "Allow" } });
+  // @ts-expect-error a policy is one of two
+  await client.apply(CronTask, { metadata, spec: { policy: "Replace" } });
+
+  const cached = cluster.watch(CronTask).get("default/a");
+  expectTypeOf(cached?.spec.policy).toEqualTypeOf<"Allow" | "Forbid" | undefined>();
+
+  const backup = await client.get(Backup, "default/a");
+  expectTypeOf(backup.spec.keep).toEqualTypeOf<number | undefined>();
+  expectTypeOf(backup.status).toEqualTypeOf<undefined>();
+  await client.create(Backup, { metadata, spec: { target: "s3" } });
+  // @ts-expect-error a target must be given
+  await client.create(Backup, { metadata, spec: {} });
 }

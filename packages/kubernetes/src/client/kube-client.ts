@@ -106,7 +106,7 @@ export class KubeClient {
    * @returns the object. Rejects with an {@link ApiError} of the reason `NotFound` if there is none
    */
   async get<T extends KubeObject>(
-    resource: Resource<T>,
+    resource: Resource<T, KubeObject>,
     ref: ObjectRef,
     options: KubeReadOptions = {},
   ): Promise<StoredObject<T>> {
@@ -127,7 +127,7 @@ export class KubeClient {
    * @returns the object, or undefined. Rejects as `get` does if the server does not know the resource
    */
   async find<T extends KubeObject>(
-    resource: Resource<T>,
+    resource: Resource<T, KubeObject>,
     ref: ObjectRef,
     options: KubeReadOptions = {},
   ): Promise<StoredObject<T> | undefined> {
@@ -151,7 +151,7 @@ export class KubeClient {
    * @throws RangeError or TypeError for a bad argument
    */
   list<T extends KubeObject>(
-    resource: Resource<T>,
+    resource: Resource<T, KubeObject>,
     options: KubeListOptions = {},
   ): AsyncGenerator<StoredObject<T>, void, undefined> {
     requireResource(resource);
@@ -180,9 +180,9 @@ export class KubeClient {
    * @returns the object as stored. Rejects with an {@link ApiError} of the reason `AlreadyExists` if there is
    * one with this name
    */
-  async create<T extends KubeObject>(
-    resource: Resource<T>,
-    object: NoInfer<CreateInput<T>>,
+  async create<T extends KubeObject, Written extends KubeObject>(
+    resource: Resource<T, Written>,
+    object: NoInfer<CreateInput<Written>>,
     options: KubeWriteOptions = {},
   ): Promise<StoredObject<T>> {
     const { fieldManager: manager } = this.#options;
@@ -200,9 +200,9 @@ export class KubeClient {
    * @returns the object as stored. Rejects with an {@link ApiError} of the reason `Conflict` if it has
    * changed since
    */
-  async update<T extends KubeObject>(
-    resource: Resource<T>,
-    object: NoInfer<UpdateInput<T>>,
+  async update<T extends KubeObject, Written extends KubeObject>(
+    resource: Resource<T, Written>,
+    object: NoInfer<UpdateInput<Written>>,
     options: KubeWriteOptions = {},
   ): Promise<StoredObject<T>> {
     const { fieldManager: manager } = this.#options;
@@ -222,10 +222,10 @@ export class KubeClient {
    * @returns the object as stored. Rejects with an {@link ApiError} of the reason `NotFound` if there is none,
    * `Invalid` if a `test` of a JSON patch fails
    */
-  async patch<T extends KubeObject>(
-    resource: Resource<T>,
+  async patch<T extends KubeObject, Written extends KubeObject>(
+    resource: Resource<T, Written>,
     ref: ObjectRef,
-    patch: NoInfer<MergePatch<T>> | JsonPatch,
+    patch: NoInfer<MergePatch<Written>> | JsonPatch,
     options: KubeWriteOptions = {},
   ): Promise<StoredObject<T>> {
     const { fieldManager: manager } = this.#options;
@@ -242,9 +242,9 @@ export class KubeClient {
    * @returns the object as stored. With `force: false`, rejects with an {@link ApiError} of the reason
    * `Conflict` if another manager owns one of the fields
    */
-  async apply<T extends KubeObject>(
-    resource: Resource<T>,
-    object: NoInfer<ApplyInput<T>>,
+  async apply<T extends KubeObject, Written extends KubeObject>(
+    resource: Resource<T, Written>,
+    object: NoInfer<ApplyInput<Written>>,
     options: KubeApplyOptions = {},
   ): Promise<StoredObject<T>> {
     const { fieldManager: manager } = this.#options;
@@ -265,7 +265,7 @@ export class KubeClient {
    * `@holdfast/wait` after the timeout; its `cause` is the last `Conflict`
    */
   async modify<T extends KubeObject>(
-    resource: Resource<T>,
+    resource: Resource<T, KubeObject>,
     ref: ObjectRef,
     change: (object: StoredObject<T>) => unknown,
     options: KubeWriteOptions = {},
@@ -312,7 +312,7 @@ export class KubeClient {
    * UID or version is another
    */
   async delete<T extends KubeObject>(
-    resource: Resource<T>,
+    resource: Resource<T, KubeObject>,
     ref: ObjectRef,
     options: KubeDeleteOptions = {},
   ): Promise<boolean> {
@@ -363,7 +363,7 @@ type AnyObject = DeepReadonly<KubeObject>;
 const CONFLICT_BACKOFF = { duration: 10, factor: 2, cap: 1_000, jitter: "full" } as const;
 
 async function* eachOnce<T extends KubeObject>(
-  resource: Resource<T>,
+  resource: Resource<T, KubeObject>,
   path: string,
   pages: ReturnType<typeof listPages>,
 ): AsyncGenerator<StoredObject<T>, void, undefined> {

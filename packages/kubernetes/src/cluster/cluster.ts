@@ -115,7 +115,7 @@ export class Cluster implements Runnable {
    * @throws RangeError or TypeError for a bad option, or an index that has another function already
    */
   watch<T extends KubeObject, U extends KubeObject = T>(
-    resource: Resource<T>,
+    resource: Resource<T, KubeObject>,
     options: WatchOptions<T, U> = {},
   ): Informer<U> {
     const resolved = resolveWatch(resource, options as unknown as WatchOptions);

@@ -28,9 +28,21 @@ export function schemaArbitrary(schema: JsonObject, place: Place): fc.Arbitrary<
   found.add(path);
   if (Object.hasOwn(fields, path)) return fields[path] as fc.Arbitrary<unknown>;
   const allowed = own(schema, "enum");
-  if (Array.isArray(allowed)) return fc.constantFrom(...allowed);
-  const values = boundValues(schema, place);
+  if (Array.isArray(allowed)) return constantsOf(allowed);
+  const values = listedInAllOf(schema) ?? boundValues(schema, place);
   return own(schema, "nullable") === true ? fc.option(values, { freq: 5 }) : values;
+}
+
+/** A server finds null in no list of values. */
+function constantsOf(values: readonly unknown[]): fc.Arbitrary<unknown> {
+  return fc.constantFrom(...values.filter((value) => value !== null));
+}
+
+/** The values of a field that allows null, too: they are listed in `allOf`. */
+function listedInAllOf({ allOf }: JsonObject): fc.Arbitrary<unknown> | undefined {
+  const [only, ...others] = Array.isArray(allOf) ? allOf.filter(isObject) : [];
+  const values = only && others.length === 0 ? own(only, "enum") : undefined;
+  return Array.isArray(values) ? constantsOf(values) : undefined;
 }
 
 /** The values that keep the rules of this very field: drawn anew alone, not with the whole spec. */

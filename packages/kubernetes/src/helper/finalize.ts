@@ -115,7 +115,7 @@ export type FinalizeClient = Pick<KubeClient, "find" | "patch">;
  */
 export async function finalize<T extends KubeObject>(
   client: FinalizeClient,
-  resource: Resource<T>,
+  resource: Resource<T, KubeObject>,
   object: CachedObject<T>,
   options: FinalizeOptions<T>,
 ): Promise<ReconcileResult> {
@@ -139,12 +139,16 @@ export async function finalize<T extends KubeObject>(
 /** The finalizer of one reconcile. */
 class FinalizerWriter<T extends KubeObject> {
   readonly #client: FinalizeClient;
-  readonly #resource: Resource<T>;
+  readonly #resource: Resource<T, KubeObject>;
   readonly #finalizer: string;
   readonly #limits: Pick<KubeWriteOptions, "signal" | "timeout">;
   readonly #fieldManager: string | undefined;
 
-  constructor(client: FinalizeClient, resource: Resource<T>, options: FinalizeOptions<T>) {
+  constructor(
+    client: FinalizeClient,
+    resource: Resource<T, KubeObject>,
+    options: FinalizeOptions<T>,
+  ) {
     const { finalizer, signal, timeout, fieldManager } = options;
     this.#client = client;
     this.#resource = resource;

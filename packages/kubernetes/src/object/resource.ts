@@ -1,4 +1,6 @@
 import { type OptionNames, requireOptions, requireText } from "@holdfast/clock/internal";
+import { type CrdOptions, crdOf } from "../schema/crd.ts";
+import type { SchemaInput, SchemaOutput, StandardSchema } from "../schema/standard-schema.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { requireApiVersion, requireKind, requirePlural } from "./resource-name.ts";
 
@@ -7,7 +9,21 @@ const OPTIONS: OptionNames<CustomResourceOptions> = {
   kind: true,
   plural: true,
   scope: true,
+  spec: true,
+  status: true,
+  rules: true,
+  listKeys: true,
+  columns: true,
+  shortNames: true,
+  categories: true,
+  description: true,
 };
+
+/** Options that only a resource with a schema can have. */
+const OF_SCHEMA = [
+  ...(["status", "rules", "listKeys", "columns"] as const),
+  ...(["shortNames", "categories", "description"] as const),
+];
 
 declare const objectType: unique symbol;
 
@@ -17,8 +33,11 @@ export type ResourceScope = "Namespaced" | "Cluster";
 /**
  * A kind of objects, and the path under which the server has them. Made by {@link customResource},
  * {@link fromCrd} or {@link builtIn}.
+ *
+ * @typeParam T - the objects as the server stores them
+ * @typeParam Written - the objects as users write them: fields with a default may be missing
  */
-export interface Resource<T extends KubeObject = KubeObject> {
+export interface Resource<T extends KubeObject = KubeObject, Written extends KubeObject = T> {
   /** API version, for example `apps/v1` or `v1`. */
   readonly apiVersion: string;
 
@@ -37,15 +56,24 @@ export interface Resource<T extends KubeObject = KubeObject> {
   /** Scope of the objects. */
   readonly scope: ResourceScope;
 
-  /** The manifest that {@link fromCrd} was given. */
+  /** The manifest that {@link fromCrd} was given, or that {@link customResource} made of schemas. */
   readonly crd?: object;
 
-  /** Carries `T`. Never set. */
-  readonly [objectType]?: T;
+  /** Carries the types. Never set. */
+  readonly [objectType]?: readonly [stored: T, written: Written];
+}
+
+/** An object of a custom resource. */
+export interface CustomObject<Spec, Status = never> extends KubeObject {
+  /** The state that users want. */
+  spec: Spec;
+
+  /** The state that is. Missing until an operator has written it. */
+  status?: Status | undefined;
 }
 
 /** Options for {@link customResource}. */
-export interface CustomResourceOptions {
+export interface CustomResourceOptions extends CrdOptions {
   /** API version with its group, for example `example.org/v1`. */
   readonly apiVersion: string;
 
@@ -63,8 +91,66 @@ export interface CustomResourceOptions {
   readonly scope?: ResourceScope | undefined;
 }
 
+/** Options for {@link customResource} with schemas that carry types. */
+export interface TypedResourceOptions<
+  Spec extends StandardSchema,
+  Status extends StandardSchema = never,
+> extends CustomResourceOptions {
+  /** Schema of the spec. */
+  readonly spec: Spec;
+
+  /** Schema of the status. Default: no status. */
+  readonly status?: Status | undefined;
+}
+
+/** A resource whose types follow from its schemas. */
+export type TypedResource<
+  Spec extends StandardSchema,
+  Status extends StandardSchema = never,
+> = Resource<
+  CustomObject<SchemaOutput<Spec>, SchemaOutput<Status>>,
+  CustomObject<SchemaInput<Spec>, SchemaInput<Status>>
+>;
+
 /**
- * A custom resource, by the names in its CustomResourceDefinition.
+ * A custom resource from schemas: its types and its CustomResourceDefinition follow.
+ *
+ * The types: `create` and `apply` take what users write, where a field with a default may be missing; `get` and
+ * caches return what the server stores. `crd` is the manifest, for `ensureCrd`, for `FakeApi`, and for a file.
+ *
+ * A server checks the schema, and fills in defaults. It runs no code: a schema that transforms values is refused here,
+ * and a refinement is not seen. Write a rule in CEL for it.
+ *
+ * @param options - see {@link CustomResourceOptions}
+ * @returns the resource, with its manifest as `crd`
+ * @throws TypeError or RangeError for a name that Kubernetes does not allow, and for a schema that a
+ * CustomResourceDefinition cannot express: with the path, the reason, and what to write instead
+ *
+ * @example
+ * ```ts
+ * import { customResource } from "@holdfast/kubernetes";
+ * import { z } from "zod";
+ *
+ * const CronTask = customResource({
+ *   apiVersion: "batch.example.org/v1", kind: "CronTask", plural: "crontasks",
+ *   spec: z.object({
+ *     schedule: z.string().min(1).describe("Five fields, as in crontab(5)"),
+ *     concurrencyPolicy: z.enum(["Allow", "Forbid", "Replace"]).default("Allow"),
+ *   }),
+ *   status: z.object({ active: z.array(z.string()) }),
+ *   rules: [{ rule: "self.spec.schedule.size() < 100", message: "schedule is too long" }],
+ *   columns: [{ name: "Schedule", path: ".spec.schedule" }],
+ * });
+ * console.log(CronTask.crd !== undefined); // => true
+ * ```
+ */
+export function customResource<Spec extends StandardSchema, Status extends StandardSchema = never>(
+  options: TypedResourceOptions<Spec, Status>,
+): TypedResource<Spec, Status>;
+
+/**
+ * A custom resource, by the names in its CustomResourceDefinition, with a type of one's own. A `spec` that is a JSON
+ * schema makes the manifest, but no type.
  *
  * @param options - see {@link CustomResourceOptions}
  * @returns the resource
@@ -84,7 +170,9 @@ export interface CustomResourceOptions {
  * console.log(Greeting.group, Greeting.scope); // => example.org Namespaced
  * ```
  */
-export function customResource<T extends KubeObject>(options: CustomResourceOptions): Resource<T> {
+export function customResource<T extends KubeObject>(options: CustomResourceOptions): Resource<T>;
+
+export function customResource(options: CustomResourceOptions): Resource {
   requireOptions("options", options, "customResource", OPTIONS);
   const { apiVersion, kind, plural, scope = "Namespaced" } = options;
   requireApiVersion("apiVersion", apiVersion);
@@ -97,7 +185,12 @@ export function customResource<T extends KubeObject>(options: CustomResourceOpti
   requirePlural("plural", plural);
   if (scope !== "Namespaced" && scope !== "Cluster")
     throw new RangeError(`scope must be "Namespaced" or "Cluster", got ${JSON.stringify(scope)}`);
-  return Object.freeze({ apiVersion, group, version, kind, plural, scope });
+  const names = { apiVersion, group, version, kind, plural, scope };
+  if (options.spec !== undefined) return Object.freeze({ ...names, crd: crdOf(names, options) });
+  for (const name of OF_SCHEMA)
+    if (options[name] !== undefined)
+      throw new RangeError(`${name} needs a spec: without one the resource has no manifest`);
+  return Object.freeze(names);
 }
 
 /** The part of a CustomResourceDefinition (`apiextensions.k8s.io/v1`) that {@link fromCrd} reads. */

@@ -98,7 +98,8 @@ export function invalid(
 
 /** A field that must be there. */
 export function required(field: string, message: string): Cause {
-  return { reason: "FieldValueRequired", message: `Required value: ${message}`, field };
+  const text = message === "" ? "Required value" : `Required value: ${message}`;
+  return { reason: "FieldValueRequired", message: text, field };
 }
 
 /** A field that has a wrong value. */

@@ -119,10 +119,12 @@ describe("the values of a field", () => {
     expect(names.every((value) => /^[a-z][a-z0-9-]{0,2}$/.test(value))).toBe(true);
   });
 
-  test("a nullable field is null now and then, an enumeration only if it names null", () => {
+  test("a nullable field is null now and then, an enumeration only in allOf", () => {
     expect(field({ type: "string", nullable: true })).toContain(null);
     expect(field({ type: "string", nullable: true, enum: ["a"] })).not.toContain(null);
-    expect(field({ type: "string", nullable: true, enum: ["a", null] })).toContain(null);
+    expect(field({ type: "string", nullable: true, enum: ["a", null] })).not.toContain(null);
+    const listed = field({ type: "string", nullable: true, allOf: [{ enum: ["a", "b"] }] });
+    expect(new Set(listed)).toEqual(new Set(["a", "b", null]));
   });
 
   test("an int-or-string gives numbers and percentages", () => {

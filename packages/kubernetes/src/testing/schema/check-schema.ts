@@ -4,21 +4,26 @@ import { FORMATS, NUMBER_FORMATS } from "./formats.ts";
 import { propertiesOf } from "./schema.ts";
 
 /**
- * The fields of a value that are against its schema: types, required fields, enumerations, limits, patterns,
- * formats, items that a list has twice. Not checked: combinations such as `oneOf`.
+ * The fields of a value that are against its schema: types, combinations, required fields, enumerations, limits,
+ * patterns, formats, items that a list has twice.
  */
 export function* schemaCauses(
   schema: JsonObject,
   value: unknown,
   path: string,
 ): Generator<Cause, undefined> {
-  if (value === null && own(schema, "nullable") === true) return;
-  const type = own(schema, "type");
-  if (!isOfType(value, schema)) {
-    const message = `Invalid value: ${JSON.stringify(value)}: ${path} in body must be of type ${type}`;
+  if (value === null && own(schema, "nullable") === true) {
+    yield* enumCauses(schema, value, path);
+    return;
+  }
+  const wanted = typeOf(schema);
+  if (!isOfType(value, wanted)) {
+    const found = JSON.stringify(typeOfValue(value, wanted));
+    const message = `Invalid value: ${found}: ${path} in body must be of type ${wanted}: ${found}`;
     yield { reason: "FieldValueTypeInvalid", message, field: path };
     return;
   }
+  yield* combinationCauses(schema, value, path);
   yield* enumCauses(schema, value, path);
   if (typeof value === "number") yield* numberCauses(schema, value, path);
   if (typeof value === "string") yield* textCauses(schema, value, path);
@@ -35,17 +40,79 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   integer: Number.isInteger,
 };
 
-function isOfType(value: unknown, schema: JsonObject): boolean {
-  if (own(schema, "x-kubernetes-int-or-string") === true)
-    return typeof value === "string" || Number.isInteger(value);
-  const check = TYPES[String(own(schema, "type"))];
-  return check === undefined || check(value);
+/** The types of a schema, as its error names them: of a text with a format, the format. */
+function typeOf({ type, format, "x-kubernetes-int-or-string": isEither }: JsonObject): string {
+  if (isEither === true) return "integer,string";
+  return String(type === "string" && Object.hasOwn(FORMATS, String(format)) ? format : type);
+}
+
+function isOfType(value: unknown, wanted: string): boolean {
+  // A server lets every list pass where it expects a text with a format.
+  if (Object.hasOwn(FORMATS, wanted)) return typeof value === "string" || Array.isArray(value);
+  const known = wanted.split(",").filter((type) => Object.hasOwn(TYPES, type));
+  return known.length === 0 || known.some((type) => TYPES[type]?.(value));
+}
+
+function typeOfValue(value: unknown, wanted: string): string {
+  const kind = Number.isInteger(value) ? "integer" : typeof value;
+  if (Object.hasOwn(FORMATS, wanted))
+    return typeof value === "number" ? (kind === "integer" ? "int64" : "float64") : "";
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : kind;
+}
+
+/** What a value is against in `anyOf`, `oneOf`, `allOf` and `not`, in the order of the server. */
+function* combinationCauses(schema: JsonObject, value: unknown, path: string): Generator<Cause> {
+  const causesOf = (one: unknown): Cause[] =>
+    isObject(one) ? [...schemaCauses(one, value, path)] : [];
+  const membersOf = (name: string): Cause[][] => {
+    const members = own(schema, name);
+    return Array.isArray(members) ? members.map(causesOf) : [];
+  };
+  yield* anyCauses(membersOf("anyOf"), path);
+  yield* oneCauses(membersOf("oneOf"), path);
+  yield* allCauses(membersOf("allOf"), path);
+  const { not } = schema;
+  if (isObject(not) && causesOf(not).length === 0)
+    yield unfit(path, "must not validate the schema (not)");
+}
+
+function* anyCauses(members: readonly Cause[][], path: string): Generator<Cause> {
+  const [first] = members;
+  if (first === undefined || members.some(({ length }) => length === 0)) return;
+  yield unfit(path, "must validate at least one schema (anyOf)");
+  yield* first;
+}
+
+function* oneCauses(members: readonly Cause[][], path: string): Generator<Cause> {
+  const [first] = members;
+  const valid = members.filter(({ length }) => length === 0).length;
+  if (first === undefined || valid === 1) return;
+  const found = valid === 0 ? "none valid" : `${valid} valid alternatives`;
+  yield unfit(path, `must validate one and only one schema (oneOf). Found ${found}`);
+  if (valid === 0) yield* first;
+}
+
+function* allCauses(members: readonly Cause[][], path: string): Generator<Cause> {
+  const failed = members.filter(({ length }) => length > 0);
+  if (failed.length === 0) return;
+  yield* failed.flat();
+  const none = failed.length === members.length ? " None validated" : "";
+  yield unfit(path, `must validate all the schemas (allOf).${none}`);
+}
+
+/** A value against a combination. The server names no field. */
+function unfit(path: string, message: string): Cause {
+  return wrong("<nil>", "", `${JSON.stringify(path)} ${message}`);
 }
 
 function* enumCauses(schema: JsonObject, value: unknown, field: string): Generator<Cause> {
   const allowed = own(schema, "enum");
-  if (!Array.isArray(allowed) || allowed.some((one) => isEqual(one, value))) return;
-  const list = allowed.map((one) => JSON.stringify(one)).join(", ");
+  if (!Array.isArray(allowed)) return;
+  // A server holds a null of a list for a text, which no null equals.
+  const texts = allowed.map((one: unknown) => one ?? "null");
+  if (texts.some((one) => isEqual(one, value))) return;
+  const list = texts.map((one) => JSON.stringify(one)).join(", ");
   const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`;
   yield { reason: "FieldValueNotSupported", message, field };
 }
@@ -58,13 +125,20 @@ function* numberCauses(schema: JsonObject, value: number, path: string): Generat
       "",
       `Checked value must be of type ${type} with format ${format} in ${path}`,
     );
-  const { minimum, maximum, multipleOf, exclusiveMinimum, exclusiveMaximum } = schema;
-  if (typeof minimum === "number" && isBelow(value, minimum, exclusiveMinimum === true))
-    yield wrong(path, value, `should be greater than or equal to ${minimum}`);
-  if (typeof maximum === "number" && isBelow(-value, -maximum, exclusiveMaximum === true))
-    yield wrong(path, value, `should be less than or equal to ${maximum}`);
+  yield* limitCauses(schema, value, path);
+  const { multipleOf } = schema;
   if (typeof multipleOf === "number" && value % multipleOf !== 0)
-    yield wrong(path, value, `should be a multiple of ${multipleOf}`);
+    yield wrong(path, value, `${path} in body should be a multiple of ${multipleOf}`);
+}
+
+function* limitCauses(schema: JsonObject, value: number, path: string): Generator<Cause> {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
+  const above = exclusiveMinimum === true ? "greater than" : "greater than or equal to";
+  if (typeof minimum === "number" && isBelow(value, minimum, exclusiveMinimum === true))
+    yield wrong(path, value, `${path} in body should be ${above} ${minimum}`);
+  const below = exclusiveMaximum === true ? "less than" : "less than or equal to";
+  if (typeof maximum === "number" && isBelow(-value, -maximum, exclusiveMaximum === true))
+    yield wrong(path, value, `${path} in body should be ${below} ${maximum}`);
 }
 
 function isBelow(value: number, limit: number, isExclusive: boolean): boolean {
@@ -81,9 +155,9 @@ function* textCauses(schema: JsonObject, value: string, field: string): Generato
       field,
     };
   if (typeof minLength === "number" && length < minLength)
-    yield wrong(field, value, `should be at least ${minLength} chars long`);
+    yield wrong(field, value, `${field} in body should be at least ${minLength} chars long`);
   if (typeof pattern === "string" && !new RegExp(pattern, "u").test(value))
-    yield wrong(field, value, `should match '${pattern}'`);
+    yield wrong(field, value, `${field} in body should match '${pattern}'`);
   const format = String(own(schema, "format"));
   if (FORMATS[format]?.(value) === false)
     yield {
@@ -109,7 +183,7 @@ function* listCauses(
       field: path,
     };
   if (typeof minItems === "number" && value.length < minItems)
-    yield wrong(path, value.length, `should have at least ${minItems} items`);
+    yield wrong(path, value.length, `${path} in body should have at least ${minItems} items`);
   if (isObject(items))
     for (const [index, item] of value.entries())
       yield* schemaCauses(items, item, `${path}[${index}]`);
@@ -136,12 +210,12 @@ function* duplicateCauses(
 
 function* objectCauses(schema: JsonObject, value: JsonObject, path: string): Generator<Cause> {
   const at = (name: string): string => (path === "" ? name : `${path}.${name}`);
-  const names = stringsOf(own(schema, "required"));
-  for (const name of names) if (!Object.hasOwn(value, name)) yield required(at(name), "");
   const properties = propertiesOf(schema);
   const others = own(schema, "additionalProperties");
   for (const [name, member] of Object.entries(value)) {
     const known = own(properties, name) ?? others;
     if (isObject(known)) yield* schemaCauses(known, member, at(name));
   }
+  const names = stringsOf(own(schema, "required"));
+  for (const name of names) if (!Object.hasOwn(value, name)) yield required(at(name), "");
 }

@@ -1,0 +1,41 @@
+/** An object of JSON. */
+export interface JsonObject {
+  [name: string]: unknown;
+}
+
+/** Whether a value is an object of JSON, and no array. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value of an own field, or undefined. */
+export function own(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** An object without some of its fields. */
+export function without(object: JsonObject, ...names: readonly string[]): JsonObject {
+  const rest = { ...object };
+  for (const name of names) delete rest[name];
+  return rest;
+}
+
+/** An object without the fields that are undefined. */
+export function defined(object: JsonObject): JsonObject {
+  const rest = { ...object };
+  for (const name of Object.keys(rest)) if (rest[name] === undefined) delete rest[name];
+  return rest;
+}
+
+/** Whether two values of JSON are equal. The order of fields does not matter. */
+export function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => isEqual(item, b[index]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && isEqual(a[name], b[name]))
+  );
+}
