@@ -1,5 +1,5 @@
 // Makes what users get. `packages/NAME/release` is the package as it is published: one bundled file for
-// each entry point, the chunks they share, declarations, sources, licence and a manifest without the
+// each entry point and command, the chunks they share, declarations, sources, licence and a manifest without the
 // settings of this workspace. `pnpm pack` calls this through `prepack` and packs that folder.
 //
 // `node tools/build.mjs` builds every package, `node tools/build.mjs clock` one of them.
@@ -62,8 +62,11 @@ function withoutSource(target) {
  * One build for all entry points of a package, so that a class they share is one class. It only joins
  * files: TypeScript has made the JavaScript.
  */
-async function bundle(folder, release, { exports }) {
-  const entries = Object.values(exports).flatMap((target) => target.default ?? []);
+async function bundle(folder, release, { exports, bin: commands = {} }) {
+  const entries = [
+    ...Object.values(exports).flatMap((target) => target.default ?? []),
+    ...Object.values(commands),
+  ];
   const bundler = await rolldown({
     cwd: resolve(folder),
     input: Object.fromEntries(

@@ -125,6 +125,7 @@ module.exports = {
       "npm:fast-check",
     ],
     prometheus: [".", "cluster", "operator", "@holdfast/controller/prometheus", "npm:prom-client"],
+    bin: ["object", "transport", "client", "testing", "npm:json-schema-to-typescript", "npm:yaml"],
   },
   "packages/examples/src": {
     "*": [...users, ...waits, "npm:*"],

@@ -112,9 +112,11 @@ function checkAlone(packages) {
       "amqplib",
       "fast-check",
       "ioredis",
+      "json-schema-to-typescript",
       "mysql2",
       "prom-client",
       "rxjs",
+      "yaml",
     ];
     const found = foreign.filter((name) => existsSync(join(folder, "node_modules", name)));
     if (found.length > 0) throw new Error(`an outbox on PostgreSQL alone installs ${found}`);

@@ -10,9 +10,10 @@ const ALWAYS = ["LICENSE", "NOTICE", "README.md", "package.json"];
  * @param {any} manifest
  * @param {(file: string) => string} read
  */
-export function problemsOfFiles(files, { exports }, read) {
+export function problemsOfFiles(files, { exports, bin = {} }, read) {
   const targets = Object.values(exports).filter((target) => typeof target === "object");
-  const entries = targets.map((target) => target.default.slice(2));
+  const commands = Object.values(bin).map((file) => file.slice(2));
+  const entries = [...targets.map((target) => target.default.slice(2)), ...commands];
   const wanted = [...ALWAYS, ...entries, ...targets.map((target) => target.types.slice(2))];
   const missing = wanted.filter((file) => !files.includes(file));
   const scripts = files.filter((file) => /^dist\/.*\.js$/.test(file));
@@ -41,8 +42,12 @@ export function problemsOfFiles(files, { exports }, read) {
   const stray = files.filter(
     (file) => !ALWAYS.includes(file) && !/^(dist\/.*\.(js|d\.ts)(\.map)?|src\/.*\.ts)$/.test(file),
   );
+  const unstartable = commands.filter(
+    (file) => files.includes(file) && !read(file).startsWith("#!/usr/bin/env node\n"),
+  );
   return [
     ...missing.map((file) => `${file} is missing`),
+    ...unstartable.map((file) => `${file} does not begin with #!/usr/bin/env node`),
     ...others.map((file) => `${file} is neither an entry point nor shared by some`),
     ...unmapped.map((file) => `${file} has no source map`),
     ...lost.map(({ file, source }) => `${file}: ${source} is mapped and missing`),

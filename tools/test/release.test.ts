@@ -126,6 +126,19 @@ describe("the files of a tarball", () => {
     expect(problemsOf(others)).toEqual(["NOTICE is missing", "dist/index.d.ts is missing"]);
   });
 
+  it("are refused when a command does not say that Node runs it", () => {
+    const bin = { it: "./dist/bin/main.js" };
+    const more = { ...files, "dist/bin/main.js.map": '{"sources":[]}', "dist/bin/main.js": "" };
+    const problems = (text: string) =>
+      problemsOfFiles(Object.keys(more), { exports, bin }, (file: string) =>
+        file === "dist/bin/main.js" ? text : ((more as Record<string, string>)[file] ?? ""),
+      );
+    expect(problems("#!/usr/bin/env node\nrun();\n")).toEqual([]);
+    expect(problems("run();\n")).toEqual([
+      "dist/bin/main.js does not begin with #!/usr/bin/env node",
+    ]);
+  });
+
   it("are refused when code has no map, unless it only passes on", () => {
     const { "dist/index.js.map": _, ...others } = files;
     expect(problemsOf(others)).toEqual(["dist/index.js has no source map"]);

@@ -187,6 +187,9 @@ export class FakeApi {
    * The least list of rules that allows the requests of {@link FakeApi.transport} and {@link FakeApi.listen} so far,
    * sorted, as a manifest has it. Requests that were refused count too. Discovery needs no rule.
    *
+   * If the environment variable `HOLDFAST_RULES` names a file, each rule is appended to it as well, and
+   * `npx @holdfast/kubernetes rules FILE` makes a manifest of the whole test run.
+   *
    * @example
    * ```ts
    * import { builtIn, KubeClient } from "@holdfast/kubernetes";

@@ -1,3 +1,4 @@
+import { appendFileSync } from "node:fs";
 import { requireArray, requireOptions, requireText } from "@holdfast/clock/internal";
 import { Failure } from "./failure.ts";
 import { defined } from "./json.ts";
@@ -86,21 +87,15 @@ export class Rights {
   require(wanted: Attributes): void {
     if (wanted.plural === "" && PUBLIC.test(wanted.path)) return;
     const { verb, group, plural, subresource, namespace, name, path } = wanted;
-    this.#used.set(
-      [verb, group, plural, subresource, namespace, name, plural === "" ? path : ""].join(" "),
-      wanted,
-    );
+    const key = [verb, group, plural, subresource, namespace, name, plural === "" ? path : ""];
+    this.#used.set(key.join(" "), wanted);
+    record({ namespace, rule: ruleFor(wanted) });
     if (this.#grants?.some((grant) => allows(grant, wanted)) === false) throw forbidden(wanted);
   }
 
   /** The least list of rules that allows the requests so far. */
   used(): PolicyRule[] {
-    const used = [...this.#used.values()];
-    const paths = used.filter(({ plural }) => plural === "");
-    return [
-      ...ruleList(used.filter(({ plural }) => plural !== "").map(partOf)),
-      ...verbsByPath(paths),
-    ];
+    return mergeRules([...this.#used.values()].map(ruleFor));
   }
 
   /** The parts of the rules that no request has needed. */
@@ -119,7 +114,28 @@ export class Rights {
 
 /** The least list of rules that grants the same as all of these. */
 export function mergeRules(rules: readonly PolicyRule[]): PolicyRule[] {
-  return ruleList(rules.flatMap(partsOf));
+  return [...ruleList(rules.flatMap(partsOf)), ...pathRules(rules)];
+}
+
+/** A rule that a request needed, as a line of the file that `HOLDFAST_RULES` names. */
+export interface RecordedRule {
+  /** Absent: a request for the cluster, or for all namespaces. */
+  readonly namespace?: string | undefined;
+
+  readonly rule: PolicyRule;
+}
+
+/** Lines that this process has appended, with their file. */
+const recorded = new Set<string>();
+
+/** Appends a rule to the file that `HOLDFAST_RULES` names, once per process. Short lines of many processes do not mix. */
+function record(rule: RecordedRule): void {
+  const file = process.env["HOLDFAST_RULES"];
+  if (file === undefined || file === "") return;
+  const line = `${JSON.stringify(rule)}\n`;
+  if (recorded.has(file + line)) return;
+  recorded.add(file + line);
+  appendFileSync(file, line);
 }
 
 function grantsOf(given: PolicyRule | RoleManifest, label: string): Grant[] {
@@ -173,7 +189,7 @@ function covers(pattern: string, path: string): boolean {
 }
 
 /** The resource as rules name it: `pods/status`. */
-function resourceOf({ plural, subresource }: Attributes): string {
+function resourceOf({ plural, subresource }: Pick<Attributes, "plural" | "subresource">): string {
   return subresource === undefined ? plural : `${plural}/${subresource}`;
 }
 
@@ -203,8 +219,11 @@ interface Part {
   readonly names: readonly string[];
 }
 
-function partOf(wanted: Attributes): Part {
-  return { group: wanted.group, resource: resourceOf(wanted), verb: wanted.verb, names: [] };
+/** The rule for one request, without its name: rules with names are for people to write. */
+function ruleFor({ verb, group, plural, path, subresource }: Attributes): PolicyRule {
+  if (plural === "") return { nonResourceURLs: [path], verbs: [verb] };
+  const resource = resourceOf({ plural, subresource });
+  return { apiGroups: [group], resources: [resource], verbs: [verb] };
 }
 
 function partsOf({
@@ -254,10 +273,16 @@ function ruleOf(
   };
 }
 
-function verbsByPath(paths: readonly Attributes[]): PolicyRule[] {
-  return groupBy(paths, ({ verb }) => [verb]).map((own) => ({
-    nonResourceURLs: [...new Set(own.map(({ path }) => path))].sort(),
-    verbs: [own[0]?.verb ?? ""],
+/** Rules for paths: those with the same verbs share a rule. */
+function pathRules(rules: readonly PolicyRule[]): PolicyRule[] {
+  const byPath = new Map<string, Set<string>>();
+  for (const { nonResourceURLs = [], verbs } of rules)
+    for (const path of nonResourceURLs)
+      byPath.set(path, new Set([...(byPath.get(path) ?? []), ...verbs]));
+  const paths = [...byPath].sort().map(([path, verbs]) => ({ path, verbs: [...verbs].sort() }));
+  return groupBy(paths, ({ verbs }) => verbs).map((own) => ({
+    nonResourceURLs: own.map(({ path }) => path),
+    verbs: own[0]?.verbs ?? [],
   }));
 }
 

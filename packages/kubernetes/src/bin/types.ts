@@ -1,0 +1,111 @@
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { KubeClient } from "../client/kube-client.ts";
+import { builtIn } from "../object/built-in.ts";
+import { fromCrd } from "../object/resource.ts";
+import { fromKubectl } from "../transport/from-kubectl.ts";
+import { optional, type Result, requirePositionals } from "./command.ts";
+import { type CrdSchema, plainSchema } from "./plain-schema.ts";
+
+const Crd = builtIn("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+
+const HEADER = `// Made by "npx @holdfast/kubernetes types": run it again instead of editing this file.
+import { customResource, type KubeObject } from "@holdfast/kubernetes";
+`;
+
+/** `types FILE...` and `types --from-cluster NAME...` */
+export async function types(args: string[]): Promise<Result> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      "from-cluster": { type: "boolean", default: false },
+      version: { type: "string" },
+    },
+  });
+  requirePositionals(values["from-cluster"] ? "NAME" : "FILE", positionals);
+  const crds = await (values["from-cluster"] ? fromCluster(positionals) : fromFiles(positionals));
+  const resources = crds.map((crd) => fromCrd(crd, values.version));
+  const twice = resources.find(({ kind }, index) =>
+    resources.slice(0, index).some((other) => other.kind === kind),
+  );
+  if (twice !== undefined)
+    throw new Error(`two CRDs have the kind ${twice.kind}: write their types to two files`);
+  const parts: string[] = [HEADER];
+  for (const resource of resources) parts.push(await source(resource));
+  return { output: parts.join("\n"), code: 0 };
+}
+
+async function fromFiles(files: readonly string[]): Promise<object[]> {
+  const { parseAllDocuments } = await optional("yaml", import("yaml"));
+  const found = files.map(async (file) => {
+    const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      throw new Error(`${file} cannot be read (${error.code})`);
+    });
+    const documents = [...parseAllDocuments(text)];
+    const [problem] = documents.flatMap(({ errors }) => errors);
+    // Its message shows the place below a first line that ends with a colon.
+    if (problem !== undefined) throw new Error(`${file}: ${problem.message.split(/:?\n/)[0]}`);
+    const crds = documents.flatMap((document) => crdsIn(document.toJS()));
+    if (crds.length === 0) throw new Error(`${file} has no CustomResourceDefinition`);
+    return crds;
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** The definitions in a document, which may be a list, as kubectl prints them. */
+function crdsIn(document: Manifest | null | undefined): object[] {
+  const all = document?.items ?? [document];
+  return all.filter((one) => one?.kind === "CustomResourceDefinition") as object[];
+}
+
+interface Manifest {
+  readonly kind?: unknown;
+  readonly items?: readonly Manifest[];
+}
+
+async function fromCluster(names: readonly string[]): Promise<object[]> {
+  const client = new KubeClient({ transport: fromKubectl() });
+  return await Promise.all(names.map((name) => client.get(Crd, name)));
+}
+
+/** An interface and a resource. */
+async function source({
+  crd,
+  apiVersion,
+  version,
+  kind,
+  plural,
+  scope,
+}: ReturnType<typeof fromCrd>): Promise<string> {
+  const { compile } = await optional(
+    "json-schema-to-typescript",
+    import("json-schema-to-typescript"),
+  );
+  const { versions } = (crd as CrdWithSchemas).spec;
+  const { openAPIV3Schema: { properties, ...rest } = {} } =
+    versions.find(({ name }) => name === version)?.schema ?? {};
+  const { apiVersion: _, kind: __, metadata: ___, ...own } = properties ?? {};
+  // The server writes a status, and a new object has none.
+  const required = rest.required?.filter((name) => name !== "status");
+  const schema = plainSchema({ ...rest, type: "object", properties: own, required });
+  const name = `${kind}Object`;
+  const text = await compile(schema, name, { bannerComment: "", ignoreMinAndMaxItems: true });
+  return `${text.replace(`export interface ${name} {`, `export interface ${name} extends KubeObject {`)}
+export const ${kind} = customResource<${name}>({
+  apiVersion: "${apiVersion}",
+  kind: "${kind}",
+  plural: "${plural}",
+  scope: "${scope}",
+});
+`;
+}
+
+interface CrdWithSchemas {
+  readonly spec: {
+    readonly versions: readonly {
+      readonly name: string;
+      readonly schema?: { readonly openAPIV3Schema?: CrdSchema };
+    }[];
+  };
+}

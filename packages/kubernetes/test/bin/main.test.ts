@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { runBin } from "./run-bin.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "bin-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("npx @holdfast/kubernetes", () => {
+  it("prints its usage for --help", () => {
+    const { code, stdout } = runBin(["rules", "--help"], folder);
+    expect([code, stdout.split("\n")[0]]).toEqual([0, "npx @holdfast/kubernetes COMMAND"]);
+  });
+
+  it.each([
+    [[], "COMMAND must be one of types, manifests, rules, got none; see --help"],
+    [["apply"], "COMMAND must be one of types, manifests, rules, got apply; see --help"],
+    [["types"], "FILE is missing; see --help"],
+    [["types", "--from-cluster"], "NAME is missing; see --help"],
+    [["types", "-x"], "Unknown option '-x'"],
+    [["types", "none.yaml"], "none.yaml cannot be read (ENOENT)"],
+    [["manifests", "--out", "deploy"], "MODULE is missing; see --help"],
+    [["manifests", "resource.js"], "--out DIR is missing; see --help"],
+    [["rules"], "FILE is missing; see --help"],
+    [
+      ["rules", "none.jsonl"],
+      "none.jsonl cannot be read; run the tests with HOLDFAST_RULES=none.jsonl first",
+    ],
+    [
+      ["rules", "none.jsonl", "--namespace", "A"],
+      '--namespace must be a namespace: at most 63 of a-z, 0-9 and -, no - at either end, got "A"',
+    ],
+  ])("refuses %j with one line and exit code 2", (args, problem) => {
+    expect(runBin(args, folder)).toEqual({ code: 2, stdout: "", stderr: `error: ${problem}\n` });
+  });
+});

@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { runBin } from "./run-bin.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "rules-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const dist = (entry: string) =>
+  JSON.stringify(import.meta.resolve(entry).replace("/src/", "/dist/").replace(/\.ts$/, ".js"));
+
+/** A test run of its own: a process with two fake servers, whose requests are recorded. */
+function record(file: string, lines: readonly string[]): void {
+  const program = [
+    `const { FakeClock } = await import(${dist("@holdfast/clock/testing")});`,
+    `const { builtIn, KubeClient } = await import(${dist("@holdfast/kubernetes")});`,
+    `const { FakeApi } = await import(${dist("@holdfast/kubernetes/testing")});`,
+    'const ConfigMap = builtIn("v1", "ConfigMap");',
+    'const Lease = builtIn("coordination.k8s.io/v1", "Lease");',
+    "const clock = new FakeClock();",
+    "const make = () => {",
+    "  const api = new FakeApi({ clock, resources: [ConfigMap, Lease] });",
+    '  const client = new KubeClient({ transport: api.transport, fieldManager: "t", clock });',
+    "  return { api, client };",
+    "};",
+    ...lines,
+  ];
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["--input-type=module", "--eval", program.join("\n")],
+    {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, HOLDFAST_RULES: file },
+    },
+  );
+  expect([status, stderr]).toEqual([0, ""]);
+}
+
+const rolesOf = (...args: string[]) => {
+  const { code, stdout, stderr } = runBin(["rules", ...args], folder);
+  expect([code, stderr]).toEqual([0, ""]);
+  return parseAllDocuments(stdout).map((document) => document.toJS());
+};
+
+describe("rules", () => {
+  it("prints a ClusterRole for the requests of several servers in several processes", () => {
+    const file = "run.jsonl";
+    record(file, [
+      "const one = make(), two = make();",
+      'await one.client.find(ConfigMap, "a/x");',
+      'await two.client.find(ConfigMap, "b/x");',
+      'await two.client.find(Lease, "a/x");',
+      'await two.api.client.create(ConfigMap, { metadata: { namespace: "a", name: "y" } });',
+    ]);
+    record(file, ['await make().client.delete(ConfigMap, "a/x").catch(() => {});']);
+    expect(rolesOf(file, "--name", "greeter")).toEqual([
+      {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRole",
+        metadata: { name: "greeter" },
+        rules: [
+          { apiGroups: [""], resources: ["configmaps"], verbs: ["delete", "get"] },
+          { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get"] },
+        ],
+      },
+    ]);
+  });
+
+  it("prints a Role for the rights that one namespace alone needs", () => {
+    const file = "namespace.jsonl";
+    record(file, [
+      "const { api, client } = make();",
+      'await client.find(Lease, "ops/x");',
+      'await client.find(ConfigMap, "ops/x");',
+      'await client.find(ConfigMap, "b/x");',
+      'await api.transport.send({ method: "GET", path: "/metrics", headers: {} }, new AbortController().signal);',
+    ]);
+    expect(rolesOf(file, "--namespace", "ops")).toEqual([
+      expect.objectContaining({
+        kind: "ClusterRole",
+        metadata: { name: "operator" },
+        rules: [
+          { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] },
+          { nonResourceURLs: ["/metrics"], verbs: ["get"] },
+        ],
+      }),
+      expect.objectContaining({
+        kind: "Role",
+        metadata: { name: "operator", namespace: "ops" },
+        rules: [{ apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get"] }],
+      }),
+    ]);
+  });
+
+  it.each([
+    ["", "it.jsonl has no rules"],
+    ["hello\n", "it.jsonl line 1 is not a rule that FakeApi has recorded"],
+    ['\n{"rule":{}}\n', "it.jsonl line 2 is not a rule that FakeApi has recorded"],
+  ])("refuses the file %j with one line and exit code 2", (text, problem) => {
+    writeFileSync(join(folder, "it.jsonl"), text);
+    expect(runBin(["rules", "it.jsonl"], folder)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `error: ${problem}\n`,
+    });
+  });
+});

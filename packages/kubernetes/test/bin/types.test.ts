@@ -1,0 +1,184 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { realClock } from "@holdfast/clock";
+import { builtIn } from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseDocument } from "yaml";
+import { bin, run } from "../../../../tools/packages.mjs";
+import { runBin, startBin } from "./run-bin.ts";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "types-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+beforeAll(() => {
+  mkdirSync(join(folder, "node_modules/@holdfast"), { recursive: true });
+  symlinkSync(join(here, "../.."), join(folder, "node_modules/@holdfast/kubernetes"), "dir");
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+});
+
+/** The start of a list of arguments that only takes what a strict compiler accepts. */
+const TSC =
+  "--noEmit --strict --exactOptionalPropertyTypes --target es2022 --module nodenext".split(" ");
+
+function compile(name: string, lines: readonly string[]): string {
+  writeFileSync(join(folder, name), lines.join("\n"));
+  return run(bin("tsc"), [...TSC, "--types", "", name], folder);
+}
+
+function problemsOf(name: string, lines: readonly string[]): string[] {
+  try {
+    compile(name, lines);
+    return [];
+  } catch (error) {
+    return String(error).match(/TS\d+/g) ?? [String(error)];
+  }
+}
+
+describe("types of the hardest CRDs", () => {
+  const { code, stdout, stderr } = runBin(["types", join(here, "hard-crds.yaml")], folder);
+  const file = "hard.ts";
+  const using = (...lines: string[]) => [
+    'import type { IssuerObject, RouteObject } from "./hard.js";',
+    ...lines,
+  ];
+
+  it("are printed for the stored version of every CRD in a file, and compile under strict", () => {
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(compile(file, [stdout])).toBe("");
+  });
+
+  it("are those of another version that --version names", () => {
+    const [first = ""] = readFileSync(join(here, "hard-crds.yaml"), "utf8").split("\n---\n");
+    writeFileSync(join(folder, "issuer.yaml"), first);
+    const old = runBin(["types", "issuer.yaml", "--version", "v1alpha1"], folder);
+    expect(old.stdout).toContain('apiVersion: "hard.example.org/v1alpha1"');
+    expect(runBin(["types", "issuer.yaml", "--version", "v2"], folder).stderr).toBe(
+      'error: version must be one that the crd serves (v1alpha1, v1), got "v2"\n',
+    );
+  });
+
+  it("accept what the server accepts", () => {
+    const lines = using(
+      "export const issuer: IssuerObject = {",
+      '  metadata: { name: "a" },',
+      "  spec: {",
+      '    privateKey: { algorithm: "RSA" },',
+      "    acme: { config: [1], podTemplate: { kind: 'Pod', other: 1 } },",
+      "    ca: {},",
+      "  },",
+      "};",
+      'issuer.spec.acme = null; issuer.status = { conditions: [{ type: "Ready", status: "True" }] };',
+      "export const route: RouteObject = { spec: {",
+      '  hostnames: ["a", "b", "c"], rules: [{}, { matches: [{ value: 1.5 }] }],',
+      '  limits: { cpu: 1, memory: "1Gi" }, targetPorts: [80, "http"], selectors: { a: ["b"] },',
+      '  $ref: "a", "basic-auth": true, title: "a", definitions: { enum: true, type: "a" },',
+      "  empty: { a: 1 }, anything: [1, {}],",
+      "} };",
+      'import { Issuer, Route } from "./hard.js";',
+      "export const scopes = [Issuer.scope, Route.scope];",
+    );
+    expect(problemsOf("good.ts", lines)).toEqual([]);
+  });
+
+  it.each([
+    ["a value that is not in the enum", '{ privateKey: { algorithm: "rsa" } }', "TS2820"],
+    ["a required field that is missing", "{ privateKey: {} }", "TS2741"],
+    ["an unknown field", '{ privateKey: { algorithm: "" }, key: 1 }', "TS2353"],
+    [
+      "null for a field that is not nullable",
+      '{ privateKey: { algorithm: "" }, ca: null }',
+      "TS2322",
+    ],
+  ])("refuse %s", (_, spec, problem) => {
+    const lines = using(
+      `export const issuer: IssuerObject = { spec: ${spec} };`,
+      "export type R = RouteObject;",
+    );
+    expect(problemsOf("bad.ts", lines)).toEqual([problem]);
+  });
+});
+
+describe("types", () => {
+  it.each([
+    ["kind: Pod\n", "it.yaml has no CustomResourceDefinition"],
+    ["", "it.yaml has no CustomResourceDefinition"],
+    [
+      "a: [",
+      "it.yaml: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 5",
+    ],
+    [
+      "kind: CustomResourceDefinition\n",
+      'crd must be a CustomResourceDefinition of apiextensions.k8s.io/v1, got kind "CustomResourceDefinition" of undefined',
+    ],
+  ])("refuses the file %j with one line and exit code 2", (text, problem) => {
+    writeFileSync(join(folder, "it.yaml"), text);
+    const { code, stderr } = runBin(["types", "it.yaml"], folder);
+    expect([code, stderr]).toEqual([2, `error: ${problem}\n`]);
+  });
+
+  it("refuses two CRDs of one kind", () => {
+    const file = join(here, "hard-crds.yaml");
+    expect(runBin(["types", file, file], folder).stderr).toBe(
+      "error: two CRDs have the kind Issuer: write their types to two files\n",
+    );
+  });
+
+  it.each(["yaml", "json-schema-to-typescript"])(
+    "says how to install %s where it is missing",
+    (name) => {
+      writeFileSync(
+        join(folder, "hook.mjs"),
+        [
+          "export const resolve = (specifier, context, next) => {",
+          `  if (specifier !== ${JSON.stringify(name)}) return next(specifier, context);`,
+          '  throw Object.assign(new Error("missing"), { code: "ERR_MODULE_NOT_FOUND" });',
+          "};",
+        ].join("\n"),
+      );
+      writeFileSync(
+        join(folder, "without.mjs"),
+        'import { register } from "node:module";\nregister("./hook.mjs", import.meta.url);\n',
+      );
+      const without = { NODE_OPTIONS: `--import ${join(folder, "without.mjs")}` };
+      expect(runBin(["types", join(here, "hard-crds.yaml")], folder, without)).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: `error: this command needs the package ${name}: npm install --save-dev ${name}\n`,
+      });
+    },
+  );
+
+  it("asks the cluster of kubectl for the CRDs that --from-cluster names", async () => {
+    const Crd = builtIn("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+    const api = new FakeApi({ clock: realClock, resources: [Crd] });
+    await using listener = await api.listen();
+    const manifest = parseDocument(
+      readFileSync(join(here, "hard-crds.yaml"), "utf8").split("\n---\n")[0] ?? "",
+    ).toJS();
+    await api.client.create(Crd, manifest);
+    const view = {
+      "current-context": "here",
+      contexts: [{ name: "here", context: { cluster: "here", user: "me" } }],
+      clusters: [{ name: "here", cluster: { server: listener.url } }],
+      users: [{ name: "me", user: {} }],
+    };
+    const path = join(folder, "bin");
+    mkdirSync(path);
+    const script = `#!/bin/sh\ncat <<'END'\n${JSON.stringify(view)}\nEND\n`;
+    writeFileSync(join(path, "kubectl"), script, { mode: 0o755 });
+    const env = { PATH: `${path}${delimiter}${process.env["PATH"]}` };
+
+    const found = await startBin(["types", "--from-cluster", manifest.metadata.name], folder, env);
+    expect([found.code, found.stderr]).toEqual([0, ""]);
+    expect(found.stdout).toContain("export const Issuer = customResource<IssuerObject>({");
+    const missing = await startBin(["types", "--from-cluster", "as.b.c"], folder, env);
+    expect([missing.code, missing.stderr]).toEqual([
+      2,
+      'error: GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/as.b.c: 404 NotFound: customresourcedefinitions.apiextensions.k8s.io "as.b.c" not found\n',
+    ]);
+  });
+});
