@@ -23,7 +23,7 @@ export function plainSchema(schema: CrdSchema): JSONSchema {
   const value = valueSchema(schema);
   return {
     ...(nullable === true ? { anyOf: [value, { type: "null" }] } : value),
-    ...(description !== undefined && { description: description.replaceAll("*/", "*\\/") }),
+    ...(description !== undefined && { description }),
   };
 }
 

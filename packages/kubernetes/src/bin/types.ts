@@ -90,7 +90,7 @@ async function source({
   const required = rest.required?.filter((name) => name !== "status");
   const schema = plainSchema({ ...rest, type: "object", properties: own, required });
   const name = `${kind}Object`;
-  const text = await compile(schema, name, { bannerComment: "", ignoreMinAndMaxItems: true });
+  const text = await compile(schema, name, { bannerComment: "" });
   return `${text.replace(`export interface ${name} {`, `export interface ${name} extends KubeObject {`)}
 export const ${kind} = customResource<${name}>({
   apiVersion: "${apiVersion}",

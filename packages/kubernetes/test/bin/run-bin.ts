@@ -20,6 +20,7 @@ export function runBin(
   const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], {
     cwd,
     encoding: "utf8",
+    timeout: 60_000,
     env: { ...process.env, ...env },
   });
   return { code: status, stdout, stderr };
