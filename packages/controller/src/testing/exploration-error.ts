@@ -50,6 +50,7 @@ export function describeFault({ type, at }: Fault, steps: readonly Step[], insta
   const words: Readonly<Record<string, string>> = {
     "crash-before": "crash before",
     "crash-after": "crash after",
+    "lost-lease": "lease lost after",
     "response-lost": "response lost of",
   };
   return `${words[type] ?? `${type} at`} step ${at}, ${text}`;

@@ -57,6 +57,14 @@ export interface ExploreSettings<State> {
   readonly pairs?: number | undefined;
 
   /**
+   * Number of replicas that run side by side, of which one leads. From 2 on there are worlds in which a replica stands
+   * still for a minute after a step, loses its lease, and goes on. Whole, at least 1.
+   *
+   * @defaultValue `1`
+   */
+  readonly replicas?: number | undefined;
+
+  /**
    * Time without a change after which a world is over, in milliseconds of its clock. Above 0.
    *
    * @defaultValue `600_000`
@@ -114,8 +122,14 @@ export interface ProgramContext<World> {
     perform: () => Promise<Value>,
   ) => Promise<Value>;
 
+  /** Number of the replica, from 1, for its identity. */
+  readonly replica: number;
+
   /** Aborts when the replica crashes, so that fakes can see its connections end. */
   readonly crashed: AbortSignal;
+
+  /** Resolves when the replica does not stand still, for responses that are no steps. Never after a crash. */
+  readonly awake: () => Promise<void>;
 }
 
 /** Options for {@link explore}. */
@@ -151,6 +165,7 @@ const EXPLORE_SETTINGS: OptionNames<ExploreSettings<never>> = {
   only: true,
   worlds: true,
   pairs: true,
+  replicas: true,
   quiet: true,
   seed: true,
 };
@@ -199,15 +214,17 @@ function resolveJudge<State>({ invariant, expect = "same" }: ExploreSettings<Sta
 }
 
 function resolvePlans<State>(settings: ExploreSettings<State>) {
-  const { faults = [], only, worlds = 1_000, pairs = 0, quiet = 600_000, seed = 1 } = settings;
+  const { faults = [], only, worlds = 1_000, pairs = 0, replicas = 1 } = settings;
+  const { quiet = 600_000, seed = 1 } = settings;
   requireArray("options.faults", faults);
   for (const [index, type] of faults.entries()) requireText(`options.faults[${index}]`, type);
   if (only !== undefined) requireText("options.only", only);
   requireWhole("options.worlds", worlds, 1);
   requireWhole("options.pairs", pairs, 0);
+  requireWhole("options.replicas", replicas, 1);
   requirePositive("options.quiet", quiet);
   requireWhole("options.seed", seed, 0);
-  return { faults, only, worlds, pairs, quiet, seed };
+  return { faults, only, worlds, pairs, replicas, quiet, seed };
 }
 
 /** The state as JSON, with Maps and Sets. */

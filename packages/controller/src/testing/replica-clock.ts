@@ -6,6 +6,7 @@ export class ReplicaClock extends BaseClock {
   readonly #clock: Clock;
   readonly #timers = new Set<Timer>();
   #hasCrashed = false;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     super();
@@ -25,7 +26,8 @@ export class ReplicaClock extends BaseClock {
     const ring = (): void => {
       if (!this.#hasCrashed) fire();
     };
-    const timer = this.#clock.afterFunc(delay, ring, options);
+    const wait = Math.max(delay, this.#pausedUntil - this.monotonic());
+    const timer = this.#clock.afterFunc(wait, ring, options);
     if (this.#hasCrashed) timer.stop();
     this.#timers.add(timer);
     return timer;
@@ -36,5 +38,15 @@ export class ReplicaClock extends BaseClock {
     this.#hasCrashed = true;
     for (const timer of this.#timers) timer.stop();
     this.#timers.clear();
+  }
+
+  /** Time goes on, and no timer fires: those that are due meanwhile fire at the end, in their order. */
+  pause(duration: number): void {
+    this.#pausedUntil = this.monotonic() + duration;
+    const due = [...this.#timers].filter(
+      ({ active, deadline }) => active && deadline < this.#pausedUntil,
+    );
+    for (const timer of due.toSorted((one, other) => one.deadline - other.deadline))
+      timer.reset(duration);
   }
 }

@@ -19,8 +19,10 @@ export class Replica {
   readonly clock: ReplicaClock;
   readonly random: Random;
   readonly #runner: StepRunner;
+  readonly #worldClock: Clock;
   readonly #stop = new AbortController();
   readonly #crash = new AbortController();
+  #pause: Promise<void> | undefined;
   /** Settles when the program has ended. */
   ended: Promise<unknown> = Promise.resolve();
 
@@ -29,6 +31,7 @@ export class Replica {
     this.clock = new ReplicaClock(clock);
     this.random = seededRandom(seed + number);
     this.#runner = runner;
+    this.#worldClock = clock;
   }
 
   /** Aborts when the program should stop. */
@@ -43,12 +46,13 @@ export class Replica {
 
   /** The program's context. */
   context<World>(world: World): ProgramContext<World> {
-    const { clock, random, signal, crashed } = this;
+    const { clock, random, signal, crashed, number: replica } = this;
     const link = <System extends object>(system: System, name: string): System =>
       this.#link(system, name);
     const step: ProgramContext<World>["step"] = (options, perform) =>
       this.#runner.perform(this, options, perform);
-    return { world, clock, random, signal, crashed, link, step };
+    const awake = (): Promise<void> => this.awake();
+    return { world, clock, random, signal, replica, crashed, awake, link, step };
   }
 
   #link<System extends object>(system: System, name: string): System {
@@ -68,6 +72,20 @@ export class Replica {
   crash(): void {
     this.clock.crash();
     this.#crash.abort();
+  }
+
+  /** Stands still, as a process that the kernel has stopped: its timers and its responses come when it goes on. */
+  pause(duration: number): void {
+    this.clock.pause(duration);
+    this.#pause = this.#worldClock.sleep(duration, { label: "pause" }).finally(() => {
+      this.#pause = undefined;
+    });
+  }
+
+  /** Resolves at once, or when the replica goes on. Never after a crash. */
+  async awake(): Promise<void> {
+    if (this.#pause !== undefined) await this.#pause;
+    if (this.crashed.aborted) await never();
   }
 
   /** Asks the program to stop, and resolves when it has. Rejects with its error. */
@@ -105,4 +123,9 @@ async function loseResponse(perform: () => Promise<unknown>): Promise<never> {
 
 async function failCall(): Promise<never> {
   throw new Error("call failed");
+}
+
+/** Code of a crashed replica waits here. */
+export function never(): Promise<never> {
+  return new Promise(() => {});
 }

@@ -3,7 +3,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { seededRandom } from "@holdfast/wait";
 import type { ResolvedExplore } from "./explore-options.ts";
 import type { Plan } from "./plan.ts";
-import { Replica, type StepRunner } from "./replica.ts";
+import { never, Replica, type StepRunner } from "./replica.ts";
 import type { Step, StepOptions } from "./step.ts";
 
 interface Rejections {
@@ -40,6 +40,9 @@ const MAX_ROUNDS = 100;
 
 /** Or within so many steps. */
 const MAX_STEPS = 5_000;
+
+/** Milliseconds that a replica stands still: longer than any lease. */
+const PAUSE = 60_000;
 
 /** Milliseconds that a stop may take. */
 const STOP_LIMIT = 300_000;
@@ -96,8 +99,9 @@ export class Trial<World> implements StepRunner {
     { text, crashes = ["before", "after"], faults = {} }: StepOptions<Value>,
     perform: () => Promise<Value>,
   ): Promise<Value> {
-    if (replica.crashed.aborted) return await never();
-    const types = [...crashes.map((when) => `crash-${when}`), ...Object.keys(faults)];
+    await replica.awake();
+    const lost = this.#options.replicas > 1 && crashes.includes("after") ? ["lost-lease"] : [];
+    const types = [...crashes.map((when) => `crash-${when}`), ...lost, ...Object.keys(faults)];
     const number = this.#note(text, replica, types);
     if (number > MAX_STEPS) {
       this.#fail(this.#restless());
@@ -132,14 +136,15 @@ export class Trial<World> implements StepRunner {
     } finally {
       this.#look(number);
       if (fault === "crash-after") void this.#crash(replica);
-      if (replica.crashed.aborted) await never();
+      if (fault === "lost-lease") replica.pause(PAUSE);
+      await replica.awake();
     }
   }
 
   async #live(checks: "all" | "state"): Promise<void> {
     const clock = this.#clock;
     this.#revision = this.#options.revisionOf(this.#world);
-    this.#start();
+    this.#startAll();
     const handOvers = this.#plan.flatMap(({ type, at }) => {
       const instant = this.#instants[at - 1];
       if (type !== "hand-over" || instant === undefined) return [];
@@ -199,10 +204,14 @@ export class Trial<World> implements StepRunner {
     this.#replicas = this.#replicas.filter((one) => one !== replica);
   }
 
-  /** A replica stops as at a deployment, and the next one starts when it has ended. */
+  /** All replicas stop as at a deployment, and the next ones start when they have ended. */
   async #handOver(): Promise<void> {
     await this.#stopAll();
-    this.#start();
+    this.#startAll();
+  }
+
+  #startAll(): void {
+    for (let count = 0; count < this.#options.replicas; count += 1) this.#start();
   }
 
   async #stopAll(): Promise<void> {
@@ -257,9 +266,4 @@ export class Trial<World> implements StepRunner {
     const change = this.#steps[this.#lastChange - 1];
     this.#fail(`a program that is started again on its last state changes it: ${change?.text}`);
   }
-}
-
-/** Code of a crashed replica waits here. */
-function never(): Promise<never> {
-  return new Promise(() => {});
 }

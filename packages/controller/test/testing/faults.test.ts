@@ -241,3 +241,56 @@ test("a linked system keeps its plain values, and code of a crashed replica does
   };
   expect(await exploring(late)).toMatchObject({ planned: 5 });
 });
+
+describe("a lost lease", () => {
+  interface Office {
+    goal: number;
+    holder: number;
+    until: number;
+    written: number;
+    newest: number;
+  }
+
+  /** Two replicas with a lease of 15 s. The one that holds it writes each goal once, after some time of thought. */
+  const office = (isFenced: boolean) =>
+    explore<Office, unknown>({
+      replicas: 2,
+      quiet: 120_000,
+      world: () => ({ goal: 1, holder: 0, until: 0, written: 0, newest: 0 }),
+      async run({ world, link, clock, signal, replica }) {
+        const read = link(async () => world.goal, "read");
+        const write = link(async (goal: number) => {
+          if (isFenced && world.holder !== replica) return;
+          world.written = goal;
+          world.newest = Math.max(world.newest, goal);
+        }, "write");
+        while (!signal.aborted) {
+          await clock.sleep(5_000, { signal }).catch(() => {});
+          if (world.holder !== replica && clock.monotonic() < world.until) continue;
+          world.holder = replica;
+          world.until = clock.monotonic() + 15_000;
+          const goal = await read().catch(() => world.written);
+          if (goal !== world.written) await write(goal).catch(() => {});
+        }
+      },
+      async scenario({ world, clock }) {
+        await clock.sleep(30_000);
+        world.goal = 2;
+      },
+      stateOf: ({ written, newest }) => ({ written, isStale: written < newest }),
+      invariant: (state) => {
+        if ((state as { isStale: boolean }).isStale) throw new Error("an old goal was written");
+      },
+    });
+
+  it("lets a replica stand still for a minute, and go on where it was", async () => {
+    expect(await messageOf(office(false))).toMatch(
+      /^lease lost after step 1, read\(\)\n {2}the invariant does not hold: an old goal was written\n/,
+    );
+  });
+
+  it("harms nothing if the outside knows the holder", async () => {
+    const { faults } = await office(true);
+    expect(faults["lost-lease"]).toBeGreaterThan(0);
+  });
+});

@@ -18,7 +18,7 @@ const Event = builtIn<EventObject>("events.k8s.io/v1", "Event");
 export const Lease = builtIn("coordination.k8s.io/v1", "Lease");
 
 /** Returns a `fetch` served by a provider in memory. */
-function fetchFrom(provider: DnsProvider): Fetch {
+export function fetchFrom(provider: DnsProvider): Fetch {
   return async (input, init = {}) => {
     const { pathname, search } = new URL(String(input));
     const token = new Headers(init.headers).get("fencing-token") ?? undefined;

@@ -105,6 +105,7 @@ const OPTIONS: OptionNames<ExploreOperatorOptions<never>> = {
   only: true,
   worlds: true,
   pairs: true,
+  replicas: true,
   quiet: true,
   seed: true,
 };
@@ -177,7 +178,7 @@ export async function explore<World = undefined>(
     world: (context) => {
       const { clock, random } = context;
       const api = new FakeApi({ clock, random, resources: served });
-      new GarbageCollector({ api, clock, resources: served });
+      new GarbageCollector({ api, clock, resources });
       return { api, world: world?.(context) as World };
     },
     run: ({ world: cluster, link, ...program }) =>
@@ -186,7 +187,8 @@ export async function explore<World = undefined>(
           name: "explored",
           transport: new ExploredTransport(cluster.api, program),
           setup: (context) => setup({ ...context, link, world: cluster.world }),
-          leaderElection: false,
+          identity: `replica-${program.replica}`,
+          leaderElection: (settings.replicas ?? 1) > 1 && { namespace: "default" },
           health: false,
           clock: program.clock,
           random: program.random,

@@ -11,7 +11,7 @@ const LATE_BY = 60_000;
 /** Objects of these kinds come and go by themselves: their requests are no steps. */
 const ASIDE = new Set(["leases", "events"]);
 
-type Program = Pick<ProgramContext<unknown>, "step" | "crashed" | "clock">;
+type Program = Pick<ProgramContext<unknown>, "step" | "crashed" | "awake" | "clock">;
 
 /** A request as a step. */
 interface RequestStep {
@@ -36,7 +36,7 @@ export class ExploredTransport implements KubeTransport {
   }
 
   readonly send = async (request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> => {
-    const { crashed } = this.#program;
+    const { crashed, awake } = this.#program;
     const connection = new AbortController();
     const ends = [signal, crashed].map((one) => onAbort(one, (cause) => connection.abort(cause)));
     const close = (): void => {
@@ -48,20 +48,30 @@ export class ExploredTransport implements KubeTransport {
       return { ...response, body: this.#body(request, response.body, end) };
     } catch (error) {
       close();
-      if (crashed.aborted) return await never();
+      await awake();
       throw error;
     }
   };
 
-  #perform(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
-    const { crashed, step } = this.#program;
-    if (crashed.aborted) return never();
+  async #perform(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    const { step } = this.#program;
     const perform = (): Promise<KubeResponse> => this.#api.transport.send(request, signal);
     const own = stepOf(request);
-    if (own === undefined) return perform();
+    if (own === undefined) return await this.#aside(perform);
     const { kind, text } = own;
-    if (kind === "write") return step({ text, faults: this.#writeFaults() }, perform);
-    return step({ text, crashes: ["after"] }, perform);
+    if (kind === "write") return await step({ text, faults: this.#writeFaults() }, perform);
+    return await step({ text, crashes: ["after"] }, perform);
+  }
+
+  /** A request that is no step: of a replica that stands still, it waits. */
+  async #aside(perform: () => Promise<KubeResponse>): Promise<KubeResponse> {
+    const { awake } = this.#program;
+    await awake();
+    try {
+      return await perform();
+    } finally {
+      await awake();
+    }
   }
 
   #writeFaults(): NonNullable<StepOptions<KubeResponse>["faults"]> {
@@ -83,16 +93,16 @@ export class ExploredTransport implements KubeTransport {
     body: AsyncIterable<Uint8Array>,
     { signal, close }: { readonly signal: AbortSignal; readonly close: () => void },
   ): AsyncGenerator<Uint8Array> {
-    const { crashed } = this.#program;
+    const { awake } = this.#program;
     const own = stepOf(request);
     try {
       for await (const chunk of body) {
         if (own?.kind === "watch") await this.#deliver(chunk, own, { request, signal });
-        if (crashed.aborted) await never();
+        await awake();
         yield chunk;
       }
     } catch (error) {
-      if (crashed.aborted) await never();
+      await awake();
       throw error;
     } finally {
       close();
@@ -156,9 +166,4 @@ function nameOf(ref: {
   readonly name?: string | undefined;
 }) {
   return [ref.namespace, ref.name].filter((part) => part !== undefined).join("/");
-}
-
-/** A crashed replica waits here. */
-function never(): Promise<never> {
-  return new Promise(() => {});
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { type Resource, resourceName } from "../../object/resource.ts";
 import type { FakeApi } from "../fake-api.ts";
+import type { FakeRequest } from "../faults.ts";
 import { isObject, type JsonObject, metadataOf, own } from "../json.ts";
 import type { StateSnapshot } from "../state/api-state.ts";
 
@@ -20,8 +21,11 @@ export interface GarbageCollectorOptions {
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
 
-  /** Names of the resources by API version and kind. */
+  /** API versions and kinds of the resources. */
   readonly #served: ReadonlySet<string>;
+
+  /** The resources by plural and group. */
+  readonly #named: ReadonlyMap<string, Resource>;
   #isDue = false;
 
   /** Collects until the world ends. */
@@ -30,8 +34,10 @@ export class GarbageCollector {
     this.#served = new Set(
       options.resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`),
     );
+    this.#named = new Map(options.resources.map((one) => [resourceName(one), one]));
     const fault = (): undefined => this.#schedule();
-    options.api.intercept({ verbs: WRITES, fault });
+    const when = ({ resource = "" }: FakeRequest): boolean => this.#named.has(resource);
+    options.api.intercept({ verbs: WRITES, when, fault });
   }
 
   #schedule(): undefined {
@@ -45,10 +51,10 @@ export class GarbageCollector {
   }
 
   async #collect(): Promise<void> {
-    const { api, resources } = this.#options;
+    const { api } = this.#options;
     for (const { resource, key } of garbageOf(api.snapshot() as StateSnapshot, this.#served)) {
-      const found = resources.find((one) => resourceName(one) === resource) as Resource;
-      await api.client.delete(found, key);
+      const found = this.#named.get(resource);
+      if (found !== undefined) await api.client.delete(found, key);
     }
   }
 }

@@ -1,0 +1,60 @@
+import { explore, type ScenarioContext } from "@holdfast/kubernetes/testing";
+import { expect, inject, test } from "vitest";
+import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";
+import { DnsRecord, DnsZone } from "../../src/dns-sync/operator/resources.ts";
+import { DnsProvider } from "../../src/dns-sync/provider/dns-provider.ts";
+import { definedResources } from "../../src/dns-sync/stage/manifests.ts";
+import { fetchFrom } from "./operator-world.ts";
+
+const namespace = "default";
+const www = { namespace, name: "www" };
+
+/** Users who make a zone with two records, change one and delete the other. */
+async function scenario({ client, clock }: ScenarioContext<DnsProvider>): Promise<void> {
+  const metadata = { namespace, name: "web" };
+  await client.create(DnsZone, { metadata, spec: { domain: "example.org", ttl: 60 } });
+  const spec = { zone: "web", type: "A", value: "192.0.2.1" };
+  await client.create(DnsRecord, { metadata: www, spec: { ...spec, host: "www" } });
+  const mail = { namespace, name: "mail" };
+  await client.create(DnsRecord, { metadata: mail, spec: { ...spec, host: "mail" } });
+  await clock.sleep(5_000);
+  await client.patch(DnsRecord, www, { spec: { value: "192.0.2.2" } });
+  await client.delete(DnsRecord, mail);
+}
+
+const exploring = (settings: { seed: number; pairs: number; replicas?: number; worlds?: number }) =>
+  explore<DnsProvider>({
+    ...settings,
+    quiet: 120_000,
+    resources: definedResources(),
+    world: ({ clock, random }) => new DnsProvider({ clock, random }),
+    setup: (context) =>
+      dnsSync("http://provider", context.link(fetchFrom(context.world), "fetch"))(context),
+    scenario,
+    stateOf: ({ records }) =>
+      records
+        .list()
+        .map(({ name, type, value, ttl }) => `${name} ${type} ${value} ${ttl}`)
+        .sort(),
+  });
+
+const isThorough: boolean = inject("isThorough");
+
+test.each(isThorough ? [1, 2, 3] : [1])(
+  "dns-sync and its provider end alike after every fault, and pairs of them, seed %i",
+  async (seed) => {
+    const [worlds, pairs] = isThorough ? [1_000, 900] : [40, 5];
+    const report = await exploring({ seed, worlds, pairs });
+    expect(report.worlds).toBe(Math.min(worlds, report.planned) + pairs);
+  },
+);
+
+test("dns-sync with two replicas survives the loss of a lease", async () => {
+  const report = await exploring({
+    seed: 1,
+    pairs: 0,
+    replicas: 2,
+    worlds: isThorough ? 1_000 : 20,
+  });
+  expect(report.faults["lost-lease"]).toBeGreaterThan(0);
+});

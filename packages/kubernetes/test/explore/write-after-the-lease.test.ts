@@ -1,0 +1,66 @@
+import { explore } from "@holdfast/kubernetes/testing";
+import { expect, test } from "vitest";
+import { ann, Thing } from "./kit.ts";
+
+/** A system outside of the cluster. It keeps the highest token, if its callers give theirs. */
+class Registry {
+  readonly names = new Map<string, string>();
+  #highest = 0;
+
+  read(key: string): string | undefined {
+    return this.names.get(key);
+  }
+
+  write(key: string, name: string, token = 0): void {
+    if (token < this.#highest) throw new Error(`token ${token} is older than ${this.#highest}`);
+    this.#highest = token;
+    this.names.set(key, name);
+  }
+}
+
+/** Reads the registry, then writes to it. The lease may be lost between the two. */
+function registering(gives: "a token" | "no token", replicas = 2) {
+  return explore<Registry>({
+    resources: [Thing],
+    replicas,
+    quiet: 120_000,
+    world: () => new Registry(),
+    setup: ({ cluster, controller, link, world }) => {
+      const things = cluster.watch(Thing);
+      const registry = link(world, "registry");
+      return ({ token }) => [
+        controller({
+          name: "things",
+          sources: [things.source()],
+          async reconcile({ key }) {
+            const name = things.get(key)?.spec.name;
+            if (name === undefined || (await registry.read(key)) === name) return;
+            await registry.write(key, name, gives === "a token" ? token : undefined);
+          },
+        }),
+      ];
+    },
+    async scenario({ client, clock }) {
+      await client.create(Thing, { metadata: ann, spec: { name: "Ann" } });
+      await clock.sleep(30_000);
+      await client.patch(Thing, ann, { spec: { name: "Anna" } });
+    },
+    stateOf: ({ names }) => Object.fromEntries(names),
+  });
+}
+
+test("finds a write to the outside after the lease was lost", async () => {
+  await expect(registering("no token")).rejects.toThrow(
+    /^lease lost after step 6, WATCH things\n {2}world.default\/ann: expected "Anna", got "Ann"\n/,
+  );
+});
+
+test("passes where the outside refuses an older token", async () => {
+  const { faults } = await registering("a token");
+  expect(faults["lost-lease"]).toBeGreaterThan(0);
+});
+
+test("has no lease to lose with one replica", async () => {
+  const { faults } = await registering("no token", 1);
+  expect(faults["lost-lease"]).toBeUndefined();
+});
