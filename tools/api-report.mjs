@@ -8,7 +8,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";
 import { readArguments } from "./arguments.mjs";
-import { publicPackages } from "./packages.mjs";
+import { entriesOf, publicPackages } from "./packages.mjs";
 
 const printer = ts.createPrinter({ removeComments: true });
 
@@ -22,13 +22,11 @@ const printer = ts.createPrinter({ removeComments: true });
 /** @returns {Entry[]} */
 export function entryPoints(packages = publicPackages()) {
   return packages.flatMap(({ folder, manifest }) =>
-    Object.entries(manifest.exports)
-      .filter(([, target]) => target.types !== undefined)
-      .map(([entry, target]) => ({
-        name: manifest.name + entry.slice(1),
-        declarations: resolve(folder, target.types),
-        report: `${folder}/api/${entry === "." ? "index" : entry.slice(2)}.api.txt`,
-      })),
+    entriesOf(manifest).map(({ name, types, report }) => ({
+      name,
+      declarations: resolve(folder, types),
+      report: `${folder}/${report}`,
+    })),
   );
 }
 

@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import { readArguments } from "./arguments.mjs";
-import { bin, publicPackages, readJson, run } from "./packages.mjs";
+import { bin, entriesOf, publicPackages, readJson, run } from "./packages.mjs";
 import { readmeForRegistry, repositoryFields } from "./registry-page.mjs";
 import { repository as url } from "./site/repository.mjs";
 
@@ -62,11 +62,9 @@ function withoutSource(target) {
  * One build for all entry points of a package, so that a class they share is one class. It only joins
  * files: TypeScript has made the JavaScript.
  */
-async function bundle(folder, release, { exports, bin: commands = {} }) {
-  const entries = [
-    ...Object.values(exports).flatMap((target) => target.default ?? []),
-    ...Object.values(commands),
-  ];
+async function bundle(folder, release, manifest) {
+  const commands = Object.values(manifest.bin ?? {});
+  const entries = [...entriesOf(manifest).map(({ file }) => file), ...commands];
   const bundler = await rolldown({
     cwd: resolve(folder),
     input: Object.fromEntries(

@@ -14,6 +14,24 @@ export function publicPackages() {
 }
 
 /**
+ * The entry points of a package, as `exports` of its package.json lists them: the one list of them.
+ *
+ * @param {{ name: string, exports: Record<string, any> }} manifest
+ * @returns {{ name: string, report: string, types: string, file: string }[]} names as users import them; paths in the
+ * package
+ */
+export function entriesOf({ name, exports }) {
+  return Object.entries(exports)
+    .filter(([, target]) => typeof target === "object")
+    .map(([entry, target]) => ({
+      name: name + entry.slice(1),
+      report: `api/${entry.slice(2) || "index"}.api.txt`,
+      types: target.types,
+      file: target.default,
+    }));
+}
+
+/**
  * Every entry point of the public packages and its file in `packages/NAME/release`, where
  * tools/build.mjs leaves what is published.
  *
@@ -21,12 +39,10 @@ export function publicPackages() {
  */
 export function releasedEntries() {
   return publicPackages().flatMap(({ folder, manifest }) =>
-    Object.entries(manifest.exports)
-      .filter(([, target]) => target.default !== undefined)
-      .map(([entry, target]) => ({
-        find: new RegExp(`^${manifest.name}${entry.slice(1)}$`),
-        replacement: resolve(folder, "release", target.default),
-      })),
+    entriesOf(manifest).map(({ name, file }) => ({
+      find: new RegExp(`^${name}$`),
+      replacement: resolve(folder, "release", file),
+    })),
   );
 }
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { checkFirstOperator } from "./first-operator.mjs";
-import { bin, publicPackages, run } from "./packages.mjs";
+import { bin, entriesOf, publicPackages, run } from "./packages.mjs";
 import { problemsOfFiles, problemsOfManifest, problemsOfReadme } from "./packed.mjs";
 import { installInto, packInto, tarballOf } from "./tarballs.mjs";
 
@@ -51,11 +51,9 @@ function checkTarball(manifest) {
 }
 
 function checkConsumer(packages) {
-  const entries = packages.flatMap(({ manifest }) =>
-    Object.keys(manifest.exports)
-      .filter((entry) => !entry.endsWith(".json"))
-      .map((entry) => JSON.stringify(manifest.name + entry.slice(1))),
-  );
+  const entries = packages
+    .flatMap(({ manifest }) => entriesOf(manifest))
+    .map(({ name }) => JSON.stringify(name));
   const files = {
     "import.mjs": entries.map((entry) => `await import(${entry});`),
     "require.cjs": entries.map((entry) => `require(${entry});`),
@@ -81,18 +79,13 @@ function checkConsumer(packages) {
 
 /** The bundles export what the unbundled build exports: as many classes, under the same names. */
 function checkBundles(packages) {
-  const entries = packages.flatMap(({ folder, manifest: { name, exports } }) =>
-    Object.entries(exports)
-      .filter(([, { default: file }]) => file !== undefined)
-      .map(([entry, { default: file }]) => ({ entry: name + entry.slice(1), folder, file })),
+  const entries = packages.flatMap(({ folder, manifest }) =>
+    entriesOf(manifest).map(({ name, file }) => ({ name, path: resolve(folder, file) })),
   );
   const script = resolve("tools/exports-of.mjs");
   cpSync(script, join(consumer, "exports-of.mjs"));
-  const bundled = entries.map(({ entry }) => [entry, entry]);
-  const built = entries.map(({ entry, folder, file }) => [
-    entry,
-    pathToFileURL(resolve(folder, file)).href,
-  ]);
+  const bundled = entries.map(({ name }) => [name, name]);
+  const built = entries.map(({ name, path }) => [name, pathToFileURL(path).href]);
   const exportsOf = (program, modules, cwd) =>
     JSON.parse(run("node", [program, JSON.stringify(modules)], cwd));
   deepEqual(exportsOf("exports-of.mjs", bundled, consumer), exportsOf(script, built, "."));

@@ -1,5 +1,6 @@
 // What has to be true of a tarball beyond the rules that publint and attw know.
 import { posix } from "node:path";
+import { entriesOf } from "./packages.mjs";
 
 const ALWAYS = ["LICENSE", "NOTICE", "README.md", "package.json"];
 
@@ -10,11 +11,11 @@ const ALWAYS = ["LICENSE", "NOTICE", "README.md", "package.json"];
  * @param {any} manifest
  * @param {(file: string) => string} read
  */
-export function problemsOfFiles(files, { exports, bin = {} }, read) {
-  const targets = Object.values(exports).filter((target) => typeof target === "object");
-  const commands = Object.values(bin).map((file) => file.slice(2));
-  const entries = [...targets.map((target) => target.default.slice(2)), ...commands];
-  const wanted = [...ALWAYS, ...entries, ...targets.map((target) => target.types.slice(2))];
+export function problemsOfFiles(files, manifest, read) {
+  const targets = entriesOf(manifest);
+  const commands = Object.values(manifest.bin ?? {}).map((file) => file.slice(2));
+  const entries = [...targets.map(({ file }) => file.slice(2)), ...commands];
+  const wanted = [...ALWAYS, ...entries, ...targets.map(({ types }) => types.slice(2))];
   const missing = wanted.filter((file) => !files.includes(file));
   const scripts = files.filter((file) => /^dist\/.*\.js$/.test(file));
   const others = scripts.filter(

@@ -1,6 +1,7 @@
 // One package in a project of its own, without optional peers: each entry point loads, or misses a peer.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { entriesOf } from "../packages.mjs";
 import { runNode } from "./run-node.mjs";
 
 const PROGRAM = `
@@ -28,8 +29,8 @@ console.log([...new Set(missing)].join(", ") || "all");
  * @returns {Promise<string>} what was loaded
  */
 export async function loadAlone(folder, manifest, plugAndPlay) {
-  const { name, exports, peerDependencies = {} } = manifest;
-  const entries = entriesOf({ name, exports });
+  const { peerDependencies = {} } = manifest;
+  const entries = entriesOf(manifest).map(({ name }) => name);
   writeFileSync(join(folder, "alone.mjs"), PROGRAM);
   const ways = plugAndPlay === undefined ? ["import", "require"] : ["import"];
   const question = JSON.stringify([entries, Object.keys(peerDependencies), ways]);
@@ -37,11 +38,4 @@ export async function loadAlone(folder, manifest, plugAndPlay) {
   const { code, lines, errors } = await runNode(folder, args);
   if (code !== 0) throw new Error(errors.join("\n"));
   return lines[0] === "all" ? `${entries.length} entry points load` : `loads; ${lines[0]}`;
-}
-
-/** @returns {string[]} what users import */
-export function entriesOf({ name, exports }) {
-  return Object.keys(exports)
-    .filter((entry) => !entry.endsWith(".json"))
-    .map((entry) => name + entry.slice(1));
 }

@@ -12,7 +12,7 @@ export function nameByImportPath(project) {
     for (const entry of (pack.children ?? []).filter(
       ({ kind }) => kind === ReflectionKind.Module,
     )) {
-      if (entry.name === "index") {
+      if (entry.name === "") {
         if (entry.comment) pack.comment = entry.comment;
         project.mergeReflections(entry, pack);
         continue;
