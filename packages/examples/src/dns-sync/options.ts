@@ -3,8 +3,8 @@ import { wholeNumber } from "../terminal/arguments.ts";
 
 /** Settings of a run. */
 export interface Settings {
-  /** The API server: a double in this process, a real one on this machine, or kubectl's current context. */
-  readonly api: "double" | "real" | "cluster";
+  /** The API server: a fake in this process, a real one on this machine, or kubectl's current context. */
+  readonly api: "fake" | "real" | "cluster";
   /** `page`: until Ctrl-C. `check`: 30 s of faults. `soak`: faults for `minutes`. */
   readonly mode: "page" | "check" | "soak";
   readonly minutes: number;
@@ -49,7 +49,7 @@ function settingsOf({ real, cluster, check, minutes, seed, records, port }: Flag
   const remote = real ? "real" : "cluster";
   const timed = check ? "check" : "soak";
   return {
-    api: real || cluster ? remote : "double",
+    api: real || cluster ? remote : "fake",
     mode: check || minutes !== undefined ? timed : "page",
     minutes: minutes ?? 0,
     seed,

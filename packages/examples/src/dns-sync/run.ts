@@ -2,17 +2,17 @@ import { seededRandom } from "@holdfast/wait";
 import { formatElapsed } from "../terminal/duration.ts";
 import { type Ending, ending } from "../terminal/ending.ts";
 import type { Host } from "../terminal/host.ts";
+import { openCluster } from "./harness/api/cluster-api.ts";
+import { startFakeApi } from "./harness/api/fake-api.ts";
+import type { HarnessApi } from "./harness/api/harness-api.ts";
+import { startRealServer } from "./harness/api/real-api.ts";
+import { Baseline } from "./harness/baseline/baseline.ts";
+import { Faults } from "./harness/faults.ts";
+import { Harness } from "./harness/harness.ts";
+import { play } from "./harness/play.ts";
+import { Soak } from "./harness/soak.ts";
 import type { Settings } from "./options.ts";
-import { openCluster } from "./stage/api/cluster-api.ts";
-import { startDouble } from "./stage/api/double-api.ts";
-import { startRealServer } from "./stage/api/real-api.ts";
-import type { StageApi } from "./stage/api/stage-api.ts";
-import { Faults } from "./stage/faults.ts";
-import { NaiveLane } from "./stage/naive/naive-lane.ts";
-import { play } from "./stage/play.ts";
-import { Soak } from "./stage/soak.ts";
-import { Stage } from "./stage/stage.ts";
-import { naiveText, problemsOf, summaryLines, summaryOf } from "./summary.ts";
+import { baselineText, problemsOf, summaryLines, summaryOf } from "./summary.ts";
 import { openPage } from "./web/open-page.ts";
 
 const USAGE_ERROR = 2;
@@ -30,7 +30,7 @@ export async function run(settings: Settings, host: Host): Promise<number> {
   const { clock, stderr } = host;
   let kill = (): void => undefined;
   using end = ending(host, { duration: Number.POSITIVE_INFINITY, kill: () => kill() });
-  let api: StageApi;
+  let api: HarnessApi;
   try {
     api = await openApi(settings.api, host, end.signal);
   } catch (error) {
@@ -39,10 +39,10 @@ export async function run(settings: Settings, host: Host): Promise<number> {
   }
   await using _ = api;
   const random = seededRandom(settings.seed);
-  await using stage = await Stage.open({ api, clock, random });
-  kill = () => stage.kill();
+  await using harness = await Harness.open({ api, clock, random });
+  kill = () => harness.kill();
   try {
-    return await runOn(stage, { settings, host, end });
+    return await runOn(harness, { settings, host, end });
   } catch (error) {
     if (end.signal.aborted) return (await end.request).code;
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
@@ -55,9 +55,9 @@ async function openApi(
   kind: Settings["api"],
   { clock }: Host,
   signal: AbortSignal,
-): Promise<StageApi> {
+): Promise<HarnessApi> {
   if (kind === "real") return await startRealServer(signal);
-  return kind === "cluster" ? await openCluster() : await startDouble(clock);
+  return kind === "cluster" ? await openCluster() : await startFakeApi(clock);
 }
 
 interface RunOnOptions {
@@ -66,28 +66,28 @@ interface RunOnOptions {
   readonly end: Ending;
 }
 
-async function runOn(stage: Stage, { settings, host, end }: RunOnOptions): Promise<number> {
-  const { clock, chronicle, api } = stage;
+async function runOn(harness: Harness, { settings, host, end }: RunOnOptions): Promise<number> {
+  const { clock, log, api } = harness;
   const { mode, seed, records, port } = settings;
   const begin = clock.monotonic();
   const print = (lines: readonly string[]): void => void host.stdout.write(`${lines.join("\n")}\n`);
-  chronicle.onEntry(({ name, text }) =>
+  log.onEntry(({ name, text }) =>
     print([`${formatElapsed(clock.monotonic() - begin)}  ${name}: ${text}`]),
   );
   const spared = mode === "soak" ? SPARED : undefined;
-  const faults = new Faults(stage, { signal: end.signal, spared });
-  await stage.start(records);
-  await using naive = await NaiveLane.open(stage);
-  await using page = await openPage({ stage, faults, naive, port });
+  const faults = new Faults(harness, { signal: end.signal, spared });
+  await harness.start(records);
+  await using baseline = await Baseline.open(harness);
+  await using page = await openPage({ harness, faults, baseline, port });
   print([`the page: ${page.url}`, `kubectl ${api.kubectl} get dnsrecords`]);
-  const soak = new Soak(stage, SPARED);
-  const trouble = await troubleOf(play({ stage, faults, soak, settings }), end.signal);
-  const fate = naiveText(naive);
+  const soak = new Soak(harness, SPARED);
+  const trouble = await troubleOf(play({ harness, faults, soak, settings }), end.signal);
+  const fate = baselineText(baseline);
   const isInterrupted = mode === "page" || end.signal.aborted;
-  // The stage's objects in an existing cluster are deleted even after an interruption.
-  if (!isInterrupted || api.control === undefined) await stage.clear();
-  await stage.stopCrew();
-  const summary = summaryOf({ seed, begin, stage, faults, fate });
+  // The harness's objects in an existing cluster are deleted even after an interruption.
+  if (!isInterrupted || api.control === undefined) await harness.clear();
+  await harness.stopReplicas();
+  const summary = summaryOf({ seed, begin, harness, faults, fate });
   const isCheck = mode !== "page";
   const grown = mode === "soak" ? soak.problems() : [];
   const problems = [...problemsOf(summary, isCheck), ...grown, ...trouble];

@@ -1,8 +1,8 @@
 import { formatDuration } from "../terminal/duration.ts";
-import type { Faults } from "./stage/faults.ts";
-import type { Invariant } from "./stage/invariants.ts";
-import type { NaiveLane } from "./stage/naive/naive-lane.ts";
-import type { Stage } from "./stage/stage.ts";
+import type { Baseline } from "./harness/baseline/baseline.ts";
+import type { Faults } from "./harness/faults.ts";
+import type { Harness } from "./harness/harness.ts";
+import type { Invariant } from "./harness/invariants.ts";
 
 /** The figures of a run. Durations are in milliseconds. */
 export interface Summary {
@@ -19,40 +19,40 @@ export interface Summary {
   readonly requests: number;
   readonly refused: number;
   readonly invariants: readonly Invariant[];
-  readonly naive: string;
+  readonly baseline: string;
 }
 
 /** Sources of the figures. */
 export interface Outcome {
   readonly seed: number;
   readonly begin: number;
-  readonly stage: Stage;
+  readonly harness: Harness;
   readonly faults: Faults;
-  /** Result of the baseline, from {@link naiveText}. */
+  /** Result of the baseline, from {@link baselineText}. */
   readonly fate: string;
 }
 
-export function summaryOf({ seed, begin, stage, faults, fate }: Outcome): Summary {
-  const { clock, api, population, drift, provider, invariants } = stage;
+export function summaryOf({ seed, begin, harness, faults, fate }: Outcome): Summary {
+  const { clock, api, population, drift, provider, invariants } = harness;
   return {
     seed,
     api: api.name,
     elapsed: clock.monotonic() - begin,
     faults: faults.count,
     edits: population.edits,
-    handOvers: stage.handOvers,
-    ...stage.reconciles,
+    handOvers: harness.handOvers,
+    ...harness.reconciles,
     longestDrift: drift.longest,
-    longestStop: stage.longestStop,
+    longestStop: harness.longestStop,
     requests: provider.requests,
     refused: provider.refused,
     invariants: invariants.list,
-    naive: fate,
+    baseline: fate,
   };
 }
 
 /** Result of the baseline in one line. */
-export function naiveText({ death, drift, provider: { audit } }: NaiveLane): string {
+export function baselineText({ death, drift, provider: { audit } }: Baseline): string {
   const rest = `${audit.overlaps} overlapping writes, ${drift} records wrong`;
   return death === undefined
     ? `alive, ${rest}`
@@ -71,7 +71,7 @@ export function problemsOf({ invariants }: Summary, isCheck: boolean): readonly 
 }
 
 export function summaryLines(summary: Summary, problems: readonly string[]): string[] {
-  const { invariants, naive, seed, api, elapsed } = summary;
+  const { invariants, baseline, seed, api, elapsed } = summary;
   const facts = [
     `${summary.faults} faults`,
     `${summary.edits.toLocaleString("en")} edits`,
@@ -95,7 +95,7 @@ export function summaryLines(summary: Summary, problems: readonly string[]): str
     "",
     ...table,
     "",
-    `baseline: ${naive}`,
+    `baseline: ${baseline}`,
     "",
     ...verdict,
   ];

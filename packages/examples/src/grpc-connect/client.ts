@@ -5,13 +5,13 @@ import { GrpcBackoff } from "@holdfast/wait/strategies";
 import type { ClientEvent } from "./attempt.ts";
 import { connectHttp2, sessionEnd } from "./connect-http2.ts";
 import type { Peer } from "./peer.ts";
-import type { Stage } from "./stage.ts";
+import type { ScriptedPeer } from "./script.ts";
 
 /** The numbers of the protocol, and of this demonstration. Durations are in milliseconds. */
 export interface ClientOptions {
   readonly clock: Clock;
   readonly peer: Peer;
-  readonly stage: Stage;
+  readonly scripted: ScriptedPeer;
   readonly report: (event: ClientEvent) => void;
   /** The first delay. */
   readonly initial: number;
@@ -23,10 +23,10 @@ export interface ClientOptions {
 
 /** Stays connected to a peer until its script is over, or `stop` aborts. */
 export async function client(options: ClientOptions, stop: AbortController): Promise<void> {
-  const { clock, peer, stage, report, initial, minConnectTimeout, hold, random } = options;
+  const { clock, peer, scripted, report, initial, minConnectTimeout, hold, random } = options;
 
   const connect = ({ attempt, startedAt, delay, signal }: ConnectAttempt) => {
-    report({ type: "started", at: startedAt, behaviour: stage.behaviour, attempt, delay });
+    report({ type: "started", at: startedAt, behaviour: scripted.behaviour, attempt, delay });
     return connectHttp2(`http://127.0.0.1:${peer.port}`, signal);
   };
 
@@ -37,11 +37,11 @@ export async function client(options: ClientOptions, stop: AbortController): Pro
     });
     try {
       await clock.sleep(hold, { signal });
-      await stage.advance();
+      await scripted.advance();
     } finally {
       await lost;
     }
-    if (stage.isOver) stop.abort();
+    if (scripted.isOver) stop.abort();
   };
 
   await keepConnected(connect, use, {
@@ -51,8 +51,8 @@ export async function client(options: ClientOptions, stop: AbortController): Pro
     clock,
     onRetry: async ({ error, delay }) => {
       report({ type: "failed", at: clock.monotonic(), error, delay });
-      await stage.attemptFailed();
-      if (stage.isOver) stop.abort();
+      await scripted.attemptFailed();
+      if (scripted.isOver) stop.abort();
     },
     onLate: (session) => session.destroy(),
   });

@@ -8,7 +8,7 @@ import { client } from "./client.ts";
 import type { Options } from "./options.ts";
 import { Peer } from "./peer.ts";
 import { isKept, logLine, summaryLines } from "./report.ts";
-import { SCRIPT, Stage } from "./stage.ts";
+import { SCRIPT, ScriptedPeer } from "./script.ts";
 
 const WIDTH_OF_A_FILE = 100;
 const never = Number.POSITIVE_INFINITY;
@@ -25,8 +25,8 @@ export async function run(options: Options, host: Host): Promise<number> {
   using end = ending(host, { duration: never, kill: () => peer.kill() });
   const stop = new AbortController();
   using _ending = onAbort(end.signal, () => stop.abort());
-  const stage = new Stage(peer, SCRIPT);
-  await stage.open();
+  const scripted = new ScriptedPeer(peer, SCRIPT);
+  await scripted.open();
 
   const start = clock.monotonic();
   let attempts: readonly Attempt[] = [];
@@ -38,7 +38,7 @@ export async function run(options: Options, host: Host): Promise<number> {
   };
   const { seed, ...numbers } = options;
   const random = seed === undefined ? undefined : seededRandom(seed);
-  await client({ ...numbers, clock, peer, stage, report, random }, stop);
+  await client({ ...numbers, clock, peer, scripted, report, random }, stop);
 
   const room = stdout.columns ?? WIDTH_OF_A_FILE;
   stdout.write(`\n${summaryLines(attempts, { room, colours: pc }).join("\n")}\n`);

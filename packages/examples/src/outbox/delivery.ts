@@ -3,7 +3,6 @@ import type { ResourceLock } from "@holdfast/controller";
 import { isTimeoutError, poll, seededRandom } from "@holdfast/wait";
 import { until } from "@holdfast/wait/go";
 import { type Audit, audit } from "./audit.ts";
-import { Crew, type Departure } from "./crew.ts";
 import type { ProgramDatabase } from "./database/program-database.ts";
 import { killSome } from "./killing.ts";
 import { NOTHING_SEEN, type Observation, observe } from "./observe.ts";
@@ -13,6 +12,7 @@ import type { Inbox } from "./receiver/inbox.ts";
 import type { Overlap } from "./receiver/overlap.ts";
 import type { Settings } from "./settings.ts";
 import type { Report } from "./worker/report.ts";
+import { type Departure, WorkerPool } from "./worker-pool.ts";
 
 /** How often to look, in milliseconds. */
 const PERIOD = 200;
@@ -54,7 +54,7 @@ export interface Outcome {
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #orders: readonly number[];
-  readonly #crew: Crew;
+  readonly #pool: WorkerPool;
   readonly #start: number;
   #state: Progress["state"] = "running";
   #observation: Observation = NOTHING_SEEN;
@@ -71,14 +71,14 @@ export class Delivery {
     this.#orders = Array.from({ length: settings.messages }, (_, index) => index + 1);
     this.#start = clock.monotonic();
     const common = { database: tables.name, databaseUrl: tables.url, target: inbox.url, redisUrl };
-    this.#crew = new Crew({
+    this.#pool = new WorkerPool({
       size: settings.workers,
       clock,
       optionsOf: (number) => ({ ...common, name: `worker-${number}` }),
       onReport: (report, worker) => this.#hear(report, worker),
       onExit: (departure, worker) => this.#mourn(departure, worker),
     });
-    this.#crew.place(this.#orders);
+    this.#pool.place(this.#orders);
   }
 
   /**
@@ -89,10 +89,10 @@ export class Delivery {
    */
   async run(signal: AbortSignal, kill: AbortSignal): Promise<Outcome> {
     const { tables, inbox } = this.#options;
-    using _ = onAbort(kill, () => this.#crew.killAll());
+    using _ = onAbort(kill, () => this.#pool.killAll());
     const stop = new AbortController();
     if (signal.aborted) stop.abort();
-    const working = this.#crew.run(stop.signal);
+    const working = this.#pool.run(stop.signal);
     let isSettled = false;
     try {
       isSettled = await this.#settle(signal);
@@ -118,7 +118,7 @@ export class Delivery {
 
   /** Kills one worker without a warning; false if there is none of this name. */
   kill(worker: string): boolean {
-    return this.#crew.kill(worker);
+    return this.#pool.kill(worker);
   }
 
   get progress(): Progress {
@@ -129,10 +129,10 @@ export class Delivery {
       trouble: this.#trouble?.message,
       elapsed: clock.monotonic() - this.#start,
       messages: settings.messages,
-      open: this.#crew.open,
+      open: this.#pool.open,
       takenBack: [...this.#placed].filter(isTakenBack).length,
       received: inbox.ledger.counts,
-      workers: this.#crew.members,
+      workers: this.#pool.members,
       killed: this.#killed,
       expired: this.#expired,
     };
@@ -147,14 +147,14 @@ export class Delivery {
     const arrived = (): number => inbox.ledger.counts.effects;
     const random = seededRandom(seed);
     const killing = killSome(
-      this.#crew,
+      this.#pool,
       { kills, messages, arrived, clock, random },
       end.signal,
     ).finally(() => {
       isKilling = false;
     });
     const watch = async (): Promise<void> => {
-      const isPlaced = this.#crew.open === 0;
+      const isPlaced = this.#pool.open === 0;
       await this.#look(end.signal);
       if (this.#failed >= MOST_FAILED) end.abort();
       const isSettled = isPlaced && !isKilling && (await this.#isSettled());

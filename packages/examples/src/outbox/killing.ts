@@ -1,7 +1,7 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import type { Random } from "@holdfast/wait";
 import { until } from "@holdfast/wait/go";
-import type { Crew } from "./crew.ts";
+import type { WorkerPool } from "./worker-pool.ts";
 
 /** How often to look whether it is time, in milliseconds. */
 const PERIOD = 20;
@@ -25,7 +25,7 @@ export interface KillingOptions {
  * The moments are counted in messages that have arrived, so that a slow machine does not miss them.
  */
 export async function killSome(
-  crew: Pick<Crew, "workers">,
+  pool: Pick<WorkerPool, "workers">,
   { kills, messages, arrived, clock, random }: KillingOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -36,13 +36,13 @@ export async function killSome(
   const look = (): void => {
     const [next] = moments;
     if (next === undefined) done.abort();
-    else if (arrived() >= next && strike(crew, random)) moments.shift();
+    else if (arrived() >= next && strike(pool, random)) moments.shift();
   };
   await until(look, PERIOD, done.signal, { clock });
 }
 
 /** @returns false if no worker can be killed: all are starting */
-function strike({ workers }: Pick<Crew, "workers">, random: Random): boolean {
+function strike({ workers }: Pick<WorkerPool, "workers">, random: Random): boolean {
   const victim = workers[Math.floor(random() * workers.length)];
   victim?.kill();
   return victim !== undefined;

@@ -1,6 +1,6 @@
-import type { Member } from "./crew.ts";
 import type { Observation } from "./observe.ts";
 import type { LedgerCounts } from "./receiver/ledger.ts";
+import type { Member } from "./worker-pool.ts";
 
 /** The state of a run. */
 export interface Progress extends Observation {

@@ -1,7 +1,7 @@
+import { type DelayRange, delayRangesOf } from "../delays/delay-ranges.ts";
+import { delayPicture } from "../delays/picture.ts";
 import { pictureOf } from "../herd/pictures.ts";
 import { type Measurement, simulate } from "../herd/simulate.ts";
-import { ladderPicture } from "../ladder/picture.ts";
-import { type Rung, rungsOf } from "../ladder/rungs.ts";
 import type { Settings } from "./settings.ts";
 import { expressionOf, JITTERS, STRATEGIES, strategyOf } from "./shape.ts";
 
@@ -11,12 +11,12 @@ const COUNT = 10;
 const MOST_CALLS = 150_000;
 
 /** The first delays, as numbers and as a picture. */
-export function drawLadder({ shape, cap, scenario: { seed } }: Settings): {
-  rungs: Rung[];
+export function drawDelays({ shape, cap, scenario: { seed } }: Settings): {
+  ranges: DelayRange[];
   svg: string;
 } {
-  const rungs = rungsOf((random) => strategyOf(shape, random), COUNT, seed);
-  return { rungs, svg: ladderPicture({ code: expressionOf(shape), rungs, cap, seed }) };
+  const ranges = delayRangesOf((random) => strategyOf(shape, random), COUNT, seed);
+  return { ranges, svg: delayPicture({ code: expressionOf(shape), ranges, cap, seed }) };
 }
 
 /** The load on a server that comes back, as a measurement and as a picture. */

@@ -1,7 +1,7 @@
 import { fromCrd } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
+import { customResourceDefinitions } from "../../src/dns-sync/harness/manifests.ts";
 import { DnsRecord } from "../../src/dns-sync/operator/resources.ts";
-import { customResourceDefinitions } from "../../src/dns-sync/stage/manifests.ts";
 import { OperatorWorld } from "./operator-world.ts";
 
 /** Runs the operator for ten minutes with a good record and the objects of `arrange`. */

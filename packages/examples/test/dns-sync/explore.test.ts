@@ -1,9 +1,9 @@
 import { explore, type ScenarioContext } from "@holdfast/kubernetes/testing";
 import { expect, inject, test } from "vitest";
+import { definedResources } from "../../src/dns-sync/harness/manifests.ts";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";
 import { DnsRecord, DnsZone } from "../../src/dns-sync/operator/resources.ts";
 import { DnsProvider } from "../../src/dns-sync/provider/dns-provider.ts";
-import { definedResources } from "../../src/dns-sync/stage/manifests.ts";
 import { fetchFrom } from "./operator-world.ts";
 
 const namespace = "default";

@@ -1,16 +1,16 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
-import type { Remote } from "../../src/dns-sync/operator/provider.ts";
 import {
   desiredOf,
   differencesBetween,
   isObserved,
   type StoredRecord,
   type StoredZone,
-} from "../../src/dns-sync/stage/desired.ts";
-import { Drift } from "../../src/dns-sync/stage/drift.ts";
-import { Invariants } from "../../src/dns-sync/stage/invariants.ts";
-import { grownIn } from "../../src/dns-sync/stage/soak.ts";
+} from "../../src/dns-sync/harness/desired.ts";
+import { Drift } from "../../src/dns-sync/harness/drift.ts";
+import { Invariants } from "../../src/dns-sync/harness/invariants.ts";
+import { grownIn } from "../../src/dns-sync/harness/soak.ts";
+import type { Remote } from "../../src/dns-sync/operator/provider.ts";
 
 function stored<Kind extends string>(kind: Kind, name: string, more = {}) {
   const metadata = { namespace: "default", name, uid: name, resourceVersion: "1", generation: 1 };

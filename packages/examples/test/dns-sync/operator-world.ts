@@ -3,11 +3,11 @@ import { silentLogger } from "@holdfast/controller";
 import { builtIn, type KubeObject, runOperator } from "@holdfast/kubernetes";
 import { FakeApi, type RoleManifest } from "@holdfast/kubernetes/testing";
 import { seededRandom } from "@holdfast/wait";
+import { definedResources } from "../../src/dns-sync/harness/manifests.ts";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";
 import type { Fetch } from "../../src/dns-sync/operator/provider.ts";
 import { DnsRecord, DnsZone, type Item } from "../../src/dns-sync/operator/resources.ts";
 import { DnsProvider } from "../../src/dns-sync/provider/dns-provider.ts";
-import { definedResources } from "../../src/dns-sync/stage/manifests.ts";
 
 interface EventObject extends KubeObject {
   reason?: string;

@@ -3,7 +3,7 @@ import { parseOptions } from "../../src/dns-sync/options.ts";
 
 describe("the command line", () => {
   it.each([
-    [[], { api: "double", mode: "page", minutes: 0, seed: 1, records: 60, port: 0 }],
+    [[], { api: "fake", mode: "page", minutes: 0, seed: 1, records: 60, port: 0 }],
     [["--real", "--check"], { api: "real", mode: "check" }],
     [["--cluster", "--port", "8080"], { api: "cluster", mode: "page", port: 8080 }],
     [["--minutes", "30", "--seed", "7"], { mode: "soak", minutes: 30, seed: 7 }],

@@ -164,10 +164,10 @@ describe("a provider", () => {
       await expect(ask("PUT", WWW)).rejects.toBeInstanceOf(BrokenConnection);
       expect(provider.records.size).toBe(0);
       reset[Symbol.dispose]();
-      const lose = provider.faults.begin("lose");
+      const drop = provider.faults.begin("drop");
       await expect(ask("PUT", WWW)).rejects.toBeInstanceOf(BrokenConnection);
       expect(provider.records.size).toBe(1);
-      lose[Symbol.dispose]();
+      drop[Symbol.dispose]();
       using _ = provider.faults.begin("hang");
       const gone = new AbortController();
       const hanging = ask("DELETE", WWW, { gone: gone.signal });

@@ -1,25 +1,25 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { seededRandom } from "@holdfast/wait";
 import { expect, it } from "vitest";
-import type { Crew } from "../../src/outbox/crew.ts";
 import { killSome } from "../../src/outbox/killing.ts";
+import type { WorkerPool } from "../../src/outbox/worker-pool.ts";
 
-/** A crew of two, of whom nobody dies: it counts. */
-function fakeCrew() {
+/** A pool of two, of whom nobody dies: it counts. */
+function fakePool() {
   const killed: string[] = [];
   const workers = ["a", "b"].map((name) => ({ name, kill: () => killed.push(name) }));
-  return { killed, crew: { workers } as unknown as Crew, workers };
+  return { killed, pool: { workers } as unknown as WorkerPool, workers };
 }
 
 const clock = new FakeClock();
 const facts = { kills: 4, messages: 100, clock };
 
 it("kills the given number, none too early and the last at three quarters", async () => {
-  const { crew, killed } = fakeCrew();
+  const { pool, killed } = fakePool();
   let arrived = 0;
   const random = seededRandom(1);
   const stop = new AbortController();
-  const done = killSome(crew, { ...facts, arrived: () => arrived, random }, stop.signal);
+  const done = killSome(pool, { ...facts, arrived: () => arrived, random }, stop.signal);
   const counts: number[] = [];
   for (arrived = 0; arrived < 75; arrived++) {
     await clock.step(100);
@@ -32,10 +32,10 @@ it("kills the given number, none too early and the last at three quarters", asyn
 });
 
 it("waits for a worker to kill", async () => {
-  const { crew, killed, workers } = fakeCrew();
+  const { pool, killed, workers } = fakePool();
   const all = workers.splice(0);
   const options = { ...facts, kills: 1, arrived: () => 100, random: () => 0 };
-  const done = killSome(crew, options, new AbortController().signal);
+  const done = killSome(pool, options, new AbortController().signal);
   await clock.step(1_000);
   expect(killed).toEqual([]);
   workers.push(...all);
@@ -44,10 +44,10 @@ it("waits for a worker to kill", async () => {
 });
 
 it("stops at its signal, and leaves nothing", async () => {
-  const { crew, killed } = fakeCrew();
+  const { pool, killed } = fakePool();
   const stop = new AbortController();
   const options = { ...facts, arrived: () => -1, random: () => 0 };
-  const done = killSome(crew, options, stop.signal);
+  const done = killSome(pool, options, stop.signal);
   await clock.step(1_000);
   stop.abort();
   await done;

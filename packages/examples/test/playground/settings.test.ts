@@ -9,7 +9,7 @@ import {
   PRESETS,
   START,
 } from "../../src/playground/draft.ts";
-import { drawHerd, drawLadder } from "../../src/playground/draw.ts";
+import { drawDelays, drawHerd } from "../../src/playground/draw.ts";
 import { type Settings, settingsOf } from "../../src/playground/settings.ts";
 import { expressionOf, programOf, STRATEGIES } from "../../src/playground/shape.ts";
 
@@ -54,9 +54,9 @@ const forms = Object.entries(STRATEGIES).flatMap(([strategy, { jitters }]) =>
 );
 
 describe("the code of the playground", () => {
-  it.each(forms)("gives the delays of the ladder: $strategy, $jitter", (change) => {
+  it.each(forms)("draws the delays: $strategy, $jitter", (change) => {
     const settings = valid({ ...change, seed: "7" });
-    const drawn = drawLadder(settings).rungs.map((rung) => rung.drawn);
+    const drawn = drawDelays(settings).ranges.map((range) => range.drawn);
     expect(delaysOfCode(programOf(settings.shape), seededRandom(7))).toEqual(drawn);
   });
 
@@ -83,24 +83,28 @@ describe("the code of the playground", () => {
   });
 });
 
-describe("the ladder of the playground", () => {
+describe("the delays of the playground", () => {
   it("has the range of each delay and the run of the seed", () => {
-    const { rungs } = drawLadder(valid({ jitter: "equal" }));
-    expect(rungs[2]).toEqual({ low: 200, high: expect.closeTo(400, 3), drawn: expect.any(Number) });
-    for (const { low, high, drawn } of rungs) {
+    const { ranges } = drawDelays(valid({ jitter: "equal" }));
+    expect(ranges[2]).toEqual({
+      low: 200,
+      high: expect.closeTo(400, 3),
+      drawn: expect.any(Number),
+    });
+    for (const { low, high, drawn } of ranges) {
       expect(drawn).toBeGreaterThanOrEqual(low);
       expect(drawn).toBeLessThanOrEqual(high);
     }
   });
 
   it("is the same for the same seed, and another for another", () => {
-    const svg = (seed: string) => drawLadder(valid({ seed })).svg;
+    const svg = (seed: string) => drawDelays(valid({ seed })).svg;
     expect(svg("3")).toBe(svg("3"));
     expect(svg("3")).not.toBe(svg("4"));
   });
 
   it("draws delays of 0", () => {
-    const { svg } = drawLadder(valid({ duration: "0" }));
+    const { svg } = drawDelays(valid({ duration: "0" }));
     expect(svg).not.toMatch(/NaN|Infinity/);
   });
 });

@@ -50,7 +50,7 @@ export function testProgram(): void {
       const mended = `sleep ${800_000 + process.pid}`;
       const script = `test -e ${flag} && exec ${mended}; echo no flag >&2; exit 1`;
       const crasher = `  crasher: { command: sh, args: [-c, "${script}"] }\n`;
-      // The ladder shows the last ten waits. With this cap they last for minutes, so it still shows the
+      // The bars show the last ten waits. With this cap they last for minutes, so they still show the
       // first four to a browser that is slow.
       const head =
         "backoff: { duration: 200ms, factor: 2, cap: 30s, resetAfter: 1h }\nprocesses:\n";
@@ -65,8 +65,8 @@ export function testProgram(): void {
       await row.getByText("CrashLoopBackOff", { exact: true }).waitFor();
       await row.getByText(/code 1 after \w+, "no flag"/).waitFor();
       await row.getByText(/starts (in|now)/).waitFor();
-      const rungs = row.locator(".over");
-      for (const count of [1, 2, 3, 4]) await rungs.nth(count - 1).waitFor({ state: "attached" });
+      const bars = row.locator(".over");
+      for (const count of [1, 2, 3, 4]) await bars.nth(count - 1).waitFor({ state: "attached" });
       const heights = await row
         .locator(".planned")
         .evaluateAll((bars) => bars.map((bar) => Number(bar.getAttribute("height"))));

@@ -146,7 +146,7 @@ export class DnsProvider {
     if (fault === "reset") throw new BrokenConnection();
     if (fault === "slow") await this.#clock.sleep(SLOW, { label: "slow provider" });
     const answer = await this.#carryOut(request, token, gone);
-    if (fault === "lose") throw new BrokenConnection();
+    if (fault === "drop") throw new BrokenConnection();
     return answer;
   }
 

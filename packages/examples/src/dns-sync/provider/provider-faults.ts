@@ -10,10 +10,10 @@ import type { Random } from "@holdfast/wait";
  * | `html` | status 200 with an HTML page, as from a proxy |
  * | `hang` | no answer |
  * | `reset` | a broken connection |
- * | `lose` | a broken connection after the request was carried out |
+ * | `drop` | a broken connection after the request was carried out |
  * | `slow` | the normal answer, one second late |
  */
-export type ProviderFault = "outage" | "throttle" | "html" | "hang" | "reset" | "lose" | "slow";
+export type ProviderFault = "outage" | "throttle" | "html" | "hang" | "reset" | "drop" | "slow";
 
 interface Spell {
   readonly fault: ProviderFault;

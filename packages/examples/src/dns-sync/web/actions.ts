@@ -1,6 +1,6 @@
 import { type Reply, textReply } from "../../web/reply.ts";
 import type { Answer } from "../../web/serve-page.ts";
-import type { Faults } from "../stage/faults.ts";
+import type { Faults } from "../harness/faults.ts";
 
 /** Downtime of the API server and of the provider in milliseconds. */
 const AWAY = { api: 8_000, provider: 6_000 };
@@ -9,7 +9,7 @@ const AWAY = { api: 8_000, provider: 6_000 };
 const EDITS = 5_000;
 const DRIFT = 20;
 
-/** The parts of a stage used by the buttons. */
+/** The parts of a harness used by the buttons. */
 export interface Controls {
   readonly faults: Pick<
     Faults,

@@ -1,26 +1,26 @@
 import type { StatusSource } from "../../web/status-source.ts";
+import type { Baseline } from "../harness/baseline/baseline.ts";
+import type { Faults } from "../harness/faults.ts";
+import type { Harness } from "../harness/harness.ts";
+import type { Replica } from "../harness/replica/replica.ts";
 import { QUOTA } from "../provider/quota.ts";
-import type { Faults } from "../stage/faults.ts";
-import type { NaiveLane } from "../stage/naive/naive-lane.ts";
-import type { Replica } from "../stage/replica/replica.ts";
-import type { Stage } from "../stage/stage.ts";
-import type { NaiveSnapshot, ProviderSnapshot, ReplicaSnapshot, Snapshot } from "./snapshot.ts";
+import type { BaselineSnapshot, ProviderSnapshot, ReplicaSnapshot, Snapshot } from "./snapshot.ts";
 
 /** The state of a run for its page. */
 export class Board implements StatusSource<Snapshot> {
-  readonly #stage: Stage;
+  readonly #harness: Harness;
   readonly #faults: Faults;
-  readonly #naive: NaiveLane;
+  readonly #baseline: Baseline;
 
-  constructor(stage: Stage, faults: Faults, naive: NaiveLane) {
-    this.#stage = stage;
+  constructor(harness: Harness, faults: Faults, baseline: Baseline) {
+    this.#harness = harness;
     this.#faults = faults;
-    this.#naive = naive;
+    this.#baseline = baseline;
   }
 
   snapshot(): Snapshot {
-    const { api, clock, crew, truth, drift, population, invariants, chronicle } = this.#stage;
-    const report = crew.leader?.report;
+    const { api, clock, replicas, truth, drift, population, invariants, log } = this.#harness;
+    const report = replicas.leader?.report;
     return {
       at: clock.now(),
       api: api.name,
@@ -28,7 +28,7 @@ export class Board implements StatusSource<Snapshot> {
       canStopApi: api.control !== undefined,
       records: truth.size,
       lease: truth.lease,
-      replicas: crew.replicas.map(replicaOf),
+      replicas: replicas.all.map(replicaOf),
       queue: report?.queue ?? { size: 0, delayed: 0 },
       inFlight: report?.inFlight ?? [],
       failing: report?.failing ?? [],
@@ -37,21 +37,21 @@ export class Board implements StatusSource<Snapshot> {
       totals: {
         faults: this.#faults.count,
         edits: population.edits,
-        ...this.#stage.reconciles,
-        handOvers: this.#stage.handOvers,
+        ...this.#harness.reconciles,
+        handOvers: this.#harness.handOvers,
       },
       invariants: invariants.list,
-      naive: naiveOf(this.#naive),
-      log: chronicle.entries,
+      baseline: baselineOf(this.#baseline),
+      log: log.entries,
     };
   }
 
   onChange(listener: () => void): Disposable {
-    return this.#stage.onChange(listener);
+    return this.#harness.onChange(listener);
   }
 
   #provider(): ProviderSnapshot {
-    const { records, faults, quota, refused } = this.#stage.provider;
+    const { records, faults, quota, refused } = this.#harness.provider;
     const { rate } = QUOTA;
     return { records: records.size, faults: faults.now, used: quota.used, rate, refused };
   }
@@ -71,7 +71,7 @@ function replicaOf({ name, pid, state, report }: Replica): ReplicaSnapshot {
   };
 }
 
-function naiveOf({ death, drift, report, provider }: NaiveLane): NaiveSnapshot {
+function baselineOf({ death, drift, report, provider }: Baseline): BaselineSnapshot {
   return {
     state: death === undefined ? "alive" : "dead",
     reason: death?.reason,

@@ -1,32 +1,32 @@
 import { servePage, type WebServer } from "../../web/serve-page.ts";
-import type { Faults } from "../stage/faults.ts";
-import type { NaiveLane } from "../stage/naive/naive-lane.ts";
-import type { Stage } from "../stage/stage.ts";
+import type { Baseline } from "../harness/baseline/baseline.ts";
+import type { Faults } from "../harness/faults.ts";
+import type { Harness } from "../harness/harness.ts";
 import { actionsOf } from "./actions.ts";
 import { Board } from "./board.ts";
 
 /** The parts of a run used by its page. */
 export interface OpenPageOptions {
-  readonly stage: Stage;
+  readonly harness: Harness;
   readonly faults: Faults;
-  readonly naive: NaiveLane;
+  readonly baseline: Baseline;
   /** 0 for any free port. */
   readonly port: number;
 }
 
 /** Serves the page of a run on 127.0.0.1. */
 export async function openPage({
-  stage,
+  harness,
   faults,
-  naive,
+  baseline,
   port,
 }: OpenPageOptions): Promise<WebServer> {
-  const canStopApi = stage.api.control !== undefined;
+  const canStopApi = harness.api.control !== undefined;
   return await servePage({
-    clock: stage.clock,
+    clock: harness.clock,
     port,
     page: "dns-sync/web/page",
-    status: new Board(stage, faults, naive),
+    status: new Board(harness, faults, baseline),
     actions: actionsOf({ faults, canStopApi }),
   });
 }

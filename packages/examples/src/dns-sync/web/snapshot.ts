@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../web/log-entry.ts";
-import type { Invariant } from "../stage/invariants.ts";
-import type { FailingKey, KeyInFlight } from "../stage/replica/report.ts";
+import type { Invariant } from "../harness/invariants.ts";
+import type { FailingKey, KeyInFlight } from "../harness/replica/report.ts";
 
 /** Plain data of a run for its page. Instants are milliseconds since the epoch. */
 export interface Snapshot {
@@ -33,7 +33,7 @@ export interface Snapshot {
     readonly handOvers: number;
   };
   readonly invariants: readonly Invariant[];
-  readonly naive: NaiveSnapshot | undefined;
+  readonly baseline: BaselineSnapshot | undefined;
   /** The latest faults and events, newest last. */
   readonly log: readonly LogEntry[];
 }
@@ -66,7 +66,7 @@ export interface ProviderSnapshot {
 }
 
 /** The baseline: the official client's informer. */
-export interface NaiveSnapshot {
+export interface BaselineSnapshot {
   readonly state: "alive" | "dead";
   readonly reason: string | undefined;
   /** Milliseconds from its start to its death. */

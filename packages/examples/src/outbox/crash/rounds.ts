@@ -1,11 +1,11 @@
 import type { Clock } from "@holdfast/clock";
 import { poll } from "@holdfast/wait";
 import { type Audit, audit, faultsOf } from "../audit.ts";
-import { Crew } from "../crew.ts";
 import { type DatabaseAddress, ProgramDatabase } from "../database/program-database.ts";
 import { Receiver } from "../receiver/receiver.ts";
 import type { Report } from "../worker/report.ts";
 import type { WorkerOptions } from "../worker/worker-options.ts";
+import { WorkerPool } from "../worker-pool.ts";
 import { die } from "./die.ts";
 import { nameOf, planOf, type Round } from "./plan.ts";
 import { auditSchedule } from "./schedule-audit.ts";
@@ -54,7 +54,7 @@ export class Rounds {
       databaseUrl: tables.url,
       target: receiver.url,
     });
-    const crew = new Crew({
+    const pool = new WorkerPool({
       size: SURVIVORS,
       clock,
       onExit: () => undefined,
@@ -62,12 +62,12 @@ export class Rounds {
       onReport: (report) => this.#hear(report),
     });
     const stop = new AbortController();
-    const working = crew.run(stop.signal);
+    const working = pool.run(stop.signal);
     let isSettled = false;
     try {
       for (const round of this.#plans)
-        await this.#play(round, { crew, options: optionsOf(`victim-${round.seed}`), signal });
-      await this.#settled(tables, crew, signal);
+        await this.#play(round, { pool, options: optionsOf(`victim-${round.seed}`), signal });
+      await this.#settled(tables, pool, signal);
       isSettled = true;
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -80,15 +80,19 @@ export class Rounds {
 
   async #play(
     round: Round,
-    given: { readonly crew: Crew; readonly options: WorkerOptions; readonly signal: AbortSignal },
+    given: {
+      readonly pool: WorkerPool;
+      readonly options: WorkerOptions;
+      readonly signal: AbortSignal;
+    },
   ): Promise<void> {
     const { clock, log } = this.#options;
-    const { crew, options, signal } = given;
+    const { pool, options, signal } = given;
     const { isPlanned, open } = await die(round, options, { clock, signal });
     this.#deaths++;
     if (isPlanned) this.#reached++;
     for (const order of round.orders) if (!open.includes(order)) this.#placed.add(order);
-    crew.place(open);
+    pool.place(open);
     const how = isPlanned ? nameOf(round.death) : `never reached ${nameOf(round.death)}; killed`;
     log(`seed ${round.seed}: ${how}, ${round.orders.length - open.length} orders placed`);
   }
@@ -97,9 +101,9 @@ export class Rounds {
     if (report.type === "placed") this.#placed.add(report.order);
   }
 
-  async #settled({ store }: ProgramDatabase, crew: Crew, signal: AbortSignal): Promise<void> {
+  async #settled({ store }: ProgramDatabase, pool: WorkerPool, signal: AbortSignal): Promise<void> {
     const isSettled = async (): Promise<boolean> => {
-      if (crew.open > 0) return false;
+      if (pool.open > 0) return false;
       const { pending, retrying } = await store.counts();
       return pending + retrying === 0;
     };

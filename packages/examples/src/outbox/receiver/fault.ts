@@ -12,9 +12,9 @@ import { seededRandom } from "@holdfast/wait";
  * | `hang` | nothing | no |
  * | `reset` | an aborted connection | no |
  * | `lost reply` | an aborted connection | yes |
- * | `refuse` | 422 | no, and never will be |
+ * | `reject` | 422 | no, and never will be |
  */
-export type Fault = "none" | "error" | "busy" | "away" | "hang" | "reset" | "lost reply" | "refuse";
+export type Fault = "none" | "error" | "busy" | "away" | "hang" | "reset" | "lost reply" | "reject";
 
 /** How often each fault comes, in percent; the others have none. */
 const PERCENT: readonly (readonly [Fault, number])[] = [
@@ -37,7 +37,7 @@ const FAILING_EVERY = 67;
  */
 export function faultOf(order: number, attempt: number, seed: number | undefined): Fault {
   if (seed === undefined) return "none";
-  if (order % REFUSED_EVERY === 0) return "refuse";
+  if (order % REFUSED_EVERY === 0) return "reject";
   if (order % FAILING_EVERY === 0) return "error";
   let drawn = 100 * seededRandom(seed + order * 1_009 + attempt * 9_176_867)();
   for (const [fault, percent] of PERCENT) {

@@ -27,7 +27,7 @@ const RESPONSES: Partial<Record<Fault, readonly [status: number, headers: Outgoi
   error: [500, {}],
   busy: [429, { "retry-after": "1" }],
   away: [503, { "retry-after": "1" }],
-  refuse: [422, {}],
+  reject: [422, {}],
 };
 
 /** Options for {@link Receiver}. */

@@ -1,7 +1,7 @@
 import { realClock } from "@holdfast/clock";
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { applyPreset, type Draft, draftOf, fragmentOf, PRESETS } from "../draft.ts";
-import { drawLadder } from "../draw.ts";
+import { drawDelays } from "../draw.ts";
 import { type Problems, type Settings, settingsOf } from "../settings.ts";
 import { programOf } from "../shape.ts";
 import { type ControlsModel, herdControls, shapeControls } from "./controls.ts";
@@ -87,10 +87,10 @@ function complaints(): TemplateResult | typeof nothing {
 }
 
 function results(current: Settings): TemplateResult {
-  const { rungs, svg } = drawLadder(current);
+  const { ranges, svg } = drawDelays(current);
   const program = programOf(current.shape);
-  return html`<section aria-labelledby="ladder-title">
-      <h2 id="ladder-title">The ladder of one client</h2>
+  return html`<section aria-labelledby="delays-title">
+      <h2 id="delays-title">The delays of one client</h2>
       ${image(svg)}
     </section>
     <section aria-labelledby="herd-title" aria-busy=${isPending ? "true" : "false"}>
@@ -107,7 +107,7 @@ function results(current: Settings): TemplateResult {
     </section>
     <section aria-labelledby="numbers-title">
       <h2 id="numbers-title">Numbers</h2>
-      ${numbers(rungs)}
+      ${numbers(ranges)}
     </section>`;
 }
 

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from "lit-html";
+import type { DelayRange } from "../../delays/delay-ranges.ts";
 import { count, seconds } from "../../herd/report.ts";
-import type { Rung } from "../../ladder/rungs.ts";
 import { formatDuration } from "../../terminal/duration.ts";
 import type { HerdState } from "./herd-runner.ts";
 
@@ -13,7 +13,7 @@ export function image(svg: string): TemplateResult {
   </div>`;
 }
 
-export function numbers(rungs: readonly Rung[]): TemplateResult {
+export function numbers(ranges: readonly DelayRange[]): TemplateResult {
   let at = 0;
   return html`<table aria-labelledby="numbers-title">
     <thead>
@@ -26,7 +26,7 @@ export function numbers(rungs: readonly Rung[]): TemplateResult {
       </tr>
     </thead>
     <tbody>
-      ${rungs.map(({ low, high, drawn }, index) => {
+      ${ranges.map(({ low, high, drawn }, index) => {
         at += drawn;
         return html`<tr>
           <th scope="row">${index + 1}</th>

@@ -125,10 +125,10 @@ describe("the page of dns-sync", () => {
   it("shows the baseline as dead after a restart of the API server", PATIENT, async () => {
     await using visitor = await visit(url);
     const { page } = visitor;
-    const lane = page.locator(".naive");
-    await page.getByRole("button", { name: "5,000 edits" }).click(); // events missed by the lane
-    await lane.filter({ hasText: "stopped receiving events" }).waitFor();
-    expect(await lane.getAttribute("data-state")).toBe("dead");
+    const baseline = page.locator(".baseline");
+    await page.getByRole("button", { name: "5,000 edits" }).click(); // events missed by the baseline
+    await baseline.filter({ hasText: "stopped receiving events" }).waitFor();
+    expect(await baseline.getAttribute("data-state")).toBe("dead");
   });
 
   it("shows the reason for a refused click", PATIENT, async () => {

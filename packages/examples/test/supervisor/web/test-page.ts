@@ -97,7 +97,7 @@ export function testPage(): void {
       expect(visitor.problems).toEqual([]);
     });
 
-    it("fills the ladder and counts down during a delay, and shows the measured time", async ({
+    it("fills the bars and counts down during a delay, and shows the measured time", async ({
       expect,
     }) => {
       const long = 120_000;

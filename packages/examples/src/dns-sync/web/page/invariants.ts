@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { Invariant } from "../../stage/invariants.ts";
+import type { Invariant } from "../../harness/invariants.ts";
 
 const TONES: Record<Invariant["state"], string> = { holds: "good", broken: "bad", unchecked: "" };
 

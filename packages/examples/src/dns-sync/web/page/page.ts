@@ -4,11 +4,11 @@ import { Commands } from "../../../web/page/commands.ts";
 import { News, type Picture } from "../../../web/page/news.ts";
 import { Redrawing } from "../../../web/page/redrawing.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { baselineSection } from "./baseline.ts";
 import { driftSection } from "./drift.ts";
 import { faultButtons } from "./fault-buttons.ts";
 import { pageHeader } from "./header.ts";
 import { invariantPanel } from "./invariants.ts";
-import { naiveLane } from "./naive.ts";
 import { queueSection } from "./queue.ts";
 import { replicaTable } from "./replicas.ts";
 
@@ -23,7 +23,7 @@ const commands = new Commands(() => redrawing.ask());
 function body(snapshot: Snapshot, { connection, now }: Picture<Snapshot>): TemplateResult {
   return html`<main class=${connection === "live" ? "" : "stale"}>
     ${faultButtons(snapshot, commands.send)} ${invariantPanel(snapshot.invariants)}
-    <div class="lanes">${driftSection(snapshot)} ${naiveLane(snapshot.naive)}</div>
+    <div class="sections">${driftSection(snapshot)} ${baselineSection(snapshot.baseline)}</div>
     ${replicaTable(snapshot, now)} ${queueSection(snapshot, now)} ${changeLog(snapshot.log)}
   </main>`;
 }

@@ -17,17 +17,17 @@ export function queueSection({ queue, inFlight, failing }: Snapshot, now: number
       <small>${formatDuration(age)}${attempt > 1 ? `, attempt ${attempt}` : ""}</small>
     </li>`,
   );
-  const ladder = failing.slice(0, MOST).map(({ key, attempt, error, due }) => {
+  const rows = failing.slice(0, MOST).map(({ key, attempt, error, due }) => {
     const wait = due - now;
     return html`<li>
       <code>${key}</code>
-      <span class="rungs" aria-hidden="true">${"▮".repeat(Math.min(attempt, 12))}</span>
+      <span class="attempts" aria-hidden="true">${"▮".repeat(Math.min(attempt, 12))}</span>
       <small>
         attempt ${attempt} failed, ${wait > 0 ? `retry in ${formatDuration(wait)}` : "retry due"}: ${error}
       </small>
     </li>`;
   });
-  const more = failing.length - ladder.length;
+  const more = failing.length - rows.length;
   return html`<section class="queue">
     <h2>Queue of the leader</h2>
     <p>
@@ -38,7 +38,7 @@ export function queueSection({ queue, inFlight, failing }: Snapshot, now: number
     </p>
     <div class="keys">
       <ul aria-label="In flight">${bars}</ul>
-      <ul aria-label="Failing keys">${ladder}${more > 0 ? html`<li><small>and ${more} more</small></li>` : nothing}</ul>
+      <ul aria-label="Failing keys">${rows}${more > 0 ? html`<li><small>and ${more} more</small></li>` : nothing}</ul>
     </div>
   </section>`;
 }

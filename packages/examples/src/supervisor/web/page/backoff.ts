@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { formatDuration } from "../../../terminal/duration.ts";
 import type { ProcessSnapshot } from "../snapshot.ts";
+import { delayBars } from "./delay-bars.ts";
 import { describeWait } from "./describe-wait.ts";
-import { ladder } from "./ladder.ts";
 
 /** Tenths below ten seconds and whole seconds above: as fine as an eye can follow. */
 function countdown(remaining: number): string {
@@ -28,7 +28,7 @@ export function backoff(process: ProcessSnapshot, now: number): TemplateResult |
   const last = process.waits.at(-1);
   if (last === undefined) return nothing;
   return html`<div class="waits">
-    ${ladder(process, now)}
+    ${delayBars(process, now)}
     <div>
       <small>${describeWait(last)}</small>
       ${nextStart(process, now)}

@@ -1,8 +1,0 @@
-import { readFileSync } from "node:fs";
-import { expect, it } from "vitest";
-import { samplePicture } from "../../src/ladder/sample.ts";
-
-it("the ladder in the documentation shows the delays of Backoff", () => {
-  const drawn = readFileSync(new URL("../../../../docs/img/ladder.svg", import.meta.url), "utf8");
-  expect(drawn === samplePicture(), "to draw it anew: npm run docs").toBe(true);
-});
