@@ -15,6 +15,7 @@ export default defineConfig(
       "**/reports/",
       "**/.stryker-tmp/",
       "docs/api/",
+      "packages/create-operator/template/", // with marks in place of names: its test compiles what it makes
     ],
   },
 

@@ -30,6 +30,7 @@ export default {
     },
     "packages/outbox": { entry: ["test/**/*.services.ts", "test/services/holder.mjs"] },
     "packages/kubernetes": { entry: ["test/**/*.cluster.ts", "test/real-server/candidate.mjs"] },
+    "packages/create-operator": { ignore: ["template/**"] },
     "packages/examples": {
       entry: [
         "src/**/main.ts",

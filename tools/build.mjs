@@ -22,6 +22,8 @@ async function stage({ folder, manifest }) {
   const release = `${folder}/release`;
   rmSync(release, { recursive: true, force: true });
   cpSync(`${folder}/src`, `${release}/src`, { recursive: true });
+  if (existsSync(`${folder}/template`))
+    cpSync(`${folder}/template`, `${release}/template`, { recursive: true });
   cpSync("LICENSE", `${release}/LICENSE`);
   cpSync("NOTICE", `${release}/NOTICE`);
   const readme = readFileSync(`${folder}/README.md`, "utf8");

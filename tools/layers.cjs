@@ -127,6 +127,7 @@ module.exports = {
     prometheus: [".", "cluster", "operator", "@holdfast/controller/prometheus", "npm:prom-client"],
     bin: ["object", "transport", "client", "testing", "npm:json-schema-to-typescript", "npm:yaml"],
   },
+  "packages/create-operator/src": { ".": [] },
   "packages/examples/src": {
     "*": [...users, ...waits, "npm:*"],
     terminal: [],

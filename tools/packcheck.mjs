@@ -1,11 +1,12 @@
 // Packs every public package as it would be published and looks at the tarballs from outside:
-// publint, attw, a consumer beyond the workspace that imports, requires and type-checks each entry, and a newcomer who
-// follows the guide of the first operator.
+// publint, attw, a consumer beyond the workspace that imports, requires and type-checks each entry, and newcomers who
+// follow the guide of the first operator or make a project.
 import { deepEqual } from "node:assert/strict";
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { checkCreatedOperator } from "./created-operator.mjs";
 import { checkFirstOperator } from "./first-operator.mjs";
 import { bin, entriesOf, publicPackages, run } from "./packages.mjs";
 import { problemsOfFiles, problemsOfManifest, problemsOfReadme } from "./packed.mjs";
@@ -24,6 +25,7 @@ try {
   checkConsumer(packages);
   checkAlone(packages);
   await checkFirstOperator(packages, consumer);
+  checkCreatedOperator(packages, consumer);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -41,7 +41,9 @@ export function problemsOfFiles(files, manifest, read) {
     .filter((file) => /^dist\/.*\.d\.ts$/.test(file))
     .filter((file) => !files.includes(file.replace(/^dist\/(.*)\.d\.ts$/, "src/$1.ts")));
   const stray = files.filter(
-    (file) => !ALWAYS.includes(file) && !/^(dist\/.*\.(js|d\.ts)(\.map)?|src\/.*\.ts)$/.test(file),
+    (file) =>
+      !ALWAYS.includes(file) &&
+      !/^(dist\/.*\.(js|d\.ts)(\.map)?|src\/.*\.ts|template\/.*)$/.test(file),
   );
   const unstartable = commands.filter(
     (file) => files.includes(file) && !read(file).startsWith("#!/usr/bin/env node\n"),

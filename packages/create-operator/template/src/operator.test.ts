@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { FakeClock } from "@holdfast/clock/testing";
+import { silentLogger } from "@holdfast/controller";
+import { builtIn, runOperator } from "@holdfast/kubernetes";
+import { explore, FakeApi } from "@holdfast/kubernetes/testing";
+import { expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { ConfigMap, operator } from "./operator.ts";
+import { __KIND__ } from "./resource.ts";
+
+const Lease = builtIn("coordination.k8s.io/v1", "Lease");
+const roles = parseAllDocuments(readFileSync("deploy/role.yaml", "utf8")).map((role) =>
+  role.toJS(),
+);
+const one = { namespace: "default", name: "one" };
+
+test("keeps the ConfigMap with the rights of deploy/role.yaml", async () => {
+  const clock = new FakeClock();
+  // `npm run role` records the rights: everything is allowed then.
+  const rules = process.env["HOLDFAST_RULES"] ? undefined : roles;
+  const api = new FakeApi({ clock, resources: [__KIND__, ConfigMap, Lease], rules });
+  const stop = new AbortController();
+  await clock.run(async () => {
+    const running = runOperator(
+      {
+        name: "__NAME__",
+        transport: api.transport,
+        setup: operator,
+        leaderElection: { namespace: "__NAME__" },
+        health: false,
+        clock,
+        logger: silentLogger,
+      },
+      stop.signal,
+    );
+    const text = async () => (await api.client.find(ConfigMap, one))?.data?.["text"];
+    await api.client.create(__KIND__, { metadata: one, spec: { text: "a" } });
+    await clock.sleep(10_000);
+    expect(await text()).toBe("a");
+    expect((await api.client.get(__KIND__, one)).status).toEqual({ configMap: "one" });
+
+    await api.client.delete(ConfigMap, one);
+    await clock.sleep(1_000);
+    expect(await text()).toBe("a");
+
+    stop.abort();
+    await running;
+  });
+  expect(clock.waiters()).toBe(0);
+});
+
+test("survives a crash before and after each write", async () => {
+  await explore({
+    setup: operator,
+    resources: [__KIND__, ConfigMap],
+    async scenario({ client, clock }) {
+      await client.create(__KIND__, { metadata: one, spec: { text: "a" } });
+      await clock.sleep(1_000);
+      await client.patch(__KIND__, one, { spec: { text: "b" } });
+    },
+  });
+});

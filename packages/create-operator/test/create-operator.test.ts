@@ -1,0 +1,128 @@
+import { spawnSync } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { bin, run } from "../../../tools/packages.mjs";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const main = join(root, "packages/create-operator/dist/main.js");
+const folder = mkdtempSync(join(tmpdir(), "create-operator-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function create(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  return { code: status, stdout, stderr };
+}
+
+const read = (...path: string[]) => readFileSync(join(folder, ...path), "utf8");
+
+const filesIn = (project: string) =>
+  readdirSync(join(folder, project), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath.slice(folder.length + 1), entry.name));
+
+/** The packages of this repository in place of an installation, as a made project would have them. */
+function link(project: string): void {
+  const modules = join(folder, project, "node_modules");
+  for (const name of ["@holdfast", "@types"]) mkdirSync(join(modules, name), { recursive: true });
+  for (const name of ["clock", "controller", "kubernetes"])
+    symlinkSync(join(root, "packages", name), join(modules, "@holdfast", name), "dir");
+  symlinkSync(join(root, "packages/kubernetes/node_modules/zod"), join(modules, "zod"), "dir");
+  for (const name of ["@types/node", "vitest", "yaml"])
+    symlinkSync(join(root, "node_modules", name), join(modules, name), "dir");
+}
+
+describe("npm create @holdfast/operator", () => {
+  it("makes a project that compiles, whose CRD is that of its resource", () => {
+    expect(create("backup-operator", "--group", "acme.io")).toEqual({
+      code: 0,
+      stdout:
+        "Made backup-operator: kind Backup of acme.io.\n\n  cd backup-operator\n  npm install\n  npm test\n",
+      stderr: "",
+    });
+    link("backup-operator");
+    const project = join(folder, "backup-operator");
+    run(bin("tsc"), [], project);
+    const holdfast = join(root, "packages/kubernetes/dist/bin/main.js");
+    const args = ["manifests", "dist/resource.js", "--out", "deploy", "--check"];
+    expect(run(process.execPath, [holdfast, ...args], project)).toBe("");
+  });
+
+  it("puts the names into files and their names, and leaves no mark", () => {
+    create("x", "--kind", "DataPolicy", "--group", "data.example.com");
+    const files = filesIn("x");
+    expect(files).toContain(join("x", "deploy", "datapolicies.data.example.com.yaml"));
+    expect(files).toEqual(
+      expect.arrayContaining([join("x", ".gitignore"), join("x", ".dockerignore")]),
+    );
+    expect(files.filter((file) => /__[A-Z]+__/.test(file + read(file)))).toEqual([]);
+    expect(parse(read("x", "deploy/datapolicies.data.example.com.yaml")).spec.names).toEqual({
+      kind: "DataPolicy",
+      listKind: "DataPolicyList",
+      plural: "datapolicies",
+      singular: "datapolicy",
+    });
+    const { version } = JSON.parse(
+      readFileSync(join(root, "packages/kubernetes/package.json"), "utf8"),
+    );
+    expect(JSON.parse(read("x", "package.json")).dependencies["@holdfast/kubernetes"]).toBe(
+      `~${version}`,
+    );
+  });
+
+  it.each([
+    ["cron-task-operator", "CronTask of example.org"],
+    ["operator", "Operator of example.org"],
+  ])("takes the kind from the name %s", (name, made) => {
+    expect(create(name).stdout.split("\n")[0]).toBe(`Made ${name}: kind ${made}.`);
+  });
+
+  it("leaves a folder alone that is not empty", () => {
+    mkdirSync(join(folder, "mine"));
+    writeFileSync(join(folder, "mine", "package.json"), "mine");
+    expect(create("mine")).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "error: the folder mine is not empty\n",
+    });
+    expect([filesIn("mine"), read("mine", "package.json")]).toEqual([
+      [join("mine", "package.json")],
+      "mine",
+    ]);
+  });
+
+  it.each([
+    [[], "give one NAME, got 0; see --help"],
+    [["a", "b"], "give one NAME, got 2; see --help"],
+    [["../a"], 'NAME must be a name such as backup-operator, got "../a"'],
+    [["null"], 'NAME must be a name such as backup-operator, got "null"'],
+    [["bad", "--kind", "backup"], '--kind must be a kind such as Backup, got "backup"'],
+    [["bad", "--kind", "No"], '--kind must be a kind such as Backup, got "No"'],
+    [["bad", "--kind", "Lease"], '--kind must be none of ConfigMap, Lease, got "Lease"'],
+    [["bad", "--group", "example"], '--group must be a group such as example.org, got "example"'],
+    [["bad", "--group", "1.e2"], '--group must be a group such as example.org, got "1.e2"'],
+    [["bad", "--group", "A.b/c"], '--group must be a group such as example.org, got "A.b/c"'],
+    [["bad", "--color"], "Unknown option '--color'"],
+  ])("refuses %j with one line and exit code 2, and makes nothing", (args, problem) => {
+    expect(create(...args)).toEqual({ code: 2, stdout: "", stderr: `error: ${problem}\n` });
+    expect(readdirSync(folder)).not.toContain("bad");
+  });
+
+  it("prints its usage for --help", () => {
+    expect(create("--help").stdout).toMatch(/^npm create @holdfast\/operator NAME/);
+  });
+});
