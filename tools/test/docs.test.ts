@@ -13,6 +13,11 @@ function read(path: string): string {
   return readFileSync(join(root, path), "utf8");
 }
 
+/** The commands of the repository, or of a project that one of its packages makes. */
+function scriptsOf(folder: string): Record<string, string> {
+  return JSON.parse(read(`${folder}/package.json`)).scripts;
+}
+
 /** What is wrong with a link of a guide; links out of the repository are not followed. */
 function faultOf(guide: string, target: string): string | undefined {
   if (/^[a-z]+:/.test(target)) return undefined;
@@ -35,7 +40,7 @@ describe.each(guides)("%s", (guide) => {
   });
 
   it("names files, laws and commands that exist", () => {
-    const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+    const scripts = { ...scriptsOf("."), ...scriptsOf("packages/create-operator/template") };
     const unknown = codeWordsOf(read(guide)).filter(({ target }) => {
       const law = /^law\/([\w-]+)$/.exec(target)?.[1];
       const command = /^npm run ([\w:-]+)/.exec(target)?.[1];
