@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { tempFolder } from "../../test/temp-folder.ts";
 import { entryPoints, reportsOf, staleReports } from "../api-report.mjs";
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-api-"));
+const folder = tempFolder();
 const FILES = {
   "low/package.json":
     '{ "name": "@t/low", "type": "module", "exports": { "types": "./index.d.ts" } }',
@@ -37,7 +37,6 @@ beforeAll(() => {
     writeFileSync(join(folder, path), text);
   }
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the report of an entry point", () => {
   const entry = (name: string, file: string) => ({

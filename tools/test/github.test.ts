@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
+import { tempFolder } from "../../test/temp-folder.ts";
 import { publicPackages } from "../packages.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -84,8 +84,7 @@ describe("tools/workflows.mjs", () => {
   };
 
   it("refuses what the service would refuse, and an action by its tag", () => {
-    const folder = mkdtempSync(join(tmpdir(), "holdfast-workflows-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = tempFolder(onTestFinished);
     const file = join(folder, "ci.yml");
     const text = read(".github/workflows/ci.yml")
       .replace("  contents: read", "  content: read")

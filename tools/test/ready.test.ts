@@ -13,14 +13,15 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { freePort } from "../../test/free-port.ts";
+import { tempFolder } from "../../test/temp-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A repository without packages, and with an `npx` that prints its arguments and fails, or does `NPX`. */
-const clone = mkdtempSync(join(tmpdir(), "holdfast-ready-"));
+const clone = tempFolder();
 beforeAll(() => {
   for (const file of ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml"])
     cpSync(join(root, file), join(clone, file));
@@ -35,7 +36,6 @@ beforeAll(() => {
     },
   );
 });
-afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
 const WITHOUT_PROXY = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/proxy$/i.test(name)),

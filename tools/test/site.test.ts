@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { tempFolder } from "../../test/temp-folder.ts";
 import { documentation } from "../doc-copies.mjs";
 import { checkLinks } from "../site/check-links.mjs";
 import { contents, PLAYGROUND } from "../site/contents.mjs";
@@ -36,8 +36,7 @@ describe("the pages of guides", () => {
 
 describe("checkLinks", () => {
   function faultsOf(html: string): string[] {
-    const folder = mkdtempSync(join(tmpdir(), "holdfast-site-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = tempFolder(onTestFinished);
     writeFileSync(join(folder, "page.html"), html);
     writeFileSync(join(folder, "other.html"), '<h2 id="here">Here</h2>');
     return checkLinks(folder);

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { oldEnough } from "../../../../services/redis.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import { publicPackages, run } from "../../../../tools/packages.mjs";
 import { installInto, packInto } from "../../../../tools/tarballs.mjs";
 
@@ -17,10 +17,9 @@ const packages = publicPackages().filter(({ manifest }) =>
 );
 const peers = packages.find(({ manifest }) => manifest.name === "@holdfast/controller")?.manifest
   .peerDependencies;
-const folder = mkdtempSync(join(tmpdir(), "election-alone-"));
+const folder = tempFolder();
 
 beforeAll(() => packInto(folder, packages));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const cases = [
   {

@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { freePort } from "../../../../test/free-port.ts";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import { replay } from "../../src/outbox/dead-letters.ts";
 import { fileProblem } from "../../src/outbox/file-problem.ts";
 import { run } from "../../src/outbox/run.ts";
@@ -14,8 +14,7 @@ import { servicesOf } from "../../src/outbox/settings.ts";
 
 // Sockets are real here.
 
-const directory = mkdtempSync(join(tmpdir(), "holdfast-figures-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = tempFolder();
 
 const SERVERS = [
   { variable: "DATABASE_URL", protocol: "postgres" },

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MemoryLock } from "@holdfast/controller";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import { crawl } from "../../src/recipes/crawl.ts";
 import { fetchWithRetryAfter } from "../../src/recipes/fetch-with-retry-after.ts";
 import { followLines } from "../../src/recipes/follow-lines.ts";
@@ -90,8 +90,7 @@ describe("listenToDatabase", () => {
 describe("mirrorDirectory", () => {
   it("copies and removes at an event, and repairs the rest once a minute", async () => {
     const { clock, stop, options, events, noteEnd } = recipeWorld();
-    const root = mkdtempSync(join(tmpdir(), "holdfast-mirror-"));
-    onTestFinished(() => rmSync(root, { recursive: true }));
+    const root = tempFolder(onTestFinished);
     const [source, target] = [join(root, "source"), join(root, "target")];
     mkdirSync(join(source, "sub"), { recursive: true });
     writeFileSync(join(source, "a"), "1");

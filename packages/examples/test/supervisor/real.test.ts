@@ -10,11 +10,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realClock } from "@holdfast/clock";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isAlive, survivors } from "../../../../test/processes.ts";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import { freePort } from "../../src/supervisor/machine/free-port.ts";
 import { httpProbe } from "../../src/supervisor/machine/http-probe.ts";
 import { ProcessLogs } from "../../src/supervisor/machine/process-logs.ts";
@@ -26,8 +26,7 @@ import { SupervisorProgram } from "./supervisor-program.ts";
 /** For a machine that is busy with other things. */
 const PATIENT = { timeout: 240_000 };
 
-const directory = mkdtempSync(join(tmpdir(), "holdfast-test-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = tempFolder();
 
 let files = 0;
 function write(text: string): string {

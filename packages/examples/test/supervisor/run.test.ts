@@ -1,15 +1,14 @@
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
-import { afterAll, afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import { parseOptions } from "../../src/supervisor/options.ts";
 import { run } from "../../src/supervisor/run.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "holdfast-test-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = tempFolder();
 afterEach(() => vi.unstubAllEnvs());
 
 /** Replicas need Linux. */

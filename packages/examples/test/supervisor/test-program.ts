@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { isAlive, survivors } from "../../../../test/processes.ts";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import type { Snapshot } from "../../src/supervisor/web/snapshot.ts";
 import { PATIENCE, PATIENT, rowOf, visit } from "../web/browser.ts";
 import { SupervisorProgram } from "./supervisor-program.ts";
@@ -39,8 +39,7 @@ const isBackAfter =
  * real. All that is waited for is a condition.
  */
 export function testProgram(): void {
-  const directory = mkdtempSync(join(tmpdir(), "holdfast-page-"));
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = tempFolder();
 
   describe("the page of the program", PATIENT, () => {
     it("shows a crash loop as it happens, its end, an edit, and the end of the program", async ({

@@ -1,14 +1,13 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import { watchFile } from "../../src/supervisor/machine/watch-file.ts";
 
 const PERIOD = 100;
 
-const directory = mkdtempSync(join(tmpdir(), "holdfast-test-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = tempFolder();
 
 /** A watch of `watched.yaml` in a new directory, and the instants of its calls since the start. */
 function watched(prepare: (place: string) => void) {

@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import { parseOptions } from "../../src/outbox/crash/options.ts";
 import { wholeNumber } from "../../src/terminal/arguments.ts";
 import { simulationCommand } from "../../src/terminal/simulation-command.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "holdfast-pictures-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = tempFolder();
 afterEach(() => vi.restoreAllMocks());
 
 function read(...args: string[]) {
