@@ -8,21 +8,20 @@ import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { checkCreatedOperator } from "./created-operator.mjs";
 import { checkFirstOperator } from "./first-operator.mjs";
+import { loadAlone } from "./pack-matrix/alone.mjs";
+import { ENDS, typeChecks, typescriptAliases, writePrograms } from "./pack-matrix/type-checks.mjs";
 import { bin, entriesOf, publicPackages, run } from "./packages.mjs";
 import { problemsOfFiles, problemsOfManifest, problemsOfReadme } from "./packed.mjs";
 import { installInto, packInto, tarballOf } from "./tarballs.mjs";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
-/** The oldest TypeScript that compiles the declarations, as the READMEs say. */
-const OLDEST_TYPESCRIPT = "5.4";
-
 const consumer = mkdtempSync(join(tmpdir(), "packcheck-"));
 try {
   const packages = publicPackages();
   packInto(consumer, packages);
   for (const { manifest } of packages) checkTarball(manifest);
-  checkConsumer(packages);
+  await checkConsumer(packages);
   checkAlone(packages);
   await checkFirstOperator(packages, consumer);
   checkCreatedOperator(packages, consumer);
@@ -52,28 +51,18 @@ function checkTarball(manifest) {
     throw new Error(problems.map((problem) => `${manifest.name}: ${problem}`).join("\n"));
 }
 
-function checkConsumer(packages) {
-  const entries = packages
-    .flatMap(({ manifest }) => entriesOf(manifest))
-    .map(({ name }) => JSON.stringify(name));
-  const files = {
-    "import.mjs": entries.map((entry) => `await import(${entry});`),
-    "require.cjs": entries.map((entry) => `require(${entry});`),
-    "types.mts": entries.map((entry, index) => `export * as entry${index} from ${entry};`),
-  };
-  for (const [file, content] of Object.entries(files))
-    writeFileSync(join(consumer, file), content.join("\n"));
-
-  const oldest = { "oldest-typescript": `npm:typescript@${OLDEST_TYPESCRIPT}` };
-  installInto(consumer, packages, oldest);
-  run("node", ["import.mjs"], consumer);
-  run("node", ["require.cjs"], consumer);
+async function checkConsumer(packages) {
+  installInto(consumer, packages, typescriptAliases(ENDS));
+  // Every peer is there, so none may be missing.
+  for (const { manifest } of packages)
+    await loadAlone(consumer, { ...manifest, peerDependencies: {} });
   checkBundles(packages);
-  const strict = ["--noEmit", "--strict", "--target", "es2022", "--types", ""];
-  const lib = ["--lib", "es2023,dom,esnext.disposable"];
-  run(bin("tsc"), [...strict, ...lib, "--module", "nodenext", "types.mts"], consumer);
-  run(bin("tsc"), [...strict, ...lib, "--module", "preserve", "types.mts"], consumer);
-  checkOldestTypeScript();
+  const entries = packages.flatMap(({ manifest }) => entriesOf(manifest)).map(({ name }) => name);
+  writePrograms(consumer, entries);
+  for (const { name, check } of typeChecks(ENDS))
+    await check(consumer).catch((error) => {
+      throw new Error(`${name}: ${error.message}`);
+    });
   console.log(
     `${entries.length} entries of ${packages.length} packages can be imported and required`,
   );
@@ -141,15 +130,4 @@ function checkAlone(packages) {
 
 function peerOf(packages, name, peer) {
   return packages.find(({ manifest }) => manifest.name === name).manifest.peerDependencies[peer];
-}
-
-/** With all options in a file: the old command line takes no empty list of types. */
-function checkOldestTypeScript() {
-  const lib = ["es2023", "dom", "esnext.disposable"];
-  const compilerOptions = { noEmit: true, strict: true, target: "es2022", types: [], lib };
-  for (const module of ["nodenext", "preserve"]) {
-    const config = { compilerOptions: { ...compilerOptions, module }, files: ["types.mts"] };
-    writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify(config));
-    run("node", ["node_modules/oldest-typescript/bin/tsc"], consumer);
-  }
 }
