@@ -1,19 +1,12 @@
 import { spawnSync } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { bin, run } from "../../../tools/packages.mjs";
+import { buildProject } from "../../../test/build-project.ts";
+import { run } from "../../../tools/packages.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const main = join(root, "packages/create-operator/dist/main.js");
@@ -35,17 +28,6 @@ const filesIn = (project: string) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath.slice(folder.length + 1), entry.name));
 
-/** The packages of this repository in place of an installation, as a made project would have them. */
-function link(project: string): void {
-  const modules = join(folder, project, "node_modules");
-  for (const name of ["@holdfast", "@types"]) mkdirSync(join(modules, name), { recursive: true });
-  for (const name of ["clock", "controller", "kubernetes"])
-    symlinkSync(join(root, "packages", name), join(modules, "@holdfast", name), "dir");
-  symlinkSync(join(root, "packages/kubernetes/node_modules/zod"), join(modules, "zod"), "dir");
-  for (const name of ["@types/node", "vitest", "yaml"])
-    symlinkSync(join(root, "node_modules", name), join(modules, name), "dir");
-}
-
 describe("npm create @holdfast/operator", () => {
   it("makes a project that compiles, whose CRD is that of its resource", () => {
     expect(create("backup-operator", "--group", "acme.io")).toEqual({
@@ -54,9 +36,8 @@ describe("npm create @holdfast/operator", () => {
         "Made backup-operator: kind Backup of acme.io.\n\n  cd backup-operator\n  npm install\n  npm test\n",
       stderr: "",
     });
-    link("backup-operator");
     const project = join(folder, "backup-operator");
-    run(bin("tsc"), [], project);
+    buildProject(project);
     const holdfast = join(root, "packages/kubernetes/dist/bin/main.js");
     const args = ["manifests", "dist/resource.js", "--out", "deploy", "--check"];
     expect(run(process.execPath, [holdfast, ...args], project)).toBe("");

@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
 import { KubeClient } from "@holdfast/kubernetes";
 import { FakeApi, type FakeApiOptions, type PolicyRule } from "@holdfast/kubernetes/testing";
@@ -150,5 +153,25 @@ describe("rulesUnused", () => {
       { apiGroups: [""], resources: ["configmaps"], verbs: ["delete", "get"] },
       { apiGroups: ["example.org"], resources: ["widgets/status"], verbs: ["*"] },
     ]);
+  });
+});
+
+describe("HOLDFAST_RULES", () => {
+  it("names the file to which each rule is appended once", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rights-"));
+    const file = join(folder, "rules.jsonl");
+    process.env["HOLDFAST_RULES"] = file;
+    try {
+      const { api, client } = world();
+      for (const name of ["ann", "bob"])
+        await client.find(ConfigMap, { namespace: "default", name });
+      await api.client.create(ConfigMap, { metadata: ann });
+      expect(readFileSync(file, "utf8")).toBe(
+        '{"namespace":"default","rule":{"apiGroups":[""],"resources":["configmaps"],"verbs":["get"]}}\n',
+      );
+    } finally {
+      delete process.env["HOLDFAST_RULES"];
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { silentLogger } from "@holdfast/controller";
+import { builtIn, type KubeObject, type Resource, runOperator } from "@holdfast/kubernetes";
+import { afterAll, describe, expect } from "vitest";
+import { buildProject } from "../../../test/build-project.ts";
+import { ownServerTest } from "../../../test/cluster.ts";
+import { run } from "../../../tools/packages.mjs";
+import { GuardedCluster } from "./guarded-cluster.ts";
+
+interface ConfigMapObject extends KubeObject {
+  data?: { [key: string]: string };
+}
+
+interface BackupObject extends KubeObject {
+  spec: { text: string };
+  status?: { configMap: string };
+}
+
+const ConfigMap = builtIn<ConfigMapObject>("v1", "ConfigMap");
+const folder = mkdtempSync(join(tmpdir(), "created-operator-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("the project of npm create @holdfast/operator on a server where roles decide", () => {
+  ownServerTest("works with the rights of its manifests, and uses each of them", async () => {
+    const main = fileURLToPath(new URL("../../create-operator/dist/main.js", import.meta.url));
+    run(process.execPath, [main, "backup-operator"], folder);
+    const project = join(folder, "backup-operator");
+    buildProject(project);
+    const load = async (file: string) => await import(pathToFileURL(join(project, file)).href);
+    const { operator } = await load("dist/operator.js");
+    const Backup: Resource<BackupObject> = (await load("dist/resource.js")).Backup;
+
+    // Without disruption-budget.yaml: this server has no group policy.
+    const files = ["backups.example.org.yaml", "operator.yaml", "role.yaml"];
+    await using cluster = await GuardedCluster.start(
+      files.map((name) => join(project, "deploy", name)),
+    );
+    const { admin, namespace, transport, server } = cluster;
+    const all = await server.kubectl("kustomize", join(project, "deploy"));
+    expect([...all.matchAll(/^kind: (.*)$/gm)].map(([, kind]) => kind).sort()).toEqual([
+      "ClusterRole",
+      "ClusterRoleBinding",
+      "CustomResourceDefinition",
+      "Deployment",
+      "Namespace",
+      "PodDisruptionBudget",
+      "Role",
+      "RoleBinding",
+      "ServiceAccount",
+    ]);
+    expect(all).toContain("image: backup-operator:1");
+    const stop = new AbortController();
+    const running = runOperator(
+      {
+        name: "backup-operator",
+        transport,
+        setup: operator,
+        logger: silentLogger,
+        health: false,
+        leaderElection: { namespace },
+      },
+      stop.signal,
+    );
+    const metadata = { namespace: "default", name: "one" };
+    await admin.create(Backup, { metadata, spec: { text: "a" } });
+    await cluster.until(async () => (await admin.get(Backup, metadata)).status !== undefined);
+    expect((await admin.get(ConfigMap, metadata)).data).toEqual({ text: "a" });
+    await admin.delete(ConfigMap, metadata);
+    await cluster.until(async () => (await admin.find(ConfigMap, metadata)) !== undefined);
+    stop.abort();
+    await running;
+    expect(cluster.denied).toEqual([]);
+    expect(cluster.used).toEqual(cluster.granted);
+  });
+});
