@@ -2,7 +2,7 @@
 // each package manager, alone and together, and uses them as users do. One line for each result.
 //
 // Arguments choose package managers by the start of their names: `npm run pack:matrix -- npm bun`.
-// `times` alone measures imports only. `--tarballs FOLDER` takes those of tools/tarballs.mjs and packs nothing.
+// `--tarballs FOLDER` takes those of tools/tarballs.mjs and packs nothing.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,6 @@ import { readArguments } from "../arguments.mjs";
 import { entriesOf, publicPackages } from "../packages.mjs";
 import { packInto, tarballOf } from "../tarballs.mjs";
 import { loadAlone } from "./alone.mjs";
-import { importTimes } from "./import-times.mjs";
 import { managers } from "./managers.mjs";
 import { CONFIG, chosenIn, optionsOf, usageOf } from "./options.mjs";
 import { projects } from "./projects.mjs";
@@ -20,11 +19,9 @@ import { serve } from "./registry.mjs";
 process.chdir(fileURLToPath(new URL("../..", import.meta.url)));
 
 const all = managers();
-const {
-  tarballs: given,
-  isTimesOnly,
-  starts,
-} = readArguments(usageOf(all), CONFIG, (parsed) => optionsOf(parsed, all));
+const { tarballs: given, starts } = readArguments(usageOf(all), CONFIG, (parsed) =>
+  optionsOf(parsed, all),
+);
 const folder = mkdtempSync(join(tmpdir(), "pack-matrix-"));
 const packages = publicPackages();
 const entries = packages.flatMap(({ manifest }) => entriesOf(manifest).map(({ name }) => name));
@@ -36,8 +33,7 @@ try {
   const tarballs = given ?? mkdtempSync(join(folder, "tarballs-"));
   if (given === undefined) packInto(tarballs, packages);
   registry = await serve(packages.map(({ manifest }) => tarballOf(tarballs, manifest)));
-  if (isTimesOnly) await tryTimes(all[0], registry.url);
-  else for (const manager of chosenIn(all, starts)) await tryManager(manager, registry.url);
+  for (const manager of chosenIn(all, starts)) await tryManager(manager, registry.url);
 } finally {
   registry?.close();
   rmSync(folder, { recursive: true });
@@ -72,15 +68,6 @@ async function tryProject(manager, url, { name, dependencies, resolutions, write
   if (!isInstalled) return;
   write(home, entries);
   for (const check of checks) await line(`${label}  ${check.name}`, () => check.check(home));
-}
-
-async function tryTimes(manager, url) {
-  const home = join(folder, manager.name, "times");
-  await line(`${manager.name}  times     install`, async () => {
-    await install(manager, url, home, ownPackages());
-    return `${packages.length} packages with their peers`;
-  });
-  for (const time of await importTimes(home, entries, packages)) console.log(time);
 }
 
 function ownPackages() {

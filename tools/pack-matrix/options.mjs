@@ -11,8 +11,6 @@ export const CONFIG = { options: { tarballs: { type: "string" } }, allowPosition
 export function usageOf(managers) {
   return `npm run pack:matrix -- [options] [starts of names] (default: all)
 ${managers.map(({ name }) => `  ${name}`).join("\n")}
-npm run pack:matrix -- [options] times
-  measures imports only
   --tarballs FOLDER   takes the tarballs that tools/tarballs.mjs left there
   --help`;
 }
@@ -20,18 +18,16 @@ npm run pack:matrix -- [options] times
 /**
  * @param {{ values: Record<string, any>, positionals: string[] }} parsed - with {@link CONFIG}
  * @param {Pick<Manager, "name">[]} managers
- * @returns {{ tarballs?: string, isTimesOnly: boolean, starts: string[] }}
+ * @returns {{ tarballs?: string, starts: string[] }}
  * @throws `Error` that says what is wrong
  */
 export function optionsOf({ values, positionals }, managers) {
-  const isTimesOnly = positionals.join() === "times";
-  const starts = isTimesOnly ? [] : positionals;
-  const unknown = starts.find((start) => !managers.some(({ name }) => name.startsWith(start)));
+  const unknown = positionals.find((start) => !managers.some(({ name }) => name.startsWith(start)));
   if (unknown !== undefined) throw new Error(`no package manager begins with "${unknown}"`);
-  if (values["tarballs"] === undefined) return { isTimesOnly, starts };
+  if (values["tarballs"] === undefined) return { starts: positionals };
   const tarballs = resolve(values["tarballs"]);
   if (!existsSync(tarballs)) throw new Error(`--tarballs: there is no folder ${tarballs}`);
-  return { tarballs, isTimesOnly, starts };
+  return { tarballs, starts: positionals };
 }
 
 /**

@@ -18,13 +18,8 @@ describe("the arguments of the matrix", () => {
     expect(namesOf(["yarn 4"])).toEqual(["yarn", "yarn"]);
   });
 
-  it("ask for the import times", () => {
-    expect(parse(["times"])).toEqual({ isTimesOnly: true, starts: [] });
-  });
-
   it.each([
     { args: ["cargo"], message: /^no package manager begins with "cargo"$/ },
-    { args: ["times", "npm"], message: /^no package manager begins with "times"$/ },
     { args: ["--seed", "abc"], message: /'--seed'/ },
     { args: ["--tarballs"], message: /--tarballs/ },
     { args: ["--tarballs", "/gone"], message: /^--tarballs: there is no folder \/gone$/ },
