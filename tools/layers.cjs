@@ -145,6 +145,7 @@ module.exports = {
     "grpc-connect": ["terminal"],
     outbox: ["terminal", "web", ...locks, ...outbox],
     greeter: ["@holdfast/kubernetes"],
+    "cron-task": ["@holdfast/kubernetes"],
     "dns-sync": ["terminal", "web", "@holdfast/kubernetes", "@holdfast/kubernetes/testing"],
     ethernet: ["terminal", "picture"],
     herd: ["terminal", "picture"],

@@ -112,12 +112,12 @@ export class GuardedCluster implements AsyncDisposable {
   }
 
   /** Waits for a state of the cluster. A denied request ends the test, since it may never come then. */
-  async until(isThere: () => Promise<boolean>): Promise<void> {
+  async until(isThere: () => Promise<boolean>, timeout = 60_000): Promise<void> {
     const check = async (): Promise<boolean> => {
       expect(this.denied).toEqual([]);
       return await isThere();
     };
-    await poll(check, { timeout: 60_000 });
+    await poll(check, { timeout });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

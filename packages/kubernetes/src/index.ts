@@ -71,6 +71,7 @@ export {
   type CustomResourceOptions,
   customResource,
   fromCrd,
+  type ObjectOf,
   type Resource,
   type ResourceScope,
   type TypedResource,

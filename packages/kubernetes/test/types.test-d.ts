@@ -5,6 +5,7 @@ import {
   type Cluster,
   customResource,
   type Jsonify,
+  type ObjectOf,
   type KubeClient,
   type KubeConfigLike,
   type KubeObject,
@@ -169,6 +170,7 @@ export async function withTypesOfSchemas(cluster: Cluster): Promise<void> {
   const task = await client.get(CronTask, "default/a");
   expectTypeOf(task.spec.policy).toEqualTypeOf<"Allow" | "Forbid">();
   expectTypeOf(task.spec.port).toEqualTypeOf<string | number | undefined>();
+  expectTypeOf(task).toEqualTypeOf<StoredObject<ObjectOf<typeof CronTask>>>();
   expectTypeOf(task.status?.active).toEqualTypeOf<string[] | undefined>();
   expectTypeOf(task.metadata.uid).toEqualTypeOf<string>();
 

@@ -63,6 +63,10 @@ export interface Resource<T extends KubeObject = KubeObject, Written extends Kub
   readonly [objectType]?: readonly [stored: T, written: Written];
 }
 
+/** Type of the objects of a resource: `CachedObject<ObjectOf<typeof CronTask>>` is that of a cache. */
+export type ObjectOf<R extends Resource<KubeObject, KubeObject>> =
+  R extends Resource<infer T, KubeObject> ? T : never;
+
 /** An object of a custom resource. */
 export interface CustomObject<Spec, Status = never> extends KubeObject {
   /** The state that users want. */

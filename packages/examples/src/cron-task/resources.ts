@@ -1,0 +1,53 @@
+import { builtIn, customResource, type Resource } from "@holdfast/kubernetes";
+import type { Job as JobObject } from "kubernetes-types/batch/v1.js";
+import { z } from "zod";
+
+/** A schedule, and the Job to create at each of its times. */
+export const CronTask = customResource({
+  apiVersion: "batch.example.org/v1",
+  kind: "CronTask",
+  plural: "crontasks",
+  shortNames: ["ct"],
+  spec: z.object({
+    schedule: z.string().describe("Five fields, as in crontab(5)"),
+    timeZone: z.string().default("Etc/UTC").describe("Name of a time zone, such as Europe/Paris"),
+    startingDeadlineSeconds: z.int().min(0).optional().describe("After so many a time is missed"),
+    concurrencyPolicy: z.enum(["Allow", "Forbid", "Replace"]).default("Allow"),
+    suspend: z.boolean().default(false),
+    successfulJobsHistoryLimit: z.int().min(0).default(3),
+    failedJobsHistoryLimit: z.int().min(0).default(1),
+    jobTemplate: z.object({
+      metadata: z
+        .object({
+          labels: z.record(z.string(), z.string()).optional(),
+          annotations: z.record(z.string(), z.string()).optional(),
+        })
+        .optional(),
+      spec: z.looseObject({}).describe("Spec of a Job"),
+    }),
+  }),
+  status: z.object({
+    active: z.array(z.string()).describe("Names of the Jobs that run"),
+    lastScheduleTime: z.iso.datetime().optional(),
+  }),
+  rules: [
+    {
+      rule: String.raw`self.spec.schedule.matches('^(\\S+\\s+){4}\\S+$')`,
+      message: "schedule must have five fields, as in */5 * * * *",
+      fieldPath: ".spec.schedule",
+    },
+    {
+      // The name of a Job has a time after it, and must fit into a label.
+      rule: "self.metadata.name.size() <= 52",
+      message: "the name must have at most 52 characters",
+    },
+  ],
+  columns: [
+    { name: "Schedule", path: ".spec.schedule" },
+    { name: "Suspend", path: ".spec.suspend" },
+    { name: "Last", path: ".status.lastScheduleTime" },
+    { name: "Age", path: ".metadata.creationTimestamp" },
+  ],
+});
+
+export const Job: Resource<JobObject> = builtIn<JobObject>("batch/v1", "Job");

@@ -1,0 +1,34 @@
+import { explore } from "@holdfast/kubernetes/testing";
+import { expect, inject, test } from "vitest";
+import { cronTasks } from "../../src/cron-task/cron-task.ts";
+import { CronTask, Job } from "../../src/cron-task/resources.ts";
+import { rolesIn } from "../rights.ts";
+import { endJobs, jobTemplate, MINUTE, nightly } from "./cron-world.ts";
+
+const isThorough: boolean = inject("isThorough");
+
+test.each(isThorough ? [1, 2, 3] : [1])(
+  "the same Jobs are there after every fault, and pairs of them, seed %i",
+  async (seed) => {
+    const [worlds, pairs] = isThorough ? [1_000, 900] : [60, 10];
+    const report = await explore({
+      seed,
+      worlds,
+      pairs,
+      setup: cronTasks,
+      resources: [CronTask, Job],
+      async scenario({ client, clock }) {
+        const spec = { schedule: "*/5 * * * *", successfulJobsHistoryLimit: 1, jobTemplate };
+        await client.create(CronTask, { metadata: nightly, spec });
+        for (let count = 0; count < 3; count += 1) {
+          await clock.sleep(7 * MINUTE);
+          await endJobs(client, clock);
+        }
+        await client.patch(CronTask, nightly, { spec: { suspend: true } });
+      },
+    });
+    expect(report.worlds).toBe(Math.min(worlds, report.planned) + pairs);
+    const [role] = rolesIn(new URL("../../src/cron-task/deploy/cron-task.yaml", import.meta.url));
+    expect(report.rules).toEqual(role?.rules);
+  },
+);
