@@ -42,9 +42,16 @@ function withJobs(transport: KubeTransport): KubeTransport {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "cron-task-"));
-const crd = join(folder, "crd.yaml");
-writeFileSync(crd, JSON.stringify(CronTask.crd));
-const deploy = fileURLToPath(new URL("../../src/cron-task/deploy/cron-task.yaml", import.meta.url));
+const deploy = new URL("../../src/cron-task/deploy/cron-task.yaml", import.meta.url);
+const manifests = Object.entries({
+  "crd.yaml": JSON.stringify(CronTask.crd),
+  "jobs.yaml": JSON.stringify(JobCrd.crd),
+  "deploy.yaml": readFileSync(deploy, "utf8").replace("[batch]", `[${group}]`),
+}).map(([name, text]) => {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+});
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
