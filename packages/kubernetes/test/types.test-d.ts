@@ -5,10 +5,10 @@ import {
   type Cluster,
   customResource,
   type Jsonify,
-  type ObjectOf,
   type KubeClient,
   type KubeConfigLike,
   type KubeObject,
+  type ObjectOf,
   type StoredObject,
 } from "@holdfast/kubernetes";
 import type {
