@@ -7,7 +7,7 @@ import {
 } from "@holdfast/controller";
 import fc from "fast-check";
 import { expect, inject, it } from "vitest";
-import { NaiveQueue } from "./naive-queue.ts";
+import { ModelQueue } from "./model-queue.ts";
 
 interface Item {
   readonly id: string;
@@ -75,7 +75,7 @@ interface ModelGetter {
 }
 
 class Model {
-  readonly queue: NaiveQueue;
+  readonly queue: ModelQueue;
   readonly workItems: string[] = [];
   readonly getters: ModelGetter[] = [];
   readonly drains: ModelGetter[] = [];
@@ -83,7 +83,7 @@ class Model {
   version = 0;
 
   constructor(aging: number) {
-    this.queue = new NaiveQueue(aging);
+    this.queue = new ModelQueue(aging);
   }
 
   get isIdle(): boolean {
@@ -330,7 +330,7 @@ const commands = fc.commands(
   { maxCommands: 120, size: "max" },
 );
 
-it("behaves like a naive queue", async () => {
+it("behaves like its model", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(1, 10, Number.POSITIVE_INFINITY),

@@ -103,7 +103,7 @@ export interface ResolvedCluster {
   readonly beforeWrite: KubeClientOptions["beforeWrite"];
 }
 
-const LADDER = { duration: 800, factor: 2, cap: 20_000, jitter: "equal" } as const;
+const BACKOFF = { duration: 800, factor: 2, cap: 20_000, jitter: "equal" } as const;
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveCluster(options: ClusterOptions): ResolvedCluster {
@@ -112,7 +112,7 @@ export function resolveCluster(options: ClusterOptions): ResolvedCluster {
   const { idleTimeout = 90_000, pageSize = 500, relistEvery = Number.POSITIVE_INFINITY } = options;
   requireText("options.name", name);
   requireHooks("options", { random });
-  const { backoff = new Backoff({ ...LADDER, random }) } = options;
+  const { backoff = new Backoff({ ...BACKOFF, random }) } = options;
   requireMethods("options.backoff", backoff, ["delayFunc"]);
   requireAbove("options.idleTimeout", idleTimeout, 0);
   requireWhole("options.pageSize", requireBetween("options.pageSize", pageSize, 1, 10_000), 1);

@@ -56,7 +56,7 @@ export class World {
     };
     const logger: Logger = { ...silentLogger, warn: note, error: note };
     this.others = new KubeClient({ transport: api.transport, clock, logger });
-    // With the shortest delays of the ladder, unless the test says otherwise.
+    // With the shortest delays of the backoff, unless the test says otherwise.
     const transport = way(api.transport);
     this.cluster = new Cluster({ transport, clock, logger, random: () => 0, ...rest });
   }

@@ -130,7 +130,7 @@ class Simulation {
     this.#endFaults();
     api.stop();
     api.restore(snapshot);
-    // Longer than a delay of the ladder, so that every informer is refused once.
+    // Longer than a delay of the backoff, so that every informer is refused once.
     await clock.sleep(25_000);
     await api.start();
     this.#forget();

@@ -1,5 +1,5 @@
 /** What a work queue does, written for being read: lists that are searched, and no time but what it is told. */
-export class NaiveQueue {
+export class ModelQueue {
   now = 0;
   isShutDown = false;
   /** Of priority 0 when they came, in the order in which they came. */
