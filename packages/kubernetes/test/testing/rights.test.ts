@@ -58,6 +58,7 @@ describe("FakeApi with rules", () => {
       200, 200, 200,
     ]);
     expect([await statusOf("/metrics"), await statusOf("/logs/a")]).toEqual([403, 404]);
+    expect(api.rulesUsed()).toEqual([{ nonResourceURLs: ["/logs/a", "/metrics"], verbs: ["get"] }]);
   });
 
   it.each([
