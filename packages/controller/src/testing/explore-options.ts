@@ -150,11 +150,12 @@ export interface ExploreOptions<World, State = unknown> extends ExploreSettings<
   readonly stateOf: (world: World) => State;
 
   /**
-   * A text that is another one after each change of the state, where that is faster than to compare states.
+   * A value that is another one after each change of the state, where that is faster than to compare states: JSON, Maps
+   * and Sets.
    *
-   * @defaultValue the state as JSON
+   * @defaultValue the state
    */
-  readonly revisionOf?: ((world: World) => string) | undefined;
+  readonly revisionOf?: ((world: World) => unknown) | undefined;
 }
 
 /** The names of the settings of every explorer. */
@@ -181,11 +182,11 @@ const OPTIONS: OptionNames<ExploreOptions<never, never>> = {
 
 /** The options with their defaults. */
 export type ResolvedExplore<World, State = unknown> = {
-  readonly [Name in Exclude<keyof ExploreOptions<World, State>, "only">]-?: Exclude<
+  readonly [Name in Exclude<keyof ExploreOptions<World, State>, "only" | "revisionOf">]-?: Exclude<
     ExploreOptions<World, State>[Name],
     undefined
   >;
-} & { readonly only: string | undefined };
+} & { readonly only: string | undefined; readonly revisionOf: (world: World) => string };
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveExplore<World, State>(
@@ -198,7 +199,7 @@ export function resolveExplore<World, State>(
   requireHooks("options", { revisionOf });
   return {
     ...{ world, run, scenario, stateOf },
-    revisionOf: revisionOf ?? ((made) => textOf(stateOf(made))),
+    revisionOf: (made) => textOf((revisionOf ?? stateOf)(made)),
     ...resolveJudge(options),
     ...resolvePlans(options),
   };

@@ -1,5 +1,5 @@
 import { isEqual, isObject, type JsonObject, own } from "../testing/json.ts";
-import type { NormalForm } from "./normal-form.ts";
+import type { NormalForm } from "../testing/normal-form.ts";
 
 /** Names of the two sides of a difference, as in `after the crash` and `without it`. */
 export interface Sides {

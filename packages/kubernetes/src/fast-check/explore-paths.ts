@@ -16,8 +16,8 @@ import type { KubeObject } from "../object/kube-object.ts";
 import { type Resource, requireResource, resourceName } from "../object/resource.ts";
 import type { OperatorSetup } from "../operator/operator-options.ts";
 import { isEqual, own } from "../testing/json.ts";
+import type { NormalForm } from "../testing/normal-form.ts";
 import { differenceOf } from "./difference.ts";
-import type { NormalForm } from "./normal-form.ts";
 import { PathProblem, PathWorld, type PathWorldOptions } from "./path-world.ts";
 import { type SpecOf, specsOf } from "./specs-of.ts";
 

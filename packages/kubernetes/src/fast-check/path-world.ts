@@ -9,9 +9,9 @@ import { runOperator } from "../operator/run-operator.ts";
 import { GarbageCollector } from "../testing/explore/garbage-collector.ts";
 import { FakeApi } from "../testing/fake-api.ts";
 import type { FakeRequest } from "../testing/faults.ts";
+import { type NormalForm, type NormalFormOptions, normalForm } from "../testing/normal-form.ts";
 import type { StateSnapshot } from "../testing/state/api-state.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
-import { type NormalForm, type NormalFormOptions, normalForm } from "./normal-form.ts";
 
 /** The operator of a path, and the cluster around it. */
 export interface PathWorldOptions {

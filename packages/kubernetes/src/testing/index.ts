@@ -12,7 +12,6 @@ export {
   type OperatorExploration,
   type ScenarioContext,
 } from "./explore/explore.ts";
-export type { Normalise } from "./explore/normal-form.ts";
 export {
   FakeApi,
   type FakeApiListener,
@@ -22,6 +21,7 @@ export {
   type FakeApiStartOptions,
 } from "./fake-api.ts";
 export type { FakeRequest, Fault, FaultRule } from "./faults.ts";
+export type { Normalise } from "./normal-form.ts";
 export type { FakeVerb } from "./request/api-call.ts";
 export type { Progress } from "./response-body.ts";
 export type { PolicyRule, RoleManifest } from "./rights.ts";

@@ -31,7 +31,7 @@ const scenario: Scenario = async ({ client, clock }) => {
 test("finds a child that is deleted because the watch of its owner is late", async () => {
   const problem = await problemOf({ setup: cleaner(false), scenario });
   expect(problem).toMatch(/^event-late at step 5, EVENT ADDED things default\/ann\n/);
-  expect(problem).toContain("ConfigMap default/ann: missing");
+  expect(problem).toContain("configmaps default/ann: missing");
 });
 
 test("passes if it asks the server before it deletes", () =>

@@ -16,7 +16,7 @@ const applying = (forgets: boolean) =>
 test("finds a conflict after which nothing is tried again", async () => {
   const problem = await problemOf({ setup: applying(true) });
   expect(problem).toMatch(/^conflict at step 3, PATCH configmaps default\/ann\n/);
-  expect(problem).toContain("ConfigMap default/ann: missing");
+  expect(problem).toContain("configmaps default/ann: missing");
 });
 
 test("passes if the conflict is an error of the reconcile", () =>

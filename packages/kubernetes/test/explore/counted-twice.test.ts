@@ -40,7 +40,7 @@ const scenario: Scenario = async ({ client, clock }) => {
 test("finds a counter that counts twice if its write is repeated", async () => {
   const problem = await problemOf({ setup: counting(false), scenario });
   expect(problem).toMatch(/^crash after step 3, POST configmaps default\n/);
-  expect(problem).toContain('ConfigMap default/count.data.count: expected "2", got "3"');
+  expect(problem).toContain('configmaps default/count.data.count: expected "2", got "3"');
 });
 
 test("passes if the object of the count tells what has been counted", () =>

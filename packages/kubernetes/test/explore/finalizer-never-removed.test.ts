@@ -40,7 +40,7 @@ const scenario: Scenario = async ({ client, clock }) => {
 test("finds a finalizer that stays for ever because the outside is clean already", async () => {
   const problem = await problemOf({ setup: finalizing(false), scenario });
   expect(problem).toMatch(/^crash after step 8, DELETE configmaps outside\/ann\n/);
-  expect(problem).toContain("Thing default/ann: left over");
+  expect(problem).toContain("things.example.org default/ann: left over");
 });
 
 test("passes if nothing to clean is no error", () =>

@@ -32,7 +32,7 @@ const scenario: Scenario = async ({ client, clock }) => {
 test("finds a deletion of which only a replica that has crashed was told", async () => {
   const problem = await problemOf({ setup: copying(false), scenario });
   expect(problem).toMatch(/^crash before step \d+, DELETE configmaps copies\/ann\n/);
-  expect(problem).toContain("ConfigMap copies/ann: left over");
+  expect(problem).toContain("configmaps copies/ann: left over");
 });
 
 test("passes if a copy leads to its Thing", () =>

@@ -20,7 +20,7 @@ const mended = reconciling(async (thing, context) => {
 test("finds the orphan of a crash between a creation and the status that remembers it", async () => {
   const problem = await problemOf({ setup: buggy });
   expect(problem).toMatch(/^crash after step 3, POST configmaps default\n/);
-  expect(problem).toContain("ConfigMap default/ann-* of ann.1: left over");
+  expect(problem).toContain("configmaps default/ann-* (2): left over");
 });
 
 test("passes with a name that is always the same", () => expectNoProblem({ setup: mended }));

@@ -47,7 +47,7 @@ const scenario: Scenario = async ({ client, clock }) => {
 test("finds a child that counts as that of a new object of the same name", async () => {
   const problem = await problemOf({ setup: making(false), scenario });
   expect(problem).toMatch(/^event-late at step 6, EVENT ADDED configmaps default\/ann\n/);
-  expect(problem).toContain("ConfigMap default/ann: missing");
+  expect(problem).toContain("configmaps default/ann: missing");
 });
 
 test("passes if it compares the uid", () => expectNoProblem({ setup: making(true), scenario }));

@@ -21,7 +21,7 @@ const scenario = async ({
 test("a report of a problem is the same text in every run", async () => {
   expect(await problemOf({ setup: generating, scenario })).toMatchInlineSnapshot(`
     "crash after step 3, POST configmaps default
-      ConfigMap default/ann-* of ann.1: left over, {"metadata":{"name":"ann-*","generateName":"ann-","namespace":"default","ownerReferences":[{"apiVersion":"example.org/v1…
+      configmaps default/ann-* (2): left over, {"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"ann-","name":"ann-*","namespace":"default","ownerRefer…
 
     Steps:
          1  0.000 s  replica 1  LIST things

@@ -42,7 +42,7 @@ const scenario: Scenario = async ({ client, clock }) => {
 test("finds a counter in memory that a crash sets back", async () => {
   const problem = await problemOf({ setup: numbering(false), scenario });
   expect(problem).toMatch(/^crash after step 5, POST configmaps default\n/);
-  expect(problem).toContain('ConfigMap default/bob.data.port: expected "8001", got "8000"');
+  expect(problem).toContain('configmaps default/bob.data.port: expected "8001", got "8000"');
 });
 
 test("passes if it looks at the ports in use", () =>

@@ -21,11 +21,11 @@ import { type Resource, requireResource } from "../../object/resource.ts";
 import type { OperatorContext, StartWork } from "../../operator/operator-options.ts";
 import { runOperator } from "../../operator/run-operator.ts";
 import { FakeApi } from "../fake-api.ts";
+import type { Normalise } from "../normal-form.ts";
 import { mergeRules, type PolicyRule } from "../rights.ts";
 import { type ClusterState, revisionOf, Snapshot } from "./cluster-state.ts";
 import { ExploredTransport } from "./explored-transport.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
-import type { Normalise } from "./normal-form.ts";
 
 /** The context of an explored operator. */
 export interface ExploredContext<World> extends OperatorContext {
@@ -117,6 +117,8 @@ const BESIDE = [
 
 interface Cluster<World> {
   readonly api: FakeApi;
+  /** `now()` at the begin of the world. */
+  readonly start: number;
   readonly world: World;
 }
 
@@ -179,7 +181,7 @@ export async function explore<World = undefined>(
       const { clock, random } = context;
       const api = new FakeApi({ clock, random, resources: served });
       new GarbageCollector({ api, clock, resources });
-      return { api, world: world?.(context) as World };
+      return { api, start: clock.now(), world: world?.(context) as World };
     },
     run: ({ world: cluster, link, ...program }) =>
       runOperator(
@@ -198,13 +200,12 @@ export async function explore<World = undefined>(
       ),
     scenario: ({ world: { api, world: outside }, clock }) =>
       scenario({ client: api.client, clock, api, world: outside }),
-    stateOf: ({ api, world: outside }) => {
+    stateOf: ({ api, start, world: outside }) => {
       requireServed(api);
       rules.push(...api.rulesUsed());
-      return new Snapshot(api, outside, { stateOf, normalise });
+      return new Snapshot(api, outside, { start, stateOf, normalise });
     },
-    revisionOf: ({ api, world: outside }) =>
-      `${revisionOf(api)} ${JSON.stringify(stateOf?.(outside))}`,
+    revisionOf: ({ api, world: outside }) => [revisionOf(api), stateOf?.(outside)],
   });
   return { ...report, rules: mergeRules(rules) };
 }

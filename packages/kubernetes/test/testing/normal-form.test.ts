@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { differenceOf } from "../../src/fast-check/difference.ts";
-import { type NormalForm, normalForm } from "../../src/fast-check/normal-form.ts";
 import type { JsonObject } from "../../src/testing/json.ts";
+import { type NormalForm, normalForm } from "../../src/testing/normal-form.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 

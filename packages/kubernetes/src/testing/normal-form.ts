@@ -1,16 +1,20 @@
-import { isObject, type JsonObject, metadataOf, own, without } from "../testing/json.ts";
-import type { StateSnapshot } from "../testing/state/api-state.ts";
+import type { KubeObject, StoredObject } from "../object/kube-object.ts";
+import { isObject, type JsonObject, metadataOf, own, without } from "./json.ts";
+import type { StateSnapshot } from "./state/api-state.ts";
 
 /** The objects of a server by a label such as `configmaps default/ann`, without what differs between two runs. */
 export type NormalForm = ReadonlyMap<string, JsonObject>;
+
+/** Changes an object before it is compared, or removes it from the comparison: returns undefined. */
+export type Normalise = (object: StoredObject<KubeObject>) => object | undefined;
 
 /** How to compare two runs. */
 export interface NormalFormOptions {
   /** Start of the run: later times are the same time. In milliseconds since the epoch. */
   readonly start: number;
 
-  /** Changes an object before it is compared. Undefined leaves it out. */
-  readonly normalise?: ((object: JsonObject) => JsonObject | undefined) | undefined;
+  /** Default: every object counts as it is. */
+  readonly normalise?: Normalise | undefined;
 }
 
 /** Fields of the metadata that the server counts, draws or dates. */
@@ -24,7 +28,11 @@ const OF_THE_SERVER = [
 ];
 
 /** Objects that tell of a run and not of its result. */
-const EVENTS: ReadonlySet<string> = new Set(["/events", "events.k8s.io/events"]);
+const ASIDE: ReadonlySet<string> = new Set([
+  "/events",
+  "events.k8s.io/events",
+  "coordination.k8s.io/leases",
+]);
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 
@@ -37,7 +45,7 @@ interface Entry {
 
 /**
  * The objects of a server, comparable with those of another run. Left out: versions, generations, the time of
- * creation, managed fields, Events. Replaced: uids by the object that has them, generated names by their prefix,
+ * creation, managed fields, Events, Leases. Replaced: uids by the object that has them, generated names by their prefix,
  * times of the run by one word, `observedGeneration` by its distance from the generation.
  * Objects with generated names are numbered by their content, so their order does not matter.
  */
@@ -48,7 +56,8 @@ export function normalForm(
   const entries = entriesOf(snapshot);
   const rename = renaming(entries, start);
   const labelled = entries.flatMap(({ resource, key, object }): [string, JsonObject][] => {
-    const plain = normalise(structuredClone(object));
+    const given = structuredClone(object) as unknown as StoredObject<KubeObject>;
+    const plain = normalise(given) as JsonObject | undefined;
     if (plain === undefined) return [];
     const metadata = without(metadataOf(plain), ...OF_THE_SERVER);
     const same = settled({ ...plain, metadata }, own(metadataOf(object), "generation"));
@@ -59,7 +68,7 @@ export function normalForm(
 
 function entriesOf({ stores }: StateSnapshot): Entry[] {
   return [...stores].flatMap(([store, objects]) => {
-    if (EVENTS.has(store)) return [];
+    if (ASIDE.has(store)) return [];
     const [group = "", plural = ""] = store.split("/");
     const resource = group === "" ? plural : `${plural}.${group}`;
     return [...objects].map(([key, object]) => ({ resource, key, object }));
