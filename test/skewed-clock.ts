@@ -57,7 +57,7 @@ export class SkewedClock extends BaseClock {
     this.#mail ??= [];
   }
 
-  /** Pauses for ever. */
+  /** Pauses forever. */
   die(): void {
     this.pause();
     this.#isDead = true;

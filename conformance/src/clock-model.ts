@@ -211,7 +211,7 @@ export class ClockModel {
       return;
     }
     this.#disarm(waiter);
-    // Go waits for ever until somebody empties the channel; the recording did so.
+    // Go waits forever until somebody empties the channel; the recording did so.
     if (waiter.slot !== undefined) this.#fired.push([BigInt(waiter.id), waiter.slot, "unblocked"]);
     waiter.slot = this.#now;
     if (waiter.kind === "afterFunc") this.#callbacks.push([BigInt(waiter.id), this.#now]);

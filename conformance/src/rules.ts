@@ -71,7 +71,7 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
     reason: "a deadline is an instant at which the timer can fire",
   },
   "nothing-stale": {
-    go: "keeps an unreceived firing through a reset, and blocks the clock for ever when the timer fires again",
+    go: "keeps an unreceived firing through a reset, and blocks the clock forever when the timer fires again",
     here: "reset forgets it, as Go's real timers do since Go 1.23",
     reason: "a wait after a reset is for the next firing",
   },
@@ -113,7 +113,7 @@ export const rules: Readonly<Record<RuleId, Rule>> = {
   "bounded-debt": {
     go: "takes a token from a bucket even if the delay is then cut off",
     here: "a key that would wait longer than the cap waits for the cap and takes no token",
-    reason: "a burst of failures would delay all keys for ever",
+    reason: "a burst of failures would delay all keys forever",
   },
   "every-limiter-counts": {
     go: "a token bucket counts no failures: NumRequeues is always 0",

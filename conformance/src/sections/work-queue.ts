@@ -58,7 +58,7 @@ export const queueTraces: Section<QueueCase> = {
   },
 };
 
-/** `TypedQueueConfig.Queue`: here an order of one's own is a priority. */
+/** `TypedQueueConfig.Queue`: here a priority makes a custom order. */
 export const customQueue: Section<Pick<QueueCase, "ops" | "res">> = {
   file: "workqueue.json",
   name: "customQueue",

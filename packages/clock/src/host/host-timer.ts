@@ -6,7 +6,7 @@ export interface TimerHost {
   readonly longest: number;
   /**
    * Whether to set an infinite timer: a real one keeps the process alive, a virtual one would wake up
-   * for ever.
+   * forever.
    */
   readonly booksForever: boolean;
   /**

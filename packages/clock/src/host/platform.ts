@@ -299,7 +299,7 @@ export function everyMillisecond(callback: () => void): () => void {
  * Keeps the process alive until disposed.
  *
  * It uses an interval of the machine, not a timer of `realClock`: `vi.runAllTimers()` would fire an
- * infinite faked timer for ever. While fakes hide the machine's timers it sets none, and the test
+ * infinite faked timer forever. While fakes hide the machine's timers it sets none, and the test
  * runner keeps the process alive.
  */
 export function keepAlive(): Disposable {

@@ -49,7 +49,7 @@ export interface FakeClockOptions {
 
   /**
    * Default of `stallMs` for every `run`, `step` and `setTime` of this clock, in real milliseconds. At
-   * least 0; `Infinity` waits for ever.
+   * least 0; `Infinity` waits forever.
    *
    * @defaultValue `1000`
    */
@@ -57,7 +57,7 @@ export interface FakeClockOptions {
 
   /**
    * Default of `externalMs` for every `run`, `step` and `setTime` of this clock, in real milliseconds. At
-   * least 0; `Infinity` waits for ever.
+   * least 0; `Infinity` waits forever.
    *
    * @defaultValue `30_000`
    */

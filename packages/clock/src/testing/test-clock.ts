@@ -16,7 +16,7 @@ export interface StepOptions {
   /**
    * Real milliseconds without progress, while no timer can fire or time is held, before the call
    * rejects with a `DeadlockError`. Doubled once if the process itself was blocked meanwhile. At least
-   * 0; `Infinity` waits for ever.
+   * 0; `Infinity` waits forever.
    *
    * Progress is a timer that is armed or fires, and the start or end of a {@link TestClock.hold} or
    * {@link TestClock.external}. While an `external()` is pending, `externalMs` applies instead.
@@ -27,7 +27,7 @@ export interface StepOptions {
 
   /**
    * As `stallMs`, while an {@link TestClock.external} is pending: progress inside it is invisible. At
-   * least 0; `Infinity` waits for ever.
+   * least 0; `Infinity` waits forever.
    *
    * @defaultValue the `externalMs` of `new FakeClock`, by default `30_000`
    */
@@ -176,7 +176,7 @@ export interface TestClock extends Clock, Disposable {
   /**
    * Holds time until a promise settles: for real I/O inside {@link TestClock.run}.
    *
-   * The promise must not wait for this clock: both would wait for ever, and `run` would reject with a
+   * The promise must not wait for this clock: both would wait forever, and `run` would reject with a
    * `DeadlockError` after `externalMs`.
    *
    * @param work - the promise

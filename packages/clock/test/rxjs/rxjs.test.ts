@@ -313,7 +313,7 @@ describe("fromScheduler over virtual time", () => {
     ]);
   });
 
-  it("waits for ever and for longer than 2^31-1 ms without keeping a flush from its end", () => {
+  it("waits forever and for longer than 2^31-1 ms without keeping a flush from its end", () => {
     const never = clock.newTimer(NEVER);
     clock.afterFunc(2 ** 40, () => note("fired"));
     scheduler.flush();

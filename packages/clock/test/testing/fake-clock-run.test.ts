@@ -342,7 +342,7 @@ describe("a deadlock", () => {
   const never = () => new Promise<never>(() => {});
 
   it("is reported with every fact", async () => {
-    clock.newTimer(Number.POSITIVE_INFINITY, { label: "for ever" });
+    clock.newTimer(Number.POSITIVE_INFINITY, { label: "forever" });
     clock.newTimer(Number.POSITIVE_INFINITY);
     await clock.run(() => clock.sleep(3));
     const error: DeadlockError = await clock
@@ -359,14 +359,14 @@ describe("a deadlock", () => {
       stalled: 5,
       holds: [],
       pending: [
-        { label: "for ever", deadline: Number.POSITIVE_INFINITY, ref: true },
+        { label: "forever", deadline: Number.POSITIVE_INFINITY, ref: true },
         { label: undefined, deadline: Number.POSITIVE_INFINITY, ref: true },
       ],
     });
     expect(error.message.split("\n")).toEqual([
       "run() is stuck: no timer can fire and nothing happened for 5 ms of real time",
       "  fake time passed: 7 ms, timers fired: 1",
-      "  timers armed: for ever @Infinity, (no label) @Infinity",
+      "  timers armed: forever @Infinity, (no label) @Infinity",
       `  the process waits for: ${resources.join(", ") || "nothing known"}`,
       "  pass this clock to all code that waits; replace global timers and AbortSignal.timeout by this clock; wrap real I/O in clock.external(); settle every promise; if the work is only slow, raise stallMs above 5",
     ]);

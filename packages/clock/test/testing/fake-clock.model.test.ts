@@ -290,7 +290,7 @@ class Player {
   readonly world: World;
   #timers = 0;
   #tickers = 0;
-  /** Keeps timers that repeat at once from doing so for ever. */
+  /** Keeps timers that repeat at once from doing so forever. */
   #fuel = 200;
 
   constructor(world: World) {

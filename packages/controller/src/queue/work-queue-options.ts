@@ -61,7 +61,7 @@ export interface WorkQueueOptions<Item> {
 
   /**
    * Waiting time that equals one step of priority, in milliseconds. Above 0; with `Infinity` a low
-   * priority may wait for ever.
+   * priority may wait forever.
    *
    * A key with priority 10 goes before one with 0 that has waited for less than ten times this.
    * Waiting counts from the first use of a priority on.

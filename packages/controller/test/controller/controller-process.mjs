@@ -24,7 +24,7 @@ const scenarios = {
     void controller.run(stop.signal, { ref: false }).then(() => print("stopped"));
   },
 
-  /** A reconciler that adds its own key for ever. */
+  /** A reconciler that adds its own key forever. */
   async busy() {
     let reconciles = 0;
     const controller = new Controller({

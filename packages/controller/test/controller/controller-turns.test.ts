@@ -9,7 +9,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 
-/** A running controller whose reconciler adds its own key for ever. */
+/** A running controller whose reconciler adds its own key forever. */
 function busy(options: Partial<ControllerOptions> = {}) {
   const clock = new FakeClock();
   const stop = new AbortController();
@@ -33,7 +33,7 @@ async function microtasks(): Promise<void> {
   for (let i = 0; i < 20_000; i++) await undefined;
 }
 
-describe("a reconciler that adds its own key for ever", () => {
+describe("a reconciler that adds its own key forever", () => {
   it.each([1, 2])(
     "yields to a timer due now after 1,000 reconciles of %i workers",
     async (workers) => {

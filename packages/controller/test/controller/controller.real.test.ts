@@ -33,6 +33,6 @@ it("lets the process exit during a run with ref: false", async () => {
   expect(await run("unheld")).toEqual(["event loop empty", 0]);
 });
 
-it("receives SIGTERM while a reconciler adds its own key for ever", async () => {
+it("receives SIGTERM while a reconciler adds its own key forever", async () => {
   expect(await run("busy", "busy")).toEqual(["busy", "SIGTERM", "stopped", "event loop empty", 0]);
 });

@@ -178,7 +178,7 @@ describe("a manager", () => {
     expect([since(), clock.waiters()]).toEqual([[[105, "s ends"]], 0]);
   });
 
-  it("waits for ever with a timeout of Infinity, and arms no timer", async () => {
+  it("waits forever with a timeout of Infinity, and arms no timer", async () => {
     const patient = {
       startTimeout: Number.POSITIVE_INFINITY,
       stopTimeout: Number.POSITIVE_INFINITY,
@@ -535,7 +535,7 @@ describe("a manager does not have the known defects:", () => {
     expect(() => new Manager({ stopTimeout: 29_000, groups: claims })).not.toThrow();
   });
 
-  it("one runnable that is never ready blocks the start for ever", async () => {
+  it("one runnable that is never ready blocks the start forever", async () => {
     const { clock, manager, since } = managerOf(
       [
         ["servers", "s"],

@@ -9,7 +9,7 @@ import type {
 
 /** How one life of a fake process goes. Durations are in milliseconds. */
 export interface Life {
-  /** How long it runs if nobody ends it; for ever by default. */
+  /** How long it runs if nobody ends it; forever by default. */
   readonly runs?: number;
   /** How it ends by itself; with code 1 by default. */
   readonly exit?: Exit;

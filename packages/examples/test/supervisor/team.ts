@@ -12,7 +12,7 @@ const RECORDER = fileURLToPath(new URL("recorder.sh", import.meta.url));
 
 /** What of a process is as it should not always be. */
 interface Nature {
-  /** How long it runs before it crashes, in seconds; for ever by default. */
+  /** How long it runs before it crashes, in seconds; forever by default. */
   readonly life?: number;
   readonly ignoresSigterm?: boolean;
 }

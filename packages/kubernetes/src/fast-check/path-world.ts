@@ -25,10 +25,10 @@ export interface PathWorldOptions {
 /** Marks the requests of the operator in the log of the server. */
 const OPERATOR = "x-operator";
 
-/** Writes between two steps after which an operator counts as one that writes for ever. */
+/** Writes between two steps after which an operator counts as one that writes forever. */
 const MAX_WRITES = 2_000;
 
-/** Quiet times after which an operator that still writes counts as one that writes for ever. */
+/** Quiet times after which an operator that still writes counts as one that writes forever. */
 const MAX_QUIETS = 20;
 
 const SHORTEST_STEP = 1_000;
@@ -137,7 +137,7 @@ export class PathWorld {
       send: async (request, signal) => {
         if (this.#writes().length >= MAX_WRITES) {
           onEndless();
-          throw new Error("the operator writes for ever");
+          throw new Error("the operator writes forever");
         }
         const headers = { ...request.headers, [OPERATOR]: "1" };
         return await transport.send({ ...request, headers }, signal);
@@ -187,7 +187,7 @@ export class PathWorld {
 
   #endless(): PathProblem {
     const writes = this.#writes().slice(-5).map(lineOf);
-    return new PathProblem("the operator writes for ever", ["its last writes:", ...writes]);
+    return new PathProblem("the operator writes forever", ["its last writes:", ...writes]);
   }
 
   #writes(): FakeRequest[] {

@@ -37,7 +37,7 @@ const scenario: Scenario = async ({ client, clock }) => {
   await client.delete(Thing, ann);
 };
 
-test("finds a finalizer that stays for ever because the outside is clean already", async () => {
+test("finds a finalizer that stays forever because the outside is clean already", async () => {
   const problem = await problemOf({ setup: finalizing(false), scenario });
   expect(problem).toMatch(/^crash after step 8, DELETE configmaps outside\/ann\n/);
   expect(problem).toContain("things.example.org default/ann: left over");

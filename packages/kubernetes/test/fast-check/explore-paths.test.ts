@@ -147,7 +147,7 @@ test("reports a child that the deletion leaves", async () => {
   expect(problem).toContain("configmaps default/child: only after the deletion\n  {");
 });
 
-describe("an operator that writes for ever", () => {
+describe("an operator that writes forever", () => {
   test("is reported if no time passes", async () => {
     let turn = 0;
     const setup = operator(async (thing, { client }) => {
@@ -155,7 +155,7 @@ describe("an operator that writes for ever", () => {
       await client.apply(ConfigMap, child(thing, "child", { turn: `${turn}` }));
     });
     const problem = await problemOf(explore(setup, { runs: 1 }));
-    expect(problem).toContain("the operator writes for ever");
+    expect(problem).toContain("the operator writes forever");
     expect(problem).toContain("its last writes:\n  patch configmaps default/child: 200");
   });
 

@@ -9,7 +9,7 @@ beforeEach(() => {
   clock = new FakeClock();
 });
 
-/** A custom strategy: these delays, then the last one for ever. */
+/** A custom strategy: these delays, then the last one forever. */
 function listed(...delays: readonly number[]): BackoffStrategy {
   return {
     delayFunc() {

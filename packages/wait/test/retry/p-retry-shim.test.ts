@@ -62,7 +62,7 @@ describe("p-retry by retry", () => {
     expect(calls).toBe(retries + 1);
   });
 
-  it("retries for ever", async () => {
+  it("retries forever", async () => {
     const left: number[] = [];
     const onFailedAttempt = ({ retriesLeft }: Context) => left.push(retriesLeft);
     const options = { retries: Infinity, minTimeout: 0, onFailedAttempt };

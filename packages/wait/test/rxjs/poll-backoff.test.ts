@@ -109,7 +109,7 @@ describe("pollBackoff", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("continues for ever without a timeout", () => {
+  it("continues forever without a timeout", () => {
     const subscription = start(answering(["no"]), { backoff: { duration: 1_000 } });
     clock.stepSync(500_000);
     expect(timeline.events).toHaveLength(501);

@@ -60,7 +60,7 @@ describe("repeatBackoff", () => {
     });
   });
 
-  it("repeats for ever without a limit", () => {
+  it("repeats forever without a limit", () => {
     const subscription = start(runs(), { backoff: { duration: 1 } });
     clock.stepSync(500);
     expect(timeline.events).toHaveLength(501);

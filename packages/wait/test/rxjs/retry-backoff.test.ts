@@ -137,7 +137,7 @@ describe("retryBackoff", () => {
       });
     });
 
-    it("for ever without a limit", () => {
+    it("forever without a limit", () => {
       const subscription = start(failing(refused), { backoff: { duration: 1 } });
       clock.stepSync(500);
       expect(timeline.events).toHaveLength(501);
