@@ -74,7 +74,6 @@ export {
   type ObjectOf,
   type Resource,
   type ResourceScope,
-  type TypedResource,
   type TypedResourceOptions,
 } from "./object/resource.ts";
 export type { FieldSelector, LabelSelector } from "./object/selector.ts";

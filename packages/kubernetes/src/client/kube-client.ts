@@ -225,7 +225,7 @@ export class KubeClient {
   async patch<T extends KubeObject, Written extends KubeObject>(
     resource: Resource<T, Written>,
     ref: ObjectRef,
-    patch: NoInfer<MergePatch<Written>> | JsonPatch,
+    patch: NoInfer<MergePatch<Written> | JsonPatch>,
     options: KubeWriteOptions = {},
   ): Promise<StoredObject<T>> {
     const { fieldManager: manager } = this.#options;

@@ -107,15 +107,6 @@ export interface TypedResourceOptions<
   readonly status?: Status | undefined;
 }
 
-/** A resource whose types follow from its schemas. */
-export type TypedResource<
-  Spec extends StandardSchema,
-  Status extends StandardSchema = never,
-> = Resource<
-  CustomObject<SchemaOutput<Spec>, SchemaOutput<Status>>,
-  CustomObject<SchemaInput<Spec>, SchemaInput<Status>>
->;
-
 /**
  * A custom resource from schemas: its types and its CustomResourceDefinition follow.
  *
@@ -150,7 +141,10 @@ export type TypedResource<
  */
 export function customResource<Spec extends StandardSchema, Status extends StandardSchema = never>(
   options: TypedResourceOptions<Spec, Status>,
-): TypedResource<Spec, Status>;
+): Resource<
+  CustomObject<SchemaOutput<Spec>, SchemaOutput<Status>>,
+  CustomObject<SchemaInput<Spec>, SchemaInput<Status>>
+>;
 
 /**
  * A custom resource, by the names in its CustomResourceDefinition, with a type of one's own. A `spec` that is a JSON
