@@ -93,8 +93,12 @@ export function cronTasks(context: OperatorContext): () => Runnable[] {
 
   async function remove(unwanted: readonly Child[], signal: AbortSignal): Promise<void> {
     for (const { metadata } of unwanted) {
-      const { name, namespace, uid } = metadata;
-      await client.delete(Job, { name, namespace }, { uid, propagation: "Background", signal });
+      const { name, namespace, uid, resourceVersion } = metadata;
+      await client.delete(
+        Job,
+        { name, namespace },
+        { uid, resourceVersion, propagation: "Background", signal },
+      );
     }
   }
 

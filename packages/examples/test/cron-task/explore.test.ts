@@ -32,3 +32,21 @@ test.each(isThorough ? [1, 2, 3] : [1])(
     expect(report.rules).toEqual(role?.rules);
   },
 );
+
+test("Replace keeps a Job whose end is not yet in the cache", async () => {
+  const report = await explore({
+    setup: cronTasks,
+    resources: [CronTask, Job],
+    only: "event-late:20",
+    async scenario({ client, clock }) {
+      const spec = { schedule: "*/5 * * * *", concurrencyPolicy: "Replace" as const, jobTemplate };
+      await client.create(CronTask, { metadata: nightly, spec });
+      for (let count = 0; count < 3; count += 1) {
+        await clock.sleep(7 * MINUTE);
+        await endJobs(client, clock);
+      }
+      await client.patch(CronTask, nightly, { spec: { suspend: true } });
+    },
+  });
+  expect(report.worlds).toBe(1);
+});
