@@ -149,3 +149,19 @@ test("a week: every quarter of an hour, and what a stop of three hours has misse
     expect([...seen].sort()).toEqual(times);
     expect(await world.jobs()).toEqual(times.slice(-3));
   }));
+
+test("a week at 03:00 every day, also on the day when no operator runs at 03:00", () =>
+  inWorld(async (world) => {
+    const hour = 60 * MINUTE;
+    await world.create({ schedule: "0 3 * * *", successfulJobsHistoryLimit: 10 });
+    await world.clock.sleep(3 * 24 * hour + 2 * hour);
+    await world.stop();
+    await world.clock.sleep(2 * hour);
+    expect(await world.jobs()).toHaveLength(3);
+    world.start();
+    await world.clock.sleep(MINUTE);
+    expect((await world.jobs()).at(-1)).toBe("01-04 03:00");
+    await world.clock.sleep(3 * 24 * hour);
+    const days = ["01", "02", "03", "04", "05", "06", "07"];
+    expect(await world.jobs()).toEqual(days.map((day) => `01-${day} 03:00`));
+  }));
