@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { realClock } from "@holdfast/clock";
 import { isTerminalError, retry } from "@holdfast/wait";
 import { connect } from "amqplib";
@@ -199,7 +200,7 @@ describe("RabbitPublisher", () => {
     for (const message of messages) {
       const stop = new AbortController();
       const outcome = errorOf(publisher.publish(message, stop.signal));
-      await realClock.sleep(1); // It is in flight now.
+      await setImmediate(); // It is in flight now.
       stop.abort("enough");
       outcomes.push(await outcome);
     }
