@@ -97,7 +97,7 @@ export class OwnWrites {
   }
 
   /**
-   * The watch has come to `version`. Answers have nearly the order of versions, so it is enough to look from
+   * The watch has come to `version`. Responses have nearly the order of versions, so it is enough to look from
    * the oldest on: a passed write behind one that is not is found later.
    *
    * @returns whether it has passed a write without showing it

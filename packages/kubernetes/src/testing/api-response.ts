@@ -6,7 +6,7 @@ export type ApiResponse = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
 
-  /** Milliseconds until the server answers. */
+  /** Milliseconds until the server responds. */
   readonly delay?: number;
 } & (
   | { readonly json: JsonObject }

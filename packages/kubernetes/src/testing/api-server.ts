@@ -43,13 +43,13 @@ export interface ReadRequest {
   readonly call?: ApiCall;
 
   /** Carries the request out. */
-  readonly answer: () => ApiResponse;
+  readonly respond: () => ApiResponse;
 }
 
 /** Checks the right to another verb on the same object. */
 type RequireVerb = (verb: string) => void;
 
-/** Answers requests from the state, without any fault. */
+/** Responds to requests from the state, without any fault. */
 export class ApiServer {
   readonly #state: ApiState;
   readonly #clock: Clock;
@@ -67,39 +67,39 @@ export class ApiServer {
   }
 
   /**
-   * Reads a request. Nothing happens before `answer` is called.
+   * Reads a request. Nothing happens before `respond` is called.
    *
    * @param rights - rights of the caller. Undefined: everything is allowed
    */
   read(request: KubeRequest, rights: Rights | undefined): ReadRequest {
     const path = parsePath(request.path);
-    if (path === undefined) return { query: new URLSearchParams(), answer: () => NOTHING_THERE };
+    if (path === undefined) return { query: new URLSearchParams(), respond: () => NOTHING_THERE };
     const { query } = path;
     const wanted = attributesOf(request, path);
     const requireVerb = (verb: string): void => rights?.require({ ...wanted, verb });
     const refused = refusalOf(() => requireVerb(wanted.verb));
-    const { call, answer } = this.#route(request, path, requireVerb);
-    return { query, ...(call && { call }), answer: refused ? () => refused : answer };
+    const { call, respond } = this.#route(request, path, requireVerb);
+    return { query, ...(call && { call }), respond: refused ? () => refused : respond };
   }
 
   #route(
     request: KubeRequest,
     path: ParsedPath,
     requireVerb: RequireVerb,
-  ): { readonly call?: ApiCall; readonly answer: () => ApiResponse } {
+  ): { readonly call?: ApiCall; readonly respond: () => ApiResponse } {
     try {
       const call = routeOf(request, path, this.#served);
       if (call !== undefined)
-        return { call, answer: () => orRefusal(() => this.#answer(call, requireVerb)) };
+        return { call, respond: () => orRefusal(() => this.#respond(call, requireVerb)) };
       const found = discover(path.segments, this.#served);
-      if (found === undefined) return { answer: () => NOTHING_THERE };
-      return { answer: () => (request.method === "GET" ? found : refusal(noSuchMethod())) };
+      if (found === undefined) return { respond: () => NOTHING_THERE };
+      return { respond: () => (request.method === "GET" ? found : refusal(noSuchMethod())) };
     } catch (error) {
-      return { answer: () => refusal(error) };
+      return { respond: () => refusal(error) };
     }
   }
 
-  #answer(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
+  #respond(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
     switch (call.verb) {
       case "get":
         return { status: 200, json: this.#present(call, this.#writer.get(call)) };
@@ -173,8 +173,8 @@ export class ApiServer {
   }
 
   #delete(call: ApiCall): JsonObject {
-    const answer = deleteObject(this.#writer, call, deletionOf(call));
-    return answer["kind"] === "Status" ? answer : this.#present(call, answer);
+    const deleted = deleteObject(this.#writer, call, deletionOf(call));
+    return deleted["kind"] === "Status" ? deleted : this.#present(call, deleted);
   }
 
   #deleteCollection(call: ApiCall): JsonObject {

@@ -60,13 +60,13 @@ export class Connections {
   ): Promise<KubeResponse> {
     signal.throwIfAborted();
     if (!this.isAccepting) throw connectionError("ECONNREFUSED", request);
-    const { call, query, answer } = this.#server.read(request, rights);
+    const { call, query, respond } = this.#server.read(request, rights);
     const entry = this.#log.add(this.#clock.now(), request, query, call);
     const body = this.#open(request, signal);
     try {
       const fault = this.faults.find(entry);
       await this.#meet(fault, request, body);
-      const given = responseOf(fault) ?? answer();
+      const given = responseOf(fault) ?? respond();
       if (given.delay !== undefined) await this.#pause(body, given.delay);
       if (fault?.type === "drop") throw connectionError("ECONNRESET", request);
       return this.#respond(given, { request, body, fault, entry });
@@ -115,21 +115,21 @@ export class Connections {
     });
   }
 
-  #respond(answer: ApiResponse, { request, body, fault, entry }: Exchange): KubeResponse {
-    entry.status = answer.status;
+  #respond(response: ApiResponse, { request, body, fault, entry }: Exchange): KubeResponse {
+    entry.status = response.status;
     breakBody(body, fault);
-    const isText = "text" in answer;
-    if ("watch" in answer) answer.watch(body);
+    const isText = "text" in response;
+    if ("watch" in response) response.watch(body);
     else {
-      const text = isText ? answer.text : JSON.stringify(answer.json);
+      const text = isText ? response.text : JSON.stringify(response.json);
       if (request.method !== "HEAD") body.write(text);
       body.end();
     }
     const headers = {
       "content-type": isText ? "text/plain; charset=utf-8" : mediaTypeOf(request.headers["accept"]),
       date: new Date(this.#clock.now()).toUTCString(),
-      ...answer.headers,
+      ...response.headers,
     };
-    return { status: answer.status, headers, body };
+    return { status: response.status, headers, body };
   }
 }

@@ -20,7 +20,7 @@ export interface FailureParts {
   readonly details?: JsonObject | undefined;
   readonly metadata?: JsonObject | undefined;
 
-  /** Milliseconds until the server answers. */
+  /** Milliseconds until the server responds. */
   readonly delay?: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export class Failure extends Error {
   /** The body of the response. */
   readonly status: JsonObject;
 
-  /** Milliseconds until the server answers. */
+  /** Milliseconds until the server responds. */
   readonly delay: number | undefined;
 
   constructor(code: number, { reason, message, details, metadata = {}, delay }: FailureParts) {

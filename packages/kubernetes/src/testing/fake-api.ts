@@ -116,7 +116,7 @@ export interface FakeApiSnapshot {
  * A Kubernetes API server in memory, on a clock: an hour with restarts passes in a fraction of a second,
  * and every run is the same.
  *
- * It answers as a real server does, which recordings of a real one show: versions, conflicts, lists in
+ * It responds as a real server does, which recordings of a real one show: versions, conflicts, lists in
  * pages, watches with bookmarks and 410, status, generations, finalizers, merge and JSON patches,
  * server-side apply, schemas and rules of custom resources, rights, discovery. It has no admission, no defaults and no
  * validation of built-in types, no controllers, and no strategic merge patches: those get 415.

@@ -65,10 +65,10 @@ export class HttpFront implements AsyncDisposable {
     const gone = new AbortController();
     response.once("close", () => gone.abort(new Error("the client has closed the connection")));
     try {
-      const answer = await this.#answer(request, gone.signal);
-      response.writeHead(answer.status, definedHeaders(answer.headers));
+      const served = await this.#handle(request, gone.signal);
+      response.writeHead(served.status, definedHeaders(served.headers));
       response.flushHeaders();
-      for await (const chunk of answer.body) await write(response, chunk);
+      for await (const chunk of served.body) await write(response, chunk);
       response.end();
     } catch {
       // A fault, or a client that has gone: both see a connection that breaks.
@@ -76,7 +76,7 @@ export class HttpFront implements AsyncDisposable {
     }
   }
 
-  async #answer(request: IncomingMessage, signal: AbortSignal): Promise<KubeResponse> {
+  async #handle(request: IncomingMessage, signal: AbortSignal): Promise<KubeResponse> {
     const { token, send } = this.#options;
     const { method = "GET", url: path = "/" } = request;
     const body = (await readBody(request, MAX_REQUEST, `${method} ${path}`)).toString("utf8");

@@ -3,7 +3,7 @@ import { qualified } from "./failure.ts";
 import type { FakeRequest } from "./faults.ts";
 import type { ApiCall } from "./request/api-call.ts";
 
-/** A request whose answer is still to come. */
+/** A request whose response is still to come. */
 export type OpenRequest = { -readonly [Key in keyof FakeRequest]: FakeRequest[Key] };
 
 /** The latest requests, in the order in which they arrived. */

@@ -219,7 +219,7 @@ describe("watches", () => {
     });
     const answer = server
       .read({ method: "GET", path: `${WIDGETS}?watch=1`, headers: {} }, undefined)
-      .answer();
+      .respond();
     const body = new ResponseBody({ method: "GET", path: "/" }, new AbortController().signal);
     if ("watch" in answer) answer.watch(body);
     expect([listeners, clock.waiters()]).toEqual([1, 1]);

@@ -48,7 +48,7 @@ import { CONNECT_OPTIONS, ConnectionAttempts } from "./connection-attempts.ts";
  * const clock = new FakeClock();
  * const { signal } = new AbortController();
  *
- * // Refuses at once, then never answers, then accepts after 50 ms.
+ * // Refuses at once, then never responds, then accepts after 50 ms.
  * async function connect({ attempt, signal }: { attempt: number; signal: AbortSignal }) {
  *   if (attempt === 1) throw new Error("refused");
  *   await clock.sleep(attempt === 2 ? Infinity : 50, { signal });

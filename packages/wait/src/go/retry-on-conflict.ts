@@ -56,7 +56,7 @@ function statusOf(body: unknown): Status {
   try {
     return statusOf(JSON.parse(body));
   } catch {
-    return {}; // a proxy may answer with an HTML page
+    return {}; // a proxy may respond with an HTML page
   }
 }
 

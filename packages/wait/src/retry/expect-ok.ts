@@ -67,8 +67,8 @@ const RETRYABLE = new Set([408, 425, 429]);
  * ```ts
  * import { expectOk, isTerminalError, retry } from "@holdfast/wait";
  *
- * const answers = [new Response("busy", { status: 503 }), new Response("hello")];
- * const page = await retry(async () => expectOk(answers.shift() as Response), {
+ * const responses = [new Response("busy", { status: 503 }), new Response("hello")];
+ * const page = await retry(async () => expectOk(responses.shift() as Response), {
  *   backoff: { duration: 1 },
  * });
  * console.log(await page.text()); // => hello

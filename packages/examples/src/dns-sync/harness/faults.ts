@@ -4,7 +4,7 @@ import type { Harness } from "./harness.ts";
 import type { Replica } from "./replica/replica.ts";
 
 /** Maximum wait for a leader in milliseconds. Long, so that a busy machine is not a failure. */
-const PATIENCE = 600_000;
+const TIME_LIMIT = 600_000;
 
 export interface FaultsOptions {
   /** Aborts all faults in progress and prevents new ones. */
@@ -203,7 +203,7 @@ export class Faults {
   async #leader(): Promise<Replica> {
     const { replicas, clock } = this.#harness;
     const { signal } = this;
-    const options = { backoff: { duration: 50 }, timeout: PATIENCE, clock, signal };
+    const options = { backoff: { duration: 50 }, timeout: TIME_LIMIT, clock, signal };
     return await poll(() => replicas.leader, options);
   }
 
@@ -215,13 +215,13 @@ export class Faults {
   async #until(condition: () => boolean): Promise<void> {
     const { clock } = this.#harness;
     const { signal } = this;
-    await poll(condition, { backoff: { duration: 50 }, timeout: PATIENCE, clock, signal });
+    await poll(condition, { backoff: { duration: 50 }, timeout: TIME_LIMIT, clock, signal });
   }
 
   async #within<Value>(work: () => Promise<Value>): Promise<Value> {
     const { clock } = this.#harness;
     const { signal } = this;
-    return await withTimeout(work, PATIENCE, { clock, signal, label: "fault" });
+    return await withTimeout(work, TIME_LIMIT, { clock, signal, label: "fault" });
   }
 
   #log(name: string, text: string): void {

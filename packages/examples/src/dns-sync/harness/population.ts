@@ -20,7 +20,7 @@ const TTL = 10;
 const CONCURRENCY = 16;
 
 /** Retries of writes while the API server is down, in milliseconds. */
-const PATIENCE = { backoff: { duration: 100, cap: 1_000, jitter: 0.2 }, maxElapsed: 600_000 };
+const TIME_LIMIT = { backoff: { duration: 100, cap: 1_000, jitter: 0.2 }, maxElapsed: 600_000 };
 const POLLING = { backoff: { duration: 200 }, timeout: 600_000, onError: () => undefined };
 
 /** The zones and records of the harness, and edits of them. */
@@ -137,7 +137,7 @@ export class Population {
     const { client, clock } = this.#options;
     try {
       await retry(({ signal }) => send(client, { signal }), {
-        ...{ ...PATIENCE, clock, signal: this.#signal },
+        ...{ ...TIME_LIMIT, clock, signal: this.#signal },
         shouldRetry: ({ error }) => !isApiError(error, "NotFound"),
       });
     } catch (error) {

@@ -8,7 +8,7 @@ import type { Replicas } from "./replicas.ts";
 import type { ServerState, Truth } from "./truth.ts";
 
 /** Maximum time to agreement after the last fault, in milliseconds. Long, so that a busy machine is not a failure. */
-const PATIENCE = 600_000;
+const TIME_LIMIT = 600_000;
 const PERIOD = 500;
 
 export interface QuietOptions {
@@ -42,7 +42,7 @@ export async function checkQuiet(
   const { clock, invariants } = options;
   const begin = clock.monotonic();
   let problems = await problemsOf(options, signal);
-  while (isQuiet() && !isAllWell(problems) && clock.monotonic() - begin < PATIENCE) {
+  while (isQuiet() && !isAllWell(problems) && clock.monotonic() - begin < TIME_LIMIT) {
     await clock.sleep(PERIOD, { signal, label: "quiet" });
     problems = await problemsOf(options, signal);
   }

@@ -7,7 +7,7 @@ import type { ReplicaOptions } from "./replica/report.ts";
 const RESTART = { duration: 500, factor: 2, cap: 10_000, jitter: 0.2, resetAfter: 10_000 };
 
 /** Time from SIGTERM to SIGKILL in milliseconds. */
-const PATIENCE = 60_000;
+const STOP_LIMIT = 60_000;
 
 export interface ReplicasOptions extends ReplicaListeners {
   readonly size: number;
@@ -61,11 +61,11 @@ export class Replicas {
       replica.resume();
       replica.stop();
     };
-    using patience = clock.afterFunc(PATIENCE, () => replica.kill(), { label: "patience" });
-    patience.stop();
+    using limit = clock.afterFunc(STOP_LIMIT, () => replica.kill(), { label: "stop limit" });
+    limit.stop();
     const onStop = (): void => {
       stop();
-      patience.reset(PATIENCE);
+      limit.reset(STOP_LIMIT);
     };
     signal.addEventListener("abort", onStop, { once: true });
     if (signal.aborted) onStop();

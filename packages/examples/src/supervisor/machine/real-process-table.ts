@@ -64,7 +64,7 @@ export class RealProcessTable implements ProcessTable {
     const exited = new Promise<Exit>((resolve) => {
       child.once("error", (error) => resolve({ kind: "error", message: explain(error, launch) }));
       child.once("exit", (code, signal) => {
-        if (pid !== undefined) this.#bury(pid);
+        if (pid !== undefined) this.#forget(pid);
         resolve(this.#exitOf(code, signal, launch.name));
       });
     });
@@ -74,7 +74,7 @@ export class RealProcessTable implements ProcessTable {
     return { pid, exited, signal };
   }
 
-  #bury(leader: number): void {
+  #forget(leader: number): void {
     signalGroup(leader, "SIGKILL");
     this.#groups.delete(leader);
   }

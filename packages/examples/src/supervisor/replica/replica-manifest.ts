@@ -5,7 +5,7 @@ import type { Program } from "../program.ts";
 
 const MAIN = fileURLToPath(new URL("../main.js", import.meta.url));
 /** How much longer than its processes a replica may take to end, in milliseconds. */
-const PATIENCE = 5_000;
+const TIME_LIMIT = 5_000;
 
 /** Replicas as a manifest: to the supervisor of supervisors they are processes like any other. */
 export function replicaManifest(
@@ -33,5 +33,5 @@ export function replicaManifest(
     };
     return [name, spec];
   });
-  return { grace: grace + PATIENCE, processes: new Map(replicas) };
+  return { grace: grace + TIME_LIMIT, processes: new Map(replicas) };
 }

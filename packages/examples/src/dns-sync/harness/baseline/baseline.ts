@@ -117,8 +117,8 @@ export class Baseline implements AsyncDisposable {
   #judge({ version, lastError }: BaselineReport, latest: number, now: number): void {
     if (version >= latest) this.#behindSince = undefined;
     else this.#behindSince ??= now;
-    const patience = lastError === "" ? SILENCE.without : SILENCE.afterError;
-    if (this.#behindSince === undefined || now - this.#behindSince < patience) return;
+    const limit = lastError === "" ? SILENCE.without : SILENCE.afterError;
+    if (this.#behindSince === undefined || now - this.#behindSince < limit) return;
     const error = lastError === "" ? "it reported no error" : `last error: ${lastError}`;
     this.#die(`its informer stopped receiving events; ${error}`, this.#behindSince);
   }
