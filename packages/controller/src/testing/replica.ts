@@ -1,4 +1,5 @@
-import type { Clock } from "@holdfast/clock";
+import { type Clock, onAbort } from "@holdfast/clock";
+import { deferred } from "@holdfast/clock/internal";
 import { type Random, seededRandom } from "@holdfast/wait";
 import type { ProgramContext } from "./explore-options.ts";
 import { ReplicaClock } from "./replica-clock.ts";
@@ -88,10 +89,12 @@ export class Replica {
     if (this.crashed.aborted) await never();
   }
 
-  /** Asks the program to stop, and resolves when it has. Rejects with its error. */
+  /** Asks the program to stop, and resolves when it has, or when it has crashed meanwhile. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.ended;
+    const { promise: crashed, resolve } = deferred<void>();
+    using _listener = onAbort(this.crashed, () => resolve());
+    await Promise.race([this.ended, crashed]);
   }
 
   #call(name: string, args: readonly unknown[], call: () => unknown): Promise<unknown> {

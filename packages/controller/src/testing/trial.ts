@@ -190,11 +190,12 @@ export class Trial<World> implements StepRunner {
     return replica;
   }
 
-  /** The replica is gone at once; another one starts in its place. */
+  /** The replica is gone at once; another one starts in its place, but for one that is stopping. */
   #crash(replica: Replica): Promise<never> {
     if (!replica.crashed.aborted) {
+      const isStopping = replica.signal.aborted;
       this.#end(replica);
-      this.#start();
+      if (!isStopping) this.#start();
     }
     return never();
   }

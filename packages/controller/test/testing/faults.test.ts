@@ -242,6 +242,17 @@ test("a linked system keeps its plain values, and code of a crashed replica does
   expect(await exploring(late)).toMatchObject({ planned: 5 });
 });
 
+test("a replica may crash while it stops", async () => {
+  const { faults } = await exploring(async ({ world, link, signal }) => {
+    const shelf = link({ put: async () => void world.books.set("a", 1), listen: rest }, "shelf");
+    const listening = shelf.listen(signal);
+    if (!world.books.has("a")) await shelf.put().catch(() => shelf.put());
+    await listening.catch(() => {});
+    if (!signal.aborted) await rest(signal);
+  });
+  expect(faults["crash-after"]).toBe(2);
+});
+
 describe("a lost lease", () => {
   interface Office {
     goal: number;
