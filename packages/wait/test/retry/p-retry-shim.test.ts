@@ -165,6 +165,7 @@ describe("p-retry by retry", () => {
     ["retries", Number.NaN],
     ["factor", -1],
     ["minTimeout", -1],
+    ["maxTimeout", -1],
     ["maxRetryTime", -1],
   ])("rejects %s of %d", async (name, value) => {
     expect(await errorOf(run(failing(), { [name]: value }))).toBeInstanceOf(RangeError);

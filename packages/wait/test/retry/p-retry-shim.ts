@@ -30,7 +30,8 @@ export async function pRetry<T>(
       return await input(attempt);
     } catch (thrown) {
       if (thrown instanceof AbortError) return end(thrown.originalError);
-      const error = thrown instanceof Error ? thrown : new TypeError(`Non-error: ${thrown}`);
+      const error =
+        thrown instanceof Error ? thrown : new TypeError(`Non-error was thrown: ${thrown}`);
       const notified = async () => options.onFailedAttempt?.(contextOf(error, attempt));
       await notified().catch(end);
       throw error;
@@ -42,7 +43,13 @@ export async function pRetry<T>(
       maxElapsed: maxRetryTime,
       signal,
       clock,
-      backoff: { duration: minTimeout, factor: factor || 1, jitter: randomize ? 1 : 0, random },
+      backoff: {
+        duration: minTimeout,
+        factor: factor || 1,
+        cap: maxTimeout,
+        jitter: randomize ? 1 : 0,
+        random,
+      },
       shouldRetry: async ({ error, attempt, elapsed }) =>
         elapsed < maxRetryTime &&
         (!(error instanceof TypeError) || error.message === "Failed to fetch") &&
