@@ -14,8 +14,10 @@ export async function pRetry<T>(
   input: (attemptNumber: number) => T | PromiseLike<T>,
   options: Options = {},
 ): Promise<T> {
-  const { retries = 10, factor = 2, minTimeout = 1_000, maxTimeout = Infinity } = options;
-  const { maxRetryTime = Infinity, randomize = false, signal, clock, random } = options;
+  const { retries = 10, factor = 2, randomize = false, maxRetryTime = Infinity } = options;
+  const { minTimeout: duration = 1_000, maxTimeout: cap = Infinity } = options;
+  const { signal, clock, random } = options;
+  const backoff = { duration, factor: factor || 1, cap, jitter: randomize ? 1 : 0, random };
   const contextOf = (error: unknown, attempt: number): Context =>
     Object.freeze({
       error,
@@ -43,18 +45,12 @@ export async function pRetry<T>(
       maxElapsed: maxRetryTime,
       signal,
       clock,
-      backoff: {
-        duration: minTimeout,
-        factor: factor || 1,
-        cap: maxTimeout,
-        jitter: randomize ? 1 : 0,
-        random,
-      },
+      backoff,
       shouldRetry: async ({ error, attempt, elapsed }) =>
         elapsed < maxRetryTime &&
         (!(error instanceof TypeError) || error.message === "Failed to fetch") &&
         ((await options.shouldRetry?.(contextOf(error, attempt))) ?? true),
-      delay: ({ elapsed }, next) => Math.max(Math.min(next, maxTimeout, maxRetryTime - elapsed), 0),
+      delay: ({ elapsed }, next) => Math.max(Math.min(next, cap, maxRetryTime - elapsed), 0),
     });
   } catch (error) {
     throw error instanceof TerminalError && error.message === "ended" ? error.cause : error;
