@@ -12,6 +12,8 @@ export interface Audit {
   readonly retried: number;
   /** Messages that were given up. */
   readonly dead: number;
+  /** Messages that were given up, and discarded afterwards. */
+  readonly discarded: number;
   /** Orders that were never placed. 0 if the run was not stopped. */
   readonly unplaced: number;
   /** Messages that are neither `delivered` nor `dead`: a relay would send them. 0 if the run was not stopped. */
@@ -40,7 +42,8 @@ export interface Audited {
 
 /** A message whose claims expired four times is dead: the message itself may crash its relays. */
 const READ = `
-  SELECT o.number, o.message_id AS id, m.status AS status, m.claim_number AS claims,
+  SELECT o.number, o.message_id AS id, m.claim_number AS claims,
+    CASE WHEN m.id IS NULL AND o.discarded THEN 'discarded' ELSE m.status END AS status,
     CASE WHEN m.failed_attempts >= m.max_attempts OR m.expired_claims >= 4
       OR m.last_error LIKE 'TerminalError:%' THEN 1 ELSE 0 END AS exhausted,
     (SELECT count(*) FROM demo_effect e WHERE e.message_id = o.message_id) AS effects
@@ -68,12 +71,14 @@ export async function audit(
   const committed = new Set(all.map(({ id }) => id));
   const there = new Set(found.map(({ number }) => number));
   const absent = orders.filter((order) => !there.has(order));
-  const isSettled = (status: string | null): boolean => status === "delivered" || status === "dead";
+  const isSettled = (status: string): boolean =>
+    ["delivered", "dead", "discarded"].includes(status);
   return {
     sent: found.length,
     delivered: found.filter(({ effects }) => effects > 0).length,
     retried: found.filter(({ claims }) => (claims ?? 0) > 1).length,
     dead: found.filter(({ status }) => status === "dead").length,
+    discarded: found.filter(({ status }) => status === "discarded").length,
     unplaced: absent.filter((order) => !placed.has(order)).length,
     waiting: found.filter(({ status }) => status !== null && !isSettled(status)).length,
     missing: absent.filter((order) => placed.has(order) && !isTakenBack(order)).length,

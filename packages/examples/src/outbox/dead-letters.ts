@@ -27,8 +27,14 @@ export async function list({ services, host }: Omit<DeadLetterOptions, "ids">): 
 
 /** Removes dead letters of the last run on a server. Returns the exit code, as {@link list}. */
 export async function discard({ ids, services, host }: DeadLetterOptions): Promise<number> {
-  return await onLastRun({ services, host }, async (_, deadLetters) => {
-    const count = await deadLetters.discard(ids === undefined ? "all" : { ids });
+  return await onLastRun({ services, host }, async ({ database, dialect }, deadLetters) => {
+    const dead = await database.query("SELECT id FROM outbox_message WHERE status = 'dead'");
+    const all = dead.map(({ id }) => String(id));
+    const chosen = ids === undefined ? all : all.filter((id) => ids.includes(id));
+    // Before the messages are gone, so that the summary of a replay does not miss them.
+    const mark = `UPDATE demo_order SET discarded = TRUE WHERE message_id = ${dialect.parameter(1)}`;
+    for (const id of chosen) await database.query(mark, [id]);
+    const count = await deadLetters.discard({ ids: chosen });
     host.stdout.write(`${counted(count)} discarded.\n`);
     return 0;
   });

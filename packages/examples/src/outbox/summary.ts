@@ -67,6 +67,10 @@ function leftOver({ waiting, unplaced }: Summary): readonly Row[] {
   ];
 }
 
+function discarded({ discarded }: Summary): readonly Row[] {
+  return discarded === 0 ? [] : [["discarded", discarded, "dead messages that you have removed"]];
+}
+
 /** The figures with their meaning, and the verdict. */
 export function summaryLines(summary: Summary, { bold, dim, green, red }: Colours): string[] {
   const rows: readonly Row[] = [
@@ -74,6 +78,7 @@ export function summaryLines(summary: Summary, { bold, dim, green, red }: Colour
     ["delivered", summary.delivered, "messages with an effect at the receiver"],
     ["retried", summary.retried, "messages that took more than one attempt"],
     ["dead", summary.dead, "messages that were rejected, or ran out of attempts"],
+    ...discarded(summary),
     ["rolled back", summary.takenBack, `orders; the receiver saw ${summary.phantoms} of them`],
     ["duplicates", summary.duplicates, "attempts that the receiver recognized by their key"],
     ["killed", summary.killed, `workers; ${summary.expired} of their messages taken over`],

@@ -168,6 +168,34 @@ it.for(["pglite", "postgres", "mysql"])(
   },
 );
 
+it.for(["postgres", "mysql"])(
+  "lists, discards and replays the dead letters of a run on %s, and loses nothing",
+  PATIENT,
+  async (database, { expect }) => {
+    const args = ["--database", database, "--messages", "300", "--kills", "0", "--seed", "5"];
+    await using run = new Run([...args, "--no-page"]);
+    const { sent, dead = 0 } = await run.summary();
+    expect(dead).toBeGreaterThan(1);
+    const command = async (...words: readonly string[]): Promise<string> => {
+      const child = spawn(process.execPath, [MAIN, ...words, "--database", database], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const [printed, [code]] = await Promise.all([text(child.stdout), once(child, "close")]);
+      expect(code, printed).toBe(0);
+      return printed;
+    };
+    const ids = (await command("dead-letters")).trim().split("\n");
+    expect(ids).toHaveLength(dead);
+    const [first = ""] = ids.map((line) => line.split(" ")[0]);
+    expect(await command("discard", "--ids", first)).toBe("1 dead letter is discarded.\n");
+    const printed = await command("replay");
+    expect(printed).toMatch(new RegExp(`^sent +${sent} `, "m"));
+    expect(printed).toMatch(/^discarded +1 /m);
+    expect(printed).toMatch(/^dead +0 /m);
+    expect(printed).toContain("All checks passed.");
+  },
+);
+
 describe("the page of a real run", () => {
   /** A run that goes on, and its page. */
   async function kept() {

@@ -41,6 +41,7 @@ const outcome: Outcome = {
     delivered: 97,
     retried: 20,
     dead: 1,
+    discarded: 0,
     unplaced: 0,
     waiting: 0,
     missing: 0,
@@ -63,6 +64,13 @@ it("logs a line periodically, and for each kill", () => {
   at(4_001, 3);
   const stamps = written.map((line) => line.split(" ")[0]);
   expect(stamps).toEqual(["00:00.000", "00:02.000", "00:02.001", "00:04.001"]);
+});
+
+it("reports messages that were discarded", () => {
+  const summary = summaryOf({ ...outcome, audit: { ...outcome.audit, discarded: 1 } }, 7);
+  expect(summaryLines(summary, colours)).toContain(
+    "discarded          1  dead messages that you have removed",
+  );
 });
 
 it("reports success for a correct run", () => {

@@ -1,7 +1,11 @@
 /** The tables of both sides of the business beside the outbox, one statement each. */
 export const CREATE_TABLES: readonly string[] = [
   // The sender's.
-  "CREATE TABLE demo_order (number INT PRIMARY KEY, message_id CHAR(36) NOT NULL)",
+  `CREATE TABLE demo_order (
+    number INT PRIMARY KEY,
+    message_id CHAR(36) NOT NULL,
+    discarded BOOLEAN NOT NULL DEFAULT FALSE
+  )`,
   // The receiver's. An effect has no key: should one take place twice, it is there twice.
   "CREATE TABLE demo_receipt (message_id CHAR(36) PRIMARY KEY, visit CHAR(36) NOT NULL)",
   "CREATE TABLE demo_effect (message_id CHAR(36) NOT NULL, KEY (message_id))",

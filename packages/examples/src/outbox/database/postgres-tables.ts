@@ -1,7 +1,11 @@
 /** Tables of sender and receiver beside the outbox, one statement each. */
 export const CREATE_TABLES: readonly string[] = [
   // The sender's.
-  "CREATE TABLE demo_order (number integer PRIMARY KEY, message_id uuid NOT NULL)",
+  `CREATE TABLE demo_order (
+    number integer PRIMARY KEY,
+    message_id uuid NOT NULL,
+    discarded boolean NOT NULL DEFAULT FALSE
+  )`,
   // The receiver's. An effect has no key: should one take place twice, it is there twice.
   "CREATE TABLE demo_receipt (message_id uuid PRIMARY KEY)",
   "CREATE TABLE demo_effect (message_id uuid NOT NULL)",
