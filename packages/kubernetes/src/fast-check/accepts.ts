@@ -2,9 +2,9 @@ import type { Resource } from "../object/resource.ts";
 import { ruleCauses } from "../testing/cel/rules.ts";
 import { Failure } from "../testing/failure.ts";
 import type { JsonObject } from "../testing/json.ts";
-import { schemaCauses } from "../testing/schema/check-schema.ts";
-import { applySchema } from "../testing/schema/schema.ts";
 import { servedResource } from "../testing/served-resource.ts";
+import { schemaCauses } from "../testing/validation/check-schema.ts";
+import { applySchema } from "../testing/validation/schema.ts";
 import { normalize } from "../testing/write/normalize.ts";
 import { requireValid } from "../testing/write/validate.ts";
 

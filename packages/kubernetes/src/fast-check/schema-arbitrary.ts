@@ -1,7 +1,13 @@
 import * as fc from "fast-check";
-import { isForbidden, isObject, type JsonObject, own, stringsOf } from "../testing/json.ts";
-import { schemaCauses } from "../testing/schema/check-schema.ts";
-import { propertiesOf } from "../testing/schema/schema.ts";
+import {
+  isForbidden,
+  isObject,
+  type JsonObject,
+  own,
+  propertiesOf,
+  stringsOf,
+} from "../testing/json.ts";
+import { schemaCauses } from "../testing/validation/check-schema.ts";
 import { acceptsField } from "./accepts.ts";
 import { Bounded } from "./bounded.ts";
 import { FORMAT_ARBITRARIES } from "./format-arbitraries.ts";

@@ -2,8 +2,7 @@ import { type OptionNames, requireMethods, requireOptions } from "@holdfast/cloc
 import type { Arbitrary } from "fast-check";
 import type { KubeObject } from "../object/kube-object.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
-import { isObject, own } from "../testing/json.ts";
-import { propertiesOf } from "../testing/schema/schema.ts";
+import { isObject, own, propertiesOf } from "../testing/json.ts";
 import { servedResource } from "../testing/served-resource.ts";
 import { acceptsSpec } from "./accepts.ts";
 import { Bounded } from "./bounded.ts";

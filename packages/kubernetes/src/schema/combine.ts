@@ -1,4 +1,4 @@
-import { isEqual, isObject, type JsonObject, own } from "./json.ts";
+import { isEqual, isObject, type JsonObject, own, pick, propertiesOf } from "./json.ts";
 import { schemaError } from "./schema-error.ts";
 import { anything, isAnything } from "./values.ts";
 
@@ -242,15 +242,4 @@ function intersectTests(one: JsonObject, other: JsonObject): JsonObject {
     else return { ...one, allOf: [...((one["allOf"] as unknown[] | undefined) ?? []), other] };
   }
   return both;
-}
-
-function propertiesOf(schema: JsonObject): JsonObject {
-  const { properties } = schema;
-  return isObject(properties) ? properties : {};
-}
-
-function pick(schema: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    names.filter((name) => Object.hasOwn(schema, name)).map((name) => [name, schema[name]]),
-  );
 }

@@ -13,6 +13,18 @@ export function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+/** The fields that `properties` of a schema describes. */
+export function propertiesOf(schema: JsonObject): JsonObject {
+  const properties = own(schema, "properties");
+  return isObject(properties) ? properties : {};
+}
+
+/** Some fields of an object, without those that are undefined. */
+export function pick(object: JsonObject, names: readonly string[]): JsonObject {
+  const given = names.filter((name) => own(object, name) !== undefined);
+  return Object.fromEntries(given.map((name) => [name, object[name]]));
+}
+
 /** An object without some of its fields. */
 export function without(object: JsonObject, ...names: readonly string[]): JsonObject {
   const rest = { ...object };

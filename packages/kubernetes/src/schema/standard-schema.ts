@@ -1,5 +1,5 @@
 import { requireOptions } from "@holdfast/clock/internal";
-import { isObject, type JsonObject, own } from "./json.ts";
+import { isObject, type JsonObject, own, propertiesOf } from "./json.ts";
 import { schemaError } from "./schema-error.ts";
 import { structuralSchema } from "./structural-schema.ts";
 
@@ -142,10 +142,6 @@ function pairsOf(input: JsonObject, output: JsonObject): [string, JsonObject, Js
   return [...fields, ...others].filter((pair): pair is [string, JsonObject, JsonObject] =>
     pair.slice(1).every(isObject),
   );
-}
-
-function propertiesOf({ properties }: JsonObject): JsonObject {
-  return isObject(properties) ? properties : {};
 }
 
 function isRequired({ required }: JsonObject, name: string): boolean {

@@ -1,5 +1,5 @@
 import { intersect, unite } from "./combine.ts";
-import { isObject, type JsonObject, own, without } from "./json.ts";
+import { isObject, type JsonObject, own, pick, propertiesOf, without } from "./json.ts";
 import { schemaError } from "./schema-error.ts";
 import { anything, enumOf, isAnything, numberRules, textRules } from "./values.ts";
 
@@ -238,7 +238,7 @@ function objectRules(schema: JsonObject, place: Place): JsonObject {
 
 /** The fields with a name, those of a record, or any. */
 function fieldRules(schema: JsonObject, place: Place): JsonObject {
-  const named = Object.entries(membersOf(schema, "properties"))
+  const named = Object.entries(propertiesOf(schema))
     .filter(([, property]) => !isNever(property))
     .map(([name, property]) => [name, translate(property, below(place, name))] as const);
   const properties = named.length > 0 ? { properties: Object.fromEntries(named) } : {};
@@ -269,7 +269,8 @@ function othersOf(schema: JsonObject, place: Place): JsonObject | undefined {
 
 /** The names that a record may have, if its schema lists them. */
 function namedKeys(schema: JsonObject, path: string): string[] | undefined {
-  const keys = membersOf(schema, "propertyNames");
+  const keys = own(schema, "propertyNames");
+  if (!isObject(keys)) return undefined;
   if (Array.isArray(keys["enum"])) return keys["enum"].map(String);
   const restricting = Object.keys(keys).filter((name) => name !== "type");
   if (restricting.length > 0)
@@ -309,16 +310,6 @@ function notesOf(schema: JsonObject): JsonObject {
 function extensionsOf(schema: JsonObject): JsonObject {
   const names = Object.keys(schema).filter((name) => name.startsWith("x-kubernetes-"));
   return pick(schema, names);
-}
-
-function pick(schema: JsonObject, names: readonly string[]): JsonObject {
-  const given = names.filter((name) => own(schema, name) !== undefined);
-  return Object.fromEntries(given.map((name) => [name, schema[name]]));
-}
-
-function membersOf(schema: JsonObject, name: string): JsonObject {
-  const found = own(schema, name);
-  return isObject(found) ? found : {};
 }
 
 function below(place: Place, name: string): Place {

@@ -1,7 +1,15 @@
 import { isObject, type JsonObject, own } from "../schema/json.ts";
 
 // Objects in the store are frozen by agreement: a change makes a copy.
-export { defined, isEqual, isObject, type JsonObject, own, without } from "../schema/json.ts";
+export {
+  defined,
+  isEqual,
+  isObject,
+  type JsonObject,
+  own,
+  propertiesOf,
+  without,
+} from "../schema/json.ts";
 
 /** Names that a patch must not write: they reach the prototype of an object. */
 const FORBIDDEN: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);

@@ -1,5 +1,4 @@
-import { isObject, type JsonObject, own, stringsOf } from "../json.ts";
-import { propertiesOf } from "../schema/schema.ts";
+import { isObject, type JsonObject, own, propertiesOf, stringsOf } from "../json.ts";
 
 /** How Kubernetes merges a field: by the kind of value that is there. */
 export interface FieldType {

@@ -1,7 +1,7 @@
 // The functions of CEL that Kubernetes has, and the library has not.
 import { types } from "node:util";
 import type { Environment, Optional } from "@marcbachmann/cel-js";
-import { FORMATS } from "../schema/formats.ts";
+import { FORMATS } from "../validation/formats.ts";
 import { Cidr, compare, Ip, Quantity, Semver } from "./values.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the library hands over whatever the expression has

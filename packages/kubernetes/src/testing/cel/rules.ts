@@ -1,8 +1,7 @@
 import { createRequire } from "node:module";
 import type { Environment } from "@marcbachmann/cel-js";
 import type { Cause } from "../failure.ts";
-import { isEqual, isObject, type JsonObject, own, stringsOf } from "../json.ts";
-import { propertiesOf } from "../schema/schema.ts";
+import { isEqual, isObject, type JsonObject, own, propertiesOf, stringsOf } from "../json.ts";
 import { addFunctions } from "./functions.ts";
 
 const RESERVED: ReadonlySet<string> = new Set(

@@ -1,8 +1,8 @@
 import { badRequest, Failure } from "../failure.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
-import type { Shaped } from "../schema/schema.ts";
 import type { ServedResource } from "../served-resource.ts";
+import type { Shaped } from "../validation/schema.ts";
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, without } from "../json.ts";
-import { applySchema } from "../schema/schema.ts";
 import type { ServedResource } from "../served-resource.ts";
+import { applySchema } from "../validation/schema.ts";
 import { knownFields } from "./decode.ts";
 import { cleanMetadata, unknownMetadata } from "./metadata.ts";
 

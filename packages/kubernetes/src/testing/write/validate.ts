@@ -1,8 +1,8 @@
 import { hasRules, ruleCauses } from "../cel/rules.ts";
 import { type Cause, type Failure, invalid, wrong } from "../failure.ts";
 import { type JsonObject, metadataOf, stringsOf } from "../json.ts";
-import { schemaCauses } from "../schema/check-schema.ts";
 import type { ServedResource } from "../served-resource.ts";
+import { schemaCauses } from "../validation/check-schema.ts";
 import { kindCauses } from "./kind-causes.ts";
 import { metadataCauses } from "./metadata-causes.ts";
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, own } from "../json.ts";
+import { isObject, type JsonObject, own, propertiesOf } from "../json.ts";
 
 /** A value as its schema has it. */
 export interface Shaped {
@@ -74,10 +74,4 @@ function defaultsFor(properties: JsonObject, value: JsonObject): JsonObject {
 function withDefault(schema: JsonObject, value: unknown): unknown {
   if (value !== null || own(schema, "nullable") === true) return value;
   return structuredClone(own(schema, "default"));
-}
-
-/** The fields that a schema names. */
-export function propertiesOf(schema: JsonObject): JsonObject {
-  const properties = own(schema, "properties");
-  return isObject(properties) ? properties : {};
 }

@@ -1,7 +1,6 @@
 import { type Cause, required, wrong } from "../failure.ts";
-import { isEqual, isObject, type JsonObject, own, stringsOf } from "../json.ts";
+import { isEqual, isObject, type JsonObject, own, propertiesOf, stringsOf } from "../json.ts";
 import { FORMATS, NUMBER_FORMATS } from "./formats.ts";
-import { propertiesOf } from "./schema.ts";
 
 /**
  * The fields of a value that are against its schema: types, combinations, required fields, enumerations, limits,
