@@ -24,7 +24,7 @@ try {
   await checkConsumer(packages);
   checkAlone(packages);
   await checkFirstOperator(packages, consumer);
-  checkCreatedOperator(packages, consumer);
+  await checkCreatedOperator(packages, consumer);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

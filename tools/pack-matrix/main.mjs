@@ -9,12 +9,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readArguments } from "../arguments.mjs";
 import { entriesOf, publicPackages } from "../packages.mjs";
+import { serve } from "../registry.mjs";
 import { packInto, tarballOf } from "../tarballs.mjs";
 import { loadAlone } from "./alone.mjs";
 import { managers } from "./managers.mjs";
 import { CONFIG, chosenIn, optionsOf, usageOf } from "./options.mjs";
 import { projects } from "./projects.mjs";
-import { serve } from "./registry.mjs";
 
 process.chdir(fileURLToPath(new URL("../..", import.meta.url)));
 

@@ -4,6 +4,8 @@ import { parseArgs } from "node:util";
 import { createProject } from "./create-project.ts";
 import { resolveNames } from "./names.ts";
 
+const EXAMPLE = "npm create @holdfast/operator backup-operator";
+
 const USAGE = `npm create @holdfast/operator NAME [-- OPTIONS]
 
   NAME             of the folder, the package, the namespace and the Deployment, as backup-operator
@@ -23,8 +25,12 @@ async function run(args: string[]): Promise<string> {
   });
   if (values.help === true) return USAGE;
   const [name, ...more] = positionals;
+  // npm keeps options that no -- precedes.
+  const taken = ["kind", "group"].find((option) => process.env[`npm_config_${option}`]);
+  if (taken !== undefined)
+    throw new RangeError(`npm took --${taken} for its own: write ${EXAMPLE} -- --${taken} VALUE`);
   if (name === undefined || more.length > 0)
-    throw new RangeError(`give one NAME, got ${positionals.length}; see --help`);
+    throw new RangeError(`give one NAME, as in ${EXAMPLE}, got ${positionals.length}`);
   const names = resolveNames(name, values);
   const manifest = await readFile(new URL("../package.json", import.meta.url), "utf8");
   await createProject(name, { ...names, version: JSON.parse(manifest).version });

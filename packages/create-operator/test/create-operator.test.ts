@@ -87,8 +87,8 @@ describe("npm create @holdfast/operator", () => {
   });
 
   it.each([
-    [[], "give one NAME, got 0; see --help"],
-    [["a", "b"], "give one NAME, got 2; see --help"],
+    [[], "give one NAME, as in npm create @holdfast/operator backup-operator, got 0"],
+    [["a", "b"], "give one NAME, as in npm create @holdfast/operator backup-operator, got 2"],
     [["../a"], 'NAME must be a name such as backup-operator, got "../a"'],
     [["null"], 'NAME must be a name such as backup-operator, got "null"'],
     [["bad", "--kind", "backup"], '--kind must be a kind such as Backup, got "backup"'],
@@ -100,6 +100,22 @@ describe("npm create @holdfast/operator", () => {
     [["bad", "--color"], "Unknown option '--color'"],
   ])("refuses %j with one line and exit code 2, and makes nothing", (args, problem) => {
     expect(create(...args)).toEqual({ code: 2, stdout: "", stderr: `error: ${problem}\n` });
+    expect(readdirSync(folder)).not.toContain("bad");
+  });
+
+  it.each([
+    ["kind", ["bad"], "Backup"],
+    ["group", ["bad", "acme.io"], "true"],
+  ])("refuses --%s that npm has taken, and shows where it goes", (option, args, value) => {
+    const { status, stderr } = spawnSync(process.execPath, [main, ...args], {
+      cwd: folder,
+      encoding: "utf8",
+      env: { ...process.env, [`npm_config_${option}`]: value },
+    });
+    expect([status, stderr]).toEqual([
+      2,
+      `error: npm took --${option} for its own: write npm create @holdfast/operator backup-operator -- --${option} VALUE\n`,
+    ]);
     expect(readdirSync(folder)).not.toContain("bad");
   });
 

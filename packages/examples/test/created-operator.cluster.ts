@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -65,9 +65,12 @@ describe("the project of npm create @holdfast/operator on a server where roles d
       stop.signal,
     );
     const metadata = { namespace: "default", name: "one" };
-    await admin.create(Backup, { metadata, spec: { text: "a" } });
+    const [, object = ""] =
+      /<<EOF\n(.*?)EOF\n/s.exec(readFileSync(join(project, "README.md"), "utf8")) ?? [];
+    writeFileSync(join(project, "one.yaml"), object);
+    await server.kubectl("apply", "-n", "default", "-f", join(project, "one.yaml"));
     await cluster.until(async () => (await admin.get(Backup, metadata)).status !== undefined);
-    expect((await admin.get(ConfigMap, metadata)).data).toEqual({ text: "a" });
+    expect((await admin.get(ConfigMap, metadata)).data).toEqual({ text: "hello" });
     await admin.delete(ConfigMap, metadata);
     await cluster.until(async () => (await admin.find(ConfigMap, metadata)) !== undefined);
     stop.abort();

@@ -36,6 +36,7 @@ test("keeps the ConfigMap with the rights of deploy/role.yaml", async () => {
     const text = async () => (await api.client.find(ConfigMap, one))?.data?.["text"];
     await api.client.create(__KIND__, { metadata: one, spec: { text: "a" } });
     await clock.sleep(10_000);
+    expect(api.rulesMissing(), "rights missing in deploy/role.yaml, see npm run role").toEqual([]);
     expect(await text()).toBe("a");
     expect((await api.client.get(__KIND__, one)).status).toEqual({ configMap: "one" });
 

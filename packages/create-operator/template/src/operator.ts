@@ -57,5 +57,5 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
     setup: operator,
     health: { port: Number(process.env["PORT"] ?? 8_080) },
     signals: process,
-    logger: consoleLogger,
+    logger: { ...consoleLogger, debug() {} },
   });

@@ -209,6 +209,29 @@ export class FakeApi {
     return this.#rights.used();
   }
 
+  /**
+   * The least list of rules that allows the requests that `options.rules` has refused so far, sorted, as a manifest
+   * has it. Empty if the rules suffice.
+   *
+   * @example
+   * ```ts
+   * import { builtIn, KubeClient } from "@holdfast/kubernetes";
+   * import { FakeApi } from "@holdfast/kubernetes/testing";
+   * import { FakeClock } from "@holdfast/clock/testing";
+   *
+   * const clock = new FakeClock();
+   * const ConfigMap = builtIn("v1", "ConfigMap");
+   * const api = new FakeApi({ clock, resources: [ConfigMap], rules: [] });
+   * const client = new KubeClient({ transport: api.transport, fieldManager: "me", clock });
+   * await client.delete(ConfigMap, "default/a").catch((error) => console.log(error.reason)); // => Forbidden
+   * console.log(JSON.stringify(api.rulesMissing()));
+   * // => [{"apiGroups":[""],"resources":["configmaps"],"verbs":["delete"]}]
+   * ```
+   */
+  rulesMissing(): PolicyRule[] {
+    return this.#rights.missing();
+  }
+
   /** The parts of `options.rules` that no request has needed so far, sorted, as a manifest has them. */
   rulesUnused(): PolicyRule[] {
     return this.#rights.unused();

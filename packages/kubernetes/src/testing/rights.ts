@@ -71,6 +71,9 @@ export class Rights {
   /** The requests so far, each kind once, without names that no rule tells apart. */
   readonly #used = new Map<string, Attributes>();
 
+  /** Those of them that no rule allows. */
+  readonly #refused = new Map<string, Attributes>();
+
   /**
    * @param rules - undefined: everything is allowed
    * @throws RangeError or TypeError that names the option
@@ -87,15 +90,23 @@ export class Rights {
   require(wanted: Attributes): void {
     if (wanted.plural === "" && PUBLIC.test(wanted.path)) return;
     const { verb, group, plural, subresource, namespace, name, path } = wanted;
-    const key = [verb, group, plural, subresource, namespace, name, plural === "" ? path : ""];
-    this.#used.set(key.join(" "), wanted);
+    const parts = [verb, group, plural, subresource, namespace, name, plural === "" ? path : ""];
+    const key = parts.join(" ");
+    this.#used.set(key, wanted);
     record({ namespace, rule: ruleFor(wanted) });
-    if (this.#grants?.some((grant) => allows(grant, wanted)) === false) throw forbidden(wanted);
+    if (this.#grants?.some((grant) => allows(grant, wanted)) !== false) return;
+    this.#refused.set(key, wanted);
+    throw forbidden(wanted);
   }
 
   /** The least list of rules that allows the requests so far. */
   used(): PolicyRule[] {
     return mergeRules([...this.#used.values()].map(ruleFor));
+  }
+
+  /** The least list of rules that allows the requests that were refused. */
+  missing(): PolicyRule[] {
+    return mergeRules([...this.#refused.values()].map(ruleFor));
   }
 
   /** The parts of the rules that no request has needed. */

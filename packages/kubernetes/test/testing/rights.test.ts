@@ -142,6 +142,26 @@ describe("rulesUsed", () => {
   });
 });
 
+describe("rulesMissing", () => {
+  it("lists the rules for refused requests, each once", async () => {
+    const { api, client } = world([role(configMaps("get"))]);
+    await client.find(ConfigMap, ann);
+    expect(api.rulesMissing()).toEqual([]);
+    for (const name of ["a", "b"])
+      await expect(client.delete(ConfigMap, { ...ann, name })).rejects.toThrow("forbidden");
+    await expect(client.find(ConfigMap, { ...ann, namespace: "other" })).rejects.toThrow(
+      "forbidden",
+    );
+    expect(api.rulesMissing()).toEqual([configMaps("delete", "get")]);
+  });
+
+  it("is empty if everything is allowed", async () => {
+    const { api, client } = world();
+    await client.find(ConfigMap, ann);
+    expect(api.rulesMissing()).toEqual([]);
+  });
+});
+
 describe("rulesUnused", () => {
   it("names the parts of the rules that no request has needed", async () => {
     const { api, client } = world([

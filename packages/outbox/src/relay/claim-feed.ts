@@ -139,14 +139,16 @@ export class ClaimFeed {
 /** A sleep that can be cut short. One at a time. */
 class InterruptibleSleep {
   readonly #clock: Clock;
+  #state: "idle" | "sleeping" | "interrupted" = "idle";
   #wake: () => void = () => {};
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Ends the sleep, if there is one. */
+  /** Ends the sleep; if there is none, the next one ends at once. */
   interrupt(): void {
+    this.#state = "interrupted";
     this.#wake();
   }
 
@@ -156,6 +158,11 @@ class InterruptibleSleep {
    * @returns a promise that always resolves
    */
   async run(duration: number, signal: AbortSignal): Promise<void> {
+    if (this.#state === "interrupted") {
+      this.#state = "idle";
+      return;
+    }
+    this.#state = "sleeping";
     const { promise, resolve } = deferred<void>();
     this.#wake = resolve;
     using _timer =
@@ -164,5 +171,6 @@ class InterruptibleSleep {
         : undefined;
     using _abort = onAbort(signal, () => resolve());
     await promise;
+    this.#state = "idle";
   }
 }

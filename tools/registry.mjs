@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { run } from "../packages.mjs";
+import { run } from "./packages.mjs";
 
 /** Older than any rule about how long a version has to be out. */
 const PUBLISHED = "2020-01-01T00:00:00.000Z";
