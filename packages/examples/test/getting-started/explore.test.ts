@@ -1,12 +1,16 @@
 import { explore } from "@holdfast/controller/testing";
-import { expect, test, vi } from "vitest";
+import { expect, inject, test, vi } from "vitest";
 import { mirror } from "../../src/getting-started/mirror.ts";
 
-test("ends with the same files after every fault", async () => {
+// Two faults at a time, up to 1,000 worlds in `npm run sim`.
+const pairs = inject("isThorough") ? 1_000 : 20;
+
+test.each([1, 2, 3])("ends with the same files after every fault, seed %i", async (seed) => {
   vi.stubGlobal("fetch", async (url: string) => new Response(`page at ${url}`));
   const names = ["a.html", "b.html"];
   const pages = new Map(names.map((name) => [name, `https://example.org/${name}`]));
   const { worlds, planned } = await explore({
+    seed,
     world: () => new Map<string, string>(),
     async run({ world, link, clock, signal }) {
       const files = {
@@ -17,7 +21,7 @@ test("ends with the same files after every fault", async () => {
     },
     scenario: async () => {},
     stateOf: (stored) => new Map([...stored].toSorted()),
-    pairs: 20,
+    pairs,
   });
-  expect(worlds).toBe(planned + 20);
+  expect(worlds).toBe(planned + pairs);
 });

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { Manager, silentLogger } from "@holdfast/controller";
@@ -190,9 +190,12 @@ describe("connections of a HealthServer", () => {
     serving({}, async (_url, server) => {
       const sockets = Array.from({ length: 100 }, () => connect(server.port, HOST));
       await Promise.all(sockets.map((one) => new Promise((resolve) => one.on("connect", resolve))));
+      const ended: Socket[] = [];
+      for (const socket of sockets) socket.resume().on("end", () => ended.push(socket));
       const over = connect(server.port, HOST);
       over.on("error", () => {});
       await closed(over.resume());
+      expect(ended).toEqual([]); // it is closed at once, and not as they are, after 5 s
       for (const socket of sockets) socket.destroy();
     }));
 

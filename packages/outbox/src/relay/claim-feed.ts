@@ -139,16 +139,14 @@ export class ClaimFeed {
 /** A sleep that can be cut short. One at a time. */
 class InterruptibleSleep {
   readonly #clock: Clock;
-  #state: "idle" | "sleeping" | "interrupted" = "idle";
   #wake: () => void = () => {};
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Ends the sleep; if there is none, the next one ends at once. */
+  /** Ends the sleep, if there is one. */
   interrupt(): void {
-    this.#state = "interrupted";
     this.#wake();
   }
 
@@ -158,11 +156,6 @@ class InterruptibleSleep {
    * @returns a promise that always resolves
    */
   async run(duration: number, signal: AbortSignal): Promise<void> {
-    if (this.#state === "interrupted") {
-      this.#state = "idle";
-      return;
-    }
-    this.#state = "sleeping";
     const { promise, resolve } = deferred<void>();
     this.#wake = resolve;
     using _timer =
@@ -171,6 +164,5 @@ class InterruptibleSleep {
         : undefined;
     using _abort = onAbort(signal, () => resolve());
     await promise;
-    this.#state = "idle";
   }
 }
