@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Clock } from "@holdfast/clock";
 import { Controller, LeaderElector, MemoryLock, resync } from "@holdfast/controller";
 import { explore } from "@holdfast/controller/testing";
@@ -10,6 +11,7 @@ import {
 import { type ExploredContext, explore as exploreOperator } from "@holdfast/kubernetes/testing";
 import { Cron } from "croner";
 import { describe, expect, inject, it } from "vitest";
+import { errorOf } from "../../../../test/error-of.ts";
 
 // The operators and controllers of guides, copied: the explorer finds nothing in them. The greeter of "Your first
 // operator" and the mirror of "Getting started" are explored where they are.
@@ -151,6 +153,47 @@ describe.each(seeds)("with seed %i, every fault leaves the same state of", (seed
     expect(worlds).toBe(planned + pairs);
     expect(planned).toBeGreaterThan(5);
   });
+});
+
+const guide = readFileSync(
+  new URL("../../../../docs/finding-the-crash.md", import.meta.url),
+  "utf8",
+);
+
+it('finds the bug of "Finding the crash", with the report that the guide shows', async () => {
+  interface ThingObject extends KubeObject {
+    status?: { child: string };
+  }
+  const names = { apiVersion: "example.org/v1", kind: "Thing", plural: "things" };
+  const Thing = customResource<ThingObject>(names);
+  const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
+  const operator = ({ cluster, client, controller }: OperatorContext) => {
+    const things = cluster.watch(Thing);
+    return () => [
+      controller({
+        name: "things",
+        sources: [things.source()],
+        async reconcile({ key }) {
+          const thing = things.get(key);
+          if (thing === undefined || thing.status !== undefined) return;
+          const metadata = { namespace: "default", generateName: "ann-" };
+          const child = await client.create(ConfigMap, { metadata });
+          const status = { child: child.metadata.name };
+          await client.patch(Thing, key, { status }, { subresource: "status" });
+        },
+      }),
+    ];
+  };
+  const error = await errorOf(
+    exploreOperator({
+      setup: operator,
+      resources: [Thing, ConfigMap],
+      scenario: ({ client }) =>
+        client.create(Thing, { metadata: { namespace: "default", name: "ann" } }),
+    }),
+  );
+  const [, shown] = /```text\n(crash [^`]*)\n```/.exec(guide) ?? [];
+  expect((error as Error).message).toBe(shown);
 });
 
 /** The lock, the row with the last run, and the reports, of which two count, so that a world ends. */
