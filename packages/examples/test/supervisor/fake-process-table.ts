@@ -62,6 +62,11 @@ export class FakeProcessTable implements ProcessTable {
     return [...this.#alive.keys()];
   }
 
+  /** The names of those that are alive. */
+  names(): readonly string[] {
+    return [...this.#alive.values()].map(({ name }) => name).sort();
+  }
+
   killAll(): void {
     for (const child of [...this.#alive.values()]) child.signal("SIGKILL");
   }
