@@ -41,7 +41,7 @@ export async function checkCreatedOperator(packages, tarballs) {
     const role = readFileSync(file, "utf8");
     writeFileSync(file, role.replace("      - patch\n", ""));
     const { code, text } = await run(project, "npm test");
-    if (code === 0 || !/rights missing.*\n[^]*"configmaps"[^]*"patch"/.test(text))
+    if (code === 0 || !/rights missing.*"configmaps".*"patch"/s.test(text))
       throw new Error(`${text}\nthe test of the project does not name a right that is missing`);
     await pass(project, "npm run role");
     if (readFileSync(file, "utf8") !== role)

@@ -94,6 +94,11 @@ describe("external", () => {
     ]);
   });
 
+  it("may take longer than a second of real time without an option", async () => {
+    const container = new Promise((resolve) => setTimeout(resolve, 1_500, "started"));
+    expect(await clock.run(() => clock.external(container))).toBe("started");
+  });
+
   it("is named in the error when it waits for the clock that it holds", async () => {
     const stuck = clock.run(() => clock.external(clock.sleep(10), "self"), { externalMs: 0 });
     await expect(stuck).rejects.toMatchObject({ facts: { holds: ["self"] } });
