@@ -1,6 +1,7 @@
-// The roles in a manifest, and each of them without one right.
+// The roles in a manifest, each of them without one right, and the rights that they have to grant.
 import { readFileSync } from "node:fs";
-import type { FakeApi, PolicyRule, RoleManifest } from "@holdfast/kubernetes/testing";
+import type { PolicyRule, RoleManifest } from "@holdfast/kubernetes/testing";
+import { expect } from "vitest";
 import { parseAllDocuments } from "yaml";
 
 /** The Roles and ClusterRoles in a file of manifests. */
@@ -26,23 +27,37 @@ export function withoutEach(roles: readonly RoleManifest[]): [string, RoleManife
   );
 }
 
+/** Rights as `verb resource`, sorted. */
+export function rightsOf(rules: readonly PolicyRule[]): string[] {
+  return rules
+    .flatMap((rule) =>
+      (rule.resources ?? []).flatMap((resource) =>
+        rule.verbs.map((verb) => `${verb} ${qualified({ ...rule, resources: [resource] })}`),
+      ),
+    )
+    .sort();
+}
+
+/** The right that `runOperator` needs beside the requests of its setup: its Lease, in the namespace of the operator. */
+const LEASE = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+const OWN_RULES = [{ ...LEASE, verbs: ["create", "get", "update"] }];
+
+/** Fails unless the ClusterRole grants the rules that an exploration gathered, the Role the Lease, and both no more. */
+export function expectExactly(
+  roles: readonly RoleManifest[],
+  gathered: readonly PolicyRule[],
+): void {
+  const granted = (wanted: string) =>
+    rightsOf(roles.filter(({ kind }) => kind === wanted).flatMap(({ rules }) => rules ?? []));
+  expect({ ClusterRole: granted("ClusterRole"), Role: granted("Role") }).toEqual({
+    ClusterRole: rightsOf(gathered),
+    Role: rightsOf(OWN_RULES),
+  });
+}
+
 function qualified({ apiGroups = [], resources = [] }: PolicyRule): string {
   const [group] = apiGroups;
   const [plural = "", subresource] = (resources[0] ?? "").split("/");
   const name = group === "" ? plural : `${plural}.${group}`;
   return subresource === undefined ? name : `${name}/${subresource}`;
-}
-
-/** The rights that requests needed and roles lack, as `verb resource`. */
-export function rightsLacking(api: FakeApi, roles: readonly RoleManifest[]): string[] {
-  const granted = rightsOf(roles.flatMap(({ rules }) => rules ?? []));
-  return rightsOf(api.rulesUsed()).filter((right) => !granted.includes(right));
-}
-
-function rightsOf(rules: readonly PolicyRule[]): string[] {
-  return rules.flatMap((rule) =>
-    (rule.resources ?? []).flatMap((resource) =>
-      rule.verbs.map((verb) => `${verb} ${qualified({ ...rule, resources: [resource] })}`),
-    ),
-  );
 }

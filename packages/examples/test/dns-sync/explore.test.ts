@@ -4,12 +4,14 @@ import { definedResources } from "../../src/dns-sync/harness/manifests.ts";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";
 import { DnsRecord, DnsZone } from "../../src/dns-sync/operator/resources.ts";
 import { DnsProvider } from "../../src/dns-sync/provider/dns-provider.ts";
+import { expectExactly, rolesIn } from "../rights.ts";
 import { fetchFrom } from "./operator-world.ts";
 
+const roles = rolesIn(new URL("../../src/dns-sync/deploy/rbac.yaml", import.meta.url));
 const namespace = "default";
 const www = { namespace, name: "www" };
 
-/** Users who make a zone with two records, change one and delete the other. */
+/** Users who make a zone with three records, change two, the wrong one twice, and delete the third. */
 async function scenario({ client, clock }: ScenarioContext<DnsProvider>): Promise<void> {
   const metadata = { namespace, name: "web" };
   await client.create(DnsZone, { metadata, spec: { domain: "example.org", ttl: 60 } });
@@ -17,9 +19,17 @@ async function scenario({ client, clock }: ScenarioContext<DnsProvider>): Promis
   await client.create(DnsRecord, { metadata: www, spec: { ...spec, host: "www" } });
   const mail = { namespace, name: "mail" };
   await client.create(DnsRecord, { metadata: mail, spec: { ...spec, host: "mail" } });
+  // Another controller adds its finalizer while the operator adds its own.
+  await client.patch(DnsRecord, mail, { metadata: { finalizers: ["example.org/other"] } });
+  const typo = { namespace, name: "typo" };
+  await client.create(DnsRecord, { metadata: typo, spec: { ...spec, host: "x", value: "wrong" } });
   await clock.sleep(5_000);
   await client.patch(DnsRecord, www, { spec: { value: "192.0.2.2" } });
+  await client.patch(DnsRecord, mail, { metadata: { finalizers: ["dns.example.org/remote"] } });
   await client.delete(DnsRecord, mail);
+  await client.patch(DnsRecord, typo, { spec: { value: "still wrong" } });
+  await clock.sleep(5_000);
+  await client.patch(DnsRecord, typo, { spec: { value: "192.0.2.3" } });
 }
 
 const exploring = (settings: { seed: number; pairs: number; replicas?: number; worlds?: number }) =>
@@ -46,6 +56,7 @@ test.each(isThorough ? [1, 2, 3] : [1])(
     const [worlds, pairs] = isThorough ? [1_000, 900] : [40, 5];
     const report = await exploring({ seed, worlds, pairs });
     expect(report.worlds).toBe(Math.min(worlds, report.planned) + pairs);
+    expectExactly(roles, report.rules);
   },
 );
 

@@ -1,7 +1,9 @@
 import { explore } from "@holdfast/kubernetes/testing";
 import { expect, inject, test } from "vitest";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
+import { expectExactly, rolesIn } from "../rights.ts";
 
+const roles = rolesIn(new URL("../../src/greeter/deploy/greeter.yaml", import.meta.url));
 const ann = { namespace: "default", name: "ann" };
 
 // Two faults at a time, up to 1,000 worlds in `npm run sim`.
@@ -23,6 +25,7 @@ test.each([1, 2, 3])(
     });
     expect(report.worlds).toBe(report.planned + pairs);
     expect(report.worlds).toBeGreaterThan(40);
+    expectExactly(roles, report.rules);
   },
 );
 
