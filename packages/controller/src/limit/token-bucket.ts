@@ -61,7 +61,7 @@ export class TokenBucket {
     const tokens = 1 - this.#tokensIn(this.#lastAt - at);
     if (tokens <= 0) return;
     this.#fill(now);
-    this.#tokens = Math.min(this.#tokens + tokens, this.#burst);
+    this.#tokens += tokens; // the next use fills it to its burst at most
     if (at !== this.#lastAt) return;
     const before = roundToNanosecond(at - this.#durationOf(1));
     if (before >= now) this.#lastAt = before;

@@ -3,6 +3,7 @@ import { onAbort } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import {
   Controller,
+  type ControllerOptions,
   filterSource,
   fromCallback,
   fromIterable,
@@ -547,7 +548,7 @@ describe("bad input", () => {
 });
 
 describe("the log of a source", () => {
-  function logging(source: Source) {
+  function logging(source: Source, options: Partial<ControllerOptions> = {}) {
     const clock = new FakeClock();
     const stop = new AbortController();
     const logged: string[] = [];
@@ -559,6 +560,7 @@ describe("the log of a source", () => {
       logger: { ...silentLogger, error: (_, message) => logged.push(message) },
       reconcile: () => {},
       onError: (error) => void errors.push(`${error}`),
+      ...options,
     });
     const running = controller.run(stop.signal);
     const end = async (): Promise<void> => {
@@ -566,7 +568,7 @@ describe("the log of a source", () => {
       await clock.step(10_000);
       await running;
     };
-    return { clock, logged, errors, controller, end };
+    return { clock, stop, running, logged, errors, controller, end };
   }
   /** A source that lasts until the end, and its context. */
   function held() {
@@ -604,6 +606,38 @@ describe("the log of a source", () => {
     given.context?.failed(new Error("late"));
     given.context?.enqueue("late");
     expect([logged, errors]).toEqual([[], []]);
+  });
+
+  it("does not blame a source for an event after the stop, while a key is finished", async () => {
+    const { given, source } = held();
+    const world = logging(source, { reconcile: () => world.clock.sleep(5_000) });
+    const { clock, stop, running, logged, errors } = world;
+    await clock.step(1);
+    given.context?.enqueue("a");
+    await clock.step(1);
+    stop.abort();
+    given.context?.enqueue("late");
+    await clock.run(() => running);
+    expect([logged, errors]).toEqual([[], []]);
+  });
+
+  it.each([
+    [1, 1_200],
+    [0.5, 1_100],
+  ])("restarts with the jitter of a random number of %d after %d ms", async (drawn, delay) => {
+    const starts: number[] = [];
+    const broken: Source = {
+      name: "broken",
+      start({ clock }) {
+        starts.push(clock.monotonic());
+        throw new Error("broken");
+      },
+    };
+    const { clock, logged, end } = logging(broken, { random: () => drawn });
+    await clock.step(3_000);
+    expect((starts[1] ?? 0) - (starts[0] ?? 0)).toBe(delay);
+    expect(new Set(logged)).toEqual(new Set(["source failed; restarting after a delay"]));
+    await end();
   });
 
   it("a source that fails while it stops is not backing off", async () => {
