@@ -37,7 +37,7 @@ export const STRATEGIES: Readonly<Record<StrategyName, Choice>> = {
 
 export const JITTERS: Readonly<Record<JitterName, { title: string; range: string }>> = {
   none: { title: "none", range: "of b" },
-  share: { title: "a share on top", range: "from b to b × (1 + share)" },
+  share: { title: "proportional", range: "from b to b × (1 + share)" },
   full: { title: "full", range: "from 0 to b" },
   equal: { title: "equal", range: "from b/2 to b" },
   symmetric: { title: "symmetric, up and down", range: "b × (1 ± share)" },

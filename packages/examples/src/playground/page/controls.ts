@@ -52,7 +52,7 @@ const SLIDERS: Partial<Record<Field, Slider>> = {
     endless: true,
   },
   steps: {
-    label: "Growths",
+    label: "Steps",
     hint: "steps, or Infinity",
     least: 0,
     most: 10,

@@ -90,11 +90,11 @@ function results(current: Settings): TemplateResult {
   const { ranges, svg } = drawDelays(current);
   const program = programOf(current.shape);
   return html`<section aria-labelledby="delays-title">
-      <h2 id="delays-title">The delays of one client</h2>
+      <h2 id="delays-title">One client: delay before each retry</h2>
       ${image(svg)}
     </section>
     <section aria-labelledby="herd-title" aria-busy=${isPending ? "true" : "false"}>
-      <h2 id="herd-title">The herd of all clients</h2>
+      <h2 id="herd-title">All clients: thundering herd after an outage</h2>
       <p>
         All clients lose the server at the same instant and call until they are served. The server
         comes back after the outage and serves 10 calls at a time, 100 ms each.
