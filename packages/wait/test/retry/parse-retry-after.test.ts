@@ -30,7 +30,8 @@ it.each([
   // Four digits are the year itself.
   ["Sat Nov  6 08:51:37 2060", Date.UTC(2060, 10, 6, 8, 51, 37) - NOW],
   ["Sat Nov  6 08:51:37 0060", 0],
-  // A leap second.
+  // The last second of a minute, and a leap second.
+  ["Sun, 06 Nov 1994 08:51:59 GMT", 142_000],
   ["Sun, 06 Nov 1994 23:59:60 GMT", Date.UTC(1994, 10, 7) - NOW],
   ["Sunday, 06-Nov-94 23:59:60 GMT", Date.UTC(1994, 10, 7) - NOW],
   ["Sun Nov  6 23:59:60 1994", Date.UTC(1994, 10, 7) - NOW],

@@ -25,6 +25,7 @@ const throwing = Object.defineProperty({ code: "ERR_WAIT_RETRY_AFTER" }, "after"
 
 it.each([
   ["one", error, 5, true],
+  ["one that names 0", new RetryAfterError(0), 0, true],
   ["one that names Infinity", new RetryAfterError(Number.POSITIVE_INFINITY), Infinity, true],
   ["an error caused by one", new Error("busy", { cause: error }), 5, true],
   ["the outer one of two", new RetryAfterError(7, { cause: error }), 7, true],
