@@ -109,6 +109,7 @@ export const rights: readonly Script[] = [
     rules: [
       { apiGroups: [""], resources: ["configmaps"], verbs: ["patch", "update"] },
       { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["update", "patch"] },
+      { apiGroups: ["conformance.example.org"], resources: ["widgets/status"], verbs: ["patch"] },
     ],
     steps: [
       apply(`${configMaps}/new`, configMap("new"), bound),
@@ -116,6 +117,7 @@ export const rights: readonly Script[] = [
       apply(`${leases}/new`, lease, bound),
       jsonPatch(`${configMaps}/none`, [], bound),
       put(`${configMaps}/none`, configMap("none"), bound),
+      apply(`${widgets}/none/status`, widget("none"), bound),
     ],
     uncompared: ignored,
   },

@@ -163,7 +163,10 @@ export class ApiServer {
   #patch(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
     const isApply = contentTypeOf(call) === APPLY;
     const options = writeOptionsOf(call, "PatchOptions", isApply);
-    if (isApply && this.#writer.find(call) === undefined) requireVerb("create");
+    // A subresource makes no object.
+    const isNew =
+      isApply && call.subresource === undefined && this.#writer.find(call) === undefined;
+    if (isNew) requireVerb("create");
     if (isApply) return this.#written(call, applyObject(this.#writer, call, options));
     const old = this.#writer.get(call);
     const patched = patchedObject(call, old);

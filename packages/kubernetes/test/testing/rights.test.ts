@@ -61,6 +61,16 @@ describe("FakeApi with rules", () => {
     expect(api.rulesUsed()).toEqual([{ nonResourceURLs: ["/logs/a", "/metrics"], verbs: ["get"] }]);
   });
 
+  it("asks for no right to create when the object of an applied status is not there", async () => {
+    const rules = [{ apiGroups: ["example.org"], resources: ["widgets/status"], verbs: ["patch"] }];
+    const { api, client } = world(rules);
+    const status = { metadata: ann, status: {} };
+    await expect(client.apply(Widget, status, { subresource: "status" })).rejects.toMatchObject({
+      reason: "NotFound",
+    });
+    expect(api.rulesUsed()).toEqual(rules);
+  });
+
   it.each([
     [5, "TypeError: options.rules must be an array, got 5"],
     [[5], "TypeError: options.rules[0] must be an object, got 5"],
