@@ -391,12 +391,12 @@ export class Reflector {
       return;
     }
     this.#failures++;
-    const err = end.kind === "failed" ? end.error : undefined;
-    const message =
-      end.kind === "busy" ? `server busy, retry after ${end.after} ms` : messageOf(err);
+    const isBusy = end.kind === "busy";
+    const message = isBusy ? `server busy, retry after ${end.after} ms` : messageOf(end.error);
     this.#lastError = { message, at: this.#clock.now(), phase };
     const level = this.#failures > 1 ? "warn" : "debug";
-    hooks.log(level, { ...details, err, reason: message }, `${phase} failed; retrying`);
+    const cause = isBusy ? { reason: message } : { err: end.error };
+    hooks.log(level, { ...details, ...cause }, `${phase} failed; retrying`);
   }
 
   /** Returns false when the watch does not move, or has no version to come to. */

@@ -1,4 +1,4 @@
-import { Controller, Manager } from "@holdfast/controller";
+import { Controller, Manager, silentLogger } from "@holdfast/controller";
 import { customResource } from "@holdfast/kubernetes";
 import type { Fault } from "@holdfast/kubernetes/testing";
 import { describe, expect, inject, it } from "vitest";
@@ -398,6 +398,24 @@ describe("a watch that sends garbage", () => {
       });
     },
   );
+});
+
+it("a repeated failure is logged with its error, and its message once", async () => {
+  const lines: [object, string][] = [];
+  const warn = (details: object, message: string): void => void lines.push([details, message]);
+  const world = new World({ logger: { ...silentLogger, warn } });
+  world.api.intercept({ fault: { type: "status", status: 500 }, verbs: ["list"] });
+  world.cluster.watch(Greeting);
+  await world.run(() => world.clock.sleep(5_000));
+  expect(lines[0]).toEqual([
+    {
+      resource: "greetings.example.org",
+      namespace: undefined,
+      phase: "list",
+      err: expect.objectContaining({ statusCode: 500 }),
+    },
+    "list failed; retrying",
+  ]);
 });
 
 it("an ERROR event that names a time is respected", async () => {
