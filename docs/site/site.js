@@ -17,7 +17,9 @@
   });
   document.querySelector(".overlay").addEventListener("click", () => open(false));
 
-  const scrollers = document.querySelectorAll(".tsd-typography table, pre, .tsd-signature");
+  const scrollers = document.querySelectorAll(
+    ".tsd-typography table, .tsd-typography p:has(> img), pre, .tsd-signature",
+  );
   const mark = () => {
     for (const element of scrollers) {
       if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;

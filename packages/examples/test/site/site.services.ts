@@ -91,6 +91,22 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     },
   );
 
+  it("the pictures of a guide keep a readable size at 390 px, and scroll", async () => {
+    await using visitor = await open("guides/backing-off.html", LOOKS[3]);
+    const { page } = visitor;
+    const { width } = (await page.locator("p > img").first().boundingBox()) ?? { width: 0 };
+    expect(width).toBeGreaterThanOrEqual(500);
+    await expectLooks(page);
+  });
+
+  it("the button that copies code of the playground does not cover it at 390 px", async () => {
+    await using visitor = await open("playground.html", LOOKS[3]);
+    const { page } = visitor;
+    const code = (await page.locator("#lab .code pre").boundingBox()) ?? { y: 0, height: 0 };
+    const button = (await page.locator("#lab .code button").boundingBox()) ?? { y: 0 };
+    expect(button.y).toBeGreaterThanOrEqual(code.y + code.height);
+  });
+
   it.each(["index.html", "guides/backing-off.html", "playground.html"])(
     "Tab reaches everything in %s",
     async (path) => {
