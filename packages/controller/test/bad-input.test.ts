@@ -334,7 +334,6 @@ const stored: Kind = (path, valid) => [
 const sqlLock = {
   name: required(all(text, stored)),
   table,
-  clock: methods("monotonic", "newTimer", "afterFunc"),
 };
 
 const electionDoors: Door[] = [

@@ -78,7 +78,7 @@ export interface ResourceLock {
   update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned>;
 
   /**
-   * Smallest token of the next term, such as seconds since the epoch. It keeps tokens growing if the record of
+   * Smallest token of the next term, such as milliseconds since the epoch. It keeps tokens growing if the record of
    * the lock may be removed or edited. Read before each term. Whole, at least 0.
    *
    * @defaultValue `0`

@@ -8,7 +8,6 @@ import {
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
-import { firstTokenAt } from "../election/first-token.ts";
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
@@ -49,7 +48,7 @@ const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;
  *
  * Records are flushed to the disk before they count, but their names are not. After a power failure the
  * latest version may be missing, and tokens may continue from an earlier one. A directory that was emptied, for example
- * on tmpfs by a reboot, begins with the seconds of the clock as its token.
+ * on tmpfs by a reboot, begins with the milliseconds of the clock as its token.
  *
  * @example
  * ```ts
@@ -92,7 +91,7 @@ export class FileLock implements ResourceLock {
     this.description = `file ${this.#directory}`;
   }
 
-  /** Smallest token of a term in an empty directory: seconds since the epoch, at the last `get`. */
+  /** Smallest token of a term in an empty directory: milliseconds since the epoch at the last such `get`. */
   get firstToken(): number {
     return this.#firstToken;
   }
@@ -110,7 +109,7 @@ export class FileLock implements ResourceLock {
       signal.throwIfAborted();
       const number = highest(await this.#names());
       if (number === 0) {
-        this.#firstToken = firstTokenAt(this.#clock);
+        this.#firstToken = Math.max(Math.floor(this.#clock.now()), 0);
         return undefined;
       }
       if (number >= LAST_VERSION)

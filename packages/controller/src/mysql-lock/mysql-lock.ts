@@ -1,22 +1,18 @@
-import { type Clock, realClock } from "@holdfast/clock";
 import {
   abortable,
   type OptionNames,
-  requireClock,
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
-import { firstTokenAt } from "../election/first-token.ts";
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
-import { COLUMNS, recordOf, valuesOf } from "../sql-lock/lock-row.ts";
+import { COLUMNS, millisecondsOf, recordOf, valuesOf } from "../sql-lock/lock-row.ts";
 import { DEFAULT_TABLE, requireLockName, requireTable } from "../sql-lock/lock-table.ts";
 
 const OPTIONS: OptionNames<MySqlLockOptions> = {
   name: true,
   table: true,
-  clock: true,
 };
 
 /** Rows are objects with values of the driver's own types, also if the options of the pool differ. */
@@ -28,6 +24,9 @@ const READING = {
 };
 
 const DUPLICATE_ENTRY = 1062;
+
+/** In no time zone, so that it does not go back by an hour in autumn. */
+const NOW = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) / 1000 AS now";
 
 /** The part of a pool of `mysql2/promise` that {@link MySqlLock} uses. */
 export interface MySqlClient {
@@ -47,13 +46,6 @@ export interface MySqlLockOptions {
    * @defaultValue `"holdfast_lock"`
    */
   readonly table?: string | undefined;
-
-  /**
-   * Supplies the first token.
-   *
-   * @defaultValue `realClock`
-   */
-  readonly clock?: Clock | undefined;
 }
 
 /**
@@ -123,7 +115,6 @@ export class MySqlLock implements ResourceLock {
   readonly #client: MySqlClient;
   readonly #name: string;
   readonly #table: string;
-  readonly #clock: Clock;
   #firstToken = 0;
 
   /**
@@ -134,18 +125,16 @@ export class MySqlLock implements ResourceLock {
   constructor(client: MySqlClient, options: MySqlLockOptions) {
     requireMethods("client", client, ["execute"]);
     requireOptions("options", options, "MySqlLock", OPTIONS);
-    const { name, table = DEFAULT_TABLE, clock = realClock } = options;
+    const { name, table = DEFAULT_TABLE } = options;
     requireLockName("options.name", name);
     requireTable("options.table", table);
-    requireClock("options.clock", clock);
     this.#client = client;
     this.#name = name;
     this.#table = table;
-    this.#clock = clock;
     this.description = `row ${name} of ${table}`;
   }
 
-  /** Smallest token of a term without a row: seconds since the epoch, at the last `get`. */
+  /** Smallest token of a term without a row: milliseconds since the epoch at the last such `get`, by the server. */
   get firstToken(): number {
     return this.#firstToken;
   }
@@ -158,8 +147,12 @@ export class MySqlLock implements ResourceLock {
   async get(signal: AbortSignal): Promise<Versioned | undefined> {
     const sql = `SELECT ${COLUMNS} FROM ${this.#table} WHERE name = ?`;
     const [row] = (await this.#execute(sql, [this.#name], signal)) as readonly unknown[];
-    if (row === undefined) this.#firstToken = firstTokenAt(this.#clock);
-    return recordOf(row);
+    const found = recordOf(row);
+    if (found === undefined) {
+      const [now] = (await this.#execute(NOW, [], signal)) as readonly unknown[];
+      this.#firstToken = millisecondsOf(now);
+    }
+    return found;
   }
 
   async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {

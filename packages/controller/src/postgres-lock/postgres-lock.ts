@@ -1,26 +1,24 @@
-import { type Clock, realClock } from "@holdfast/clock";
 import {
   abortable,
   type OptionNames,
-  requireClock,
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
-import { firstTokenAt } from "../election/first-token.ts";
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
-import { COLUMNS, recordOf, valuesOf } from "../sql-lock/lock-row.ts";
+import { COLUMNS, millisecondsOf, recordOf, valuesOf } from "../sql-lock/lock-row.ts";
 import { DEFAULT_TABLE, requireLockName, requireTable } from "../sql-lock/lock-table.ts";
 
 const OPTIONS: OptionNames<PostgresLockOptions> = {
   name: true,
   table: true,
-  clock: true,
 };
 
 /** Any number that no other program locks in the same database. */
 const ADVISORY_LOCK = 7_305_120_554;
+
+const NOW = "SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now";
 
 /** The part of a `pg.Pool` or a PGlite that {@link PostgresLock} uses. */
 export interface PostgresClient {
@@ -46,13 +44,6 @@ export interface PostgresLockOptions {
    * @defaultValue `"holdfast_lock"`
    */
   readonly table?: string | undefined;
-
-  /**
-   * Supplies the first token.
-   *
-   * @defaultValue `realClock`
-   */
-  readonly clock?: Clock | undefined;
 }
 
 /**
@@ -125,7 +116,6 @@ export class PostgresLock implements ResourceLock {
   readonly #client: PostgresClient;
   readonly #name: string;
   readonly #table: string;
-  readonly #clock: Clock;
   #firstToken = 0;
 
   /**
@@ -136,18 +126,16 @@ export class PostgresLock implements ResourceLock {
   constructor(client: PostgresClient, options: PostgresLockOptions) {
     requireMethods("client", client, ["query"]);
     requireOptions("options", options, "PostgresLock", OPTIONS);
-    const { name, table = DEFAULT_TABLE, clock = realClock } = options;
+    const { name, table = DEFAULT_TABLE } = options;
     requireLockName("options.name", name);
     requireTable("options.table", table);
-    requireClock("options.clock", clock);
     this.#client = client;
     this.#name = name;
     this.#table = table;
-    this.#clock = clock;
     this.description = `row ${name} of ${table}`;
   }
 
-  /** Smallest token of a term without a row: seconds since the epoch, at the last `get`. */
+  /** Smallest token of a term without a row: milliseconds since the epoch at the last such `get`, by the server. */
   get firstToken(): number {
     return this.#firstToken;
   }
@@ -166,8 +154,8 @@ export class PostgresLock implements ResourceLock {
 
   async get(signal: AbortSignal): Promise<Versioned | undefined> {
     const text = `SELECT ${COLUMNS} FROM ${this.#table} WHERE name = $1`;
-    const found = recordOf(await this.#query(text, [], signal));
-    if (found === undefined) this.#firstToken = firstTokenAt(this.#clock);
+    const found = recordOf(await this.#query(text, [this.#name], signal));
+    if (found === undefined) this.#firstToken = millisecondsOf(await this.#query(NOW, [], signal));
     return found;
   }
 
@@ -176,7 +164,8 @@ export class PostgresLock implements ResourceLock {
       INSERT INTO ${this.#table} (name, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)
       ON CONFLICT (name) DO NOTHING
       RETURNING ${COLUMNS}`;
-    return await this.#write(text, valuesOf(globalThis.crypto.randomUUID(), record), signal);
+    const values = valuesOf(globalThis.crypto.randomUUID(), record);
+    return await this.#write(text, values, signal);
   }
 
   async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
@@ -189,15 +178,15 @@ export class PostgresLock implements ResourceLock {
   }
 
   async #write(text: string, values: readonly unknown[], signal: AbortSignal): Promise<Versioned> {
-    const written = recordOf(await this.#query(text, values, signal));
+    const written = recordOf(await this.#query(text, [this.#name, ...values], signal));
     if (written === undefined) throw new LockConflictError(this.description);
     return written;
   }
 
   /** Returns the first row. */
-  async #query(text: string, values: readonly unknown[], signal: AbortSignal): Promise<unknown> {
+  async #query(text: string, values: unknown[], signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
-    const request = () => this.#client.query(text, [this.#name, ...values]);
+    const request = () => this.#client.query(text, values);
     const { rows } = await abortable(request, signal);
     return rows[0];
   }

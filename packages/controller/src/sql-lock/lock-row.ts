@@ -25,3 +25,8 @@ export function recordOf(row: unknown): Versioned | undefined {
     },
   };
 }
+
+/** Whole milliseconds of the row that has the server's time. Drivers return a decimal number as text. */
+export function millisecondsOf(row: unknown): number {
+  return Math.floor(Number((row as { readonly now: unknown }).now));
+}

@@ -105,6 +105,20 @@ describe.each([
     expect(first.token).toBeGreaterThan(last(leader).token);
   });
 
+  it("no two processes lead with the same token after the record was removed", async () => {
+    const leader = start(kind, url);
+    await poll(() => leads(leader), PATIENCE);
+    const { remove, end } = connect(kind, url);
+    await remove();
+    const fresh = start(kind, url);
+    await end();
+    const removed = now();
+    const all = () => [leader, fresh].flatMap(({ beats }) => beats);
+    await poll(() => all().some(({ at }) => at > removed + 2 * LEASE), PATIENCE);
+    for (const mine of leader.beats)
+      for (const theirs of fresh.beats) expect(theirs.token).not.toBe(mine.token);
+  });
+
   it("the leader stays when the record is removed; on Redis the next token is higher", async () => {
     const [leader, other] = await startTwo(kind, url);
     const { token } = last(leader);

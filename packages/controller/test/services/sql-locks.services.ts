@@ -47,6 +47,8 @@ describe("MySqlLock on a server", () => {
     const pool = createPool({ uri, ...options });
     try {
       const lock = new mysql.MySqlLock(pool, { name: JSON.stringify(options) });
+      expect(await lock.get(signal)).toBeUndefined();
+      expect(lock.firstToken).toBeGreaterThan(1_700_000_000_000);
       const { version } = await lock.create(record, signal);
       await expect(lock.create(record, signal)).rejects.toThrow(/lock/);
       const written = await lock.update(record, version, signal);

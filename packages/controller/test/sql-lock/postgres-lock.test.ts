@@ -1,4 +1,3 @@
-import { FakeClock } from "@holdfast/clock/testing";
 import { createTableSql, PostgresLock } from "@holdfast/controller/postgres-lock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
@@ -6,7 +5,6 @@ import { emptyPGlite } from "../../../../test/empty-pglite.ts";
 import { errorOf } from "../../../../test/error-of.ts";
 import { testSqlLock } from "./sql-lock.contract.ts";
 
-const T = 1_700_000_000_000;
 const record = { holder: "a", leaseDuration: 1_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
 const { signal } = new AbortController();
 
@@ -21,19 +19,6 @@ describe("PostgresLock on PGlite", () => {
     make: (options) => new PostgresLock(pglite, options),
     run: (sql) => pglite.query(sql),
     createTableSql,
-  });
-
-  it("begins with the seconds of its clock as the token, and keeps it while there is a row", async () => {
-    const clock = new FakeClock({ now: T + 999 });
-    const lock = new PostgresLock(pglite, { name: "token", clock });
-    await lock.createTable();
-    expect(lock.firstToken).toBe(0);
-    await lock.get(signal);
-    expect(lock.firstToken).toBe(T / 1_000);
-    await lock.create(record, signal);
-    await clock.step(5_000);
-    await lock.get(signal);
-    expect(lock.firstToken).toBe(T / 1_000);
   });
 
   it("ends a request with the signal at once, and leaves no listener", async () => {

@@ -1,3 +1,4 @@
+import { realClock } from "@holdfast/clock";
 import type { ResourceLock } from "@holdfast/controller";
 import { beforeAll, expect, it } from "vitest";
 import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
@@ -52,6 +53,25 @@ export function testSqlLock({ make, run, createTableSql }: SqlLockUnderTest): vo
       await run("DELETE FROM holdfast_lock WHERE name = 'recreated'");
     }
     expect(new Set(versions).size).toBe(6);
+  });
+
+  it("begins with the milliseconds of the server, above the tokens of a row that was removed", async () => {
+    const lock = make({ name: "removed" });
+    expect(lock.firstToken).toBe(0);
+    const before = Date.now();
+    await lock.get(signal);
+    const first = lock.firstToken as number;
+    expect(first).toBeGreaterThanOrEqual(before);
+    expect(first).toBeLessThanOrEqual(Date.now());
+    expect(Number.isSafeInteger(first)).toBe(true);
+    await lock.create({ ...record, transitions: first }, signal);
+    await realClock.sleep(2);
+    await lock.get(signal);
+    expect(lock.firstToken).toBe(first);
+    await run("DELETE FROM holdfast_lock WHERE name = 'removed'");
+    const fresh = make({ name: "removed" });
+    await fresh.get(signal);
+    expect(fresh.firstToken).toBeGreaterThan(first);
   });
 
   it("keeps a number exact and a text as it is", async () => {
