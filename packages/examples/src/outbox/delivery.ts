@@ -192,8 +192,8 @@ export class Delivery {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    const { tables, lock, clock } = this.#options;
-    this.#observation = await observe({ tables, lock, clock }, signal);
+    const { tables, lock } = this.#options;
+    this.#observation = await observe({ tables, lock }, signal);
     this.#trouble = undefined;
   }
 

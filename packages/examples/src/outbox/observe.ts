@@ -1,8 +1,15 @@
-import type { PassiveClock } from "@holdfast/clock";
 import type { ResourceLock } from "@holdfast/controller";
 import type { MessageStatus } from "@holdfast/outbox";
+import { z } from "zod";
 import type { ProgramDatabase } from "./database/program-database.ts";
-import { NOTHING_WAITS, readWaiting, type Waiting } from "./waiting.ts";
+
+/** The messages that one worker has claimed. */
+interface Claims {
+  readonly worker: string;
+  readonly count: number;
+  /** When the first of its claims expires: milliseconds since the epoch. */
+  readonly until: number;
+}
 
 /** The lock of the recovery task. Instants are milliseconds since the epoch. */
 export interface Holding {
@@ -13,7 +20,8 @@ export interface Holding {
 }
 
 /** The state of the tables of an outbox. */
-export interface Observation extends Waiting {
+export interface Observation {
+  readonly claims: readonly Claims[];
   readonly statuses: Readonly<Record<MessageStatus, number>>;
   /** Undefined if the lock is free. */
   readonly lock: Holding | undefined;
@@ -21,7 +29,7 @@ export interface Observation extends Waiting {
 
 /** The state before the first look. */
 export const NOTHING_SEEN: Observation = {
-  ...NOTHING_WAITS,
+  claims: [],
   statuses: { pending: 0, retrying: 0, delivered: 0, dead: 0 },
   lock: undefined,
 };
@@ -30,20 +38,34 @@ export const NOTHING_SEEN: Observation = {
 export interface Observed {
   readonly tables: Pick<ProgramDatabase, "database" | "dialect" | "store">;
   readonly lock: ResourceLock;
-  readonly clock: PassiveClock;
 }
 
 export async function observe(
-  { tables, lock, clock }: Observed,
+  { tables, lock }: Observed,
   signal: AbortSignal,
 ): Promise<Observation> {
-  const statuses = await tables.store.counts();
-  const waiting = await readWaiting(tables, Math.floor(clock.now()));
   return {
-    ...waiting,
-    statuses,
+    statuses: await tables.store.counts(),
+    claims: await readClaims(tables),
     lock: await holdingOf(lock, signal),
   };
+}
+
+// A driver may give a text for a number that could be too large.
+const number = z.coerce.number();
+const claimRows = z.array(z.object({ worker: z.string(), count: number, until: number }));
+
+/** Claims of each worker. */
+export async function readClaims({
+  database,
+  dialect,
+}: Pick<ProgramDatabase, "database" | "dialect">): Promise<readonly Claims[]> {
+  return claimRows.parse(
+    await database.query(
+      `SELECT claimed_by AS worker, count(*) AS count, min(${dialect.milliseconds("claimed_until")}) AS until
+      FROM outbox_message WHERE claimed_by IS NOT NULL GROUP BY claimed_by ORDER BY claimed_by`,
+    ),
+  );
 }
 
 async function holdingOf(lock: ResourceLock, signal: AbortSignal): Promise<Holding | undefined> {

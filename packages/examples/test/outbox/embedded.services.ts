@@ -7,11 +7,11 @@ import { audit, faultsOf } from "../../src/outbox/audit.ts";
 import { auditSchedule } from "../../src/outbox/crash/schedule-audit.ts";
 import { EmbeddedDatabase } from "../../src/outbox/database/embedded-database.ts";
 import { ProgramDatabase } from "../../src/outbox/database/program-database.ts";
+import { readClaims } from "../../src/outbox/observe.ts";
 import { messageOf } from "../../src/outbox/order.ts";
 import { Receiver } from "../../src/outbox/receiver/receiver.ts";
 import { serviceProblem } from "../../src/outbox/service-problem.ts";
 import { servicesOf } from "../../src/outbox/settings.ts";
-import { readWaiting } from "../../src/outbox/waiting.ts";
 
 // What connections is a socket of PGlite, and what workers do there is real.
 
@@ -158,7 +158,7 @@ describe("the receiver", () => {
   });
 });
 
-describe("the messages that wait", () => {
+describe("the claims", () => {
   const NOW = 1_700_000_000_000;
 
   /** A message of an order, changed by hand. */
@@ -168,7 +168,7 @@ describe("the messages that wait", () => {
     await tables.database.query(`UPDATE outbox_message SET ${changes} WHERE id = $1`, [id]);
   }
 
-  it("are counted: due messages, and the claims of each worker", async () => {
+  it("are counted by worker", async () => {
     const at = (offset: number): string => `to_timestamp(${(NOW + offset) / 1_000})`;
     await waiting(1, `due_at = ${at(-1)}`);
     await waiting(2, `due_at = ${at(300)}`);
@@ -181,10 +181,9 @@ describe("the messages that wait", () => {
       await waiting(order, `claimed_by = 'worker-1', claimed_until = ${at(until)}`);
     await waiting(6, "status = 'dead', due_at = NULL");
     await waiting(7, "status = 'delivered', due_at = NULL");
-    expect(await readWaiting(tables, NOW)).toEqual({
-      due: 1,
-      claims: [{ worker: "worker-1", count: 2, until: NOW + 6_000 }],
-    });
+    expect(await readClaims(tables)).toEqual([
+      { worker: "worker-1", count: 2, until: NOW + 6_000 },
+    ]);
   });
 });
 

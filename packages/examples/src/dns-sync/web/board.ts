@@ -65,7 +65,7 @@ function replicaOf({ name, pid, state, report }: Replica): ReplicaSnapshot {
   return {
     name,
     pid,
-    state: token !== undefined ? "leads" : isUp ? "standby" : "starting",
+    state: token !== undefined ? "leader" : isUp ? "standby" : "starting",
     token,
     heap,
   };

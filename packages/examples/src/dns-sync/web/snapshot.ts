@@ -41,7 +41,7 @@ export interface Snapshot {
 export interface ReplicaSnapshot {
   readonly name: string;
   readonly pid: number | undefined;
-  readonly state: "starting" | "standby" | "leads" | "paused" | "stopping" | "killed" | "gone";
+  readonly state: "starting" | "standby" | "leader" | "paused" | "stopping" | "killed" | "gone";
   /** Fencing token of its term; undefined for a standby. */
   readonly token: number | undefined;
   /** Bytes. */

@@ -89,14 +89,14 @@ const NOT_BEGUN: Progress = {
 };
 
 function factsOf(progress: Progress): Facts {
-  const { state, trouble, messages, open, statuses, due, received, killed } = progress;
+  const { state, trouble, messages, open, statuses, received, killed } = progress;
   return {
     state,
     trouble,
     received,
     killed,
     orders: { total: messages, placed: messages - open },
-    messages: { ...statuses, due },
+    messages: statuses,
     workers: workersOf(progress),
   };
 }

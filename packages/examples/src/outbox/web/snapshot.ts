@@ -12,7 +12,7 @@ export interface Snapshot {
   /** The reason why the tables could not be read; undefined if they were. */
   readonly trouble: string | undefined;
   readonly orders: { readonly total: number; readonly placed: number };
-  readonly messages: Readonly<Record<MessageStatus, number>> & { readonly due: number };
+  readonly messages: Readonly<Record<MessageStatus, number>>;
   readonly received: LedgerCounts;
   readonly workers: readonly WorkerSnapshot[];
   readonly killed: number;

@@ -16,7 +16,7 @@ const program = spawn(process.execPath, [MAIN, "--replicas", "3", "--forever"], 
 const browser = await chromium.launch({ executablePath, args: ["--headless", "--no-sandbox"] });
 try {
   const url = await pageOf(program.stdout);
-  const page = await browser.newPage({ viewport: { width: 1080, height: 560 } });
+  const page = await browser.newPage({ viewport: { width: 1080, height: 600 } });
   await page.goto(url);
   const row = page.getByRole("row", { name: /^crasher/ });
   await row.locator(".over").nth(1).waitFor({ state: "attached" });

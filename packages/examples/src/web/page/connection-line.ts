@@ -12,7 +12,7 @@ const CONNECTIONS: Record<Connection, string> = {
 /** The state of the connection, and the age of the data. */
 export function connectionLine({ snapshot, connection, age }: Picture<unknown>): TemplateResult {
   const seconds = Math.floor(age / 1_000);
-  const old = seconds === 0 ? "data from just now" : `data ${formatDuration(seconds * 1_000)} old`;
+  const old = seconds === 0 ? "updated now" : `updated ${formatDuration(seconds * 1_000)} ago`;
   return html`<p class="connection" data-state=${connection}>
     <span role="status">${CONNECTIONS[connection]}</span>
     ${snapshot === undefined ? nothing : html`<span class="age">${old}</span>`}

@@ -50,7 +50,7 @@ const logged = async (page: Page, text: RegExp): Promise<void> =>
   await page.locator(".log li").filter({ hasText: text }).first().waitFor();
 
 async function tokenOfLeader(page: Page): Promise<number> {
-  const leader = page.getByRole("row").filter({ hasText: "leads" });
+  const leader = page.getByRole("row").filter({ hasText: /leader/ });
   await leader.waitFor();
   return Number(await leader.getByRole("cell").nth(2).textContent());
 }
@@ -61,9 +61,14 @@ describe("the page of dns-sync", () => {
     const { page, problems } = visitor;
     await settled(page, []);
     expect(await page.getByRole("table", { name: "Replicas" }).getByRole("row").count()).toBe(4);
-    expect(await page.getByRole("row").filter({ hasText: "leads" }).count()).toBe(1);
+    expect(
+      await page
+        .getByRole("row")
+        .filter({ hasText: /leader/ })
+        .count(),
+    ).toBe(1);
     expect(await invariants(page).count()).toBe(8);
-    await page.getByText("records 25").waitFor(); // 20, and five with bad input or a shared name
+    await page.getByText("records in Kubernetes 25").waitFor(); // 20, and five with bad input or a shared name
     await page.getByText("at the provider 21").waitFor();
     await page.getByRole("img", { name: /^Drift in the last minute: now 0/ }).waitFor();
     expect(problems).toEqual([]);

@@ -12,9 +12,9 @@ export function baselineSection(baseline: BaselineSnapshot | undefined): Templat
     <p>
       <span class="chip" data-tone=${isDead ? "bad" : "good"}>${state}</span>
       ${after === undefined ? nothing : html`<span class="fact">after <b>${formatDuration(after)}</b></span>`}
-      <span class="fact">drift <b>${drift}</b></span>
+      <span class="fact">records that differ <b>${drift}</b></span>
       <span class="fact">overlapping writes <b>${overlaps}</b></span>
-      <span class="fact">events <b>${events.toLocaleString("en")}</b></span>
+      <span class="fact">watch events <b>${events.toLocaleString("en")}</b></span>
       <span class="fact">errors <b>${errors}</b></span>
     </p>
     ${reason === undefined ? nothing : html`<p class="reason">${reason}</p>`}

@@ -23,21 +23,27 @@ export function driftSection({ drift, provider, records }: Snapshot): TemplateRe
   const { now, history, longest } = drift;
   const { used, rate, faults, refused, records: there } = provider;
   const isWell = faults.length === 0;
+  const highest = Math.max(0, ...history);
   return html`<section class="drift">
-    <h2>Operator and provider</h2>
+    <h2>Provider <span class="chip" data-tone=${isWell ? "good" : "bad"}>${isWell ? "healthy" : faults.join(", ")}</span></h2>
     <p>
-      <span class="fact">drift <b class="now">${now}</b></span>
-      <span class="fact">longest <b>${formatDuration(longest)}</b></span>
-      <span class="fact">records <b>${records}</b></span>
+      <span class="fact">drift, records that differ <b class="now">${now}</b></span>
+      <span class="fact">longest drift <b>${formatDuration(longest)}</b></span>
+      <span class="fact">records in Kubernetes <b>${records}</b></span>
       <span class="fact">at the provider <b>${there}</b></span>
-      <span class="fact">refused as stale <b>${refused}</b></span>
-      <span class="chip" data-tone=${isWell ? "good" : "bad"}>${isWell ? "healthy" : faults.join(", ")}</span>
+      <span class="fact">writes of former leaders refused <b>${refused}</b></span>
     </p>
-    <svg viewBox=${`0 -2 ${WIDTH} ${HEIGHT + 4}`} role="img" aria-label=${`Drift in the last minute: now ${now}, at most ${Math.max(0, ...history)}`}>
-      ${svg`<polyline points=${line(history)} />`}
-    </svg>
+    <figure>
+      <figcaption>
+        <span>drift in the last minute, at most ${highest}</span>
+        <span>now</span>
+      </figcaption>
+      <svg viewBox=${`0 -2 ${WIDTH} ${HEIGHT + 4}`} preserveAspectRatio="none" role="img" aria-label=${`Drift in the last minute: now ${now}, at most ${highest}`}>
+        ${svg`<polyline points=${line(history)} />`}
+      </svg>
+    </figure>
     <label>
-      <span>requests in the last second: ${used} of ${rate}</span>
+      <span>requests to the provider in the last second: ${used} of ${rate} allowed</span>
       <progress max=${rate} value=${Math.min(used, rate)}></progress>
     </label>
   </section>`;

@@ -2,14 +2,17 @@ import { html, type TemplateResult } from "lit-html";
 import type { Commands } from "../../../web/page/commands.ts";
 import type { Snapshot } from "../snapshot.ts";
 
+/** The text of a button, its path, and what it does. */
 const BUTTONS = [
-  ["Kill the leader", "/kill"],
-  ["Stop the API", "/stop-api"],
-  ["Compact", "/compact"],
-  ["Provider outage", "/outage"],
-  ["5,000 edits", "/edit"],
-  ["Drift", "/drift"],
+  ["Kill the leader", "/kill", "SIGKILL; a standby leads when the lease of 8 s has expired"],
+  ["Stop the API server", "/stop-api", "For 8 s; it restarts without its watch history"],
+  ["Compact", "/compact", "Ends all watches with 410: informers list again"],
+  ["Provider outage", "/outage", "The provider answers 503 for 6 s"],
+  ["5,000 edits", "/edit", "The queue merges edits of one record into few reconciles"],
+  ["Drift", "/drift", "20 records change at the provider, behind the operator's back"],
 ] as const;
+
+const HARMLESS: readonly string[] = ["/edit", "/drift"];
 
 const OF_API: readonly string[] = ["/stop-api", "/compact"];
 
@@ -19,9 +22,10 @@ export function faultButtons(
   send: Commands["send"],
 ): TemplateResult {
   const { faults, edits, reconciles, failures, handOvers } = totals;
-  const buttons = BUTTONS.map(([text, path]) => {
+  const buttons = BUTTONS.map(([text, path, effect]) => {
     const isOff = !canStopApi && OF_API.includes(path);
-    return html`<button type="button" class="harm" ?disabled=${isOff} @click=${() => send(path)}>
+    const tone = HARMLESS.includes(path) ? "" : "harm";
+    return html`<button type="button" class=${tone} title=${effect} ?disabled=${isOff} @click=${() => send(path)}>
       ${text}
     </button>`;
   });
@@ -29,8 +33,8 @@ export function faultButtons(
     faults,
     edits,
     reconciles,
-    failed: failures,
-    "hand-overs": handOvers,
+    "failed reconciles": failures,
+    "changes of leader": handOvers,
   });
   return html`<section class="faults" aria-label="Faults">
     <div class="buttons">${buttons}</div>

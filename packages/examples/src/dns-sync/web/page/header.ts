@@ -17,5 +17,9 @@ export function pageHeader(
       </div>
       ${connectionLine(picture)}
     </header>
+    <p class="about">
+      Three replicas of a Kubernetes operator copy DNS records to a provider that fails. Break something: the
+      invariants must hold.
+    </p>
     <p class="answer" data-state=${answer?.state ?? "none"} aria-live="polite">${answer?.text}</p>`;
 }

@@ -8,12 +8,12 @@ const LONG = 5_000;
 /** Maximum number of failing keys shown. */
 const MOST = 8;
 
-/** The leader's queue: a bar per key in flight, and the failing keys. */
+/** The leader's queue: a bar per key in progress, and the failing keys. */
 export function queueSection({ queue, inFlight, failing }: Snapshot, now: number): TemplateResult {
   const bars = inFlight.map(
     ({ key, age, attempt }) => html`<li>
       <code>${key}</code>
-      <progress max=${LONG} value=${Math.min(age, LONG)} aria-label=${`${key} in flight`}></progress>
+      <progress max=${LONG} value=${Math.min(age, LONG)} aria-label=${`${key} in progress`}></progress>
       <small>${formatDuration(age)}${attempt > 1 ? `, attempt ${attempt}` : ""}</small>
     </li>`,
   );
@@ -29,16 +29,17 @@ export function queueSection({ queue, inFlight, failing }: Snapshot, now: number
   });
   const more = failing.length - rows.length;
   return html`<section class="queue">
-    <h2>Queue of the leader</h2>
+    <h2>Queue of the leader, in records</h2>
     <p>
       <span class="fact">queued <b>${queue.size}</b></span>
       <span class="fact">delayed <b>${queue.delayed}</b></span>
-      <span class="fact">in flight <b>${inFlight.length}</b></span>
+      <span class="fact">in progress <b>${inFlight.length}</b></span>
       <span class="fact">failing <b>${failing.length}</b></span>
     </p>
     <div class="keys">
-      <ul aria-label="In flight">${bars}</ul>
+      <ul aria-label="In progress">${bars}</ul>
       <ul aria-label="Failing keys">${rows}${more > 0 ? html`<li><small>and ${more} more</small></li>` : nothing}</ul>
     </div>
+    ${bars.length + rows.length === 0 ? html`<p class="empty">No record is in progress, and none fails.</p>` : nothing}
   </section>`;
 }

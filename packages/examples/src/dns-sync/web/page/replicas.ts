@@ -5,7 +5,7 @@ import type { ReplicaSnapshot, Snapshot } from "../snapshot.ts";
 const TONES: Record<ReplicaSnapshot["state"], string> = {
   starting: "info",
   standby: "",
-  leads: "good",
+  leader: "good",
   paused: "warn",
   stopping: "warn",
   killed: "bad",

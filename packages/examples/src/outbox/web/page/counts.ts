@@ -11,24 +11,24 @@ function figure(name: string, count: number, meaning: string, tone = ""): Templa
   </div>`;
 }
 
-/** How many messages there are of each kind, and how far the orders have got. */
+/** How many messages have each status, and how far the run has got. */
 export function counts({ orders, messages, received }: Snapshot): TemplateResult {
   const { total, placed } = orders;
-  const { pending, due, retrying, delivered, dead } = messages;
+  const { pending, retrying, delivered, dead } = messages;
   return html`<section class="counts" aria-label="Messages">
     <dl>
-      ${figure("pending", pending, "no attempt has failed", "info")}
-      ${figure("due", due, "to be claimed now", "info")}
-      ${figure("retrying", retrying, "wait for another attempt", "warn")}
+      ${figure("pending", pending, "not sent yet", "info")}
+      ${figure("retrying", retrying, "failed, to be sent again", "warn")}
       ${figure("dead", dead, "given up until a replay", "bad")}
-      ${figure("delivered", delivered, "confirmed", "good")}
+      ${figure("delivered", delivered, "confirmed by the receiver", "good")}
     </dl>
     <div class="orders">
-      <progress max=${total} .value=${placed} aria-label="Orders placed"></progress>
-      <span class="fact"><b>${placed}</b> of ${total} orders placed</span>
-      <span class="fact">attempts <b>${received.attempts}</b></span>
-      <span class="fact">duplicates <b>${received.duplicates}</b></span>
-      <span class="fact">in flight <b>${received.open}</b></span>
+      <progress max=${total} .value=${delivered} aria-label="Messages delivered"></progress>
+      <span class="fact">delivered <b>${delivered}</b> of ${total}</span>
+      <span class="fact">orders placed <b>${placed}</b></span>
+      <span class="fact">requests received <b>${received.attempts}</b></span>
+      <span class="fact">repeated <b>${received.duplicates}</b></span>
+      <span class="fact">in progress <b>${received.open}</b></span>
     </div>
   </section>`;
 }

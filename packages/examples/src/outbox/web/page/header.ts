@@ -30,6 +30,10 @@ export function pageHeader(
       </div>
       ${connectionLine(picture)}
     </header>
+    <p class="about">
+      Each order is saved in one transaction with a message. Workers send the messages to a receiver that fails and
+      stalls. Kill a worker: another one sends what it had claimed, and no message is lost.
+    </p>
     ${
       trouble === undefined
         ? nothing

@@ -36,5 +36,9 @@ export function pageHeader(picture: Picture<Snapshot>): TemplateResult {
     </div>
     ${snapshot === undefined ? nothing : leaderLine(snapshot, now)} ${connectionLine(picture)}
     <p class="unseen" aria-live="polite">${snapshot === undefined ? "" : announcement(snapshot)}</p>
-  </header>`;
+  </header>
+  <p class="about">
+    Keeps the processes of a YAML file running. One that exits starts again after a backoff that doubles with each
+    crash. Edit the file, or kill a process by its PID.
+  </p>`;
 }
