@@ -2,7 +2,7 @@ import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { type Frame, pen } from "../picture/pen.ts";
 import type { Interval } from "./load.ts";
 import { count, seconds } from "./report.ts";
-import type { Answer } from "./server.ts";
+import type { Outcome } from "./server.ts";
 import type { Measurement, Scenario } from "./simulate.ts";
 
 /** The last instant that is shown, in milliseconds from the return of the server. */
@@ -12,11 +12,11 @@ const TO = 40_000;
 const LOADS = [0, 50, 100, 150];
 const MOST = 150;
 
-/** The answers of a server, from the bottom of a bar to its top, and how each is drawn. */
-export const LAYERS: readonly { answer: Answer; classes: string; words: string }[] = [
-  { answer: "accepted", classes: "blue", words: "served" },
-  { answer: "refused", classes: "orange", words: "refused: server busy" },
-  { answer: "down", classes: "grey", words: "refused: server down" },
+/** The outcomes of a call, from the bottom of a bar to its top, and how each is drawn. */
+export const LAYERS: readonly { outcome: Outcome; classes: string; words: string }[] = [
+  { outcome: "accepted", classes: "blue", words: "served" },
+  { outcome: "refused", classes: "orange", words: "refused: server busy" },
+  { outcome: "down", classes: "grey", words: "refused: server down" },
 ];
 
 function xOf({ outage }: Scenario, { left, right }: Frame): ScaleLinear<number, number> {
@@ -60,7 +60,7 @@ function bars(load: Measurement, scenario: Scenario, frame: Frame, layer: number
   const { interval, outage } = scenario;
   const [x, y] = [xOf(scenario, frame), yOf(frame)];
   const height = (calls: Interval, layers: number): number =>
-    LAYERS.slice(0, layers).reduce((sum, { answer }) => sum + calls[answer], 0);
+    LAYERS.slice(0, layers).reduce((sum, { outcome }) => sum + calls[outcome], 0);
   return load.intervals
     .slice(0, (outage + TO) / interval)
     .map((calls, index) => ({

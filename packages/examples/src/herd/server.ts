@@ -10,11 +10,11 @@ export interface ServerOptions {
   /** How long it serves a call, in milliseconds. */
   readonly service: number;
   /** Told of every call. */
-  readonly report: (answer: Answer) => void;
+  readonly report: (outcome: Outcome) => void;
 }
 
 /** The outcome of a call: the server is down, too busy, or accepts it. */
-export type Answer = "down" | "refused" | "accepted";
+export type Outcome = "down" | "refused" | "accepted";
 
 /** A server that comes back from an outage. */
 export class Server {
@@ -28,18 +28,18 @@ export class Server {
   }
 
   /** Resolves at once unless the call is accepted; then when it has been served. */
-  async call(): Promise<Answer> {
+  async call(): Promise<Outcome> {
     const { clock, service, report } = this.#options;
-    const answer = this.#answer();
-    report(answer);
-    if (answer !== "accepted") return answer;
+    const outcome = this.#outcome();
+    report(outcome);
+    if (outcome !== "accepted") return outcome;
     this.#busy++;
     await clock.sleep(service);
     this.#busy--;
-    return answer;
+    return outcome;
   }
 
-  #answer(): Answer {
+  #outcome(): Outcome {
     const { clock, workers } = this.#options;
     if (clock.monotonic() < this.#back) return "down";
     return this.#busy < workers ? "accepted" : "refused";

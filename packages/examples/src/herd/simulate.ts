@@ -3,7 +3,7 @@ import { seededRandom } from "@holdfast/wait";
 import { client } from "./client.ts";
 import type { Form } from "./forms.ts";
 import { type Interval, Load } from "./load.ts";
-import { type Answer, Server } from "./server.ts";
+import { type Outcome, Server } from "./server.ts";
 
 /** An outage and its clients. Durations are in milliseconds. */
 export interface Scenario {
@@ -50,9 +50,9 @@ export async function simulate(
   const start = clock.monotonic();
   const load = new Load(interval);
   let total = 0;
-  const report = (answer: Answer): void => {
+  const report = (outcome: Outcome): void => {
     if (++total > mostCalls) throw new RangeError(`more than ${mostCalls} calls`);
-    load.count(clock.monotonic() - start, answer);
+    load.count(clock.monotonic() - start, outcome);
   };
   const connection = {
     clock,

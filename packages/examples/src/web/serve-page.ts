@@ -7,8 +7,8 @@ import { PageFiles } from "./page-files.ts";
 import { jsonReply, type Reply, sendReply, textReply } from "./reply.ts";
 import type { StatusSource } from "./status-source.ts";
 
-/** Answers a request; rejects for a 500. */
-export type Answer = (url: URL) => Reply | Promise<Reply>;
+/** Replies to a request; rejects for a 500. */
+export type Route = (url: URL) => Reply | Promise<Reply>;
 
 /** Options for {@link servePage}. */
 export interface PageOptions {
@@ -18,10 +18,10 @@ export interface PageOptions {
   readonly status: StatusSource;
   /** The folder of the page below `src`. */
   readonly page: string;
-  /** Answers to GET beside the page and its data, by path. */
-  readonly routes?: ReadonlyMap<string, Answer>;
-  /** Answers to POST, by path. Only the page itself may ask. */
-  readonly actions?: ReadonlyMap<string, Answer>;
+  /** Routes of GET beside the page and its data, by path. */
+  readonly routes?: ReadonlyMap<string, Route>;
+  /** Routes of POST, by path. Only the page itself may ask. */
+  readonly actions?: ReadonlyMap<string, Route>;
 }
 
 /** A server that runs until it is disposed. */
@@ -30,7 +30,7 @@ export interface WebServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** How long answers under way may take when the server closes, in milliseconds. */
+/** How long replies under way may take when the server closes, in milliseconds. */
 const GRACE = 1_000;
 
 const HEADERS = {
@@ -44,11 +44,11 @@ const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** The paths of a server and their answers. */
-class Answers {
+/** The paths of a server and their routes. */
+class Paths {
   readonly #files: PageFiles;
-  readonly #routes: ReadonlyMap<string, Answer>;
-  readonly #actions: ReadonlyMap<string, Answer>;
+  readonly #routes: ReadonlyMap<string, Route>;
+  readonly #actions: ReadonlyMap<string, Route>;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor({ page, status, routes = new Map(), actions = new Map() }: PageOptions) {
@@ -63,7 +63,7 @@ class Answers {
     return this.#actions.has(path) ? "POST" : "GET, HEAD";
   }
 
-  /** The reason why a request gets no answer; undefined if it gets one. */
+  /** The reason why a request gets no reply; undefined if it gets one. */
   refusalOf({ method = "", url = "", headers }: IncomingMessage): Reply | undefined {
     const { host = "", origin } = headers;
     if (!OWN_HOST.test(host)) return textReply(421, "Use 127.0.0.1 or localhost.");
@@ -77,25 +77,25 @@ class Answers {
   }
 
   async replyTo(url: URL): Promise<Reply> {
-    const answer = this.#actions.get(url.pathname) ?? this.#routes.get(url.pathname);
-    if (answer !== undefined) return await answer(url);
+    const route = this.#actions.get(url.pathname) ?? this.#routes.get(url.pathname);
+    if (route !== undefined) return await route(url);
     const file = this.#files.read(url.pathname);
     return file === undefined ? textReply(404, "Not found.") : { status: 200, ...file };
   }
 }
 
 function handlerOf(options: PageOptions, stream: EventStream): Handler {
-  const answers = new Answers(options);
+  const paths = new Paths(options);
   return async (request, response) => {
-    request.resume(); // No answer depends on a body.
-    for (const [name, value] of Object.entries(answers.headers)) response.setHeader(name, value);
-    const refusal = answers.refusalOf(request);
+    request.resume(); // No reply depends on a body.
+    for (const [name, value] of Object.entries(paths.headers)) response.setHeader(name, value);
+    const refusal = paths.refusalOf(request);
     const url = new URL(`http://127.0.0.1${request.url}`);
     if (refusal !== undefined) {
-      response.setHeader("allow", answers.allowed(url.pathname));
+      response.setHeader("allow", paths.allowed(url.pathname));
       sendReply(response, refusal);
     } else if (url.pathname === "/events") stream.add(response);
-    else sendReply(response, await answers.replyTo(url));
+    else sendReply(response, await paths.replyTo(url));
   };
 }
 

@@ -5,7 +5,7 @@ import type { Remote } from "../../src/dns-sync/operator/provider.ts";
 import {
   BrokenConnection,
   DnsProvider,
-  type ProviderAnswer,
+  type ProviderResponse,
 } from "../../src/dns-sync/provider/dns-provider.ts";
 import { QUOTA } from "../../src/dns-sync/provider/quota.ts";
 import { problemOf, RemoteRecords } from "../../src/dns-sync/provider/remote-records.ts";
@@ -27,7 +27,7 @@ function world() {
     method: string,
     record: Partial<Remote>,
     { token = "1", gone = NEVER_GONE } = {},
-  ): Promise<ProviderAnswer> => {
+  ): Promise<ProviderResponse> => {
     const path = `/records?${new URLSearchParams(record as Record<string, string>)}`;
     return await provider.handle({ method, path, token }, gone);
   };

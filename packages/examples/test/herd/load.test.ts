@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Load } from "../../src/herd/load.ts";
 
-it("counts calls by interval and answer; an interval has its first instant and not its last", () => {
+it("counts calls by interval and outcome; an interval has its first instant and not its last", () => {
   const load = new Load(250);
   load.count(0, "down");
   load.count(249.999, "down");

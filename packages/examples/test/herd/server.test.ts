@@ -11,13 +11,13 @@ it("is down for the outage, then serves as many calls as it has workers, and ref
     outage: 1_000,
     workers: 2,
     service: 100,
-    report: (answer) => reports.push(answer),
+    report: (outcome) => reports.push(outcome),
   });
   const answers: [number, number, string][] = [];
   const callAt = async (instant: number): Promise<void> => {
     await clock.sleep(instant);
-    const answer = await server.call();
-    answers.push([instant, clock.monotonic() - start, answer]);
+    const outcome = await server.call();
+    answers.push([instant, clock.monotonic() - start, outcome]);
   };
   await clock.run(() => Promise.all([0, 999, 1_000, 1_000, 1_000, 1_099, 1_101].map(callAt)));
   expect(answers).toEqual([

@@ -34,8 +34,8 @@ it("counts the calls of three clients without jitter", async () => {
 describe.each(forms)("$title", (form) => {
   it("serves each client once, and accounts for every call", async () => {
     const { inVain, calls, intervals } = await simulate(form, outage);
-    const sum = (answer: "down" | "refused" | "accepted"): number =>
-      intervals.reduce((total, interval) => total + interval[answer], 0);
+    const sum = (outcome: "down" | "refused" | "accepted"): number =>
+      intervals.reduce((total, interval) => total + interval[outcome], 0);
     expect(sum("accepted")).toBe(100);
     expect(sum("down")).toBe(inVain);
     expect(sum("accepted") + sum("refused")).toBe(calls);

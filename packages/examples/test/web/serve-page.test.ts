@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
 import { textReply } from "../../src/web/reply.ts";
-import { type Answer, type PageOptions, servePage } from "../../src/web/serve-page.ts";
+import { type PageOptions, type Route, servePage } from "../../src/web/serve-page.ts";
 
 // Sockets are real here, and time is not. The rest of the server is tested with the supervisor.
 
@@ -14,17 +14,17 @@ const status = {
 
 async function world() {
   const done: string[] = [];
-  const act: Answer = (url) => {
+  const act: Route = (url) => {
     done.push(`${url.pathname}${url.search}`);
     return textReply(200, "Done.");
   };
-  const fail: Answer = () => Promise.reject(new Error("no disk"));
+  const fail: Route = () => Promise.reject(new Error("no disk"));
   const options: PageOptions = {
     clock: new FakeClock(),
     port: 0,
     status,
     page: "outbox/web/page",
-    actions: new Map<string, Answer>([
+    actions: new Map<string, Route>([
       ["/act", act],
       ["/fail", fail],
     ]),

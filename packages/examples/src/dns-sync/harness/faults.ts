@@ -66,7 +66,7 @@ export class Faults {
   /**
    * Delays a write of the leader and pauses its process. Delivers the write after a request of the next leader.
    *
-   * @returns the status of the answer
+   * @returns the status of the response
    */
   async staleWrite(): Promise<number> {
     return await this.#inTurn(async () => {

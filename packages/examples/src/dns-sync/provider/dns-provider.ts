@@ -4,7 +4,7 @@ import { deferred } from "../deferred.ts";
 import type { Remote } from "../operator/provider.ts";
 import { type ProviderFault, ProviderFaults } from "./provider-faults.ts";
 import { Quota } from "./quota.ts";
-import { RemoteRecords, type WriteAnswer } from "./remote-records.ts";
+import { RemoteRecords, type WriteResult } from "./remote-records.ts";
 import { WriteAudit } from "./write-audit.ts";
 
 /** The parts of an HTTP request that the provider reads. */
@@ -15,14 +15,14 @@ export interface ProviderRequest {
   readonly token: string | undefined;
 }
 
-export interface ProviderAnswer {
+export interface ProviderResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string;
   readonly retryAfter?: number;
 }
 
-/** The connection broke before an answer. */
+/** The connection broke before a response. */
 export class BrokenConnection extends Error {}
 
 /** Duration of a write in milliseconds: `least` plus a random part of `more`. */
@@ -46,7 +46,7 @@ export interface DnsProviderOptions {
 export interface HeldWrite {
   /** Resolves with the token of the write as soon as one is held. */
   readonly token: Promise<number>;
-  /** Delivers the write, even if its sender is gone. Resolves with the status of the answer. */
+  /** Delivers the write, even if its sender is gone. Resolves with the status of the response. */
   arrive(): Promise<number>;
 }
 
@@ -115,46 +115,48 @@ export class DnsProvider {
   }
 
   /**
-   * Answers a request.
+   * Handles a request.
    *
    * @param gone - aborts when the sender closes its connection
-   * @throws BrokenConnection if there is no answer
+   * @throws BrokenConnection if there is no response
    */
-  async handle(request: ProviderRequest, gone: AbortSignal): Promise<ProviderAnswer> {
+  async handle(request: ProviderRequest, gone: AbortSignal): Promise<ProviderResponse> {
     this.#requests += 1;
     const token = Number(request.token ?? 0);
     const isWrite = request.method !== "GET";
     if (isWrite && this.#catch !== undefined) {
       const told = await this.#catch(token);
-      const answer = await this.#carryOut(request, token, NEVER);
-      told(answer.status);
-      return answer;
+      const response = await this.#carryOut(request, token, NEVER);
+      told(response.status);
+      return response;
     }
     if (!this.quota.take()) {
       this.#overQuota += 1;
       return { ...text(429, "quota exceeded"), retryAfter: 1 };
     }
     const fault = this.faults.draw();
-    return (fault && ANSWERS[fault]) ?? (await this.#tryToAnswer(request, { token, gone, fault }));
+    return (
+      (fault && RESPONSES[fault]) ?? (await this.#tryToRespond(request, { token, gone, fault }))
+    );
   }
 
-  async #tryToAnswer(
+  async #tryToRespond(
     request: ProviderRequest,
     { token, gone, fault }: Sent & { readonly fault: ProviderFault | undefined },
-  ): Promise<ProviderAnswer> {
+  ): Promise<ProviderResponse> {
     if (fault === "hang") await aborted(gone);
     if (fault === "reset") throw new BrokenConnection();
     if (fault === "slow") await this.#clock.sleep(SLOW, { label: "slow provider" });
-    const answer = await this.#carryOut(request, token, gone);
+    const response = await this.#carryOut(request, token, gone);
     if (fault === "drop") throw new BrokenConnection();
-    return answer;
+    return response;
   }
 
   async #carryOut(
     { method, path }: ProviderRequest,
     token: number,
     gone: AbortSignal,
-  ): Promise<ProviderAnswer> {
+  ): Promise<ProviderResponse> {
     const { pathname, searchParams } = new URL(path, "http://provider");
     if (pathname !== "/records") return text(404, "not found");
     const field = (name: keyof Remote): string => searchParams.get(name) ?? "";
@@ -175,30 +177,30 @@ export class DnsProvider {
     return { status: 200, type: "application/json", body };
   }
 
-  /** @returns the answer to a refused write; undefined if the write was carried out */
+  /** @returns the response to a refused write; undefined if the write was carried out */
   async #write(
     method: "PUT" | "DELETE",
     record: Remote,
     { token, gone }: Sent,
-  ): Promise<ProviderAnswer | undefined> {
+  ): Promise<ProviderResponse | undefined> {
     // Checked before the audit sees the write, and again in #commit.
     if (token < this.#newestToken) return this.#refuse(token);
     const write = this.audit.begin({ owner: record.owner, token, gone });
     const latency = LATENCY.least + this.#random() * LATENCY.more;
     await this.#clock.sleep(latency, { label: "provider writes" });
-    const answer = gone.aborted ? undefined : this.#commit(method, record, token);
-    this.audit.end(write, answer?.status === 200);
-    if (answer === undefined) throw new BrokenConnection();
-    if (answer.status === 412) return this.#refuse(token);
-    return answer.status === 200 ? undefined : text(answer.status, answer.reason ?? "");
+    const response = gone.aborted ? undefined : this.#commit(method, record, token);
+    this.audit.end(write, response?.status === 200);
+    if (response === undefined) throw new BrokenConnection();
+    if (response.status === 412) return this.#refuse(token);
+    return response.status === 200 ? undefined : text(response.status, response.reason ?? "");
   }
 
-  #refuse(token: number): ProviderAnswer {
+  #refuse(token: number): ProviderResponse {
     this.#refused += 1;
     return text(412, `token ${token} is older than ${this.#newestToken}`);
   }
 
-  #commit(method: "PUT" | "DELETE", record: Remote, token: number): WriteAnswer {
+  #commit(method: "PUT" | "DELETE", record: Remote, token: number): WriteResult {
     if (token < this.#newestToken) return { status: 412 };
     return method === "PUT" ? this.records.put(record) : this.records.delete(record);
   }
@@ -209,8 +211,8 @@ interface Sent {
   readonly gone: AbortSignal;
 }
 
-/** Faults that answer without reading the request. */
-const ANSWERS: Readonly<Partial<Record<ProviderFault, ProviderAnswer>>> = {
+/** Faults that respond without reading the request. */
+const RESPONSES: Readonly<Partial<Record<ProviderFault, ProviderResponse>>> = {
   outage: text(503, "service unavailable"),
   throttle: { ...text(429, "too many requests"), retryAfter: 1 },
   html: { status: 200, type: "text/html", body: "<h1>Welcome</h1>" },
@@ -219,7 +221,7 @@ const ANSWERS: Readonly<Partial<Record<ProviderFault, ProviderAnswer>>> = {
 /** A held write is delivered even if its sender is gone. */
 const NEVER = new AbortController().signal;
 
-function text(status: number, body: string): ProviderAnswer {
+function text(status: number, body: string): ProviderResponse {
   return { status, type: "text/plain", body };
 }
 

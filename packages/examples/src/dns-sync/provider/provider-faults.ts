@@ -8,10 +8,10 @@ import type { Random } from "@holdfast/wait";
  * | `outage` | 503 |
  * | `throttle` | 429 with `Retry-After: 1` |
  * | `html` | status 200 with an HTML page, as from a proxy |
- * | `hang` | no answer |
+ * | `hang` | no response |
  * | `reset` | a broken connection |
  * | `drop` | a broken connection after the request was carried out |
- * | `slow` | the normal answer, one second late |
+ * | `slow` | the normal response, one second late |
  */
 export type ProviderFault = "outage" | "throttle" | "html" | "hang" | "reset" | "drop" | "slow";
 

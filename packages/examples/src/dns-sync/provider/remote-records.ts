@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from "node:net";
 import type { Remote } from "../operator/provider.ts";
 
-/** Answer to a write: an HTTP status, and the reason for a refusal. */
-export interface WriteAnswer {
+/** Result of a write: an HTTP status, and the reason for a refusal. */
+export interface WriteResult {
   readonly status: 200 | 409 | 412 | 422;
   readonly reason?: string;
 }
@@ -35,7 +35,7 @@ export class RemoteRecords {
     return this.list().filter((record) => record.owner === owner);
   }
 
-  put(record: Remote): WriteAnswer {
+  put(record: Remote): WriteResult {
     const reason = problemOf(record);
     if (reason !== undefined) return { status: 422, reason };
     const { name, type, owner } = record;
@@ -47,7 +47,7 @@ export class RemoteRecords {
   }
 
   /** Succeeds if the record does not exist. */
-  delete(record: Pick<Remote, "name" | "type" | "owner">): WriteAnswer {
+  delete(record: Pick<Remote, "name" | "type" | "owner">): WriteResult {
     const there = this.#records.get(keyOf(record));
     if (there !== undefined && there.owner !== record.owner)
       return { status: 409, reason: `${record.name} ${record.type} belongs to another record` };

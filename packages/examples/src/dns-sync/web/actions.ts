@@ -1,5 +1,5 @@
 import { type Reply, textReply } from "../../web/reply.ts";
-import type { Answer } from "../../web/serve-page.ts";
+import type { Route } from "../../web/serve-page.ts";
 import type { Faults } from "../harness/faults.ts";
 
 /** Downtime of the API server and of the provider in milliseconds. */
@@ -30,7 +30,7 @@ export interface Controls {
  * | `/edit` | 5,000 edits of random records |
  * | `/drift` | 20 records change at the provider |
  */
-export function actionsOf({ faults, canStopApi }: Controls): ReadonlyMap<string, Answer> {
+export function actionsOf({ faults, canStopApi }: Controls): ReadonlyMap<string, Route> {
   const begin = (text: string, fault: () => Promise<unknown>): (() => Reply) => {
     let isUnderWay = false;
     return () => {
@@ -49,7 +49,7 @@ export function actionsOf({ faults, canStopApi }: Controls): ReadonlyMap<string,
       ? begin(text, fault)
       : () => textReply(409, "An existing cluster cannot be stopped from this page.");
   const edits = EDITS.toLocaleString("en");
-  return new Map<string, Answer>([
+  return new Map<string, Route>([
     [
       "/kill",
       begin("The leader gets SIGKILL. Another replica leads after about 9 s.", () =>

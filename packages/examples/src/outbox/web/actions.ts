@@ -1,5 +1,5 @@
 import { type Reply, textReply } from "../../web/reply.ts";
-import type { Answer } from "../../web/serve-page.ts";
+import type { Route } from "../../web/serve-page.ts";
 import type { Board } from "./board.ts";
 
 /** Everything that a button of the page can do. */
@@ -19,7 +19,7 @@ export interface Controls {
  * | `/kill?worker=worker-1` | kills a worker with SIGKILL |
  * | `/replay` | repairs the receiver and replays the dead letters |
  */
-export function actionsOf({ board, kill, replay }: Controls): ReadonlyMap<string, Answer> {
+export function actionsOf({ board, kill, replay }: Controls): ReadonlyMap<string, Route> {
   const kills = ({ searchParams }: URL): Reply => {
     const worker = searchParams.get("worker") ?? "";
     if (!kill(worker)) return textReply(409, `Worker "${worker}" is not running.`);
@@ -32,7 +32,7 @@ export function actionsOf({ board, kill, replay }: Controls): ReadonlyMap<string
     board.log(text);
     return textReply(200, `${text}.`);
   };
-  return new Map<string, Answer>([
+  return new Map<string, Route>([
     ["/kill", kills],
     ["/replay", replays],
   ]);

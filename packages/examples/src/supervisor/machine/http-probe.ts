@@ -2,7 +2,7 @@ import { get } from "node:http";
 
 /**
  * Whether a GET is answered with a status from 200 to 399, as a kubelet's `httpGet` counts it.
- * A redirect is an answer and is not followed. One connection per question, so nothing stays open.
+ * A redirect is a response and is not followed. One connection per request, so nothing stays open.
  */
 export function httpProbe(url: string, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {

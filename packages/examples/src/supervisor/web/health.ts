@@ -8,7 +8,7 @@ export interface HealthCheck {
 }
 
 /**
- * Answer of a health endpoint: 200 and "ok", or 503 and a line for each failed check.
+ * Reply of a health endpoint: 200 and "ok", or 503 and a line for each failed check.
  *
  * @param verbose - as JSON, with the checks that hold
  */

@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import { type Answer, type PageOptions, servePage, type WebServer } from "../../web/serve-page.ts";
+import { type PageOptions, type Route, servePage, type WebServer } from "../../web/serve-page.ts";
 import { type HealthCheck, healthReply } from "./health.ts";
 
 /** Options for {@link serve}. */
@@ -12,9 +12,9 @@ export interface ServeOptions extends Pick<PageOptions, "clock" | "port" | "stat
   readonly ready?: readonly HealthCheck[];
 }
 
-function routesOf({ register, alive = [], ready = [] }: ServeOptions): Map<string, Answer> {
+function routesOf({ register, alive = [], ready = [] }: ServeOptions): Map<string, Route> {
   const isVerbose = ({ searchParams }: URL): boolean => searchParams.has("verbose");
-  return new Map<string, Answer>([
+  return new Map<string, Route>([
     ["/healthz", (url) => healthReply(alive, isVerbose(url))],
     ["/readyz", (url) => healthReply(ready, isVerbose(url))],
     [

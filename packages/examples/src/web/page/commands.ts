@@ -1,23 +1,23 @@
-/** The answer to the last command, in words; undefined before the first. */
-export interface Answered {
+/** The result of the last command, in words; undefined before the first. */
+export interface CommandResult {
   readonly text: string;
   readonly state: "done" | "refused";
 }
 
-/** Sends the commands of the buttons, and keeps the last answer. */
+/** Sends the commands of the buttons, and keeps the last result. */
 export class Commands {
-  #answer: Answered | undefined;
-  readonly #onAnswer: () => void;
+  #result: CommandResult | undefined;
+  readonly #onResult: () => void;
 
-  constructor(onAnswer: () => void) {
-    this.#onAnswer = onAnswer;
+  constructor(onResult: () => void) {
+    this.#onResult = onResult;
   }
 
-  get answer(): Answered | undefined {
-    return this.#answer;
+  get result(): CommandResult | undefined {
+    return this.#result;
   }
 
-  /** Asks the server; its sentence is the answer. */
+  /** Asks the server; its sentence is the result. */
   readonly send = (path: string, facts: Record<string, string> = {}): void => {
     void this.#send(`${path}?${new URLSearchParams(facts)}`);
   };
@@ -26,10 +26,10 @@ export class Commands {
     try {
       const response = await fetch(url, { method: "POST" });
       const text = (await response.text()).trim();
-      this.#answer = { text, state: response.ok ? "done" : "refused" };
+      this.#result = { text, state: response.ok ? "done" : "refused" };
     } catch {
-      this.#answer = { text: "The program does not respond.", state: "refused" };
+      this.#result = { text: "The program does not respond.", state: "refused" };
     }
-    this.#onAnswer();
+    this.#onResult();
   }
 }

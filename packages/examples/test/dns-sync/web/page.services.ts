@@ -102,7 +102,7 @@ describe("the page of dns-sync", () => {
     await page.getByRole("button", { name: button.name }).waitFor();
     const before = await checksAfterQuiet(page);
     await page.getByRole("button", { name: button.name }).click();
-    await page.locator(".answer").filter({ hasText: button.says }).waitFor();
+    await page.locator(".result").filter({ hasText: button.says }).waitFor();
     await logged(page, button.follows);
     await settled(page, before);
     expect(problems).toEqual([]);
@@ -117,7 +117,7 @@ describe("the page of dns-sync", () => {
       const token = await tokenOfLeader(page);
       const before = await checksAfterQuiet(page);
       await page.getByRole("button", { name: "Kill the leader" }).click();
-      await page.locator(".answer").filter({ hasText: "The leader gets SIGKILL." }).waitFor();
+      await page.locator(".result").filter({ hasText: "The leader gets SIGKILL." }).waitFor();
       await logged(page, /leader killed with SIGKILL/);
       await expect
         .poll(async () => await tokenOfLeader(page), { timeout: PATIENCE })
@@ -141,8 +141,8 @@ describe("the page of dns-sync", () => {
     const { page } = visitor;
     await page.getByRole("button", { name: "Provider outage" }).click();
     await page.getByRole("button", { name: "Provider outage" }).click();
-    await page.locator(".answer").filter({ hasText: "Already in progress." }).waitFor();
-    expect(await page.locator(".answer").getAttribute("data-state")).toBe("refused");
+    await page.locator(".result").filter({ hasText: "Already in progress." }).waitFor();
+    expect(await page.locator(".result").getAttribute("data-state")).toBe("refused");
   });
 
   it("fits windows of three widths, light and dark", PATIENT, async () => {

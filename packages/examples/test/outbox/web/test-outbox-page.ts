@@ -8,7 +8,7 @@ const upkeep = (page: Page, name: string): Locator =>
   page.getByRole("list", { name: "Upkeep" }).getByRole("listitem").filter({ hasText: name });
 
 const answered = (page: Page, text: string): Promise<void> =>
-  page.locator(".answer").filter({ hasText: text }).waitFor();
+  page.locator(".result").filter({ hasText: text }).waitFor();
 
 /**
  * The page of a run in a real browser, in real time. The tests wait for conditions only, however long they take.
@@ -91,7 +91,7 @@ export function testOutboxPage(): void {
       world.ended.add("worker-2"); // The page has not heard of it.
       await page.getByRole("button", { name: "Kill worker-2" }).click();
       await answered(page, 'Worker "worker-2" is not running.');
-      expect(await page.locator(".answer").getAttribute("data-state")).toBe("refused");
+      expect(await page.locator(".result").getAttribute("data-state")).toBe("refused");
       await world[Symbol.asyncDispose]();
       await page.getByRole("status").filter({ hasText: "disconnected" }).waitFor();
       await page.getByRole("button", { name: "Kill worker-1" }).click();

@@ -5,7 +5,7 @@ import { dnsSync } from "../../operator/dns-sync.ts";
 import type { ApiAccess } from "../api/harness-api.ts";
 import { LEASE } from "../lease.ts";
 import { Observer } from "./observer.ts";
-import type { CacheQuestion, CacheReport, Note, ReplicaOptions, ReplicaReport } from "./report.ts";
+import type { CacheQuery, CacheReport, Note, ReplicaOptions, ReplicaReport } from "./report.ts";
 
 const PERIOD = 250;
 
@@ -20,7 +20,7 @@ const stop = new AbortController();
 // The parent process exited, possibly before this listener was added.
 process.once("disconnect", () => stop.abort());
 if (!process.connected) stop.abort();
-process.on("message", ({ id }: CacheQuestion) =>
+process.on("message", ({ id }: CacheQuery) =>
   tell({ type: "caches", id, versions: observer.cacheVersions() }),
 );
 

@@ -27,7 +27,7 @@ export class Replica {
   readonly exited: Promise<ReplicaExit>;
   readonly #child: ChildProcess;
   readonly #clock: PassiveClock;
-  readonly #questions = new Map<number, (versions: CacheVersions | undefined) => void>();
+  readonly #queries = new Map<number, (versions: CacheVersions | undefined) => void>();
   #report: ReplicaReport | undefined;
   #state: "running" | "paused" | "stopping" | "killed" | "gone" = "running";
   #asked = 0;
@@ -47,7 +47,7 @@ export class Replica {
         this.#report = message;
         tell.onReport();
       } else if (message.type === "note") tell.onNote(this, message.text);
-      else this.#answer(message.id, message.versions);
+      else this.#settle(message.id, message.versions);
     });
     this.exited = this.#watchExit();
   }
@@ -96,7 +96,7 @@ export class Replica {
     if (!this.#child.connected || this.#state !== "running") return undefined;
     const id = ++this.#asked;
     return await new Promise((resolve) => {
-      this.#questions.set(id, resolve);
+      this.#queries.set(id, resolve);
       this.#child.send({ id }, () => undefined);
     });
   }
@@ -105,7 +105,7 @@ export class Replica {
     const [code, signal] = (await once(this.#child, "exit")) as [number | null, string | null];
     const wanted = this.#state;
     this.#state = "gone";
-    for (const id of [...this.#questions.keys()]) this.#answer(id, undefined);
+    for (const id of [...this.#queries.keys()]) this.#settle(id, undefined);
     const stopTook = this.#stopAt && this.#clock.monotonic() - this.#stopAt;
     // SIGTERM ends a process that does not listen to it yet: nothing has begun.
     const isStopped = code === 0 || (signal === "SIGTERM" && this.#report === undefined);
@@ -113,8 +113,8 @@ export class Replica {
     return { isWanted, stopTook, text: signal ?? `code ${code}` };
   }
 
-  #answer(id: number, versions: CacheVersions | undefined): void {
-    this.#questions.get(id)?.(versions);
-    this.#questions.delete(id);
+  #settle(id: number, versions: CacheVersions | undefined): void {
+    this.#queries.get(id)?.(versions);
+    this.#queries.delete(id);
   }
 }

@@ -53,7 +53,7 @@ export interface ReplicaReport {
 /** Versions of cached objects by kind, namespace and name. */
 export type CacheVersions = Readonly<Record<string, string>>;
 
-/** Answer to a {@link CacheQuestion}. */
+/** Response to a {@link CacheQuery}. */
 export interface CacheReport {
   readonly type: "caches";
   readonly id: number;
@@ -67,6 +67,6 @@ export interface Note {
 }
 
 /** Request of the parent for the versions in the caches. */
-export interface CacheQuestion {
+export interface CacheQuery {
   readonly id: number;
 }

@@ -1,13 +1,13 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { Answered } from "../../../web/page/commands.ts";
+import type { CommandResult } from "../../../web/page/commands.ts";
 import { connectionLine } from "../../../web/page/connection-line.ts";
 import type { Picture } from "../../../web/page/news.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/** The title, the API server, and the answer to the last click. */
+/** The title, the API server, and the result of the last click. */
 export function pageHeader(
   picture: Picture<Snapshot>,
-  answer: Answered | undefined,
+  result: CommandResult | undefined,
 ): TemplateResult {
   const { snapshot } = picture;
   return html`<header>
@@ -21,5 +21,5 @@ export function pageHeader(
       Three replicas of a Kubernetes operator copy DNS records to a provider that fails. Break something: the
       invariants must hold.
     </p>
-    <p class="answer" data-state=${answer?.state ?? "none"} aria-live="polite">${answer?.text}</p>`;
+    <p class="result" data-state=${result?.state ?? "none"} aria-live="polite">${result?.text}</p>`;
 }

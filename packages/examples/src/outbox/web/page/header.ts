@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit-html";
-import type { Answered } from "../../../web/page/commands.ts";
+import type { CommandResult } from "../../../web/page/commands.ts";
 import { connectionLine } from "../../../web/page/connection-line.ts";
 import type { Picture } from "../../../web/page/news.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -15,10 +15,10 @@ function stateChip({ state }: Snapshot): TemplateResult {
   return html`<span class="chip state" data-tone=${tone}>${text}</span>`;
 }
 
-/** The subject of the page, the state of the run, and the answer to the last button. */
+/** The subject of the page, the state of the run, and the result of the last button. */
 export function pageHeader(
   picture: Picture<Snapshot>,
-  answer: Answered | undefined,
+  result: CommandResult | undefined,
 ): TemplateResult {
   const { snapshot } = picture;
   const trouble = snapshot?.trouble;
@@ -39,5 +39,5 @@ export function pageHeader(
         ? nothing
         : html`<p class="trouble">The tables could not be read: ${trouble}</p>`
     }
-    <p class="answer" data-state=${answer?.state ?? "none"} aria-live="polite">${answer?.text}</p>`;
+    <p class="result" data-state=${result?.state ?? "none"} aria-live="polite">${result?.text}</p>`;
 }

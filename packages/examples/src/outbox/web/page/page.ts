@@ -32,7 +32,7 @@ function draw(frame: number): void {
   const picture = news.at(frame);
   const { snapshot } = picture;
   const main = snapshot === undefined ? nothing : body(snapshot, picture);
-  render(html`${pageHeader(picture, commands.answer)}${main}`, document.body);
+  render(html`${pageHeader(picture, commands.result)}${main}`, document.body);
 }
 
 const redrawing = new Redrawing(draw, () => (calm.matches ? CALM_PERIOD : PERIOD));
