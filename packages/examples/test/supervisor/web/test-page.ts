@@ -190,7 +190,7 @@ export function testPage(): void {
       await is("disconnected");
       const countdown = () => rowOf(page, "crasher").locator("b").textContent();
       const before = await countdown();
-      await page.getByText(/data (?!0s)\S+ old/).waitFor();
+      await page.getByText(/updated \S+ ago/).waitFor();
       expect(await countdown()).toBe(before);
 
       shown.status.show({ processes: [processNamed("newcomer")] });
