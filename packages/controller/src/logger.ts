@@ -35,16 +35,24 @@ const ignore = (): void => {};
 /** Drops every line. Pass it as `logger` to turn logging off. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
+const print =
+  (level: keyof Logger) =>
+  (details: object, message: string): void => {
+    // An error has no keys of its own, and is worth printing.
+    const isEmpty = !(details instanceof Error) && Object.keys(details).length === 0;
+    console[level](message, ...(isEmpty ? [] : [details]));
+  };
+
 /**
- * Prints every line to the console: the message, then the details.
+ * Prints every line to the console: the message, then the details if there are any.
  *
  * For small programs and examples; a service passes its pino logger instead.
  */
 export const consoleLogger: Logger = {
-  debug: (details, message) => console.debug(message, details),
-  info: (details, message) => console.info(message, details),
-  warn: (details, message) => console.warn(message, details),
-  error: (details, message) => console.error(message, details),
+  debug: print("debug"),
+  info: print("info"),
+  warn: print("warn"),
+  error: print("error"),
 };
 
 /**

@@ -37,6 +37,15 @@ describe("a logger", () => {
     method.mockRestore();
   });
 
+  it.each(levels)("of the console prints no empty details: %s", (level) => {
+    const method = vi.spyOn(console, level).mockReturnValue();
+    const error = new Error("boom");
+    consoleLogger[level]({}, "hello");
+    consoleLogger[level](error, "hello");
+    expect(method.mock.calls).toEqual([["hello"], ["hello", error]]);
+    method.mockRestore();
+  });
+
   it.each(levels)("that is silent prints nothing: %s", (level) => {
     const method = vi.spyOn(console, level);
     expect(silentLogger[level]({}, "hello")).toBeUndefined();
@@ -64,7 +73,7 @@ describe("without a logger, warnings and errors are printed, and nothing else", 
     const manager = new Manager();
     manager.add({ name: "a", run: () => Promise.reject(new Error("boom")) });
     await expect(manager.run()).rejects.toThrow();
-    expect(calls).toEqual([["error", '"a" failed']]);
+    expect(calls).toEqual([["error", '"a" failed: boom']]);
   });
 
   it("by an elector", async () => {

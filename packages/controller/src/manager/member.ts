@@ -1,7 +1,7 @@
 import { isStop } from "../is-stop.ts";
 import type { RunnableState } from "./manager-status.ts";
 import type { Runnable } from "./runnable.ts";
-import { RunnableError } from "./runnable-error.ts";
+import { RunnableError, type RunnableProblem } from "./runnable-error.ts";
 
 /** Options for starting a {@link Member}. */
 export interface MemberStart {
@@ -16,6 +16,7 @@ export class Member {
   /** Its own, since a runnable may have as many native listeners as it likes before Node warns. */
   readonly #stop = new AbortController();
   #state: RunnableState = "waiting";
+  #rejected: RunnableError | undefined;
 
   constructor(runnable: Runnable) {
     this.runnable = runnable;
@@ -68,7 +69,7 @@ export class Member {
         this.#state = "stopped";
       } else {
         this.#state = "failed";
-        report(new RunnableError(this.name, "failed", { cause }));
+        this.#reject(report, "failed", cause);
       }
       return;
     }
@@ -82,7 +83,14 @@ export class Member {
       await this.runnable.ready?.(signal);
       if (this.#state === "starting") this.#state = "ready";
     } catch (cause) {
-      if (!isStop(cause, signal)) report(new RunnableError(this.name, "not ready", { cause }));
+      if (!isStop(cause, signal)) this.#reject(report, "not ready", cause);
     }
+  }
+
+  /** Reports an error once: a `run` that fails at its start often rejects `ready` with the same one. */
+  #reject(report: MemberStart["report"], problem: RunnableProblem, cause: unknown): void {
+    if (this.#rejected !== undefined && this.#rejected.cause === cause) return;
+    this.#rejected = new RunnableError(this.name, problem, { cause });
+    report(this.#rejected);
   }
 }

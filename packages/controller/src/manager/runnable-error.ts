@@ -1,4 +1,4 @@
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode, messageOf } from "@holdfast/clock/internal";
 
 /**
  * Problem of a runnable.
@@ -14,7 +14,7 @@ export type RunnableProblem = "failed" | "ended" | "not ready" | "not stopped";
 
 /** Options for a {@link RunnableError}. */
 export interface RunnableErrorOptions {
-  /** Error with which the runnable rejected. */
+  /** Error with which the runnable rejected. The message ends with that of it. */
   readonly cause?: unknown;
 
   /** Time that it exceeded, in milliseconds. */
@@ -52,7 +52,8 @@ export class RunnableError extends Error {
   constructor(runnable: string, problem: RunnableProblem, options: RunnableErrorOptions = {}) {
     const { timeout, ...cause } = options;
     const within = timeout === undefined ? "" : ` within ${timeout} ms`;
-    super(`${JSON.stringify(runnable)} ${problem}${within}`, cause);
+    const because = cause.cause === undefined ? "" : `: ${messageOf(cause.cause)}`;
+    super(`${JSON.stringify(runnable)} ${problem}${within}${because}`, cause);
     this.runnable = runnable;
     this.problem = problem;
   }

@@ -212,7 +212,7 @@ describe("a manager", () => {
     const problems = problemsOf(manager.run());
     await clock.step(10);
     await manager[Symbol.asyncDispose]();
-    expect(await problems).toEqual([['"s" failed', error]]);
+    expect(await problems).toEqual([['"s" failed: boom', error]]);
   });
 
   it("runs once, and accepts no runnable afterwards", async () => {
@@ -246,8 +246,8 @@ describe("a manager", () => {
     await problems;
     expect(lines).toEqual([
       ["info", "manager running: every runnable is ready", {}],
-      ["error", '"s" failed', { err: expect.objectContaining({ cause: error }) as unknown }],
-      ["info", "manager stopping", { reason: '"s" failed' }],
+      ["error", '"s" failed: boom', { err: expect.objectContaining({ cause: error }) as unknown }],
+      ["info", "manager stopping", { reason: '"s" failed: boom' }],
       ["debug", "group stopped", { group: "workers" }],
       ["debug", "group stopped", { group: "caches" }],
       ["debug", "group stopped", { group: "servers" }],
@@ -260,7 +260,7 @@ describe("when a runnable of a manager", () => {
   const boom = new Error("boom");
 
   it.each<{ what: string; options: PartOptions; problem: unknown[] }>([
-    { what: "fails", options: { endsAt: 70, error: boom }, problem: ['"c" failed', boom] },
+    { what: "fails", options: { endsAt: 70, error: boom }, problem: ['"c" failed: boom', boom] },
     { what: "ends early", options: { endsAt: 70 }, problem: ['"c" ended'] },
   ])("$what, the rest stops in order", async ({ options, problem }) => {
     const { clock, manager, since, stop } = managerOf([
@@ -289,7 +289,7 @@ describe("when a runnable of a manager", () => {
     ]);
     const problems = problemsOf(manager.run());
     await clock.step(50);
-    expect(await problems).toEqual([['"c" failed', boom]]);
+    expect(await problems).toEqual([['"c" failed: boom', boom]]);
     expect(since()).toEqual([
       [0, "s starts"],
       [0, "c starts"],
@@ -308,7 +308,7 @@ describe("when a runnable of a manager", () => {
         throw boom;
       },
     });
-    expect(await problemsOf(manager.run())).toEqual([['"thrower" failed', boom]]);
+    expect(await problemsOf(manager.run())).toEqual([['"thrower" failed: boom', boom]]);
   });
 
   it("reports that it will never be ready, the rest stops", async () => {
@@ -318,9 +318,38 @@ describe("when a runnable of a manager", () => {
       ready: () => Promise.reject(boom),
     };
     manager.add(broken, { group: "caches" });
-    expect(await problemsOf(manager.run())).toEqual([['"c" not ready', boom]]);
+    expect(await problemsOf(manager.run())).toEqual([['"c" not ready: boom', boom]]);
     expect(since()).toEqual([]);
     expect(clock.waiters()).toBe(0);
+  });
+
+  it("rejects `run` and `ready` with one error, it is one problem", async () => {
+    for (const first of ["run", "ready"]) {
+      const { clock, manager } = managerOf([]);
+      const fail = (member: string) => async () => {
+        await clock.sleep(member === first ? 1 : 2);
+        throw boom;
+      };
+      manager.add({ name: "c", run: fail("run"), ready: fail("ready") });
+      const problems = problemsOf(manager.run());
+      await clock.step(2);
+      const text = first === "run" ? '"c" failed: boom' : '"c" not ready: boom';
+      expect(await problems).toEqual([[text, boom]]);
+    }
+  });
+
+  it("fails, and is not ready for another reason, these are two problems", async () => {
+    const { manager } = managerOf([]);
+    const other = new Error("no port");
+    manager.add({
+      name: "c",
+      run: () => Promise.reject(boom),
+      ready: () => Promise.reject(other),
+    });
+    expect(await problemsOf(manager.run())).toEqual([
+      ['"c" failed: boom', boom],
+      ['"c" not ready: no port', other],
+    ]);
   });
 
   it("fails during the stop, all errors are collected in their order", async () => {
@@ -343,12 +372,12 @@ describe("when a runnable of a manager", () => {
     stop.abort();
     await clock.step(60_000);
     expect(await problems).toEqual([
-      ['"early" failed', last],
-      ['"late" failed', last],
+      ['"early" failed: cannot flush', last],
+      ['"late" failed: cannot flush', last],
       ['"s" not stopped within 27991 ms'],
     ]);
     await expect(run).rejects.toThrow(
-      '"early" failed; "late" failed; "s" not stopped within 27991 ms',
+      '"early" failed: cannot flush; "late" failed: cannot flush; "s" not stopped within 27991 ms',
     );
   });
 
@@ -409,7 +438,7 @@ describe("when a runnable of a manager", () => {
     const { manager } = managerOf([]);
     const error = new DOMException("not mine", "AbortError");
     manager.add({ name: "a", run: () => Promise.reject(error) });
-    expect(await problemsOf(manager.run())).toEqual([['"a" failed', error]]);
+    expect(await problemsOf(manager.run())).toEqual([['"a" failed: not mine', error]]);
   });
 });
 
@@ -461,7 +490,7 @@ describe("a manager does not have the known defects:", () => {
     await clock.step(1);
     expect(await problems).toEqual([['"slow" not stopped within 0 ms']]);
     await clock.step(200);
-    expect(logged).toEqual(['"slow" not stopped within 0 ms', '"slow" failed']);
+    expect(logged).toEqual(['"slow" not stopped within 0 ms', '"slow" failed: too late']);
     expect(await problemsOf(run)).toHaveLength(1);
   });
 
@@ -659,7 +688,7 @@ describe("a manager with a logger that fails", () => {
     const problems = problemsOf(manager.run());
     await clock.step(5);
     expect(states(manager)).toEqual(["stopped", "s stopped", "w failed"]);
-    expect(await problems).toEqual([['"w" failed', error]]);
+    expect(await problems).toEqual([['"w" failed: boom', error]]);
   });
 });
 

@@ -11,6 +11,7 @@ it("a RunnableError carries its facts", () => {
     "failed",
     cause,
   ]);
+  expect(error.message).toBe('"web" failed: boom');
   expect(Object.hasOwn(new RunnableError("web", "ended"), "cause")).toBe(false);
 });
 

@@ -137,7 +137,7 @@ describe("HealthServer", () => {
     expect(realClock.monotonic() - start).toBeLessThan(2_000);
   });
 
-  it("rejects with the port in use, and ends its manager", async () => {
+  it("rejects with the port in use, and ends its manager with that one problem", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, HOST, resolve));
     const { port } = other.address() as { port: number };
@@ -145,9 +145,11 @@ describe("HealthServer", () => {
     manager.add(new HealthServer({ port, host: HOST }));
     const { signal } = new AbortController();
     const error = await manager.run(signal).catch((reason: unknown) => reason);
-    expect((error as AggregateError).errors[0].cause.message).toMatch(
-      `cannot listen on options.port ${port}: listen EADDRINUSE`,
-    );
+    expect((error as AggregateError).errors.map(String)).toEqual([
+      expect.stringContaining(
+        `"health" failed: cannot listen on options.port ${port}: listen EADDRINUSE`,
+      ),
+    ]);
     other.close();
   });
 

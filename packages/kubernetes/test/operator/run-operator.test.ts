@@ -317,8 +317,8 @@ describe("runOperator", () => {
     await clock.step(10_000);
     expect(replica.isEnded).toBe(true);
     expect(replica.error).toMatchObject({
-      message: '"leader-elector" failed',
-      errors: [{ cause: { message: '"copier" failed', errors: [{ cause: error }] } }],
+      message: '"leader-elector" failed: "copier" failed: the disk is full',
+      errors: [{ cause: { message: '"copier" failed: the disk is full', errors: [{ cause: error }] } }],
     });
     expect(ended).toEqual(["other"]);
     const { spec } = (await world.client.get(Lease, "greeter/greeter")) as never as {
