@@ -318,7 +318,9 @@ describe("runOperator", () => {
     expect(replica.isEnded).toBe(true);
     expect(replica.error).toMatchObject({
       message: '"leader-elector" failed: "copier" failed: the disk is full',
-      errors: [{ cause: { message: '"copier" failed: the disk is full', errors: [{ cause: error }] } }],
+      errors: [
+        { cause: { message: '"copier" failed: the disk is full', errors: [{ cause: error }] } },
+      ],
     });
     expect(ended).toEqual(["other"]);
     const { spec } = (await world.client.get(Lease, "greeter/greeter")) as never as {
