@@ -372,6 +372,7 @@ describe("imported for the first time while fake timers are installed", () => {
     return () => void vi.useRealTimers();
   };
   const byNodeTest = () => {
+    using _ = vi.spyOn(process, "emitWarning").mockReturnValue(); // an experimental API
     mock.timers.enable({ apis: ["setTimeout", "setImmediate", "setInterval"] });
     return () => mock.timers.reset();
   };

@@ -1,8 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { silentLogger } from "@holdfast/controller";
 import { runOperator } from "@holdfast/kubernetes";
+import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
+import { Registry } from "prom-client";
 import { describe, expect } from "vitest";
 import { ownServerTest } from "../../../../test/cluster.ts";
+import { freePort } from "../../../../test/free-port.ts";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
 import { GuardedCluster } from "../guarded-cluster.ts";
 
@@ -12,9 +15,11 @@ const MANIFESTS = ["crd.yaml", "greeter.yaml"].map((name) =>
 );
 
 describe("the greeter on a server where roles decide", () => {
-  ownServerTest("works with the rights of its manifests, and uses each of them", async () => {
+  ownServerTest("works with its rights, uses each of them, and serves its metrics", async () => {
     await using cluster = await GuardedCluster.start(MANIFESTS);
     const { admin, namespace, transport } = cluster;
+    const register = new Registry();
+    const port = await freePort();
     const stop = new AbortController();
     const running = runOperator(
       {
@@ -22,7 +27,8 @@ describe("the greeter on a server where roles decide", () => {
         transport,
         setup: greeter,
         logger: silentLogger,
-        health: false,
+        health: { port, host: "127.0.0.1", metrics: () => register.metrics() },
+        metrics: prometheusMetrics({ register }),
         leaderElection: { namespace },
       },
       stop.signal,
@@ -36,8 +42,16 @@ describe("the greeter on a server where roles decide", () => {
     await cluster.until(greeted("Hello, Bob!"));
     await admin.delete(ConfigMap, metadata);
     await cluster.until(async () => (await admin.find(ConfigMap, metadata)) !== undefined);
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     stop.abort();
     await running;
+    for (const sample of [
+      /^controller_runtime_reconcile_total\{controller="greeter",result="success"\} [1-9]/m,
+      /^workqueue_depth\{name="greeter",controller="greeter",priority="0"\} 0$/m,
+      /^leader_election_master_status\{name="greeter"\} 1$/m,
+      /^informer_synced\{resource="greetings.example.org"\} 1$/m,
+    ])
+      expect(metrics).toMatch(sample);
     expect(cluster.denied).toEqual([]);
     expect(cluster.used).toEqual(cluster.granted);
   });
