@@ -14,7 +14,7 @@ export type RunnableProblem = "failed" | "ended" | "not ready" | "not stopped";
 
 /** Options for a {@link RunnableError}. */
 export interface RunnableErrorOptions {
-  /** Error with which the runnable rejected. The message ends with that of it. */
+  /** Error with which the runnable rejected. The message of this error ends with its message. */
   readonly cause?: unknown;
 
   /** Time that it exceeded, in milliseconds. */
@@ -50,10 +50,11 @@ export class RunnableError extends Error {
    * @param options - see {@link RunnableErrorOptions}
    */
   constructor(runnable: string, problem: RunnableProblem, options: RunnableErrorOptions = {}) {
-    const { timeout, ...cause } = options;
+    const { timeout, ...errorOptions } = options;
+    const { cause } = errorOptions;
     const within = timeout === undefined ? "" : ` within ${timeout} ms`;
-    const because = cause.cause === undefined ? "" : `: ${messageOf(cause.cause)}`;
-    super(`${JSON.stringify(runnable)} ${problem}${within}${because}`, cause);
+    const because = cause === undefined ? "" : `: ${messageOf(cause)}`;
+    super(`${JSON.stringify(runnable)} ${problem}${within}${because}`, errorOptions);
     this.runnable = runnable;
     this.problem = problem;
   }
