@@ -26,6 +26,9 @@ export interface RunOptions {
    * The grace is 0; keys that ignore their signal still have `abortGrace`. It also stops a controller whose `signal` has
    * not aborted. Electors and managers ignore it.
    *
+   * With `lost`, a stop by `signal` finishes the keys in flight and leaves the queued ones to the next leader, which
+   * reconciles every key anyway.
+   *
    * @defaultValue none
    */
   readonly lost?: AbortSignal | undefined;

@@ -126,7 +126,8 @@ export interface ControllerOptions<Item = string> {
 
   /**
    * Maximum time to finish queued and in-flight keys after the signal of `run` has aborted, in
-   * milliseconds. At least 0. After that keys in flight abort, and no key begins.
+   * milliseconds. At least 0. After that keys in flight abort, and no key begins. A run with `lost`, which
+   * is one under an election, finishes keys in flight only.
    *
    * In a `Manager`, keep `grace` plus `abortGrace` below the `stopTimeout` of the group. Otherwise a
    * controller that would have stopped in time is reported as not stopped.

@@ -30,6 +30,7 @@ import { Workers } from "./workers.ts";
  * | a reconcile ignores its signal for `abortGrace` | logged and reported by `status()`; its worker takes another key, its own key stays blocked until it settles |
  * | `pause()` is called | no key begins; keys in flight continue |
  * | `signal` of `run` aborts | sources stop; queued and in-flight keys are finished |
+ * | the same, and `run` has `lost` | sources stop; keys in flight are finished, no key begins: the next leader reconciles the queued ones |
  * | `grace` ends before they are finished | no key begins; keys in flight abort with `signal.reason` |
  * | `lost` of `run` aborts, at any time | the same at once, with `lost.reason`, without a grace |
  * | `signal` or `lost` was aborted before `run` | no key begins |
@@ -198,7 +199,8 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.#hooks.log("info", {}, "controller started");
     const { clock, grace, abortGrace } = this.#options;
     const stop = new AbortController();
-    const stopped = this.#stopsWith(stop.signal);
+    // Under an election the next leader reconciles every key, so a backlog would only delay it.
+    const stopped = this.#stopsWith(stop.signal, lost !== undefined);
     const subscriptions = [signal, this.#disposal.signal].map((each) =>
       onAbort(each, (reason) => stop.abort(reason)),
     );
@@ -217,16 +219,17 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.#workers.abort(stop.signal.reason);
     await Promise.all([this.#workers.ended(), within(abortGrace, () => sources, clock)]);
     for (const subscription of subscriptions) subscription[Symbol.dispose]();
-    await this.#finish();
+    await this.#finish(lost !== undefined && !lost.aborted);
   }
 
   /** Resolves when `stop` aborts. The state changes at once: a key added after the abort is ignored. */
-  #stopsWith(stop: AbortSignal): Promise<void> {
+  #stopsWith(stop: AbortSignal, leavesQueue: boolean): Promise<void> {
     return new Promise((resolve) => {
       onAbort(stop, () => {
         this.#state = "stopping";
         this.#workers.queue.shutDown();
-        if (this.#workers.pauseState.is("paused")) this.#workers.pauseState.close();
+        const { pauseState } = this.#workers;
+        if (leavesQueue || pauseState.is("paused")) pauseState.close();
         resolve();
       });
     });
@@ -240,10 +243,11 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.#drained.resolveAll();
   }
 
-  async #finish(): Promise<void> {
-    const { queue, hasInterrupted } = this.#workers;
+  async #finish(hasSuccessor = false): Promise<void> {
+    const { queue, hasInterrupted, hasGivenBack } = this.#workers;
     const { running, queued, delayed } = await queue.drain({ timeout: 0 });
-    const finished = !hasInterrupted && running.length === 0 && queued.length === 0;
+    const isUndisturbed = !hasInterrupted && running.length === 0;
+    const finished = isUndisturbed && !hasGivenBack && queued.length === 0;
     this.#state = "stopped";
     for (const source of this.#sources) source.close();
     this.#drain = {
@@ -257,7 +261,8 @@ export class Controller<Item = string> implements AsyncDisposable {
       .filter(({ state }) => state !== "ended" && state !== "idle")
       .map(({ name }) => name);
     const details = { running, queued: queued.length, delayed: delayed.length, sources };
-    if (finished && sources.length === 0) this.#hooks.log("info", details, "controller stopped");
+    const isInOrder = sources.length === 0 && (finished || (hasSuccessor && isUndisturbed));
+    if (isInOrder) this.#hooks.log("info", details, "controller stopped");
     else this.#hooks.log("error", details, "controller stopped with unfinished work");
   }
 

@@ -27,8 +27,10 @@ const ENQUEUE_OPTIONS: OptionNames<EnqueueOptions> = { after: true, priority: tr
 export class Workers<Item> {
   readonly pauseState: PauseState = new PauseState();
   readonly queue: WorkQueue<Task<Item>>;
-  /** Whether the stop interrupted a reconcile, or a key that was taken and had not begun. */
+  /** Whether the stop interrupted a reconcile. */
   hasInterrupted = false;
+  /** Whether a key was taken and has not begun. */
+  hasGivenBack = false;
   /** Called before each reconcile: it may stop the workers. */
   beforeReconcile: () => void = () => {};
   readonly #options: ResolvedControllerOptions<Item>;
@@ -174,7 +176,7 @@ export class Workers<Item> {
   }
 
   #giveBack(workItem: WorkItem<Task<Item>>): void {
-    this.hasInterrupted = true;
+    this.hasGivenBack = true;
     const task = newerOf(workItem) ?? workItem.item;
     this.queue.add(task, { after: AFTER_A_TURN, priority: workItem.priority });
     workItem.done();

@@ -74,19 +74,52 @@ describe("lost", () => {
     for (const key of KEYS) controller.add(key);
     await clock.step(500);
     stop.abort("shutdown");
-    await clock.step(1_000);
+    await clock.step(499);
     lost.abort("lease lost");
     await clock.step(0);
     await running;
     expect(events.slice(2)).toEqual([
-      [1_000, "ends", "a"],
-      [1_000, "begins", "c"],
-      [1_000, "ends", "b"],
-      [1_000, "begins", "d"],
-      [1_500, "aborted", "c", "lease lost"],
-      [1_500, "aborted", "d", "lease lost"],
-      [1_500, "stopped"],
+      [999, "aborted", "a", "lease lost"],
+      [999, "aborted", "b", "lease lost"],
+      [999, "stopped"],
     ]);
+    expect(leftovers()).toEqual([0, 0, 0]);
+  });
+
+  it("makes a stop finish the keys in flight and leave the queued ones to the next leader", async () => {
+    const lines: string[] = [];
+    const note = (_: object, message: string): void => void lines.push(message);
+    const { clock, stop, controller, run, events, leftovers } = setUp({
+      logger: { ...silentLogger, warn: note, error: note },
+    });
+    const running = run();
+    for (const key of KEYS) controller.add(key);
+    await clock.step(500);
+    stop.abort("shutdown");
+    await clock.step(500);
+    await running;
+    expect(events).toEqual([
+      [0, "begins", "a"],
+      [0, "begins", "b"],
+      [1_000, "ends", "a"],
+      [1_000, "ends", "b"],
+      [1_000, "stopped"],
+    ]);
+    expect(controller.status().drain).toMatchObject({ running: [], queued: KEYS.slice(2) });
+    expect(lines).toEqual([]);
+    expect(leftovers()).toEqual([0, 0, 0]);
+  });
+
+  it("leaves a key that a worker takes in the moment of the stop to the next leader", async () => {
+    const { clock, stop, controller, run, events, leftovers } = setUp();
+    const running = run();
+    await clock.step(0);
+    controller.add("a");
+    queueMicrotask(() => stop.abort("shutdown"));
+    await clock.step(0);
+    await running;
+    expect(events).toEqual([[0, "stopped"]]);
+    expect(controller.status().drain?.finished).toBe(false);
     expect(leftovers()).toEqual([0, 0, 0]);
   });
 
