@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { QuietReporter } from "./test/quiet-reporter.ts";
 import { releasedEntries } from "./tools/packages.mjs";
 
 // By default tests run on the sources of every workspace package, without a build. TEST_DIST=1 builds,
@@ -9,15 +10,35 @@ const isReleased = Boolean(process.env["TEST_DIST"]);
 const conditions = isReleased ? ["node"] : ["@holdfast/source", "node"];
 const alias = isReleased ? releasedEntries() : [];
 
+/** The tiers that a file of a package names before `.test.ts`: `drain.programs.test.ts`. Without a name it is a unit test. */
+const named = ["explore", "programs", "sim"];
+const docs = "packages/examples/doctest/*.test.ts";
+
+/** A project of vitest for each tier: `npx vitest --project unit`. CONTRIBUTING.md says what each needs. */
+const tiers: Record<string, string[]> = {
+  unit: ["packages/*/test/**/*.test.ts", "{conformance,test}/**/*.test.ts"],
+  ...Object.fromEntries(named.map((name) => [name, [`packages/*/test/**/*.${name}.test.ts`]])),
+  docs: [docs],
+  tools: ["{bench,tools}/test/**/*.test.ts"],
+};
+
+const projectOf = ([name, include]: [string, string[]]): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: {
+    name,
+    include,
+    exclude: [
+      "**/{node_modules,dist,release}/**",
+      ...(name === "unit" ? [docs, ...named.map((other) => `**/*.${other}.test.ts`)] : []),
+    ],
+  },
+});
+
 export default defineConfig({
   resolve: { conditions, alias },
   ssr: { resolve: { conditions } },
   test: {
-    include: [
-      "packages/*/test/**/*.test.ts",
-      "packages/examples/doctest/*.test.ts",
-      "{bench,conformance,test,tools}/**/*.test.ts",
-    ],
+    projects: Object.entries(tiers).map(projectOf),
     // A worker keeps its modules: loading them again for each file takes as long as the tests.
     // shared-worker.setup.ts fails a file that leaves anything else behind.
     isolate: false,
@@ -27,7 +48,7 @@ export default defineConfig({
     testTimeout: 120_000,
     // The output of passing tests is noise.
     silent: "passed-only",
-    reporters: process.stdout.isTTY ? ["default"] : ["dot"],
+    reporters: [new QuietReporter()],
     // One more than the cores: some tests wait for processes and for real time. Each worker loads the sources anew.
     maxWorkers: availableParallelism() + 1,
     globalSetup: ["test/seed.ts", ...(isReleased ? ["test/release.ts"] : [])],

@@ -5,6 +5,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** What every property test of this run draws its values from. */
     seed: number;
+    /** Whether all cases take place, as by `npm run test:all`, or a part that the seed draws. */
+    isAll: boolean;
     /** Whether all runs and worlds take place, as by `npm run sim`, or a part. */
     isThorough: boolean;
   }
@@ -21,8 +23,7 @@ export default function announceSeed(project: TestProject): () => void {
 
   const isThorough = Boolean(process.env["SIM_SEED"]);
   project.provide("isThorough", isThorough);
-  if (!isThorough)
-    console.log("Property tests run a reduced number of cases; `npm run sim` runs all.");
+  project.provide("isAll", isThorough || Boolean(process.env["TEST_ALL"]));
 
   return () => {
     const failed = project.vitest.state

@@ -1,4 +1,6 @@
-// Runs vitest. It answers a bad option with a stack; this, with the message alone.
+// Runs vitest. It answers a bad option with a stack; this, with the message alone. It colours the output of every
+// build machine; this, what a terminal shows.
+if (!process.stdout.isTTY && !process.env["FORCE_COLOR"]) process.env["NO_COLOR"] = "1";
 const program = new URL("../node_modules/vitest/vitest.mjs", import.meta.url);
 try {
   await import(program.href);

@@ -25,7 +25,7 @@ describe("the roles of dns-sync", () => {
     expect((await sync(roles)).rulesMissing()).toEqual([]);
   });
 
-  // Only a record that fails, or whose finalizers another writer moves, needs the others: explore.test.ts has them.
+  // Only a record that fails, or whose finalizers another writer moves, needs the others: dns-sync.explore.test.ts has them.
   const common = withoutEach(roles).filter(
     ([right]) => !/^get dnsrecords|events\.events/.test(right),
   );
