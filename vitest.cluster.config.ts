@@ -1,11 +1,11 @@
 import { defineConfig } from "vitest/config";
-import tests from "./vitest.config.ts";
+import { settings } from "./vitest.config.ts";
 
 // What needs a real Kubernetes API server: `npm run test:cluster` starts it and says where it is.
 export default defineConfig({
-  ...tests,
+  ...settings,
   test: {
-    ...tests.test,
+    ...settings.test,
     include: ["packages/*/test/**/*.cluster.ts"],
     // Servers start, stop and are waited for.
     testTimeout: 180_000,

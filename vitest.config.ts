@@ -1,5 +1,9 @@
 import { availableParallelism } from "node:os";
-import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import {
+  defineConfig,
+  type TestProjectInlineConfiguration,
+  type ViteUserConfig,
+} from "vitest/config";
 import { QuietReporter } from "./test/quiet-reporter.ts";
 import { releasedEntries } from "./tools/packages.mjs";
 
@@ -34,11 +38,11 @@ const projectOf = ([name, include]: [string, string[]]): TestProjectInlineConfig
   },
 });
 
-export default defineConfig({
+/** What holds for every tier, and for the tests on real servers. */
+export const settings = {
   resolve: { conditions, alias },
   ssr: { resolve: { conditions } },
   test: {
-    projects: Object.entries(tiers).map(projectOf),
     // A worker keeps its modules: loading them again for each file takes as long as the tests.
     // shared-worker.setup.ts fails a file that leaves anything else behind.
     isolate: false,
@@ -102,4 +106,9 @@ export default defineConfig({
       },
     },
   },
+} satisfies ViteUserConfig;
+
+export default defineConfig({
+  ...settings,
+  test: { ...settings.test, projects: Object.entries(tiers).map(projectOf) },
 });

@@ -1,11 +1,11 @@
 import { defineConfig } from "vitest/config";
-import tests from "./vitest.config.ts";
+import { settings } from "./vitest.config.ts";
 
 // What needs real servers, a browser or every program: `npm run test:services` starts them and says where they are.
 export default defineConfig({
-  ...tests,
+  ...settings,
   test: {
-    ...tests.test,
+    ...settings.test,
     include: ["{packages/{controller,outbox,examples},tools}/test/**/*.services.ts"],
     // Servers start, stop and are waited for.
     testTimeout: 180_000,

@@ -16,7 +16,9 @@ declare module "vitest" {
 const CI_SEED = 20_261_120;
 
 /** Says which seed the property tests use, and after a failure how to use it again. */
-export default function announceSeed(project: TestProject): () => void {
+export default function announceSeed(project: TestProject): (() => void) | undefined {
+  // The tiers have what the root provides.
+  if (!project.isRootProject()) return undefined;
   const seed = chooseSeed();
   project.provide("seed", seed);
   console.log(`Property tests draw from SEED=${seed}.`);

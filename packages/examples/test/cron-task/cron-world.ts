@@ -3,6 +3,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { builtIn, type KubeClient, type KubeObject, runOperator } from "@holdfast/kubernetes";
 import { FakeApi, type RoleManifest } from "@holdfast/kubernetes/testing";
+import { expect } from "vitest";
 import { cronTasks } from "../../src/cron-task/cron-task.ts";
 import { CronTask, Job } from "../../src/cron-task/resources.ts";
 
@@ -123,4 +124,11 @@ export class CronWorld {
       found.push(`${reason}: ${note}`);
     return found.sort();
   }
+}
+
+/** Runs a test in a world of its own, which leaves no waiter on the clock. */
+export async function inWorld(run: (world: CronWorld) => Promise<void>): Promise<void> {
+  const world = new CronWorld();
+  await world.run(() => run(world));
+  expect(world.clock.waiters()).toBe(0);
 }

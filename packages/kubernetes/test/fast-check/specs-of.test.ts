@@ -15,7 +15,7 @@ import { parseAllDocuments } from "yaml";
 import * as conformance from "../../../../conformance/kubernetes/resources.ts";
 import { resourceWith, type Schema, specSchemas } from "./schemas.ts";
 
-const RUNS = inject("isThorough") ? 10_000 : 300;
+const RUNS = inject("isThorough") ? 10_000 : inject("isAll") ? 300 : 50;
 
 /** Creates an object with a spec. @returns the spec as it is stored */
 async function stored(resource: Resource, spec: unknown): Promise<unknown> {
