@@ -106,6 +106,7 @@ module.exports = {
     election: ["object", "client"],
     operator: [".", "object", "transport", "client", "cluster", "helper", "election"],
     testing: [
+      ".",
       "schema",
       "object",
       "transport",

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Clock } from "@holdfast/clock";
 import { EventStream } from "./event-stream.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { PageFiles } from "./page-files.ts";
 import { jsonReply, type Reply, sendReply, textReply } from "./reply.ts";
 import type { StatusSource } from "./status-source.ts";
@@ -64,12 +65,14 @@ class Paths {
   }
 
   /** The reason why a request gets no reply; undefined if it gets one. */
-  refusalOf({ method = "", url = "", headers }: IncomingMessage): Reply | undefined {
+  refusalOf({ method = "", url = "", headers }: IncomingMessage, path: string): Reply | undefined {
     const { host = "", origin } = headers;
     if (!OWN_HOST.test(host)) return textReply(421, "Use 127.0.0.1 or localhost.");
-    const allowed = this.allowed(url.replace(/\?.*/, ""));
+    const allowed = this.allowed(path);
     if (!allowed.split(", ").includes(method)) return textReply(405, `Use ${allowed}.`);
-    if (!url.startsWith("/")) return textReply(400, "Request a path.");
+    // The route is found by the parsed path: a path with another spelling must not have passed the checks as another.
+    if (!url.startsWith("/") || url.replace(/[?#].*/, "") !== path)
+      return textReply(400, "Request a path in its shortest form.");
     // Browsers send it with each POST: a foreign page can ask, and must not be obeyed.
     if (method === "POST" && origin !== `http://${host}`)
       return textReply(403, "Only the page itself may send this request.");
@@ -89,8 +92,9 @@ function handlerOf(options: PageOptions, stream: EventStream): Handler {
   return async (request, response) => {
     request.resume(); // No reply depends on a body.
     for (const [name, value] of Object.entries(paths.headers)) response.setHeader(name, value);
-    const refusal = paths.refusalOf(request);
-    const url = new URL(`http://127.0.0.1${request.url}`);
+    const { url: target = "" } = request;
+    const url = new URL(`http://127.0.0.1${target.startsWith("/") ? target : "/"}`);
+    const refusal = paths.refusalOf(request, url.pathname);
     if (refusal !== undefined) {
       response.setHeader("allow", paths.allowed(url.pathname));
       sendReply(response, refusal);
@@ -115,12 +119,14 @@ export async function servePage(options: PageOptions): Promise<WebServer> {
   const { clock, port } = options;
   const stream = new EventStream(options);
   const handle = handlerOf(options, stream);
-  const server = createServer((request, response) => {
-    handle(request, response).catch((error: unknown) => {
-      if (response.headersSent) response.destroy();
-      else sendReply(response, textReply(500, `Failed: ${String(error)}`));
-    });
-  });
+  const server = createServer(
+    oneAtATime((request, response) => {
+      handle(request, response).catch((error: unknown) => {
+        if (response.headersSent) response.destroy();
+        else sendReply(response, textReply(500, `Failed: ${String(error)}`));
+      });
+    }),
+  );
   server.listen(port, "127.0.0.1");
   try {
     await once(server, "listening");

@@ -1,4 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
@@ -98,6 +99,40 @@ describe("an action of a page", () => {
     const answer = await ask(server.url, { method, path, headers: { origin } });
     expect(answer).toMatchObject({ status: 405, allow });
     expect(server.done).toEqual([]);
+  });
+
+  it.each([
+    "/./act",
+    "/x/../act",
+    "/%2e/act",
+    "/act#x",
+    "//act",
+    "/\\act",
+    "/act\t",
+    "act",
+    "http://127.0.0.1/act",
+  ])("is not done by another spelling of its path: %j", async (path) => {
+    await using server = await world();
+    const { origin, port } = new URL(server.url);
+    for (const method of ["GET", "POST"]) {
+      const socket = connect(Number(port), "127.0.0.1");
+      socket.end(`${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\norigin: ${origin}\r\n\r\n`);
+      const head = await text(socket);
+      expect(head).toMatch(/^HTTP\/1.1 4\d\d /);
+    }
+    expect(server.done).toEqual([]);
+  });
+
+  it("has one request in flight on a connection", async () => {
+    await using server = await world();
+    const { origin, port } = new URL(server.url);
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.on("error", () => {});
+    const closed = new Promise((resolve) => socket.on("close", resolve));
+    const head = `POST /act HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\norigin: ${origin}\r\n\r\n`;
+    socket.resume().write(head.repeat(4_000));
+    await closed;
+    expect(server.done.length).toBeLessThanOrEqual(1);
   });
 
   it("does not depend on a body, however long", async () => {

@@ -1,4 +1,5 @@
 import { findByCode } from "@holdfast/clock/internal";
+import { printable } from "../printable.ts";
 
 const CODE = "ERR_KUBERNETES_API";
 
@@ -70,7 +71,7 @@ export interface ApiErrorOptions extends ApiStatus {
 
 /**
  * An API server refused a request. The message has method, path, status, reason and at most 1,000 characters
- * of the server's own text.
+ * of the server's own text, with its control characters escaped.
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -103,7 +104,8 @@ export class ApiError extends Error {
   constructor(options: ApiErrorOptions) {
     const { statusCode, reason, message, details, retryAfter, date, method, path } = options;
     const text = message.length > MAX_TEXT ? `${message.slice(0, MAX_TEXT)}…` : message;
-    super(`${method} ${path}: ${[statusCode, reason].filter(Boolean).join(" ")}: ${text}`);
+    const status = [statusCode, reason].filter(Boolean).join(" ");
+    super(printable(`${method} ${path}: ${status}: ${text}`));
     this.statusCode = statusCode;
     this.reason = reason;
     this.details = details;

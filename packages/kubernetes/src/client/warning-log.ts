@@ -1,5 +1,6 @@
 import type { Logger } from "@holdfast/controller";
 import { warn } from "../logger.ts";
+import { printable } from "../printable.ts";
 
 /** The number of texts that are remembered. */
 const MAX_KNOWN = 1_000;
@@ -22,7 +23,7 @@ export class WarningLog {
   /** Reads a header `warning`. */
   add(header: string): void {
     for (const [, quoted = ""] of header.matchAll(WARNING)) {
-      const text = quoted.replace(/\\(.)/g, "$1").slice(0, MAX_TEXT);
+      const text = printable(quoted.replace(/\\(.)/g, "$1").slice(0, MAX_TEXT));
       if (this.#known.has(text)) continue;
       if (this.#known.size === MAX_KNOWN) this.#forgetOldest();
       this.#known.add(text);

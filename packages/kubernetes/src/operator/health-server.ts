@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { onAbort } from "@holdfast/clock";
+import { onAbort, realClock } from "@holdfast/clock";
 import {
   type OptionNames,
   requireBetween,
@@ -11,8 +11,10 @@ import {
   requireSignal,
   requireText,
   requireWhole,
+  yieldTurn,
 } from "@holdfast/clock/internal";
 import { type Logger, type Runnable, type RunOptions, silentLogger } from "@holdfast/controller";
+import { boundedServer } from "../bounded-server.ts";
 import { LOGGER } from "../logger.ts";
 import { runRef } from "../run-ref.ts";
 
@@ -51,7 +53,8 @@ export interface HealthServerOptions {
   /**
    * Address to listen on.
    *
-   * @defaultValue all addresses: the kubelet asks from outside of the pod
+   * @defaultValue in a pod all addresses, because the kubelet asks from outside of it; elsewhere `"127.0.0.1"`. The
+   * variable `KUBERNETES_SERVICE_HOST` tells a pod
    */
   readonly host?: string | undefined;
 
@@ -94,10 +97,12 @@ const MAX_IDLE = 5_000;
 /** Milliseconds for a response, from its request on: metrics may take their time. */
 const MAX_RESPONSE = 30_000;
 
-/** Kubelets and scrapers have one connection each. */
-const MAX_CONNECTIONS = 100;
+/** Milliseconds between the starts of two runs of `metrics`, which may cost something. */
+const METRICS_INTERVAL = 1_000;
 
 const LIMITS = {
+  /** Kubelets and scrapers have one connection each. */
+  maxConnections: 100,
   connectionsCheckingInterval: 1_000,
   headersTimeout: MAX_IDLE,
   requestTimeout: MAX_IDLE,
@@ -105,11 +110,18 @@ const LIMITS = {
   maxHeaderSize: 16_384,
 };
 
-/** The response to a request. */
+/** The response to a request. Its bytes are shared by all connections that wait for it. */
 interface Page {
   readonly status: number;
   readonly type: string;
-  readonly text: string;
+  readonly body: Buffer;
+}
+
+/** A run of checks or of metrics, for all requests that come before its end. */
+interface PageRun {
+  /** Instant of the monotonic clock at which it begins. */
+  readonly start: number;
+  readonly page: Promise<Page>;
 }
 
 /**
@@ -121,8 +133,13 @@ interface Page {
  * | `/readyz` | 200, or 503 while a check of `ready` fails |
  * | `/metrics` | the text of `metrics`; 404 without it, 500 if it fails |
  *
- * A probe lists its checks by name, one per line, `ok` or `failed`. It never contains an error. A connection has 5 s for
- * a request and 30 s for its response; there are at most 100.
+ * A probe lists its checks by name, one per line, `ok` or `failed`. It never contains an error.
+ *
+ * Anyone who reaches the port may ask, so a peer costs little. A connection has 5 s for a request and 30 s for its
+ * response, and one request in flight: it is closed if it sends the next one before. At most 100 connections are
+ * open. A further one replaces the connection that has been idle longest, or the oldest if none is idle. Requests that
+ * wait for the same path share one run of its checks or of `metrics`. Runs of `metrics` start at least 1 s apart, and
+ * requests do not wait for a run that started 30 s before.
  *
  * @example
  * ```ts
@@ -143,6 +160,10 @@ export class HealthServer implements Runnable {
   readonly name: string;
   readonly #options: ResolvedHealthServerOptions;
   readonly #server: Server;
+  /** Runs that are not over, by path. */
+  readonly #runs = new Map<string, PageRun>();
+  #nextMetrics = Number.NEGATIVE_INFINITY;
+  readonly #closed = new AbortController();
   #listening: Promise<void> | undefined;
 
   /**
@@ -152,10 +173,12 @@ export class HealthServer implements Runnable {
   constructor(options: HealthServerOptions = {}) {
     this.#options = resolveHealthServer(options);
     this.name = this.#options.name;
-    this.#server = createServer(LIMITS, (request, response) => void this.#serve(request, response));
+    this.#server = boundedServer(LIMITS, (request, response) => {
+      // A stop closes the connections, so the error has no receiver.
+      this.#serve(request, response).catch(() => {});
+    });
     // Also for a connection that never sends a byte, which has no head to wait for.
     this.#server.timeout = MAX_IDLE;
-    this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
   /** Port, from the moment at which {@link HealthServer.ready} resolves. 0 before, and after the end. */
@@ -184,6 +207,7 @@ export class HealthServer implements Runnable {
       onAbort(signal, () => {
         server.close();
         server.closeAllConnections();
+        this.#closed.abort(signal.reason);
       });
     });
   }
@@ -215,26 +239,48 @@ export class HealthServer implements Runnable {
     request.socket.setTimeout(MAX_RESPONSE);
     response.once("finish", () => request.socket.setTimeout(MAX_IDLE));
     const isRead = method === "GET" || method === "HEAD";
-    const { status, type, text } = isRead
+    const { status, type, body } = isRead
       ? await this.#pageAt(url.replace(/\?.*$/, ""))
-      : { status: 405, type: TEXT, text: "method not allowed" };
-    response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
-    response.end(method === "HEAD" ? undefined : text);
+      : pageOf(405, "method not allowed");
+    const headers = { "content-type": type, "cache-control": "no-store" };
+    response.writeHead(status, { ...headers, "content-length": body.length });
+    response.end(method === "HEAD" ? undefined : body);
   }
 
   async #pageAt(path: string): Promise<Page> {
+    const make = this.#makerOf(path);
+    if (make === undefined) return pageOf(404, "not found");
+    const now = realClock.monotonic();
+    const current = this.#runs.get(path);
+    // A run that hangs must not hold up the scrapes after it for ever.
+    if (current !== undefined && now - current.start < MAX_RESPONSE) return current.page;
+    const start = path === "/metrics" ? Math.max(now, this.#nextMetrics) : now;
+    if (path === "/metrics") this.#nextMetrics = start + METRICS_INTERVAL;
+    const run: PageRun = { start, page: runAfter(start - now, make, this.#closed.signal) };
+    this.#runs.set(path, run);
+    try {
+      return await run.page;
+    } finally {
+      if (this.#runs.get(path) === run) this.#runs.delete(path);
+    }
+  }
+
+  #makerOf(path: string): (() => Page | Promise<Page>) | undefined {
     const { live, ready, metrics } = this.#options;
-    if (path === "/healthz") return this.#probe(live);
-    if (path === "/readyz") return this.#probe(ready);
-    if (path !== "/metrics" || metrics === undefined)
-      return { status: 404, type: TEXT, text: "not found" };
+    if (path === "/healthz") return () => this.#probe(live);
+    if (path === "/readyz") return () => this.#probe(ready);
+    if (path !== "/metrics" || metrics === undefined) return undefined;
+    return () => this.#metrics(metrics);
+  }
+
+  async #metrics(metrics: () => string | Promise<string>): Promise<Page> {
     try {
       const text: unknown = await metrics();
-      if (typeof text === "string") return { status: 200, type: METRICS, text };
+      if (typeof text === "string") return pageOf(200, text, METRICS);
       throw new TypeError(`options.metrics must return text, got ${typeof text}`);
     } catch (err) {
       this.#options.logger.debug({ err }, "metrics failed");
-      return { status: 500, type: TEXT, text: "metrics failed" };
+      return pageOf(500, "metrics failed");
     }
   }
 
@@ -245,7 +291,7 @@ export class HealthServer implements Runnable {
     });
     const status = results.every(({ isOk }) => isOk) ? 200 : 503;
     const lines = results.map(({ line }) => line);
-    return { status, type: TEXT, text: lines.join("\n") || "ok" };
+    return pageOf(status, lines.join("\n") || "ok");
   }
 
   #passes(name: string, check: HealthCheck): boolean {
@@ -258,11 +304,27 @@ export class HealthServer implements Runnable {
   }
 }
 
+/** Waits for at least a turn of the event loop: a turn has one run, however many requests it has read. */
+async function runAfter(
+  delay: number,
+  make: () => Page | Promise<Page>,
+  signal: AbortSignal,
+): Promise<Page> {
+  await (delay > 0 ? realClock.sleep(delay, { signal }) : yieldTurn(realClock));
+  return await make();
+}
+
+function pageOf(status: number, text: string, type = TEXT): Page {
+  return { status, type, body: Buffer.from(text, "utf8") };
+}
+
 type ResolvedHealthServerOptions = ReturnType<typeof resolveHealthServer>;
 
 function resolveHealthServer(options: HealthServerOptions) {
   requireOptions("options", options, "HealthServer", OPTIONS);
-  const { name = "health", port = 8080, host, metrics, logger = silentLogger } = options;
+  const { name = "health", port = 8080, metrics, logger = silentLogger } = options;
+  const isInPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined;
+  const { host = isInPod ? undefined : "127.0.0.1" } = options;
   requireText("options.name", name);
   requireBetween("options.port", requireWhole("options.port", port, 0), 0, MAX_PORT);
   if (host !== undefined) requireText("options.host", host);

@@ -164,6 +164,11 @@ export function unauthorized(): Failure {
   return new Failure(401, { reason: "Unauthorized", message: "Unauthorized" });
 }
 
+/** A request for another host than this machine. */
+export function foreignHost(): Failure {
+  return new Failure(421, { message: "use 127.0.0.1 or localhost" });
+}
+
 /** A feature of a real server that the fake server lacks. */
 export function notImplemented(message: string): Failure {
   return new Failure(501, { reason: "NotImplemented", message });

@@ -318,7 +318,9 @@ export class FakeApi {
   }
 
   /**
-   * Serves the same objects over HTTP on 127.0.0.1, for other processes, kubectl and other clients.
+   * Serves the same objects over HTTP on 127.0.0.1, for other processes, kubectl and other clients. It refuses requests
+   * that a foreign page in a browser can send: for another host, or with a body that is not of a type
+   * `application/…`. Without a token any local user may use it.
    *
    * @param options - see {@link FakeApiListenOptions}
    * @returns the address. Rejects if the port is taken

@@ -1,11 +1,23 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { boundedServer } from "../bounded-server.ts";
 import type { KubeRequest, KubeResponse } from "../transport/kube-transport.ts";
 import { readBody } from "../transport/read-body.ts";
-import { unauthorized } from "./failure.ts";
+import { type Failure, foreignHost, unauthorized, unsupportedMediaType } from "./failure.ts";
 
 /** Longest body of a request, in bytes: the limit of an API server. */
 const MAX_REQUEST = 3 * 1024 * 1024;
+
+/** Watches have a connection each. */
+const MAX_CONNECTIONS = 1_000;
+
+/** A page of a browser reaches the port by a name of its own, which leads to this machine. */
+const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
+
+/** A page of a browser can send other types, and none, to a server that did not allow it. */
+const OWN_TYPE = /^application\/(?!x-www-form-urlencoded)/;
+
+const TYPES = ["application/json", "application/yaml"];
 
 /** Options for {@link HttpFront}. */
 export interface HttpFrontOptions {
@@ -23,7 +35,11 @@ export class HttpFront implements AsyncDisposable {
   constructor(options: HttpFrontOptions) {
     this.#options = options;
     this.#port = options.port;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    const limits = { maxConnections: MAX_CONNECTIONS };
+    this.#server = boundedServer(
+      limits,
+      (request, response) => void this.#serve(request, response),
+    );
   }
 
   /** Address of the server. */
@@ -81,14 +97,16 @@ export class HttpFront implements AsyncDisposable {
     const { method = "GET", url: path = "/" } = request;
     const body = (await readBody(request, MAX_REQUEST, `${method} ${path}`)).toString("utf8");
     if (token !== undefined && request.headers.authorization !== `Bearer ${token}`)
-      return refused();
+      return refused(unauthorized());
+    if (!OWN_HOST.test(request.headers.host ?? "")) return refused(foreignHost());
+    const { "content-type": type = "" } = request.headers;
+    if (body !== "" && !OWN_TYPE.test(type)) return refused(unsupportedMediaType(TYPES));
     const { authorization: _, ...headers } = singleHeaders(request);
     return send({ method, path, headers, body: body === "" ? undefined : body }, signal);
   }
 }
 
-function refused(): KubeResponse {
-  const { code, status } = unauthorized();
+function refused({ code, status }: Failure): KubeResponse {
   const text = Buffer.from(JSON.stringify(status), "utf8");
   return {
     status: code,

@@ -1,4 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
+import { printable } from "../printable.ts";
 
 /** Longest output that is read, in bytes. */
 const MAX_OUTPUT = 16 * 1024 * 1024;
@@ -45,7 +46,7 @@ function failureOf(program: string, args: readonly string[], failure: Failure): 
   const command = [program, ...args].join(" ");
   if (code === "ENOENT")
     return new Error(`${program} was not found: install kubectl, or check PATH`);
-  const text = typeof stderr === "string" ? stderr.trim().slice(0, MAX_TEXT) : "";
+  const text = typeof stderr === "string" ? printable(stderr.trim().slice(0, MAX_TEXT)) : "";
   const hint = /\bcontext\b/.test(text) ? `; ${CHOOSE}` : "";
   return new Error(`"${command}" failed: ${text || "it printed no message"}${hint}`);
 }

@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer } from "node:http";
-import { connect, type Socket } from "node:net";
+import { connect, Server, type Socket } from "node:net";
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { Manager, silentLogger } from "@holdfast/controller";
@@ -101,6 +102,28 @@ describe("HealthServer", () => {
     });
   });
 
+  it.each([
+    ["127.0.0.1 by default", {}, {}, { host: HOST }],
+    ["all addresses in a pod", { KUBERNETES_SERVICE_HOST: "10.0.0.1" }, {}, {}],
+    [
+      "an address of its own in a pod",
+      { KUBERNETES_SERVICE_HOST: "10.0.0.1" },
+      { host: HOST },
+      { host: HOST },
+    ],
+  ])("listens on %s", async (_name, env, options, expected) => {
+    vi.stubEnv("KUBERNETES_SERVICE_HOST", undefined);
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    using listen = vi.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server) {
+      this.emit("error", new Error("stop"));
+      return this;
+    });
+    const server = new HealthServer({ port: 0, ...options });
+    vi.unstubAllEnvs();
+    await expect(server.run(new AbortController().signal)).rejects.toThrow("stop");
+    expect(listen.mock.calls[0]?.[0]).toEqual({ port: 0, ...expected });
+  });
+
   it("runs the checks at each probe", async () => {
     let isReady = false;
     await serving({ ready: { cache: () => isReady } }, async (url) => {
@@ -188,18 +211,166 @@ describe("connections of a HealthServer", () => {
     }),
   );
 
-  it("are at most 100", () =>
-    serving({}, async (_url, server) => {
-      const sockets = Array.from({ length: 100 }, () => connect(server.port, HOST));
-      await Promise.all(sockets.map((one) => new Promise((resolve) => one.on("connect", resolve))));
-      const ended: Socket[] = [];
-      for (const socket of sockets) socket.resume().on("end", () => ended.push(socket));
-      const over = connect(server.port, HOST);
-      over.on("error", () => {});
-      await closed(over.resume());
-      expect(ended).toEqual([]); // it is closed at once, and not as they are, after 5 s
+  const opened = async (port: number, count: number): Promise<Socket[]> => {
+    const sockets = Array.from({ length: count }, () => connect(port, HOST));
+    await Promise.all(sockets.map((one) => new Promise((resolve) => one.on("connect", resolve))));
+    for (const socket of sockets) socket.on("error", () => {});
+    return sockets;
+  };
+  const got = (socket: Socket, text: string): Promise<void> =>
+    new Promise((resolve) => {
+      let all = "";
+      socket.on("data", (chunk) => {
+        all += chunk;
+        if (all.includes(text)) resolve();
+      });
+    });
+  /** Counts the requests that servers of this process read. */
+  const readRequests = () => {
+    let count = 0;
+    const add = (): void => {
+      count += 1;
+    };
+    subscribe("http.server.request.start", add);
+    return {
+      reach: (least: number) => vi.waitFor(() => expect(count).toBeGreaterThanOrEqual(least)),
+      [Symbol.dispose]: () => void unsubscribe("http.server.request.start", add),
+    };
+  };
+  const GET = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+
+  it("are at most 100: a further one replaces the one that has been idle longest", () =>
+    serving({}, async (url, server) => {
+      const sockets = await opened(server.port, 100);
+      const ends: number[] = [];
+      for (const [index, socket] of sockets.entries())
+        socket.resume().on("close", () => ends.push(index));
+      // The first has just been answered, so the second has been idle longest.
+      const answered = got(sockets[0] as Socket, "ok");
+      sockets[0]?.write(GET("/readyz"));
+      await answered;
+      const second = closed(sockets[1] as Socket);
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      await second;
+      expect(ends).toEqual([1]); // at once, and not as they all are, after 5 s
       for (const socket of sockets) socket.destroy();
     }));
+
+  it("give way to a probe, oldest first, when each waits for a response", () => {
+    const metrics = (): Promise<string> => new Promise(() => {});
+    return serving({ metrics }, async (url, server) => {
+      using read = readRequests();
+      const sockets = await opened(server.port, 100);
+      for (const socket of sockets) socket.resume().write(GET("/metrics"));
+      await read.reach(100);
+      const first = closed(sockets[0] as Socket);
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      await first;
+      expect(sockets.slice(1).filter((socket) => socket.destroyed)).toEqual([]);
+      for (const socket of sockets) socket.destroy();
+    });
+  });
+
+  it.each(["/metrics", "/healthz", "/readyz"])(
+    "one that pipelines requests of %s is closed and costs one run",
+    (path) => {
+      let runs = 0;
+      const count = (): boolean => {
+        runs += 1;
+        return true;
+      };
+      const metrics = (): string => `up ${count()}`;
+      return serving({ metrics, live: { count }, ready: { count } }, async (url, server) => {
+        const socket = connect(server.port, HOST);
+        socket.on("error", () => {});
+        const end = closed(socket);
+        socket.write(GET(path).repeat(4_000));
+        await end; // it has read nothing
+        expect((await fetch(`${url}/other`)).status).toBe(404);
+        expect(runs).toBeLessThanOrEqual(1);
+      });
+    },
+  );
+
+  it("have as many responses as requests, one after the other", () =>
+    serving({ ready: { ["x".repeat(200_000)]: () => true } }, async (_url, server) => {
+      const socket = connect(server.port, HOST);
+      let closes = 0;
+      socket.on("close", () => (closes += 1));
+      for (let index = 0; index < 300; index++) {
+        const response = got(socket, index % 2 === 0 ? `${"x".repeat(200_000)} ok` : "not found");
+        socket.write(GET(index % 2 === 0 ? "/readyz" : "/other"));
+        await response;
+        socket.removeAllListeners("data");
+      }
+      expect(closes).toBe(0);
+      socket.destroy();
+    }));
+
+  it("share one run of metrics while it lasts, and the next starts a second after it did", async () => {
+    const start = realClock.monotonic();
+    const runs: ((text: string) => void)[] = [];
+    const metrics = () => new Promise<string>((resolve) => runs.push(resolve));
+    await serving({ metrics }, async (url) => {
+      using read = readRequests();
+      const first = Array.from({ length: 50 }, () => fetch(`${url}/metrics`));
+      await read.reach(50);
+      await vi.waitFor(() => expect(runs).toHaveLength(1));
+      runs[0]?.("up 1\n");
+      const texts = await Promise.all((await Promise.all(first)).map((one) => one.text()));
+      expect(new Set(texts)).toEqual(new Set(["up 1\n"]));
+      expect(runs).toHaveLength(1);
+      const next = fetch(`${url}/metrics`);
+      await vi.waitFor(() => expect(runs).toHaveLength(2), { timeout: 60_000 });
+      expect(realClock.monotonic() - start).toBeGreaterThanOrEqual(1_000);
+      runs[1]?.("up 2\n");
+      expect(await (await next).text()).toBe("up 2\n");
+    });
+  });
+
+  it("that wait for the next run of metrics are closed by a stop, which leaves no timer", async () => {
+    using sleep = vi.spyOn(realClock, "sleep");
+    let ends: unknown;
+    await serving({ metrics: () => "up 1\n" }, async (url) => {
+      await (await fetch(`${url}/metrics`)).text();
+      using read = readRequests();
+      ends = expect(fetch(`${url}/metrics`)).rejects.toThrow("fetch failed");
+      await read.reach(1);
+    });
+    await ends;
+    // A sleep that was aborted has no timer.
+    await expect(sleep.mock.results[0]?.value).rejects.toThrow("aborted");
+  });
+
+  it("do not wait for a run of metrics that began 30 s before", async () => {
+    const runs: ((text: string) => void)[] = [];
+    const metrics = () => new Promise<string>((resolve) => runs.push(resolve));
+    const start = realClock.monotonic();
+    using monotonic = vi.spyOn(realClock, "monotonic").mockReturnValue(start);
+    await serving({ metrics }, async (url) => {
+      using read = readRequests();
+      const first = fetch(`${url}/metrics`);
+      await vi.waitFor(() => expect(runs).toHaveLength(1));
+      monotonic.mockReturnValue(start + 29_999);
+      const second = fetch(`${url}/metrics`);
+      await read.reach(2);
+      expect(await (await fetch(`${url}/healthz`)).text()).toBe("ok");
+      expect(runs).toHaveLength(1);
+      monotonic.mockReturnValue(start + 30_000);
+      const third = fetch(`${url}/metrics`);
+      await vi.waitFor(() => expect(runs).toHaveLength(2));
+      runs[0]?.("up 1\n");
+      expect(await (await first).text()).toBe("up 1\n");
+      expect(await (await second).text()).toBe("up 1\n");
+      // The end of the first run is not the end of the second.
+      const fourth = fetch(`${url}/metrics`);
+      await read.reach(5);
+      runs[1]?.("up 2\n");
+      expect(await (await third).text()).toBe("up 2\n");
+      expect(await (await fourth).text()).toBe("up 2\n");
+      expect(runs).toHaveLength(2);
+    });
+  });
 
   it.each([undefined, 7, null, {}])("500 for metrics that return %s", (text) =>
     serving({ metrics: () => text as never }, async (url) => {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
+import { connect } from "node:net";
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { FakeApi } from "@holdfast/kubernetes/testing";
@@ -39,6 +40,36 @@ it("serves objects and watches over HTTP to clients with the token", async () =>
     type: "ADDED",
     object: { data: { text: "one" } },
   });
+});
+
+it.each([
+  ["a name that leads here", { host: "example.com", "content-type": "application/json" }, 421],
+  ["a body without a type", {}, 415],
+  ["a body of a form", { "content-type": "text/plain" }, 415],
+  ["a body of a form with fields", { "content-type": "application/x-www-form-urlencoded" }, 415],
+  ["localhost and a type", { host: "localhost", "content-type": "application/json" }, 201],
+])(
+  "responds to %s with the status that keeps pages of browsers out",
+  async (_name, headers, status) => {
+    const api = new FakeApi({ clock: realClock, resources: [ConfigMap] });
+    await using front = await api.listen();
+    const sent = request(`${front.url}${CONFIG_MAPS}`, { method: "POST", headers });
+    sent.end(JSON.stringify(configMap("a", { text: "one" })));
+    const [response] = await once(sent, "response");
+    response.resume();
+    expect([response.statusCode, api.requests.length]).toEqual([status, status === 201 ? 1 : 0]);
+  },
+);
+
+it("has one request in flight on a connection", async () => {
+  const api = new FakeApi({ clock: realClock, resources: [ConfigMap] });
+  await using front = await api.listen();
+  const { port } = new URL(front.url);
+  const socket = connect(Number(port), "127.0.0.1").resume();
+  socket.on("error", () => {});
+  socket.write(`GET ${CONFIG_MAPS} HTTP/1.1\r\nhost: localhost\r\n\r\n`.repeat(4_000));
+  await new Promise((resolve) => socket.on("close", resolve));
+  expect(api.requests.length).toBeLessThanOrEqual(1);
 });
 
 it("refuses and resets connections over HTTP while it is stopped", async () => {

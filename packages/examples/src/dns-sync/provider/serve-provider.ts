@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { oneAtATime } from "../../web/one-at-a-time.ts";
 import type { DnsProvider } from "./dns-provider.ts";
 
 /** A listening provider. */
@@ -17,21 +18,23 @@ export interface ProviderServer extends AsyncDisposable {
  */
 export async function serveProvider(provider: DnsProvider, port = 0): Promise<ProviderServer> {
   let connections = 0;
-  const server = createServer((request, response) => {
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
-    const { method = "", url: path = "/", headers } = request;
-    request.resume();
-    const token = headers["fencing-token"];
-    provider.handle({ method, path, token: token?.toString() }, gone.signal).then(
-      ({ status, type, body, retryAfter }) => {
-        if (retryAfter !== undefined) response.setHeader("retry-after", retryAfter);
-        response.writeHead(status, { "content-type": type });
-        response.end(body);
-      },
-      () => request.socket.resetAndDestroy(),
-    );
-  });
+  const server = createServer(
+    oneAtATime((request, response) => {
+      const gone = new AbortController();
+      response.once("close", () => gone.abort());
+      const { method = "", url: path = "/", headers } = request;
+      request.resume();
+      const token = headers["fencing-token"];
+      provider.handle({ method, path, token: token?.toString() }, gone.signal).then(
+        ({ status, type, body, retryAfter }) => {
+          if (retryAfter !== undefined) response.setHeader("retry-after", retryAfter);
+          response.writeHead(status, { "content-type": type });
+          response.end(body);
+        },
+        () => request.socket.resetAndDestroy(),
+      );
+    }),
+  );
   server.on("connection", (socket) => {
     connections += 1;
     socket.once("close", () => {

@@ -10,6 +10,7 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import type { Clock } from "@holdfast/clock";
 import { z } from "zod";
+import { oneAtATime } from "../../web/one-at-a-time.ts";
 import { SENDER } from "../order.ts";
 import { type Fault, faultOf } from "./fault.ts";
 import type { Inbox } from "./inbox.ts";
@@ -54,7 +55,9 @@ export class Receiver implements Inbox {
     this.#seed = options.seed;
     this.#standstill = new Standstill(clock);
     this.ledger = new Ledger({ clock, standstill: this.#standstill });
-    this.#server = createServer((request, response) => void this.#receive(request, response));
+    this.#server = createServer(
+      oneAtATime((request, response) => void this.#receive(request, response)),
+    );
   }
 
   static async start(options: ReceiverOptions): Promise<Receiver> {

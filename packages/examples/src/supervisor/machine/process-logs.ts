@@ -48,7 +48,7 @@ export class ProcessLogs {
     } catch {
       // Its first life.
     }
-    return openSync(this.#path(name), "a");
+    return openSync(this.#path(name), "a", 0o600); // a process may print secrets
   }
 
   /** The last line of the current life that is worth showing; none if its file is gone. */
@@ -69,7 +69,7 @@ export class ProcessLogs {
   }
 
   #make(): void {
-    mkdirSync(this.directory, { recursive: true });
+    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
   }
 
   #remove(): void {
