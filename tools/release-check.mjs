@@ -71,19 +71,47 @@ function kindOf(wasThere, isThere) {
   return isThere ? "has changed" : "is gone";
 }
 
-/** The exports of a report by name: a block starts with a blank line and `export`. */
+const DECLARED =
+  /^(?:export )?(?:declare )?(?:abstract )?(?:class|interface|type|const|let|function|enum|namespace) (\w+)/;
+
+/**
+ * The exports of a report by name, each with the unexported declarations that it mentions: a change of a base class is
+ * a change of the exported class. Blank lines separate declarations.
+ */
 function exportsOf(report) {
-  const blocks = report.split(/\n\n(?=export )/).slice(1);
-  return new Map(blocks.map((block) => [nameOf(block), block.trimEnd()]));
+  const blocks = report.trimEnd().split("\n\n").slice(1);
+  const own = new Map();
+  const found = new Map();
+  for (const block of blocks) {
+    const exported = exportsIn(block);
+    const map = exported.length > 0 ? found : own;
+    for (const name of exported.length > 0 ? exported : [nameOf(block)])
+      map.set(name, [map.get(name), block].filter(Boolean).join("\n"));
+  }
+  return new Map([...found].map(([name, text]) => [name, withMentioned(text, own)]));
+}
+
+function withMentioned(text, own) {
+  const used = new Set();
+  const texts = [text];
+  for (const one of texts) {
+    for (const [name, block] of own) {
+      if (used.has(name) || !new RegExp(`\\b${name}\\b`).test(one)) continue;
+      used.add(name);
+      texts.push(block);
+    }
+  }
+  return texts.join("\n");
+}
+
+function exportsIn(block) {
+  const listed = [...block.matchAll(/^export \{ (?:\w+ as )?(\w+) \}/gm)].map(([, name]) => name);
+  if (listed.length > 0) return listed;
+  return block.startsWith("export ") ? [nameOf(block)] : [];
 }
 
 function nameOf(block) {
-  const [, renamed] = /^export \{ \w+ as (\w+) \};$/m.exec(block) ?? [];
-  const [, name] =
-    /^export (?:\{ |declare |abstract |class |interface |type |function |const |enum |namespace )+(\w+)/.exec(
-      block,
-    ) ?? [];
-  return renamed ?? name ?? block;
+  return DECLARED.exec(block)?.[1] ?? block;
 }
 
 function names(section, name) {

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { problemsOfRelease } from "../release-check.mjs";
 
 const report = (...exports: string[]) => ["// @t/a\n// Made by it.", ...exports].join("\n\n");
-const before = report("export declare function stop(): void;", 'export { Kept } from "@t/b";');
+const before = report("export function stop(): void;", 'export { Kept } from "@t/b";');
 const after = report(
-  "export declare function stop(now: boolean): void;",
+  "export function stop(now: boolean): void;",
   "export interface StopOptions {\n    readonly now: boolean;\n}",
 );
 const path = "packages/a/api/index.api.txt";
@@ -22,6 +22,20 @@ const facts = {
 describe("a release", () => {
   it("passes when the changelog names every change of the public surface", () => {
     expect(problemsOfRelease(facts)).toEqual([]);
+  });
+
+  it("counts a change of an unexported base class as a change of the exported class", () => {
+    const withBase = (method: string) =>
+      report(
+        `abstract class Base {\n    ${method}(): void;\n}`,
+        "export class Shown extends Middle {\n}",
+        "class Middle extends Base {\n}",
+        "export class Other {\n}",
+      );
+    const reports = [{ path, before: withBase("step"), after: withBase("next") }];
+    expect(problemsOfRelease({ ...facts, reports })).toEqual([
+      `${path}: \`Shown\` has changed; CHANGELOG.md does not name it`,
+    ]);
   });
 
   it("fails for each change that the changelog does not name", () => {
@@ -77,11 +91,11 @@ describe("a release", () => {
 
   it("reads the name of every kind of export", () => {
     const kinds = [
-      "export declare abstract class A {\n}",
+      "export abstract class A {\n}",
       "export type B<T> = T;",
-      "export declare const C: number;",
-      "export declare const hidden: number;\nexport { hidden as D };",
-      "export declare enum E {\n}",
+      "export const C: number;",
+      "function d(): void;\nexport { d as D }",
+      "export enum E {\n}",
     ];
     const reports = [{ path, before: report(), after: report(...kinds) }];
     const changelog = "## 1.3.0, 2026-11-23\n\n- nothing\n";

@@ -174,7 +174,7 @@ describe("the files of a tarball", () => {
 
 it.each(["clock", "wait"])("the reference leaves out /internal of %s", (name) => {
   const text = readFileSync(`${root}packages/${name}/src/internal/index.ts`, "utf8");
-  expect(text).toMatch(/^\/\*\*[^/]* \* @internal\n/);
+  expect(text).toMatch(/^\/\*\*[^/]* \* @hidden\n/);
   expect(text.replace(/\s+\* /g, " ")).toMatch(
     /Not public: it is not in the reference and may change/,
   );

@@ -5,6 +5,8 @@
  */
 
 export {
+  findRetryAfterError,
+  findTerminalError,
   isRetryAfterError,
   isTerminalError,
   RetryAfterError,
@@ -34,12 +36,17 @@ export { LeaderElector } from "./election/leader-elector.ts";
 export type { LeaderElectorOptions } from "./election/leader-elector-options.ts";
 export type { Leadership } from "./election/leadership.ts";
 export {
+  findLeadershipLostError,
   isLeadershipLostError,
   type LeadershipLoss,
   LeadershipLostError,
 } from "./election/leadership-lost-error.ts";
 export type { LeaseRecord } from "./election/lease-record.ts";
-export { isLockConflictError, LockConflictError } from "./election/lock-conflict-error.ts";
+export {
+  findLockConflictError,
+  isLockConflictError,
+  LockConflictError,
+} from "./election/lock-conflict-error.ts";
 export { MemoryLock } from "./election/memory-lock.ts";
 export type { ResourceLock, Versioned } from "./election/resource-lock.ts";
 export {
@@ -68,6 +75,7 @@ export type {
 } from "./manager/manager-status.ts";
 export type { Runnable } from "./manager/runnable.ts";
 export {
+  findRunnableError,
   isRunnableError,
   RunnableError,
   type RunnableErrorOptions,

@@ -16,11 +16,6 @@ import {
   fromIterable,
   fromObservable,
   type GroupOptions,
-  isLeadershipLostError,
-  isLockConflictError,
-  isRetryAfterError,
-  isRunnableError,
-  isTerminalError,
   LeaderElector,
   type LeaderElectorOptions,
   LeadershipLostError,
@@ -55,7 +50,6 @@ import { PrometheusMetrics, type PrometheusMetricsOptions } from "@holdfast/cont
 import * as redisLock from "@holdfast/controller/redis-lock";
 import {
   ForgottenLeaseError,
-  isForgottenLeaseError,
   RedisLock,
   type RedisLockOptions,
 } from "@holdfast/controller/redis-lock";
@@ -546,12 +540,6 @@ testEveryExport(
   doors,
   [
     // Guards answer for every value.
-    isForgottenLeaseError,
-    isLeadershipLostError,
-    isLockConflictError,
-    isRetryAfterError,
-    isRunnableError,
-    isTerminalError,
     // Errors; those of `wait` are in its table.
     ForgottenLeaseError,
     LeadershipLostError,

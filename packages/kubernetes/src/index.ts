@@ -11,8 +11,10 @@ export {
   type ApiStatus,
   type ApiStatusCause,
   type ApiStatusDetails,
+  findApiError,
   isApiError,
 } from "./client/api-error.ts";
+export type { ApiTargetOptions } from "./client/api-target.ts";
 export type {
   KubeApplyOptions,
   KubeCallOptions,
@@ -105,7 +107,11 @@ export type {
   StandardSchema,
 } from "./schema/standard-schema.ts";
 export { type AtUrlOptions, atUrl } from "./transport/at-url.ts";
-export { ConnectionError, isConnectionError } from "./transport/connection-error.ts";
+export {
+  ConnectionError,
+  findConnectionError,
+  isConnectionError,
+} from "./transport/connection-error.ts";
 export {
   fromKubeConfig,
   type KubeConfigCluster,
@@ -114,4 +120,9 @@ export {
 export { type FromKubectlOptions, fromKubectl } from "./transport/from-kubectl.ts";
 export { type InClusterOptions, inCluster } from "./transport/in-cluster.ts";
 export type { KubeRequest, KubeResponse, KubeTransport } from "./transport/kube-transport.ts";
+export {
+  BodyTooLongError,
+  findBodyTooLongError,
+  isBodyTooLongError,
+} from "./transport/read-body.ts";
 export type { TransportOptions } from "./transport/transport-options.ts";

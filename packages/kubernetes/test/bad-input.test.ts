@@ -151,7 +151,6 @@ const clusterDoors = [
           idleTimeout: kinds.above(0),
           pageSize: kinds.outside("a number from 1 to 10000", 0, 10_001),
           relistEvery: kinds.above(0),
-          beforeWrite: kinds.func,
         }),
       ),
     ],
@@ -434,7 +433,7 @@ kinds.testEveryExport(
     // A kubeconfig is made by others; a controller of an operator is a Controller.
     ...["KubeConfigLike.applyToHTTPSOptions", "OperatorContext.controller"],
     // The guards answer for every value; the errors and the predicate take what the package makes.
-    ...[root.isApiError, root.isConnectionError, root.ApiError, root.ConnectionError],
+    ...[root.isApiError, root.ApiError, root.ConnectionError, root.BodyTooLongError],
     root.generationChanged,
   ],
 );

@@ -41,7 +41,7 @@ export interface ListDeadLettersOptions {
 }
 
 /** Parts of an outbox that {@link DeadLetters} uses. */
-export interface DeadLettersOptions {
+interface DeadLettersOptions {
   /** Where the messages are. */
   readonly store: Pick<OutboxStore<never>, "deadLetters" | "replay" | "discard">;
   /** Says when messages are replayed. */
@@ -71,7 +71,11 @@ const MAX_PAGE = 10_000;
 export class DeadLetters {
   readonly #options: DeadLettersOptions;
 
-  /** Called by `Outbox`. */
+  /**
+   * Called by `Outbox`.
+   *
+   * @internal
+   */
   constructor(options: DeadLettersOptions) {
     this.#options = options;
   }

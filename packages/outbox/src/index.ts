@@ -35,7 +35,11 @@ export type {
   Outcome,
   SaveStatements,
 } from "./store/outbox-store.ts";
-export { isStaleFenceError, StaleFenceError } from "./store/stale-fence-error.ts";
+export {
+  findStaleFenceError,
+  isStaleFenceError,
+  StaleFenceError,
+} from "./store/stale-fence-error.ts";
 export type { LockedTaskOptions } from "./task/locked-rounds.ts";
 export type { OutboxEvent } from "./task/outbox-event.ts";
 export type { TaskOptions } from "./task/task-options.ts";

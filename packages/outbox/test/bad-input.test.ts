@@ -3,7 +3,6 @@ import { MemoryLock } from "@holdfast/controller";
 import * as root from "@holdfast/outbox";
 import {
   delayAfter,
-  isStaleFenceError,
   type ListDeadLettersOptions,
   type Message,
   type MessageHeaders,
@@ -436,7 +435,6 @@ testEveryExport(
   doors,
   [
     // The guard is right for every value; the error takes what a store makes.
-    isStaleFenceError,
     StaleFenceError,
     // Made by a MemoryStore.
     MemoryTransaction,

@@ -13,7 +13,12 @@ export type { BackoffStrategy, DelayFunc } from "./delay/backoff-strategy.ts";
 export type { JitterForm } from "./delay/capped-jitter.ts";
 export { Jitter, jitter } from "./delay/jitter.ts";
 export { type Random, seededRandom } from "./delay/random.ts";
-export { isTimeoutError, TimeoutError, type TimeoutErrorOptions } from "./limit/timeout-error.ts";
+export {
+  findTimeoutError,
+  isTimeoutError,
+  TimeoutError,
+  type TimeoutErrorOptions,
+} from "./limit/timeout-error.ts";
 export { type WithTimeoutOptions, withTimeout } from "./limit/with-timeout.ts";
 export {
   type BackoffManager,
@@ -38,9 +43,10 @@ export { type ExpectOkOptions, expectOk, type FetchResponse } from "./retry/expe
 export { parseRetryAfter } from "./retry/parse-retry-after.ts";
 export { retry } from "./retry/retry.ts";
 export {
+  findRetryAfterError,
   isRetryAfterError,
   RetryAfterError,
   type RetryAfterErrorOptions,
 } from "./retry/retry-after-error.ts";
 export type { RetryContext, RetryHooks, RetryOptions } from "./retry/retry-options.ts";
-export { isTerminalError, TerminalError } from "./retry/terminal-error.ts";
+export { findTerminalError, isTerminalError, TerminalError } from "./retry/terminal-error.ts";

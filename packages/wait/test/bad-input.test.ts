@@ -14,9 +14,6 @@ import {
   type ExponentialBackoffManagerOptions,
   every,
   expectOk,
-  isRetryAfterError,
-  isTerminalError,
-  isTimeoutError,
   JitteredBackoffManager,
   type JitteredBackoffManagerOptions,
   jitter,
@@ -45,7 +42,6 @@ import {
   forever,
   Group,
   isConflict,
-  isExhaustedError,
   isInterrupted,
   type JitterUntilOptions,
   jitterUntil,
@@ -79,7 +75,6 @@ import {
   expectedSlots,
   type GrpcBackoffOptions,
   grpcBackoff,
-  isExcessiveCollisionsError,
 } from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
@@ -565,12 +560,7 @@ testBadInput(doors, () => {
 testEveryExport(new URL("../api/", import.meta.url), { index: root, go, strategies, rxjs }, doors, [
   // Guards answer for every value.
   isConflict,
-  isExcessiveCollisionsError,
-  isExhaustedError,
   isInterrupted,
-  isRetryAfterError,
-  isTerminalError,
-  isTimeoutError,
   // Errors that the library makes, or that say what they are given.
   ExcessiveCollisionsError,
   ExhaustedError,

@@ -10,13 +10,13 @@ const MAX_CAUSES = 100;
  * The cause of a timeout is not searched: it belongs to an earlier attempt, and says nothing about
  * the one that timed out. An error that throws when read has no code.
  */
-export function findByCode(value: unknown, code: string): object | undefined {
+export function findByCode<Found extends object>(value: unknown, code: string): Found | undefined {
   try {
     let link = value;
     for (let depth = 0; depth <= MAX_CAUSES; depth++) {
       if (typeof link !== "object" || link === null) return undefined;
       const { code: found, cause } = link as { readonly code?: unknown; readonly cause?: unknown };
-      if (found === code) return link;
+      if (found === code) return link as Found;
       if (found === TIMEOUT_CODE) return undefined;
       link = cause;
     }

@@ -26,6 +26,7 @@ export abstract class BaseTestClock extends ContextClock implements TestClock {
   readonly #control: TimeControl;
   readonly #watch: WaiterWatch;
 
+  /** @internal */
   constructor(time: VirtualTime, limits: StallLimits) {
     super();
     Object.defineProperty(this, simulatedTime, { value: true });

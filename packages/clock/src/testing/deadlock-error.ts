@@ -1,4 +1,7 @@
+import { findByCode } from "../internal/error-chain.ts";
 import type { PendingTimer } from "./test-clock.ts";
+
+const CODE = "ERR_CLOCK_DEADLOCK";
 
 /** The facts that a {@link DeadlockError} reports. */
 export interface DeadlockFacts {
@@ -68,7 +71,7 @@ function describe(facts: DeadlockFacts): string {
 export class DeadlockError extends Error {
   override readonly name = "DeadlockError";
   /** Stable across versions and copies of this package. */
-  readonly code = "ERR_CLOCK_DEADLOCK";
+  readonly code: "ERR_CLOCK_DEADLOCK" = CODE;
   /** The state of the clock and of the process. */
   readonly facts: DeadlockFacts;
 
@@ -77,4 +80,48 @@ export class DeadlockError extends Error {
     super(describe(facts));
     this.facts = facts;
   }
+}
+
+/**
+ * Whether an error is a {@link DeadlockError}, of this copy of the package or another, or has one among its causes.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns true if a `run` or `step` of a fake clock is stuck
+ *
+ * @example
+ * ```ts
+ * import { findDeadlockError, FakeClock, isDeadlockError } from "@holdfast/clock/testing";
+ *
+ * const clock = new FakeClock();
+ * const stuck = clock.run(() => new Promise(() => {}), { stallMs: 10 });
+ * const error = await stuck.catch((reason: unknown) => reason);
+ * console.log(isDeadlockError(error), findDeadlockError(error)?.facts.verb); // => true run
+ * ```
+ */
+export function isDeadlockError(error: unknown): boolean {
+  return findDeadlockError(error) !== undefined;
+}
+
+/**
+ * The first {@link DeadlockError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { findDeadlockError, FakeClock, isDeadlockError } from "@holdfast/clock/testing";
+ *
+ * const clock = new FakeClock();
+ * const stuck = clock.run(() => new Promise(() => {}), { stallMs: 10 });
+ * const error = await stuck.catch((reason: unknown) => reason);
+ * console.log(isDeadlockError(error), findDeadlockError(error)?.facts.verb); // => true run
+ * ```
+ */
+export function findDeadlockError(error: unknown): DeadlockError | undefined {
+  return findByCode<DeadlockError>(error, CODE);
 }

@@ -4,9 +4,14 @@
  * @packageDocumentation
  */
 
-export { DeadlockError, type DeadlockFacts } from "./deadlock-error.ts";
+export {
+  DeadlockError,
+  type DeadlockFacts,
+  findDeadlockError,
+  isDeadlockError,
+} from "./deadlock-error.ts";
 export { FakeClock, type FakeClockOptions } from "./fake-clock.ts";
-export { LivelockError } from "./livelock-error.ts";
+export { findLivelockError, isLivelockError, LivelockError } from "./livelock-error.ts";
 export type {
   PendingTimer,
   RunOptions,

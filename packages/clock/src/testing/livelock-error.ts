@@ -1,3 +1,7 @@
+import { findByCode } from "../internal/error-chain.ts";
+
+const CODE = "ERR_CLOCK_LIVELOCK";
+
 /**
  * Too many timers fired in one `run`, `step` or `stepSync`, or too many without time moving.
  *
@@ -18,7 +22,7 @@
 export class LivelockError extends Error {
   override readonly name = "LivelockError";
   /** Stable across versions and copies of this package. */
-  readonly code = "ERR_CLOCK_LIVELOCK";
+  readonly code: "ERR_CLOCK_LIVELOCK" = CODE;
   /** The number of timers that had fired. */
   readonly fired: number;
   /** The label of the last timer to fire, if it has one. */
@@ -34,4 +38,43 @@ export class LivelockError extends Error {
     this.fired = fired;
     this.last = last;
   }
+}
+
+/**
+ * Whether an error is a {@link LivelockError}, of this copy of the package or another, or has one among its causes.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns true if timers of a fake clock fire without end
+ *
+ * @example
+ * ```ts
+ * import { isLivelockError, LivelockError } from "@holdfast/clock/testing";
+ *
+ * console.log(isLivelockError(new LivelockError("maxTimers", 100_000, "poll")), isLivelockError(new Error("no"))); // => true false
+ * ```
+ */
+export function isLivelockError(error: unknown): boolean {
+  return findLivelockError(error) !== undefined;
+}
+
+/**
+ * The first {@link LivelockError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { findLivelockError, LivelockError } from "@holdfast/clock/testing";
+ *
+ * const caught: unknown = new Error("no luck", { cause: new LivelockError("maxTimers", 100_000, "poll") });
+ * console.log(findLivelockError(caught)?.last); // => poll
+ * ```
+ */
+export function findLivelockError(error: unknown): LivelockError | undefined {
+  return findByCode<LivelockError>(error, CODE);
 }

@@ -3,7 +3,7 @@ import { findByCode } from "@holdfast/clock/internal";
 /** How a lease was lost: see {@link LeadershipLostError}. */
 export type LeadershipLoss = "expired" | "replaced";
 
-const CODE = "ERR_LEADERSHIP_LOST";
+const CODE = "ERR_CONTROLLER_LEADERSHIP_LOST";
 
 const TEXTS = {
   expired: "the lease was not renewed in time",
@@ -29,7 +29,7 @@ const TEXTS = {
 export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
   /** Stable across versions and copies of this package. */
-  readonly code: typeof CODE = CODE;
+  readonly code: "ERR_CONTROLLER_LEADERSHIP_LOST" = CODE;
   /** How the lease was lost. */
   readonly loss: LeadershipLoss;
 
@@ -57,5 +57,25 @@ export class LeadershipLostError extends Error {
  * ```
  */
 export function isLeadershipLostError(error: unknown): boolean {
-  return findByCode(error, CODE) !== undefined;
+  return findLeadershipLostError(error) !== undefined;
+}
+
+/**
+ * The first {@link LeadershipLostError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { findLeadershipLostError, LeadershipLostError } from "@holdfast/controller";
+ *
+ * const caught: unknown = new Error("no luck", { cause: new LeadershipLostError("expired") });
+ * console.log(findLeadershipLostError(caught)?.loss); // => expired
+ * ```
+ */
+export function findLeadershipLostError(error: unknown): LeadershipLostError | undefined {
+  return findByCode<LeadershipLostError>(error, CODE);
 }

@@ -4,5 +4,9 @@
  * @packageDocumentation
  */
 
-export { ForgottenLeaseError, isForgottenLeaseError } from "./forgotten-lease-error.ts";
+export {
+  ForgottenLeaseError,
+  findForgottenLeaseError,
+  isForgottenLeaseError,
+} from "./forgotten-lease-error.ts";
 export { type RedisClient, RedisLock, type RedisLockOptions } from "./redis-lock.ts";

@@ -1,12 +1,15 @@
+import { findByCode } from "@holdfast/clock/internal";
 import type { Fault } from "./plan.ts";
 import type { Step } from "./step.ts";
+
+const CODE = "ERR_CONTROLLER_EXPLORATION";
 
 /** Steps to show before the fault, and after it. */
 const STEPS_BEFORE = 3;
 const STEPS_AFTER = 6;
 
 /** Facts of an {@link ExplorationError}. */
-export interface ExplorationFailure {
+interface ExplorationFailure {
   /** The fault in words, or undefined for the run without one. */
   readonly fault: string | undefined;
   /** Name of the world, for the option `only`. Undefined for the run without a fault. */
@@ -33,13 +36,20 @@ export class ExplorationError extends Error {
   /** Name of the world, for the option `only`. Undefined if the program is wrong without a fault. */
   readonly only: string | undefined;
 
-  /** Code of every ExplorationError. */
-  readonly code = "ERR_EXPLORATION";
+  /** Stable across versions and copies of this package. */
+  readonly code: "ERR_CONTROLLER_EXPLORATION" = CODE;
 
-  /** @internal */
-  constructor(failure: ExplorationFailure) {
-    super(messageOf(failure), { cause: failure.cause });
-    this.only = failure.only;
+  /**
+   * @param message - the problem, and the steps that lead to it
+   * @param options - the `cause`; `only`: the name of the world
+   */
+  constructor(
+    message: string,
+    options: { readonly only?: string | undefined; readonly cause?: unknown } = {},
+  ) {
+    const { only, cause } = options;
+    super(message, { cause });
+    this.only = only;
   }
 }
 
@@ -54,6 +64,12 @@ export function describeFault({ type, at }: Fault, steps: readonly Step[], insta
     "response-lost": "response lost of",
   };
   return `${words[type] ?? `${type} at`} step ${at}, ${text}`;
+}
+
+/** An error that shows a failure and the steps around it. */
+export function explorationError(failure: ExplorationFailure): ExplorationError {
+  const { only, cause } = failure;
+  return new ExplorationError(messageOf(failure), { only, cause });
 }
 
 function messageOf({ fault, only, lines, steps, step }: ExplorationFailure): string {
@@ -78,4 +94,43 @@ function lineOf({ number, text, at, replica }: Step, isFault: boolean): string {
 
 function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(3)} s`;
+}
+
+/**
+ * Whether an error is an {@link ExplorationError}, of this copy of the package or another, or has one among its causes.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns true if an exploration has found a problem
+ *
+ * @example
+ * ```ts
+ * import { ExplorationError, isExplorationError } from "@holdfast/controller/testing";
+ *
+ * console.log(isExplorationError(new ExplorationError("lost a key")), isExplorationError(new Error("no"))); // => true false
+ * ```
+ */
+export function isExplorationError(error: unknown): boolean {
+  return findExplorationError(error) !== undefined;
+}
+
+/**
+ * The first {@link ExplorationError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { ExplorationError, findExplorationError } from "@holdfast/controller/testing";
+ *
+ * const caught: unknown = new Error("no luck", { cause: new ExplorationError("lost a key") });
+ * console.log(findExplorationError(caught)?.message); // => lost a key
+ * ```
+ */
+export function findExplorationError(error: unknown): ExplorationError | undefined {
+  return findByCode<ExplorationError>(error, CODE);
 }

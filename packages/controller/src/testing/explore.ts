@@ -1,6 +1,6 @@
 import { seededRandom } from "@holdfast/wait";
 import { differenceOf } from "./difference.ts";
-import { describeFault, ExplorationError } from "./exploration-error.ts";
+import { describeFault, explorationError } from "./exploration-error.ts";
 import { type ExploreOptions, type ResolvedExplore, resolveExplore } from "./explore-options.ts";
 import { drawPairs, drawPlans, type Plan, planName, singlePlans } from "./plan.ts";
 import { type Outcome, Trial } from "./trial.ts";
@@ -85,7 +85,7 @@ async function runReference<World>(options: ResolvedExplore<World>): Promise<Ref
   if (problem !== undefined) {
     const { text, cause, step = 0 } = problem;
     const { steps } = outcome;
-    throw new ExplorationError({
+    throw explorationError({
       fault: undefined,
       only: undefined,
       lines: [text],
@@ -141,7 +141,7 @@ function judge<World>(
   const step =
     first?.type === "hand-over" ? stepAt(steps, instants[first.at - 1]) : (first?.at ?? 0);
   const fail = (lines: readonly string[], cause?: unknown): never => {
-    throw new ExplorationError({ fault, only: planName(plan), lines, steps, step, cause });
+    throw explorationError({ fault, only: planName(plan), lines, steps, step, cause });
   };
   if (problem !== undefined) fail([problem.text], problem.cause);
   if (expect === "same") {

@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { ExplorationError } from "./exploration-error.ts";
+export { ExplorationError, findExplorationError, isExplorationError } from "./exploration-error.ts";
 export { type ExplorationReport, explore } from "./explore.ts";
 export type {
   ExploreOptions,

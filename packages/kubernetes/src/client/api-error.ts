@@ -77,7 +77,7 @@ export class ApiError extends Error {
   override readonly name = "ApiError";
 
   /** Stable across versions and copies of this package. */
-  readonly code: typeof CODE = CODE;
+  readonly code: "ERR_KUBERNETES_API" = CODE;
 
   /** HTTP status code. */
   readonly statusCode: number;
@@ -114,24 +114,12 @@ export class ApiError extends Error {
     this.method = method;
     this.path = path;
   }
-
-  /**
-   * The first {@link ApiError} among an error and its causes, of this copy of the package or another.
-   *
-   * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
-   *
-   * @param error - anything that was caught
-   * @returns the error of the server; undefined if there is none
-   */
-  static find(error: unknown): ApiError | undefined {
-    return findByCode(error, CODE) as ApiError | undefined;
-  }
 }
 
 /**
  * Whether an error is an {@link ApiError}, of this copy of the package or another, or has one among its causes.
  *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt. `ApiError.find` returns the
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt. {@link findApiError} returns the
  * error with its status code and its details.
  *
  * @param error - anything that was caught
@@ -139,7 +127,7 @@ export class ApiError extends Error {
  *
  * @example
  * ```ts
- * import { ApiError, isApiError } from "@holdfast/kubernetes";
+ * import { ApiError, findApiError, isApiError } from "@holdfast/kubernetes";
  *
  * const error = new ApiError({
  *   statusCode: 404, reason: "NotFound", message: 'configmaps "ann" not found', details: {},
@@ -147,12 +135,58 @@ export class ApiError extends Error {
  * });
  * console.log(isApiError(error, "NotFound"), isApiError(error, "Conflict")); // => true false
  * console.log(isApiError(new Error("no settings", { cause: error }), "NotFound")); // => true
- * console.log(ApiError.find(error)?.statusCode); // => 404
+ * console.log(findApiError(error)?.statusCode); // => 404
  * ```
  */
 export function isApiError(error: unknown, reason?: string): boolean {
-  const found = ApiError.find(error);
+  const found = findApiError(error);
   return found !== undefined && (reason === undefined || found.reason === reason);
+}
+
+/**
+ * The first {@link ApiError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { ApiError, findApiError } from "@holdfast/kubernetes";
+ *
+ * const error = new ApiError({
+ *   statusCode: 404, reason: "NotFound", message: 'configmaps "ann" not found', details: { name: "ann" },
+ *   method: "GET", path: "/api/v1/namespaces/default/configmaps/ann",
+ * });
+ * console.log(findApiError(error)?.statusCode); // => 404
+ * ```
+ */
+export function isApiError(error: unknown, reason?: string): boolean {
+  const found = findApiError(error);
+  return found !== undefined && (reason === undefined || found.reason === reason);
+}
+
+/**
+ * The first {@link ApiError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { FakeKubernetes } from "@holdfast/kubernetes/testing";
+ * import { builtIn, findApiError, KubeClient } from "@holdfast/kubernetes";
+ *
+ * const client = new KubeClient({ transport: new FakeKubernetes().transport() });
+ * const error: unknown = await client.get(builtIn("v1", "ConfigMap"), "default/ann").catch((reason: unknown) => reason);
+ * console.log(findApiError(error)?.statusCode, findApiError(error)?.details.name); // => 404 ann
+ * ```
+ */
+export function findApiError(error: unknown): ApiError | undefined {
+  return findByCode<ApiError>(error, CODE);
 }
 
 /**
@@ -167,5 +201,5 @@ export function isNotFound(error: unknown): boolean {
 
 /** Whether a server says that it does not serve a path, or not yet: a 404 that is not {@link isNotFound}. */
 export function isNotServed(error: unknown): boolean {
-  return ApiError.find(error)?.statusCode === 404 && !isNotFound(error);
+  return findApiError(error)?.statusCode === 404 && !isNotFound(error);
 }

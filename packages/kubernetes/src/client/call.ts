@@ -2,7 +2,7 @@ import type { Clock } from "@holdfast/clock";
 import { recaptureStack } from "@holdfast/clock/internal";
 import { retry, withTimeout } from "@holdfast/wait";
 import { ConnectionError } from "../transport/connection-error.ts";
-import { ApiError } from "./api-error.ts";
+import { ApiError, findApiError } from "./api-error.ts";
 import { type ApiRequest, type ApiTarget, requestJson } from "./api-request.ts";
 import type { Limits } from "./call-options.ts";
 
@@ -82,7 +82,7 @@ const NOT_DONE: ReadonlySet<string> = new Set(["TooManyRequests", "ServiceUnavai
 
 /** Milliseconds after which the server wants the request again. Undefined if it must not be sent again. */
 function waitOf({ method }: ApiRequest, error: unknown): number | undefined {
-  const found = ApiError.find(error);
+  const found = findApiError(error);
   if (found === undefined) return undefined;
   const { statusCode, reason, retryAfter } = found;
   const isBusy = statusCode === 429 || statusCode === 503;

@@ -3,7 +3,7 @@ import { poll } from "@holdfast/wait";
 import { builtIn } from "../object/built-in.ts";
 import type { KubeObject, ObjectMeta, StoredObject } from "../object/kube-object.ts";
 import { fromCrd, type Resource } from "../object/resource.ts";
-import { ApiError, isApiError, isNotServed } from "./api-error.ts";
+import { findApiError, isApiError, isNotServed } from "./api-error.ts";
 import { limited } from "./call.ts";
 import { type KubeCallOptions, resolveLimits } from "./call-options.ts";
 import type { KubeClient } from "./kube-client.ts";
@@ -171,7 +171,7 @@ async function isListed(
     await client.list(resource, { pageSize: 1, signal }).next();
     return true;
   } catch (error) {
-    if (ApiError.find(error)?.statusCode === 404) return false;
+    if (findApiError(error)?.statusCode === 404) return false;
     throw error;
   }
 }

@@ -7,8 +7,6 @@ import type { ClientWrite } from "./client-write.ts";
 const OPTIONS: OptionNames<KubeClientOptions> = {
   fieldManager: true,
   random: true,
-  onWrite: true,
-  beforeWrite: true,
   transport: true,
   clock: true,
   logger: true,
@@ -30,20 +28,15 @@ export interface KubeClientOptions extends ApiTargetOptions {
    * @defaultValue `Math.random`
    */
   readonly random?: Random | undefined;
+}
 
-  /**
-   * Receives every write that the server has responded to, before the call resolves.
-   *
-   * @internal
-   */
-  readonly onWrite?: ((write: ClientWrite) => void) | undefined;
-
-  /**
-   * Called before each request that writes. An error that it throws rejects the call; nothing is sent.
-   *
-   * @internal
-   */
+/** What other parts of this package hang on the writes of a client. */
+export interface WriteHooks {
+  /** Called before each request that writes. An error that it throws rejects the call; nothing is sent. */
   readonly beforeWrite?: (() => void) | undefined;
+
+  /** Receives every write that the server has responded to, before the call resolves. */
+  readonly onWrite?: ((write: ClientWrite) => void) | undefined;
 }
 
 /** The options with their defaults. */
@@ -51,17 +44,15 @@ export interface ResolvedClient {
   readonly target: MeasuredTarget;
   readonly fieldManager: string;
   readonly random: Random | undefined;
-  readonly onWrite: ((write: ClientWrite) => void) | undefined;
+  readonly onWrite: WriteHooks["onWrite"];
 }
 
 /** @throws RangeError or TypeError that names the option */
-export function resolveClient(options: KubeClientOptions): ResolvedClient {
+export function resolveClient(options: KubeClientOptions, hooks: WriteHooks): ResolvedClient {
   requireOptions("options", options, "KubeClient", OPTIONS);
-  const { fieldManager = "holdfast", random, onWrite, beforeWrite } = options;
-  const target = { ...apiTarget(options), beforeWrite };
+  const { fieldManager = "holdfast", random } = options;
+  const target = { ...apiTarget(options), beforeWrite: hooks.beforeWrite };
   requireFieldManager(fieldManager);
   if (random !== undefined) requireFunction("options.random", random);
-  if (onWrite !== undefined) requireFunction("options.onWrite", onWrite);
-  if (beforeWrite !== undefined) requireFunction("options.beforeWrite", beforeWrite);
-  return { target, fieldManager, random, onWrite };
+  return { target, fieldManager, random, onWrite: hooks.onWrite };
 }

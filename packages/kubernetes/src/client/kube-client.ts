@@ -36,6 +36,7 @@ import {
   type KubeClientOptions,
   type ResolvedClient,
   resolveClient,
+  type WriteHooks,
 } from "./kube-client-options.ts";
 import { listPages } from "./list-pages.ts";
 import {
@@ -84,8 +85,11 @@ export class KubeClient {
    * @param options - see {@link KubeClientOptions}
    * @throws RangeError or TypeError that names the option
    */
-  constructor(options: KubeClientOptions) {
-    this.#options = resolveClient(options);
+  constructor(options: KubeClientOptions);
+  /** @internal */
+  constructor(options: KubeClientOptions, hooks: WriteHooks);
+  constructor(options: KubeClientOptions, hooks: WriteHooks = {}) {
+    this.#options = resolveClient(options, hooks);
   }
 
   /**

@@ -1,5 +1,5 @@
-import { BodyTooLongError } from "../transport/read-body.ts";
-import { ApiError } from "./api-error.ts";
+import { isBodyTooLongError } from "../transport/read-body.ts";
+import { findApiError } from "./api-error.ts";
 import type { ApiRequest } from "./api-request.ts";
 
 /** A list to be read page by page. */
@@ -83,8 +83,7 @@ interface PageRequest {
 function otherRequest(request: PageRequest, error: unknown): PageRequest {
   const { limit, token } = request;
   if (limit === undefined) throw error;
-  if (error instanceof BodyTooLongError && limit > 1)
-    return { ...request, limit: Math.ceil(limit / 2) };
+  if (isBodyTooLongError(error) && limit > 1) return { ...request, limit: Math.ceil(limit / 2) };
   if (token !== undefined && isGone(error)) return { limit: undefined, isRestart: true };
   throw error;
 }
@@ -113,5 +112,5 @@ interface ListMeta {
 }
 
 function isGone(error: unknown): boolean {
-  return ApiError.find(error)?.statusCode === 410;
+  return findApiError(error)?.statusCode === 410;
 }

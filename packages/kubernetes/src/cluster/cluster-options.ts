@@ -21,7 +21,6 @@ const OPTIONS: OptionNames<ClusterOptions> = {
   idleTimeout: true,
   pageSize: true,
   relistEvery: true,
-  beforeWrite: true,
   transport: true,
   clock: true,
   logger: true,
@@ -80,13 +79,6 @@ export interface ClusterOptions extends ApiTargetOptions {
    * @defaultValue `Infinity`: never
    */
   readonly relistEvery?: number | undefined;
-
-  /**
-   * See `beforeWrite` of `KubeClientOptions`, for the client of the cluster.
-   *
-   * @internal
-   */
-  readonly beforeWrite?: KubeClientOptions["beforeWrite"];
 }
 
 /** The options with their defaults. */
@@ -100,7 +92,6 @@ export interface ResolvedCluster {
   readonly idleTimeout: number;
   readonly pageSize: number;
   readonly relistEvery: number;
-  readonly beforeWrite: KubeClientOptions["beforeWrite"];
 }
 
 const BACKOFF = { duration: 800, factor: 2, cap: 20_000, jitter: "equal" } as const;
@@ -108,7 +99,7 @@ const BACKOFF = { duration: 800, factor: 2, cap: 20_000, jitter: "equal" } as co
 /** @throws RangeError or TypeError that names the option */
 export function resolveCluster(options: ClusterOptions): ResolvedCluster {
   requireOptions("options", options, "Cluster", OPTIONS);
-  const { name = "cluster", fieldManager, metrics, random, beforeWrite } = options;
+  const { name = "cluster", fieldManager, metrics, random } = options;
   const { idleTimeout = 90_000, pageSize = 500, relistEvery = Number.POSITIVE_INFINITY } = options;
   requireText("options.name", name);
   requireHooks("options", { random });
@@ -128,6 +119,5 @@ export function resolveCluster(options: ClusterOptions): ResolvedCluster {
     idleTimeout,
     pageSize,
     relistEvery,
-    beforeWrite,
   };
 }

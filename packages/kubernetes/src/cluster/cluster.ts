@@ -6,6 +6,7 @@ import { Scope } from "../cache/scope.ts";
 import { Store } from "../cache/store.ts";
 import type { ClientWrite } from "../client/client-write.ts";
 import { KubeClient } from "../client/kube-client.ts";
+import type { WriteHooks } from "../client/kube-client-options.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
 import { Hooks } from "../reflect/hooks.ts";
@@ -84,22 +85,19 @@ export class Cluster implements Runnable {
    * @param options - see {@link ClusterOptions}
    * @throws RangeError or TypeError if an option is out of its range
    */
-  constructor(options: ClusterOptions) {
+  constructor(options: ClusterOptions);
+  /** @internal */
+  constructor(options: ClusterOptions, hooks: Pick<WriteHooks, "beforeWrite">);
+  constructor(options: ClusterOptions, { beforeWrite }: Pick<WriteHooks, "beforeWrite"> = {}) {
     const resolved = resolveCluster(options);
-    const { name, fieldManager, random, target, metrics, beforeWrite } = resolved;
+    const { name, fieldManager, random, target, metrics } = resolved;
     const { transport, clock, logger } = target;
     const onWrite = (write: ClientWrite): void => this.#follow(write);
     this.name = name;
-    this.client = new KubeClient({
-      transport,
-      clock,
-      logger,
-      metrics,
-      fieldManager,
-      random,
-      onWrite,
-      beforeWrite,
-    });
+    this.client = new KubeClient(
+      { transport, clock, logger, metrics, fieldManager, random },
+      { onWrite, beforeWrite },
+    );
     this.#options = resolved;
     this.#settings = { ...resolved, hooks: new Hooks(logger, metrics), progress: this.#progress };
   }

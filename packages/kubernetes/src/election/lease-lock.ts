@@ -12,7 +12,7 @@ import {
   type ResourceLock,
   type Versioned,
 } from "@holdfast/controller";
-import { ApiError, isNotFound } from "../client/api-error.ts";
+import { findApiError, isNotFound } from "../client/api-error.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { StoredObject } from "../object/kube-object.ts";
@@ -140,7 +140,7 @@ export class LeaseLock implements ResourceLock {
       return this.#see(await this.#client.get(Lease, this.#name, { signal }));
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      this.#serverTime = Math.floor((ApiError.find(error)?.date ?? this.#clock.now()) / 1_000);
+      this.#serverTime = Math.floor((findApiError(error)?.date ?? this.#clock.now()) / 1_000);
       return undefined;
     }
   }
@@ -202,5 +202,5 @@ export class LeaseLock implements ResourceLock {
 
 /** Whether another process has written first. */
 function isTaken(error: unknown): boolean {
-  return ApiError.find(error)?.statusCode === 409;
+  return findApiError(error)?.statusCode === 409;
 }

@@ -1,4 +1,5 @@
 import {
+  findByCode,
   type OptionNames,
   requireArray,
   requireFunction,
@@ -20,6 +21,8 @@ import type { NormalForm } from "../testing/normal-form.ts";
 import { differenceOf } from "./difference.ts";
 import { PathProblem, PathWorld, type PathWorldOptions } from "./path-world.ts";
 import { type SpecOf, specsOf } from "./specs-of.ts";
+
+const CODE = "ERR_KUBERNETES_PATH";
 
 const OPTIONS: OptionNames<PathOptions<KubeObject>> = {
   setup: true,
@@ -139,6 +142,44 @@ const NAME = "a";
 /** The problem at the shortest path that {@link explorePaths} has found. */
 export class PathError extends Error {
   override readonly name = "PathError";
+
+  /** Stable across versions and copies of this package. */
+  readonly code: "ERR_KUBERNETES_PATH" = CODE;
+}
+
+/**
+ * Whether an error is a {@link PathError}, of this copy of the package or another, or has one among its causes.
+ *
+ * @param error - anything that was caught
+ * @returns true if an exploration has found a path to a problem
+ *
+ * @example
+ * ```ts
+ * import { isPathError, PathError } from "@holdfast/kubernetes/fast-check";
+ *
+ * console.log(isPathError(new PathError("a spec fails")), isPathError(new Error("no"))); // => true false
+ * ```
+ */
+export function isPathError(error: unknown): boolean {
+  return findPathError(error) !== undefined;
+}
+
+/**
+ * The first {@link PathError} among an error and its causes, of this copy of the package or another.
+ *
+ * @param error - anything that was caught
+ * @returns the error; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { findPathError, PathError } from "@holdfast/kubernetes/fast-check";
+ *
+ * const caught: unknown = new Error("check failed", { cause: new PathError("a spec fails") });
+ * console.log(findPathError(caught)?.message); // => a spec fails
+ * ```
+ */
+export function findPathError(error: unknown): PathError | undefined {
+  return findByCode<PathError>(error, CODE);
 }
 
 /**

@@ -3,5 +3,12 @@
  *
  * @packageDocumentation
  */
-export { explorePaths, PathError, type PathOptions, type PathsReport } from "./explore-paths.ts";
+export {
+  explorePaths,
+  findPathError,
+  isPathError,
+  PathError,
+  type PathOptions,
+  type PathsReport,
+} from "./explore-paths.ts";
 export { type SpecOf, type SpecsOptions, specsOf } from "./specs-of.ts";

@@ -9,7 +9,7 @@ import {
   TerminalError,
 } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
-import { ApiError, isApiError, isNotFound, isNotServed } from "../client/api-error.ts";
+import { findApiError, isApiError, isNotFound, isNotServed } from "../client/api-error.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
 import {
@@ -264,7 +264,7 @@ function subjectOf({ apiVersion, kind, metadata }: DeepReadonly<KubeObject>): Ev
 /** Whether a repetition of the request would be refused too. */
 function isRefused(error: unknown): boolean {
   // The client refuses a name or a namespace that is none.
-  const found = ApiError.find(error);
+  const found = findApiError(error);
   if (found === undefined) return error instanceof RangeError;
   if (isNotServed(error)) return false;
   const { statusCode } = found;

@@ -6,7 +6,7 @@ import {
   requireText,
 } from "@holdfast/clock/internal";
 import type { ReconcileResult } from "@holdfast/controller";
-import { ApiError, isNotFound } from "../client/api-error.ts";
+import { findApiError, isNotFound } from "../client/api-error.ts";
 import type { KubeWriteOptions } from "../client/call-options.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { CachedObject, JsonPatch, KubeObject } from "../object/kube-object.ts";
@@ -175,7 +175,7 @@ class FinalizerWriter<T extends KubeObject> {
       try {
         return await this.#patch(ref, patchOf(part, this.#finalizer));
       } catch (error) {
-        if (ApiError.find(error)?.statusCode !== 422 || reads === MAX_READS) throw error;
+        if (findApiError(error)?.statusCode !== 422 || reads === MAX_READS) throw error;
       }
       current = await this.#read(ref, part.metadata.uid);
     }

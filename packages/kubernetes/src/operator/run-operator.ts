@@ -107,7 +107,10 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   const common = { clock, random, logger };
   const work = new TermWork(common);
   const target = { transport, fieldManager: name, metrics, ...common };
-  const cluster = new Cluster({ ...resolved.cluster, ...target, beforeWrite: work.requireLease });
+  const cluster = new Cluster(
+    { ...resolved.cluster, ...target },
+    { beforeWrite: work.requireLease },
+  );
   const { client } = cluster;
   // Its writes are those that a process without a lease may send: of its Lease, and of Events after a stop.
   const free = new KubeClient({ transport, fieldManager: name, metrics, ...common });

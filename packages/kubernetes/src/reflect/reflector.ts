@@ -9,7 +9,7 @@ import {
 } from "@holdfast/wait";
 import type { ServerObject } from "../cache/server-object.ts";
 import type { Consistency, OwnWrite, Store } from "../cache/store.ts";
-import { ApiError } from "../client/api-error.ts";
+import { type ApiError, findApiError } from "../client/api-error.ts";
 import { type ApiTarget, openRequest } from "../client/api-request.ts";
 import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf } from "../object/object-ref.ts";
@@ -439,7 +439,7 @@ export class Reflector {
 /** The end that an error is. */
 function endOf(error: unknown): SessionEnd {
   if (error instanceof RequestStop && error.kind !== "over") return { kind: error.kind };
-  const found = ApiError.find(error);
+  const found = findApiError(error);
   if (found === undefined) return { kind: "failed", error };
   if (isExpired(found)) return { kind: "expired" };
   const { statusCode, retryAfter = 0 } = found;

@@ -42,7 +42,7 @@ export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
 
   /** Stable across versions and copies of this package. */
-  readonly code: typeof CODE = CODE;
+  readonly code: "ERR_KUBERNETES_CONNECTION" = CODE;
 
   /** Description of the transport: the address of the server. */
   readonly server: string;
@@ -73,7 +73,7 @@ export class ConnectionError extends Error {
  * @param error - anything that was caught
  */
 export function isConnectionError(error: unknown): boolean {
-  return findByCode(error, CODE) !== undefined;
+  return findConnectionError(error) !== undefined;
 }
 
 /** The code of an error of Node, or its name. */
@@ -93,4 +93,24 @@ function explain(cause: unknown): { code: string; advice: string } {
 function withoutBytes(cause: unknown): unknown {
   if (typeof cause === "object" && cause !== null && "rawPacket" in cause) delete cause.rawPacket;
   return cause;
+}
+
+/**
+ * The first {@link ConnectionError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { ConnectionError, findConnectionError } from "@holdfast/kubernetes";
+ *
+ * const caught: unknown = new Error("no luck", { cause: new ConnectionError({ method: "GET", path: "/api" }, "https://10.0.0.1", { code: "ECONNRESET" }) });
+ * console.log(findConnectionError(caught)?.server); // => https://10.0.0.1
+ * ```
+ */
+export function findConnectionError(error: unknown): ConnectionError | undefined {
+  return findByCode<ConnectionError>(error, CODE);
 }

@@ -1,6 +1,13 @@
-/** A body that is longer than allowed. */
+import { findByCode } from "@holdfast/clock/internal";
+
+const CODE = "ERR_KUBERNETES_BODY_TOO_LONG";
+
+/** A response is longer than allowed: 64 MiB, or 16 MiB for one event of a watch. */
 export class BodyTooLongError extends Error {
   override readonly name = "BodyTooLongError";
+
+  /** Stable across versions and copies of this package. */
+  readonly code: "ERR_KUBERNETES_BODY_TOO_LONG" = CODE;
 }
 
 /**
@@ -35,4 +42,43 @@ export async function readStart(body: AsyncIterable<Uint8Array>, limit: number):
     if (size >= limit) break;
   }
   return Buffer.concat(chunks).subarray(0, limit);
+}
+
+/**
+ * Whether an error is a {@link BodyTooLongError}, of this copy of the package or another, or has one among its causes.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns true if a response was longer than allowed
+ *
+ * @example
+ * ```ts
+ * import { BodyTooLongError, isBodyTooLongError } from "@holdfast/kubernetes";
+ *
+ * console.log(isBodyTooLongError(new BodyTooLongError("GET /api: too long")), isBodyTooLongError(new Error("no"))); // => true false
+ * ```
+ */
+export function isBodyTooLongError(error: unknown): boolean {
+  return findBodyTooLongError(error) !== undefined;
+}
+
+/**
+ * The first {@link BodyTooLongError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { BodyTooLongError, findBodyTooLongError } from "@holdfast/kubernetes";
+ *
+ * const caught: unknown = new Error("no luck", { cause: new BodyTooLongError("GET /api: too long") });
+ * console.log(findBodyTooLongError(caught)?.message); // => GET /api: too long
+ * ```
+ */
+export function findBodyTooLongError(error: unknown): BodyTooLongError | undefined {
+  return findByCode<BodyTooLongError>(error, CODE);
 }

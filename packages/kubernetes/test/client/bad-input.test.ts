@@ -73,7 +73,6 @@ kinds.testBadInput(
           metrics: kinds.methods("requested", "listed", "watchEnded", "rejected"),
           fieldManager: manager,
           random: kinds.func,
-          onWrite: kinds.func,
         }),
       ],
     ),

@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import {
-  ApiError,
   builtIn,
+  findApiError,
   isApiError,
   KubeClient,
   type KubernetesMetrics,
@@ -58,7 +58,7 @@ describe("a failure whose text is longer than 64 KiB", () => {
     }
     const { get } = world({ status: 500, chunks: chunks() });
     const error = await errorOf(get());
-    expect(ApiError.find(error)?.statusCode).toBe(500);
+    expect(findApiError(error)?.statusCode).toBe(500);
     expect(isClosed).toBe(true);
   });
 });

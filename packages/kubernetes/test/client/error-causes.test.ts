@@ -1,4 +1,10 @@
-import { ApiError, ConnectionError, isApiError, isConnectionError } from "@holdfast/kubernetes";
+import {
+  ApiError,
+  ConnectionError,
+  findApiError,
+  isApiError,
+  isConnectionError,
+} from "@holdfast/kubernetes";
 import { TimeoutError } from "@holdfast/wait";
 import { expect, it } from "vitest";
 
@@ -15,7 +21,7 @@ const connection = new ConnectionError(request, "server", new Error("reset"));
 it.each<[name: string, is: (error: unknown) => boolean, error: Error]>([
   ["isApiError", isApiError, api],
   ["isApiError of a reason", (error) => isApiError(error, "NotFound"), api],
-  ["ApiError.find", (error) => ApiError.find(error) === api, api],
+  ["ApiError.find", (error) => findApiError(error) === api, api],
   ["isConnectionError", isConnectionError, connection],
 ])("%s follows causes, but not that of a timeout", (_, is, error) => {
   const wrapped = new Error("outer", { cause: new Error("inner", { cause: error }) });

@@ -18,7 +18,7 @@ export type Missing = "exchange" | "queue";
 export class UnroutableError extends Error {
   override readonly name = "UnroutableError";
   /** Stable across versions and copies of this package. */
-  readonly code: typeof CODE = CODE;
+  readonly code: "ERR_OUTBOX_UNROUTABLE" = CODE;
 
   /** Where the message was to go. */
   readonly route: Route;
@@ -45,5 +45,25 @@ export class UnroutableError extends Error {
  * @param error - anything that was caught
  */
 export function isUnroutableError(error: unknown): boolean {
-  return findByCode(error, CODE) !== undefined;
+  return findUnroutableError(error) !== undefined;
+}
+
+/**
+ * The first {@link UnroutableError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { findUnroutableError, UnroutableError } from "@holdfast/outbox/rabbitmq";
+ *
+ * const caught: unknown = new Error("no luck", { cause: new UnroutableError({ exchange: "orders", routingKey: "paid" }, "queue") });
+ * console.log(findUnroutableError(caught)?.route.exchange); // => orders
+ * ```
+ */
+export function findUnroutableError(error: unknown): UnroutableError | undefined {
+  return findByCode<UnroutableError>(error, CODE);
 }

@@ -4,5 +4,10 @@
  * @packageDocumentation
  */
 
-export { isWebhookError, WebhookError, type WebhookErrorOptions } from "./webhook-error.ts";
+export {
+  findWebhookError,
+  isWebhookError,
+  WebhookError,
+  type WebhookErrorOptions,
+} from "./webhook-error.ts";
 export { WebhookPublisher, type WebhookPublisherOptions } from "./webhook-publisher.ts";

@@ -58,6 +58,7 @@ export class Growth {
   readonly #limit: number;
   readonly #jitter: (base: number) => number;
 
+  /** @internal */
   constructor({ base, steps, factor, limit, jitter }: GrowthState) {
     this.#base = base;
     this.#steps = steps;

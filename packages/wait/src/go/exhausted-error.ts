@@ -16,7 +16,7 @@ const CODE = "ERR_WAIT_EXHAUSTED";
 export class ExhaustedError extends Error {
   override readonly name = "ExhaustedError";
   /** Stable across versions and copies of this package. */
-  readonly code: typeof CODE = CODE;
+  readonly code: "ERR_WAIT_EXHAUSTED" = CODE;
   /** Number of attempts. */
   readonly attempts: number;
 
@@ -47,5 +47,25 @@ export class ExhaustedError extends Error {
  * ```
  */
 export function isExhaustedError(error: unknown): boolean {
-  return findByCode(error, CODE) !== undefined;
+  return findExhaustedError(error) !== undefined;
+}
+
+/**
+ * The first {@link ExhaustedError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { ExhaustedError, findExhaustedError } from "@holdfast/wait/go";
+ *
+ * const caught: unknown = new Error("no luck", { cause: new ExhaustedError(3) });
+ * console.log(findExhaustedError(caught)?.attempts); // => 3
+ * ```
+ */
+export function findExhaustedError(error: unknown): ExhaustedError | undefined {
+  return findByCode<ExhaustedError>(error, CODE);
 }

@@ -2,7 +2,7 @@
  * Code shared by the Holdfast packages. Not public: it is not in the reference and may change with any
  * minor version.
  *
- * @internal
+ * @hidden
  * @packageDocumentation
  */
 export { strategyOf } from "../delay/strategy-of.ts";

@@ -63,7 +63,7 @@ export class RetryAfterError extends Error {
   /** Always `"RetryAfterError"`. */
   override readonly name = "RetryAfterError";
   /** Stable across versions and copies of this package. */
-  readonly code: typeof CODE = CODE;
+  readonly code: "ERR_WAIT_RETRY_AFTER" = CODE;
   /** Delay before the next attempt, in milliseconds. */
   readonly after: number;
 
@@ -90,7 +90,7 @@ export class RetryAfterError extends Error {
    */
   static delayOf(error: unknown): number | undefined {
     try {
-      const found = findByCode(error, CODE) as Partial<RetryAfterError> | undefined;
+      const found = findByCode<Partial<RetryAfterError>>(error, CODE);
       const after: unknown = found?.after;
       return typeof after === "number" && after >= 0 ? after : undefined;
     } catch {
@@ -119,5 +119,25 @@ export class RetryAfterError extends Error {
  * ```
  */
 export function isRetryAfterError(error: unknown): boolean {
-  return findByCode(error, CODE) !== undefined;
+  return findRetryAfterError(error) !== undefined;
+}
+
+/**
+ * The first {@link RetryAfterError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { findRetryAfterError, RetryAfterError } from "@holdfast/wait";
+ *
+ * const caught: unknown = new Error("no luck", { cause: new RetryAfterError(2_000) });
+ * console.log(findRetryAfterError(caught)?.after); // => 2000
+ * ```
+ */
+export function findRetryAfterError(error: unknown): RetryAfterError | undefined {
+  return findByCode<RetryAfterError>(error, CODE);
 }

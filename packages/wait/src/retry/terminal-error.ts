@@ -34,7 +34,7 @@ export class TerminalError extends Error {
   /** Always `"TerminalError"`. */
   override readonly name = "TerminalError";
   /** Stable across versions and copies of this package. */
-  readonly code: typeof CODE = CODE;
+  readonly code: "ERR_WAIT_TERMINAL" = CODE;
 
   /**
    * @param message - the message
@@ -68,5 +68,25 @@ export class TerminalError extends Error {
  * ```
  */
 export function isTerminalError(error: unknown): boolean {
-  return findByCode(error, CODE) !== undefined;
+  return findTerminalError(error) !== undefined;
+}
+
+/**
+ * The first {@link TerminalError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { findTerminalError, TerminalError } from "@holdfast/wait";
+ *
+ * const caught: unknown = new Error("no luck", { cause: new TerminalError("no such image") });
+ * console.log(findTerminalError(caught)?.message); // => no such image
+ * ```
+ */
+export function findTerminalError(error: unknown): TerminalError | undefined {
+  return findByCode<TerminalError>(error, CODE);
 }

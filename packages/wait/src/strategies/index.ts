@@ -16,6 +16,7 @@ export {
 } from "./decorrelated-jitter-backoff.ts";
 export {
   ExcessiveCollisionsError,
+  findExcessiveCollisionsError,
   isExcessiveCollisionsError,
 } from "./excessive-collisions-error.ts";
 export { expectedSlots } from "./expected-slots.ts";

@@ -1,0 +1,114 @@
+// Every error that can reach a user has a code with the prefix of its package, a predicate, a finder, and a row in
+// docs/errors.md. The classes are found in the sources, and by what the entry points export.
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { publicPackages } from "../packages.mjs";
+
+/** Errors that the code which throws them catches: they reach no user. */
+const CAUGHT: Readonly<Record<string, string>> = {
+  ApplyConflictError: "the fake API server responds with a Status",
+  DecodeError: "the fake API server responds with a Status",
+  Failure: "the fake API server responds with a Status",
+  JsonPatchError: "the fake API server responds with a Status",
+  PathProblem: "explorePaths throws a PathError",
+  StaleSocketError: "a ConnectionError, sent again on another connection",
+  TypedValueError: "the fake API server responds with a Status",
+  UnknownListError: "the fake API server responds with a Status",
+  UnsafePatchError: "the fake API server responds with a Status",
+};
+
+type Exports = Readonly<Record<string, unknown>>;
+
+interface ErrorClass {
+  readonly name: string;
+  readonly entry: string;
+  readonly prefix: string;
+  readonly module: Exports;
+}
+
+const packages = publicPackages();
+
+async function exportedErrors(): Promise<ErrorClass[]> {
+  const found: ErrorClass[] = [];
+  for (const { folder, manifest } of packages)
+    for (const [entry, target] of Object.entries<Record<string, string>>(manifest.exports ?? {})) {
+      const source = target["@holdfast/source"];
+      if (source === undefined) continue;
+      const module: Exports = await import(resolve(folder, source));
+      const prefix = `ERR_${folder.slice("packages/".length).toUpperCase()}_`;
+      for (const [name, value] of Object.entries(module))
+        if (typeof value === "function" && value.prototype instanceof Error)
+          found.push({ name, entry: `${manifest.name}${entry.slice(1)}`, prefix, module });
+    }
+  return found;
+}
+
+/** The class of an error in the sources, with the module that declares it. */
+function declaredErrors(): Map<string, string> {
+  const files = packages.flatMap(({ folder }) =>
+    readdirSync(`${folder}/src`, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts"))
+      .map((path) => `${folder}/src/${path}`),
+  );
+  return new Map(
+    files.flatMap((file) =>
+      [...readFileSync(file, "utf8").matchAll(/\bclass (\w+)(?:<.*?>)? extends \w*Error\b/g)].map(
+        ([, name]) => [name as string, file] as const,
+      ),
+    ),
+  );
+}
+
+const codeIn = (text: string): string | undefined =>
+  /readonly code(?:: "\w+")? = (?:"(\w+)"|CODE|TIMEOUT_CODE)/.test(text)
+    ? /"(ERR_[A-Z_]+)"/.exec(text)?.[1]
+    : undefined;
+
+const exported = await exportedErrors();
+const declared = declaredErrors();
+const page = readFileSync("docs/errors.md", "utf8");
+
+describe("every class of error", () => {
+  it("is exported, unless the code that throws it catches it", () => {
+    const names = new Set(exported.map(({ name }) => name));
+    const isHidden = (name: string): boolean => !names.has(name) && !(name in CAUGHT);
+    expect([...declared.keys()].filter(isHidden)).toEqual([]);
+    expect(Object.keys(CAUGHT).filter((name) => !declared.has(name) || names.has(name))).toEqual(
+      [],
+    );
+  });
+
+  it("is found in all packages that have one", () => {
+    expect(exported.length).toBeGreaterThan(20);
+  });
+
+  it.each(exported)("$entry $name has a code, a predicate, a finder and a row", (one) => {
+    const { name, prefix, module } = one;
+    const file = declared.get(name);
+    const code = codeIn(readFileSync(file as string, "utf8"));
+    expect(code).toMatch(/^ERR_[A-Z_]+$/);
+    // A class that another of our packages exports keeps that package's prefix.
+    if (file?.includes(`/${prefix.slice(4, -1).toLowerCase()}/`))
+      expect(code?.startsWith(prefix)).toBe(true);
+    const is = module[`is${name}`] as (error: unknown) => boolean;
+    const find = module[`find${name}`] as (error: unknown) => unknown;
+    const ofCopy = Object.assign(new Error("of another copy"), { code });
+    const wrapped = new Error("context", { cause: new Error("more", { cause: ofCopy }) });
+    expect([is(ofCopy), is(wrapped), is(new Error("other")), is(undefined)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(find(ofCopy)).toBe(ofCopy);
+    expect(find(wrapped)).toBe(ofCopy);
+    expect([find(new Error("other")), find(undefined), find("text")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    const row = page.split("\n").find((line) => line.startsWith(`| \`${code}\``));
+    expect(row, `the row of ${code} in docs/errors.md`).toContain(`\`is${name}\``);
+  });
+});
