@@ -127,7 +127,7 @@ export class ApiError extends Error {
  *
  * @example
  * ```ts
- * import { ApiError, findApiError, isApiError } from "@holdfast/kubernetes";
+ * import { ApiError, isApiError } from "@holdfast/kubernetes";
  *
  * const error = new ApiError({
  *   statusCode: 404, reason: "NotFound", message: 'configmaps "ann" not found', details: {},
@@ -135,7 +135,6 @@ export class ApiError extends Error {
  * });
  * console.log(isApiError(error, "NotFound"), isApiError(error, "Conflict")); // => true false
  * console.log(isApiError(new Error("no settings", { cause: error }), "NotFound")); // => true
- * console.log(findApiError(error)?.statusCode); // => 404
  * ```
  */
 export function isApiError(error: unknown, reason?: string): boolean {
@@ -159,29 +158,6 @@ export function isApiError(error: unknown, reason?: string): boolean {
  *   statusCode: 404, reason: "NotFound", message: 'configmaps "ann" not found', details: { name: "ann" },
  *   method: "GET", path: "/api/v1/namespaces/default/configmaps/ann",
  * });
- * console.log(findApiError(error)?.statusCode); // => 404
- * ```
- */
-export function isApiError(error: unknown, reason?: string): boolean {
-  const found = findApiError(error);
-  return found !== undefined && (reason === undefined || found.reason === reason);
-}
-
-/**
- * The first {@link ApiError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { FakeKubernetes } from "@holdfast/kubernetes/testing";
- * import { builtIn, findApiError, KubeClient } from "@holdfast/kubernetes";
- *
- * const client = new KubeClient({ transport: new FakeKubernetes().transport() });
- * const error: unknown = await client.get(builtIn("v1", "ConfigMap"), "default/ann").catch((reason: unknown) => reason);
  * console.log(findApiError(error)?.statusCode, findApiError(error)?.details.name); // => 404 ann
  * ```
  */
