@@ -4,6 +4,7 @@ const CODE = "ERR_KUBERNETES_BODY_TOO_LONG";
 
 /** A response is longer than allowed: 64 MiB, or 16 MiB for one event of a watch. */
 export class BodyTooLongError extends Error {
+  /** Always `"BodyTooLongError"`. */
   override readonly name = "BodyTooLongError";
 
   /** Stable across versions and copies of this package. */
