@@ -1,0 +1,126 @@
+// What both commands read from the command line: the cut at `--`, durations, numbers, patterns.
+import { type Command, InvalidArgumentError, Option } from "commander";
+
+/** Arguments of holdfast, and the command after the first `--`; undefined without one. */
+export interface Cut {
+  readonly own: readonly string[];
+  readonly command: readonly string[] | undefined;
+}
+
+/**
+ * Cuts arguments at the first `--`, before any parser sees them: commander would take options of the
+ * command for its own.
+ */
+export function cutArguments(args: readonly string[]): Cut {
+  const at = args.indexOf("--");
+  if (at < 0) return { own: args, command: undefined };
+  return { own: args.slice(0, at), command: args.slice(at + 1) };
+}
+
+/** Program and arguments to start. */
+export interface Launch {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+/** Runs a line with /bin/sh. */
+export function shellLaunch(line: string): Launch {
+  return { file: "/bin/sh", args: ["-c", line] };
+}
+
+/** The words after `--`, or the line of `--shell`. */
+export function launchOf(
+  parser: Command,
+  command: readonly string[] | undefined,
+  shell: string | undefined,
+): Launch | undefined {
+  if (command !== undefined && shell !== undefined)
+    usage(parser, "give the command after -- or with --shell, not both");
+  if (shell !== undefined) return shellLaunch(shell);
+  const [file, ...args] = command ?? [];
+  if (file !== undefined && file !== "") return { file, args };
+  if (command !== undefined) usage(parser, "there is no command after --");
+  return undefined;
+}
+
+/** npm removes the first `--` of `npm exec` and `npx`. */
+export const DASHES_HINT =
+  "Options end at --, then comes the command. npx and npm exec remove the first --, so write it twice, or pass --shell 'LINE'";
+
+/** Ends with exit code 2 and a message. */
+export function usage(parser: Command, message: string): never {
+  parser.error(`error: ${message}`);
+}
+
+/** Options of every command. */
+export function commonOptions(parser: Command): Command {
+  return parser
+    .option("--shell <line>", "run LINE with /bin/sh, in place of -- COMMAND")
+    .addOption(
+      new Option("--grace <duration>", "time between a stop signal and SIGKILL")
+        .argParser(duration)
+        .default(10_000, "10s"),
+    )
+    .addOption(new Option("-q, --quiet", "print errors only").conflicts("verbose"))
+    .option("-v, --verbose", "print every check and delay");
+}
+
+const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
+const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
+
+/** Parses a duration such as `500ms`, `2s` or `1m30s`, in milliseconds. */
+export function duration(text: string): number {
+  if (!DURATION.test(text)) {
+    const hint = /^\d+(\.\d+)?$/.test(text) ? ` ${text} has no unit: ${text}s or ${text}ms?` : "";
+    throw new InvalidArgumentError(`Expected a duration such as 500ms, 2s or 1m30s.${hint}`);
+  }
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(PART))
+    total += Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
+  return total;
+}
+
+/** A duration above 0. */
+export function positiveDuration(text: string): number {
+  const value = text === "0" ? 0 : duration(text);
+  if (value > 0) return value;
+  throw new InvalidArgumentError("Expected more than 0.");
+}
+
+/** A duration; `0` is no limit. */
+export function limitDuration(text: string): number {
+  const value = text === "0" ? 0 : duration(text);
+  return value === 0 ? Number.POSITIVE_INFINITY : value;
+}
+
+/** Formats milliseconds: `7ms`, `2.04s`, `4m10s`, `2h05m`. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)}ms`;
+  if (milliseconds < 9_995) return `${Number((milliseconds / 1_000).toFixed(2))}s`;
+  const seconds = Math.round(milliseconds / 1_000);
+  const two = (value: number) => String(value).padStart(2, "0");
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m${two(seconds % 60)}s`;
+  return `${Math.floor(seconds / 3_600)}h${two(Math.floor((seconds % 3_600) / 60))}m`;
+}
+
+/** Returns a parser for whole numbers of at least `min`. */
+export function wholeNumber(min: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && Number.isSafeInteger(value)) return value;
+    throw new InvalidArgumentError(`Expected a whole number, at least ${min}.`);
+  };
+}
+
+/** Parses `/REGEX/FLAGS`. */
+export function pattern(text: string): RegExp {
+  const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(text) ?? [];
+  if (source === undefined) throw new InvalidArgumentError("Expected /REGEX/, such as /timeout/i.");
+  try {
+    return new RegExp(source, flags);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+import { readFileSync } from "node:fs";
+import { realClock } from "@holdfast/clock";
+import { CommanderError } from "commander";
+import { cutArguments } from "./arguments.ts";
+import { EXIT } from "./exit-code.ts";
+import { retryMain } from "./retry.ts";
+import { waitMain } from "./wait.ts";
+
+const USAGE = `Usage: holdfast COMMAND [options]
+
+  wait TARGET... [-- COMMAND...]   waits until ports, URLs, files, names or checks are ready, then runs COMMAND
+  retry -- COMMAND...              runs COMMAND again until it succeeds
+
+holdfast COMMAND --help lists the options of a command.
+`;
+
+const COMMANDS = new Map([
+  ["wait", waitMain],
+  ["retry", retryMain],
+]);
+
+function version(): string {
+  const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
+async function run([name, ...args]: readonly string[]): Promise<number> {
+  if (name === "--version") return print(`${version()}\n`);
+  if (name === "--help" || name === "-h" || name === "help") return print(USAGE);
+  const command = COMMANDS.get(name ?? "");
+  if (command === undefined) {
+    const got = name === undefined ? "" : `error: there is no command ${name}\n\n`;
+    process.stderr.write(`${got}${USAGE}`);
+    return EXIT.usage;
+  }
+  if (process.platform === "win32") {
+    process.stderr.write("holdfast: Windows is not supported yet; use WSL\n");
+    return EXIT.failed;
+  }
+  return await command(cutArguments(args), realClock);
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return EXIT.ok;
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2));
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage;
+  else {
+    process.stderr.write(`holdfast: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = EXIT.failed;
+  }
+}

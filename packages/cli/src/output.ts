@@ -1,0 +1,34 @@
+/** Lines about the tool's own work, on stderr: stdout belongs to the command. */
+export interface Output {
+  /** Always printed. */
+  error(line: string): void;
+  /** Left out with `--quiet`. */
+  info(line: string): void;
+  /** Printed with `--verbose` only. */
+  detail(line: string): void;
+}
+
+/** Which lines to print. */
+export interface OutputOptions {
+  readonly quiet?: boolean | undefined;
+  readonly verbose?: boolean | undefined;
+}
+
+/** Makes lines safe for a terminal: what a server answers may contain escape codes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it removes
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const LONGEST_LINE = 500;
+
+/** @param write - writes one line with its end */
+export function createOutput(
+  write: (line: string) => void,
+  { quiet = false, verbose = false }: OutputOptions,
+): Output {
+  const print = (line: string): void => {
+    const safe = line.replaceAll(/[\n\t]/g, " ").replaceAll(CONTROL, "\ufffd");
+    const short = safe.length > LONGEST_LINE ? `${safe.slice(0, LONGEST_LINE)}…` : safe;
+    write(`holdfast: ${short}\n`);
+  };
+  const nothing = (): void => undefined;
+  return { error: print, info: quiet ? nothing : print, detail: verbose ? print : nothing };
+}

@@ -1,0 +1,229 @@
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
+import type { Clock } from "@holdfast/clock";
+import { poll } from "@holdfast/wait";
+import type { Launch } from "./arguments.ts";
+import { codeOfSignal, EXIT } from "./exit-code.ts";
+
+/** The end of the first process of a group. */
+export interface Exit {
+  /** Its exit code; 128 + N for signal N, 126 and 127 if it did not start. */
+  readonly code: number;
+  readonly signal?: NodeJS.Signals | undefined;
+  /** Why it did not start. */
+  readonly problem?: string | undefined;
+}
+
+/** Options for {@link ProcessGroup.start}. */
+export interface GroupOptions {
+  readonly stdio: StdioOptions;
+  /** Variables in addition to those of this process. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Whether the command stays in the group of this process: it keeps the terminal, and a Ctrl-C of the
+   * terminal reaches it directly.
+   */
+  readonly keepsTerminal: boolean;
+  readonly clock: Clock;
+  /** Receives a process that may not be signalled. */
+  readonly onProblem: (message: string) => void;
+}
+
+/** Pace at which a group is asked whether it is empty, in milliseconds. */
+const PACE = 20;
+/** How long processes may take to end after SIGKILL, in milliseconds. Longer hangs in the kernel. */
+const KILL_TIMEOUT = 10_000;
+/** Marks the descendants of a group that keeps the terminal, also those whose parent has ended. */
+const MARK = "HOLDFAST_GROUP";
+
+/** Groups that are not empty, to be killed if this process ends before them. */
+const running = new Set<ProcessGroup>();
+process.once("exit", () => {
+  for (const group of running) group.kill();
+});
+
+/**
+ * A command and its descendants, stopped as one. It has ended only when all of them have.
+ *
+ * The group is a process group of its own, or, if the command keeps the terminal, the command and its
+ * descendants. A process that starts a session of its own (`setsid`, a daemon) leaves a process group.
+ */
+export class ProcessGroup {
+  /** Resolves when the first process has ended. Its descendants may still run. */
+  readonly exited: Promise<Exit>;
+  readonly child: ChildProcess;
+  readonly #options: GroupOptions;
+  readonly #mark: string;
+  #hasExited = false;
+
+  private constructor({ file, args }: Launch, options: GroupOptions) {
+    this.#options = options;
+    this.#mark = randomUUID();
+    const { stdio, keepsTerminal } = options;
+    const env = { ...process.env, ...options.env, [MARK]: this.#mark };
+    this.child = spawn(file, args, { stdio, env, detached: !keepsTerminal });
+    running.add(this);
+    this.exited = new Promise((resolve) => {
+      this.child.once("error", (error) => resolve(problemOf(file, error)));
+      this.child.once("exit", (code, signal) => {
+        this.#hasExited = true;
+        if (this.#members().length === 0) running.delete(this);
+        resolve(signal === null ? { code: code ?? 1 } : { code: codeOfSignal(signal), signal });
+      });
+    });
+    if (this.child.pid === undefined) running.delete(this);
+  }
+
+  /** Starts a command. A command that cannot start is an {@link Exit} with a `problem`. */
+  static start(launch: Launch, options: GroupOptions): ProcessGroup {
+    return new ProcessGroup(launch, options);
+  }
+
+  /** Sends a signal to the first process, or to all of the group if it is a process group. */
+  signal(signal: NodeJS.Signals): void {
+    const { pid } = this.child;
+    if (pid === undefined) return;
+    if (!this.#options.keepsTerminal) this.#send(-pid, signal);
+    else if (!this.#hasExited) this.#send(pid, signal);
+  }
+
+  /** Sends SIGKILL to every process of the group. */
+  kill(): void {
+    for (const pid of this.#members()) this.#send(pid, "SIGKILL");
+  }
+
+  /** Resolves when no process of the group is left. Zombies do not count. */
+  async empty(signal?: AbortSignal): Promise<void> {
+    await this.exited;
+    await poll(() => this.#members().length === 0, {
+      backoff: { duration: PACE },
+      clock: this.#options.clock,
+      signal,
+    });
+    running.delete(this);
+  }
+
+  /**
+   * Sends SIGTERM to the group, SIGKILL after `grace`, and resolves when it is empty, or when processes
+   * stay although they were killed.
+   *
+   * @param grace - in milliseconds, at least 0
+   */
+  async stop(grace: number): Promise<void> {
+    if (this.#members().length === 0) return await this.empty();
+    this.#sendToAll("SIGTERM");
+    this.#sendToAll("SIGCONT"); // A stopped process could not react.
+    await this.killAfter(grace);
+  }
+
+  /** Sends SIGKILL if the group is not empty after `grace`. Resolves as {@link stop} does. */
+  async killAfter(grace: number): Promise<void> {
+    const { clock, onProblem } = this.#options;
+    const timer = clock.afterFunc(grace, () => this.kill());
+    const limit = clock.timeout(grace + KILL_TIMEOUT);
+    try {
+      await this.empty(limit);
+    } catch {
+      onProblem(`processes ${this.#members().join(", ")} are still there after SIGKILL`);
+    } finally {
+      timer.stop();
+      limit[Symbol.dispose]();
+    }
+  }
+
+  #sendToAll(signal: NodeJS.Signals): void {
+    if (!this.#options.keepsTerminal) this.signal(signal);
+    else for (const pid of this.#members()) this.#send(pid, signal);
+  }
+
+  #send(pid: number, signal: NodeJS.Signals): void {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "EPERM" || process.platform !== "linux") return; // ESRCH: it has ended meanwhile.
+      if (this.#members().length === 0) return;
+      this.#options.onProblem(`${signal} to process ${Math.abs(pid)} is not permitted (EPERM)`);
+    }
+  }
+
+  /** The processes of the group, without zombies. */
+  #members(): readonly number[] {
+    const { pid } = this.child;
+    if (pid === undefined) return [];
+    if (process.platform !== "linux") return membersByKill(pid, this.#options, this.#hasExited);
+    const all = processes().filter(({ isZombie }) => !isZombie);
+    if (!this.#options.keepsTerminal)
+      return all.filter(({ group }) => group === pid).map((one) => one.pid);
+    const roots = all.filter((one) => one.pid !== process.pid && isMarked(one.pid, this.#mark));
+    const found = new Set(roots.map((one) => one.pid));
+    if (!this.#hasExited) found.add(pid);
+    // A descendant may have another environment: its parents tell.
+    for (let size = -1; size !== found.size; ) {
+      size = found.size;
+      for (const one of all) if (found.has(one.parent)) found.add(one.pid);
+    }
+    return [...found];
+  }
+}
+
+function problemOf(file: string, error: NodeJS.ErrnoException): Exit {
+  if (error.code === "ENOENT") return { code: EXIT.notFound, problem: `${file}: not found` };
+  if (error.code === "EACCES")
+    return { code: EXIT.notExecutable, problem: `${file}: not executable, see chmod +x` };
+  return { code: EXIT.notExecutable, problem: `${file}: ${error.code ?? error.message}` };
+}
+
+/** Without /proc: a process group is asked with signal 0, zombies count. */
+function membersByKill(
+  pid: number,
+  { keepsTerminal }: GroupOptions,
+  hasExited: boolean,
+): readonly number[] {
+  if (keepsTerminal) return hasExited ? [] : [pid];
+  try {
+    process.kill(-pid, 0);
+    return [-pid];
+  } catch {
+    return []; // ESRCH: empty. EPERM (macOS): only zombies are left.
+  }
+}
+
+interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly isZombie: boolean;
+}
+
+/** All processes of the machine, from `/proc/PID/stat`. */
+function processes(): readonly ProcessEntry[] {
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+      // The name before these fields is in parentheses and may contain anything.
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      const [state, parent, group] = fields;
+      const isZombie = state === "Z" || state === "X";
+      return [{ pid: Number(name), parent: Number(parent), group: Number(group), isZombie }];
+    } catch {
+      return []; // It has ended meanwhile.
+    }
+  });
+}
+
+function isMarked(pid: number, mark: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`${MARK}=${mark}`);
+  } catch {
+    return false; // It has ended, or belongs to another user.
+  }
+}
+
+/** Whether a text names a signal, such as SIGKILL. */
+export function isSignalName(text: string): text is NodeJS.Signals {
+  return Object.hasOwn(constants.signals, text);
+}

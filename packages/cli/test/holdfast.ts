@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+
+/** What a run of holdfast came to. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  /** Without the prefix, and with `…` for every duration. */
+  readonly lines: readonly string[];
+}
+
+/** How to run holdfast. */
+export interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly input?: string;
+  /** Whether all three streams are a terminal; its output is in `stdout`. */
+  readonly terminal?: boolean;
+}
+
+/** A built `holdfast` in a process of its own. */
+export class Holdfast {
+  readonly child: ChildProcess;
+  stdout = "";
+  stderr = "";
+  readonly #closed: Promise<unknown[]>;
+  readonly #looks = new Set<() => void>();
+
+  constructor(args: readonly string[], { env, input, terminal = false }: RunOptions = {}) {
+    const command = [process.execPath, MAIN, ...args];
+    // script(1) makes a terminal, and writes its own stdin to it.
+    const [file = "", ...rest] = terminal
+      ? ["script", "-qefc", command.map(quoted).join(" "), "/dev/null"]
+      : command;
+    this.child = spawn(file, rest, {
+      stdio: [input === undefined && !terminal ? "ignore" : "pipe", "pipe", "pipe"],
+      env: { ...process.env, ...env },
+      detached: true,
+    });
+    if (!terminal) this.child.stdin?.end(input);
+    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      this.stdout += text;
+      for (const look of this.#looks) look();
+    });
+    this.child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.stderr += text;
+      for (const look of this.#looks) look();
+    });
+    this.#closed = once(this.child, "close");
+    onTestFinished(() => {
+      try {
+        process.kill(-(this.child.pid as number), "SIGKILL");
+      } catch {
+        // It has ended.
+      }
+    });
+  }
+
+  /** Waits until stdout and stderr together match. */
+  async printed(pattern: RegExp): Promise<RegExpMatchArray> {
+    return await new Promise((resolve, reject) => {
+      const look = () => {
+        const match = (this.stdout + this.stderr).match(pattern);
+        if (match === null) return;
+        this.#looks.delete(look);
+        resolve(match);
+      };
+      this.#looks.add(look);
+      look();
+      void this.#closed.then(() =>
+        reject(new Error(`${pattern} was not printed:\n${this.stdout}\n${this.stderr}`)),
+      );
+    });
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  async ended(): Promise<Ended> {
+    const [code] = (await this.#closed) as [number | null];
+    const lines = this.stderr.split("\n").filter(Boolean);
+    return { code, stdout: this.stdout, lines: lines.map(plain) };
+  }
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function plain(line: string): string {
+  return line.replace(/^holdfast: /, "").replaceAll(/\b(?:\d+(?:\.\d+)?(?:ms|s|m|h))+\b/g, "…");
+}
+
+/** Runs holdfast to its end. */
+export async function holdfast(args: readonly string[], options?: RunOptions): Promise<Ended> {
+  return await new Holdfast(args, options).ended();
+}
+
+/** Arguments that run a line with /bin/sh after `--`. */
+export function sh(line: string): string[] {
+  return ["--", "sh", "-c", line];
+}
