@@ -129,6 +129,7 @@ module.exports = {
     bin: ["object", "transport", "client", "testing", "npm:json-schema-to-typescript", "npm:yaml"],
   },
   "packages/create-operator/src": { ".": [] },
+  "packages/cli/src": { ".": ["@holdfast/clock", "@holdfast/wait", "npm:commander"] },
   "packages/examples/src": {
     "*": [...users, ...waits, "npm:*"],
     terminal: [],

@@ -18,6 +18,8 @@ export const contents = [
     title: "Retrying and polling",
     pages: [
       "docs/retrying-and-polling.md",
+      "docs/wait-for-a-service.md",
+      "docs/retry-a-command.md",
       "docs/http-with-fetch.md",
       "docs/choosing-a-delay.md",
       "docs/backing-off.md",

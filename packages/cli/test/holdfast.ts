@@ -10,7 +10,7 @@ export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   /** Without the prefix, and with `…` for every duration. */
-  readonly lines: readonly string[];
+  readonly lines: string[];
 }
 
 /** How to run holdfast. */

@@ -12,7 +12,7 @@ import { tempFolder } from "../../../test/temp-folder.ts";
 import { Holdfast, holdfast, sh } from "./holdfast.ts";
 
 const folder = () => tempFolder(onTestFinished);
-const quick = ["wait", "--interval", "20ms", "--timeout", "1s"];
+const quick = ["wait", "--interval", "20ms", "--timeout", "2s"];
 const patient = ["wait", "--interval", "20ms"];
 
 async function listen(server: Server, host = "127.0.0.1", port = 0): Promise<number> {
@@ -68,13 +68,13 @@ describe("holdfast wait tcp", () => {
       "tcp:nowhere.invalid:80",
       "dns:nowhere.invalid",
     ]);
-    expect([code, lines]).toEqual([
+    expect([code, lines.sort()]).toEqual([
       124,
       [
-        "waiting for tcp:nowhere.invalid:80: name not found",
-        "waiting for dns:nowhere.invalid: name not found",
-        "tcp:nowhere.invalid:80 not ready after …: name not found",
         "dns:nowhere.invalid not ready after …: name not found",
+        "tcp:nowhere.invalid:80 not ready after …: name not found",
+        "waiting for dns:nowhere.invalid: name not found",
+        "waiting for tcp:nowhere.invalid:80: name not found",
       ],
     ]);
   });
