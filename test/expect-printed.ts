@@ -3,7 +3,7 @@ import { expect, vi } from "vitest";
 import { ReplaceableGlobals } from "./replaceable-globals.ts";
 
 /** A line of a documentation file that says what the example above it prints. */
-interface Claim {
+export interface Claim {
   readonly line: number;
   readonly text: string;
 }

@@ -6,6 +6,7 @@
 // such a comment alone says one line more. A block that claims output must claim all of it.
 // ```ts no-run is compiled only. ```ts ignore is left alone, in docs/adr and nowhere else: what was
 // decided against need not compile.
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -105,22 +106,31 @@ function writeDoctests(root, out) {
     const path = `${file}/L${example.line}.ts`;
     mkdirSync(dirname(join(out, path)), { recursive: true });
     writeFileSync(join(out, path), moduleOf(file, example));
-    if (!example.words.includes("no-run"))
-      tests.push(testOf(`${file}:${example.line}`, path, example.claims));
+    if (!example.words.includes("no-run")) tests.push(testOf(file, path, example));
   }
   writeFileSync(join(out, "doc.test.ts"), suiteOf(tests, relative(out, root)));
   return `${examples.length} examples in the documentation, ${tests.length} of them run`;
 }
 
-function testOf(name, path, claims) {
-  return `it(${JSON.stringify(name)}, () => expectPrinted(() => import("./${path}"), ${JSON.stringify(claims)}));`;
+/**
+ * The code of a `DocExample`. Its hash changes with the text and not with its place.
+ *
+ * @param {string} file
+ * @param {string} path
+ * @param {Pick<Example, "line" | "code" | "claims">} example
+ */
+export function testOf(file, path, { line, code, claims }) {
+  const hash = createHash("sha256").update(code.join("\n")).digest("hex");
+  const fields = JSON.stringify({ name: `${file}:${line}`, hash, claims }).slice(1, -1);
+  return `  { ${fields}, run: () => import("./${path}") },`;
 }
 
 function suiteOf(tests, root) {
-  return `import { it } from "vitest";
-import { expectPrinted } from "${root}/test/expect-printed.ts";
+  return `import { testExamples } from "${root}/test/doc-example.ts";
 
+testExamples([
 ${tests.join("\n")}
+]);
 `;
 }
 

@@ -1,6 +1,10 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { hashOfSources } from "../../test/doc-example.ts";
 import { expectPrinted } from "../../test/expect-printed.ts";
-import { examplesOf, faultOf, moduleOf } from "../doctests.mjs";
+import { tempFolder } from "../../test/temp-folder.ts";
+import { examplesOf, faultOf, moduleOf, testOf } from "../doctests.mjs";
 
 const guide = `# Guide
 \`\`\`ts
@@ -83,6 +87,33 @@ it.each([
   const found = faultOf(file, { line: 7, code: [], words: [word], claims: [] });
   if (fault === undefined) expect(found).toBeUndefined();
   else expect(found).toContain(fault);
+});
+
+describe("an example that has passed", () => {
+  const hashOf = (code: string, line: number) =>
+    /"hash":"(\w+)"/.exec(testOf("a.md", "a.md/L1.ts", { line, code: [code], claims: [] }))?.[1];
+
+  it("runs again when its text changes, and not when it moves", () => {
+    expect(hashOf("a();", 7)).toBe(hashOf("a();", 1));
+    expect(hashOf("b();", 1)).not.toBe(hashOf("a();", 1));
+  });
+
+  it("runs again when a source or the lockfile changes", () => {
+    const root = tempFolder();
+    mkdirSync(join(root, "packages/wait/src/loop"), { recursive: true });
+    const hashes = [
+      ["pnpm-lock.yaml", ""],
+      ["packages/wait/src/loop/loop.ts", "1"],
+      ["packages/wait/src/loop/loop.ts", "2"],
+      ["pnpm-lock.yaml", "wait: 2"],
+      ["packages/wait/README.md", "no source"],
+    ].map(([path = "", text = ""]) => {
+      writeFileSync(join(root, path), text);
+      return hashOfSources(root);
+    });
+    expect(new Set(hashes).size).toBe(4);
+    expect(hashes[4]).toBe(hashes[3]);
+  });
 });
 
 describe("expectPrinted", () => {
