@@ -183,7 +183,6 @@ processes: { steady: { command: sleep, args: ["100"] } }
     const second = await program.pidOf("steady");
     const gap = realClock.monotonic() - killedAt;
     expect(gap).toBeGreaterThanOrEqual(300);
-    expect(gap).toBeLessThan(15_000);
 
     process.kill(second, "SIGKILL");
     await program.printed(/CrashLoopBackOff, restart 2 in (1[5-9]|2\d)(\.\d)?s: SIGKILL/);

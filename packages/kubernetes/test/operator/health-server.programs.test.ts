@@ -146,7 +146,6 @@ describe("HealthServer", () => {
 
   it("stops at once, also with open connections and a hanging response", async () => {
     const closed: Promise<unknown>[] = [];
-    const start = realClock.monotonic();
     await serving({ metrics: () => new Promise(() => {}) }, async (_url, server) => {
       for (const text of ["", "GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n"]) {
         const socket = connect(server.port, HOST);
@@ -156,8 +155,8 @@ describe("HealthServer", () => {
         closed.push(new Promise((resolve) => socket.once("close", resolve)));
       }
     });
+    // Without an end they would stay open, and this test would wait forever.
     await Promise.all(closed);
-    expect(realClock.monotonic() - start).toBeLessThan(2_000);
   });
 
   it("rejects with the port in use, and ends its manager with that one problem", async () => {
