@@ -1,22 +1,26 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
+import { realClock } from "@holdfast/clock";
 
 /** Options for {@link boundedServer}: those of Node, and the number of connections. */
 export interface BoundedServerOptions extends ServerOptions {
   readonly maxConnections: number;
 }
 
+/** Milliseconds for which a connection counts as busy after it was opened or has been answered. */
+const FRESH = 1_000;
+
 /**
  * An HTTP server that any peer may talk to, because a peer costs no more than its connections.
  *
  * - A connection has one request in flight. A connection that sends the next one before its response is cut.
  * - At most `maxConnections` are open. A further one takes the place of the connection that has been idle longest, or
- *   of the oldest if none is idle: a new peer is always heard.
+ *   if none has been idle for 1 s, of the one whose last response is the oldest: a new peer is always heard.
  */
 export function boundedServer(options: BoundedServerOptions, handle: RequestListener): Server {
   const { maxConnections, ...limits } = options;
-  // The one that has been idle longest is first: a connection moves to the end with each response.
-  const connections = new Set<Socket>();
+  // By the instant of the last response, or of the start: a connection moves to the end with each response.
+  const connections = new Map<Socket, number>();
   const inFlight = new Set<Socket>();
 
   const server = createServer(limits, (request, response) => {
@@ -29,21 +33,23 @@ export function boundedServer(options: BoundedServerOptions, handle: RequestList
     inFlight.add(socket);
     response.once("close", () => {
       inFlight.delete(socket);
-      if (connections.delete(socket)) connections.add(socket);
+      if (connections.delete(socket)) connections.set(socket, realClock.monotonic());
     });
     handle(request, response);
   });
 
   server.on("connection", (socket: Socket) => {
-    connections.add(socket);
+    const now = realClock.monotonic();
+    connections.set(socket, now);
     socket.once("close", () => connections.delete(socket));
     if (connections.size <= maxConnections) return;
-    const [oldest] = connections;
-    const victim = [...connections].find((one) => !inFlight.has(one)) ?? oldest;
-    // The new connection is idle, too, and the last.
-    const cut = victim === socket ? oldest : victim;
-    if (cut !== undefined) connections.delete(cut);
-    cut?.destroy();
+    // Not the new one, which is last and is not heard yet.
+    const all = [...connections];
+    const isIdle = ([one, since]: [Socket, number]): boolean =>
+      now - since >= FRESH && !inFlight.has(one);
+    const [victim] = all.find(isIdle) ?? all[0] ?? [];
+    if (victim !== undefined) connections.delete(victim);
+    victim?.destroy();
   });
   return server;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import { link, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Clock, realClock } from "@holdfast/clock";
 import {
@@ -30,6 +31,12 @@ export interface FileLockOptions {
 /** A version that no other can follow: the next number is not exact. */
 const LAST_VERSION = Number.MAX_SAFE_INTEGER - 1;
 
+/** Longest record in bytes. */
+const MAX_RECORD = 4_096;
+
+/** A link leads elsewhere, and a pipe blocks the thread that opens it: neither is a record. */
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
 /** Names of the files that a lock writes. It ignores other files in the directory. */
 const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;
 
@@ -45,6 +52,10 @@ const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;
  * The directory must be on a local file system with hard links, such as ext4, xfs, btrfs, tmpfs,
  * overlayfs, APFS or NTFS. FAT and exFAT have none. Network file systems such as NFS and SMB are
  * unsafe: a machine may see the writes of another machine late.
+ *
+ * The directory must belong to the user of the processes, and nobody else may write into it: who can write there can take
+ * the lock, or block it. The lock creates it with mode 0700. A record is a regular file of at most 4,096 bytes; anything
+ * else under the name of a version is an error.
  *
  * Records are flushed to the disk before they count, but their names are not. After a power failure the
  * latest version may be missing, and tokens may continue from an earlier one. A directory that was emptied, for example
@@ -134,7 +145,7 @@ export class FileLock implements ResourceLock {
    */
   async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
     signal.throwIfAborted();
-    await mkdir(this.#directory, { recursive: true });
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     return await this.#replace(undefined, record, signal);
   }
 
@@ -161,8 +172,13 @@ export class FileLock implements ResourceLock {
     const next = latest + 1;
     const id = randomUUID();
     const draft = join(this.#directory, `${next}.${id}.draft`);
+    const text = JSON.stringify({ ...record, id });
+    if (Buffer.byteLength(text) > MAX_RECORD)
+      throw new RangeError(
+        `record must be at most ${MAX_RECORD} bytes as JSON: choose a shorter holder`,
+      );
     try {
-      await writeThrough(draft, JSON.stringify({ ...record, id }));
+      await writeThrough(draft, text);
       signal.throwIfAborted();
       if (version !== undefined) await this.#requireSame(version, latest);
       await this.#publish(draft, next);
@@ -187,7 +203,7 @@ export class FileLock implements ResourceLock {
 
   async #read(number: number): Promise<Versioned> {
     const file = this.#file(number);
-    const { record, id } = fileRecordOf(await readFile(file, "utf8"), file);
+    const { record, id } = fileRecordOf(await readRecord(file), file);
     return { record, version: versionOf(number, id) };
   }
 
@@ -253,6 +269,20 @@ function highest(names: readonly string[]): number {
 function versionIn(name: string): number {
   const version = Number(/^([1-9]\d*)\.json$/.exec(name)?.[1] ?? 0);
   return Number.isSafeInteger(version) ? version : 0;
+}
+
+/** @throws Error if the file is not a regular one, or longer than a record */
+async function readRecord(file: string): Promise<string> {
+  const handle = await open(file, READ);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile() || stats.size > MAX_RECORD)
+      throw new Error(`${file} does not contain a lease record`);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_RECORD), 0, MAX_RECORD, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
 }
 
 async function writeThrough(file: string, text: string): Promise<void> {

@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process";
 import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -173,12 +175,61 @@ describe("a file lock", () => {
     expect(readdirSync(directory)).toContain(stray);
   });
 
-  it("rejects with the error of a dangling link, after a second look", async () => {
-    symlinkSync(join(directory, "nowhere"), join(directory, "5.json"));
+  it("rejects with the error of a file that is listed and missing, after a second look", async () => {
+    writeFileSync(join(directory, "5.json"), "{}");
+    const gone = Object.assign(new Error("gone"), { code: "ENOENT" });
+    open.mockRejectedValueOnce(gone).mockRejectedValueOnce(gone);
     readdir.mockClear();
-    const error = await errorOf(new FileLock(directory).get(AbortSignal.timeout(5_000)));
-    expect(error).toMatchObject({ code: "ENOENT", path: join(directory, "5.json") });
+    expect(await errorOf(new FileLock(directory).get(signal))).toBe(gone);
     expect(readdir).toHaveBeenCalledTimes(2);
+  });
+
+  describe.runIf(process.platform !== "win32")("refuses as a record", () => {
+    const content = JSON.stringify(record);
+
+    it.each<[string, (file: string) => void, string]>([
+      ["a pipe", (file) => execFileSync("mkfifo", [file]), "does not contain a lease record"],
+      ["a device", (file) => symlinkSync("/dev/zero", file), "ELOOP"],
+      ["a folder", (file) => mkdirSync(file), "does not contain a lease record"],
+      ["a dangling link", (file) => symlinkSync("/nowhere", file), "ELOOP"],
+      [
+        "a link to a record",
+        (file) => {
+          writeFileSync(`${file}.other`, content);
+          symlinkSync(`${file}.other`, file);
+        },
+        "ELOOP",
+      ],
+      [
+        "more than 4,096 bytes",
+        (file) => writeFileSync(file, content.padEnd(4_097)),
+        "does not contain a lease record",
+      ],
+    ])("%s", async (_name, plant, message) => {
+      plant(join(directory, "1.json"));
+      const lock = new FileLock(directory);
+      // As often as Node has threads for files: none of them may be lost.
+      for (let index = 0; index < 5; index++)
+        await expect(lock.get(signal)).rejects.toThrow(message);
+      await expect(lock.create(record, signal)).rejects.toSatisfy(isLockConflictError);
+    });
+  });
+
+  it("reads a record of 4,096 bytes, and writes none that is longer", async () => {
+    writeFileSync(join(directory, "1.json"), JSON.stringify(record).padEnd(4_096));
+    const lock = new FileLock(directory);
+    expect(await lock.get(signal)).toEqual({ record, version: "1" });
+    const long = { ...record, holder: "a".repeat(4_096) };
+    await expect(lock.update(long, "1", signal)).rejects.toThrow(
+      new RangeError("record must be at most 4096 bytes as JSON: choose a shorter holder"),
+    );
+    expect(readdirSync(directory)).toEqual(["1.json"]);
+  });
+
+  it.runIf(process.platform !== "win32")("creates a directory for its user alone", async () => {
+    const own = join(directory, "a", "b");
+    await new FileLock(own).create(record, signal);
+    expect(statSync(own).mode & 0o777).toBe(0o700);
   });
 });
 

@@ -63,6 +63,15 @@ export interface KubeApplyOptions extends KubeWriteOptions {
    * @defaultValue `true`
    */
   readonly force?: boolean | undefined;
+
+  /**
+   * Whether the object must be new, or have the controller that `object` names in `metadata.ownerReferences`, see
+   * `ownerReference`. If it has another controller or none, the call rejects with an `ApiError` of the reason
+   * `AlreadyExists`, and changes nothing. Set it wherever users choose the name of the object. It costs a GET.
+   *
+   * @defaultValue `false`
+   */
+  readonly owned?: boolean | undefined;
 }
 
 /** Options for `delete`. */
@@ -147,7 +156,11 @@ const DELETE: OptionNames<KubeDeleteOptions> = {
 };
 
 /** The options of `apply`. */
-export const APPLY_OPTIONS: OptionNames<KubeApplyOptions> = { ...WRITE, force: true };
+export const APPLY_OPTIONS: OptionNames<KubeApplyOptions> = {
+  ...WRITE,
+  force: true,
+  owned: true,
+};
 
 /** The options of `list`. */
 export const LIST_OPTIONS: OptionNames<KubeListOptions> = {

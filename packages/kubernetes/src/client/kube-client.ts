@@ -13,11 +13,11 @@ import type {
   StoredObject,
   UpdateInput,
 } from "../object/kube-object.ts";
-import type { ObjectRef } from "../object/object-ref.ts";
+import type { ObjectName, ObjectRef } from "../object/object-ref.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
 import { formatFields, formatLabels } from "../object/selector.ts";
-import { isNotFound } from "./api-error.ts";
+import { ApiError, isNotFound } from "./api-error.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { call, type Send } from "./call.ts";
 import {
@@ -41,8 +41,10 @@ import {
 import { listPages } from "./list-pages.ts";
 import {
   applyRequest,
+  controllerOf,
   createRequest,
   deleteRequest,
+  type PendingApply,
   type PendingWrite,
   patchRequest,
   updateRequest,
@@ -244,7 +246,8 @@ export class KubeClient {
    * @param object - name, and the fields that this field manager decides
    * @param options - see {@link KubeApplyOptions}
    * @returns the object as stored. With `force: false`, rejects with an {@link ApiError} of the reason
-   * `Conflict` if another manager owns one of the fields
+   * `Conflict` if another manager owns one of the fields. With `owned: true`, rejects with one of the reason
+   * `AlreadyExists` if the object has another controller than `object`, or none
    */
   async apply<T extends KubeObject, Written extends KubeObject>(
     resource: Resource<T, Written>,
@@ -252,9 +255,14 @@ export class KubeClient {
     options: KubeApplyOptions = {},
   ): Promise<StoredObject<T>> {
     const { fieldManager: manager } = this.#options;
-    return await this.#write(
-      applyRequest({ resource, object: object as AnyObject, options, manager }),
-    );
+    const pending = applyRequest({ resource, object: object as AnyObject, options, manager });
+    if (pending.controller === undefined) return await this.#write(pending);
+    const { request, limits, facts } = pending;
+    const name = `${request.method} ${request.path}`;
+    return await call(this.#options.target, name, limits, async (send) => {
+      const owned = await this.#ownedRequest(pending, send);
+      return this.#written(facts, request, await send(owned));
+    });
   }
 
   /**
@@ -345,6 +353,38 @@ export class KubeClient {
     return await call(target, name, limits, async (send) =>
       this.#written(facts, request, await send(request)),
     );
+  }
+
+  /** The request for an object that has its controller, or does not exist. */
+  async #ownedRequest(
+    { request, facts, controller }: PendingApply,
+    send: Send,
+  ): Promise<ApiRequest> {
+    const { resource } = facts;
+    const ref = facts.ref as ObjectName;
+    const read = { method: "GET", path: objectPath(resource, ref) } as const;
+    const found = await send(read).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+    // Without force: if the object is created meanwhile, its fields are those of others.
+    if (found === undefined) return { ...request, query: { ...request.query, force: false } };
+    const stored = this.#stored<KubeObject>(resource, { ...read, subresource: undefined }, found);
+    const { method, path, body } = request;
+    const { plural, group } = resource;
+    const { uid } = stored.metadata ?? {};
+    if (controllerOf(stored) !== controller)
+      throw new ApiError({
+        statusCode: 409,
+        reason: "AlreadyExists",
+        message: `${plural} "${ref.name}" already exists, and has another controller or none`,
+        details: { name: ref.name, group, kind: plural },
+        method,
+        path,
+      });
+    // The UID is a condition: an object that replaced this one meanwhile was not checked.
+    const { metadata, ...rest } = body as KubeObject;
+    return { ...request, body: { ...rest, metadata: { ...metadata, uid } } };
   }
 
   #written<Body>(facts: PendingWrite["facts"], request: ApiRequest, response: object): Body {

@@ -111,8 +111,14 @@ export function patchRequest(
   };
 }
 
+/** A write by server-side apply. */
+export interface PendingApply extends PendingWrite {
+  /** UID of the controller that the object must have, if it exists. Undefined for any. */
+  readonly controller: string | undefined;
+}
+
 /** @throws RangeError or TypeError for a bad argument */
-export function applyRequest(given: Arguments<KubeApplyOptions>): PendingWrite {
+export function applyRequest(given: Arguments<KubeApplyOptions>): PendingApply {
   const { resource } = given;
   const body = bodyOf(resource, given.object);
   const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
@@ -121,8 +127,9 @@ export function applyRequest(given: Arguments<KubeApplyOptions>): PendingWrite {
     "apply",
     APPLY_OPTIONS,
   );
-  const { force = true } = given.options;
+  const { force = true, owned = false } = given.options;
   requireBoolean("options.force", force);
+  requireBoolean("options.owned", owned);
   const ref = refOf(body);
   const path = objectPath(resource, ref, subresource);
   const query = { fieldManager, force, ...dryRunQuery(dryRun) };
@@ -132,7 +139,21 @@ export function applyRequest(given: Arguments<KubeApplyOptions>): PendingWrite {
     request: { method: "PATCH", path, query, body, contentType },
     limits,
     facts: { resource, verb: "apply", ref, subresource, dryRun },
+    controller: owned ? requireController(body) : undefined,
   };
+}
+
+/** UID of the controller of an object. */
+export function controllerOf({ metadata }: DeepReadonly<KubeObject>): string | undefined {
+  return metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+}
+
+function requireController(object: DeepReadonly<KubeObject>): string {
+  const uid = controllerOf(object);
+  if (uid) return uid;
+  throw new TypeError(
+    "options.owned needs an owner with controller: true in object.metadata.ownerReferences, got none: see ownerReference()",
+  );
 }
 
 /** @throws RangeError or TypeError for a bad argument */

@@ -137,7 +137,8 @@ interface PageRun {
  *
  * Anyone who reaches the port may ask, so a peer costs little. A connection has 5 s for a request and 30 s for its
  * response, and one request in flight: it is closed if it sends the next one before. At most 100 connections are
- * open. A further one replaces the connection that has been idle longest, or the oldest if none is idle. Requests that
+ * open. A further one replaces the connection that has been idle longest, or if none is idle, the
+ * one whose last response is the oldest. Requests that
  * wait for the same path share one run of its checks or of `metrics`. Runs of `metrics` start at least 1 s apart, and
  * requests do not wait for a run that started 30 s before.
  *

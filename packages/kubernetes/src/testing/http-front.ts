@@ -95,15 +95,26 @@ export class HttpFront implements AsyncDisposable {
   async #handle(request: IncomingMessage, signal: AbortSignal): Promise<KubeResponse> {
     const { token, send } = this.#options;
     const { method = "GET", url: path = "/" } = request;
+    const refusal = refusalOf(request, token);
+    if (refusal !== undefined) return refused(refusal);
     const body = (await readBody(request, MAX_REQUEST, `${method} ${path}`)).toString("utf8");
-    if (token !== undefined && request.headers.authorization !== `Bearer ${token}`)
-      return refused(unauthorized());
-    if (!OWN_HOST.test(request.headers.host ?? "")) return refused(foreignHost());
-    const { "content-type": type = "" } = request.headers;
-    if (body !== "" && !OWN_TYPE.test(type)) return refused(unsupportedMediaType(TYPES));
     const { authorization: _, ...headers } = singleHeaders(request);
     return send({ method, path, headers, body: body === "" ? undefined : body }, signal);
   }
+}
+
+/** The reason why a request gets no further; undefined if it does. */
+function refusalOf(
+  { headers, method }: IncomingMessage,
+  token: string | undefined,
+): Failure | undefined {
+  const { authorization, host = "", "content-type": type = "" } = headers;
+  if (token !== undefined && authorization !== `Bearer ${token}`) return unauthorized();
+  if (!OWN_HOST.test(host)) return foreignHost();
+  const hasBody =
+    headers["transfer-encoding"] !== undefined || Number(headers["content-length"]) > 0;
+  const needsType = method === "POST" || hasBody;
+  return needsType && !OWN_TYPE.test(type) ? unsupportedMediaType(TYPES) : undefined;
 }
 
 function refused({ code, status }: Failure): KubeResponse {

@@ -111,7 +111,7 @@ kinds.testBadInput(
     ),
     method(client, "apply", "rejects", [ConfigMap, ANN, {}], resourceDoor, object, [
       "options",
-      kinds.all(write, kinds.fields({ force: kinds.flag })),
+      kinds.all(write, kinds.fields({ force: kinds.flag, owned: kinds.flag })),
     ]),
     method(
       client,

@@ -5,6 +5,9 @@ import {
   isApiError,
   KubeClient,
   type KubeObject,
+  type KubeRequest,
+  type KubeResponse,
+  ownerReference,
 } from "@holdfast/kubernetes";
 import { FakeApi } from "@holdfast/kubernetes/testing";
 import { isTimeoutError } from "@holdfast/wait";
@@ -322,6 +325,81 @@ describe("writes", () => {
     const error = await safeErrorOf(client.apply(ConfigMap, object, { force: false }));
     expect(isApiError(error, "Conflict")).toBe(true);
     expect((await client.apply(ConfigMap, object)).data).toEqual({ a: "2" });
+  });
+
+  describe("apply an owned object", () => {
+    const owner = { metadata: { name: "web", uid: "o1" } };
+    const child = (data: Record<string, string>) => ({
+      metadata: { ...ANN, ownerReferences: [ownerReference(Greeting, owner)] },
+      data,
+    });
+    const owned = { owned: true };
+
+    it("that is new, and again, also without a field", async () => {
+      const { client } = world();
+      await client.apply(ConfigMap, child({ a: "1", b: "1" }), owned);
+      expect((await client.apply(ConfigMap, child({ a: "2" }), owned)).data).toEqual({ a: "2" });
+    });
+
+    it.each<[string, object[]]>([
+      ["nobody owns", []],
+      ["another object controls", [{ ...ownerReference(Greeting, owner), uid: "o2" }]],
+      ["the owner does not control", [{ ...ownerReference(Greeting, owner), controller: false }]],
+    ])("not if it is one that %s", async (_name, references) => {
+      const { client } = world();
+      const metadata = { ...ANN, ownerReferences: references as never[] };
+      const foreign = await client.create(ConfigMap, { metadata, data: { a: "0" } });
+      const error = await safeErrorOf(client.apply(ConfigMap, child({ a: "1" }), owned));
+      expect(isApiError(error, "AlreadyExists")).toBe(true);
+      expect(String(error)).toMatch(
+        /PATCH .*: 409 AlreadyExists: configmaps "ann" already exists, and has another controller or none$/,
+      );
+      expect(await client.get(ConfigMap, ANN)).toEqual(foreign);
+    });
+
+    it("not over the fields of one that was created after the check", async () => {
+      const { api, client } = world();
+      const transport = {
+        ...api.transport,
+        async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+          const response = await api.transport.send(request, signal);
+          if (request.method === "GET")
+            await client.create(ConfigMap, { metadata: ANN, data: { a: "0" } });
+          return response;
+        },
+      };
+      const late = new KubeClient({ transport, clock: new FakeClock() });
+      const error = await safeErrorOf(late.apply(ConfigMap, child({ a: "1" }), owned));
+      expect(isApiError(error, "Conflict")).toBe(true);
+      expect((await client.get(ConfigMap, ANN)).metadata.ownerReferences).toBeUndefined();
+    });
+
+    it("not if it was replaced after the check", async () => {
+      const { api, client } = world();
+      await client.apply(ConfigMap, child({ a: "1" }), owned);
+      const transport = {
+        ...api.transport,
+        async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+          const response = await api.transport.send(request, signal);
+          if (request.method !== "GET") return response;
+          await client.delete(ConfigMap, ANN);
+          await client.create(ConfigMap, { metadata: ANN, data: { a: "0" } });
+          return response;
+        },
+      };
+      const late = new KubeClient({ transport, clock: new FakeClock() });
+      await safeErrorOf(late.apply(ConfigMap, child({ a: "1" }), owned));
+      expect((await client.get(ConfigMap, ANN)).data).toEqual({ a: "0" });
+    });
+
+    it("only with a controller, and passes on the error of its check", async () => {
+      const { api, client } = world();
+      await expect(client.apply(ConfigMap, { metadata: ANN }, owned)).rejects.toThrow(
+        "options.owned needs an owner with controller: true in object.metadata.ownerReferences, got none: see ownerReference()",
+      );
+      api.intercept({ fault: { type: "status", status: 500 } });
+      await expect(client.apply(ConfigMap, child({}), owned)).rejects.toThrow("500");
+    });
   });
 
   it("apply the status of an object", async () => {

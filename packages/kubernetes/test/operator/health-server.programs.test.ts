@@ -270,6 +270,20 @@ describe("connections of a HealthServer", () => {
     });
   });
 
+  it("keep a new one that has not asked yet, while the others wait for a response and more come", () =>
+    serving({ metrics: () => new Promise<string>(() => {}) }, async (_url, server) => {
+      using read = readRequests();
+      const sockets = await opened(server.port, 100);
+      for (const socket of sockets) socket.resume().write(GET("/metrics"));
+      await read.reach(100);
+      const [probe] = (await opened(server.port, 1)) as [Socket];
+      const more = await opened(server.port, 50);
+      const answer = got(probe, "200 OK");
+      probe.write(GET("/healthz"));
+      await answer;
+      for (const socket of [...sockets, ...more, probe]) socket.destroy();
+    }));
+
   it.each(["/metrics", "/healthz", "/readyz"])(
     "one that pipelines requests of %s is closed and costs one run",
     (path) => {
