@@ -50,6 +50,8 @@ export const settings = {
     experimental: { fsModuleCache: true },
     // A machine that is busy with other things may stand still for seconds, and CI runs more of each test.
     testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // The output of passing tests is noise.
     silent: "passed-only",
     reporters: [new QuietReporter()],

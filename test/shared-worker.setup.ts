@@ -33,6 +33,17 @@ afterAll(() => {
   hasReset = false;
 });
 
+const { waitFor, waitUntil } = vi;
+type WaitOptions = Exclude<Parameters<typeof waitFor>[1], number>;
+const patient = (options: WaitOptions | number = {}): WaitOptions =>
+  typeof options === "number" ? { timeout: options } : { timeout: 60_000, ...options };
+
+/** A second, as vitest would wait, is too short where a machine is busy with other things. */
+Object.assign(vi, {
+  waitFor: ((callback, options) => waitFor(callback, patient(options))) as typeof waitFor,
+  waitUntil: ((callback, options) => waitUntil(callback, patient(options))) as typeof waitUntil,
+});
+
 /** Where the `fetch` of Node keeps the connections that it may use again. */
 const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
 

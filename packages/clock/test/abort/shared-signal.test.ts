@@ -6,8 +6,7 @@ import { abortListeners } from "../../../../test/abort-listeners.ts";
 // What they cost is a claim of the bench: `npm run bench -- --only b`.
 const MANY = inject("isThorough") ? 100_000 : 20_000;
 
-// The timeout is for machines that are busy with other work.
-describe("sleeps on one signal", { timeout: 60_000 }, () => {
+describe("sleeps on one signal", () => {
   it.each([
     { name: "FakeClock", clock: new FakeClock() },
     { name: "realClock", clock: realClock },

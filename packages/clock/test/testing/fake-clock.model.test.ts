@@ -408,4 +408,4 @@ it("FakeClock behaves like a list of timers that is sorted for every step", asyn
       }
     }),
   );
-}, 30_000);
+});

@@ -12,7 +12,7 @@ const PROGRAM = fileURLToPath(new URL("./controller-process.mjs", import.meta.ur
 async function run(scenario: string, termAt?: string): Promise<unknown[]> {
   const child = spawn(process.execPath, [PROGRAM, scenario], {
     stdio: ["ignore", "pipe", "inherit"],
-    timeout: 25_000,
+    timeout: 90_000,
     killSignal: "SIGKILL",
   });
   const exited = once(child, "exit");

@@ -54,8 +54,8 @@ function readLog(): WorkEvent[] {
 const eventsOf = (worker: string, log: readonly WorkEvent[]): string[] =>
   log.filter((line) => line.worker === worker).map(({ event, key }) => `${event} ${key}`);
 
-it("a process that drains for longer than its lease hands over when all its keys are done", async () => {
-  const times = { leaseDuration: 4_000, renewDeadline: 3_800, keyTime: 900 };
+it("a process that drains for longer than its lease hands over when its key is done", async () => {
+  const times = { leaseDuration: 4_000, renewDeadline: 3_800, keyTime: 6_000 };
   const a = start("a", times);
   await begins(a);
   const b = start("b", times);
@@ -64,14 +64,14 @@ it("a process that drains for longer than its lease hands over when all its keys
   await begins(b);
   expect(await exited).toEqual([0, null]);
   const log = readLog();
-  const keys = ["1", "2", "3", "4", "5", "6"];
-  expect(eventsOf("a", log)).toEqual(keys.flatMap((key) => [`begin ${key}`, `end ${key}`]));
+  // The other keys are for the next leader.
+  expect(eventsOf("a", log)).toEqual(["begin 1", "end 1"]);
   expect(overlapsIn(log)).toEqual([]);
-}, 90_000);
+});
 
-it("a process that loses its lock while it drains drops its keys before another one begins", async () => {
+it("a process that loses its lock while it drains drops its key before another one begins", async () => {
   // Between the deadline and the end of the lease there is time for a machine that stands still.
-  const times = { leaseDuration: 5_500, renewDeadline: 1_500, keyTime: 1_000 };
+  const times = { leaseDuration: 5_500, renewDeadline: 1_500, keyTime: 600_000 };
   const a = start("a", times);
   await begins(a);
   const b = start("b", times);
@@ -81,7 +81,6 @@ it("a process that loses its lock while it drains drops its keys before another 
   await begins(b);
   expect(await exited).toEqual([0, null]);
   const log = readLog();
-  expect(eventsOf("a", log).length).toBeLessThan(12);
-  expect(eventsOf("a", log).at(-1)).toMatch(/^end/);
+  expect(eventsOf("a", log)).toEqual(["begin 1", "end 1"]);
   expect(overlapsIn(log)).toEqual([]);
-}, 90_000);
+});

@@ -10,7 +10,7 @@ let loads: Measurement[];
 
 beforeAll(async () => {
   loads = (await compareForms(outage)).map(({ load }) => load);
-}, 60_000);
+});
 
 it("fits 60 columns", () => {
   const table = [headOf(COLUMNS), ...loads.map((load) => lineOf(COLUMNS, load))];

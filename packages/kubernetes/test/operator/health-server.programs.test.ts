@@ -201,7 +201,7 @@ describe("connections of a HealthServer", () => {
   it.each([
     ["that sends nothing", ""],
     ["that sends half a head", "GET /readyz HTTP/1.1\r\nhost:"],
-  ])("one %s is closed", { timeout: 60_000 }, (_, text) =>
+  ])("one %s is closed", (_, text) =>
     serving({}, async (_url, server) => {
       const socket = connect(server.port, HOST);
       socket.on("error", () => {});
