@@ -14,7 +14,9 @@ export interface Cut {
 export function cutArguments(args: readonly string[]): Cut {
   const at = args.indexOf("--");
   if (at < 0) return { own: args, command: undefined };
-  return { own: args.slice(0, at), command: args.slice(at + 1) };
+  // Written twice for npm exec, and kept by npx.
+  const isTwice = args[at + 1] === "--";
+  return { own: args.slice(0, at), command: args.slice(at + (isTwice ? 2 : 1)) };
 }
 
 /** Program and arguments to start. */
@@ -43,9 +45,9 @@ export function launchOf(
   return undefined;
 }
 
-/** npm removes the first `--` of `npm exec` and `npx`. */
+/** `npm exec` removes the first `--`; npx keeps it. */
 export const DASHES_HINT =
-  "Options end at --, then comes the command. npx and npm exec remove the first --, so write it twice, or pass --shell 'LINE'";
+  "Options end at --, then comes the command. npm exec removes the first --: write it twice, or use npx, or --shell 'LINE'";
 
 /** Ends with exit code 2 and a message. */
 export function usage(parser: Command, message: string): never {

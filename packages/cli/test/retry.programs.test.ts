@@ -249,5 +249,7 @@ describe("the arguments of holdfast retry", () => {
   test("lets options of the command pass unparsed", async () => {
     const { stdout } = await holdfast(["retry", "--", "echo", "--attempts", "--help", "--"]);
     expect(stdout).toBe("--attempts --help --\n");
+    // Twice, for npm exec.
+    expect((await holdfast(["retry", "--", "--", "echo", "--"])).stdout).toBe("--\n");
   });
 });
