@@ -26,7 +26,6 @@ import { expect } from "vitest";
 import {
   above,
   all,
-  anyObject,
   between,
   constructs,
   except,
@@ -110,7 +109,13 @@ const doors = [
               ),
             ),
           ),
-          headers: anyObject,
+          headers: all(
+            except("1", 'TypeError: options.headers must be an object, got "1"'),
+            except(1, "TypeError: options.headers must be an object, got 1"),
+          ),
+          allow: func,
+          isTerminal: func,
+          describe: func,
           clock: methods("now"),
         }),
       ),

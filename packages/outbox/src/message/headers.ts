@@ -7,8 +7,8 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Values that HTTP allows. Node refuses control characters only when it sends. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Headers that `fetch` sets itself, and refuses or breaks with from others. */
-const OF_FETCH = new Set([
+/** Headers of the connection, which HTTP clients set themselves. */
+const OF_THE_CONNECTION = new Set([
   "connection",
   "content-length",
   "expect",
@@ -33,7 +33,8 @@ export function requireHeaders(option: string, given: MessageHeaders): MessageHe
     const place = `${option}[${shown(name)}]`;
     if (!NAME.test(name)) throw new RangeError(`${place} is not a valid header name`);
     const lower = name.toLowerCase();
-    if (OF_FETCH.has(lower)) throw new RangeError(`${place} must not be set: fetch sets it`);
+    if (OF_THE_CONNECTION.has(lower))
+      throw new RangeError(`${place} must not be set: the HTTP client sets it`);
     if (names.has(lower))
       throw new RangeError(`${place} must occur once, got it in upper and lower case`);
     if (typeof value !== "string") throw new TypeError(`${place} must be a string`);

@@ -10,4 +10,8 @@ export {
   WebhookError,
   type WebhookErrorOptions,
 } from "./webhook-error.ts";
-export { WebhookPublisher, type WebhookPublisherOptions } from "./webhook-publisher.ts";
+export {
+  WebhookPublisher,
+  type WebhookPublisherOptions,
+  type WebhookRequest,
+} from "./webhook-publisher.ts";

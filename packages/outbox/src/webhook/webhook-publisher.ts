@@ -1,6 +1,14 @@
-import { type PassiveClock, realClock } from "@holdfast/clock";
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  STATUS_CODES,
+} from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { onAbort, type PassiveClock, realClock } from "@holdfast/clock";
 import {
   type OptionNames,
+  requireHooks,
   requireMethods,
   requireOptions,
   requireString,
@@ -12,36 +20,88 @@ import type { Message, MessageHeaders } from "../message/message.ts";
 import { bodyOf } from "../publisher/message-body.ts";
 import { Publications } from "../publisher/publications.ts";
 import type { Publisher } from "../publisher/publisher.ts";
+import { isPrivateAddress, isPrivateAddressError, publicLookup } from "./public-address.ts";
 import { WebhookError } from "./webhook-error.ts";
 
 const OPTIONS: OptionNames<WebhookPublisherOptions> = {
   url: true,
   headers: true,
+  allow: true,
+  isTerminal: true,
+  describe: true,
   clock: true,
 };
 
 /** Statuses from 400 to 499 that say "not now" and not "never". */
 const NOT_NOW = new Set([408, 425, 429]);
 
-/** The longest reason phrase of a receiver that an error repeats, in characters. */
-const LONGEST_REASON = 200;
+/** Headers that only the program sets: a message may come from a stranger. */
+const NOT_OF_A_MESSAGE = new Set(["authorization", "cookie", "host", "proxy-authorization"]);
+
+/** A response is read up to here, in bytes and in milliseconds, to use its connection again. */
+const DRAIN = { bytes: 1_048_576, time: 5_000 };
+
+/** A request, for the functions of {@link WebhookPublisherOptions}. */
+export interface WebhookRequest {
+  /** Target of the message. */
+  readonly url: URL;
+  /** Aborts with the attempt. Pass it on, to a request for a token for example. */
+  readonly signal: AbortSignal;
+}
 
 /** Options for {@link WebhookPublisher}. */
 export interface WebhookPublisherOptions {
   /**
-   * The http or https URL to post to, or a function that returns that of a message. Errors do not repeat its
-   * query. A user and a password belong in `headers`.
+   * The http or https URL to post to, or a function that returns that of a message. A user and a password belong in
+   * `headers`.
+   *
+   * A function may return a URL that a stranger wrote into a message. Its host must resolve to public addresses only,
+   * unless `allow` says otherwise, and the connection uses the address that was checked.
    */
   readonly url: string | ((message: Message) => string);
 
   /**
-   * Headers of every request, to authenticate for example. Names and values as HTTP allows them. Each name
-   * once, in upper or lower case. They replace those of a message. `Content-Type` replaces
-   * `application/json`. `Idempotency-Key` is always the id of the message, and cannot be replaced.
+   * Headers of every request, to authenticate for example, or a function of the message and its body, for a signature
+   * or a token that expires. Names and values as HTTP allows them. Each name once, in upper or lower case. They replace
+   * those of a message. `Content-Type` replaces `application/json`. `Idempotency-Key` is always the id of the
+   * message, and cannot be replaced.
+   *
+   * If `url` is a function, `headers` must be one too: an object would go to every host that a message names. An error of
+   * the function fails the attempt.
    *
    * @defaultValue none
    */
-  readonly headers?: MessageHeaders | undefined;
+  readonly headers?:
+    | MessageHeaders
+    | ((
+        message: Message,
+        body: string,
+        request: WebhookRequest,
+      ) => MessageHeaders | PromiseLike<MessageHeaders>)
+    | undefined;
+
+  /**
+   * Whether a URL that `url(message)` returned may lead to an address that is not public: loopback, link-local, private
+   * or reserved. Called for every message. A fixed `url` needs no permission.
+   *
+   * @defaultValue none may
+   */
+  readonly allow?: ((url: URL) => boolean) | undefined;
+
+  /**
+   * Whether a status means that the same message would fail again: the message becomes a dead letter. Called for statuses
+   * below 200 and from 300 on.
+   *
+   * @defaultValue 400 to 499, without 408, 425 and 429
+   */
+  readonly isTerminal?: ((status: number, message: Message) => boolean) | undefined;
+
+  /**
+   * Text of a URL in errors, which are stored and logged. The path of a URL is a secret with many receivers.
+   *
+   * @defaultValue the origin, such as `https://receiver.example`
+   */
+  readonly describe?: ((url: URL) => string) | undefined;
 
   /**
    * Reads the time that a date in `Retry-After` is compared with.
@@ -59,14 +119,18 @@ export interface WebhookPublisherOptions {
  * | --- | --- |
  * | 200 to 299 | resolves: this confirms the message |
  * | 429 or 503 with `Retry-After` | rejects with a `RetryAfterError` |
- * | 408, 425, 429 or 500 to 599 | rejects with a {@link WebhookError} |
- * | any other 400 to 499 | rejects with a `TerminalError`: the same message would fail again |
- * | a redirection | rejects with a {@link WebhookError}: to follow it could turn the POST into a GET |
+ * | a status for which `isTerminal` returns true, by default most of 400 to 499 | rejects with a `TerminalError`: the same message would fail again |
+ * | any other status | rejects with a {@link WebhookError}. A redirection is not followed: that could turn the POST into a GET |
  * | nothing, or resets the connection | rejects with a {@link WebhookError}; the message may have arrived |
  *
  * When `signal` aborts, `publish` rejects at once with `signal.reason`; when the publisher is disposed,
- * with an error that names the reason. The message may have arrived. A message that is not JSON rejects with a
- * `TerminalError`. The time a response may take is limited by the signal alone.
+ * with an error that names the reason. The message may have arrived. The time a response may take is limited by the
+ * signal alone.
+ *
+ * A message rejects with a `TerminalError` if it is not JSON, has no valid URL, leads to an address that is not public
+ * without permission, or sets `Authorization`, `Cookie`, `Host` or `Proxy-Authorization`.
+ *
+ * Connections are kept and used again. The body of a response is read up to 1 MiB for at most 5 s, and ignored.
  *
  * @example
  * ```ts no-run
@@ -79,81 +143,182 @@ export interface WebhookPublisherOptions {
  * ```
  */
 export class WebhookPublisher implements Publisher, AsyncDisposable {
-  readonly #urlOf: (message: Message) => URL;
-  readonly #headers: MessageHeaders;
-  readonly #clock: PassiveClock;
+  readonly #options: ReturnType<typeof resolve>;
   readonly #publications = new Publications();
+  /** A connection that was allowed to lead to a private address serves no message without that permission. */
+  readonly #agents = { trusted: agents(), guarded: agents() };
 
   /** @throws RangeError or TypeError that names the option, and repeats no part of it */
   constructor(options: WebhookPublisherOptions) {
-    requireOptions("options", options, "WebhookPublisher", OPTIONS);
-    const { url, headers = {}, clock = realClock } = options;
-    this.#urlOf = urlOf(url);
-    this.#headers = requireHeaders("options.headers", headers);
-    requireMethods("options.clock", clock, ["now"]);
-    this.#clock = clock;
+    this.#options = resolve(options);
   }
 
   async publish(message: Message, signal: AbortSignal): Promise<void> {
     await this.#publications.run(async (own) => {
+      const body = bodyOf(message);
       const url = this.#urlOf(message);
-      this.#judge(url, await this.#post(url, message, own));
+      const isTrusted = typeof this.#options.url !== "function" || this.#options.allow(url);
+      if (!isTrusted && isPrivateAddress(url.hostname)) throw this.#refused(url);
+      const headers = await this.#headersOf(message, body, { url, signal: own });
+      own.throwIfAborted();
+      this.#judge(message, url, await this.#post({ url, headers, body, isTrusted }, own));
     }, signal);
   }
 
-  /** Ends requests that have no response. `fetch` closes idle connections of its pool by itself. */
+  /** Ends requests that have no response, and closes all connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#publications.end();
+    for (const { http, https } of Object.values(this.#agents)) {
+      http.destroy();
+      https.destroy();
+    }
   }
 
-  async #post(url: URL, message: Message, signal: AbortSignal): Promise<Response> {
-    const headers = this.#headersOf(message);
-    const body = bodyOf(message);
+  #urlOf(message: Message): URL {
+    const { url } = this.#options;
+    if (typeof url !== "function") return url;
     try {
-      const request = { method: "POST", headers, body, signal, redirect: "manual" } as const;
-      const response = await fetch(url, request);
-      // Only the status matters, and an unread body would keep the connection busy.
-      void response.body?.cancel().catch(() => undefined);
-      return response;
+      return requireUrl("url(message)", url(message));
+    } catch (error) {
+      throw new TerminalError("message has no URL", { cause: error });
+    }
+  }
+
+  async #headersOf(
+    message: Message,
+    body: string,
+    request: WebhookRequest,
+  ): Promise<Record<string, string>> {
+    const { headers } = this.#options;
+    const own =
+      typeof headers === "function"
+        ? requireHeaders("headers(message)", await headers(message, body, request))
+        : headers;
+    const all = new Map([["content-type", "application/json"]]);
+    for (const [name, value] of Object.entries(message.headers)) {
+      const lower = name.toLowerCase();
+      if (NOT_OF_A_MESSAGE.has(lower))
+        throw new TerminalError(`message must not set the header ${lower}`);
+      all.set(lower, value);
+    }
+    for (const [name, value] of Object.entries(own)) all.set(name.toLowerCase(), value);
+    all.set("idempotency-key", message.id);
+    return Object.fromEntries(all);
+  }
+
+  async #post(post: Post, signal: AbortSignal): Promise<IncomingMessage> {
+    try {
+      return await this.#send(post, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw new WebhookError(`${describe(url)}: ${reasonOf(error)}`, { cause: error });
+      throw this.#failed(post.url, error as NodeJS.ErrnoException);
     }
   }
 
-  #judge(url: URL, { ok, status, statusText, headers }: Response): void {
-    if (ok) return;
-    const said = `${status} ${statusText.slice(0, LONGEST_REASON)}`.trimEnd();
-    const error = new WebhookError(`${describe(url)}: ${said}`, { status });
-    if (status === 429 || status === 503) {
-      const delay = parseRetryAfter(headers.get("retry-after"), this.#clock);
+  #send({ url, headers, body, isTrusted }: Post, signal: AbortSignal): Promise<IncomingMessage> {
+    const isTls = url.protocol === "https:";
+    const { http, https } = isTrusted ? this.#agents.trusted : this.#agents.guarded;
+    const lookup = isTrusted ? {} : { lookup: publicLookup };
+    const options = { method: "POST", headers, agent: isTls ? https : http, ...lookup };
+    return new Promise((resolve, reject) => {
+      const request = (isTls ? httpsRequest : httpRequest)(url, options);
+      const link = onAbort(signal, (reason) => {
+        request.destroy();
+        reject(reason);
+      });
+      request.once("response", (response) => {
+        link[Symbol.dispose]();
+        drain(response);
+        resolve(response);
+      });
+      request.on("error", (error) => {
+        link[Symbol.dispose]();
+        reject(error);
+      });
+      // Bytes: Node would write the headers in the encoding of a text.
+      request.end(Buffer.from(body, "utf8"));
+    });
+  }
+
+  #judge(message: Message, url: URL, { statusCode = 0, headers }: IncomingMessage): void {
+    if (statusCode >= 200 && statusCode < 300) return;
+    const { clock, isTerminal } = this.#options;
+    // The server's own phrase may repeat what it was sent.
+    const text = `${statusCode} ${STATUS_CODES[statusCode] ?? ""}`.trimEnd();
+    const error = new WebhookError(`${this.#describe(url)}: ${text}`, { status: statusCode });
+    if (statusCode === 429 || statusCode === 503) {
+      const delay = parseRetryAfter(headers["retry-after"], clock);
       if (delay !== undefined) throw new RetryAfterError(delay, { cause: error });
     }
-    if (status >= 400 && status < 500 && !NOT_NOW.has(status))
-      throw new TerminalError(error.message, { cause: error });
+    if (isTerminal(statusCode, message)) throw new TerminalError(error.message, { cause: error });
     throw error;
   }
 
-  #headersOf(message: Message): Headers {
-    const headers = new Headers({ "content-type": "application/json" });
-    for (const [name, value] of Object.entries(message.headers)) headers.set(name, value);
-    for (const [name, value] of Object.entries(this.#headers)) headers.set(name, value);
-    headers.set("idempotency-key", message.id);
-    return headers;
+  /** An error without the bytes of a response, which Node keeps for a parse error. */
+  #failed(url: URL, error: NodeJS.ErrnoException): Error {
+    if (isPrivateAddressError(error)) return this.#refused(url);
+    const { code, message } = error;
+    const cause = Object.assign(new Error(message || code), code !== undefined && { code });
+    return new WebhookError(`${this.#describe(url)}: ${cause.message}`, { cause });
+  }
+
+  #refused(url: URL): TerminalError {
+    return new TerminalError(
+      `${this.#describe(url)}: its address is not public; options.allow can permit it`,
+    );
+  }
+
+  #describe(url: URL): string {
+    return `POST ${this.#options.describe(url)}`;
   }
 }
 
-function urlOf(url: WebhookPublisherOptions["url"]): (message: Message) => URL {
-  if (typeof url === "function")
-    return (message) => {
-      try {
-        return requireUrl("url(message)", url(message));
-      } catch (error) {
-        throw new TerminalError("message has no URL", { cause: error });
-      }
-    };
-  const fixed = requireUrl("options.url", url);
-  return () => fixed;
+interface Post {
+  readonly url: URL;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  readonly isTrusted: boolean;
+}
+
+function agents(): { readonly http: HttpAgent; readonly https: HttpsAgent } {
+  return { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
+}
+
+/** Reads the rest of a response, so that its connection serves the next message; cuts it if that takes too much. */
+function drain(response: IncomingMessage): void {
+  let bytes = 0;
+  const cut = (): void => void response.destroy();
+  const timer = realClock.afterFunc(DRAIN.time, cut, { ref: false });
+  response.on("data", ({ length }: Buffer) => {
+    bytes += length;
+    if (bytes > DRAIN.bytes) cut();
+  });
+  response.once("close", () => timer.stop());
+  response.on("error", () => undefined);
+}
+
+function resolve(options: WebhookPublisherOptions) {
+  requireOptions("options", options, "WebhookPublisher", OPTIONS);
+  const { url, headers = {}, allow = () => false, clock = realClock } = options;
+  const { isTerminal = isRefusal, describe = ({ origin }: URL) => origin } = options;
+  requireHooks("options", { allow, isTerminal, describe });
+  requireMethods("options.clock", clock, ["now"]);
+  if (typeof url === "function" && typeof headers !== "function" && options.headers !== undefined)
+    throw new TypeError(
+      "options.headers must be a function if options.url is one: an object would go to every host that a message names",
+    );
+  return {
+    url: typeof url === "function" ? url : requireUrl("options.url", url),
+    headers: typeof headers === "function" ? headers : requireHeaders("options.headers", headers),
+    allow,
+    isTerminal,
+    describe,
+    clock,
+  };
+}
+
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && !NOT_NOW.has(status);
 }
 
 /** Errors do not repeat it: it may contain a secret. */
@@ -163,16 +328,4 @@ function requireUrl(name: string, text: string): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username || url.password)
     throw new RangeError(`${name} must be an http or https URL without a user and a password`);
   return url;
-}
-
-/** A request in words, without the query: errors are kept and logged. */
-function describe({ origin, pathname }: URL): string {
-  return `POST ${origin}${pathname}`;
-}
-
-/** `fetch` hides the reason in the cause. */
-function reasonOf(error: unknown): string {
-  const { cause = error } = error as Error;
-  const { message, code } = cause as NodeJS.ErrnoException;
-  return message || code || `${cause}`;
 }

@@ -2,13 +2,19 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
+import { inspect } from "node:util";
+import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { isRetryAfterError, isTerminalError } from "@holdfast/controller";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
+import { isPrivateAddress } from "../../src/webhook/public-address.ts";
 import { isWebhookError } from "../../src/webhook/webhook-error.ts";
-import { WebhookPublisher } from "../../src/webhook/webhook-publisher.ts";
+import {
+  WebhookPublisher,
+  type WebhookPublisherOptions,
+} from "../../src/webhook/webhook-publisher.ts";
 import { type Delivery, testPublisher } from "../publisher.contract.ts";
 import { sampleMessage } from "../sample-message.ts";
 
@@ -53,12 +59,19 @@ afterEach(() => {
   server.close();
 });
 
+function origin(): string {
+  return new URL(url).origin;
+}
+
 function responding(status: number, headers: Record<string, string> = {}): Respond {
   return (response) => response.writeHead(status, headers).end();
 }
 
 testPublisher("WebhookPublisher", async () => {
-  const publisher = new WebhookPublisher({ url: ({ topic }) => `${url}/${topic}` });
+  const publisher = new WebhookPublisher({
+    url: ({ topic }) => `${url}/${topic}`,
+    allow: () => true,
+  });
   received = [];
   respond = (response, request) =>
     response.writeHead(request.url === "/hooks/refused" ? 500 : 204).end();
@@ -152,7 +165,7 @@ describe("WebhookPublisher", () => {
     ...["Connection", "content-length", "Expect", "Keep-Alive", "Transfer-Encoding", "upgrade"].map(
       (name): [Record<string, unknown>, string] => [
         { [name]: "1" },
-        `RangeError: options.headers["${name}"] must not be set: fetch sets it`,
+        `RangeError: options.headers["${name}"] must not be set: the HTTP client sets it`,
       ],
     ),
   ])("rejects the headers %j without repeating their values", (headers, error) => {
@@ -179,10 +192,22 @@ describe("WebhookPublisher", () => {
     expect(() => new WebhookPublisher({ url, headers })).toThrow(error);
   });
 
-  it("keeps 200 characters of a reason phrase", async () => {
-    respond = (response) => response.writeHead(500, "x".repeat(10_000)).end();
+  it("repeats nothing of a response that may repeat the request", async () => {
+    respond = (response, request) => {
+      const { authorization = "" } = request.headers;
+      response.writeHead(500, authorization, { "x-echo": authorization }).end(authorization);
+    };
+    const publisher = new WebhookPublisher({ url, headers: { authorization: "Bearer s3cret" } });
+    const error = await errorOf(publisher.publish(sampleMessage(), signal));
+    expect(error).toMatchObject({ message: `POST ${origin()}: 500 Internal Server Error` });
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("s3cret");
+  });
+
+  it("keeps no bytes of a response that is no HTTP", async () => {
+    respond = ({ socket }) => void socket?.end("HTTP/1.1 200 OK\r\nbad header s3cret\r\n\r\n");
     const error = await errorOf(new WebhookPublisher({ url }).publish(sampleMessage(), signal));
-    expect((error as Error).message).toBe(`POST ${url}: 500 ${"x".repeat(200)}`);
+    expect(error).toSatisfy(isWebhookError);
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toMatch(/s3cret|rawPacket/);
   });
 
   it.each([200, 201, 202, 204, 299])("treats %i as a confirmation", async (status) => {
@@ -305,6 +330,7 @@ describe("WebhookPublisher", () => {
   it("posts each message to the URL that a function returns", async () => {
     const publisher = new WebhookPublisher({
       url: ({ topic }) => `${url}/${encodeURIComponent(topic)}?a=1`,
+      allow: () => true,
     });
     await publisher.publish(sampleMessage({ topic: "../paid" }), signal);
     expect(received.map(({ path }) => path)).toEqual(["/hooks/..%2Fpaid?a=1"]);
@@ -348,7 +374,135 @@ describe("WebhookPublisher", () => {
     respond = responding(500);
     const error = await errorOf(publisher.publish(sampleMessage(), signal));
     expect(received.map(({ path }) => path)).toEqual(["/hooks?key=secret"]);
-    expect(error).toMatchObject({ message: `POST ${url}: 500 Internal Server Error` });
+    expect(error).toMatchObject({ message: `POST ${origin()}: 500 Internal Server Error` });
+  });
+
+  it("prints the origin of a URL, or what you say, because a path may be a secret", async () => {
+    respond = responding(500);
+    const said = async (options: Partial<WebhookPublisherOptions>) =>
+      (
+        (await errorOf(
+          new WebhookPublisher({ url: `${url}/T0/s3cret`, ...options }).publish(
+            sampleMessage(),
+            signal,
+          ),
+        )) as Error
+      ).message;
+    expect(await said({})).toBe(`POST ${origin()}: 500 Internal Server Error`);
+    expect(await said({ describe: () => "the shop" })).toBe(
+      "POST the shop: 500 Internal Server Error",
+    );
+  });
+
+  it("asks a function for headers with the message, its body, and its URL", async () => {
+    let sent: IncomingMessage["headers"] = {};
+    respond = (response, request) => {
+      sent = request.headers;
+      ok(response, request);
+    };
+    const message = sampleMessage({ payload: { a: 1 } });
+    const publisher = new WebhookPublisher({
+      url,
+      headers: async ({ id }, body, request) => ({
+        "X-Signature": `${id} ${body} ${request.url.href} ${request.signal.aborted}`,
+      }),
+    });
+    await publisher.publish(message, signal);
+    expect(sent["x-signature"]).toBe(`${message.id} {"a":1} ${url} false`);
+  });
+
+  it("fails the attempt if headers cannot be had, and sends nothing", async () => {
+    const reason = new Error("no token");
+    const headers = () => Promise.reject(reason);
+    const error = await errorOf(
+      new WebhookPublisher({ url, headers }).publish(sampleMessage(), signal),
+    );
+    expect(error).toBe(reason);
+    const wrong = new WebhookPublisher({ url, headers: () => ({ "X Y": "s3cret" }) });
+    expect(String(await errorOf(wrong.publish(sampleMessage(), signal)))).toBe(
+      'RangeError: headers(message)["X…"] is not a valid header name',
+    );
+    expect(received).toEqual([]);
+  });
+
+  it("ends with the signal while headers are pending", async () => {
+    const stop = new AbortController();
+    const headers = () => {
+      stop.abort("enough");
+      return new Promise<never>(() => undefined);
+    };
+    const publisher = new WebhookPublisher({ url, headers });
+    expect(await errorOf(publisher.publish(sampleMessage(), stop.signal))).toBe("enough");
+    expect(abortListeners(stop.signal)).toBe(0);
+  });
+
+  it("refuses an object of headers for every host that a message names", () => {
+    const headers = { authorization: "Bearer s3cret" };
+    expect(() => new WebhookPublisher({ url: () => url, headers })).toThrow(
+      new TypeError(
+        "options.headers must be a function if options.url is one: an object would go to every host that a message names",
+      ),
+    );
+  });
+
+  it.each(["Authorization", "cookie", "HOST", "Proxy-Authorization"])(
+    "refuses a message for good that sets %s",
+    async (name) => {
+      const message = sampleMessage({ headers: { [name]: "s3cret" } });
+      const error = await errorOf(new WebhookPublisher({ url }).publish(message, signal));
+      expect(error).toSatisfy(isTerminalError);
+      expect(String(error)).toBe(
+        `TerminalError: message must not set the header ${name.toLowerCase()}`,
+      );
+      expect(received).toEqual([]);
+    },
+  );
+
+  it("lets you say which statuses are final", async () => {
+    const isTerminal = (status: number) => status === 410;
+    const publisher = new WebhookPublisher({ url, isTerminal });
+    const statusOf = async (status: number) => {
+      respond = responding(status);
+      return isTerminalError(await errorOf(publisher.publish(sampleMessage(), signal)));
+    };
+    expect([await statusOf(401), await statusOf(404), await statusOf(410)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it("uses one connection for messages in turn, also after a body of 300 kB that comes late", async () => {
+    const sockets = new Set<unknown>();
+    const read = new EventTarget();
+    respond = (response, { socket }) => {
+      sockets.add(socket);
+      response.writeHead(200).flushHeaders();
+      response.once("close", () => read.dispatchEvent(new Event("read")));
+      setImmediate(() => response.end(Buffer.alloc(300_000)));
+    };
+    await using publisher = new WebhookPublisher({ url });
+    for (let turn = 0; turn < 3; turn++) {
+      const closed = once(read, "read");
+      await publisher.publish(sampleMessage(), signal);
+      await closed;
+      await realClock.sleep(20); // the client reads the last bytes
+    }
+    expect(sockets.size).toBe(1);
+  });
+
+  it("cuts the connection of a body without end", async () => {
+    const closed = new Promise((resolve) => {
+      respond = (response) => {
+        response.writeHead(200);
+        response.once("close", resolve);
+        const more = () => void response.write(Buffer.alloc(65_536));
+        response.on("drain", more);
+        for (let part = 0; part < 40; part++) more();
+      };
+    });
+    await new WebhookPublisher({ url }).publish(sampleMessage(), signal);
+    await closed;
   });
 
   it.each([
@@ -361,5 +515,51 @@ describe("WebhookPublisher", () => {
     expect(() => new WebhookPublisher({ url: wrong })).toThrow(
       new RangeError("options.url must be an http or https URL without a user and a password"),
     );
+  });
+});
+
+describe("a URL that a message names", () => {
+  const port = () => new URL(url).port;
+  const publishTo = async (target: string, allow?: (url: URL) => boolean): Promise<unknown> =>
+    await errorOf(
+      new WebhookPublisher({ url: () => target, allow }).publish(sampleMessage(), signal),
+    );
+
+  it.each([
+    ...["127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.0.0.1.", "0.0.0.0"],
+    ...["localhost", "LOCALHOST", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]"],
+    ...[
+      "10.0.0.1",
+      "172.16.0.1",
+      "192.168.1.1",
+      "169.254.169.254",
+      "100.64.0.1",
+      "255.255.255.255",
+    ],
+    ...["[fe80::1]", "[fd00::1]", "[fd00:ec2::254]", "[ff02::1]", "[2002:7f00:1::]", "[2001::1]"],
+  ])("must not lead to %s", async (host) => {
+    const error = await publishTo(`http://${host}:${port()}/s3cret`);
+    expect(error).toSatisfy(isTerminalError);
+    expect((error as Error).message).toMatch(
+      /^POST http:\/\/[^/]+: its address is not public; options.allow can permit it$/,
+    );
+    expect(received).toEqual([]);
+  });
+
+  it.each(["8.8.8.8", "172.32.0.1", "192.169.0.1", "[2606:4700::1111]", "[2001:4860:4860::8888]"])(
+    "may lead to %s",
+    (host) => expect(isPrivateAddress(new URL(`http://${host}`).hostname)).toBe(false),
+  );
+
+  it("may lead to a private address with permission, given for each URL", async () => {
+    const allow = ({ pathname }: URL) => pathname === "/hooks/inner";
+    const publisher = new WebhookPublisher({ url: ({ topic }) => `${url}/${topic}`, allow });
+    const publish = (topic: string) => publisher.publish(sampleMessage({ topic }), signal);
+    await publish("inner");
+    expect(await errorOf(publish("outer"))).toSatisfy(isTerminalError);
+    // Nor on the connection that the first one has left.
+    const named = `http://localhost:${port()}/hooks/outer`;
+    expect(await publishTo(named, allow)).toSatisfy(isTerminalError);
+    expect(received.map(({ path }) => path)).toEqual(["/hooks/inner"]);
   });
 });
