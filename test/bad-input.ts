@@ -163,9 +163,22 @@ const unknownOption: Kind = (path, valid) => [
   },
 ];
 
+/** Objects that have no options: they would pass a check that only refuses unknown options. */
+function otherObjects(takesSignal: boolean): Kind {
+  const { signal: given } = new AbortController();
+  const advice = takesSignal ? ": pass { signal }" : "";
+  return refused(TypeError, "be an object", [
+    [given, `an AbortSignal${advice}`],
+    [[], "[object Array]"],
+    [new Map([["signal", given]]), "[object Map]"],
+    DATE,
+    [Promise.resolve({}), "[object Promise]"],
+  ]);
+}
+
 /** Options: an object with a kind for each, and without others; the type asks for every option. */
 export function object<Type extends object>(kinds: Kinds<Type>): Kind {
-  return all(data(kinds), unknownOption);
+  return all(data(kinds), unknownOption, otherObjects("signal" in kinds));
 }
 
 /** An array; the kind is that of its only element. */

@@ -1,4 +1,4 @@
-import { requireKnown } from "./option-names.ts";
+import { isPlain, requireKnown } from "./option-names.ts";
 
 export type { OptionNames } from "./option-names.ts";
 
@@ -50,12 +50,16 @@ export function requireWhole(name: string, value: number, minimum: number): numb
   return value;
 }
 
+/** How an object with options shows itself: a plain one, an instance of a class, a module. */
+const OF_OPTIONS: ReadonlySet<string> = new Set(["[object Object]", "[object Module]"]);
+
 export function requireFunction(name: string, value: unknown): void {
   if (typeof value !== "function") throw new TypeError(complaint(name, "a function", value));
 }
 
 /**
- * Checks that a value is an object, and with `names` that it has no unknown option.
+ * Checks that a value is an object that can have options, and with `names` that it has no unknown one. A signal, an
+ * array, a Map or a Date has none: taken for options it would be ignored.
  *
  * @param door - the function or class that has the options, for the error
  * @param names - its options
@@ -68,7 +72,21 @@ export function requireOptions(
 ): void {
   if (typeof value !== "object" || value === null)
     throw new TypeError(complaint(name, "an object", value));
+  // A plain object is not read here: an option may be a getter.
+  if (!isPlain(value)) requireCarrier(name, value, names);
   if (door !== undefined && names !== undefined) requireKnown(name, value, door, names);
+}
+
+function requireCarrier(
+  name: string,
+  value: object,
+  names: Readonly<Record<string, true>> | undefined,
+): void {
+  if (isSignal(value)) {
+    const advice = names?.["signal"] === true ? ": pass { signal }" : "";
+    throw new TypeError(`${name} must be an object, got an AbortSignal${advice}`);
+  }
+  if (!OF_OPTIONS.has(show(value))) throw new TypeError(complaint(name, "an object", value));
 }
 
 /** Checks the options of a timer now: a label of another type would fail later, when a report prints it. */
@@ -97,12 +115,15 @@ export function requireArray(name: string, value: unknown): void {
 
 /** Accepts every object that behaves like an `AbortSignal`, from any realm. */
 export function requireSignal(name: string, value: AbortSignal): void {
-  const signal = value as Partial<AbortSignal> | null;
+  if (!isSignal(value)) throw new TypeError(complaint(name, "an AbortSignal", value));
+}
+
+function isSignal(value: unknown): boolean {
+  const signal = value as Partial<AbortSignal> | null | undefined;
   const listens =
     typeof signal?.addEventListener === "function" &&
     typeof signal.removeEventListener === "function";
-  if (!listens || typeof signal.aborted !== "boolean")
-    throw new TypeError(complaint(name, "an AbortSignal", value));
+  return listens && typeof signal.aborted === "boolean";
 }
 
 export function requireAtLeast(name: string, value: number, minimum: number): number {

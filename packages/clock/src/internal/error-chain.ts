@@ -25,3 +25,26 @@ export function findByCode<Found extends object>(value: unknown, code: string): 
   }
   return undefined;
 }
+
+/**
+ * Whether an error only passes on the abort of `signal`: it is the reason, or an `AbortError` caused by it, as those of
+ * `node:timers/promises`, `events.once`, `fs` and child processes are. An `AbortError` without a cause counts too: some
+ * libraries leave it out. One with another cause belongs to another signal, and is a failure.
+ */
+export function isStop(error: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted) return false;
+  try {
+    let link = error;
+    for (let depth = 0; depth <= MAX_CAUSES; depth++) {
+      if (Object.is(link, signal.reason)) return true;
+      if (typeof link !== "object" || link === null) return false;
+      const { name, cause } = link as { readonly name?: unknown; readonly cause?: unknown };
+      if (name !== "AbortError") return false;
+      if (cause === undefined) return true;
+      link = cause;
+    }
+  } catch {
+    // A getter or a proxy threw: it is no abort that is known.
+  }
+  return false;
+}

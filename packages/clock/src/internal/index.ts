@@ -32,7 +32,7 @@ export {
 } from "./arguments.ts";
 export { callSafely, isThenable } from "./call-safely.ts";
 export { deferred } from "./deferred.ts";
-export { findByCode, TIMEOUT_CODE } from "./error-chain.ts";
+export { findByCode, isStop, TIMEOUT_CODE } from "./error-chain.ts";
 export { holdOpen, type LoopClock, simulatedTime, yieldTurn } from "./event-loop.ts";
 export { Grid } from "./grid.ts";
 export { messageOf } from "./message-of.ts";

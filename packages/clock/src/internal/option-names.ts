@@ -49,7 +49,7 @@ export function requireKnown(
 }
 
 /** Plain objects, also those that inherit their defaults from another one. */
-function isPlain(value: object): boolean {
+export function isPlain(value: object): boolean {
   let prototype: unknown = Object.getPrototypeOf(value);
   while (prototype !== null) {
     if (isClass(prototype)) return false;

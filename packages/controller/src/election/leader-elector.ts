@@ -1,9 +1,8 @@
 import { onAbort } from "@holdfast/clock";
-import { deferred, holdOpen, messageOf, requireSignal } from "@holdfast/clock/internal";
+import { deferred, holdOpen, isStop, messageOf, requireSignal } from "@holdfast/clock/internal";
 import { Backoff, withTimeout } from "@holdfast/wait";
 import { jitterUntil, until } from "@holdfast/wait/go";
 import { loop } from "@holdfast/wait/internal";
-import { isStop } from "../is-stop.ts";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import { RELEASE_TIMEOUT } from "../stop-budget.ts";
 import type { ElectionState, ElectionStatus } from "./election-status.ts";

@@ -1,4 +1,4 @@
-import { isStop } from "../is-stop.ts";
+import { isStop } from "@holdfast/clock/internal";
 import type { RunnableState } from "./manager-status.ts";
 import type { Runnable } from "./runnable.ts";
 import { RunnableError, type RunnableProblem } from "./runnable-error.ts";

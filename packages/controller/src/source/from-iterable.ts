@@ -1,6 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { requireFunction } from "@holdfast/clock/internal";
-import { isStop } from "../is-stop.ts";
+import { isStop, requireFunction } from "@holdfast/clock/internal";
 import { TurnBudget } from "../turn-budget.ts";
 import type { Source, SourceContext } from "./source.ts";
 

@@ -1,4 +1,5 @@
 import {
+  isStop,
   type OptionNames,
   requireAbove,
   requireAtLeast,
@@ -9,7 +10,6 @@ import {
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import { jitterUntil } from "@holdfast/wait/go";
-import { isStop } from "../is-stop.ts";
 import type { Source } from "./source.ts";
 
 const OPTIONS: OptionNames<ResyncOptions<never>> = {

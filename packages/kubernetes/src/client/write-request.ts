@@ -95,7 +95,7 @@ export function patchRequest(
 ): PendingWrite {
   const { resource, patch } = given;
   requireResource(resource);
-  requireOptions("patch", patch);
+  if (!Array.isArray(patch)) requireOptions("patch", patch); // an array is a JSON Patch
   const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
     given.options,
     given.manager,

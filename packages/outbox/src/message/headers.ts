@@ -25,9 +25,9 @@ const MAX_SHOWN = 64;
  * @throws RangeError or TypeError that names the header. It never holds the value: that may be a secret
  */
 export function requireHeaders(option: string, given: MessageHeaders): MessageHeaders {
-  requireOptions(option, given);
-  if (Symbol.iterator in given)
+  if (typeof given === "object" && given !== null && Symbol.iterator in given)
     throw new TypeError(`${option} must be a plain object of header names and values`);
+  requireOptions(option, given);
   const names = new Set<string>();
   for (const [name, value] of Object.entries(given)) {
     const place = `${option}[${shown(name)}]`;

@@ -1,4 +1,4 @@
-import { requireFunction, requireSignal } from "@holdfast/clock/internal";
+import { isStop, requireFunction, requireSignal } from "@holdfast/clock/internal";
 
 /** A pending call of `wait()`. */
 interface Waiter {
@@ -94,7 +94,7 @@ export class Group {
     try {
       await fn();
     } catch (error) {
-      if (signal?.aborted === true && Object.is(error, signal.reason)) return;
+      if (signal !== undefined && isStop(error, signal)) return;
       if (this.#waiters.length === 0) throw error;
       this.#errors.push(error);
     } finally {

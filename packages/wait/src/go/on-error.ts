@@ -1,5 +1,10 @@
 import type { Clock } from "@holdfast/clock";
-import { type OptionNames, requireFunction, requireOptions } from "@holdfast/clock/internal";
+import {
+  isStop,
+  type OptionNames,
+  requireFunction,
+  requireOptions,
+} from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { exponentialBackoff } from "./exponential-backoff.ts";
 import { isInterrupted } from "./is-interrupted.ts";
@@ -97,7 +102,7 @@ export async function onError<Value>(
     await exponentialBackoff(succeeds, { backoff, signal, clock });
     return value as Value;
   } catch (error) {
-    const isAbort = signal?.aborted === true && Object.is(error, signal.reason);
+    const isAbort = signal?.aborted === true && isStop(error, signal);
     throw last !== undefined && !isAbort && isInterrupted(error) ? last.error : error;
   }
 }

@@ -1,4 +1,5 @@
 import { type Clock, onAbort, type Timer } from "@holdfast/clock";
+import { isStop } from "@holdfast/clock/internal";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { type BackoffManager, managerOf } from "./backoff-manager.ts";
 
@@ -46,7 +47,7 @@ export interface Done<Value> {
  * this package that repeats is built on this function.
  *
  * Resolves with the final value, or with `undefined` if the loop stopped without one: after an abort,
- * or because other code stopped the timer of `manager`. An error that is `signal.reason` after the
+ * or because other code stopped the timer of `manager`. An error that only passes on the
  * abort counts as stopping, not as a failure. No timer and no listener remain.
  */
 export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
@@ -85,9 +86,4 @@ export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | u
 
 function managerFor(options: LoopDelay | LoopManager): BackoffManager {
   return options.manager ?? managerOf(options.delay, options.clock);
-}
-
-/** Whether an error is the abort itself, passed on by code that obeyed the signal. */
-function isStop(error: unknown, signal: AbortSignal): boolean {
-  return signal.aborted && Object.is(error, signal.reason);
 }
