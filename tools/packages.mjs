@@ -61,6 +61,11 @@ export function run(command, args, cwd = ".") {
   return stdout;
 }
 
+/** The pnpm of this repository, such as `pnpm@12.21.0`. package.json has the hash of its tarball, too. */
+export function pinnedPnpm() {
+  return readJson("package.json").packageManager.split("+")[0];
+}
+
 export function readJson(path) {
   return JSON.parse(readFileSync(path, "utf8"));
 }

@@ -17,7 +17,9 @@ process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 const { npm_lifecycle_event: event, npm_config_user_agent: agent = "" } = process.env;
 if (event === "postinstall" && agent.startsWith("pnpm/")) process.exit();
 
-const { engines, packageManager } = JSON.parse(readFileSync("package.json", "utf8"));
+const { engines, packageManager: pinned } = JSON.parse(readFileSync("package.json", "utf8"));
+// Behind the version stands the hash of the tarball.
+const [packageManager, pin = ""] = pinned.split("+sha512.");
 if (isBelow(process.versions.node, engines.node)) {
   console.error(`Holdfast needs Node ${engines.node}; this is ${process.versions.node}.`);
   process.exit(1);
@@ -95,6 +97,7 @@ async function install(kind) {
   const flags = isAway ? ["--prefer-offline", "--fetch-timeout=5000"] : [];
   const npmFlags = isAway ? [...flags, "--fetch-retries=0"] : [];
   const pnpmFlags = isAway ? [...flags, "--config.fetch-retries=0"] : [];
+  if (!isAway) requirePinned();
   const { status, stdout, stderr } = spawnSync(
     "npx",
     [
@@ -103,7 +106,6 @@ async function install(kind) {
       packageManager,
       "install",
       "--frozen-lockfile",
-      "--trust-lockfile",
       ...(kind === "programs" ? PROGRAMS : []),
       ...pnpmFlags,
     ],
@@ -119,4 +121,18 @@ async function install(kind) {
     process.exit(1);
   }
   mkdirSync("node_modules", { recursive: true });
+}
+
+/** npx takes what the registry calls this version: it has to be what was pinned. */
+function requirePinned() {
+  const args = ["view", packageManager, "dist.integrity"];
+  const { stdout } = spawnSync("npm", args, {
+    env: registryEnv(),
+    encoding: "utf8",
+    shell: process.platform === "win32",
+  });
+  const wanted = `sha512-${Buffer.from(pin, "hex").toString("base64")}`;
+  if (stdout.trim() === wanted) return;
+  console.error(`The registry has another ${packageManager} than package.json pins: ${stdout}`);
+  process.exit(1);
 }

@@ -3,13 +3,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { publicPackages, readJson, run } from "./packages.mjs";
+import { pinnedPnpm, publicPackages, run } from "./packages.mjs";
 
 /** Builds and packs: `pnpm pack` runs `prepack`, and packs `publishConfig.directory`. */
 export function packInto(destination, packages = publicPackages()) {
-  const { packageManager } = readJson("package.json");
   for (const { folder } of packages)
-    run("npx", ["--yes", packageManager, "pack", "--pack-destination", destination], folder);
+    run("npx", ["--yes", pinnedPnpm(), "pack", "--pack-destination", destination], folder);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execute } from "../execute.mjs";
-import { readJson } from "../packages.mjs";
+import { pinnedPnpm } from "../packages.mjs";
 import { registryEnv } from "../registry-env.mjs";
 
 const MINUTES = 60_000;
@@ -19,10 +19,9 @@ const MINUTES = 60_000;
 
 /** @returns {Manager[]} */
 export function managers() {
-  const { packageManager } = readJson("package.json");
   return [
     manager("npm@11.19.1", ["npm", "install", "--no-audit", "--no-fund"], npmrc),
-    manager(packageManager, ["pnpm", "install", "--config.pm-on-fail=ignore"], npmrc),
+    manager(pinnedPnpm(), ["pnpm", "install", "--config.pm-on-fail=ignore"], npmrc),
     {
       ...manager("yarn@1.22.22", ["yarn", "install", "--non-interactive"], npmrc, {
         YARN_CACHE_FOLDER: "yarn-1",

@@ -49,6 +49,7 @@ export const contents = [
       "docs/running-in-production.md",
       "docs/graceful-shutdown.md",
       "docs/metrics.md",
+      "docs/security.md",
       "docs/errors.md",
       "docs/troubleshooting.md",
     ],

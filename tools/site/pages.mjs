@@ -187,6 +187,13 @@ export const pages = new Map(
       keywords:
         "readiness liveness probe health check alerts metrics read your writes stale cache informer memory etcd restore rbac",
     },
+    "docs/security.md": {
+      title: "Security: listeners, files, tenants and credentials",
+      description:
+        "The threat model of Holdfast: whom it trusts, default addresses, bounds, and tenants of an operator.",
+      keywords:
+        "threat model security health port networkpolicy confused deputy tenant webhook ssrf credentials",
+    },
     "docs/outbox.md": {
       title: "Transactional outbox for Node.js with PostgreSQL or MySQL",
       description:

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -14,7 +14,11 @@ const { scripts } = JSON.parse(read("package.json"));
 interface Job {
   readonly uses?: string;
   readonly permissions?: Record<string, string>;
-  readonly steps?: readonly { readonly run?: string }[];
+  readonly steps?: readonly {
+    readonly run?: string;
+    readonly uses?: string;
+    readonly with?: Record<string, unknown>;
+  }[];
 }
 
 const workflows = readdirSync(`${root}.github/workflows`).map((file) => {
@@ -55,8 +59,58 @@ describe("a workflow", () => {
     expect(nightly?.runs).toEqual(expect.arrayContaining([".ci/run", "npm run nightly"]));
     expect(release?.jobs).toMatchObject({
       check: { uses: "./.github/workflows/nightly.yml" },
-      publish: { needs: "check", permissions: { "id-token": "write" } },
+      pack: { needs: "check", permissions: { contents: "read" } },
+      matrix: { needs: "pack", permissions: {} },
+      publish: { needs: ["pack", "matrix"], permissions: { "id-token": "write" } },
     });
+  });
+
+  it("gives the right to publish to a job that runs no code of others", () => {
+    const release = workflows.find(({ file }) => file === "release.yml");
+    const { publish, ...others } = release?.jobs ?? {};
+    expect(JSON.stringify(others)).not.toContain("id-token");
+    const steps = publish?.steps ?? [];
+    const names = steps.flatMap(({ uses }) => (uses === undefined ? [] : [uses.split("@")[0]]));
+    expect(names).toEqual(["actions/setup-node", "actions/download-artifact"]);
+    const commands = steps.map(({ run = "" }) => run).join("\n");
+    expect(commands).not.toMatch(/npx|npm (ci|install|run|exec)|node |git /);
+    expect(commands.match(/npm publish/g)?.length).toBe(
+      commands.match(/--ignore-scripts/g)?.length,
+    );
+  });
+
+  it("keeps no credentials of a checkout that releases", () => {
+    const release = workflows.find(({ file }) => file === "release.yml");
+    const checkouts = Object.values(release?.jobs ?? {}).flatMap(({ steps = [] }) =>
+      steps.filter(({ uses }) => uses?.startsWith("actions/checkout@")),
+    );
+    expect(checkouts.length).toBeGreaterThan(0);
+    for (const step of checkouts) expect(step.with).toMatchObject({ "persist-credentials": false });
+  });
+
+  it.each([
+    ["as it was packed", () => {}, 0],
+    ["changed by a script", (folder: string) => writeFileSync(join(folder, "b.tgz"), "evil"), 1],
+    ["beside another one", (folder: string) => writeFileSync(join(folder, "c.tgz"), "evil"), 1],
+    ["missing", (folder: string) => rmSync(join(folder, "b.tgz")), 1],
+  ])("publishes a tarball only as it was packed: %s", (_name, tamper, failed) => {
+    const release = workflows.find(({ file }) => file === "release.yml");
+    const runOf = (job: string, start: string) =>
+      release?.jobs[job]?.steps?.map(({ run = "" }) => run).find((run) => run.includes(start)) ??
+      "";
+    const folder = tempFolder(onTestFinished);
+    const outputs = join(tempFolder(onTestFinished), "outputs");
+    for (const name of ["a.tgz", "b.tgz"]) writeFileSync(join(folder, name), name);
+    const sh = (script: string, env: Record<string, string>) =>
+      spawnSync("bash", ["-eo", "pipefail", "-c", script], {
+        cwd: folder,
+        env: { ...process.env, ...env },
+      }).status;
+    expect(sh(runOf("pack", "sha256sum"), { GITHUB_OUTPUT: outputs })).toBe(0);
+    const [, HASHES = ""] =
+      /^hashes<<END\n([\s\S]*)\nEND\n$/.exec(readFileSync(outputs, "utf8")) ?? [];
+    tamper(folder);
+    expect(Number(sh(runOf("publish", "sha256sum"), { HASHES }) !== 0)).toBe(failed);
   });
 
   it("publishes every public package with provenance, dependencies first", () => {

@@ -28,6 +28,8 @@ beforeAll(() => {
   for (const file of ["ready", "registry-env", "registry-problem"])
     cpSync(join(root, `tools/${file}.mjs`), join(clone, `tools/${file}.mjs`));
   mkdirSync(join(clone, "packages"));
+  const view = `#!/bin/sh\necho "\${INTEGRITY:-${pinnedIntegrity()}}"\n`;
+  writeFileSync(join(clone, "npm"), view, { mode: 0o755 });
   writeFileSync(
     join(clone, "npx"),
     '#!/bin/sh\necho "npx $*" >&2; echo "$*" > "$(dirname "$0")/asked"; exit "$NPX"\n',
@@ -36,6 +38,12 @@ beforeAll(() => {
     },
   );
 });
+
+/** The hash of pnpm's tarball as a registry names it, from the one in package.json. */
+function pinnedIntegrity(): string {
+  const [, hash = ""] = manifest("package.json").packageManager.split("+sha512.");
+  return `sha512-${Buffer.from(hash, "hex").toString("base64")}`;
+}
 
 const WITHOUT_PROXY = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/proxy$/i.test(name)),
@@ -103,13 +111,13 @@ async function listen(server: Server) {
 
 /** The errors of an installation that fails, after a problem of the registry if there is one. */
 function failure(problem?: string): { code: number; text: string } {
-  const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const [packageManager] = manifest("package.json").packageManager.split("+");
   const flags = problem ? " --prefer-offline --fetch-timeout=5000" : "";
   const npm = `npx --yes${flags}${problem ? " --fetch-retries=0" : ""}`;
-  const pnpm = `--trust-lockfile${flags}${problem ? " --config.fetch-retries=0" : ""}`;
+  const pnpm = `${flags}${problem ? " --config.fetch-retries=0" : ""}`;
   const lines = [
     ...(problem ? [`${problem} Trying the packages on this machine…`] : []),
-    `${npm} ${packageManager} install --frozen-lockfile ${pnpm}\n`,
+    `${npm} ${packageManager} install --frozen-lockfile${pnpm}\n`,
     "The installation failed; see the output of pnpm above.\n",
   ];
   return { code: 1, text: lines.join("\n") };
@@ -123,6 +131,17 @@ describe.concurrent("ready.mjs", () => {
       expect(await ready({ node })).toEqual({ code: 1, text });
     },
   );
+
+  it("refuses a pnpm of another hash than package.json pins", async ({ expect }) => {
+    const answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    using answering = await listen(createServer((socket) => void socket.end(answer)));
+    const [pnpm] = manifest("package.json").packageManager.split("+");
+    const text = `The registry has another ${pnpm} than package.json pins: sha512-evil\n\n`;
+    expect(await ready({ ...answering, env: { INTEGRITY: "sha512-evil" } })).toEqual({
+      code: 1,
+      text,
+    });
+  });
 
   it("reports a registry that refuses connections, without waiting", async ({ expect }) => {
     const registry = `http://127.0.0.1:${await freePort()}/`;

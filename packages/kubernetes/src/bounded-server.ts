@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 import { realClock } from "@holdfast/clock";
+import { yieldTurn } from "@holdfast/clock/internal";
 
 /** Options for {@link boundedServer}: those of Node, and the number of connections. */
 export interface BoundedServerOptions extends ServerOptions {
@@ -9,6 +10,9 @@ export interface BoundedServerOptions extends ServerOptions {
 
 /** Milliseconds for which a connection counts as busy after it was opened or has been answered. */
 const FRESH = 1_000;
+
+/** A burst of connections may exceed the limit so many times, for three turns of the event loop. */
+const BURST = 10;
 
 /**
  * An HTTP server that any peer may talk to, because a peer costs no more than its connections.
@@ -38,18 +42,32 @@ export function boundedServer(options: BoundedServerOptions, handle: RequestList
     handle(request, response);
   });
 
-  server.on("connection", (socket: Socket) => {
-    const now = realClock.monotonic();
-    connections.set(socket, now);
-    socket.once("close", () => connections.delete(socket));
-    if (connections.size <= maxConnections) return;
-    // Not the new one, which is last and is not heard yet.
+  const evict = (now: number): void => {
     const all = [...connections];
     const isIdle = ([one, since]: [Socket, number]): boolean =>
       now - since >= FRESH && !inFlight.has(one);
     const [victim] = all.find(isIdle) ?? all[0] ?? [];
     if (victim !== undefined) connections.delete(victim);
     victim?.destroy();
+  };
+  let isSweeping = false;
+  const sweep = async (): Promise<void> => {
+    isSweeping = true;
+    await yieldTurn(realClock);
+    await yieldTurn(realClock);
+    await yieldTurn(realClock);
+    isSweeping = false;
+    for (let over = connections.size - maxConnections; over > 0; over--)
+      evict(realClock.monotonic());
+  };
+
+  server.on("connection", (socket: Socket) => {
+    const now = realClock.monotonic();
+    connections.set(socket, now);
+    socket.once("close", () => connections.delete(socket));
+    // Peers that come in one burst are heard first: one turn reads the request, the next ones answer it.
+    if (connections.size > maxConnections * BURST) evict(now);
+    else if (connections.size > maxConnections && !isSweeping) void sweep();
   });
   return server;
 }

@@ -284,6 +284,20 @@ describe("connections of a HealthServer", () => {
       for (const socket of [...sockets, ...more, probe]) socket.destroy();
     }));
 
+  it.each([150, 800])("answer a probe that comes first in a burst of %i connections", (count) =>
+    serving({}, async (_url, server) => {
+      const probe = connect(server.port, HOST);
+      const answer = got(probe, "200 OK");
+      probe.on("error", () => {}).write(GET("/healthz"));
+      const sockets = Array.from({ length: count }, () => connect(server.port, HOST));
+      for (const socket of sockets) socket.resume().on("error", () => {});
+      await answer;
+      const open = (): number => sockets.filter((socket) => !socket.destroyed).length;
+      await vi.waitFor(() => expect(open()).toBeLessThanOrEqual(100), { timeout: 60_000 });
+      for (const socket of [...sockets, probe]) socket.destroy();
+    }),
+  );
+
   it.each(["/metrics", "/healthz", "/readyz"])(
     "one that pipelines requests of %s is closed and costs one run",
     (path) => {
