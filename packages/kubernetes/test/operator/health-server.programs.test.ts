@@ -232,7 +232,8 @@ describe("connections of a HealthServer", () => {
     };
     subscribe("http.server.request.start", add);
     return {
-      reach: (least: number) => vi.waitFor(() => expect(count).toBeGreaterThanOrEqual(least)),
+      reach: (least: number) =>
+        vi.waitFor(() => expect(count).toBeGreaterThanOrEqual(least), { timeout: 60_000 }),
       [Symbol.dispose]: () => void unsubscribe("http.server.request.start", add),
     };
   };
@@ -342,7 +343,7 @@ describe("connections of a HealthServer", () => {
       using read = readRequests();
       const first = Array.from({ length: 50 }, () => fetch(`${url}/metrics`));
       await read.reach(50);
-      await vi.waitFor(() => expect(runs).toHaveLength(1));
+      await vi.waitFor(() => expect(runs).toHaveLength(1), { timeout: 60_000 });
       runs[0]?.("up 1\n");
       const texts = await Promise.all((await Promise.all(first)).map((one) => one.text()));
       expect(new Set(texts)).toEqual(new Set(["up 1\n"]));
@@ -377,7 +378,7 @@ describe("connections of a HealthServer", () => {
     await serving({ metrics }, async (url) => {
       using read = readRequests();
       const first = fetch(`${url}/metrics`);
-      await vi.waitFor(() => expect(runs).toHaveLength(1));
+      await vi.waitFor(() => expect(runs).toHaveLength(1), { timeout: 60_000 });
       monotonic.mockReturnValue(start + 29_999);
       const second = fetch(`${url}/metrics`);
       await read.reach(2);
@@ -385,7 +386,7 @@ describe("connections of a HealthServer", () => {
       expect(runs).toHaveLength(1);
       monotonic.mockReturnValue(start + 30_000);
       const third = fetch(`${url}/metrics`);
-      await vi.waitFor(() => expect(runs).toHaveLength(2));
+      await vi.waitFor(() => expect(runs).toHaveLength(2), { timeout: 60_000 });
       runs[0]?.("up 1\n");
       expect(await (await first).text()).toBe("up 1\n");
       expect(await (await second).text()).toBe("up 1\n");
