@@ -96,6 +96,8 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  *
  * @example
  * ```ts no-run
+ * import { randomUUID } from "node:crypto";
+ * import { hostname } from "node:os";
  * import { LeaderElector } from "@holdfast/controller";
  * import { MySqlLock } from "@holdfast/controller/mysql-lock";
  * import { createPool } from "mysql2/promise";
@@ -104,7 +106,7 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  * await lock.createTable();
  * const elector = new LeaderElector({
  *   lock,
- *   identity: `${process.env["HOSTNAME"]}-${process.pid}`,
+ *   identity: `${hostname()}-${randomUUID().slice(0, 8)}`,
  *   lead: async ({ token }) => console.log("leads with token", token),
  * });
  * await elector.run(new AbortController().signal);

@@ -61,6 +61,8 @@ export interface RecoveryOptions extends LockedTaskOptions {
  *
  * @example
  * ```ts no-run
+ * import { randomUUID } from "node:crypto";
+ * import { hostname } from "node:os";
  * import { PostgresLock } from "@holdfast/controller/postgres-lock";
  * import { Recovery } from "@holdfast/outbox";
  * import { PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
@@ -70,7 +72,7 @@ export interface RecoveryOptions extends LockedTaskOptions {
  * const lock = new PostgresLock(pool, { name: "outbox" });
  * await lock.createTable();
  * const recovery = new Recovery({
- *   name: `shop-${process.pid}`,
+ *   name: `${hostname()}-${randomUUID().slice(0, 8)}`,
  *   store: new PostgresStore(new PgDatabase(pool)),
  *   lock,
  * });
