@@ -8,10 +8,12 @@ import { publicPackages } from "../packages.mjs";
 /** Errors that the code which throws them catches: they reach no user. */
 const CAUGHT: Readonly<Record<string, string>> = {
   ApplyConflictError: "the fake API server responds with a Status",
+  AttemptError: "holdfast retry exits with the code of the command",
   DecodeError: "the fake API server responds with a Status",
   Failure: "the fake API server responds with a Status",
   JsonPatchError: "the fake API server responds with a Status",
   PathProblem: "explorePaths throws a PathError",
+  ResponseError: "holdfast wait prints it",
   StaleSocketError: "a ConnectionError, sent again on another connection",
   TypedValueError: "the fake API server responds with a Status",
   UnknownListError: "the fake API server responds with a Status",
