@@ -22,7 +22,7 @@ export interface CelRule {
 
 /**
  * Expressions that are true, or false, by the name of their library. The library of the fake server reports those of
- * `unevaluated`, and evaluates those of `different` in its own way.
+ * `unevaluated`.
  */
 const EXPRESSIONS: Readonly<Record<string, readonly string[]>> = {
   operators: [
@@ -156,22 +156,50 @@ const EXPRESSIONS: Readonly<Record<string, readonly string[]>> = {
     "timestamp('2026-01-01T00:00:00Z') + duration('24h') == timestamp('2026-01-02T00:00:00Z') && timestamp('2026-01-02T00:00:00Z') - timestamp('2026-01-01T00:00:00Z') == duration('24h')",
     "duration('1h') > duration('59m') && duration('1m') + duration('1s') == duration('61s')",
   ],
-  unevaluated: [
+  times: [
+    "string(timestamp('2026-01-01T00:00:00Z')) == '2026-01-01T00:00:00Z' && string(timestamp('2026-01-01T00:00:00.5Z')) == '2026-01-01T00:00:00.5Z' && string(timestamp('2026-01-01T01:00:00.120+02:00')) == '2026-01-01T01:00:00.12+02:00' && string(timestamp('2026-01-01T00:00:00.123456789Z')) == '2026-01-01T00:00:00.123456789Z'",
+    "int(timestamp('1970-01-01T00:00:10Z')) == 10 && timestamp(10) == timestamp('1970-01-01T00:00:10Z') && timestamp(timestamp(0)) == timestamp(0)",
+    "string(duration('1h30m')) == '5400s' && string(duration('1ms')) == '0.001s' && string(duration('-1.5h')) == '-5400s' && string(duration('0s')) == '0s'",
+    "duration('0') == duration('0s') && duration('+1h') == duration('1h') && duration('.5s') == duration('500ms') && duration(duration('1h')) == duration('1h') && duration('1µs') == duration('1000ns')",
+    "timestamp('2026-02-28T10:20:30Z').getHours('+02:00') == 12 && timestamp('2026-02-28T10:20:30Z').getHours('-01:30') == 8 && timestamp('2026-07-01T10:20:30Z').getHours('America/New_York') == 6",
+    "timestamp('2026-01-01T01:00:00Z').getDate('America/New_York') == 31 && timestamp('2026-01-01T01:00:00Z').getDayOfYear('America/New_York') == 364 && timestamp('2026-01-01T01:00:00Z').getFullYear('America/New_York') == 2025",
+    "timestamp('2026-13-01T00:00:00Z' + '') == timestamp(0)",
+    "duration('1d' + '') == duration('24h')",
+  ],
+  patterns: [
+    "matches('abc', 'b') && 'abc'.matches('(?i)B') && !'abc'.matches('B')",
+    "'a b'.matches('^[[:print:]]+$') && !'a\\tb'.matches('^[[:print:]]+$') && 'x1_'.matches('^[[:word:]]+$')",
+    "'x'.matches('\\\\A\\\\w\\\\z') && 'ä'.matches('^\\\\pL$') && !'a'.matches('^\\\\p{Greek}$') && 'a_-'.matches('^[a-z\\\\_-]+$')",
+    "'abc'.find('(?i)B') == 'b' && 'abcABC'.findAll('(?i)b') == ['b', 'B'] && 'aXb'.find('[[:upper:]]') == 'X'",
+    "'a\\nb'.matches('(?s)^a.b$') && !'a\\nb'.matches('^a.b$') && 'a\\nb'.matches('(?m)^b$')",
+    "'a'.matches('(' + 'a')",
+  ],
+  ports: [
+    "!isURL('http://a:port/') && !isURL('http://a:8a') && isURL('http://a:/') && isURL('http://[::1]:80/') && !isURL('http://[::1]:x/')",
+    "!isURL('http://u:p@h:x') && isURL('http://u:p@h:80') && isURL('http://a/?x=%zz') && !isURL('http://a/%zz') && isURL('*') && isURL('//h:x/p')",
+  ],
+  presence: [
+    "has([{'a': 1}][0].a) && !has([{'a': 1}][0].b) && has({'a': {'b': 1}}['a'].b)",
+    "has([{'a': 1}][1].b)",
+    "has({'a': 1}.a) && !has({'a': 1}.b)",
+  ],
+  moreMacros: [
     "[1, 2].all(i, v, v == i + 1) && [1, 2].exists(i, v, i == 1 && v == 2) && [1, 2].existsOne(i, v, v > 1)",
     "[1, 2].transformList(i, v, v * i) == [0, 2] && [1, 2].transformList(i, v, i > 0, v) == [2]",
     "{'a': 1}.transformMap(k, v, v + 1) == {'a': 2} && {'a': 1}.transformMap(k, v, v > 1, v) == {}",
     "{'a': 'b'}.transformMapEntry(k, v, {v: k}) == {'b': 'a'}",
-    "[?optional.of(1), ?optional.none()] == [1] && {?'a': optional.none()} == {}",
-    "has({'a': 1}.a) && !has({'a': 1}.b)",
+    "[0, 1].exists(i, v, 1 / v == 1) && ['bb', 'a'].sortBy(x, x.size()) == ['a', 'bb'] && lists.range(3) == [0, 1, 2]",
+    "{'a': 1}.all(k, v, k == 'a' && v == 1) && {'a': 1}.exists_one(k, k == 'a') && [1, 2].first().value() == 1 && [1, 2].last().value() == 2",
     "optional.ofNonZeroValue('').orValue('x') == 'x'",
     "optional.of(2).optMap(x, x * 2).value() == 4",
     "!optional.of(2).optFlatMap(x, optional.none()).hasValue()",
   ],
-  different: [
-    "'ÄB'.lowerAscii() == 'Äb'",
-    "timestamp('2026-02-28T10:20:30Z').getHours('+02:00') == 12",
-  ],
+  unevaluated: ["[?optional.of(1), ?optional.none()] == [1] && {?'a': optional.none()} == {}"],
+  ascii: ["'ÄB'.lowerAscii() == 'Äb' && 'äb'.upperAscii() == 'äB'"],
   optionals: [
+    "optional.of(1) != null && optional.none() != null && optional.of(1) == optional.of(1) && {'a': 1}[?'b'] == optional.none()",
+    "!(optional.of(1) == null) && optional.of(1) != optional.of(2)",
+
     "optional.of(1).hasValue() && !optional.none().hasValue() && optional.of(1).value() == 1 && optional.none().orValue(2) == 2",
     "optional.none().or(optional.of(3)).value() == 3",
     "{'a': 1}.?a.orValue(0) == 1 && {'a': 1}.?b.orValue(0) == 0 && [1][?3].orValue(7) == 7",

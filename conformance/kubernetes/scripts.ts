@@ -13,6 +13,7 @@ import { schemas } from "./scripts/schemas.ts";
 import { status } from "./scripts/status.ts";
 import { watches } from "./scripts/watches.ts";
 import { writes } from "./scripts/writes.ts";
+import { tables } from "./tables.ts";
 
 /** Scripts by group. A group is recorded in `recordings/GROUP.json`. */
 export const scripts: Readonly<Record<string, readonly Script[]>> = {
@@ -24,6 +25,7 @@ export const scripts: Readonly<Record<string, readonly Script[]>> = {
   lists,
   watches,
   schemas,
+  tables,
   rules,
   coordination,
   errors,

@@ -12,7 +12,7 @@ function checked(name: string, spec: object, metadata: object = {}): object {
 }
 
 const literal = CEL_RULES.filter(({ schema }) => "type" in schema && schema.type === "boolean");
-const beyond = literal.filter(({ name }) => /^(unevaluated|different)/.test(name));
+const beyond = literal.filter(({ name }) => /^unevaluated/.test(name));
 const expressions = literal.filter((rule) => !beyond.includes(rule));
 const others = CEL_RULES.filter((rule) => !literal.includes(rule));
 

@@ -2,8 +2,10 @@ import { requireText } from "@holdfast/clock/internal";
 
 // RFC 1123: names, namespaces and labels of DNS.
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
-const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
+// RFC 1035: the same, but for the first letter.
+const VERSION = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
+// A label, which may have capitals.
+const KIND = /^[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 
 /** @throws RangeError if `value` is not an API version such as `v1` or `apps/v1` */
 export function requireApiVersion(name: string, value: string): void {

@@ -3,7 +3,7 @@ import type { Random } from "@holdfast/wait";
 import type { KubeRequest } from "../transport/kube-transport.ts";
 import type { ApiResponse } from "./api-response.ts";
 import { discover } from "./discovery.ts";
-import { Failure, noSuchMethod } from "./failure.ts";
+import { Failure, internalError, noSuchMethod } from "./failure.ts";
 import { type JsonObject, metadataOf } from "./json.ts";
 import type { ApiCall } from "./request/api-call.ts";
 import { listObjects } from "./request/list-objects.ts";
@@ -20,6 +20,7 @@ import { decode } from "./write/decode.ts";
 import { deleteObject, deletionOf } from "./write/delete-object.ts";
 import { ObjectWriter, type Written } from "./write/object-writer.ts";
 import { APPLY, contentTypeOf, patchedObject } from "./write/patch-object.ts";
+import { answerScale } from "./write/scale.ts";
 import { readObject, requirePatchedType, requirePlace } from "./write/read-object.ts";
 import { newByPut } from "./write/stale.ts";
 import { writeOptionsOf } from "./write/write-options.ts";
@@ -79,7 +80,13 @@ export class ApiServer {
     const requireVerb = (verb: string): void => rights?.require({ ...wanted, verb });
     const refused = refusalOf(() => requireVerb(wanted.verb));
     const { call, respond } = this.#route(request, path, requireVerb);
-    return { query, ...(call && { call }), respond: refused ? () => refused : respond };
+    const answer = refused ? () => refused : respond;
+    const old = call?.served.deprecation;
+    return {
+      query,
+      ...(call && { call }),
+      respond: () => (old ? warnedOf(answer(), old) : answer()),
+    };
   }
 
   #route(
@@ -100,6 +107,9 @@ export class ApiServer {
   }
 
   #respond(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
+    const { scale } = call.served;
+    if (call.subresource === "scale" && scale !== undefined)
+      return { status: 200, json: answerScale(this.#writer, call, scale) };
     switch (call.verb) {
       case "get":
         return { status: 200, json: this.#present(call, this.#writer.get(call)) };
@@ -122,8 +132,7 @@ export class ApiServer {
 
   #written(call: ApiCall, { object, isNew, warnings = [] }: Written): ApiResponse {
     const json = this.#present(call, object);
-    const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ");
-    return { status: isNew ? 201 : 200, json, headers: warning === "" ? {} : { warning } };
+    return { status: isNew ? 201 : 200, json, headers: warningHeaders(warnings) };
   }
 
   #present({ headers, served }: ApiCall, object: JsonObject): JsonObject {
@@ -210,11 +219,24 @@ function orRefusal(work: () => ApiResponse): ApiResponse {
   }
 }
 
-/** The response for a failure. Other errors are bugs, and pass. */
+/** The response for a failure. Other errors are bugs, of FakeApi or of a library, and a 500 that says so. */
 function refusal(error: unknown): ApiResponse {
-  if (error instanceof Failure)
-    return { status: error.code, json: error.status, ...(error.delay && { delay: error.delay }) };
-  throw error;
+  const failure = error instanceof Failure ? error : internalError(error);
+  const { code: status, status: json, delay, warnings } = failure;
+  return { status, json, headers: warningHeaders(warnings), ...(delay && { delay }) };
+}
+
+/** A response with one more warning. */
+function warnedOf(response: ApiResponse, text: string): ApiResponse {
+  const { warning } = warningHeaders([text]) as { warning: string };
+  const given = response.headers?.["warning"];
+  const all = given === undefined ? warning : `${given}, ${warning}`;
+  return { ...response, headers: { ...response.headers, warning: all } };
+}
+
+function warningHeaders(warnings: readonly string[]): Record<string, string> {
+  const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ");
+  return warning === "" ? {} : { warning };
 }
 
 const NOTHING_THERE: ApiResponse = { status: 404, text: "404 page not found\n" };

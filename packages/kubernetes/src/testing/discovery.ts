@@ -106,7 +106,14 @@ function entriesOf(served: ServedResource): JsonObject[] {
     kind,
     verbs: STATUS_VERBS,
   };
-  return served.hasStatus ? [entry, status] : [entry];
+  const scale = {
+    ...status,
+    name: `${plural}/scale`,
+    group: "autoscaling",
+    version: "v1",
+    kind: "Scale",
+  };
+  return [entry, ...(served.hasStatus ? [status] : []), ...(served.scale ? [scale] : [])];
 }
 
 const CUSTOM_VERBS = [

@@ -37,6 +37,9 @@ export class Failure extends Error {
   /** Milliseconds until the server responds. */
   readonly delay: number | undefined;
 
+  /** Texts for the writer. */
+  warnings: readonly string[] = [];
+
   constructor(code: number, { reason, message, details, metadata = {}, delay }: FailureParts) {
     super(message);
     this.delay = delay;
@@ -104,8 +107,30 @@ export function required(field: string, message: string): Cause {
 
 /** A field that has a wrong value. */
 export function wrong(field: string, value: unknown, message: string): Cause {
-  const text = `Invalid value: ${JSON.stringify(value)}: ${message}`;
+  const shown = typeof value === "string" ? goQuote(value) : goNumber(value);
+  const text = `Invalid value: ${shown}: ${message}`;
   return { reason: "FieldValueInvalid", message: text, field };
+}
+
+/** A text in quotes, as Go writes it. */
+function goQuote(text: string): string {
+  return JSON.stringify(text).replace(
+    /\\u00(1\w|0\w)|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu,
+    (part, control?: string) => {
+      if (control === "0b") return "\\v";
+      if (control === "07") return "\\a";
+      if (control !== undefined) return `\\x${control}`;
+      const code = (part.codePointAt(0) as number).toString(16);
+      if (code.length <= 2 && part < "\u0080") return `\\x${code}`;
+      return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
+    },
+  );
+}
+
+/** A value as Go writes it: large numbers with an exponent. */
+function goNumber(value: unknown): string {
+  const isLarge = typeof value === "number" && Math.abs(value) >= 2 ** 63;
+  return isLarge ? value.toExponential() : JSON.stringify(value);
 }
 
 export function badRequest(message: string): Failure {
@@ -167,6 +192,12 @@ export function unauthorized(): Failure {
 /** A request for another host than this machine. */
 export function foreignHost(): Failure {
   return new Failure(421, { message: "use 127.0.0.1 or localhost" });
+}
+
+/** An error that no request can cause on a real server. */
+export function internalError(error: unknown): Failure {
+  const message = `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`;
+  return new Failure(500, { reason: "InternalError", message });
 }
 
 /** A feature of a real server that the fake server lacks. */

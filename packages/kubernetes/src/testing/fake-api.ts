@@ -16,10 +16,11 @@ import type { KubeTransport } from "../transport/kube-transport.ts";
 import { ApiServer } from "./api-server.ts";
 import { DESCRIPTION } from "./connection-error.ts";
 import { Connections } from "./connections.ts";
+import { checkCrd } from "./crd-check.ts";
 import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
-import { servedResource } from "./served-resource.ts";
+import { type ServedResource, servedVersions } from "./served-resource.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
 
 const FAKE_API_OPTIONS: OptionNames<FakeApiOptions> = {
@@ -171,7 +172,14 @@ export class FakeApi {
     if (rules !== undefined) requireArray("options.rules", rules);
     const rights = new Rights(rules);
     this.#rights = rights;
-    const served = resources.map(servedResource);
+    const served = withoutRepeats(resources.flatMap(servedVersions));
+    const warnings = served.flatMap((one) => {
+      const index = resources.findIndex(
+        ({ crd, kind }) => crd === one.resource.crd && kind === one.kind,
+      );
+      return checkCrd(one, `options.resources[${index}]`);
+    });
+    for (const text of new Set(warnings)) process.emitWarning(`FakeApi: ${text}`, "FakeApiWarning");
     const server = new ApiServer({ state: this.#state, clock, random, served });
     this.#connections = new Connections({ clock, server, keptRequests });
     const connections = this.#connections;
@@ -342,4 +350,10 @@ export class FakeApi {
       },
     };
   }
+}
+
+/** Resources without those that are given twice, or by another version of their manifest. */
+function withoutRepeats(served: readonly ServedResource[]): readonly ServedResource[] {
+  const keyOf = ({ storeKey, version }: ServedResource): string => `${storeKey} ${version}`;
+  return [...new Map(served.map((one) => [keyOf(one), one])).values()];
 }

@@ -7,6 +7,7 @@ export {
   isObject,
   type JsonObject,
   own,
+  pick,
   propertiesOf,
   without,
 } from "../schema/json.ts";
@@ -46,4 +47,9 @@ export function metadataOf(object: JsonObject): JsonObject {
 /** Strings of an array; other items are left out. */
 export function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+/** The value below some names, or undefined. */
+export function valueAt(value: unknown, names: readonly string[]): unknown {
+  return names.reduce((at, name) => (isObject(at) ? own(at, name) : undefined), value);
 }

@@ -1,5 +1,5 @@
 import { builtIn } from "../object/built-in.ts";
-import type { Resource } from "../object/resource.ts";
+import { fromCrd, type Resource } from "../object/resource.ts";
 import { builtInRootType, type FieldType, schemaRootType } from "./apply/field-type.ts";
 import { isObject, type JsonObject, own } from "./json.ts";
 import { columnsOf, type TableColumn } from "./request/table.ts";
@@ -33,6 +33,18 @@ export interface ServedResource {
   /** How an apply merges objects. */
   readonly fieldType: FieldType;
 
+  /** The version that is stored. Undefined: this one. */
+  readonly storage: StoredVersion | undefined;
+
+  /** Paths of the fields by which lists select objects, as in `spec.color`. */
+  readonly selectable: readonly string[];
+
+  /** Paths of the subresource `scale`. Undefined: there is none. */
+  readonly scale: ScalePaths | undefined;
+
+  /** Warning about a deprecated version. */
+  readonly deprecation: string | undefined;
+
   /** Columns of a table, for people. */
   readonly columns: readonly TableColumn[];
 
@@ -47,6 +59,20 @@ export interface ServedResource {
 
   /** Whether a PUT may come without a version. */
   readonly canPutBlindly: boolean;
+}
+
+/** The version in which objects are stored. */
+export interface StoredVersion {
+  readonly apiVersion: string;
+  readonly schema: JsonObject | undefined;
+  readonly fieldType: FieldType;
+}
+
+/** Names of fields from the object on. */
+export interface ScalePaths {
+  readonly specReplicas: readonly string[];
+  readonly statusReplicas: readonly string[];
+  readonly selector: readonly string[] | undefined;
 }
 
 /** Built-in kinds without a status. */
@@ -97,8 +123,25 @@ export function servedResource(resource: Resource): ServedResource {
   };
 }
 
+/** A resource in every version that its manifest serves, its own version first. */
+export function servedVersions(resource: Resource): readonly ServedResource[] {
+  const others = versionsOf(resource.crd)
+    .filter(({ name, served }) => served === true && name !== resource.version)
+    .map(({ name }) => fromCrd(resource.crd as object, String(name)));
+  return [resource, ...others].map(servedResource);
+}
+
+function versionsOf(crd: unknown): readonly JsonObject[] {
+  const versions = own(objectAt(crd, "spec"), "versions");
+  return Array.isArray(versions) ? versions.filter(isObject) : [];
+}
+
 type Rules = Pick<
   ServedResource,
+  | "storage"
+  | "selectable"
+  | "scale"
+  | "deprecation"
   | "singular"
   | "shortNames"
   | "categories"
@@ -128,6 +171,10 @@ function builtInRules(kind: string): Rules {
     listKind: `${kind}List`,
     schema: undefined,
     fieldType: builtInRootType(),
+    storage: undefined,
+    selectable: [],
+    scale: undefined,
+    deprecation: undefined,
     columns: columnsOf(undefined),
     hasStatus: !WITHOUT_STATUS.has(kind),
     hasGeneration: WITH_GENERATION.has(kind),
@@ -136,13 +183,10 @@ function builtInRules(kind: string): Rules {
   };
 }
 
-function customRules({ crd, kind, version }: Resource): Rules {
-  const spec = objectAt(crd, "spec");
-  const names = objectAt(spec, "names");
-  const versions = own(spec, "versions");
-  const manifest = Array.isArray(versions)
-    ? versions.filter(isObject).find(({ name }) => name === version)
-    : undefined;
+function customRules(resource: Resource): Rules {
+  const { crd, kind, version } = resource;
+  const names = objectAt(objectAt(crd, "spec"), "names");
+  const manifest = versionsOf(crd).find(({ name }) => name === version);
   const schema = schemaOf(manifest);
   return {
     singular: textAt(names, "singular") ?? kind.toLowerCase(),
@@ -151,6 +195,10 @@ function customRules({ crd, kind, version }: Resource): Rules {
     listKind: textAt(names, "listKind") ?? `${kind}List`,
     schema,
     fieldType: schemaRootType(schema),
+    storage: storageOf(resource),
+    selectable: selectableOf(manifest),
+    scale: scaleOf(manifest),
+    deprecation: deprecationOf(resource, manifest),
     columns: columnsOf(manifest && own(manifest, "additionalPrinterColumns")),
     // Without a manifest: as every new custom resource has it.
     hasStatus:
@@ -159,6 +207,59 @@ function customRules({ crd, kind, version }: Resource): Rules {
     canPutNew: false,
     canPutBlindly: false,
   };
+}
+
+function storageOf({ crd, group, version }: Resource): StoredVersion | undefined {
+  const stored = versionsOf(crd).find(({ storage }) => storage === true);
+  if (stored === undefined || stored["name"] === version) return undefined;
+  const schema = schemaOf(stored);
+  const apiVersion = `${group}/${stored["name"]}`;
+  return { apiVersion, schema, fieldType: schemaRootType(schema) };
+}
+
+function selectableOf(manifest: JsonObject | undefined): string[] {
+  const fields = manifest && own(manifest, "selectableFields");
+  if (!Array.isArray(fields)) return [];
+  return fields.map((field) =>
+    String(isObject(field) && own(field, "jsonPath")).replace(/^\./, ""),
+  );
+}
+
+function scaleOf(manifest: JsonObject | undefined): ScalePaths | undefined {
+  const scale = own(objectAt(manifest, "subresources"), "scale");
+  if (!isObject(scale)) return undefined;
+  const path = (name: string) => textAt(scale, name)?.split(".").filter(Boolean);
+  const specReplicas = path("specReplicasPath");
+  const statusReplicas = path("statusReplicasPath");
+  if (specReplicas === undefined || statusReplicas === undefined) return undefined;
+  return { specReplicas, statusReplicas, selector: path("labelSelectorPath") };
+}
+
+function deprecationOf(
+  { crd, apiVersion, group, kind }: Resource,
+  manifest: JsonObject | undefined,
+): string | undefined {
+  if (manifest?.["deprecated"] !== true) return undefined;
+  const given = textAt(manifest, "deprecationWarning");
+  if (given !== undefined) return given;
+  const [newest] = versionsOf(crd)
+    .filter(({ served, deprecated }) => served === true && deprecated !== true)
+    .map(({ name }) => String(name))
+    .sort(byPriority);
+  const advice = newest === undefined ? "" : `; use ${group}/${newest} ${kind}`;
+  return `${apiVersion} ${kind} is deprecated${advice}`;
+}
+
+/** Stable versions come first, then beta, alpha and others; newer before older. */
+function byPriority(a: string, b: string): number {
+  const [rankA, rankB] = [a, b].map((name) => {
+    const [, major, stage = "stable", minor = "0"] =
+      /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(name) ?? [];
+    if (major === undefined) return [0, 0, 0];
+    return [{ stable: 3, beta: 2, alpha: 1 }[stage] ?? 0, Number(major), Number(minor)];
+  }) as [number[], number[]];
+  const at = rankA.findIndex((part, index) => part !== rankB[index]);
+  return at === -1 ? Number(a > b) - Number(a < b) : (rankB[at] as number) - (rankA[at] as number);
 }
 
 function schemaOf(manifest: JsonObject | undefined): JsonObject | undefined {

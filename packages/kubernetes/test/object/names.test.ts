@@ -152,12 +152,32 @@ describe("resources", () => {
     ],
     [{ apiVersion: "a/b/v1", kind: "A", plural: "as" }, "apiVersion must be"],
     [{ apiVersion: "../v1", kind: "A", plural: "as" }, "apiVersion must be"],
-    [{ apiVersion: "e.org/v1", kind: "a", plural: "as" }, "kind must be"],
+    [{ apiVersion: "e.org/V1", kind: "A", plural: "as" }, "apiVersion must be"],
+    [{ apiVersion: "e.org/1v", kind: "A", plural: "as" }, "apiVersion must be"],
+    [{ apiVersion: "e.org/v1-", kind: "A", plural: "as" }, "apiVersion must be"],
+    [{ apiVersion: "e.org/v1", kind: "1a", plural: "as" }, "kind must be"],
+    [{ apiVersion: "e.org/v1", kind: "a_b", plural: "as" }, "kind must be"],
+    [{ apiVersion: "e.org/v1", kind: "a".repeat(64), plural: "as" }, "kind must be"],
     [{ apiVersion: "e.org/v1", kind: "A", plural: "a/s" }, "plural must be"],
     [{ apiVersion: "e.org/v1", kind: "A", plural: "as", scope: "Global" }, "scope must be"],
   ])("refuse %j", (options, message) =>
     expect(() => customResource(options as never)).toThrow(message),
   );
+
+  // A server serves each of them.
+  it.each([
+    ["v1", "postgresql"],
+    ["v1", "OAuth2client"],
+    ["v1", "K8sThing"],
+    ["v1", "foo-bar"],
+    ["v1api20231001", "A"],
+    ["v1beta20210101preview", "A"],
+    ["stable", "A"],
+    ["v1", "K".repeat(63)],
+  ])("of version %s have the kind %s", (version, kind) => {
+    const apiVersion = `example.org/${version}`;
+    expect(customResource({ apiVersion, kind, plural: "as" })).toMatchObject({ apiVersion, kind });
+  });
 
   const crd = (more: object = {}) => ({
     apiVersion: "apiextensions.k8s.io/v1",

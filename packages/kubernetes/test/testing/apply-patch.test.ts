@@ -53,9 +53,9 @@ describe("applyPatch", () => {
     expect(apply(after, "two", {}).object).toEqual({ map: { a: "1" } });
   });
 
-  it("keeps an empty map that its owner names, and removes one without an owner", () => {
+  it("makes a map null that its owner empties and still names, and removes one without an owner", () => {
     const full = apply(NOTHING, "one", { map: { a: "1" } });
-    expect(apply(full, "one", { map: {} }).object).toEqual({ map: {} });
+    expect(apply(full, "one", { map: {} }).object).toEqual({ map: null });
     expect(apply(full, "one", {}).object).toEqual({});
   });
 
@@ -136,7 +136,7 @@ describe("ownUpdate", () => {
     const managers = ownUpdate(live, next, { type, writer: editor, isOwnable });
     const after = { object: next, managers };
     expect(ownedBy(after, "one")).toEqual([".map.a"]);
-    expect(ownedBy(after, "editor")).toEqual([".map.b", ".text"]);
+    expect(ownedBy(after, "editor")).toEqual([".text", ".map.b"]);
     expect(ownUpdate(after, next, { type, writer: editor, isOwnable })).toBe(managers);
   });
 });

@@ -14,10 +14,11 @@ import {
 import { runScript, type Send } from "../../../../conformance/kubernetes/run-script.ts";
 import { callersOf, namespaceOf, type Script } from "../../../../conformance/kubernetes/script.ts";
 import { scripts } from "../../../../conformance/kubernetes/scripts.ts";
+import { tableCrds } from "../../../../conformance/kubernetes/tables.ts";
 import { ApiServer } from "../../src/testing/api-server.ts";
 import { Connections } from "../../src/testing/connections.ts";
 import { Rights } from "../../src/testing/rights.ts";
-import { servedResource } from "../../src/testing/served-resource.ts";
+import { servedVersions } from "../../src/testing/served-resource.ts";
 import { ApiState } from "../../src/testing/state/api-state.ts";
 
 // Rules that are not evaluated are reported; rules.test.ts compares the reports.
@@ -36,6 +37,7 @@ const resources = [
   fromCrd(zoneCrd),
   fromCrd(formatCrd),
   fromCrd(ruleCrd),
+  ...tableCrds.map((crd) => fromCrd(crd)),
 ];
 
 const known = scripts;
@@ -59,7 +61,7 @@ for (const [group, members] of Object.entries(known))
 /** The fake server, and its transports by caller. It asks for no token: callers have the rights of the script, or all. */
 function serverFor(script: Script, clock: FakeClock) {
   const state = new ApiState();
-  const served = resources.map(servedResource);
+  const served = resources.flatMap(servedVersions);
   const server = new ApiServer({ state, clock, random: seededRandom(1), served });
   const connections = new Connections({ clock, server, keptRequests: 100 });
   const rights = script.rules && new Rights(rolesOf(script));

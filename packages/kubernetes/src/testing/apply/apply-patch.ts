@@ -3,7 +3,7 @@ import { type FieldPath, FieldSet } from "./field-set.ts";
 import type { FieldType } from "./field-type.ts";
 import { isSameManager, type Manager } from "./managers.ts";
 import { mergeTyped, removeFields } from "./merge-typed.ts";
-import { compareTyped, fieldsOf } from "./typed-value.ts";
+import { compareTyped, fieldsOf, requireTyped } from "./typed-value.ts";
 
 /** A field that another manager owns. */
 export interface OwnershipConflict {
@@ -55,13 +55,15 @@ export function applyPatch(
   { type, writer, isOwnable, force }: OwnershipOptions & { readonly force: boolean },
 ): Owned {
   refuseUnsafe(applied);
+  requireTyped(applied, type);
   const fields = fieldsOf(applied, type).filter(isOwnable);
   const entry: Manager = { ...writer, fields };
   const before = live.managers.find((manager) => isSameManager(manager, entry));
   const others = live.managers.filter((manager) => !isSameManager(manager, entry));
   const owned = others.reduce((union, manager) => union.union(manager.fields), fields);
-  const dropped = (before?.fields ?? new FieldSet()).filter(
-    (path) => !owned.has(path) && !owned.hasBelow(path),
+  const isDropped = (path: FieldPath): boolean => !owned.has(path) && !owned.hasBelow(path);
+  const dropped = withParents((before?.fields ?? new FieldSet()).filter(isDropped)).filter(
+    isDropped,
   );
   const merged = mergeTyped(live.object, applied, type);
   const removal = { remove: dropped, keep: owned };
@@ -92,6 +94,15 @@ export function ownUpdate(
   const fields = changed.union(before?.fields.difference(removed) ?? new FieldSet());
   const time = changed.isEmpty && before !== undefined ? before.time : entry.time;
   return [...others, { ...entry, fields, time }];
+}
+
+/** Paths, and every object that they are in: it goes with the last owned field, and takes along what is not owned. */
+function withParents(fields: FieldSet): FieldSet {
+  const parents = fields
+    .paths()
+    .filter(([first]) => first !== "f:metadata")
+    .flatMap((path) => path.slice(1).map((_, index) => path.slice(0, index + 1)));
+  return fields.union(new FieldSet(parents));
 }
 
 function without(manager: Manager, fields: FieldSet): Manager {

@@ -29,7 +29,7 @@ export class FieldSet {
 
   /** The paths, in order. */
   paths(): FieldPath[] {
-    return [...this.#paths].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => path);
+    return [...this.#paths.values()].sort(comparePaths);
   }
 
   filter(keep: (path: FieldPath) => boolean): FieldSet {
@@ -80,6 +80,15 @@ export class FieldSet {
   }
 }
 
+/** Fields come before what is below the fields beside them, as in structured-merge-diff. */
+function comparePaths(a: FieldPath, b: FieldPath): number {
+  const at = a.findIndex((element, index) => element !== b[index]);
+  if (at === -1 || at >= b.length) return a.length - b.length;
+  const [isLeaf, isOtherLeaf] = [a.length === at + 1, b.length === at + 1];
+  if (isLeaf !== isOtherLeaf) return isLeaf ? -1 : 1;
+  return (a[at] as string) < (b[at] as string) ? -1 : 1;
+}
+
 /** Whether a path begins with another. */
 function startsWith(path: FieldPath, prefix: FieldPath): boolean {
   return prefix.every((element, index) => path[index] === element);
@@ -111,6 +120,7 @@ function formatElement(element: string): string {
   const value = element.slice(2);
   if (element.startsWith("f:")) return `.${value}`;
   if (element.startsWith("v:")) return `[=${value}]`;
+  if (element.startsWith("i:")) return `[${value}]`;
   const keys = Object.entries(JSON.parse(value) as JsonObject);
   return `[${keys.map(([name, key]) => `${name}=${JSON.stringify(key)}`).join(",")}]`;
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, own, propertiesOf, stringsOf } from "../json.ts";
+import { FIELDS } from "../write/metadata.ts";
 
 /** How Kubernetes merges a field: by the kind of value that is there. */
 export interface FieldType {
@@ -7,6 +8,9 @@ export interface FieldType {
 
   /** For an array. Undefined: the fake server does not know. */
   readonly list: ListType | undefined;
+
+  /** The only form that a value may have. Undefined: any. */
+  readonly form?: "map" | "list" | "string" | "numeric" | "boolean" | undefined;
 }
 
 interface MapType {
@@ -23,7 +27,7 @@ interface MapType {
 }
 
 export type ListType =
-  | { readonly kind: "atomic" }
+  | { readonly kind: "atomic"; readonly item?: FieldType }
   | { readonly kind: "set" }
   | {
       readonly kind: "map";
@@ -50,7 +54,7 @@ function mapOf(fields: Readonly<Record<string, FieldType>>, rest?: FieldType): F
     if (type !== undefined) return { type, isNamed: true };
     return rest && { type: rest, isNamed: false };
   };
-  return { map: { isAtomic: false, field }, list: ATOMIC_LIST };
+  return { map: { isAtomic: false, field }, list: ATOMIC_LIST, form: "map" };
 }
 
 function listOf(list: ListType): FieldType {
@@ -58,15 +62,13 @@ function listOf(list: ListType): FieldType {
 }
 
 /** `metadata`, of every object. */
-const METADATA: FieldType = mapOf(
-  {
-    labels: mapOf({}, ANY),
-    annotations: mapOf({}, ANY),
-    finalizers: listOf({ kind: "set" }),
-    ownerReferences: listOf({ kind: "map", keys: ["uid"], defaults: {}, item: ATOMIC }),
-  },
-  ATOMIC,
-);
+const METADATA: FieldType = mapOf({
+  ...Object.fromEntries(FIELDS.map((name) => [name, ATOMIC])),
+  labels: mapOf({}, ANY),
+  annotations: mapOf({}, ANY),
+  finalizers: listOf({ kind: "set" }),
+  ownerReferences: listOf({ kind: "map", keys: ["uid"], defaults: {}, item: ATOMIC }),
+});
 
 /** Type of the objects of a custom resource. */
 export function schemaRootType(schema: JsonObject | undefined): FieldType {
@@ -89,10 +91,35 @@ function schemaType(schema: JsonObject): FieldType {
       field: (name) => schemaField(schema, name),
     },
     list: schemaList(schema),
+    form: formOf(schema),
   };
 }
 
+const FORMS: Readonly<Record<string, FieldType["form"]>> = {
+  object: "map",
+  array: "list",
+  string: "string",
+  integer: "numeric",
+  number: "numeric",
+  boolean: "boolean",
+};
+
+function formOf(schema: JsonObject): FieldType["form"] {
+  if (own(schema, "x-kubernetes-int-or-string") === true) return undefined;
+  return FORMS[String(own(schema, "type"))];
+}
+
+/** Fields of every object of Kubernetes. */
+const EMBEDDED: Readonly<Record<string, FieldType>> = {
+  apiVersion: ATOMIC,
+  kind: ATOMIC,
+  metadata: METADATA,
+};
+
 function schemaField(schema: JsonObject, name: string): ReturnType<MapType["field"]> {
+  const isEmbedded = own(schema, "x-kubernetes-embedded-resource") === true;
+  if (isEmbedded && Object.hasOwn(EMBEDDED, name))
+    return { type: EMBEDDED[name] as FieldType, isNamed: true };
   const property = own(propertiesOf(schema), name);
   if (isObject(property)) return { type: schemaType(property), isNamed: true };
   const others = own(schema, "additionalProperties");
@@ -105,7 +132,8 @@ function schemaList(schema: JsonObject): ListType {
   const kind = own(schema, "x-kubernetes-list-type");
   if (kind === "set") return { kind };
   const items = own(schema, "items");
-  if (kind !== "map" || !isObject(items)) return ATOMIC_LIST;
+  if (!isObject(items)) return ATOMIC_LIST;
+  if (kind !== "map") return { kind: "atomic", item: schemaType(items) };
   const keys = stringsOf(own(schema, "x-kubernetes-list-map-keys"));
   const properties = propertiesOf(items);
   const defaults = keys.flatMap((key) => {

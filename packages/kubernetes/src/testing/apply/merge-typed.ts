@@ -89,6 +89,7 @@ function removeAt(value: unknown, removal: Removal, type: FieldType, path: Field
       value: removeAt(member.value, removal, member.type, [...path, member.element]),
     }))
     .filter((member) => member.value !== undefined);
-  if (kept.length === 0 && path.length > 0 && !keep.has(path)) return undefined;
+  // As structured-merge-diff: an object that is kept without any of its fields is null.
+  if (kept.length === 0 && path.length > 0) return keep.has(path) ? null : undefined;
   return isObject(value) ? objectOf(kept) : kept.map((member) => member.value);
 }

@@ -59,11 +59,11 @@ function itemsOf(
   path: FieldPath,
 ): Member[] {
   const seen = new Set<string>();
-  return items.map((item) => {
-    const element = list.kind === "set" ? `v:${JSON.stringify(item)}` : keyOf(item, list, path);
+  return items.map((item, index) => {
+    const element = list.kind === "set" ? `v:${goJson(item)}` : keyOf(item, index, { list, path });
     if (seen.has(element))
       throw new TypedValueError(
-        `${formatPath(path)}: duplicate entries for key ${element.slice(2)}`,
+        `${formatPath(path)}: duplicate entries for key ${formatPath([element])}`,
       );
     seen.add(element);
     const type = list.kind === "set" ? SCALAR : list.item;
@@ -76,15 +76,102 @@ const SCALAR: FieldType = {
   list: { kind: "atomic" },
 };
 
-function keyOf(item: unknown, list: Extract<ListType, { kind: "map" }>, path: FieldPath): string {
-  if (!isObject(item)) throw new TypedValueError(`${formatPath(path)}: an item is not an object`);
+/** JSON as Go writes it: without letters that HTML gives a meaning. */
+function goJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+interface ItemPlace {
+  readonly list: Extract<ListType, { kind: "map" }>;
+  readonly path: FieldPath;
+}
+
+function keyOf(item: unknown, index: number, { list, path }: ItemPlace): string {
+  const place = `${formatPath(path)}: element ${index}: associative list with keys`;
+  if (!isObject(item)) throw new TypedValueError(`${place} may not have non-map elements`);
   const keys = [...list.keys].sort().flatMap((key) => {
     const value = own(item, key) ?? own(list.defaults, key);
     return value === undefined ? [] : [[key, value] as const];
   });
   if (keys.length === 0)
-    throw new TypedValueError(`${formatPath(path)}: an item lacks its key ${list.keys.join(", ")}`);
-  return `k:${JSON.stringify(Object.fromEntries(keys))}`;
+    throw new TypedValueError(
+      `${place} has an element that omits all key fields [${list.keys.map((key) => JSON.stringify(key)).join(" ")}] (and doesn't have default values for any key fields)`,
+    );
+  return `k:${goJson(Object.fromEntries(keys))}`;
+}
+
+/**
+ * Checks the forms of an applied value, also within parts that are owned as a whole.
+ *
+ * @throws TypedValueError for the first value of another form
+ */
+export function requireTyped(value: unknown, type: FieldType, path: FieldPath = []): void {
+  if (value === null || value === undefined) return;
+  requireForm(value, type, path);
+  for (const member of partsOf(value, type, path))
+    requireTyped(member.value, member.type, [...path, member.element]);
+}
+
+/** The members of a value, also of one that is owned as a whole. */
+function partsOf(
+  value: unknown,
+  type: FieldType,
+  path: FieldPath,
+): readonly Pick<Member, "element" | "value" | "type">[] {
+  if (!Array.isArray(value) || type.list?.kind !== "atomic") {
+    const map = isObject(value) ? { ...type.map, isAtomic: false } : type.map;
+    return membersOf(value, { ...type, map }, path) ?? [];
+  }
+  const { item } = type.list;
+  if (item === undefined) return [];
+  return value.map((one, index) => ({ element: `i:${index}`, value: one, type: item }));
+}
+
+const IS_FORM: Readonly<Record<NonNullable<FieldType["form"]>, (value: unknown) => boolean>> = {
+  map: isObject,
+  list: Array.isArray,
+  string: (value) => typeof value === "string",
+  numeric: (value) => typeof value === "number",
+  boolean: (value) => typeof value === "boolean",
+};
+
+function requireForm(value: unknown, { form }: FieldType, path: FieldPath): void {
+  if (form === undefined || IS_FORM[form](value)) return;
+  throw new TypedValueError(`${formatPath(path)}: ${mismatch(value, form)}`);
+}
+
+function mismatch(value: unknown, form: NonNullable<FieldType["form"]>): string {
+  if (form === "numeric") return `expected numeric (int or float), got ${goType(value)}`;
+  if (form === "string")
+    return `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
+  return `expected ${form}, got &{${goText(value)}}`;
+}
+
+function goType(value: unknown): string {
+  if (Array.isArray(value)) return "[]interface {}";
+  if (isObject(value)) return "map[string]interface {}";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+/** A value as Go prints it with `%#v`. */
+function goSyntax(value: unknown): string {
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
+  if (!isObject(value)) return value === null ? "interface {}(nil)" : JSON.stringify(value);
+  const entries = Object.entries(value).map(
+    ([name, one]) => `${JSON.stringify(name)}:${goSyntax(one)}`,
+  );
+  return `map[string]interface {}{${entries.sort().join(", ")}}`;
+}
+
+/** A value as Go prints it with `%v`. */
+function goText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goText).join(" ")}]`;
+  if (!isObject(value)) return value === null ? "<nil>" : String(value);
+  const entries = Object.entries(value).map(([name, one]) => `${name}:${goText(one)}`);
+  return `map[${entries.sort().join(" ")}]`;
 }
 
 /** The fields that an applied object sets. */
@@ -165,7 +252,8 @@ function compareMembers(
 
 /** For a stored value: parts that do not fit their type count as one value. */
 function membersOrWhole(value: unknown, type: FieldType, path: FieldPath): Member[] | undefined {
-  if (value === undefined) return [];
+  // A map that its owner has emptied is null.
+  if (value === undefined || (value === null && type.form === "map")) return [];
   try {
     return membersOf(value, type, path);
   } catch (error) {

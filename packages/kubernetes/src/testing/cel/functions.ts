@@ -1,7 +1,9 @@
 // The functions of CEL that Kubernetes has, and the library has not.
 import { types } from "node:util";
 import type { Environment, Optional } from "@marcbachmann/cel-js";
+import { fromRe2 } from "../../schema/re2.ts";
 import { FORMATS } from "../validation/formats.ts";
+import { addMacros } from "./macros.ts";
 import { Cidr, compare, Ip, Quantity, Semver } from "./values.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the library hands over whatever the expression has
@@ -14,6 +16,28 @@ const { isDate } = types;
 /** A name that has functions, as `sets` in `sets.contains(a, b)`. */
 class Namespace {}
 
+/** A port has digits, and a name of a host no encoded letters of ASCII. */
+const PORT = /^(?:\[[^\]]*\]|(?:[^:%]|%[89a-f][\da-f])*)(?::\d*)?$/i;
+
+/** The zone of an address of IPv6. */
+const ZONE = /%25[^\]/]*\]/;
+
+/** Text, scheme, host, path and query. */
+function partsOf(text: string): [string, string, string, string, string] {
+  const [, scheme = "", host = "", path = "", query = ""] =
+    /^(?:([^:/?#]+):)?(?:\/\/(?:[^@/?#]*@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?/.exec(text) ?? [];
+  // Go decodes the path, not the query.
+  const before = text.replace(/\?.*/s, "");
+  const isRight = text === "*" || known("uri")(before.replace(ZONE, "]"));
+  if (!isRight || !isHost(scheme, host)) throw new Error("URL parse error");
+  return [text, scheme, host, path, query];
+}
+
+/** Go reads no host from a URL without a scheme. */
+function isHost(scheme: string, host: string): boolean {
+  return scheme === "" || PORT.test(host);
+}
+
 class Url {
   readonly scheme: string;
   readonly host: string;
@@ -22,10 +46,8 @@ class Url {
   readonly text: string;
 
   constructor(text: string) {
-    if (!FORMATS["uri"]?.(text)) throw new Error("URL parse error");
-    const [, scheme = "", host = "", path = "", query = ""] =
-      /^(?:([^:/?#]+):)?(?:\/\/(?:[^@/?#]*@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?/.exec(text) ?? [];
-    this.text = text;
+    const [whole, scheme, host, path, query] = partsOf(text);
+    this.text = whole;
     this.scheme = scheme.toLowerCase();
     this.host = host;
     this.path = path;
@@ -150,7 +172,7 @@ function replace(text: string, old: string, next: string, count = -1n): string {
 }
 
 function findAll(text: string, pattern: string, limit = -1n): string[] {
-  const found = [...text.matchAll(new RegExp(pattern, "gu"))].map(([match]) => match);
+  const found = [...text.matchAll(new RegExp(fromRe2(pattern), "gu"))].map(([match]) => match);
   return limit < 0n ? found : found.slice(0, Number(limit));
 }
 
@@ -186,6 +208,182 @@ function formatValue(value: Value, verb: string, digits: number): string {
   }
 }
 
+/** A time as RFC 3339 has it. */
+function timeOf(text: string): Date {
+  const time = new Date(text);
+  // Without zeros at the end of a fraction.
+  timeTexts.set(time, text.replace(/(\.\d*?)0+(?=Z|[+-])/, "$1").replace(/\.(?=Z|[+-])/, ""));
+  if (TIME.test(text) && FORMATS["date-time"]?.(text) && !Number.isNaN(time.getTime())) return time;
+  throw new Error(`invalid timestamp ${JSON.stringify(text)}`);
+}
+
+/** Texts from which times were read: `string` writes their zone and all digits of their seconds. */
+const timeTexts = new WeakMap<Date, string>();
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Nanoseconds in the units of Go. */
+const UNITS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+const DURATION = /^[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/;
+
+/** Nanoseconds of a duration, as Go reads it. */
+function nanosOf(text: string): bigint {
+  if (!DURATION.test(text)) throw new Error(`invalid duration ${JSON.stringify(text)}`);
+  let sum = 0n;
+  for (const [, whole = "", fraction = "", unit = ""] of text.matchAll(
+    /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g,
+  )) {
+    const size = UNITS[unit] as bigint;
+    sum +=
+      BigInt(whole || "0") * size +
+      (BigInt(fraction || "0") * size) / 10n ** BigInt(fraction.length);
+  }
+  if (sum >= 2n ** 63n) throw new Error(`invalid duration ${JSON.stringify(text)}`);
+  return text.startsWith("-") ? -sum : sum;
+}
+
+/** Text of a duration in seconds, as in `5400s` and `0.001s`. */
+function durationText(duration: Value): string {
+  const nanos = BigInt(duration.seconds) * 1_000_000_000n + BigInt(duration.nanos);
+  const size = nanos < 0n ? -nanos : nanos;
+  const fraction = String(size % 1_000_000_000n)
+    .padStart(9, "0")
+    .replace(/0+$/, "");
+  const whole = `${nanos < 0n ? "-" : ""}${size / 1_000_000_000n}`;
+  return fraction === "" ? `${whole}s` : `${whole}.${fraction}s`;
+}
+
+function timeText(time: Date): string {
+  return (
+    timeTexts.get(time) ??
+    time
+      .toISOString()
+      .replace(/(\.\d*?)0+Z$/, "$1Z")
+      .replace(".Z", "Z")
+  );
+}
+
+/** A time that `getUTC…` reads as the clock of a zone shows it. */
+function inZone(time: Date, zone: string): Date {
+  const [, sign, hours, minutes] = /^([-+]?)(\d\d?):(\d\d)$/.exec(zone) ?? [];
+  if (hours !== undefined) {
+    const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
+    return new Date(time.getTime() + (sign === "-" ? -offset : offset));
+  }
+  const { year, month, day, hour, minute, second } = Object.fromEntries(
+    new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", ...ZONED })
+      .formatToParts(time)
+      .map(({ type, value }) => [type, Number(value)]),
+  ) as Record<string, number>;
+  const parts = [year, (month ?? 1) - 1, day, hour, minute, second] as [
+    number,
+    number,
+    ...number[],
+  ];
+  return new Date(Date.UTC(...parts) + time.getUTCMilliseconds());
+}
+
+const ZONED = {
+  year: "numeric",
+  month: "numeric",
+  day: "numeric",
+  hour: "numeric",
+  minute: "numeric",
+  second: "numeric",
+} as const;
+
+function dayOfYear(time: Date): number {
+  return Math.floor((time.getTime() - Date.UTC(time.getUTCFullYear(), 0)) / 86_400_000);
+}
+
+/** Parts of a time by the names of their functions. */
+const TIME_PARTS: Readonly<Record<string, (time: Date) => number>> = {
+  getDate: (time) => time.getUTCDate(),
+  getDayOfMonth: (time) => time.getUTCDate() - 1,
+  getDayOfWeek: (time) => time.getUTCDay(),
+  getDayOfYear: dayOfYear,
+  getFullYear: (time) => time.getUTCFullYear(),
+  getHours: (time) => time.getUTCHours(),
+  getMilliseconds: (time) => time.getUTCMilliseconds(),
+  getMinutes: (time) => time.getUTCMinutes(),
+  getMonth: (time) => time.getUTCMonth(),
+  getSeconds: (time) => time.getUTCSeconds(),
+};
+
+/** Nanoseconds in the parts of a duration, by the names of their functions. */
+const DURATION_PARTS: Readonly<Record<string, bigint>> = {
+  getHours: UNITS["h"] as bigint,
+  getMinutes: UNITS["m"] as bigint,
+  getSeconds: UNITS["s"] as bigint,
+  getMilliseconds: UNITS["ms"] as bigint,
+};
+
+export const TIMESTAMP_TYPE = "google.protobuf.Timestamp";
+export const DURATION_TYPE = "google.protobuf.Duration";
+
+/** Functions that the library has with another result, and which have a name of their own here. */
+const REPLACED: ReadonlySet<string> = new Set([
+  ...["has", "matches", "timestamp", "duration", "lowerAscii", "upperAscii"],
+  ...Object.keys(TIME_PARTS),
+]);
+
+function own(name: string): string {
+  return `kubernetes_${name}`;
+}
+
+/** Literals, and names in front of an argument list. */
+const TOKENS =
+  /[bB]?[rR][bB]?(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n]*"|'[^'\n]*')|"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/[^\n]*|\b([A-Za-z_]\w*)(?=\s*\()/g;
+
+/** An expression that calls the functions of Kubernetes instead of those of the library. */
+export function forLibrary(expression: string): string {
+  return expression.replace(TOKENS, (text, name?: string) =>
+    name !== undefined && REPLACED.has(name) ? own(name) : text,
+  );
+}
+
+function times(durationOf: (nanos: bigint) => Value): Library {
+  const durationFrom = (text: string) => durationOf(nanosOf(text));
+  const totalOf = (one: Value): bigint =>
+    BigInt(one.seconds) * (UNITS["s"] as bigint) + BigInt(one.nanos);
+  return {
+    [`${own("timestamp")}(string): ${TIMESTAMP_TYPE}`]: timeOf,
+    [`${own("timestamp")}(int): ${TIMESTAMP_TYPE}`]: (seconds) => new Date(Number(seconds) * 1_000),
+    [`${own("timestamp")}(${TIMESTAMP_TYPE}): ${TIMESTAMP_TYPE}`]: (time) => time,
+    [`${own("duration")}(string): ${DURATION_TYPE}`]: durationFrom,
+    [`${own("duration")}(${DURATION_TYPE}): ${DURATION_TYPE}`]: (duration) => duration,
+    [`string(${TIMESTAMP_TYPE}): string`]: timeText,
+    [`string(${DURATION_TYPE}): string`]: durationText,
+    [`int(${TIMESTAMP_TYPE}): int`]: (time) => BigInt(Math.floor(time.getTime() / 1_000)),
+    [`int(${DURATION_TYPE}): int`]: totalOf,
+    ...Object.fromEntries(
+      Object.entries(TIME_PARTS).flatMap(([name, part]) => [
+        [`${TIMESTAMP_TYPE}.${own(name)}(): int`, (time: Date) => BigInt(part(time))],
+        [
+          `${TIMESTAMP_TYPE}.${own(name)}(string): int`,
+          (time: Date, zone: string) => BigInt(part(inZone(time, zone))),
+        ],
+      ]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(DURATION_PARTS).map(([name, size]) => [
+        `${DURATION_TYPE}.${own(name)}(): int`,
+        // Milliseconds are those of the last second, the others are totals.
+        (one: Value) => totalOf(one) / size,
+      ]),
+    ),
+  };
+}
+
 function hexOf(value: Value): string {
   return typeof value === "bigint" ? value.toString(16) : Buffer.from(value).toString("hex");
 }
@@ -207,8 +405,8 @@ function memberText(value: Value): string {
 function textOf(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(memberText).join(", ")}]`;
   if (value instanceof Uint8Array) return Buffer.from(value).toString("utf8");
-  if (isDate(value)) return value.toISOString().replace(".000Z", "Z");
-  if (typeof value?.seconds === "bigint") return `${value.valueOf() / 1_000}s`;
+  if (isDate(value)) return timeText(value);
+  if (typeof value?.seconds === "bigint") return durationText(value);
   return pairsText(value) ?? String(value);
 }
 
@@ -222,6 +420,12 @@ function pairsText(value: Value): string | undefined {
 }
 
 const STRINGS: Library = {
+  [`string.${own("matches")}(string): bool`]: (text, pattern) => fromRe2(pattern).test(text),
+  [`${own("matches")}(string, string): bool`]: (text, pattern) => fromRe2(pattern).test(text),
+  [`string.${own("lowerAscii")}(): string`]: (text: string) =>
+    text.replace(/[A-Z]+/g, (part) => part.toLowerCase()),
+  [`string.${own("upperAscii")}(): string`]: (text: string) =>
+    text.replace(/[a-z]+/g, (part) => part.toUpperCase()),
   "string.charAt(int): string": charAt,
   "string.replace(string, string): string": replace,
   "string.replace(string, string, int): string": replace,
@@ -233,6 +437,8 @@ const STRINGS: Library = {
 };
 
 const LISTS: Library = {
+  "Lists.range(int): list<int>": (_, count) =>
+    Array.from({ length: Number(count) }, (_, index) => BigInt(index)),
   "list.isSorted(): bool": (list: Value[]) =>
     list.every((item, index) => index === 0 || compare(list[index - 1], item) <= 0n),
   "list.sum(): dyn": sum,
@@ -323,7 +529,13 @@ const VERSIONS: Library = {
   "Semver.isGreaterThan(Semver): bool": (one, other) => one.compareTo(other) > 0n,
 };
 
-function formats(optional: typeof Optional): Library {
+/** Whether a value is the zero of its type. */
+function isZero(value: Value): boolean {
+  if (typeof value?.seconds === "bigint") return value.valueOf() === 0;
+  return !value || value.length === 0 || value.size === 0 || pairsText(value) === "{}";
+}
+
+function optionals(optional: typeof Optional): Library {
   return {
     ...Object.fromEntries(
       Object.entries(NAMED).map(([name, format]) => [
@@ -333,6 +545,11 @@ function formats(optional: typeof Optional): Library {
     ),
     "FormatNamespace.named(string): optional": (_, name) =>
       Object.hasOwn(NAMED, name) ? optional.of(NAMED[name]) : optional.none(),
+    "OptionalNamespace.ofNonZeroValue(dyn): optional": (_, value) =>
+      isZero(value) ? optional.none() : optional.of(value),
+    "list.first(): optional": (list) => (list.length > 0 ? optional.of(list[0]) : optional.none()),
+    "list.last(): optional": (list) =>
+      list.length > 0 ? optional.of(list.at(-1)) : optional.none(),
     "Format.validate(string): optional": (format, text) =>
       format.check(text) ? optional.none() : optional.of([format.message]),
   };
@@ -346,6 +563,7 @@ export function addFunctions(environment: Environment, optional: typeof Optional
   const namespaces = {
     sets: "Sets",
     strings: "Strings",
+    lists: "Lists",
     ip: "IpNamespace",
     format: "FormatNamespace",
   };
@@ -354,10 +572,20 @@ export function addFunctions(environment: Environment, optional: typeof Optional
     environment.registerType(type, { ctor, fields: {} });
     environment.registerConstant(name, type, new ctor());
   }
-  const libraries = [STRINGS, LISTS, URLS, QUANTITIES, ADDRESSES, VERSIONS, formats(optional)];
+  // Its class is not public.
+  const second = environment.evaluate("duration('1s')");
+  const durationOf = (nanos: bigint): Value =>
+    new second.constructor(nanos / 1_000_000_000n, Number(nanos % 1_000_000_000n));
+  const libraries = [STRINGS, LISTS, URLS, QUANTITIES, ADDRESSES, VERSIONS];
+  libraries.push(times(durationOf), optionals(optional));
   for (const library of libraries)
     for (const [signature, handler] of Object.entries(library))
       environment.registerFunction(signature, handler);
+  addMacros(environment, optional, own);
+  environment.registerOperator("optional == optional", (a: Optional, b: Optional) =>
+    a.hasValue() && b.hasValue() ? isSame(a.value(), b.value()) : a.hasValue() === b.hasValue(),
+  );
+  environment.registerOperator("optional == null", () => false);
   environment.registerOperator("Url == Url", (a: Url, b: Url) => a.text === b.text);
   environment.registerOperator(
     "Quantity == Quantity",

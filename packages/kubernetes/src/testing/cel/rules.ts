@@ -1,21 +1,10 @@
 import { createRequire } from "node:module";
 import type { Environment } from "@marcbachmann/cel-js";
 import type { Cause } from "../failure.ts";
-import { isEqual, isObject, type JsonObject, own, propertiesOf, stringsOf } from "../json.ts";
-import { addFunctions } from "./functions.ts";
-
-const RESERVED: ReadonlySet<string> = new Set(
-  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
-    " ",
-  ),
-);
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  __: "__underscores__",
-  ".": "__dot__",
-  "-": "__dash__",
-  "/": "__slash__",
-};
+import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../json.ts";
+import { oldItem } from "../validation/check-schema.ts";
+import { addFunctions, forLibrary } from "./functions.ts";
+import { escaped, RuleTypes, TYPED, withType } from "./rule-types.ts";
 
 /** A value with its schema and its path, and the value before an update. */
 interface Field {
@@ -42,6 +31,45 @@ export function* ruleCauses(
     yield* fieldCauses(evaluator, { schema: rootOf(schema), value: object, old, path: "" });
 }
 
+/** A rule that a server refuses with its CustomResourceDefinition. */
+export interface RuleProblem {
+  readonly path: string;
+  readonly rule: unknown;
+  readonly problem: string;
+}
+
+/** The rules of a schema that a server refuses: those that do not parse, or do not fit the types of their fields. */
+export function* ruleProblems(schema: JsonObject): Generator<RuleProblem> {
+  if (!hasRules(schema)) return;
+  evaluator ??= Evaluator.load();
+  if (evaluator === "missing") return;
+  const root = rootOf(schema);
+  yield* problemsBelow(evaluator.typesOf(root), { schema: root, path: "" });
+}
+
+function* problemsBelow(
+  types: RuleTypes,
+  { schema, path }: Pick<Field, "schema" | "path">,
+): Generator<RuleProblem> {
+  const rules = own(schema, "x-kubernetes-validations");
+  for (const rule of Array.isArray(rules) ? rules.filter(isObject) : []) {
+    const problem = reasonProblem(rule) ?? types.problem(rule, schema);
+    if (problem !== undefined) yield { path, rule: rule["rule"], problem };
+  }
+  const below = Object.entries(propertiesOf(schema)).map(
+    ([name, property]) => [path === "" ? name : `${path}.${name}`, property] as const,
+  );
+  const others = [`${path}.*`, own(schema, "additionalProperties")] as const;
+  for (const [at, one] of [...below, others, [`${path}[]`, own(schema, "items")] as const])
+    if (isObject(one)) yield* problemsBelow(types, { schema: one, path: at });
+}
+
+function reasonProblem({ rule, reason }: JsonObject): string | undefined {
+  if (typeof rule !== "string" || rule.trim() === "") return "rule is not specified";
+  const isKnown = reason === undefined || Object.hasOwn(PREFIXES, String(reason));
+  return isKnown ? undefined : `its reason must be one of ${Object.keys(PREFIXES).join(", ")}`;
+}
+
 /** Whether there is a rule in a schema. */
 export function hasRules(schema: JsonObject): boolean {
   if (own(schema, "x-kubernetes-validations") !== undefined) return true;
@@ -53,9 +81,7 @@ export function hasRules(schema: JsonObject): boolean {
 
 /** A schema whose rules see the kind, the version and the name too. */
 function rootOf(schema: JsonObject): JsonObject {
-  const text = { type: "string" };
-  const metadata = { type: "object", properties: { name: text, generateName: text } };
-  const properties = { ...propertiesOf(schema), apiVersion: text, kind: text, metadata };
+  const properties = { ...propertiesOf(schema), ...TYPED };
   return { ...schema, type: "object", properties };
 }
 
@@ -83,24 +109,13 @@ function* fieldsBelow({ schema, value, old, path }: Field): Generator<Field> {
   if (!isObject(value)) return;
   const properties = propertiesOf(schema);
   for (const [name, member] of Object.entries(value)) {
-    const below = own(properties, name) ?? own(schema, "additionalProperties");
+    const named = own(properties, name);
+    const below = named ?? own(schema, "additionalProperties");
     const before = isObject(old) ? own(old, name) : undefined;
+    const at = named === undefined ? `${path}[${name}]` : `${path}.${name}`;
     if (isObject(below))
-      yield {
-        schema: below,
-        value: member,
-        old: before,
-        path: path === "" ? name : `${path}.${name}`,
-      };
+      yield { schema: below, value: member, old: before, path: at.replace(/^\./, "") };
   }
-}
-
-/** The item with the same keys before the update. Items of other lists have no identity. */
-function oldItem(schema: JsonObject, item: unknown, old: unknown): unknown {
-  if (own(schema, "x-kubernetes-list-type") !== "map" || !Array.isArray(old)) return undefined;
-  const keys = stringsOf(own(schema, "x-kubernetes-list-map-keys"));
-  const keyOf = (one: unknown) => keys.map((key) => (isObject(one) ? own(one, key) : undefined));
-  return old.find((one) => isEqual(keyOf(one), keyOf(item)));
 }
 
 type Library = typeof import("@marcbachmann/cel-js");
@@ -108,6 +123,9 @@ type Library = typeof import("@marcbachmann/cel-js");
 /** Evaluates rules by the library, which is an optional peer. */
 class Evaluator {
   readonly #library: Library;
+
+  /** Without variables. */
+  readonly #base: Environment;
   readonly #environment: Environment;
 
   /** For rules with `optionalOldSelf`. */
@@ -118,12 +136,12 @@ class Evaluator {
 
   private constructor(library: Library) {
     this.#library = library;
-    const base = new library.Environment({
+    this.#base = new library.Environment({
       enableOptionalTypes: true,
       homogeneousAggregateLiterals: false,
     });
-    addFunctions(base, library.Optional);
-    base.registerVariable("self", "dyn");
+    addFunctions(this.#base, library.Optional);
+    const base = this.#base.clone().registerVariable("self", "dyn");
     this.#environment = base.clone().registerVariable("oldSelf", "dyn");
     this.#optional = base.clone().registerVariable("oldSelf", "optional");
   }
@@ -139,6 +157,11 @@ class Evaluator {
     }
   }
 
+  /** Types for the rules of one schema. */
+  typesOf(schema: JsonObject): RuleTypes {
+    return new RuleTypes(this.#base.clone(), schema);
+  }
+
   /** The cause of a failure. Undefined if the rule holds, or is not evaluated. */
   check(rule: JsonObject, field: Field): Cause | undefined {
     const text = String(rule["rule"]);
@@ -146,16 +169,16 @@ class Evaluator {
     if (isSkipped(text, field, isOptional)) return undefined;
     const environment = isOptional ? this.#optional : this.#environment;
     if (!this.#isKnown(environment, text)) return undefined;
-    const variables = {
-      self: this.#valueOf(field.schema, field.value),
-      ...this.#before(field, isOptional),
-    };
     try {
-      if (environment.evaluate(text, variables) === true) return undefined;
+      const variables = {
+        self: this.#valueOf(field.schema, field.value),
+        ...this.#before(field, isOptional),
+      };
+      if (environment.evaluate(forLibrary(text), variables) === true) return undefined;
+      return ruleCause(rule, field, this.#message(environment, rule, variables));
     } catch (error) {
       return errorCause(rule, field, error);
     }
-    return ruleCause(rule, field, this.#message(environment, rule, variables));
   }
 
   #before({ schema, old }: Field, isOptional: boolean): { readonly oldSelf?: unknown } {
@@ -166,7 +189,7 @@ class Evaluator {
 
   /** Whether the library knows every function of a rule. The first time that it does not, it is reported. */
   #isKnown(environment: Environment, text: string): boolean {
-    const { valid, error } = environment.check(text);
+    const { valid, error } = environment.check(forLibrary(text));
     if (valid) return true;
     if (!this.#reported.has(text))
       warn(
@@ -182,7 +205,7 @@ class Evaluator {
     if (typeof messageExpression !== "string" || !this.#isKnown(environment, messageExpression))
       return plain;
     try {
-      const made: unknown = environment.evaluate(messageExpression, variables);
+      const made: unknown = environment.evaluate(forLibrary(messageExpression), variables);
       return typeof made === "string" && made !== "" ? made : plain;
     } catch {
       return plain;
@@ -205,7 +228,7 @@ class Evaluator {
     if (format === "date-time" || format === "datetime" || format === "date") return new Date(text);
     if (format === "byte") return Uint8Array.from(Buffer.from(text, "base64"));
     if (format !== "duration") return text;
-    return this.#environment.evaluate("duration(self)", { self: text });
+    return this.#environment.evaluate(forLibrary("duration(self)"), { self: text });
   }
 
   #objectOf(schema: JsonObject, value: JsonObject): unknown {
@@ -214,7 +237,7 @@ class Evaluator {
       return new Map(
         Object.entries(value).map(([name, one]) => [name, this.#valueOf(others, one)]),
       );
-    const entries = Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
+    const entries = Object.entries(withType(schema)).flatMap(([name, property]) => {
       const member = own(value, name);
       if (member === undefined || member === null || !isObject(property)) return [];
       return [[escaped(name), this.#valueOf(property, member)] as const];
@@ -227,12 +250,6 @@ class Evaluator {
 function isSkipped(text: string, { value, old }: Field, isOptional: boolean): boolean {
   if (!/\boldSelf\b/.test(text)) return old !== undefined && isEqual(value, old);
   return old === undefined && !isOptional;
-}
-
-/** The name of a property in CEL. */
-function escaped(name: string): string {
-  if (RESERVED.has(name)) return `__${name}__`;
-  return name.replace(/__|[-./]/g, (part) => ESCAPES[part] as string);
 }
 
 function ruleCause(rule: JsonObject, { value, path }: Field, text: string): Cause {

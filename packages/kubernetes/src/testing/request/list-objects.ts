@@ -1,5 +1,6 @@
 import { badRequest, expired, Failure, invalid } from "../failure.ts";
 import { defined, type JsonObject } from "../json.ts";
+import { asServed } from "../write/normalize.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { ObjectStore, View } from "../state/object-store.ts";
 import type { ApiCall } from "./api-call.ts";
@@ -32,7 +33,10 @@ export function listObjects(state: ApiState, call: ApiCall, now: () => number): 
     continue: isCut ? formatToken({ version, after: last }) : undefined,
     remainingItemCount: isCut && selectsAll(call) ? view.keys.length - page.next : undefined,
   });
-  return list(page.objects, metadata);
+  return list(
+    page.objects.map((object) => asServed(served, object)),
+    metadata,
+  );
 }
 
 /** Reads a version of a query. Empty and "0" are 0. */

@@ -138,6 +138,7 @@ function isServedAt(served: ServedResource, place: Place): boolean {
     return false;
   const hasNamespace = namespace !== undefined;
   if (hasNamespace ? !served.isNamespaced : served.isNamespaced && name !== "") return false;
+  if (subresource === "scale") return served.scale !== undefined;
   return subresource === undefined || (subresource === "status" && served.hasStatus);
 }
 

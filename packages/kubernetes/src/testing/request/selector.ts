@@ -1,20 +1,20 @@
 import { badRequest } from "../failure.ts";
-import { isObject, type JsonObject, metadataOf, own } from "../json.ts";
+import { isObject, type JsonObject, metadataOf, own, valueAt } from "../json.ts";
 import type { ApiCall } from "./api-call.ts";
 
 /** Whether an object is selected. */
 export type Selector = (object: JsonObject) => boolean;
 
 /** The namespace, labels and fields that a list or a watch asks for. */
-export function selectorOf({ namespace, query }: ApiCall): Selector {
+export function selectorOf({ namespace, query, served }: ApiCall): Selector {
   const labels = parseLabels(query.get("labelSelector") ?? "");
-  const fields = parseFields(query.get("fieldSelector") ?? "");
+  const fields = parseFields(query.get("fieldSelector") ?? "", served.selectable);
   return (object) => {
     const metadata = metadataOf(object);
     if (namespace !== undefined && metadata["namespace"] !== namespace) return false;
     const found = own(metadata, "labels");
     const own_ = isObject(found) ? found : {};
-    return labels.every((matches) => matches(own_)) && fields.every((matches) => matches(metadata));
+    return labels.every((matches) => matches(own_)) && fields.every((matches) => matches(object));
   };
 }
 
@@ -62,21 +62,22 @@ function parseLabels(text: string): Requirement[] {
 }
 
 /**
- * Reads `fieldSelector`. As for custom resources: only the name and the namespace.
+ * Reads `fieldSelector`: of the name, the namespace and the fields that the manifest names.
  *
  * @throws Failure for other fields and other text
  */
-function parseFields(text: string): Requirement[] {
+function parseFields(text: string, selectable: readonly string[]): Requirement[] {
   if (text.trim() === "") return [];
   return text.split(/(?<!\\),/).map((part) => {
     const match = /^([^=!]+)(==|=|!=)(.*)$/.exec(part.trim());
     if (match === null)
       throw badRequest(`invalid selector: ${JSON.stringify(part)}; can't understand it`);
     const [, field = "", operator, escaped = ""] = match;
-    const key = /^metadata\.(name|namespace)$/.exec(field)?.[1];
-    if (key === undefined) throw badRequest(`field label not supported: ${field}`);
+    if (!/^metadata\.(name|namespace)$/.test(field) && !selectable.includes(field))
+      throw badRequest(`field label not supported: ${field}`);
+    const names = field.split(".");
     const value = escaped.replace(/\\([\\,=])/g, "$1");
-    const matches = (metadata: JsonObject): boolean => (own(metadata, key) ?? "") === value;
+    const matches = (object: JsonObject): boolean => String(valueAt(object, names) ?? "") === value;
     return operator === "!=" ? not(matches) : matches;
   });
 }

@@ -1,33 +1,44 @@
-import { type Cause, required, wrong } from "../failure.ts";
-import { isEqual, isObject, type JsonObject, own, propertiesOf, stringsOf } from "../json.ts";
+import { fromRe2 } from "../../schema/re2.ts";
+import { type Cause, internalError, required, wrong } from "../failure.ts";
+import { isEqual, isObject, type JsonObject, own, pick, propertiesOf, stringsOf } from "../json.ts";
+import { embeddedCauses } from "../write/metadata-causes.ts";
 import { FORMATS, NUMBER_FORMATS } from "./formats.ts";
 
 /**
  * The fields of a value that are against its schema: types, combinations, required fields, enumerations, limits,
  * patterns, formats, items that a list has twice.
+ *
+ * @param old - value before an update: parts that are unchanged may stay as they are. Undefined: there was none, or
+ * it cannot be told which one it was
  */
 export function* schemaCauses(
   schema: JsonObject,
   value: unknown,
   path: string,
+  old?: unknown,
 ): Generator<Cause, undefined> {
-  if (value === null && own(schema, "nullable") === true) {
-    yield* enumCauses(schema, value, path);
-    return;
-  }
-  const wanted = typeOf(schema);
-  if (!isOfType(value, wanted)) {
-    const found = JSON.stringify(typeOfValue(value, wanted));
-    const message = `Invalid value: ${found}: ${path} in body must be of type ${wanted}: ${found}`;
-    yield { reason: "FieldValueTypeInvalid", message, field: path };
-    return;
-  }
-  yield* combinationCauses(schema, value, path);
+  if (old !== undefined && isEqual(value, old)) return;
+  const isNull = value === null;
+  if (!(isNull && own(schema, "nullable") === true)) yield* typeCauses(schema, value, path);
+  if (!isNull) yield* combinationCauses(schema, value, path);
   yield* enumCauses(schema, value, path);
   if (typeof value === "number") yield* numberCauses(schema, value, path);
   if (typeof value === "string") yield* textCauses(schema, value, path);
-  if (Array.isArray(value)) yield* listCauses(schema, value, path);
-  if (isObject(value)) yield* objectCauses(schema, value, path);
+  if (Array.isArray(value)) yield* listCauses(schema, value, path, old);
+  if (isObject(value)) yield* objectCauses(schema, value, path, old);
+}
+
+function* typeCauses(schema: JsonObject, value: unknown, path: string): Generator<Cause> {
+  const wanted = typeOf(schema);
+  if (isOfType(value, wanted)) return;
+  const { format } = schema;
+  const isFraction = wanted === "integer" && typeof value === "number";
+  const isOfFormat = isFraction && Object.hasOwn(NUMBER_FORMATS, String(format));
+  const found = JSON.stringify(isOfFormat ? "float64" : typeOfValue(value, wanted));
+  const type = isOfFormat ? format : wanted;
+  const message = `Invalid value: ${found}: ${path} in body must be of type ${type}: ${found}`;
+  yield { reason: "FieldValueTypeInvalid", message, field: path };
+  if (isFraction) yield outOfFormat(schema, path);
 }
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -36,7 +47,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === "string",
   boolean: (value) => typeof value === "boolean",
   number: (value) => typeof value === "number",
-  integer: Number.isInteger,
+  integer: (value) => Number.isInteger(value) && Math.abs(Number(value)) <= 2 ** 63,
 };
 
 /** The types of a schema, as its error names them: of a text with a format, the format. */
@@ -68,23 +79,42 @@ function* combinationCauses(schema: JsonObject, value: unknown, path: string): G
     const members = own(schema, name);
     return Array.isArray(members) ? members.map(causesOf) : [];
   };
-  yield* anyCauses(membersOf("anyOf"), path);
-  yield* oneCauses(membersOf("oneOf"), path);
+  const closestOf = (name: string): number => closest(own(schema, name), value);
+  yield* anyCauses(membersOf("anyOf"), path, closestOf("anyOf"));
+  yield* oneCauses(membersOf("oneOf"), path, closestOf("oneOf"));
   yield* allCauses(membersOf("allOf"), path);
   const { not } = schema;
   if (isObject(not) && causesOf(not).length === 0)
     yield unfit(path, "must not validate the schema (not)");
 }
 
-function* anyCauses(members: readonly Cause[][], path: string): Generator<Cause> {
-  const [first] = members;
-  if (first === undefined || members.some(({ length }) => length === 0)) return;
-  yield unfit(path, "must validate at least one schema (anyOf)");
-  yield* first;
+/** The index of the first member that looks at the most values: its causes are named if there is none that fits. */
+function closest(members: unknown, value: unknown): number {
+  if (!Array.isArray(members)) return 0;
+  const counts = members.map((one) => (isObject(one) ? valuesSeen(one, value) : 0));
+  return counts.indexOf(Math.max(...counts));
 }
 
-function* oneCauses(members: readonly Cause[][], path: string): Generator<Cause> {
-  const [first] = members;
+/** How many values a schema looks at. */
+function valuesSeen(schema: JsonObject, value: unknown): number {
+  const items = own(schema, "items");
+  const below = Array.isArray(value)
+    ? value.map((item): [unknown, unknown] => [items, item])
+    : Object.entries(isObject(value) ? value : {}).map(([name, member]): [unknown, unknown] => [
+        own(propertiesOf(schema), name) ?? own(schema, "additionalProperties"),
+        member,
+      ]);
+  return below.reduce((sum, [one, part]) => sum + (isObject(one) ? valuesSeen(one, part) : 0), 1);
+}
+
+function* anyCauses(members: readonly Cause[][], path: string, at: number): Generator<Cause> {
+  if (members.length === 0 || members.some(({ length }) => length === 0)) return;
+  yield unfit(path, "must validate at least one schema (anyOf)");
+  yield* members[at] ?? [];
+}
+
+function* oneCauses(members: readonly Cause[][], path: string, at: number): Generator<Cause> {
+  const first = members[at];
   const valid = members.filter(({ length }) => length === 0).length;
   if (first === undefined || valid === 1) return;
   const found = valid === 0 ? "none valid" : `${valid} valid alternatives`;
@@ -96,8 +126,8 @@ function* allCauses(members: readonly Cause[][], path: string): Generator<Cause>
   const failed = members.filter(({ length }) => length > 0);
   if (failed.length === 0) return;
   yield* failed.flat();
-  const none = failed.length === members.length ? " None validated" : "";
-  yield unfit(path, `must validate all the schemas (allOf).${none}`);
+  const none = failed.length === members.length ? ". None validated" : "";
+  yield unfit(path, `must validate all the schemas (allOf)${none}`);
 }
 
 /** A value against a combination. The server names no field. */
@@ -117,17 +147,18 @@ function* enumCauses(schema: JsonObject, value: unknown, field: string): Generat
 }
 
 function* numberCauses(schema: JsonObject, value: number, path: string): Generator<Cause> {
-  const { type, format } = schema;
-  if (NUMBER_FORMATS[String(format)]?.(value) === false)
-    yield wrong(
-      "<nil>",
-      "",
-      `Checked value must be of type ${type} with format ${format} in ${path}`,
-    );
+  const isWhole = schema["type"] !== "integer" || isOfType(value, "integer");
+  if (isWhole && NUMBER_FORMATS[String(schema["format"])]?.(value) === false)
+    yield outOfFormat(schema, path);
   yield* limitCauses(schema, value, path);
   const { multipleOf } = schema;
-  if (typeof multipleOf === "number" && value % multipleOf !== 0)
+  if (typeof multipleOf === "number" && !Number.isSafeInteger(value / multipleOf))
     yield wrong(path, value, `${path} in body should be a multiple of ${multipleOf}`);
+}
+
+function outOfFormat({ type, format }: JsonObject, path: string): Cause {
+  const kind = format === undefined ? `${type} (default format)` : `${type} with format ${format}`;
+  return wrong("<nil>", "", `Checked value must be of type ${kind} in ${path}`);
 }
 
 function* limitCauses(schema: JsonObject, value: number, path: string): Generator<Cause> {
@@ -145,18 +176,8 @@ function isBelow(value: number, limit: number, isExclusive: boolean): boolean {
 }
 
 function* textCauses(schema: JsonObject, value: string, field: string): Generator<Cause> {
-  const { minLength, maxLength, pattern } = schema;
-  const length = [...value].length;
-  if (typeof maxLength === "number" && length > maxLength)
-    yield {
-      reason: "FieldValueTooLong",
-      message: `Too long: may not be more than ${maxLength} bytes`,
-      field,
-    };
-  if (typeof minLength === "number" && length < minLength)
-    yield wrong(field, value, `${field} in body should be at least ${minLength} chars long`);
-  if (typeof pattern === "string" && !new RegExp(pattern, "u").test(value))
-    yield wrong(field, value, `${field} in body should match '${pattern}'`);
+  const cause = lengthCause(schema, value, field) ?? patternCause(schema, value, field);
+  if (cause !== undefined) yield cause;
   const format = String(own(schema, "format"));
   if (FORMATS[format]?.(value) === false)
     yield {
@@ -169,24 +190,60 @@ function* textCauses(schema: JsonObject, value: string, field: string): Generato
     };
 }
 
+function lengthCause(
+  { minLength, maxLength }: JsonObject,
+  value: string,
+  field: string,
+): Cause | undefined {
+  const length = [...value].length;
+  if (typeof maxLength === "number" && length > maxLength)
+    return {
+      reason: "FieldValueTooLong",
+      message: `Too long: may not be more than ${maxLength} bytes`,
+      field,
+    };
+  if (typeof minLength === "number" && length < minLength)
+    return wrong(field, value, `${field} in body should be at least ${minLength} chars long`);
+  return undefined;
+}
+
+/** @throws Failure with the path, for a pattern that was not checked before */
+function patternAt(pattern: string, field: string): RegExp {
+  try {
+    return fromRe2(pattern);
+  } catch (error) {
+    throw internalError(`${field}: ${(error as Error).message}`);
+  }
+}
+
+function patternCause({ pattern }: JsonObject, value: string, field: string): Cause | undefined {
+  if (typeof pattern !== "string" || patternAt(pattern, field).test(value)) return undefined;
+  return wrong(field, value, `${field} in body should match '${pattern}'`);
+}
+
 function* listCauses(
   schema: JsonObject,
   value: readonly unknown[],
   path: string,
+  old: unknown,
 ): Generator<Cause> {
   const { minItems, maxItems, items } = schema;
   if (typeof maxItems === "number" && value.length > maxItems)
     yield {
       reason: "FieldValueTooMany",
-      message: `Too many: ${value.length}: must have at most ${maxItems} items`,
+      message: tooMany(value.length, maxItems),
       field: path,
     };
   if (typeof minItems === "number" && value.length < minItems)
     yield wrong(path, value.length, `${path} in body should have at least ${minItems} items`);
   if (isObject(items))
     for (const [index, item] of value.entries())
-      yield* schemaCauses(items, item, `${path}[${index}]`);
+      yield* schemaCauses(items, item, `${path}[${index}]`, oldItem(schema, item, old));
   yield* duplicateCauses(schema, value, path);
+}
+
+function tooMany(found: number, most: number): string {
+  return `Too many: ${found}: must have at most ${most} ${most === 1 ? "item" : "items"}`;
 }
 
 function* duplicateCauses(
@@ -196,25 +253,55 @@ function* duplicateCauses(
 ): Generator<Cause> {
   const kind = own(schema, "x-kubernetes-list-type");
   if (kind !== "set" && kind !== "map") return;
-  const names = stringsOf(own(schema, "x-kubernetes-list-map-keys"));
-  const keyOf = (item: unknown): unknown =>
-    kind === "map" && isObject(item) ? names.map((name) => own(item, name) ?? null) : item;
-  const keys = value.map(keyOf);
+  const keys = value.map((item) => keyOfItem(schema, item));
   for (const [index, key] of keys.entries()) {
-    if (!keys.slice(0, index).some((other) => isEqual(other, key))) continue;
+    // A third one is not named.
+    if (keys.slice(0, index).filter((other) => isEqual(other, key)).length !== 1) continue;
     const message = `Duplicate value: ${JSON.stringify(key)}`;
     yield { reason: "FieldValueDuplicate", message, field: `${path}[${index}]` };
   }
 }
 
-function* objectCauses(schema: JsonObject, value: JsonObject, path: string): Generator<Cause> {
+/** The keys by which a list knows an item, or all of the item. */
+function keyOfItem(schema: JsonObject, item: unknown): unknown {
+  if (own(schema, "x-kubernetes-list-type") !== "map" || !isObject(item)) return item;
+  return pick(item, stringsOf(own(schema, "x-kubernetes-list-map-keys")));
+}
+
+/** The item with the same keys before the update. Items of other lists have no identity. */
+export function oldItem(schema: JsonObject, item: unknown, old: unknown): unknown {
+  if (own(schema, "x-kubernetes-list-type") !== "map" || !Array.isArray(old)) return undefined;
+  const key = keyOfItem(schema, item);
+  return old.find((one) => isEqual(keyOfItem(schema, one), key));
+}
+
+function* objectCauses(
+  schema: JsonObject,
+  value: JsonObject,
+  path: string,
+  old: unknown,
+): Generator<Cause> {
   const at = (name: string): string => (path === "" ? name : `${path}.${name}`);
   const properties = propertiesOf(schema);
   const others = own(schema, "additionalProperties");
   for (const [name, member] of Object.entries(value)) {
     const known = own(properties, name) ?? others;
-    if (isObject(known)) yield* schemaCauses(known, member, at(name));
+    const before = isObject(old) ? own(old, name) : undefined;
+    if (isObject(known)) yield* schemaCauses(known, member, at(name), before);
   }
   const names = stringsOf(own(schema, "required"));
+  yield* countCauses(schema, Object.keys(value).length, path);
+  if (own(schema, "x-kubernetes-embedded-resource") === true) yield* embeddedCauses(value, path);
   for (const name of names) if (!Object.hasOwn(value, name)) yield required(at(name), "");
+}
+
+function* countCauses(
+  { minProperties, maxProperties }: JsonObject,
+  count: number,
+  field: string,
+): Generator<Cause> {
+  if (typeof maxProperties === "number" && count > maxProperties)
+    yield { reason: "FieldValueTooMany", message: tooMany(count, maxProperties), field };
+  if (typeof minProperties === "number" && count < minProperties)
+    yield wrong(field, count, `${field} in body should have at least ${minProperties} properties`);
 }

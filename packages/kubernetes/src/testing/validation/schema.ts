@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, own, propertiesOf } from "../json.ts";
+import { cleanMetadata, unknownMetadata } from "../write/metadata.ts";
 
 /** A value as its schema has it. */
 export interface Shaped {
@@ -11,34 +12,53 @@ export interface Shaped {
 /**
  * A copy of a value as its schema has it: fields that the schema does not know are removed, defaults are
  * filled in. Without a schema the value stays as it is.
+ *
+ * @param keepsNulls - whether a null that is not allowed stays, as in an apply, where it is refused. Otherwise it is
+ * removed
  */
-export function applySchema(schema: JsonObject | undefined, value: JsonObject): Shaped {
+export function applySchema(
+  schema: JsonObject | undefined,
+  value: JsonObject,
+  keepsNulls = false,
+): Shaped {
   const unknown: string[] = [];
   if (schema === undefined) return { value, unknown };
-  return { value: shapeObject(schema, value, { path: "", unknown }), unknown };
+  return { value: shapeObject(schema, value, { path: "", unknown, keepsNulls }), unknown };
 }
 
 interface Place {
   readonly path: string;
   readonly unknown: string[];
+  readonly keepsNulls: boolean;
 }
 
-function shape(schema: JsonObject, value: unknown, { path, unknown }: Place): unknown {
-  if (isObject(value)) return shapeObject(schema, value, { path, unknown });
+function shape(schema: JsonObject, value: unknown, place: Place): unknown {
+  if (isObject(value)) return shapeObject(schema, value, place);
   const items = own(schema, "items");
   if (!Array.isArray(value) || !isObject(items)) return value;
-  return value.map((item, index) => shape(items, item, { path: `${path}[${index}]`, unknown }));
+  return value.map((item, index) =>
+    shape(items, item, { ...place, path: `${place.path}[${index}]` }),
+  );
 }
 
-function shapeObject(schema: JsonObject, value: JsonObject, { path, unknown }: Place): JsonObject {
-  const properties = propertiesOf(schema);
+function shapeObject(schema: JsonObject, value: JsonObject, place: Place): JsonObject {
+  const { path, unknown, keepsNulls } = place;
+  const isEmbedded = own(schema, "x-kubernetes-embedded-resource") === true;
+  const properties = isEmbedded
+    ? { apiVersion: TEXT, kind: TEXT, ...propertiesOf(schema) }
+    : propertiesOf(schema);
   const others = own(schema, "additionalProperties");
   const kept = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
     const known = own(properties, name) ?? others;
     const at = path === "" ? name : `${path}.${name}`;
+    if (isEmbedded && name === "metadata") {
+      unknown.push(...unknownMetadata(value).map((field) => `${path}.${field}`));
+      return [[name, cleanMetadata(value)]];
+    }
     if (isObject(known)) {
-      const given = withDefault(known, member);
-      return given === undefined ? [] : [[name, shape(known, given, { path: at, unknown })]];
+      const filled = withDefault(known, member);
+      const given = filled === undefined && keepsNulls ? member : filled;
+      return given === undefined ? [] : [[name, shape(known, given, { ...place, path: at })]];
     }
     if (keepsUnknown(schema)) return [[name, member]];
     unknown.push(at);
@@ -47,6 +67,8 @@ function shapeObject(schema: JsonObject, value: JsonObject, { path, unknown }: P
   const result = Object.fromEntries(kept);
   return { ...result, ...defaultsFor(properties, result) };
 }
+
+const TEXT: JsonObject = { type: "string" };
 
 /** Whether an object may have fields that the schema does not name. */
 function keepsUnknown(schema: JsonObject): boolean {
@@ -65,7 +87,11 @@ function defaultsFor(properties: JsonObject, value: JsonObject): JsonObject {
   return Object.fromEntries(
     missing.map(([name, property]) => [
       name,
-      shape(property, structuredClone(property["default"]), { path: name, unknown: [] }),
+      shape(property, structuredClone(property["default"]), {
+        path: name,
+        unknown: [],
+        keepsNulls: false,
+      }),
     ]),
   );
 }

@@ -7,6 +7,7 @@ import { type Selector, selectorOf } from "../request/selector.ts";
 import type { ResponseBody } from "../response-body.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { Change } from "../state/object-store.ts";
+import { asServed } from "../write/normalize.ts";
 import type { WatchRequest } from "./watch-request.ts";
 
 /** Milliseconds between two bookmarks, as in the API server. */
@@ -46,11 +47,12 @@ export class WatchStream {
     this.#request = request;
     this.#call = call;
     this.#selector = selectorOf(call);
-    this.#format = representationOf(
+    const { object } = representationOf(
       call.headers["accept"],
       { served: call.served, now: () => clock.now() },
       false,
-    ).object;
+    );
+    this.#format = (one) => object(asServed(call.served, one));
     this.#end = clock.monotonic() + (request.timeout ?? longest);
     this.#begin();
   }

@@ -1,7 +1,7 @@
 import { ApplyConflictError, type OwnershipConflict } from "../apply/apply-patch.ts";
 import { formatPath } from "../apply/field-set.ts";
 import type { Manager } from "../apply/managers.ts";
-import { TypedValueError, UnknownListError } from "../apply/typed-value.ts";
+import { requireTyped, TypedValueError, UnknownListError } from "../apply/typed-value.ts";
 import { badRequest, conflict, Failure, notFound, notImplemented } from "../failure.ts";
 import {
   isObject,
@@ -12,6 +12,7 @@ import {
   without,
 } from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
+import type { ServedResource } from "../served-resource.ts";
 import { decode } from "./decode.ts";
 import type { ObjectWriter, Written } from "./object-writer.ts";
 import { applied } from "./ownership.ts";
@@ -28,6 +29,7 @@ export function applyObject(writer: ObjectWriter, call: ApiCall, options: WriteO
   const object = readApplied(call);
   const old = writer.find(call);
   if (old === undefined) requireNew(call, object);
+  requireStorable(call.served, object);
   const result = orFailure(call, () =>
     applied(old, ownPart(call, object), { call, options, now: writer.now() }),
   );
@@ -79,11 +81,32 @@ function orFailure<T>(call: ApiCall, work: () => T): T {
     return work();
   } catch (error) {
     if (error instanceof ApplyConflictError) throw ownershipFailure(error);
-    if (error instanceof TypedValueError) throw new Failure(500, { message: error.message });
+    if (error instanceof TypedValueError) throw typedFailure(call, error);
     if (error instanceof UnsafePatchError) throw badRequest(error.message);
     if (error instanceof UnknownListError)
       throw notImplemented(`${error.message} of a ${call.served.kind}: patch or update it instead`);
     throw error;
+  }
+}
+
+function typedFailure({ served, body }: ApiCall, { message }: TypedValueError): Failure {
+  const { name, namespace = "" } = metadataOf(parseJson(body ?? "") as JsonObject);
+  const text = `failed to create typed patch object (${namespace}/${name}; ${served.apiVersion}, Kind=${served.kind}): ${message}`;
+  return new Failure(500, { message: text });
+}
+
+/**
+ * Checks an object against the version that is stored.
+ *
+ * @throws Failure for a field that it does not have
+ */
+function requireStorable({ storage }: ServedResource, object: JsonObject): void {
+  if (storage === undefined) return;
+  try {
+    requireTyped(object, storage.fieldType);
+  } catch (error) {
+    if (!(error instanceof TypedValueError)) throw error;
+    throw new Failure(500, { message: `failed to convert new object: ${error.message}` });
   }
 }
 

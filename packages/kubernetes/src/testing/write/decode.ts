@@ -1,5 +1,5 @@
 import { badRequest, Failure } from "../failure.ts";
-import { isObject, type JsonObject } from "../json.ts";
+import { isObject, type JsonObject, own, propertiesOf } from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import type { ServedResource } from "../served-resource.ts";
 import type { Shaped } from "../validation/schema.ts";
@@ -200,10 +200,53 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Decoder>>>> = {
  */
 export function decode(call: ApiCall, object: JsonObject): JsonObject {
   try {
+    const { schema } = call.served;
+    if (schema !== undefined) decodeEmbedded(schema, object, "");
     return typeOf(call.served)(object, { path: "", unknown: undefined }) as JsonObject;
   } catch (error) {
     if (error instanceof DecodeError) throw decodeFailure(call, error.message);
     throw error;
+  }
+}
+
+/** Checks the types of objects within a custom object: those with `x-kubernetes-embedded-resource`. */
+function decodeEmbedded(schema: JsonObject, value: unknown, path: string): void {
+  if (Array.isArray(value)) {
+    const items = own(schema, "items");
+    if (isObject(items))
+      for (const [index, item] of value.entries()) decodeEmbedded(items, item, `${path}[${index}]`);
+    return;
+  }
+  if (!isObject(value)) return;
+  if (own(schema, "x-kubernetes-embedded-resource") === true) decodeType(value, path);
+  const properties = propertiesOf(schema);
+  for (const [name, member] of Object.entries(value)) {
+    const below = own(properties, name) ?? own(schema, "additionalProperties");
+    if (isObject(below)) decodeEmbedded(below, member, path === "" ? name : `${path}.${name}`);
+  }
+}
+
+function decodeType(object: JsonObject, path: string): void {
+  for (const name of ["apiVersion", "kind"]) {
+    const value = own(object, name);
+    if (value !== undefined && value !== null && typeof value !== "string")
+      throw new DecodeError(
+        `${path}.${name}: Invalid value: ${JSON.stringify(value)}: must be a string`,
+      );
+  }
+  const metadata = own(object, "metadata");
+  if (metadata === undefined || metadata === null) return;
+  try {
+    struct(METADATA, true)(metadata, { path: "ObjectMeta", unknown: undefined });
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    // Go names the field, and not the entry of a map.
+    const reason = error.message
+      .replace(/ Go struct field ObjectMeta of type struct/, " Go value of type v1.ObjectMeta")
+      .replace(/(ObjectMeta\.\w+)[.[]\S*/, "$1");
+    throw new DecodeError(
+      `${path}.metadata: Invalid value: ${JSON.stringify(metadata)}: ${reason}`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, metadataOf } from "../json.ts";
 
-// In the order in which the server writes them.
-const FIELDS: readonly string[] =
+/** The fields of metadata, in the order in which the server writes them. */
+export const FIELDS: readonly string[] =
   "name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds labels annotations ownerReferences finalizers managedFields".split(
     " ",
   );
@@ -17,10 +17,12 @@ const SYSTEM_FIELDS = [
   "deletionGracePeriodSeconds",
 ] as const;
 
+const NEVER_KEPT: ReadonlySet<string> = new Set(["managedFields", "selfLink"]);
+
 /** The metadata that a writer sent, without unknown and empty fields. */
 export function cleanMetadata(object: JsonObject): JsonObject {
   const entries = Object.entries(metadataOf(object)).filter(
-    ([name, value]) => name !== "managedFields" && FIELDS.includes(name) && !isEmpty(value),
+    ([name, value]) => !NEVER_KEPT.has(name) && FIELDS.includes(name) && !isEmpty(value),
   );
   return Object.fromEntries(entries);
 }

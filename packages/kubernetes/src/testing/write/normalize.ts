@@ -12,8 +12,16 @@ export interface Normalized {
   readonly unknown: readonly string[];
 }
 
-/** A submitted object as the server reads it: without unknown fields, with the defaults of its schema. */
-export function normalize(served: ServedResource, submitted: JsonObject): Normalized {
+/**
+ * A submitted object as the server reads it: without unknown fields, with the defaults of its schema.
+ *
+ * @param isApplied - whether an apply has made it: its nulls stay until {@link withoutUnwantedNulls}
+ */
+export function normalize(
+  served: ServedResource,
+  submitted: JsonObject,
+  isApplied = false,
+): Normalized {
   const { apiVersion, kind, schema, isBuiltIn } = served;
   if (isBuiltIn) {
     const { value, unknown } = knownFields(served, submitted);
@@ -22,11 +30,39 @@ export function normalize(served: ServedResource, submitted: JsonObject): Normal
     return { object: { apiVersion, kind, metadata, ...builtInContent(kind, content) }, unknown };
   }
   const content = without(submitted, "apiVersion", "kind", "metadata");
-  const { value, unknown } = applySchema(schema, content);
+  const { value, unknown } = applySchema(schema, content, isApplied);
   return {
     object: { apiVersion, kind, metadata: cleanMetadata(submitted), ...value },
     unknown: [...unknown, ...unknownMetadata(submitted)].sort(),
   };
+}
+
+/** A stored object in the version that a resource serves: fields that the version does not have go, defaults come. */
+export function asServed(
+  { apiVersion, schema, storage }: ServedResource,
+  object: JsonObject,
+): JsonObject {
+  if (storage === undefined || object["apiVersion"] === apiVersion) return object;
+  const { apiVersion: _, kind, metadata, ...content } = object;
+  return { apiVersion, kind, metadata, ...applySchema(schema, content).value };
+}
+
+/** An object as the stored version has it. */
+export function asStored({ storage }: ServedResource, object: JsonObject): JsonObject {
+  if (storage === undefined) return object;
+  const { apiVersion: _, kind, metadata, ...content } = object;
+  const { value } = applySchema(storage.schema, content);
+  return { apiVersion: storage.apiVersion, kind, metadata, ...value };
+}
+
+/** An object as it is stored, after an apply: without the nulls of fields that have a schema and allow none. */
+export function withoutUnwantedNulls(
+  { schema, isBuiltIn }: ServedResource,
+  object: JsonObject,
+): JsonObject {
+  if (isBuiltIn) return object;
+  const { apiVersion, kind, metadata, ...content } = object;
+  return { apiVersion, kind, metadata, ...applySchema(schema, content).value };
 }
 
 function builtInContent(kind: string, given: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 import type { PassiveClock } from "@holdfast/clock";
 import type { Random } from "@holdfast/wait";
-import { alreadyExists, notFound } from "../failure.ts";
+import { alreadyExists, Failure, notFound } from "../failure.ts";
 import { defined, isEqual, type JsonObject, metadataOf, stringsOf, without } from "../json.ts";
 import { type ApiCall, keyOfCall } from "../request/api-call.ts";
 import type { ServedResource } from "../served-resource.ts";
@@ -9,7 +9,7 @@ import { decodeFailure } from "./decode.ts";
 import { keptMetadata, orderedMetadata } from "./metadata.ts";
 import { finalizerWarnings } from "./metadata-causes.ts";
 import { madeName, madeUid } from "./names.ts";
-import { type Normalized, normalize } from "./normalize.ts";
+import { asServed, asStored, normalize, withoutUnwantedNulls } from "./normalize.ts";
 import { managedAfterUpdate, type OwnedWrite } from "./ownership.ts";
 import { requireCurrent, requireNoVersion } from "./stale.ts";
 import { requireValid, requireValidUpdate } from "./validate.ts";
@@ -45,7 +45,8 @@ export class ObjectWriter {
 
   /** The object that a call names, or undefined. */
   find(call: ApiCall): JsonObject | undefined {
-    return this.#state.store(call.served.storeKey).get(keyOfCall(call, call.name));
+    const found = this.#state.store(call.served.storeKey).get(keyOfCall(call, call.name));
+    return found && asServed(call.served, found);
   }
 
   /** @throws Failure if the object does not exist */
@@ -63,17 +64,16 @@ export class ObjectWriter {
   /** @throws Failure if the object is not valid or exists already */
   create(call: ApiCall, submitted: JsonObject, options: WriteOptions): Written {
     const { served } = call;
-    requireNoVersion(submitted);
-    const { object: normal, unknown } = normalize(
+    if (!options.isDryRun) requireNoVersion(submitted);
+    const warnings = warningsFor(call, submitted, options);
+    const normal = normalize(
       served,
       served.hasStatus ? without(submitted, "status") : submitted,
-    );
-    const warnings = [
-      ...warningsFor(call, unknown, options),
-      ...finalizerWarnings(served, undefined, normal),
-    ];
+      options.managers !== undefined,
+    ).object;
     const object = this.#named(call, normal);
-    requireValid(served, object);
+    warned(warnings, () => requireValid(served, object));
+    warnings.push(...finalizerWarnings(served, undefined, normal));
     const name = metadataOf(object)["name"] as string;
     const key = keyOfCall(call, name);
     const owned = this.#owned(undefined, object, { call, options, now: this.now() });
@@ -91,16 +91,17 @@ export class ObjectWriter {
   update(call: ApiCall, old: JsonObject, submitted: JsonObject, options: WriteOptions): Written {
     const { served } = call;
     requireCurrent(call, old, submitted);
-    const { object, unknown } = this.#updated(call, old, submitted);
-    const warnings = [
-      ...warningsFor(call, unknown, options),
-      ...finalizerWarnings(served, old, object),
-    ];
+    const warnings = warningsFor(call, submitted, options);
+    const object = this.#updated(call, old, submitted, options);
     const next = hasNoManagers(submitted)
       ? { ...object, metadata: without(metadataOf(object), "managedFields") }
       : this.#owned(old, object, { call, options, now: this.now() });
-    if (call.subresource === undefined) requireValidUpdate(served, old, submitted);
-    requireValid(served, next, old);
+    const { subresource } = call;
+    warned(warnings, () => {
+      if (subresource === undefined) requireValidUpdate(served, old, submitted);
+      requireValid(served, next, { old, subresource });
+    });
+    warnings.push(...finalizerWarnings(served, old, object));
     if (isGone(next)) {
       this.remove(call, call.name, options);
       const gone = withVersion(next, metadataOf(old)["resourceVersion"]);
@@ -158,17 +159,22 @@ export class ObjectWriter {
     }
   }
 
-  #updated({ served, subresource }: ApiCall, old: JsonObject, submitted: JsonObject): Normalized {
+  #updated(
+    { served, subresource }: ApiCall,
+    old: JsonObject,
+    submitted: JsonObject,
+    { managers }: WriteOptions,
+  ): JsonObject {
     const isOfStatus = subresource === "status";
     const merged = isOfStatus
       ? defined({ ...old, status: submitted["status"] })
       : defined({ ...submitted, ...(served.hasStatus && { status: old["status"] }) });
-    const { object: next, unknown } = normalize(served, merged);
+    const { object: next } = normalize(served, merged, managers !== undefined);
     const metadata = keptMetadata(old, isOfStatus ? old : next);
     const generation = metadata["generation"];
     if (typeof generation === "number" && !isEqual(specOf(served, old), specOf(served, next)))
       metadata["generation"] = generation + 1;
-    return { object: { ...next, metadata }, unknown };
+    return { ...next, metadata };
   }
 
   #owned(old: JsonObject | undefined, object: JsonObject, write: OwnedWrite): JsonObject {
@@ -178,14 +184,16 @@ export class ObjectWriter {
   }
 
   #store(
-    { storeKey }: ServedResource,
+    served: ServedResource,
     key: string,
     { object, old, options }: { object: JsonObject; old?: JsonObject; options: WriteOptions },
   ): JsonObject {
-    const version = old === undefined ? undefined : metadataOf(old)["resourceVersion"];
-    const same = withVersion(object, version);
+    const version = metadataOf(old ?? object)["resourceVersion"];
+    const stored = options.managers === undefined ? object : withoutUnwantedNulls(served, object);
+    const same = withVersion(stored, version);
     if (options.isDryRun || (old !== undefined && isEqual(same, old))) return same;
-    return this.#state.write(storeKey, key, (made) => withVersion(object, made)) as JsonObject;
+    const write = (made: string) => withVersion(asStored(served, stored), made);
+    return asServed(served, this.#state.write(served.storeKey, key, write) as JsonObject);
   }
 }
 
@@ -212,10 +220,21 @@ function specOf({ hasStatus }: ServedResource, object: JsonObject): JsonObject {
 }
 
 /** @throws Failure for unknown fields, if the writer is strict about them */
-function warningsFor(call: ApiCall, unknown: readonly string[], options: WriteOptions): string[] {
+function warningsFor(call: ApiCall, submitted: JsonObject, options: WriteOptions): string[] {
+  const { unknown } = normalize(call.served, submitted);
   const texts = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
   if (texts.length === 0 || options.fieldValidation === "Ignore") return [];
   if (options.fieldValidation === "Strict")
     throw decodeFailure(call, `strict decoding error: ${texts.join(", ")}`);
   return texts;
+}
+
+/** Gives a failure the warnings of its request. */
+function warned(warnings: readonly string[], work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Failure) error.warnings = warnings;
+    throw error;
+  }
 }

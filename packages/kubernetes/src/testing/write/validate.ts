@@ -1,21 +1,30 @@
 import { hasRules, ruleCauses } from "../cel/rules.ts";
 import { type Cause, type Failure, invalid, wrong } from "../failure.ts";
-import { type JsonObject, metadataOf, stringsOf } from "../json.ts";
+import { isObject, type JsonObject, metadataOf, own, propertiesOf, stringsOf } from "../json.ts";
 import type { ServedResource } from "../served-resource.ts";
 import { schemaCauses } from "../validation/check-schema.ts";
 import { kindCauses } from "./kind-causes.ts";
 import { metadataCauses } from "./metadata-causes.ts";
 
+/** A write whose object is checked. */
+export interface CheckedWrite {
+  /** The object before an update. */
+  readonly old?: JsonObject | undefined;
+
+  /** A write to `status` is checked for nothing else. */
+  readonly subresource?: string | undefined;
+}
+
 /** @throws Failure with a cause for every field that is wrong */
 export function requireValid(
   served: ServedResource,
   object: JsonObject,
-  old?: JsonObject | undefined,
+  write: CheckedWrite = {},
 ): void {
   const causes = [
     ...metadataCauses(served, object),
     ...(served.isBuiltIn ? kindCauses(object) : []),
-    ...(served.schema === undefined ? [] : contentCauses(served.schema, object, old)),
+    ...(served.schema === undefined ? [] : contentCauses(served.schema, object, write)),
   ];
   if (causes.length > 0) throw invalidObject(served, object, causes);
 }
@@ -24,12 +33,29 @@ export function requireValid(
 function contentCauses(
   schema: JsonObject,
   object: JsonObject,
-  old: JsonObject | undefined,
+  { old, subresource }: CheckedWrite,
 ): readonly Cause[] {
-  const causes = [...schemaCauses(schema, object, "")];
+  const causes =
+    subresource === "status"
+      ? [...statusCauses(schema, object, old)]
+      : [...schemaCauses(schema, object, "", old)];
   if (!causes.some(({ reason }) => BLOCKING.has(reason)))
     return [...causes, ...ruleCauses(schema, object, old)];
   return hasRules(schema) ? [...causes, wrong("<nil>", null, NOT_CHECKED)] : causes;
+}
+
+/** The server checks a status as an object of its own: messages name the path within it. */
+function* statusCauses(
+  schema: JsonObject,
+  { status }: JsonObject,
+  old: JsonObject | undefined,
+): Generator<Cause> {
+  const known = own(propertiesOf(schema), "status");
+  if (!isObject(known) || status === undefined) return;
+  for (const { field, ...cause } of schemaCauses(known, status, "", old?.["status"])) {
+    const below = field === "" ? "status" : `status.${field}`;
+    yield { ...cause, field: field === "<nil>" ? field : below };
+  }
 }
 
 const BLOCKING: ReadonlySet<string> = new Set([

@@ -1,0 +1,192 @@
+import type { Environment, TypeCheckResult } from "@marcbachmann/cel-js";
+import { fromRe2 } from "../../schema/re2.ts";
+import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../json.ts";
+import { DURATION_TYPE, forLibrary, TIMESTAMP_TYPE } from "./functions.ts";
+
+const RESERVED: ReadonlySet<string> = new Set(
+  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
+    " ",
+  ),
+);
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  __: "__underscores__",
+  ".": "__dot__",
+  "-": "__dash__",
+  "/": "__slash__",
+};
+
+/** The name of a property in CEL. */
+export function escaped(name: string): string {
+  if (RESERVED.has(name)) return `__${name}__`;
+  return name.replace(/__|[-./]/g, (part) => ESCAPES[part] as string);
+}
+
+/** Types of texts in CEL by their format. */
+const TEXT_TYPES: Readonly<Record<string, string>> = {
+  date: TIMESTAMP_TYPE,
+  "date-time": TIMESTAMP_TYPE,
+  datetime: TIMESTAMP_TYPE,
+  duration: DURATION_TYPE,
+  byte: "bytes",
+};
+
+/** The types that a schema gives the variables of its rules. */
+export class RuleTypes {
+  readonly #environment: Environment;
+  readonly #known = new Map<JsonObject, string | undefined>();
+
+  /** @param environment - one of its own, with functions and without variables */
+  constructor(environment: Environment, root: JsonObject) {
+    this.#environment = environment;
+    // A clone of an environment freezes it: all types come first.
+    this.#visit(root);
+  }
+
+  #visit(schema: JsonObject): void {
+    this.#typeOf(schema);
+    const below = [own(schema, "items"), own(schema, "additionalProperties")];
+    for (const one of [...below, ...Object.values(propertiesOf(schema))])
+      if (isObject(one)) this.#visit(one);
+  }
+
+  /** The reason for which a server refuses a rule. Undefined: it does not, or the library cannot tell. */
+  problem(rule: JsonObject, schema: JsonObject): string | undefined {
+    const { rule: text, messageExpression } = rule;
+    const found = this.#problemOf(String(text), rule, { schema, type: "bool" });
+    if (found !== undefined || typeof messageExpression !== "string") return found;
+    const problem = this.#problemOf(messageExpression, rule, { schema, type: "string" });
+    return problem && `messageExpression: ${problem}`;
+  }
+
+  #problemOf(
+    text: string,
+    { optionalOldSelf }: JsonObject,
+    { schema, type }: { schema: JsonObject; type: "bool" | "string" },
+  ): string | undefined {
+    const expression = forLibrary(text);
+    const old = optionalOldSelf === true ? "optional" : undefined;
+    const untyped = this.#check(expression, "dyn", old);
+    if (!untyped.valid) return this.#isRefused(untyped) ? summaryOf(untyped) : undefined;
+    const typed = this.#check(expression, this.#typeOf(schema) ?? "dyn", old);
+    if (!typed.valid) return summaryOf(typed);
+    if (typed.type !== type && typed.type !== "dyn")
+      return `the expression must evaluate to a ${type}, not to ${typed.type}`;
+    return patternProblem(this.#environment.parse(expression).ast);
+  }
+
+  #check(expression: string, type: string, old = type): TypeCheckResult {
+    const environment = this.#environment.clone();
+    return environment
+      .registerVariable("self", type)
+      .registerVariable("oldSelf", old)
+      .check(expression);
+  }
+
+  /** Whether the library fails for a reason that is not its own: it has not every function of CEL. */
+  #isRefused({ error }: TypeCheckResult): boolean {
+    if (error?.name === "ParseError" || error?.code === "unknown_variable") return true;
+    const [, name] =
+      /no matching overload for '(?:[^(]*\.)?([^.(]+)\(/.exec(error?.summary ?? "") ?? [];
+    if (name === undefined) return false;
+    return !this.#environment.getDefinitions().functions.some((one) => one.name === name);
+  }
+
+  /** Undefined for a value that rules cannot reach: one without a type. */
+  #typeOf(schema: JsonObject): string | undefined {
+    if (this.#known.has(schema)) return this.#known.get(schema);
+    const type = this.#makeType(schema);
+    this.#known.set(schema, type);
+    return type;
+  }
+
+  #makeType(schema: JsonObject): string | undefined {
+    if (own(schema, "x-kubernetes-int-or-string") === true) return "dyn";
+    switch (own(schema, "type")) {
+      case "string":
+        return TEXT_TYPES[String(own(schema, "format"))] ?? "string";
+      case "integer":
+        return "int";
+      case "number":
+        return "double";
+      case "boolean":
+        return "bool";
+      case "array":
+        return this.#collection("list<", own(schema, "items"));
+      case "object":
+        return this.#objectType(schema);
+      default:
+        return undefined;
+    }
+  }
+
+  #collection(start: string, member: unknown): string | undefined {
+    const type = isObject(member) ? this.#typeOf(member) : undefined;
+    return type && `${start}${type}>`;
+  }
+
+  #objectType(schema: JsonObject): string | undefined {
+    const others = own(schema, "additionalProperties");
+    if (others !== undefined) return this.#collection("map<string, ", others);
+    const properties = withType(schema);
+    const fields: Record<string, string> = {};
+    for (const [name, property] of Object.entries(properties)) {
+      const type = isObject(property) ? this.#typeOf(property) : undefined;
+      if (type !== undefined) fields[escaped(name)] = type;
+    }
+    const name = `Object${this.#known.size}`;
+    this.#environment.registerType(name, { ctor: class {}, fields });
+    this.#environment.registerOperator(`${name} == ${name}`, isEqual);
+    return name;
+  }
+}
+
+/** The properties that rules see: those of every object of Kubernetes too, for one that is embedded. */
+export function withType(schema: JsonObject): JsonObject {
+  const isEmbedded = own(schema, "x-kubernetes-embedded-resource") === true;
+  return isEmbedded ? { ...propertiesOf(schema), ...TYPED } : propertiesOf(schema);
+}
+
+const TEXT: JsonObject = { type: "string" };
+
+/** The part of an object that rules see beside its content. */
+export const TYPED: JsonObject = {
+  apiVersion: TEXT,
+  kind: TEXT,
+  metadata: { type: "object", properties: { name: TEXT, generateName: TEXT } },
+};
+
+function summaryOf({ error }: TypeCheckResult): string {
+  return error?.summary ?? String(error);
+}
+
+interface Node {
+  readonly op?: unknown;
+  readonly args?: unknown;
+}
+
+/** A literal pattern that RE2 refuses. */
+function patternProblem(node: unknown): string | undefined {
+  const parts = nodesOf(node).flatMap(literalPattern);
+  for (const pattern of parts)
+    try {
+      fromRe2(pattern);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  return undefined;
+}
+
+/** A node of a syntax tree, and all below it. */
+function nodesOf(node: unknown): Node[] {
+  if (Array.isArray(node)) return node.flatMap(nodesOf);
+  if (typeof node !== "object" || node === null) return [];
+  return [node, ...nodesOf((node as Node).args)];
+}
+
+function literalPattern({ op, args }: Node): string[] {
+  const isCall = (op === "call" || op === "rcall") && Array.isArray(args);
+  if (!isCall || !/_matches$/.test(String(args[0]))) return [];
+  const last: Node | undefined = [args.at(-1)].flat().at(-1);
+  return last?.op === "value" && typeof last.args === "string" ? [last.args] : [];
+}

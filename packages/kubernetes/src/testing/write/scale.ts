@@ -1,0 +1,79 @@
+import { badRequest, invalid, wrong } from "../failure.ts";
+import {
+  defined,
+  isObject,
+  type JsonObject,
+  metadataOf,
+  parseJson,
+  pick,
+  valueAt,
+} from "../json.ts";
+import type { ApiCall } from "../request/api-call.ts";
+import type { ScalePaths } from "../served-resource.ts";
+import type { ObjectWriter } from "./object-writer.ts";
+import { patchedObject } from "./patch-object.ts";
+import { writeOptionsOf } from "./write-options.ts";
+
+/** The subresource `scale` of an object. */
+export function scaleOf(paths: ScalePaths, object: JsonObject): JsonObject {
+  const { specReplicas, statusReplicas, selector } = paths;
+  const metadata = pick(metadataOf(object), [
+    ...["name", "namespace", "uid", "resourceVersion", "creationTimestamp"],
+  ]);
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata,
+    spec: defined({ replicas: valueAt(object, specReplicas) }),
+    status: defined({
+      replicas: valueAt(object, statusReplicas) ?? 0,
+      selector: selector && valueAt(object, selector),
+    }),
+  };
+}
+
+/**
+ * Reads or writes the subresource `scale`.
+ *
+ * @throws Failure for an object that does not exist, and for a number of replicas that is none
+ */
+export function answerScale(writer: ObjectWriter, call: ApiCall, paths: ScalePaths): JsonObject {
+  const old = writer.get(call);
+  if (call.verb === "get") return scaleOf(paths, old);
+  const isPatch = call.verb === "patch";
+  const kind = isPatch ? "PatchOptions" : "UpdateOptions";
+  const scale = isPatch ? patchedObject(call, scaleOf(paths, old)) : readScale(call);
+  const replicas = valueAt(scale, ["spec", "replicas"]) ?? 0;
+  if (!Number.isInteger(replicas) || Number(replicas) < 0) throw negative(call, paths, replicas);
+  const scaled = withValue(old, paths.specReplicas, replicas);
+  const given = pick(metadataOf(scale), ["resourceVersion", "uid"]);
+  const metadata = { ...metadataOf(scaled), ...given };
+  const written = writer.update(call, old, { ...scaled, metadata }, writeOptionsOf(call, kind));
+  return scaleOf(paths, written.object);
+}
+
+function readScale({ body = "" }: ApiCall): JsonObject {
+  const scale = parseJson(body);
+  if (isObject(scale)) return scale;
+  throw badRequest("the body of the request must be a JSON object");
+}
+
+function negative(
+  { served: { group, kind }, name }: ApiCall,
+  paths: ScalePaths,
+  replicas: unknown,
+) {
+  const field = `.${paths.specReplicas.join(".")}`;
+  const cause = wrong(field, replicas, "should be a non-negative integer");
+  return invalid({ group, plural: kind }, name, [cause]);
+}
+
+function withValue(
+  object: JsonObject,
+  [name = "", ...rest]: readonly string[],
+  value: unknown,
+): JsonObject {
+  const below = object[name];
+  const next = rest.length === 0 ? value : withValue(isObject(below) ? below : {}, rest, value);
+  return { ...object, [name]: next };
+}
