@@ -1,7 +1,6 @@
 // Tables of cases: a custom resource with a schema, and what requests do to an object of it.
 import type { RequestStep, Script, Step } from "./script.ts";
 import { apply, get, jsonPatch, mergePatch, post, put, remove } from "./steps.ts";
-import type { Fields, Paths, Table } from "./tables/table.ts";
 import { counts } from "./tables/counts.ts";
 import { defaults } from "./tables/defaults.ts";
 import { embedded } from "./tables/embedded.ts";
@@ -9,6 +8,7 @@ import { lists } from "./tables/lists.ts";
 import { nulls } from "./tables/nulls.ts";
 import { patterns } from "./tables/patterns.ts";
 import { selections } from "./tables/selections.ts";
+import type { Fields, Paths, Table } from "./tables/table.ts";
 import { transitions } from "./tables/transitions.ts";
 import { unions } from "./tables/unions.ts";
 import { versions } from "./tables/versions.ts";

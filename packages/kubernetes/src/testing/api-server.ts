@@ -20,8 +20,8 @@ import { decode } from "./write/decode.ts";
 import { deleteObject, deletionOf } from "./write/delete-object.ts";
 import { ObjectWriter, type Written } from "./write/object-writer.ts";
 import { APPLY, contentTypeOf, patchedObject } from "./write/patch-object.ts";
-import { answerScale } from "./write/scale.ts";
 import { readObject, requirePatchedType, requirePlace } from "./write/read-object.ts";
+import { answerScale } from "./write/scale.ts";
 import { newByPut } from "./write/stale.ts";
 import { writeOptionsOf } from "./write/write-options.ts";
 

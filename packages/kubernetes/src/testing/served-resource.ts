@@ -62,7 +62,7 @@ export interface ServedResource {
 }
 
 /** The version in which objects are stored. */
-export interface StoredVersion {
+interface StoredVersion {
   readonly apiVersion: string;
   readonly schema: JsonObject | undefined;
   readonly fieldType: FieldType;

@@ -1,8 +1,8 @@
 import { badRequest, expired, Failure, invalid } from "../failure.ts";
 import { defined, type JsonObject } from "../json.ts";
-import { asServed } from "../write/normalize.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { ObjectStore, View } from "../state/object-store.ts";
+import { asServed } from "../write/normalize.ts";
 import type { ApiCall } from "./api-call.ts";
 import { formatToken, type PageToken, parseToken } from "./page-token.ts";
 import { representationOf } from "./representation.ts";

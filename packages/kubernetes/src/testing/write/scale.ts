@@ -15,7 +15,7 @@ import { patchedObject } from "./patch-object.ts";
 import { writeOptionsOf } from "./write-options.ts";
 
 /** The subresource `scale` of an object. */
-export function scaleOf(paths: ScalePaths, object: JsonObject): JsonObject {
+function scaleOf(paths: ScalePaths, object: JsonObject): JsonObject {
   const { specReplicas, statusReplicas, selector } = paths;
   const metadata = pick(metadataOf(object), [
     ...["name", "namespace", "uid", "resourceVersion", "creationTimestamp"],
