@@ -23,12 +23,15 @@ export function plainSchema(schema: CrdSchema): JSONSchema {
   const value = valueSchema(schema);
   return {
     ...(nullable === true ? { anyOf: [value, { type: "null" }] } : value),
-    ...(description !== undefined && { description }),
+    // A text alone: an object would be read as a schema, with references to follow.
+    ...(typeof description === "string" && { description }),
   };
 }
 
 function valueSchema(schema: CrdSchema): JSONSchema {
   if (schema["x-kubernetes-int-or-string"] === true) return { type: ["number", "string"] };
+  if (schema.enum?.some((value) => typeof value === "object" && value !== null))
+    return { tsType: "unknown" };
   if (schema.enum !== undefined)
     return { enum: [...schema.enum] as NonNullable<JSONSchema["enum"]> };
   switch (schema.type) {

@@ -27,7 +27,7 @@ export async function types(args: string[]): Promise<Result> {
   const crds = await (values["from-cluster"] ? fromCluster(positionals) : fromFiles(positionals));
   const resources = crds.map((crd) => fromCrd(crd, values.version));
   const twice = resources.find(({ kind }, index) =>
-    resources.slice(0, index).some((other) => other.kind === kind),
+    resources.slice(0, index).some((other) => identifierOf(other.kind) === identifierOf(kind)),
   );
   if (twice !== undefined)
     throw new Error(`two CRDs have the kind ${twice.kind}: write their types to two files`);
@@ -89,16 +89,28 @@ async function source({
   // The server writes a status, and a new object has none.
   const required = rest.required?.filter((name) => name !== "status");
   const schema = plainSchema({ ...rest, type: "object", properties: own, required });
-  const name = `${kind}Object`;
-  const text = await compile(schema, name, { bannerComment: "" });
-  return `${text.replace(`export interface ${name} {`, `export interface ${name} extends KubeObject {`)}
-export const ${kind} = customResource<${name}>({
+  const identifier = identifierOf(kind);
+  const name = `${identifier}Object`;
+  // A definition names no file and no host.
+  const $refOptions = { resolve: { external: false, file: false, http: false } };
+  const text = await compile(schema, "Generated", { bannerComment: "", $refOptions });
+  const start = "export interface Generated {";
+  if (!text.includes(start)) throw new Error(`no interface could be made of ${kind}`);
+  return `${text.replace(start, `export interface ${name} extends KubeObject {`)}
+export const ${identifier} = customResource<${name}>({
   apiVersion: "${apiVersion}",
   kind: "${kind}",
   plural: "${plural}",
   scope: "${scope}",
 });
 `;
+}
+
+/** A kind as a name in TypeScript: `foo-bar` is `FooBar`. */
+function identifierOf(kind: string): string {
+  const name = kind.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
+  // The name of the imported type.
+  return name === "Kube" ? "KubeKind" : name;
 }
 
 interface CrdWithSchemas {

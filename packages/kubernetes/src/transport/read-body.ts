@@ -11,6 +11,11 @@ export class BodyTooLongError extends Error {
   readonly code: "ERR_KUBERNETES_BODY_TOO_LONG" = CODE;
 }
 
+/** The part of a `Buffer` that its readers use: published types need none of Node's. */
+interface Bytes extends Uint8Array {
+  toString(encoding?: string): string;
+}
+
 /**
  * Reads a body to its end.
  *
@@ -21,7 +26,7 @@ export async function readBody(
   body: AsyncIterable<Uint8Array>,
   limit: number,
   name: string,
-): Promise<Buffer> {
+): Promise<Bytes> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -34,7 +39,7 @@ export async function readBody(
 }
 
 /** Reads at most the first `limit` bytes of a body, and closes the connection if there are more. */
-export async function readStart(body: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
+export async function readStart(body: AsyncIterable<Uint8Array>, limit: number): Promise<Bytes> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {

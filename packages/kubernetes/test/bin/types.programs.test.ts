@@ -183,3 +183,61 @@ describe("types", () => {
     ]);
   });
 });
+
+const ODD_KINDS =
+  "K8sThing OAuth2client postgresql foo-bar a1b2c3 X x Kube Object Array String Record Promise delete class new default import A1b HTTP2route v1 S3bucket EC2instance x-y-z Ab-1c Type Generated await yield enum interface void null true Infinity NaN undefined symbol unknown never any CustomResource customResource K8S k8s iOSApp eBPFMap IPAddress2pool Db2 db2a Z9z Async static let of get".split(
+    " ",
+  );
+
+function oddCrd(
+  kind: string,
+  index: number,
+  spec: object = { type: "object", properties: { a: { type: "string" } } },
+) {
+  const openAPIV3Schema = { type: "object", properties: { spec } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    spec: {
+      group: "odd.example.org",
+      scope: "Namespaced",
+      names: { kind, plural: `odd${index}s` },
+      versions: [
+        { name: "v1api20231001", served: true, storage: true, schema: { openAPIV3Schema } },
+      ],
+    },
+  };
+}
+
+it("writes types of kinds with odd names that compile, each an object of Kubernetes", () => {
+  expect(ODD_KINDS.length).toBeGreaterThanOrEqual(50);
+  const files = ODD_KINDS.map((kind, index) => {
+    writeFileSync(join(folder, "odd.json"), JSON.stringify(oddCrd(kind, index)));
+    const { code, stdout } = runBin(["types", "odd.json"], folder);
+    expect([kind, code, stdout.includes(" extends KubeObject {")]).toEqual([kind, 0, true]);
+    writeFileSync(join(folder, `odd${index}.ts`), stdout);
+    return `odd${index}.ts`;
+  });
+  expect(run(bin("tsc"), [...TSC, "--types", "", ...files], folder)).toBe("");
+}, 180_000);
+
+it("reads no file and no address that a CRD names", () => {
+  writeFileSync(join(folder, "secret.json"), '{"enum": ["hunter2"]}');
+  const reference = { $ref: join(folder, "secret.json") };
+  const spec = {
+    type: "object",
+    description: reference,
+    properties: {
+      a: { enum: [reference] },
+      b: { type: "string", description: reference },
+      c: { type: "array", items: { enum: [[reference], { $ref: "http://127.0.0.1:9/x" }] } },
+      d: { type: "object", additionalProperties: { enum: ["x", { a: 1 }] } },
+    },
+  };
+  writeFileSync(join(folder, "reference.json"), JSON.stringify(oddCrd("Thief", 0, spec)));
+  const { code, stdout, stderr } = runBin(["types", "reference.json"], folder);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).not.toContain("hunter2");
+  expect(stdout).toMatch(/a\?: unknown;/);
+  expect(stdout).toMatch(/c\?: unknown\[\];/);
+});
