@@ -90,6 +90,12 @@ export function numberRules(schema: JsonObject, path: string): JsonObject {
   const { type, multipleOf, format } = schema;
   const least = limitOf(schema, "minimum", "exclusiveMinimum", Number.MIN_SAFE_INTEGER);
   const most = limitOf(schema, "maximum", "exclusiveMaximum", Number.MAX_SAFE_INTEGER);
+  if (typeof multipleOf === "number" && !Number.isInteger(multipleOf))
+    throw schemaError(
+      path,
+      `a server rounds its multipleOf ${multipleOf}`,
+      "use whole steps, or a rule",
+    );
   if (Number(least["minimum"]) > Number(most["maximum"]))
     throw schemaError(path, "its minimum is above its maximum", "correct one of them");
   return {

@@ -535,3 +535,10 @@ describe("FakeApi with a resource of zod", () => {
     );
   });
 });
+
+it("refuses a fraction as multipleOf, which a server rounds", () => {
+  const step = { type: "number", multipleOf: 0.5 };
+  const spec = { type: "object", properties: { step } };
+  const names = { apiVersion: "example.org/v1", kind: "A", plural: "as" };
+  expect(() => customResource({ ...names, spec })).toThrow("a server rounds its multipleOf 0.5");
+});
