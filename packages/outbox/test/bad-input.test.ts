@@ -365,7 +365,7 @@ const postgresDoors: Door[] = [
   rejects(
     migrate,
     [database],
-    ["database", required(methods("transaction"))],
+    ["database", required(methods("query", "transaction"))],
     ["options", object<MigrateOptions>({ prefix })],
   ),
   constructs(

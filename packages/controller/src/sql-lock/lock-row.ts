@@ -18,10 +18,11 @@ export function recordOf(row: unknown): Versioned | undefined {
     version: columns["version"] as string,
     record: {
       holder: columns["holder"] as string,
-      leaseDuration: columns["lease_duration"] as number,
-      acquiredAt: columns["acquired_at"] as number,
-      renewedAt: columns["renewed_at"] as number,
-      transitions: columns["transitions"] as number,
+      // Some settings of a driver return numbers as texts or as BigInts.
+      leaseDuration: Number(columns["lease_duration"]),
+      acquiredAt: Number(columns["acquired_at"]),
+      renewedAt: Number(columns["renewed_at"]),
+      transitions: Number(columns["transitions"]),
     },
   };
 }

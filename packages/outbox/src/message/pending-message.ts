@@ -1,4 +1,5 @@
 import {
+  type OptionNames,
   requireAtLeast,
   requireBetween,
   requireOptions,
@@ -14,6 +15,17 @@ import {
   requireStoredName,
   requireUuid,
 } from "./stored-text.ts";
+
+const FIELDS: OptionNames<NewMessage> = {
+  id: true,
+  topic: true,
+  key: true,
+  headers: true,
+  payload: true,
+  maxAttempts: true,
+  initialDelay: true,
+  factor: true,
+};
 
 const MOST_ATTEMPTS = 1_000_000;
 
@@ -33,7 +45,7 @@ export interface PendingMessage {
  * @throws RangeError or TypeError that names the field and its allowed values
  */
 export function pendingMessage(given: NewMessage, now: number): PendingMessage {
-  requireOptions("message", given);
+  requireOptions("message", given, "save", FIELDS);
   const { id, topic, key, headers = {} } = given;
   requireStoredName("message.topic", topic);
   requireStoredName("message.key", key);
@@ -84,8 +96,22 @@ function jsonOf(payload: unknown): string {
 
 function stringified(payload: unknown): string | undefined {
   try {
-    return JSON.stringify(payload);
+    return JSON.stringify(payload, requireJson);
   } catch (cause) {
+    if (cause instanceof NotJsonError) throw new RangeError(cause.message);
     throw new RangeError("message.payload must be a JSON value", { cause });
   }
+}
+
+/** A value that `JSON.stringify` would turn into null without a word. */
+class NotJsonError extends Error {}
+
+function requireJson(this: unknown, key: string, value: unknown): unknown {
+  const given = (this as Readonly<Record<string, unknown>>)[key];
+  const isInvalidDate = given instanceof Date && Number.isNaN(given.getTime());
+  if (!isInvalidDate && (typeof value !== "number" || Number.isFinite(value))) return value;
+  const got = isInvalidDate ? "an invalid Date" : String(value);
+  const where =
+    key === "" ? `got ${got}` : `its field ${JSON.stringify(key.slice(0, 64))} is ${got}`;
+  throw new NotJsonError(`message.payload must be a JSON value, ${where}`);
 }

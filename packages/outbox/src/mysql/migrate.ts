@@ -36,7 +36,7 @@ export interface SessionDatabase {
  * Brings the tables of an outbox up to date. Processes that start together wait for one another, at most
  * 10 minutes. Each migration is applied once; if one fails halfway, the next call completes it.
  *
- * @param database - the database, with the right to create tables
+ * @param database - the database, with the right to create tables if one is missing
  * @returns the numbers of the migrations it applied
  *
  * @example
@@ -58,6 +58,8 @@ export async function migrate(
   const { prefix = "outbox_" } = options;
   requirePrefix("options.prefix", prefix);
   return await database.session(async (session) => {
+    // A program that may not create tables can start once they are there.
+    if (isUpToDate(await appliedNumbers(session, prefix), prefix)) return [];
     // A statement that changes the schema commits, so a transaction would not keep others away.
     const [row] = await session.query(`SELECT GET_LOCK(${LOCK}, ${LOCK_TIMEOUT}) AS locked`, [
       prefix,
@@ -66,6 +68,10 @@ export async function migrate(
       throw new Error(
         `migrate: another process has been migrating ${prefix}* for ${LOCK_TIMEOUT} s; try again`,
       );
+    await session.query(
+      `CREATE TABLE IF NOT EXISTS ${prefix}migration (number INT PRIMARY KEY, name VARCHAR(255) NOT NULL)
+        ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin`,
+    );
     const applied = await appliedNumbers(session, prefix);
     const missing = migrationsOf(prefix).filter(({ number }) => !applied.has(number));
     for (const migration of missing) await apply(migration, session, prefix);
@@ -74,13 +80,18 @@ export async function migrate(
   });
 }
 
-async function appliedNumbers(session: Queryable, prefix: string): Promise<ReadonlySet<unknown>> {
-  await session.query(
-    `CREATE TABLE IF NOT EXISTS ${prefix}migration (number INT PRIMARY KEY, name VARCHAR(255) NOT NULL)
-      ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin`,
+async function appliedNumbers(session: Queryable, prefix: string): Promise<ReadonlySet<number>> {
+  const found = await session.query(
+    "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",
+    [`${prefix}migration`],
   );
+  if (found.length === 0) return new Set();
   const rows = await session.query(`SELECT number FROM ${prefix}migration`);
-  return new Set(rows.map(({ number }) => number));
+  return new Set(rows.map(({ number }) => Number(number)));
+}
+
+function isUpToDate(applied: ReadonlySet<number>, prefix: string): boolean {
+  return migrationsOf(prefix).every(({ number }) => applied.has(number));
 }
 
 async function apply(migration: Migration, session: Queryable, prefix: string): Promise<void> {

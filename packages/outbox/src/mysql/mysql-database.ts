@@ -1,4 +1,4 @@
-import { requireFunction, requireMethods } from "@holdfast/clock/internal";
+import { abortable, requireFunction, requireMethods } from "@holdfast/clock/internal";
 import type { Queryable, Row } from "../store/database.ts";
 import type { SessionDatabase } from "./migrate.ts";
 import type { ReadCommittedDatabase } from "./read-committed.ts";
@@ -65,6 +65,9 @@ const IN_TRANSACTION = 1;
  * Its settings are those of the pool. Leave `charset` at the driver's default, `utf8mb4`. Statements with
  * parameters are prepared, so that no `sql_mode` changes the meaning of a text.
  *
+ * A connection whose request was aborted or timed out is closed, as is one whose server takes no writes
+ * (1290, 1792, 1836): the next request opens another, which may lead to the new primary.
+ *
  * @example
  * ```ts no-run
  * import { MySqlDatabase } from "@holdfast/outbox/mysql";
@@ -88,29 +91,36 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
     pool.on("connection", (connection) => connection.on("error", onError));
   }
 
-  async query(text: string, params: readonly unknown[] = []): Promise<readonly Row[]> {
-    return await rowsOf(this.#pool, text, params);
+  query(
+    text: string,
+    params: readonly unknown[] = [],
+    signal?: AbortSignal,
+  ): Promise<readonly Row[]> {
+    return this.#use((connection) => rowsOf(connection, text, params), signal);
   }
 
-  async transaction<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
-    return await this.#run(work, ["START TRANSACTION"]);
+  transaction<Value>(
+    work: (tx: Queryable) => Promise<Value>,
+    signal?: AbortSignal,
+  ): Promise<Value> {
+    const start = ["START TRANSACTION"];
+    return this.#use((connection) => inTransaction(connection, start, work), signal);
   }
 
-  async readCommitted<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
+  readCommitted<Value>(
+    work: (tx: Queryable) => Promise<Value>,
+    signal?: AbortSignal,
+  ): Promise<Value> {
     const level = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"; // of the next one alone
-    return await this.#run(work, [level, "START TRANSACTION"]);
+    const start = [level, "START TRANSACTION"];
+    return this.#use((connection) => inTransaction(connection, start, work), signal);
   }
 
-  async session<Value>(work: (session: Queryable) => Promise<Value>): Promise<Value> {
-    const connection = await this.#pool.getConnection();
-    try {
-      return await work({ query: (text, params = []) => rowsOf(connection, text, params) });
-    } catch (error) {
-      connection.destroy(); // It may have a lock.
-      throw error;
-    } finally {
-      connection.release();
-    }
+  session<Value>(work: (session: Queryable) => Promise<Value>): Promise<Value> {
+    return this.#use((connection) => {
+      connection.closesOnError = true; // It may have a lock.
+      return work({ query: (text, params = []) => rowsOf(connection, text, params) });
+    });
   }
 
   /** Ends the pool. */
@@ -118,20 +128,22 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
     await this.#pool.end();
   }
 
-  async #run<Value>(
-    work: (tx: Queryable) => Promise<Value>,
-    start: readonly string[],
+  /** Runs work on a connection, which the pool gets back only if it is as good as before. */
+  async #use<Value>(
+    work: (connection: Connection) => Promise<Value>,
+    signal?: AbortSignal,
   ): Promise<Value> {
-    const connection = await this.#pool.getConnection();
+    const connect = (): Promise<MySqlConnection> => this.#pool.getConnection();
+    const found = await (signal === undefined
+      ? connect()
+      : abortable(connect, signal, (late) => late.release()));
+    const connection = new Connection(found);
     try {
-      for (const sql of start) await connection.query({ sql });
-      const transaction = new MySqlTransaction(connection);
-      const value = await transaction.run(work);
-      await connection.query({ sql: "COMMIT" });
-      return value;
+      if (signal === undefined) return await work(connection);
+      return await abortable(() => work(connection), signal);
     } catch (error) {
-      // Without its response, the connection is not used again.
-      await connection.query({ sql: "ROLLBACK" }).catch(() => connection.destroy());
+      // After an abort a request may be under way.
+      if (signal?.aborted || connection.closesOnError) connection.destroy();
       throw error;
     } finally {
       connection.release();
@@ -139,14 +151,89 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
   }
 }
 
+/**
+ * A connection in use. It is closed after its use if its state is unknown, or if its server takes no writes: after a
+ * failover the same address may lead to a replica.
+ */
+class Connection implements MySqlRunner {
+  readonly #connection: MySqlConnection;
+  /** Whether any error of its work closes it. */
+  closesOnError = false;
+  #state: "usable" | "destroyed" = "usable";
+
+  constructor(connection: MySqlConnection) {
+    this.#connection = connection;
+  }
+
+  get isUsable(): boolean {
+    return this.#state === "usable";
+  }
+
+  query(statement: MySqlStatement): Promise<[unknown, unknown]> {
+    return this.#run(() => this.#connection.query(statement));
+  }
+
+  execute(statement: MySqlStatement): Promise<[unknown, unknown]> {
+    return this.#run(() => this.#connection.execute(statement));
+  }
+
+  destroy(): void {
+    if (this.#state === "usable") this.#connection.destroy();
+    this.#state = "destroyed";
+  }
+
+  release(): void {
+    if (this.#state === "usable") this.#connection.release();
+  }
+
+  async #run(request: () => Promise<[unknown, unknown]>): Promise<[unknown, unknown]> {
+    if (!this.isUsable) throw new Error("connection was closed after an error");
+    try {
+      return await request();
+    } catch (error) {
+      if (!leavesUsable(error)) this.destroy();
+      throw error;
+    }
+  }
+}
+
+/** Errors of a server that takes no writes: --read-only, a read-only transaction or session, read-only mode. */
+const READ_ONLY: readonly unknown[] = [1290, 1792, 1836];
+
+/** Whether an error is a server's own, on a connection that goes on. A timeout of the driver has no number of its own. */
+function leavesUsable(error: unknown): boolean {
+  const { errno, fatal } = (error ?? {}) as { readonly errno?: unknown; readonly fatal?: unknown };
+  const isOfServer = typeof errno === "number" && errno >= 1_000 && errno < 10_000;
+  return isOfServer && fatal !== true && !READ_ONLY.includes(errno);
+}
+
+async function inTransaction<Value>(
+  connection: Connection,
+  start: readonly string[],
+  work: (tx: Queryable) => Promise<Value>,
+): Promise<Value> {
+  try {
+    for (const sql of start) await connection.query({ sql });
+    const transaction = new MySqlTransaction(connection);
+    const value = await transaction.run(work);
+    await connection.query({ sql: "COMMIT" });
+    return value;
+  } catch (error) {
+    // Without its response, the connection is not used again.
+    if (connection.isUsable)
+      await connection.query({ sql: "ROLLBACK" }).catch(() => connection.destroy());
+    throw error;
+  }
+}
+
 /** A transaction that is open. Its statements run one after another. */
 class MySqlTransaction implements Queryable {
-  readonly #connection: MySqlConnection;
+  readonly #connection: MySqlRunner;
   #state: "open" | "undone" | "over" = "open";
   #cause: unknown;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(connection: MySqlConnection) {
+  constructor(connection: MySqlRunner) {
     this.#connection = connection;
   }
 

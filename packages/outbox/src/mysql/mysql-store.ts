@@ -134,7 +134,7 @@ export class MySqlStore implements OutboxStore<Queryable> {
     return { message: saved, statements: [statementOf(this.#sql.insert, /\?/, params)] };
   }
 
-  async claim({ relay, now, until, limit }: ClaimRequest): Promise<Claimed> {
+  async claim({ relay, now, until, limit }: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
     const rows = await this.#own(async (tx) => {
       const sequences = (await tx.query(this.#sql.lockDue(now, limit))).map(sequenceOf);
       await changeAll(tx, sequences, this.#sql.claim, [relay, Math.round(until)]);
@@ -142,24 +142,30 @@ export class MySqlStore implements OutboxStore<Queryable> {
       for (const list of listsOf(sequences))
         claimed.push(...(await tx.query(this.#sql.claimed(list.length), list)));
       return claimed;
-    });
+    }, signal);
     return await this.#read(rows, now);
   }
 
-  async nextDue(): Promise<number | undefined> {
-    const [row] = await this.#database.query(this.#sql.nextDue);
+  async nextDue(signal?: AbortSignal): Promise<number | undefined> {
+    const [row] = await this.#database.query(this.#sql.nextDue, [], signal);
     return row === undefined ? undefined : Number(row["claimable_at"]);
   }
 
-  async write(outcomes: readonly Outcome[]): Promise<readonly boolean[]> {
-    return await this.#own((tx) => writeOutcomes(tx, this.#sql, outcomes));
+  async write(outcomes: readonly Outcome[], signal?: AbortSignal): Promise<readonly boolean[]> {
+    return await this.#own((tx) => writeOutcomes(tx, this.#sql, outcomes), signal);
   }
 
-  async expired(now: number, limit: number): Promise<Claimed> {
-    return await this.#read(await this.#database.query(this.#sql.expired(now, limit)), now);
+  async expired(now: number, limit: number, signal?: AbortSignal): Promise<Claimed> {
+    const rows = await this.#database.query(this.#sql.expired(now, limit), [], signal);
+    return await this.#read(rows, now);
   }
 
-  async recover(claim: Claim, failure: Failure, fence: Fence): Promise<boolean> {
+  async recover(
+    claim: Claim,
+    failure: Failure,
+    fence: Fence,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
     const { name, token } = fence;
     return await this.#own(async (tx) => {
       await tx.query(this.#sql.insertFence, [name, token]);
@@ -168,7 +174,7 @@ export class MySqlStore implements OutboxStore<Queryable> {
       if (token < newest) throw new StaleFenceError(fence);
       if (token > newest) await tx.query(this.#sql.setFence, [token, name]);
       return await recoverClaim(tx, this.#sql, { claim, failure });
-    });
+    }, signal);
   }
 
   async deadLetters({ topic, after, limit }: DeadLetterPage): Promise<readonly Message[]> {
@@ -190,10 +196,11 @@ export class MySqlStore implements OutboxStore<Queryable> {
     return await this.#changeDead(selection, this.#sql.remove);
   }
 
-  async removeDelivered(before: number, limit: number): Promise<number> {
+  async removeDelivered(before: number, limit: number, signal?: AbortSignal): Promise<number> {
     const text = this.#sql.lockDelivered(before, limit);
-    return await this.#own(async (tx) =>
-      changeAll(tx, (await tx.query(text)).map(sequenceOf), this.#sql.remove),
+    return await this.#own(
+      async (tx) => changeAll(tx, (await tx.query(text)).map(sequenceOf), this.#sql.remove),
+      signal,
     );
   }
 
@@ -205,16 +212,16 @@ export class MySqlStore implements OutboxStore<Queryable> {
     return isInvalid(message) ? undefined : message;
   }
 
-  async backlog(): Promise<Backlog> {
-    return backlogOf(await this.#database.query(this.#sql.backlog));
+  async backlog(signal?: AbortSignal): Promise<Backlog> {
+    return backlogOf(await this.#database.query(this.#sql.backlog, [], signal));
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {
     return countsOf(await this.#database.query(this.#sql.counts));
   }
 
-  #own<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
-    return ownTransaction(this.#database, work, this.#clock);
+  #own<Value>(work: (tx: Queryable) => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+    return ownTransaction(this.#database, work, this.#clock, signal);
   }
 
   async #changeDead(

@@ -8,7 +8,10 @@ export interface ReadCommittedDatabase extends Database {
    * Like `transaction`, at the isolation level `READ COMMITTED`: it locks rows, and no gaps between them,
    * so that a `save` does not wait for a claim.
    */
-  readCommitted<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value>;
+  readCommitted<Value>(
+    work: (tx: Queryable) => Promise<Value>,
+    signal?: AbortSignal,
+  ): Promise<Value>;
 }
 
 /** The server ended a transaction or a statement in favour of others. */
@@ -25,13 +28,15 @@ const RETRIES = 5;
 const BACKOFF = { duration: 5, factor: 2 };
 
 /** Runs a transaction of the outbox itself, again if the server ended it in favour of others. */
-export async function ownTransaction<Value>(
+export function ownTransaction<Value>(
   database: ReadCommittedDatabase,
   work: (tx: Queryable) => Promise<Value>,
   clock: Clock,
+  signal?: AbortSignal,
 ): Promise<Value> {
-  return await retry(() => database.readCommitted(work), {
+  return retry(() => database.readCommitted(work, signal), {
     clock,
+    signal,
     backoff: BACKOFF,
     retries: RETRIES,
     shouldRetry: ({ error }) => hasNumber(error, DEADLOCK) || hasNumber(error, LOCK_WAIT_TIMEOUT),

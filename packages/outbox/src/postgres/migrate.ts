@@ -23,7 +23,7 @@ export interface MigrateOptions {
  * Brings the tables of an outbox up to date. Processes that start together wait for one another; each
  * migration is applied once, and all that are missing in one transaction.
  *
- * @param database - the database, with the right to create tables
+ * @param database - the database, with the right to create tables if one is missing
  * @returns the numbers of the migrations it applied
  *
  * @example
@@ -40,12 +40,17 @@ export async function migrate(
   database: Database,
   options: MigrateOptions = {},
 ): Promise<readonly number[]> {
-  requireMethods("database", database, ["transaction"]);
+  requireMethods("database", database, ["query", "transaction"]);
   requireOptions("options", options, "migrate", OPTIONS);
   const { prefix = "outbox_" } = options;
   requirePrefix("options.prefix", prefix);
+  // A program that may not create tables can start once they are there.
+  if (isUpToDate(await appliedNumbers(database, prefix), prefix)) return [];
   return await database.transaction(async (tx) => {
     await tx.query("SELECT pg_advisory_xact_lock($1::bigint)", [LOCK]);
+    await tx.query(
+      `CREATE TABLE IF NOT EXISTS ${prefix}migration (number integer PRIMARY KEY, name text NOT NULL)`,
+    );
     const applied = await appliedNumbers(tx, prefix);
     const missing = migrationsOf(prefix).filter(({ number }) => !applied.has(number));
     for (const migration of missing) await apply(migration, tx, prefix);
@@ -53,12 +58,16 @@ export async function migrate(
   });
 }
 
-async function appliedNumbers(tx: Queryable, prefix: string): Promise<ReadonlySet<unknown>> {
-  await tx.query(
-    `CREATE TABLE IF NOT EXISTS ${prefix}migration (number integer PRIMARY KEY, name text NOT NULL)`,
-  );
-  const rows = await tx.query(`SELECT number FROM ${prefix}migration`);
-  return new Set(rows.map(({ number }) => number));
+async function appliedNumbers(on: Queryable, prefix: string): Promise<ReadonlySet<number>> {
+  const [found] = await on.query("SELECT to_regclass($1)::text AS name", [`${prefix}migration`]);
+  if (found?.["name"] === null) return new Set();
+  const rows = await on.query(`SELECT number FROM ${prefix}migration`);
+  // Some settings of a driver make texts or BigInts of numbers.
+  return new Set(rows.map(({ number }) => Number(number)));
+}
+
+function isUpToDate(applied: ReadonlySet<number>, prefix: string): boolean {
+  return migrationsOf(prefix).every(({ number }) => applied.has(number));
 }
 
 async function apply(migration: Migration, tx: Queryable, prefix: string): Promise<void> {

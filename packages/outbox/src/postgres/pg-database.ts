@@ -68,6 +68,10 @@ export interface PgResult {
  * listens and was cut is noticed. A relay that listens keeps one connection of the pool, never the
  * last.
  *
+ * A connection whose request was aborted or timed out is closed, as is one whose server takes no writes
+ * (25006): the next request opens another, which may lead to the new primary. Set `query_timeout` too: without it a
+ * statement of your own waits minutes for a network that drops packets silently.
+ *
  * @example
  * ```ts no-run
  * import { PgDatabase } from "@holdfast/outbox/postgres";
@@ -93,29 +97,28 @@ export class PgDatabase implements PostgresDatabase {
     pool.on("error", onError); // An error event without a listener ends the process.
   }
 
-  async query(text: string, params: readonly unknown[] = []): Promise<readonly Row[]> {
-    const { rows } = await this.#pool.query(text, [...params]);
+  async query(
+    text: string,
+    params: readonly unknown[] = [],
+    signal?: AbortSignal,
+  ): Promise<readonly Row[]> {
+    const { rows } = await this.#use((connection) => connection.run(text, params), signal);
     return rows;
   }
 
-  async transaction<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value> {
-    const client = await this.#pool.connect();
-    let failure: Error | undefined;
-    const onBreak = (error?: Error): void => {
-      failure = error;
-    };
-    client.on("error", onBreak); // The pool does not listen while a connection is in use.
-    try {
-      return await inTransaction(client, work);
-    } catch (error) {
-      await client.query("ROLLBACK").catch((second: Error) => {
-        failure = second;
-      });
-      throw error;
-    } finally {
-      client.off("error", onBreak);
-      client.release(failure); // With an error, the connection is not used again.
-    }
+  transaction<Value>(
+    work: (tx: Queryable) => Promise<Value>,
+    signal?: AbortSignal,
+  ): Promise<Value> {
+    return this.#use((connection) => inTransaction(connection, "BEGIN", work), signal);
+  }
+
+  readCommitted<Value>(
+    work: (tx: Queryable) => Promise<Value>,
+    signal?: AbortSignal,
+  ): Promise<Value> {
+    const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
+    return this.#use((connection) => inTransaction(connection, begin, work), signal);
   }
 
   async listen(
@@ -143,6 +146,27 @@ export class PgDatabase implements PostgresDatabase {
     await this.#pool.end();
   }
 
+  /** Runs work on a connection, which the pool gets back only if it is as good as before. */
+  async #use<Value>(
+    work: (connection: Connection) => Promise<Value>,
+    signal?: AbortSignal,
+  ): Promise<Value> {
+    const connect = (): Promise<PgClient> => this.#pool.connect();
+    const client = await (signal === undefined
+      ? connect()
+      : abortable(connect, signal, (late) => late.release()));
+    const connection = new Connection(client);
+    try {
+      if (signal === undefined) return await work(connection);
+      return await abortable(() => work(connection), signal);
+    } catch (error) {
+      if (signal?.aborted) connection.fail(error); // A request may be under way.
+      throw error;
+    } finally {
+      connection.release();
+    }
+  }
+
   /** Without another connection, notified messages could not be claimed. */
   #requireSpare(): void {
     const max = this.#pool.options?.max ?? Number.POSITIVE_INFINITY;
@@ -153,27 +177,79 @@ export class PgDatabase implements PostgresDatabase {
   }
 }
 
+/**
+ * A connection in use. It is closed after its use if its state is unknown, or if its server takes no writes: after a
+ * failover the same address may lead to a standby.
+ */
+class Connection {
+  readonly #client: PgClient;
+  #failure: Error | undefined;
+  readonly #onBreak = (error: Error = new Error("connection ended")): void => this.fail(error);
+
+  constructor(client: PgClient) {
+    this.#client = client;
+    client.on("error", this.#onBreak); // The pool does not listen while a connection is in use.
+  }
+
+  get isUsable(): boolean {
+    return this.#failure === undefined;
+  }
+
+  async run(text: string, params: readonly unknown[] = []): Promise<PgResult> {
+    try {
+      return await this.#client.query(text, [...params]);
+    } catch (error) {
+      if (!leavesUsable(error)) this.fail(error);
+      throw error;
+    }
+  }
+
+  fail(error: unknown): void {
+    this.#failure ??= error instanceof Error ? error : new Error(String(error));
+  }
+
+  release(): void {
+    this.#client.off("error", this.#onBreak);
+    this.#client.release(this.#failure); // With an error, the connection is not used again.
+  }
+}
+
+/** Classes of SQLSTATE after which another connection may do better: connection exceptions, a server that ends. */
+const OTHER_CONNECTION = /^(?:08|57P)/;
+const READ_ONLY = "25006";
+
+/** Whether an error is a server's own, on a connection that goes on. A timeout of the driver has no SQLSTATE. */
+function leavesUsable(error: unknown): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code)) return false;
+  return code !== READ_ONLY && !OTHER_CONNECTION.test(code);
+}
+
 async function inTransaction<Value>(
-  client: PgClient,
+  connection: Connection,
+  begin: string,
   work: (tx: Queryable) => Promise<Value>,
 ): Promise<Value> {
-  await client.query("BEGIN");
   let state: "open" | "over" = "open";
-  const query: Queryable["query"] = async (text, params = []) => {
+  const query: Queryable["query"] = async (text, params) => {
     // The connection may be in another transaction by now.
     if (state === "over") throw new Error("transaction has already ended");
-    return (await client.query(text, [...params])).rows;
+    return (await connection.run(text, params)).rows;
   };
-  let value: Value;
   try {
-    value = await work({ query });
-  } finally {
+    await connection.run(begin);
+    const value = await work({ query });
     state = "over";
+    const { command } = await connection.run("COMMIT");
+    // The only sign of PostgreSQL that the caller ignored a failed statement.
+    if (command !== "COMMIT") throw new Error("transaction rolled back because a statement failed");
+    return value;
+  } catch (error) {
+    state = "over";
+    if (connection.isUsable)
+      await connection.run("ROLLBACK").catch(connection.fail.bind(connection));
+    throw error;
   }
-  const { command } = await client.query("COMMIT");
-  // The only sign of PostgreSQL that the caller ignored a failed statement.
-  if (command !== "COMMIT") throw new Error("transaction rolled back because a statement failed");
-  return value;
 }
 
 interface Listening {

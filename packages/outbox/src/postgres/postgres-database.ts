@@ -1,7 +1,16 @@
-import type { Database } from "../store/database.ts";
+import type { Database, Queryable } from "../store/database.ts";
 
 /** A PostgreSQL, on a server or inside the process. */
 export interface PostgresDatabase extends Database {
+  /**
+   * Like `transaction`, at the isolation level `READ COMMITTED`. Optional: a store whose connections have another level
+   * by default uses it for its own statements.
+   */
+  readCommitted?<Value>(
+    work: (tx: Queryable) => Promise<Value>,
+    signal?: AbortSignal,
+  ): Promise<Value>;
+
   /**
    * Listens on a channel of `NOTIFY`. Optional.
    *

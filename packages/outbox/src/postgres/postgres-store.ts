@@ -3,7 +3,13 @@ import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
-import { type Queryable, requirePrefix, type Statement, statementOf } from "../store/database.ts";
+import {
+  type Queryable,
+  type Row,
+  requirePrefix,
+  type Statement,
+  statementOf,
+} from "../store/database.ts";
 import { backlogOf, countsOf } from "../store/message-counts.ts";
 import { deadLetterOf, isInvalid, messageOf } from "../store/message-row.ts";
 import {
@@ -64,6 +70,8 @@ export class PostgresStore implements OutboxStore<Queryable> {
   readonly listen?: NonNullable<OutboxStore<Queryable>["listen"]>;
   readonly #database: PostgresDatabase;
   readonly #sql: Statements;
+  /** Whether statements outside a transaction run at READ COMMITTED; undefined if it is not known. */
+  #isReadCommitted: boolean | undefined;
 
   /**
    * @param database - a `PgDatabase`, a `PGliteDatabase`, or any object of their shape
@@ -86,10 +94,9 @@ export class PostgresStore implements OutboxStore<Queryable> {
 
   async save(tx: Queryable, message: NewMessage, now: number): Promise<Message> {
     const { saved, params } = insertOf(message, now);
-    // The database would refuse it too, but end the transaction with it.
-    if (message.id !== undefined && (await this.#has(tx, saved.id)))
-      throw new RangeError(`message.id must be new, got ${saved.id}`);
-    await tx.query(this.#sql.insert, params);
+    // A conflict must not end the transaction, and a look before would make serializable ones fail.
+    const rows = await tx.query(this.#sql.insertNew, params);
+    if (rows.length === 0) throw new RangeError(`message.id must be new, got ${saved.id}`);
     return saved;
   }
 
@@ -102,17 +109,19 @@ export class PostgresStore implements OutboxStore<Queryable> {
     await this.#database.query(this.#sql.notify);
   }
 
-  async claim({ relay, now, until, limit }: ClaimRequest): Promise<Claimed> {
-    return await this.#claims(this.#sql.claim, [relay, until, now, limit], now);
+  async claim({ relay, now, until, limit }: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
+    const rows = await this.#query(this.#sql.claim, [relay, until, now, limit], signal);
+    const release = () => this.#query(this.#sql.releaseUnread, [relay, until]);
+    return await this.#read(rows, now, release);
   }
 
-  async nextDue(): Promise<number | undefined> {
-    const [row] = await this.#database.query(this.#sql.nextDue);
-    return row?.["next_due"] as number | undefined;
+  async nextDue(signal?: AbortSignal): Promise<number | undefined> {
+    const [row] = await this.#query(this.#sql.nextDue, [], signal);
+    return row === undefined ? undefined : Number(row["next_due"]);
   }
 
-  async write(outcomes: readonly Outcome[]): Promise<readonly boolean[]> {
-    const rows = await this.#database.query(this.#sql.write, [
+  async write(outcomes: readonly Outcome[], signal?: AbortSignal): Promise<readonly boolean[]> {
+    const params = [
       outcomes.map(({ claim }) => claim.message.id),
       outcomes.map(({ claim }) => claim.number),
       outcomes.map(({ type }) => type),
@@ -121,67 +130,96 @@ export class PostgresStore implements OutboxStore<Queryable> {
         outcome.type === "failed" ? (outcome.failure.dueAt ?? null) : null,
       ),
       outcomes.map((outcome) => (outcome.type === "failed" ? outcome.failure.error : null)),
-    ]);
+    ];
+    const rows = await this.#query(this.#sql.write, params, signal);
     const written = new Set(rows.map(({ id, number }) => `${id} ${number}`));
     return outcomes.map(({ claim }) => written.has(`${claim.message.id} ${claim.number}`));
   }
 
-  async expired(now: number, limit: number): Promise<Claimed> {
-    return await this.#claims(this.#sql.expired, [now, limit], now);
+  async expired(now: number, limit: number, signal?: AbortSignal): Promise<Claimed> {
+    return await this.#read(await this.#query(this.#sql.expired, [now, limit], signal), now);
   }
 
-  async recover(claim: Claim, failure: Failure, fence: Fence): Promise<boolean> {
+  async recover(
+    claim: Claim,
+    failure: Failure,
+    fence: Fence,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
     const { now, dueAt = null, error } = failure;
-    return await this.#database.transaction(async (tx) => {
+    return await this.#transaction(async (tx) => {
       if (!(await changed(tx, this.#sql.fence, [fence.name, fence.token])))
         throw new StaleFenceError(fence);
       const params = [claim.message.id, claim.number, now, dueAt, error];
       return await changed(tx, this.#sql.recover, params);
-    });
+    }, signal);
   }
 
   async deadLetters({ topic, after, limit }: DeadLetterPage): Promise<readonly Message[]> {
     const params = [topic ?? null, after?.id ?? null, after?.updatedAt ?? null, limit];
-    return (await this.#database.query(this.#sql.deadLetters, params)).map(deadLetterOf);
+    return (await this.#query(this.#sql.deadLetters, params)).map(deadLetterOf);
   }
 
   async replay(selection: DeadLetterSelection, now: number): Promise<number> {
     const params = [...selectionParams(selection), now];
-    return (await this.#database.query(this.#sql.replay, params)).length;
+    return (await this.#query(this.#sql.replay, params)).length;
   }
 
   async discard(selection: DeadLetterSelection): Promise<number> {
-    return (await this.#database.query(this.#sql.discard, selectionParams(selection))).length;
+    return (await this.#query(this.#sql.discard, selectionParams(selection))).length;
   }
 
-  async removeDelivered(before: number, limit: number): Promise<number> {
-    return (await this.#database.query(this.#sql.removeDelivered, [before, limit])).length;
+  async removeDelivered(before: number, limit: number, signal?: AbortSignal): Promise<number> {
+    return (await this.#query(this.#sql.removeDelivered, [before, limit], signal)).length;
   }
 
   async find(id: string): Promise<Message | undefined> {
-    const [row] = isUuid(id) ? await this.#database.query(this.#sql.find, [id]) : [];
+    const [row] = isUuid(id) ? await this.#query(this.#sql.find, [id]) : [];
     if (row === undefined) return undefined;
     const message = messageOf(row);
     return isInvalid(message) ? undefined : message;
   }
 
-  async backlog(): Promise<Backlog> {
-    return backlogOf(await this.#database.query(this.#sql.backlog));
+  async backlog(signal?: AbortSignal): Promise<Backlog> {
+    return backlogOf(await this.#query(this.#sql.backlog, [], signal));
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {
-    return countsOf(await this.#database.query(this.#sql.counts));
+    return countsOf(await this.#query(this.#sql.counts));
   }
 
-  async #has(tx: Queryable, id: string): Promise<boolean> {
-    return (await tx.query(this.#sql.exists, [id])).length > 0;
+  async #read(
+    rows: readonly Row[],
+    now: number,
+    release?: () => Promise<unknown>,
+  ): Promise<Claimed> {
+    const deadLetter = (row: Row, problem: string) =>
+      this.#query(this.#sql.deadLetter, [row["id"], row["claim_number"], now, problem]);
+    return await readClaimed(rows, deadLetter, release);
   }
 
-  async #claims(text: string, params: readonly unknown[], now: number): Promise<Claimed> {
-    const rows = await this.#database.query(text, params);
-    return await readClaimed(rows, (row, problem) =>
-      this.#database.query(this.#sql.deadLetter, [row["id"], row["claim_number"], now, problem]),
-    );
+  async #query(
+    text: string,
+    params: readonly unknown[] = [],
+    signal?: AbortSignal,
+  ): Promise<readonly Row[]> {
+    const database = this.#database;
+    // At a higher level, relays that claim at once fail one another.
+    if (this.#isReadCommitted === undefined && database.readCommitted !== undefined) {
+      const [row] = await database.query(this.#sql.isolation, [], signal);
+      this.#isReadCommitted = row?.["level"] === "read committed";
+    }
+    if (this.#isReadCommitted !== false) return await database.query(text, params, signal);
+    return await this.#transaction((tx) => tx.query(text, params), signal);
+  }
+
+  #transaction<Value>(
+    work: (tx: Queryable) => Promise<Value>,
+    signal?: AbortSignal,
+  ): Promise<Value> {
+    const database = this.#database;
+    if (database.readCommitted === undefined) return database.transaction(work, signal);
+    return database.readCommitted(work, signal);
   }
 }
 

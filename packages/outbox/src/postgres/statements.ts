@@ -27,6 +27,7 @@ type ClaimStatement =
   | "claim"
   | "nextDue"
   | "expired"
+  | "releaseUnread"
   | "write"
   | "recover"
   | "deadLetter"
@@ -34,8 +35,9 @@ type ClaimStatement =
 type DeadLetterStatement = "deadLetters" | "replay" | "discard";
 type OtherStatement =
   | "insert"
+  | "insertNew"
+  | "isolation"
   | "notify"
-  | "exists"
   | "find"
   | "backlog"
   | "counts"
@@ -53,21 +55,23 @@ export function channelOf(prefix: string): string {
 
 export function statementsOf(prefix: string, order: MessageOrder): Statements {
   const message = `${prefix}message`;
-  return {
-    ...claimStatements(message, order),
-    ...outcomeStatements(prefix),
-    ...deadLetterStatements(message),
-    /** Uses each parameter once, and in order, so that it can be taken apart for the tag of a query layer. */
-    insert: `
+  /** Uses each parameter once, and in order, so that it can be taken apart for the tag of a query layer. */
+  const insert = `
       INSERT INTO ${message} (
         id, topic, key, headers, payload, max_attempts, initial_delay, factor, created_at, updated_at, due_at
       )
       SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer, $7::float8, $8::float8,
         now, now, now
-      FROM ${instant("$9")} AS now`,
+      FROM ${instant("$9")} AS now`;
+  return {
+    ...claimStatements(message, order),
+    ...outcomeStatements(prefix),
+    ...deadLetterStatements(message),
+    isolation: "SELECT current_setting('default_transaction_isolation') AS level",
+    insert,
+    insertNew: `${insert} ON CONFLICT (id) DO NOTHING RETURNING id`,
     /** Without a flush to disk: the lock of all notifications of the server is held until the commit is over. */
     notify: `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${channelOf(prefix)}', '')`,
-    exists: `SELECT 1 FROM ${message} WHERE id = $1`,
     find: `SELECT ${COLUMNS} FROM ${message} m WHERE id = $1`,
     backlog: `
       SELECT status, count(*)::integer AS messages FROM ${message} WHERE due_at IS NOT NULL GROUP BY status
@@ -86,7 +90,7 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
 function claimStatements(
   message: string,
   order: MessageOrder,
-): Record<"claim" | "nextDue" | "expired", string> {
+): Record<"claim" | "nextDue" | "expired" | "releaseUnread", string> {
   /** No message of the same key that was saved earlier is still to be sent. */
   const isFirst = `NOT EXISTS (
     SELECT FROM ${message} b
@@ -110,6 +114,10 @@ function claimStatements(
     nextDue: `
       SELECT (extract(epoch FROM due_at) * 1000)::float8 AS next_due
       FROM ${message} m WHERE ${UNCLAIMED} ${inOrder} ORDER BY due_at LIMIT 1`,
+    /** For claims that this process cannot read. */
+    releaseUnread: `
+      UPDATE ${message} SET claimed_by = NULL, claimed_until = NULL
+      WHERE claimed_by = $1 AND claimed_until = ${instant("$2")}`,
     expired: `
       SELECT ${COLUMNS} FROM ${message} m
       WHERE claimed_by IS NOT NULL AND claimed_until <= ${instant("$1")}

@@ -66,10 +66,10 @@ async function readingOf({
   storeTimeout,
   clock,
 }: Omit<StoreGaugesOptions, "register">): Promise<Reading | undefined> {
-  const query = async (): Promise<Reading> => {
+  const query = async (signal: AbortSignal): Promise<Reading> => {
     const [{ pending, retrying, dead }, due] = await Promise.all([
-      store.backlog(),
-      store.nextDue(),
+      store.backlog(signal),
+      store.nextDue(signal),
     ]);
     const age = due === undefined ? 0 : Math.max(0, clock.now() - due) / 1_000;
     return { backlog: { pending, retrying, dead }, age };

@@ -102,7 +102,7 @@ export class Recovery {
     const { store, clock, batch, minRound } = this.#options;
     const over = clock.monotonic() + minRound;
     const now = Math.floor(clock.now());
-    const { claims, invalid } = await this.#bounded(() => store.expired(now, batch), lost);
+    const { claims, invalid } = await this.#bounded((own) => store.expired(now, batch, own), lost);
     for (const row of invalid) report({ type: "invalid", row }, this.#options);
     for (const claim of claims) {
       if (signal.aborted) return;
@@ -124,15 +124,19 @@ export class Recovery {
   async #end(claim: Claim, { token, lost }: Pick<Leadership, "token" | "lost">): Promise<void> {
     const { store, clock, fence, jitter, random } = this.#options;
     const failure = expiredClaim(claim, { now: clock.now(), jitter, random });
-    const recover = (): Promise<boolean> => store.recover(claim, failure, { name: fence, token });
+    const recover = (own: AbortSignal): Promise<boolean> =>
+      store.recover(claim, failure, { name: fence, token }, own);
     const isDone = await this.#bounded(recover, lost);
     if (!isDone) return; // Its relay was faster.
     report({ type: "expired", claim, failure }, this.#options);
     if (failure.dueAt === undefined) report({ type: "dead", claim, failure }, this.#options);
   }
 
-  /** A request that is abandoned after `storeTimeout`, or when the lock is lost. */
-  async #bounded<Value>(request: () => Promise<Value>, lost: AbortSignal): Promise<Value> {
+  /** A request that ends after `storeTimeout`, or when the lock is lost. */
+  async #bounded<Value>(
+    request: (signal: AbortSignal) => Promise<Value>,
+    lost: AbortSignal,
+  ): Promise<Value> {
     const { clock, storeTimeout } = this.#options;
     return await withTimeout(request, storeTimeout, { clock, signal: lost, label: "store" });
   }

@@ -108,7 +108,10 @@ export class ClaimFeed {
   async #delayOfNext(): Promise<number> {
     const { store, clock, storeTimeout, pollPeriod } = this.#options;
     const now = clock.now();
-    const next = await withTimeout(() => store.nextDue(), storeTimeout, { clock, label: "store" });
+    const next = await withTimeout((signal) => store.nextDue(signal), storeTimeout, {
+      clock,
+      label: "store",
+    });
     if (next === undefined) return pollPeriod;
     return Math.min(next > now ? next - now : SOON, pollPeriod);
   }
@@ -119,13 +122,11 @@ export class ClaimFeed {
     const now = clock.now();
     const began = clock.monotonic();
     const expires = began + claimDuration;
-    const request = async (): Promise<number> => {
-      const { claims, invalid } = await store.claim({
-        relay,
-        now,
-        until: now + claimDuration,
-        limit,
-      });
+    const request = async (signal: AbortSignal): Promise<number> => {
+      const { claims, invalid } = await store.claim(
+        { relay, now, until: now + claimDuration, limit },
+        signal,
+      );
       const duration = clock.monotonic() - began;
       report({ type: "claimed", count: claims.length, duration }, this.#options);
       for (const row of invalid) report({ type: "invalid", row }, this.#options);

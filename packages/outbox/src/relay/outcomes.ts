@@ -109,7 +109,10 @@ export class Outcomes {
 
   async #request(outcomes: readonly Outcome[]): Promise<readonly boolean[]> {
     const { store, storeTimeout, clock } = this.#options;
-    return await withTimeout(() => store.write(outcomes), storeTimeout, { clock, label: "write" });
+    return await withTimeout((signal) => store.write(outcomes, signal), storeTimeout, {
+      clock,
+      label: "write",
+    });
   }
 }
 

@@ -105,7 +105,8 @@ export class Retention {
   async #remove({ signal, lost }: Leadership): Promise<void> {
     const { store, clock, olderThan, batch, storeTimeout } = this.#options;
     const before = Math.floor(clock.now() - olderThan);
-    const request = (): Promise<number> => store.removeDelivered(before, batch);
+    const request = (own: AbortSignal): Promise<number> =>
+      store.removeDelivered(before, batch, own);
     let count = 0;
     const removeBatch = async (): Promise<number> => {
       const options = { clock, signal: lost, label: "store" };

@@ -10,9 +10,10 @@ export interface Queryable {
    *
    * @param text - SQL, with `$1`, `$2`, … on PostgreSQL and `?` on MySQL where values go
    * @param params - these values
+   * @param signal - ends the request: it rejects with `signal.reason`, and its connection is closed
    * @returns the rows, those of `RETURNING` too
    */
-  query(text: string, params?: readonly unknown[]): Promise<readonly Row[]>;
+  query(text: string, params?: readonly unknown[], signal?: AbortSignal): Promise<readonly Row[]>;
 }
 
 /** A database: a server, or one inside the process. */
@@ -20,10 +21,11 @@ export interface Database extends Queryable, AsyncDisposable {
   /**
    * Runs a function in a transaction.
    *
+   * @param signal - ends the transaction: it rejects with `signal.reason`, and its connection is closed
    * @returns the value of `work`, after the commit. If the promise rejects, the transaction was rolled
    * back, with one exception: when the connection breaks during the commit, the outcome is unknown
    */
-  transaction<Value>(work: (tx: Queryable) => Promise<Value>): Promise<Value>;
+  transaction<Value>(work: (tx: Queryable) => Promise<Value>, signal?: AbortSignal): Promise<Value>;
 }
 
 /** SQL for the `sql` tag of a query layer: `sql(parts, ...params)`. */

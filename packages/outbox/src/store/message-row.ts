@@ -1,4 +1,5 @@
 import type { Message, MessageHeaders, MessageStatus } from "../message/message.ts";
+import { withPayload } from "../message/stored-payload.ts";
 import type { Claim, InvalidRow } from "./claim.ts";
 import type { Row } from "./database.ts";
 
@@ -12,14 +13,19 @@ const STATUSES: readonly unknown[] = [
 /** Reads the columns of one row, and collects their faults. */
 class Columns {
   readonly #row: Row;
+  /** Faults of the content: another program wrote the row, or changed it. */
   readonly problems: string[] = [];
+  /** Columns of another type than the table has: not the row is at fault, but a setting of the driver. */
+  readonly unreadable: string[] = [];
 
   constructor(row: Row) {
     this.#row = row;
   }
 
   text(column: string): string {
-    return this.#read<string>(column, "not text", (value) => typeof value === "string");
+    const value = this.#read(column, ["string"]);
+    if (typeof value !== "string") this.#complain(column, value, "is not text");
+    return value as string;
   }
 
   textOrNone(column: string): string | undefined {
@@ -27,8 +33,11 @@ class Columns {
   }
 
   number(column: string, least: number = Number.NEGATIVE_INFINITY): number {
-    const isAllowed = (value: unknown): boolean => Number.isFinite(value) && Number(value) >= least;
-    return this.#read<number>(column, `not a number of at least ${least}`, isAllowed);
+    const value = this.#read(column, ["number", "bigint", "string"]);
+    const number = value === "" || value === null ? Number.NaN : Number(value);
+    if (!(Number.isFinite(number) && number >= least))
+      this.#complain(column, value, `is not a number of at least ${least}`);
+    return number;
   }
 
   instantOrNone(column: string): number | undefined {
@@ -36,13 +45,20 @@ class Columns {
   }
 
   status(column: string): MessageStatus {
-    return this.#read<MessageStatus>(column, "not a status", (value) => STATUSES.includes(value));
+    const value = this.text(column);
+    if (!STATUSES.includes(value)) this.#complain(column, value, "is not a status");
+    return value as MessageStatus;
   }
 
-  json(column: string): unknown {
-    if (this.#row[column] === null) return void this.problems.push(`${column}: is missing`);
+  /** A text that is JSON; undefined if it is not. */
+  jsonText(column: string): string | undefined {
+    const text = this.text(column);
+    return typeof text === "string" && this.#parse(column, text) !== undefined ? text : undefined;
+  }
+
+  #parse(column: string, text: string): unknown {
     try {
-      return JSON.parse(this.text(column));
+      return JSON.parse(text);
     } catch (error) {
       this.problems.push(`${column}: is not JSON: ${(error as Error).message}`);
       return undefined;
@@ -50,7 +66,8 @@ class Columns {
   }
 
   headers(column: string): MessageHeaders {
-    const value = this.json(column);
+    const text = this.text(column);
+    const value = typeof text === "string" ? this.#parse(column, text) : undefined;
     const isPlain = typeof value === "object" && value !== null && !Array.isArray(value);
     if (isPlain && Object.values(value).every((each) => typeof each === "string"))
       return value as MessageHeaders;
@@ -58,10 +75,16 @@ class Columns {
     return {};
   }
 
-  #read<Value>(column: string, problem: string, isAllowed: (value: unknown) => boolean): Value {
+  /** A value. Some settings of a driver return numbers as texts or as BigInts; other types mean a mistake there. */
+  #read(column: string, types: readonly string[]): unknown {
     const value = this.#row[column];
-    if (!isAllowed(value)) this.problems.push(`${column}: is ${problem}`);
-    return value as Value;
+    if (value !== null && !types.includes(typeof value)) this.unreadable.push(column);
+    return value;
+  }
+
+  #complain(column: string, value: unknown, problem: string): void {
+    if (!this.unreadable.includes(column))
+      this.problems.push(`${column}: ${value === null ? "is missing" : problem}`);
   }
 }
 
@@ -89,7 +112,12 @@ export function isInvalid(value: Message | Claim | InvalidRow): value is Invalid
   return "problem" in value;
 }
 
-function invalidOf(row: Row, { problems }: Columns): InvalidRow | undefined {
+/** @throws Error if the row cannot be read */
+function invalidOf(row: Row, { problems, unreadable }: Columns): InvalidRow | undefined {
+  if (unreadable.length > 0)
+    throw new Error(
+      `columns ${unreadable.join(", ")} have values of the wrong type: remove type parsers or casts from the options of the driver`,
+    );
   if (problems.length === 0) return undefined;
   return { id: String(row["id"]), problem: problems.join("; ") };
 }
@@ -103,12 +131,12 @@ export function deadLetterOf(row: Row): Message {
 }
 
 function readMessage(columns: Columns): Message {
-  return {
+  const message: Message = {
     id: columns.text("id"),
     topic: columns.text("topic"),
     key: columns.text("key"),
     headers: columns.headers("headers"),
-    payload: columns.json("payload"),
+    payload: undefined,
     status: columns.status("status"),
     createdAt: columns.number("created_at"),
     updatedAt: columns.number("updated_at"),
@@ -120,4 +148,6 @@ function readMessage(columns: Columns): Message {
     factor: columns.number("factor", 1),
     lastError: columns.textOrNone("last_error"),
   };
+  const json = columns.jsonText("payload");
+  return json === undefined ? message : withPayload(message, json);
 }

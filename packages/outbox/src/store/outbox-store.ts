@@ -102,6 +102,9 @@ export type Backlog = Readonly<Record<Exclude<MessageStatus, "delivered">, numbe
  * A store has no clock: `now` is an argument everywhere. Every write after a claim names the number of
  * the claim, and changes nothing when there is a newer one.
  *
+ * A `signal` ends a request: it rejects with `signal.reason` at once, and a connection that waits for a response is
+ * closed, because the response may never come.
+ *
  * @typeParam Tx - a transaction of the business change
  */
 export interface OutboxStore<Tx> {
@@ -131,10 +134,10 @@ export interface OutboxStore<Tx> {
   listen?(onNotify: () => void, signal: AbortSignal): Promise<void>;
 
   /** Claims messages that are due, the earliest first; skips those that another relay is claiming. */
-  claim(request: ClaimRequest): Promise<Claimed>;
+  claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed>;
 
   /** The instant at which the next message can be claimed; undefined if there is none. */
-  nextDue(): Promise<number | undefined>;
+  nextDue(signal?: AbortSignal): Promise<number | undefined>;
 
   /**
    * Writes outcomes of claims, all in one transaction.
@@ -142,14 +145,14 @@ export interface OutboxStore<Tx> {
    * @returns for each whether it was written. An outcome of a claim that is not the newest is ignored, and so
    * is a second one, unless it is `delivered`
    */
-  write(outcomes: readonly Outcome[]): Promise<readonly boolean[]>;
+  write(outcomes: readonly Outcome[], signal?: AbortSignal): Promise<readonly boolean[]>;
 
   /**
    * Finds claims that expired without an outcome: their relays died, or could not reach the database.
    *
    * @param limit - the maximum number; those that expired first come first
    */
-  expired(now: number, limit: number): Promise<Claimed>;
+  expired(now: number, limit: number, signal?: AbortSignal): Promise<Claimed>;
 
   /**
    * Ends an expired claim. It counts in `expiredClaims`, not as a failed attempt: the message may have been
@@ -158,7 +161,7 @@ export interface OutboxStore<Tx> {
    * @returns false, and changes nothing, if the claim is not the newest
    * @throws StaleFenceError if another holder has written with a newer token
    */
-  recover(claim: Claim, failure: Failure, fence: Fence): Promise<boolean>;
+  recover(claim: Claim, failure: Failure, fence: Fence, signal?: AbortSignal): Promise<boolean>;
 
   /** Lists dead letters, those that died first come first. */
   deadLetters(page: DeadLetterPage): Promise<readonly Message[]>;
@@ -183,13 +186,13 @@ export interface OutboxStore<Tx> {
    * @param limit - the maximum number
    * @returns how many
    */
-  removeDelivered(before: number, limit: number): Promise<number>;
+  removeDelivered(before: number, limit: number, signal?: AbortSignal): Promise<number>;
 
   /** A message in any status; undefined if there is none with this id, or its row is not a valid message. */
   find(id: string): Promise<Message | undefined>;
 
   /** The number of messages that are not delivered. Costs as much as there are of them. */
-  backlog(): Promise<Backlog>;
+  backlog(signal?: AbortSignal): Promise<Backlog>;
 
   /** The number of messages of each status. Reads the whole table. */
   counts(): Promise<Readonly<Record<MessageStatus, number>>>;

@@ -32,6 +32,56 @@ function setUp(answers: Readonly<Record<string, unknown>> = {}) {
   return { log, options, connection, pool, errors, database };
 }
 
+function ofServer(errno: number): Error {
+  return Object.assign(new Error(`error ${errno}`), { errno });
+}
+
+it.each([
+  ["a server that has become read-only", ofServer(1290)],
+  ["a read-only transaction of a replica", ofServer(1792)],
+  ["a server in read-only mode", ofServer(1836)],
+  [
+    "a timeout of the driver",
+    Object.assign(new Error("timeout"), { code: "PROTOCOL_SEQUENCE_TIMEOUT" }),
+  ],
+  ["a lost connection", Object.assign(new Error("lost"), { errno: -104, fatal: true })],
+])("closes the connection after %s, and sends nothing more on it", async (_, error) => {
+  const { log, database } = setUp({ INSERT: error });
+  await expect(database.query("INSERT")).rejects.toBe(error);
+  await expect(database.transaction((tx) => tx.query("INSERT"))).rejects.toBe(error);
+  const work = database.readCommitted((tx) => tx.query("INSERT").catch(() => []));
+  await expect(work).rejects.toThrow("transaction rolled back because a statement failed");
+  const ended = log.filter((line) => !/SET|START/.test(line));
+  expect(ended).toEqual([
+    "query INSERT",
+    "destroy",
+    "query INSERT",
+    "destroy",
+    "query INSERT",
+    "destroy",
+  ]);
+});
+
+it.each([
+  ["query", (database: MySqlDatabase, signal: AbortSignal) => database.query("HANG", [], signal)],
+  [
+    "transaction",
+    (database: MySqlDatabase, signal: AbortSignal) =>
+      database.transaction((tx) => tx.query("HANG"), signal),
+  ],
+])("closes the connection of a %s that is aborted during a request", async (_, call) => {
+  const stop = new AbortController();
+  const { log, connection, database } = setUp();
+  connection.query = async (statement) => {
+    log.push(`query ${(statement as QueryOptions).sql}`);
+    if (log.at(-1) !== "query HANG") return [[], []];
+    setImmediate(() => stop.abort("enough"));
+    return await new Promise<never>(() => undefined);
+  };
+  await expect(call(database, stop.signal)).rejects.toBe("enough");
+  expect(log.slice(-2)).toEqual(["query HANG", "destroy"]);
+});
+
 it("commits the work on one connection, and releases it", async () => {
   const { log, database } = setUp();
   const rows = await database.transaction((tx) => tx.query("INSERT", [1, "a"]));
@@ -52,7 +102,7 @@ it("prepares statements with values, and no others", async () => {
   const { log, options, database } = setUp({ UPDATE: { affectedRows: 1 } });
   expect(await database.query("SELECT", [1])).toEqual([{ sql: "SELECT" }]);
   expect(await database.query("UPDATE")).toEqual([]);
-  expect(log).toEqual(["execute SELECT 1", "query UPDATE"]);
+  expect(log).toEqual(["execute SELECT 1", "write", "query UPDATE", "write"]);
   for (const each of options) expect(each).toMatchObject({ rowsAsArray: false, typeCast: true });
 });
 
@@ -65,26 +115,26 @@ it("rolls back failed work, and rejects with its error", async () => {
 
 it("does not reuse a connection that fails to roll back, and rejects with the first error", async () => {
   const lost = new Error("connection reset");
-  const { log, database } = setUp({ INSERT: lost, "DO 0": lost, ROLLBACK: new Error("closed") });
-  await expect(database.transaction((tx) => tx.query("INSERT"))).rejects.toBe(lost);
-  expect(log.slice(-3)).toEqual(["query ROLLBACK", "destroy", "write"]);
+  const { log, database } = setUp({ ROLLBACK: new Error("closed") });
+  await expect(database.transaction(() => Promise.reject(lost))).rejects.toBe(lost);
+  expect(log.slice(-2)).toEqual(["query ROLLBACK", "destroy"]);
 });
 
 it("rejects if the server does not commit", async () => {
   const lost = new Error("connection reset");
   const { log, database } = setUp({ COMMIT: lost });
   await expect(database.transaction(async () => 1)).rejects.toBe(lost);
-  expect(log.slice(-2)).toEqual(["query ROLLBACK", "write"]);
+  expect(log.slice(-2)).toEqual(["query COMMIT", "destroy"]);
 });
 
 it("commits after a statement that failed, if the server says that the transaction is open", async () => {
-  const { log, database } = setUp({ INSERT: new Error("duplicate"), "DO 0": OPEN });
+  const { log, database } = setUp({ INSERT: ofServer(1062), "DO 0": OPEN });
   await database.transaction((tx) => tx.query("INSERT").catch(() => []));
   expect(log.slice(-2)).toEqual(["query COMMIT", "write"]);
 });
 
 it("sends nothing after a statement that ended the transaction, not even earlier requests", async () => {
-  const deadlock = new Error("deadlock");
+  const deadlock = ofServer(1213);
   const { log, database } = setUp({ INSERT: deadlock, "DO 0": { serverStatus: 2 } });
   const failed = database.transaction(async (tx) => {
     await Promise.allSettled([tx.query("INSERT"), tx.query("UPDATE")]);

@@ -27,6 +27,55 @@ function setUp(answers: Readonly<Record<string, Error | { readonly command: stri
   return { texts, released, client, pool, errors, database };
 }
 
+function ofServer(code: string): Error {
+  return Object.assign(new Error(`error ${code}`), { code });
+}
+
+it.each([
+  ["a server that has become read-only", ofServer("25006")],
+  ["a server that shuts down", ofServer("57P01")],
+  ["a connection exception", ofServer("08006")],
+  ["a timeout of the driver", new Error("Query read timeout")],
+  ["a lost connection", ofServer("ECONNRESET")],
+])("closes the connection after %s, and sends nothing more on it", async (_, error) => {
+  const { texts, released, database } = setUp({ INSERT: error });
+  await expect(database.query("INSERT")).rejects.toBe(error);
+  await expect(database.transaction((tx) => tx.query("INSERT"))).rejects.toBe(error);
+  await expect(database.readCommitted((tx) => tx.query("INSERT"))).rejects.toBe(error);
+  expect(texts).toEqual([
+    ...["INSERT", "BEGIN", "INSERT"],
+    ...["BEGIN ISOLATION LEVEL READ COMMITTED", "INSERT"],
+  ]);
+  expect(released).toEqual([error, error, error]);
+});
+
+it("keeps a connection after an error of a statement", async () => {
+  const { released, database } = setUp({ INSERT: ofServer("23505") });
+  await expect(database.query("INSERT")).rejects.toThrow("23505");
+  await expect(database.transaction((tx) => tx.query("INSERT"))).rejects.toThrow("23505");
+  expect(released).toEqual([undefined, undefined]);
+});
+
+it.each([
+  ["query", (database: PgDatabase, signal: AbortSignal) => database.query("HANG", [], signal)],
+  [
+    "transaction",
+    (database: PgDatabase, signal: AbortSignal) =>
+      database.transaction((tx) => tx.query("HANG"), signal),
+  ],
+])("closes the connection of a %s that is aborted during a request", async (_, call) => {
+  const stop = new AbortController();
+  const reason = new Error("enough");
+  const { released, client, database } = setUp();
+  client.query = async (text) => {
+    if (text !== "HANG") return { rows: [], command: text };
+    setImmediate(() => stop.abort(reason));
+    return await new Promise<never>(() => undefined);
+  };
+  await expect(call(database, stop.signal)).rejects.toBe(reason);
+  expect(released).toEqual([reason]);
+});
+
 it("commits the work on one connection, and releases it", async () => {
   const { texts, released, client, database } = setUp();
   const rows = await database.transaction((tx) => tx.query("INSERT", [1, "a"]));
@@ -62,8 +111,8 @@ it("rejects a transaction that the server rolled back at COMMIT", async () => {
 it("does not reuse a broken connection, and rejects with the first error", async () => {
   const lost = new Error("connection reset");
   const gone = new Error("not connected");
-  const { released, database } = setUp({ INSERT: lost, ROLLBACK: gone });
-  await expect(database.transaction((tx) => tx.query("INSERT"))).rejects.toBe(lost);
+  const { released, database } = setUp({ ROLLBACK: gone });
+  await expect(database.transaction(() => Promise.reject(lost))).rejects.toBe(lost);
   expect(released).toEqual([gone]);
 });
 
