@@ -51,7 +51,11 @@ export function requireWhole(name: string, value: number, minimum: number): numb
 }
 
 /** How an object with options shows itself: a plain one, an instance of a class, a module. */
-const OF_OPTIONS: ReadonlySet<string> = new Set(["[object Object]", "[object Module]"]);
+const OF_OPTIONS: ReadonlySet<string> = new Set([
+  "[object Object]",
+  "[object Module]",
+  "[object AbortController]", // its `signal` is the option
+]);
 
 export function requireFunction(name: string, value: unknown): void {
   if (typeof value !== "function") throw new TypeError(complaint(name, "a function", value));

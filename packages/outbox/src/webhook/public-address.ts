@@ -33,7 +33,8 @@ for (const [network, prefix] of [
 ] as const)
   SPECIAL_V6.addSubnet(network, prefix, "ipv6");
 
-const CODE = "ERR_OUTBOX_PRIVATE_ADDRESS";
+/** Between this file and the publisher: users see a TerminalError. */
+const CODE = "EPRIVATE";
 
 /**
  * Whether a host is an address that is not public. False for a name.
