@@ -23,13 +23,18 @@ export default {
     conformance: { entry: ["src/main.ts"] },
     runtimes: { entry: ["suite/{program,worker}.mjs"] },
     services: { ignoreBinaries: ["mariadb-install-db"] },
-    test: { entry: ["release.ts", "seed.ts", "*.setup.ts"], project: ["**/*.ts"] },
+    test: {
+      entry: ["doc-example.ts", "release.ts", "seed.ts", "*.setup.ts"],
+      project: ["**/*.ts"],
+    },
     tools: {
       entry: ["*.mjs", "test/*.services.ts"],
       project: ["**/*.{js,cjs,mjs,ts}"],
     },
     "packages/outbox": { entry: ["test/**/*.services.ts", "test/services/holder.mjs"] },
-    "packages/kubernetes": { entry: ["test/**/*.cluster.ts", "test/real-server/candidate.mjs"] },
+    "packages/kubernetes": {
+      entry: ["test/**/*.cluster.ts", "test/operator/*.mjs", "test/real-server/candidate.mjs"],
+    },
     "packages/create-operator": { ignore: ["template/**"] },
     "packages/examples": {
       entry: [
@@ -49,6 +54,7 @@ export default {
         "kysely",
       ],
     },
-    "packages/controller": { entry: ["test/**/*.services.ts"] },
+    "packages/cli": { ignoreBinaries: ["openssl"] },
+    "packages/controller": { entry: ["test/**/*.services.ts"], ignoreBinaries: ["mkfifo"] },
   },
 };

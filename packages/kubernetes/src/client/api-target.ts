@@ -7,7 +7,7 @@ import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { ApiTarget } from "./api-request.ts";
 import { WarningLog } from "./warning-log.ts";
 
-/** Options for {@link apiTarget}. */
+/** Options for `apiTarget`. */
 export interface ApiTargetOptions {
   /** The way to the server. */
   readonly transport: KubeTransport;

@@ -299,22 +299,27 @@ function drain(response: IncomingMessage): void {
 
 function resolve(options: WebhookPublisherOptions) {
   requireOptions("options", options, "WebhookPublisher", OPTIONS);
-  const { url, headers = {}, allow = () => false, clock = realClock } = options;
+  const { url, allow = () => false, clock = realClock } = options;
   const { isTerminal = isRefusal, describe = ({ origin }: URL) => origin } = options;
   requireHooks("options", { allow, isTerminal, describe });
   requireMethods("options.clock", clock, ["now"]);
-  if (typeof url === "function" && typeof headers !== "function" && options.headers !== undefined)
-    throw new TypeError(
-      "options.headers must be a function if options.url is one: an object would go to every host that a message names",
-    );
   return {
     url: typeof url === "function" ? url : requireUrl("options.url", url),
-    headers: typeof headers === "function" ? headers : requireHeaders("options.headers", headers),
+    headers: headersOf(options),
     allow,
     isTerminal,
     describe,
     clock,
   };
+}
+
+function headersOf({ url, headers }: WebhookPublisherOptions) {
+  if (headers === undefined) return {};
+  if (typeof headers === "function") return headers;
+  if (typeof url !== "function") return requireHeaders("options.headers", headers);
+  throw new TypeError(
+    "options.headers must be a function if options.url is one: an object would go to every host that a message names",
+  );
 }
 
 function isRefusal(status: number): boolean {
