@@ -110,6 +110,17 @@ export const pages = new Map(
       description: "A token bucket in front of fetch, Retry-After, and limits of several replicas.",
       keywords: "rate limit limiter throttle token bucket 429 too many requests qps bottleneck",
     },
+    "docs/wait-for-a-service.md": {
+      title: "Wait for a port, a URL or a service, in scripts and in Node.js",
+      description:
+        "holdfast wait for scripts, containers and CI; poll for programs. Starts a server for the time of a test.",
+      keywords: "wait for port tcp url service wait-on wait-port start-server-and-test docker compose",
+    },
+    "docs/retry-a-command.md": {
+      title: "Retry a command until it succeeds",
+      description: "holdfast retry: backoff, jitter, timeouts, exit codes, and attempts that never overlap.",
+      keywords: "retry command shell loop exit code flaky test timeout ci",
+    },
     "docs/circuit-breaker.md": {
       title: "Circuit breaker, bulkhead and fallback beside retry",
       description: "cockatiel's circuit breaker and bulkhead inside retry, and when you need them.",
