@@ -146,8 +146,8 @@ describe("the responses of a server", () => {
 
   it.each([
     { method: "GET", path: "/nothing", want: 404 },
-    { method: "GET", path: "/supervisor/web/page/../../main.js", want: 404 },
-    { method: "GET", path: "/supervisor/web/page/%2e%2e/serve.js", want: 404 },
+    { method: "GET", path: "/supervisor/web/page/../../main.js", want: 400 },
+    { method: "GET", path: "/supervisor/web/page/%2e%2e/serve.js", want: 400 },
     { method: "GET", path: "/supervisor/web/page/missing.js", want: 404 },
     { method: "GET", path: "//elsewhere/state", want: 404 },
     { method: "GET", path: "http://elsewhere/state", want: 400 },
