@@ -33,7 +33,7 @@ describe("the project of npm create @holdfast/operator on a server where roles d
     const { operator } = await load("dist/operator.js");
     const Backup: Resource<BackupObject> = (await load("dist/resource.js")).Backup;
 
-    // Without disruption-budget.yaml: this server has no group policy.
+    // Without disruption-budget.yaml and network-policy.yaml: this server has neither group.
     const files = ["backups.example.org.yaml", "operator.yaml", "role.yaml"];
     await using cluster = await GuardedCluster.start(
       files.map((name) => join(project, "deploy", name)),
@@ -46,6 +46,7 @@ describe("the project of npm create @holdfast/operator on a server where roles d
       "CustomResourceDefinition",
       "Deployment",
       "Namespace",
+      "NetworkPolicy",
       "PodDisruptionBudget",
       "Role",
       "RoleBinding",
