@@ -138,9 +138,10 @@ it(
   "reports correct figures when interrupted before the database has started",
   PATIENT,
   async ({ expect }) => {
-    await using run = new Run(["--messages", "10", "--database", "pglite", "--no-page"]);
-    // It listens for signals before it starts the database, and loading its modules takes less.
-    await realClock.sleep(2_500);
+    await using run = new Run(["--messages", "5000", "--database", "pglite", "--no-page"]);
+    // It listens for signals before it starts the database, and loading its modules takes less. With so many messages a
+    // machine that starts the database meanwhile is not done.
+    await realClock.sleep(4_000);
     run.interrupt();
     const code = await run.exited;
     expect(await run.summary()).toMatchObject({
