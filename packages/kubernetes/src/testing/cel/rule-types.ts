@@ -1,7 +1,8 @@
 import type { Environment, TypeCheckResult } from "@marcbachmann/cel-js";
 import { fromRe2 } from "../../schema/re2.ts";
 import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../json.ts";
-import { DURATION_TYPE, forLibrary, TIMESTAMP_TYPE } from "./functions.ts";
+import { forLibrary } from "./functions.ts";
+import { DURATION_TYPE, TIMESTAMP_TYPE } from "./times.ts";
 
 const RESERVED: ReadonlySet<string> = new Set(
   "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
