@@ -246,12 +246,11 @@ async function withServer(
   { options, tools }: { readonly options: WaitCliOptions; readonly tools: Tools },
 ): Promise<number> {
   const { clock, output, stops } = tools;
-  for (const target of targets.filter(({ isServer }) => isServer)) {
-    const reason = await reasonNow(target, BEFORE_START, clock, stops.idle);
-    if (reason === undefined) {
-      output.error(`${target.name} answers before the server starts: stop the other process`);
-      return EXIT.failed;
-    }
+  const occupied = await firstReady(targets, tools);
+  if (stops.stoppedBy !== undefined) return codeOfSignal(stops.stoppedBy);
+  if (occupied !== undefined) {
+    output.error(`${occupied.name} answers before the server starts: stop the other process`);
+    return EXIT.failed;
   }
   const server = ProcessGroup.start(shellLaunch(line), {
     stdio: ["ignore", "pipe", "pipe"],
@@ -276,6 +275,19 @@ async function withServer(
     await server.stop(options.grace);
     await exited;
   }
+}
+
+/** A target whose place another process has. */
+async function firstReady(
+  targets: readonly Target[],
+  { clock, stops }: Tools,
+): Promise<Target | undefined> {
+  for (const target of targets.filter(({ isServer }) => isServer)) {
+    if (stops.idle.aborted) return undefined;
+    const reason = await reasonNow(target, BEFORE_START, clock, stops.idle).catch(String);
+    if (reason === undefined) return target;
+  }
+  return undefined;
 }
 
 /** Writes what a server prints to stderr: stdout belongs to the command. */

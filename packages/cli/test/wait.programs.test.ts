@@ -351,6 +351,17 @@ describe("signals to holdfast wait", () => {
     expect(await survivors([Number(pid)])).toEqual([]);
   });
 
+  test("end the look for another server with 128 + N", async () => {
+    const server = createHttpServer(); // never answers
+    const port = await listen(server);
+    const args = ["--server", "echo started", `http://127.0.0.1:${port}`];
+    const run = new Holdfast(["wait", ...args, ...sh("true")]);
+    await once(server, "request");
+    run.kill("SIGTERM");
+    const { code, lines } = await run.ended();
+    expect([code, lines]).toEqual([143, []]);
+  });
+
   test("go to the command", async () => {
     const line = "trap 'echo got; exit 5' TERM; echo up; while :; do sleep 0.05; done";
     const run = new Holdfast(["wait", "exec:true", ...sh(line)]);
