@@ -114,11 +114,13 @@ export const pages = new Map(
       title: "Wait for a port, a URL or a service, in scripts and in Node.js",
       description:
         "holdfast wait for scripts, containers and CI; poll for programs. Starts a server for the time of a test.",
-      keywords: "wait for port tcp url service wait-on wait-port start-server-and-test docker compose",
+      keywords:
+        "wait for port tcp url service wait-on wait-port start-server-and-test docker compose",
     },
     "docs/retry-a-command.md": {
       title: "Retry a command until it succeeds",
-      description: "holdfast retry: backoff, jitter, timeouts, exit codes, and attempts that never overlap.",
+      description:
+        "holdfast retry: backoff, jitter, timeouts, exit codes, and attempts that never overlap.",
       keywords: "retry command shell loop exit code flaky test timeout ci",
     },
     "docs/circuit-breaker.md": {

@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import {
   type OptionNames,
   requireAtLeast,
@@ -108,7 +109,7 @@ class NotJsonError extends Error {}
 
 function requireJson(this: unknown, key: string, value: unknown): unknown {
   const given = (this as Readonly<Record<string, unknown>>)[key];
-  const isInvalidDate = given instanceof Date && Number.isNaN(given.getTime());
+  const isInvalidDate = types.isDate(given) && Number.isNaN(given.valueOf());
   if (!isInvalidDate && (typeof value !== "number" || Number.isFinite(value))) return value;
   const got = isInvalidDate ? "an invalid Date" : String(value);
   const where =
