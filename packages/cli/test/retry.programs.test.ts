@@ -210,7 +210,9 @@ describe("holdfast retry", () => {
       await run.printed(/up/);
       run.child.stdin?.write("\u0003");
       const { code, stdout } = await run.ended();
-      expect([code, stdout.match(/got/g)]).toEqual([5, ["got"]]);
+      expect(stdout.match(/got/g)).toEqual(["got"]);
+      // 130 if holdfast hears of the end of the command before it hears of the Ctrl-C.
+      expect([5, 130]).toContain(code);
     },
   );
 

@@ -373,7 +373,8 @@ describe("connections of a HealthServer", () => {
   it("do not wait for a run of metrics that began 30 s before", async () => {
     const runs: ((text: string) => void)[] = [];
     const metrics = () => new Promise<string>((resolve) => runs.push(resolve));
-    const start = realClock.monotonic();
+    // Whole, so that 30 s after it are 30,000 to the last bit.
+    const start = Math.ceil(realClock.monotonic());
     using monotonic = vi.spyOn(realClock, "monotonic").mockReturnValue(start);
     await serving({ metrics }, async (url) => {
       using read = readRequests();
