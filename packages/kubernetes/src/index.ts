@@ -21,6 +21,7 @@ export type {
   KubeDeleteOptions,
   KubeListOptions,
   KubeReadOptions,
+  KubeRequestOptions,
   KubeWriteOptions,
 } from "./client/call-options.ts";
 export { type EnsureCrdOptions, ensureCrd } from "./client/ensure-crd.ts";

@@ -117,14 +117,41 @@ export async function requestJson(
   request: ApiRequest,
   signal: AbortSignal,
 ): Promise<object> {
-  const { status, headers, body } = await openRequest(target, request, signal);
+  const { status, type = "no content-type", text } = await requestText(target, request, signal);
   const { method, path } = request;
-  const text = (await readBody(body, MAX_RESPONSE, `${method} ${path}`)).toString("utf8");
   const value = parseObject(text);
   if (value !== undefined) return value;
-  const type = headers["content-type"] ?? "no content-type";
   const message = `the response is not a JSON object (${type.slice(0, 100)}): is ${target.transport.description} an API server?`;
   throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
+}
+
+/**
+ * Sends one request, once, and reads its response: JSON is parsed, other types are text.
+ *
+ * @throws ApiError for a status other than 2xx, and for a response that is said to be JSON and is none
+ * @throws BodyTooLongError for a response above 64 MiB
+ */
+export async function requestAny(
+  target: ApiTarget,
+  request: ApiRequest,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { status, type = "", text } = await requestText(target, request, signal);
+  if (!/^application\/json\b/i.test(type)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    const { method, path } = request;
+    const message = "the response is not JSON, although its content-type says so";
+    throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
+  }
+}
+
+async function requestText(target: ApiTarget, request: ApiRequest, signal: AbortSignal) {
+  const { status, headers, body } = await openRequest(target, request, signal);
+  const name = `${request.method} ${request.path}`;
+  const text = (await readBody(body, MAX_RESPONSE, name)).toString("utf8");
+  return { status, type: headers["content-type"], text };
 }
 
 function formatQuery(query: NonNullable<ApiRequest["query"]>): string {

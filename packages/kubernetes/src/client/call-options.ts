@@ -10,6 +10,7 @@ import {
 } from "@holdfast/clock/internal";
 import { requireSegment } from "../object/resource-name.ts";
 import type { FieldSelector, LabelSelector } from "../object/selector.ts";
+import type { ApiRequest } from "./api-request.ts";
 
 /** Options that all calls of a client share. */
 export interface KubeCallOptions {
@@ -31,7 +32,9 @@ export interface KubeCallOptions {
 /** Options for `get` and `find`. */
 export interface KubeReadOptions extends KubeCallOptions {
   /**
-   * Subresource, for example `"status"` or `"scale"`.
+   * Subresource, for example `"status"` or `"scale"`. Others than the status have objects of a kind of their own, which
+   * are sent as given, with the name in their metadata, and returned as received: a `Scale`, or the `Status` of an
+   * eviction. Their type is that of the resource you pass: `builtIn<Scale>("apps/v1", "Deployment")`.
    *
    * @defaultValue the object itself
    */
@@ -136,6 +139,41 @@ export interface KubeListOptions extends KubeCallOptions {
   readonly pageSize?: number | undefined;
 }
 
+/** Options for `request`. */
+export interface KubeRequestOptions extends KubeCallOptions {
+  /** Path from the root of the server, encoded, without a query: `"/version"`. */
+  readonly path: string;
+
+  /**
+   * HTTP method.
+   *
+   * @defaultValue `"GET"`
+   */
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | undefined;
+
+  /**
+   * Query. Members that are undefined are left out.
+   *
+   * @defaultValue none
+   */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+
+  /**
+   * Body, sent as JSON.
+   *
+   * @defaultValue none
+   */
+  readonly body?: unknown;
+
+  /**
+   * Type of the body.
+   *
+   * @defaultValue `"application/json"`
+   */
+  readonly contentType?: string | undefined;
+}
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const PROPAGATIONS = ["Background", "Foreground", "Orphan"];
 
 /** Signal and timeout of a call. */
@@ -247,6 +285,38 @@ export function resolveDelete(
     preconditions: hasConditions ? { uid, resourceVersion } : undefined,
   };
   return { ...limits, dryRun, body };
+}
+
+const REQUEST: OptionNames<KubeRequestOptions> = {
+  ...CALL,
+  path: true,
+  method: true,
+  query: true,
+  body: true,
+  contentType: true,
+};
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveRequest(options: KubeRequestOptions): {
+  limits: Limits;
+  request: ApiRequest;
+} {
+  const limits = resolveLimits(options, "request", REQUEST);
+  const { path, method = "GET", query, body, contentType } = options;
+  requireText("options.path", path);
+  // Dots would lead elsewhere: whoever sends the request resolves them.
+  if (!/^\/[!-~]*$/.test(path) || /[?#\\]|\/(\.|%2e){1,2}(\/|$)/i.test(path))
+    throw new RangeError(
+      `options.path must begin with "/", encoded, without a query and without the segments "." and "..", got ${JSON.stringify(path.slice(0, 300))}`,
+    );
+  if (!METHODS.includes(method))
+    throw new RangeError(
+      `options.method must be ${METHODS.map((one) => JSON.stringify(one)).join(", ")}, got ${JSON.stringify(method)}`,
+    );
+  if (query !== undefined) requireOptions("options.query", query);
+  if (contentType !== undefined) requireText("options.contentType", contentType);
+  const accept = "application/json, */*";
+  return { limits, request: { method, path, query, body, contentType, accept } };
 }
 
 /** @throws RangeError or TypeError that names the option */

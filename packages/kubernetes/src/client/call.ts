@@ -38,29 +38,38 @@ export async function limited<Value>(
 }
 
 /** Sends one request within the limits of a call. */
-export type Send = (request: ApiRequest) => Promise<object>;
+export type Send<Response = object> = (request: ApiRequest) => Promise<Response>;
+
+/** Sends one request once, and reads its response. */
+type SendOnce<Response> = (
+  target: ApiTarget,
+  request: ApiRequest,
+  signal: AbortSignal,
+) => Promise<Response>;
 
 /**
  * Runs a call of some requests, which end together.
  *
  * @param name - method and path, for the error
+ * @param limits - and `sendOnce`, by default for a response that is an object of JSON
  * @param work - receives the function that sends a request. After a 429 or a 503 that names a time it is sent again
  * after that time, at most five times and only within the timeout: a read always, a write if the response is the
  * server's own `Status`. A gateway may have passed the write on before it failed
  * @throws as {@link limited}
  */
-export function call<Value>(
+export function call<Value, Response = object>(
   target: ApiTarget,
   name: string,
-  limits: Limits & Pick<Call, "cause">,
-  work: (send: Send, signal: AbortSignal) => Promise<Value>,
+  limits: Limits & Pick<Call, "cause"> & { readonly sendOnce?: SendOnce<Response> },
+  work: (send: Send<Response>, signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const { clock } = target;
+  const sendOnce = limits.sendOnce ?? (requestJson as SendOnce<Response>);
   const end = clock.monotonic() + limits.timeout;
   let last: unknown;
   const sendWith = (signal: AbortSignal) => (request: ApiRequest) => {
     last = undefined;
-    return retry(() => requestJson(target, request, signal), {
+    return retry(() => sendOnce(target, request, signal), {
       signal,
       clock,
       retries: MAX_RESENDS,

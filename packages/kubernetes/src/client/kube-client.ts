@@ -18,18 +18,20 @@ import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
 import { formatFields, formatLabels } from "../object/selector.ts";
 import { ApiError, isNotFound } from "./api-error.ts";
-import type { ApiRequest } from "./api-request.ts";
+import { type ApiRequest, requestAny } from "./api-request.ts";
 import { call, type Send } from "./call.ts";
 import {
   type KubeApplyOptions,
   type KubeDeleteOptions,
   type KubeListOptions,
   type KubeReadOptions,
+  type KubeRequestOptions,
   type KubeWriteOptions,
   LIST_OPTIONS,
   resolveLimits,
   resolvePageSize,
   resolveRead,
+  resolveRequest,
   resolveWrite,
 } from "./call-options.ts";
 import {
@@ -39,6 +41,7 @@ import {
   type WriteHooks,
 } from "./kube-client-options.ts";
 import { listPages } from "./list-pages.ts";
+import { sendTo } from "./subresource.ts";
 import {
   applyRequest,
   controllerOf,
@@ -119,7 +122,8 @@ export class KubeClient {
     requireResource(resource);
     const { subresource, ...limits } = resolveRead(options, "get");
     const path = objectPath(resource, ref, subresource);
-    const read = (send: Send) => send({ method: "GET", path });
+    const place = { resource, subresource };
+    const read = (send: Send) => sendTo(place, send, { method: "GET", path });
     const response = await call(this.#options.target, `GET ${path}`, limits, read);
     return this.#stored<StoredObject<T>>(resource, { method: "GET", path, subresource }, response);
   }
@@ -181,7 +185,8 @@ export class KubeClient {
    * Creates an object.
    *
    * @param resource - the resource
-   * @param object - the object, with a name or a `generateName`
+   * @param object - the object, with a name or a `generateName`. A review, such as a `TokenReview`, has neither: the
+   * server answers it
    * @param options - see {@link KubeWriteOptions}
    * @returns the object as stored. Rejects with an {@link ApiError} of the reason `AlreadyExists` if there is
    * one with this name
@@ -261,7 +266,7 @@ export class KubeClient {
     const name = `${request.method} ${request.path}`;
     return await call(this.#options.target, name, limits, async (send) => {
       const owned = await this.#ownedRequest(pending, send);
-      return this.#written(facts, request, await send(owned));
+      return this.#written(pending, await sendTo(facts, send, owned));
     });
   }
 
@@ -272,7 +277,8 @@ export class KubeClient {
    * @param resource - the resource
    * @param ref - name and namespace
    * @param change - changes the object it receives, a copy. May return a promise. Called once for each attempt
-   * @param options - see {@link KubeWriteOptions}. With the subresource `"status"` the object itself is read
+   * @param options - see {@link KubeWriteOptions}. With the subresource `"status"` the object itself is read, with
+   * another the subresource
    * @returns the object as stored. Nothing is sent if `change` changed nothing. Rejects with a `TimeoutError` of
    * `@holdfast/wait` after the timeout; its `cause` is the last `Conflict`
    */
@@ -290,13 +296,13 @@ export class KubeClient {
     const source = objectPath(resource, ref, subresource === "status" ? undefined : subresource);
     const read = { method: "GET", path: source } as const;
     const attempt = async (send: Send): Promise<StoredObject<T>> => {
-      const response = await send(read);
+      const response = await sendTo({ resource, subresource }, send, read);
       const stored = this.#stored<StoredObject<T>>(resource, { ...read, subresource }, response);
       const object = structuredClone(stored);
       await change(object);
       if (isDeepStrictEqual(object, stored)) return stored;
-      const { request, facts } = updateRequest({ resource, object, options, manager });
-      return this.#written(facts, request, await send(request));
+      const pending = updateRequest({ resource, object, options, manager });
+      return this.#written(pending, await sendTo(pending.facts, send, pending.request));
     };
     const name = `PUT ${objectPath(resource, ref, subresource)}`;
     let conflict: unknown;
@@ -312,6 +318,31 @@ export class KubeClient {
         clock: target.clock,
       }),
     );
+  }
+
+  /**
+   * Sends a request to any path of the server, for what no other method does: logs of a Pod, `/version`, an API that
+   * is none of resources. Caches learn of a write by their watch.
+   *
+   * @param options - see {@link KubeRequestOptions}
+   * @returns the response: parsed if its type is JSON, or else its text. Rejects as the other methods do
+   *
+   * @example
+   * ```ts no-run
+   * import { fromKubectl, KubeClient } from "@holdfast/kubernetes";
+   *
+   * const client = new KubeClient({ transport: fromKubectl() });
+   * const { gitVersion } = await client.request<{ gitVersion: string }>({ path: "/version" });
+   * const path = "/api/v1/namespaces/default/pods/web-0/log";
+   * console.log(gitVersion, await client.request<string>({ path, query: { tailLines: 10 } }));
+   * ```
+   */
+  async request<Response = unknown>(options: KubeRequestOptions): Promise<Response> {
+    const { request, limits } = resolveRequest(options);
+    const name = `${request.method} ${request.path}`;
+    const { target } = this.#options;
+    const any = { ...limits, sendOnce: requestAny };
+    return (await call(target, name, any, (send) => send(request))) as Response;
   }
 
   /**
@@ -347,11 +378,12 @@ export class KubeClient {
     return storedOf(resource, response, { ...request, server });
   }
 
-  async #write<Body>({ request, limits, facts }: PendingWrite): Promise<Body> {
+  async #write<Body>(pending: PendingWrite): Promise<Body> {
+    const { request, limits, facts } = pending;
     const name = `${request.method} ${request.path}`;
     const { target } = this.#options;
     return await call(target, name, limits, async (send) =>
-      this.#written(facts, request, await send(request)),
+      this.#written(pending, await sendTo(facts, send, request)),
     );
   }
 
@@ -387,12 +419,13 @@ export class KubeClient {
     return { ...request, body: { ...rest, metadata: { ...metadata, uid } } };
   }
 
-  #written<Body>(facts: PendingWrite["facts"], request: ApiRequest, response: object): Body {
+  #written<Body>({ facts, request, isNameless }: PendingWrite, response: object): Body {
     const { resource, verb, subresource } = facts;
     const object: KubeObject & { details?: { uid?: string } } =
       verb === "delete"
         ? completed(resource, response) // a Status, or the object
-        : this.#stored(resource, { ...request, subresource }, response);
+        : this.#stored(resource, { ...request, subresource, isNameless }, response);
+    if (isNameless) return object as Body;
     const { name, uid = object.details?.uid } = object.metadata ?? {};
     // A response to `generateName` has a name: `storedOf` has checked it.
     const ref = { ...facts.ref, name: (facts.ref.name ?? name) as string };

@@ -1,4 +1,4 @@
-import { requireBoolean, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/clock/internal";
 import type { DeepReadonly, KubeObject, ObjectMeta } from "../object/kube-object.ts";
 import { type ObjectName, type ObjectRef, parseRef } from "../object/object-ref.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
@@ -10,11 +10,12 @@ import {
   type KubeDeleteOptions,
   type KubeWriteOptions,
   type Limits,
+  type ResolvedWrite,
   resolveDelete,
   resolveWrite,
 } from "./call-options.ts";
 import type { ClientWrite } from "./client-write.ts";
-import { bodyOf, refOf } from "./written-object.ts";
+import { bodyOf, isOwnKind, refOf } from "./written-object.ts";
 
 /** A write before its response: the request, the limits of the call, and the facts for `onWrite`. */
 export interface PendingWrite {
@@ -24,6 +25,8 @@ export interface PendingWrite {
     /** Without a name if the server makes it. */
     readonly ref: Partial<ObjectName>;
   };
+  /** Whether the object has no name, before and after. */
+  readonly isNameless?: boolean;
 }
 
 /** Resource, object and options as a user passed them. */
@@ -35,45 +38,64 @@ interface Arguments<Options> {
   readonly manager: string;
 }
 
+/**
+ * The body and the options of a write.
+ *
+ * @throws RangeError or TypeError for a bad argument
+ */
+function resolveBody(
+  { resource, object, options, manager }: Arguments<KubeWriteOptions>,
+  door: string,
+  names?: OptionNames<KubeWriteOptions>,
+): ResolvedWrite & { body: Arguments<KubeWriteOptions>["object"] } {
+  requireResource(resource);
+  requireOptions("object", object);
+  const resolved = resolveWrite(options, manager, door, names);
+  return { ...resolved, body: bodyOf(resource, object, resolved.subresource) };
+}
+
 /** @throws RangeError or TypeError for a bad argument */
 export function createRequest(given: Arguments<KubeWriteOptions>): PendingWrite {
   const { resource } = given;
-  const body = bodyOf(resource, given.object);
-  const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
-    given.options,
-    given.manager,
-    "create",
-  );
-  const { name, generateName, namespace } = body.metadata ?? {};
+  const { body, subresource, dryRun, fieldManager, ...limits } = resolveBody(given, "create");
+  const { namespace } = body.metadata ?? {};
+  const naming = subresource === undefined ? namingOf(resource, body) : "given";
   // A server makes the rest of the name: the check uses any valid name in its place.
-  const isNamed = name !== undefined || generateName === undefined || subresource !== undefined;
-  const ref = isNamed ? refOf(body) : { ...refOf({ metadata: { name: "x", namespace } }) };
+  const ref = naming === "given" ? refOf(body) : refOf({ metadata: { name: "x", namespace } });
   parseRef(resource, ref);
   const path =
     subresource === undefined
       ? collectionPath(resource, namespace || undefined)
       : objectPath(resource, ref, subresource);
   const query = { fieldManager, ...dryRunQuery(dryRun) };
-  const known = isNamed ? ref : { ...(namespace === undefined ? {} : { namespace }) };
+  const known = naming === "given" ? ref : { ...(namespace === undefined ? {} : { namespace }) };
   return {
     request: { method: "POST", path, query, body },
     limits,
     facts: { resource, verb: "create", ref: known, subresource, dryRun },
+    isNameless: naming === "none",
   };
+}
+
+/** Who names an object. A question that the server answers and does not store, as a TokenReview, has no name. */
+function namingOf(
+  { kind }: Resource,
+  { metadata }: DeepReadonly<KubeObject>,
+): "given" | "generated" | "none" {
+  const { name, generateName } = metadata ?? {};
+  if (name !== undefined) return "given";
+  if (generateName !== undefined) return "generated";
+  return kind.endsWith("Review") ? "none" : "given";
 }
 
 /** @throws RangeError or TypeError for a bad argument, for example an object without a version */
 export function updateRequest(given: Arguments<KubeWriteOptions>): PendingWrite {
   const { resource } = given;
-  const body = bodyOf(resource, given.object);
-  const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
-    given.options,
-    given.manager,
-    "update",
-  );
+  const { body, subresource, dryRun, fieldManager, ...limits } = resolveBody(given, "update");
   const ref = refOf(body);
   const { resourceVersion } = body.metadata as ObjectMeta; // it has a name
-  if (typeof resourceVersion !== "string" || resourceVersion === "")
+  const isVersioned = isOwnKind(subresource) || resourceVersion !== undefined;
+  if (isVersioned && (typeof resourceVersion !== "string" || resourceVersion === ""))
     throw new TypeError(
       "object.metadata.resourceVersion must be the version that the object was read with, got none: use modify() or apply()",
     );
@@ -120,10 +142,8 @@ export interface PendingApply extends PendingWrite {
 /** @throws RangeError or TypeError for a bad argument */
 export function applyRequest(given: Arguments<KubeApplyOptions>): PendingApply {
   const { resource } = given;
-  const body = bodyOf(resource, given.object);
-  const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
-    given.options,
-    given.manager,
+  const { body, subresource, dryRun, fieldManager, ...limits } = resolveBody(
+    given,
     "apply",
     APPLY_OPTIONS,
   );

@@ -1,7 +1,7 @@
-import { requireOptions, requireText } from "@holdfast/clock/internal";
+import { requireText } from "@holdfast/clock/internal";
 import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
 import type { ObjectName } from "../object/object-ref.ts";
-import { type Resource, requireResource } from "../object/resource.ts";
+import type { Resource } from "../object/resource.ts";
 import { ApiError } from "./api-error.ts";
 
 type AnyObject = DeepReadonly<KubeObject>;
@@ -9,14 +9,19 @@ type AnyObject = DeepReadonly<KubeObject>;
 /** Longest kind of a response in a message. */
 const MAX_KIND = 63;
 
+/** Whether a path has objects of the resource. Other subresources have a kind of their own, or may have. */
+export function isOwnKind(subresource: string | undefined): boolean {
+  return subresource === undefined || subresource === "status";
+}
+
 /**
- * An object with the API version and the kind of its resource, as it is sent.
+ * An object with the API version and the kind of its resource, as it is sent. A body of another subresource than the
+ * status is sent as given.
  *
- * @throws TypeError or RangeError if it is not an object, or of another kind
+ * @throws RangeError if it is of another kind
  */
-export function bodyOf(resource: Resource, object: AnyObject): AnyObject {
-  requireResource(resource);
-  requireOptions("object", object);
+export function bodyOf(resource: Resource, object: AnyObject, subresource?: string): AnyObject {
+  if (!isOwnKind(subresource)) return object;
   const { apiVersion, kind } = resource;
   const isOther =
     (object.kind ?? kind) !== kind || (object.apiVersion ?? apiVersion) !== apiVersion;
@@ -34,10 +39,7 @@ export function refOf(object: AnyObject): ObjectName {
   return namespace === undefined ? { name: name as string } : { name: name as string, namespace };
 }
 
-/**
- * The response of the server with API version and kind: items of lists of built-in resources come without.
- * Subresources such as `scale` have a kind of their own, which stays.
- */
+/** The response of the server with API version and kind: items of lists of built-in resources come without. */
 export function completed<Body>(resource: Resource, response: object): Body {
   const object = response as { apiVersion?: string; kind?: string };
   object.apiVersion ??= resource.apiVersion;
@@ -50,21 +52,22 @@ export interface ObjectRequest {
   readonly method: string;
   readonly path: string;
   readonly subresource: string | undefined;
+  /** Whether the request was for an object without a name, which the server answers and does not store. */
+  readonly isNameless?: boolean | undefined;
   /** Description of the transport. */
   readonly server: string;
 }
 
 /**
- * The object that the server responded with, for a request that asks for one.
+ * The object that the server responded with, for a request that asks for one. A subresource may be answered with a
+ * `Status` of success, as an eviction is.
  *
- * @throws ApiError for a response without a name, a `Status`, a list, or an object of another kind
+ * @throws ApiError for a response without a name, another `Status`, a list, or an object of another kind
  */
-export function storedOf<Body>(
-  resource: Resource,
-  response: object,
-  { method, path, subresource, server }: ObjectRequest,
-): Body {
-  if (isObjectOf(resource, response, subresource)) return completed(resource, response);
+export function storedOf<Body>(resource: Resource, response: object, request: ObjectRequest): Body {
+  const { method, path, subresource, server } = request;
+  if (isObjectOf(resource, response, request))
+    return isOwnKind(subresource) ? completed(resource, response) : (response as Body);
   const { kind } = response as { kind?: unknown };
   const isNamed = typeof kind === "string" && kind !== resource.kind;
   const found = isNamed ? ` but a ${kind.slice(0, MAX_KIND)}` : `: is ${server} an API server?`;
@@ -75,13 +78,20 @@ export function storedOf<Body>(
 function isObjectOf(
   resource: Resource,
   response: object,
-  subresource: string | undefined,
+  { subresource, isNameless = false }: ObjectRequest,
 ): boolean {
   if (Array.isArray(response)) return false;
-  const { kind, metadata } = response as { kind?: unknown; metadata?: { name?: unknown } | null };
+  const { kind, status, metadata } = response as ResponseParts;
+  if (isNameless) return kind === resource.kind;
   if (kind === undefined || kind === resource.kind)
     return typeof metadata?.name === "string" && metadata.name !== "";
   // Another subresource than the status may have a kind of its own, and need not have a name.
-  if (subresource === undefined || subresource === "status") return false;
-  return kind !== "Status" && kind !== `${resource.kind}List`;
+  if (isOwnKind(subresource)) return false;
+  return kind === "Status" ? status === "Success" : kind !== `${resource.kind}List`;
+}
+
+interface ResponseParts {
+  readonly kind?: unknown;
+  readonly status?: unknown;
+  readonly metadata?: { readonly name?: unknown } | null;
 }

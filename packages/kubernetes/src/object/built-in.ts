@@ -6,10 +6,13 @@ import type { Resource } from "./resource.ts";
 const KINDS: Readonly<Record<string, string>> = {
   v1: "ConfigMap Endpoints:endpoints Event LimitRange Namespace* Node* PersistentVolume* PersistentVolumeClaim Pod PodTemplate ReplicationController ResourceQuota Secret Service ServiceAccount",
   "admissionregistration.k8s.io/v1":
-    "MutatingWebhookConfiguration* ValidatingAdmissionPolicy:validatingadmissionpolicies* ValidatingAdmissionPolicyBinding* ValidatingWebhookConfiguration*",
+    "MutatingAdmissionPolicy:mutatingadmissionpolicies* MutatingAdmissionPolicyBinding* MutatingWebhookConfiguration* ValidatingAdmissionPolicy:validatingadmissionpolicies* ValidatingAdmissionPolicyBinding* ValidatingWebhookConfiguration*",
   "apiextensions.k8s.io/v1": "CustomResourceDefinition*",
   "apiregistration.k8s.io/v1": "APIService*",
   "apps/v1": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
+  "authentication.k8s.io/v1": "SelfSubjectReview* TokenReview*",
+  "authorization.k8s.io/v1":
+    "LocalSubjectAccessReview SelfSubjectAccessReview* SelfSubjectRulesReview* SubjectAccessReview*",
   "autoscaling/v2": "HorizontalPodAutoscaler",
   "batch/v1": "CronJob Job",
   "certificates.k8s.io/v1": "CertificateSigningRequest*",

@@ -2,14 +2,19 @@ import { type ObjectRef, parseRef } from "./object-ref.ts";
 import type { Resource } from "./resource.ts";
 import { requireNamespace, requireSegment } from "./resource-name.ts";
 
+/** Path of the list of resources of an API version. */
+export function discoveryPath({ group, apiVersion }: Resource): string {
+  return group === "" ? `/api/${apiVersion}` : `/apis/${apiVersion}`;
+}
+
 /**
  * Path of all objects of a resource: of one namespace, or of the whole cluster.
  *
  * @throws RangeError for a namespace that is none, or that a resource of cluster scope does not have
  */
 export function collectionPath(resource: Resource, namespace?: string): string {
-  const { group, apiVersion, plural, scope } = resource;
-  const root = group === "" ? `/api/${apiVersion}` : `/apis/${apiVersion}`;
+  const { plural, scope } = resource;
+  const root = discoveryPath(resource);
   if (namespace === undefined) return `${root}/${plural}`;
   if (scope === "Cluster")
     throw new RangeError(

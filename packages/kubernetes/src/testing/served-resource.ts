@@ -77,14 +77,14 @@ export interface ScalePaths {
 
 /** Built-in kinds without a status. */
 const WITHOUT_STATUS: ReadonlySet<string> = new Set(
-  "ClusterRole ClusterRoleBinding ConfigMap ControllerRevision CSIDriver CSINode CSIStorageCapacity DeviceClass EndpointSlice Endpoints Event IngressClass Lease LimitRange MutatingWebhookConfiguration NetworkPolicy PodTemplate PriorityClass ResourceClaimTemplate ResourceSlice Role RoleBinding RuntimeClass Secret ServiceAccount StorageClass ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration VolumeAttributesClass".split(
+  "ClusterRole ClusterRoleBinding ConfigMap ControllerRevision CSIDriver CSINode CSIStorageCapacity DeviceClass EndpointSlice Endpoints Event IngressClass Lease LimitRange MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration NetworkPolicy PodTemplate PriorityClass ResourceClaimTemplate ResourceSlice Role RoleBinding RuntimeClass Secret ServiceAccount StorageClass ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration VolumeAttributesClass".split(
     " ",
   ),
 );
 
 /** Built-in kinds whose objects have a generation. */
 const WITH_GENERATION: ReadonlySet<string> = new Set(
-  "CronJob CustomResourceDefinition DaemonSet Deployment EndpointSlice FlowSchema Ingress IngressClass Job MutatingWebhookConfiguration NetworkPolicy Pod PodDisruptionBudget PriorityLevelConfiguration ReplicaSet ReplicationController StatefulSet ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration".split(
+  "CronJob CustomResourceDefinition DaemonSet Deployment EndpointSlice FlowSchema Ingress IngressClass Job MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration NetworkPolicy Pod PodDisruptionBudget PriorityLevelConfiguration ReplicaSet ReplicationController StatefulSet ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration".split(
     " ",
   ),
 );

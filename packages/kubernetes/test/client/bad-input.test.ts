@@ -133,6 +133,34 @@ kinds.testBadInput(
         dryRun: kinds.flag,
       }),
     ]),
+    method(
+      client,
+      "request",
+      "rejects",
+      [{ path: "/version" }],
+      [
+        "options",
+        kinds.object({
+          ...limits,
+          path: kinds.all(
+            kinds.required(kinds.text),
+            ...["version", "/a?b=c", "/a#b", "/a/../b", "/a/%2e%2E", "/ä", "/a b", "/a\\b"].map(
+              (value) =>
+                kinds.except(
+                  value,
+                  `RangeError: options.path must begin with "/", encoded, without a query and without the segments "." and "..", got ${JSON.stringify(value)}`,
+                ),
+            ),
+          ),
+          method: kinds.except(
+            "get",
+            'RangeError: options.method must be "GET", "POST", "PUT", "PATCH", "DELETE", got "get"',
+          ),
+          query: kinds.anyObject,
+          contentType: kinds.text,
+        }),
+      ],
+    ),
     kinds.rejects(
       ensureCrd,
       [client, crd, {}],

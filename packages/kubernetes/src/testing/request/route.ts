@@ -1,5 +1,5 @@
 import type { KubeRequest } from "../../transport/kube-transport.ts";
-import { methodNotAllowed, noSuchResource, notFound } from "../failure.ts";
+import { methodNotAllowed, noSuchResource, notFound, notImplemented } from "../failure.ts";
 import type { Attributes } from "../rights.ts";
 import type { ServedResource } from "../served-resource.ts";
 import type { ApiCall } from "./api-call.ts";
@@ -51,6 +51,8 @@ export function routeOf(
   if (place === undefined) return undefined;
   const found = served.find((one) => isServedAt(one, place));
   if (found === undefined) return refuse(place, served);
+  if (found.isBuiltIn && found.kind.endsWith("Review"))
+    throw notImplemented(`FakeApi does not answer a ${found.kind}`);
   const { namespace, name, subresource } = place;
   const verb = verbFor(request.method, found, place, query);
   if (verb === undefined) throw methodNotAllowed(request.method, found, place);
@@ -117,15 +119,32 @@ function isNamespacePart([first, , third]: readonly string[]): boolean {
   return first === "namespaces" && third !== undefined && third !== "status";
 }
 
+/** Subresources of built-in resources, besides the status, that Kubernetes has. */
+const SUBRESOURCES: Readonly<Record<string, string>> = {
+  certificatesigningrequests: "approval",
+  deployments: "scale",
+  namespaces: "finalize",
+  nodes: "proxy",
+  pods: "attach binding ephemeralcontainers eviction exec log portforward proxy resize",
+  replicasets: "scale",
+  replicationcontrollers: "scale",
+  serviceaccounts: "token",
+  services: "proxy",
+  statefulsets: "scale",
+};
+
 /**
  * Refuses a path at which nothing is.
  *
- * @throws Failure if the server has the group, or the resource without the subresource
+ * @throws Failure if the server has the group, or the resource without the subresource; 501 for one that FakeApi lacks
  */
 function refuse(place: Place, served: readonly ServedResource[]): undefined {
   if (place.plural === "") return undefined;
   const owner = served.find((one) => isServedAt(one, { ...place, subresource: undefined }));
   if (owner !== undefined && !owner.isBuiltIn) throw notFound(owner, place.name);
+  const { plural, subresource = "" } = place;
+  if (owner !== undefined && SUBRESOURCES[plural]?.split(" ").includes(subresource))
+    throw notImplemented(`FakeApi does not have the subresource ${subresource} of ${plural}`);
   const isKnown = ({ group, version, isBuiltIn }: ServedResource): boolean =>
     isBuiltIn && group === place.group && version === place.version;
   if (served.some(isKnown)) throw noSuchResource();
