@@ -2,18 +2,23 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { runBin } from "./run-bin.ts";
+import { runBin, startBin } from "./run-bin.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bin-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("npx @holdfast/kubernetes", () => {
-  it("prints its usage for --help", () => {
-    const { code, stdout } = runBin(["rules", "--help"], folder);
+  it("prints its usage for --help, in a process of its own", async () => {
+    const { code, stdout } = await startBin(["rules", "--help"], folder);
     expect([code, stdout.split("\n")[0]]).toEqual([0, "npx @holdfast/kubernetes COMMAND"]);
   });
 
-  it.each([
+  it("writes an error to stderr, in a process of its own", async () => {
+    const stderr = "error: FILE is missing; see --help\n";
+    expect(await startBin(["types"], folder)).toEqual({ code: 2, stdout: "", stderr });
+  });
+
+  it.each<[string[], string]>([
     [[], "COMMAND must be one of types, manifests, rules, got none; see --help"],
     [["apply"], "COMMAND must be one of types, manifests, rules, got apply; see --help"],
     [["types"], "FILE is missing; see --help"],
@@ -31,7 +36,11 @@ describe("npx @holdfast/kubernetes", () => {
       ["rules", "none.jsonl", "--namespace", "A"],
       '--namespace must be a namespace: at most 63 of a-z, 0-9 and -, no - at either end, got "A"',
     ],
-  ])("refuses %j with one line and exit code 2", (args, problem) => {
-    expect(runBin(args, folder)).toEqual({ code: 2, stdout: "", stderr: `error: ${problem}\n` });
+  ])("refuses %j with one line and exit code 2", async (args, problem) => {
+    expect(await runBin(args, folder)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `error: ${problem}\n`,
+    });
   });
 });

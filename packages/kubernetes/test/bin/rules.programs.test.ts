@@ -40,14 +40,14 @@ function record(file: string, lines: readonly string[]): void {
   expect([status, stderr]).toEqual([0, ""]);
 }
 
-const rolesOf = (...args: string[]) => {
-  const { code, stdout, stderr } = runBin(["rules", ...args], folder);
+const rolesOf = async (...args: string[]) => {
+  const { code, stdout, stderr } = await runBin(["rules", ...args], folder);
   expect([code, stderr]).toEqual([0, ""]);
   return parseAllDocuments(stdout).map((document) => document.toJS());
 };
 
 describe("rules", () => {
-  it("prints a ClusterRole for the requests of several servers in several processes", () => {
+  it("prints a ClusterRole for the requests of several servers in several processes", async () => {
     const file = "run.jsonl";
     record(file, [
       "const one = make(), two = make();",
@@ -57,7 +57,7 @@ describe("rules", () => {
       'await two.api.client.create(ConfigMap, { metadata: { namespace: "a", name: "y" } });',
     ]);
     record(file, ['await make().client.delete(ConfigMap, "a/x").catch(() => {});']);
-    expect(rolesOf(file, "--name", "greeter")).toEqual([
+    expect(await rolesOf(file, "--name", "greeter")).toEqual([
       {
         apiVersion: "rbac.authorization.k8s.io/v1",
         kind: "ClusterRole",
@@ -70,7 +70,7 @@ describe("rules", () => {
     ]);
   });
 
-  it("prints a Role for the rights that one namespace alone needs", () => {
+  it("prints a Role for the rights that one namespace alone needs", async () => {
     const file = "namespace.jsonl";
     record(file, [
       "const { api, client } = make();",
@@ -79,7 +79,7 @@ describe("rules", () => {
       'await client.find(ConfigMap, "b/x");',
       'await api.transport.send({ method: "GET", path: "/metrics", headers: {} }, new AbortController().signal);',
     ]);
-    expect(rolesOf(file, "--namespace", "ops")).toEqual([
+    expect(await rolesOf(file, "--namespace", "ops")).toEqual([
       expect.objectContaining({
         kind: "ClusterRole",
         metadata: { name: "operator" },
@@ -100,9 +100,9 @@ describe("rules", () => {
     ["", "it.jsonl has no rules"],
     ["hello\n", "it.jsonl line 1 is not a rule that FakeApi has recorded"],
     ['\n{"rule":{}}\n', "it.jsonl line 2 is not a rule that FakeApi has recorded"],
-  ])("refuses the file %j with one line and exit code 2", (text, problem) => {
+  ])("refuses the file %j with one line and exit code 2", async (text, problem) => {
     writeFileSync(join(folder, "it.jsonl"), text);
-    expect(runBin(["rules", "it.jsonl"], folder)).toEqual({
+    expect(await runBin(["rules", "it.jsonl"], folder)).toEqual({
       code: 2,
       stdout: "",
       stderr: `error: ${problem}\n`,

@@ -1,37 +1,28 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { type Run, runCommand } from "../../src/bin/run-command.ts";
 
 const bin = fileURLToPath(new URL("../../dist/bin/main.js", import.meta.url));
 
-export interface BinResult {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
+/** Runs the command line in this process, in a folder. */
+export async function runBin(args: string[], cwd: string): Promise<Run> {
+  const before = process.cwd();
+  process.chdir(cwd);
+  try {
+    return await runCommand(args);
+  } finally {
+    process.chdir(before);
+  }
 }
 
-/** Runs the built command line, as npx does. */
-export function runBin(
-  args: readonly string[],
-  cwd: string,
-  env: NodeJS.ProcessEnv = {},
-): BinResult {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], {
-    cwd,
-    encoding: "utf8",
-    timeout: 60_000,
-    env: { ...process.env, ...env },
-  });
-  return { code: status, stdout, stderr };
-}
-
-/** The same while this process goes on, as a server for the command. */
+/** Runs the built command line in a process of its own, as npx does. */
 export async function startBin(
   args: readonly string[],
   cwd: string,
-  env: NodeJS.ProcessEnv,
-): Promise<BinResult> {
+  env: NodeJS.ProcessEnv = {},
+): Promise<Run> {
   const child = spawn(process.execPath, [bin, ...args], { cwd, env: { ...process.env, ...env } });
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),

@@ -39,24 +39,26 @@ function problemsOf(name: string, lines: readonly string[]): string[] {
 }
 
 describe("types of the hardest CRDs", () => {
-  const { code, stdout, stderr } = runBin(["types", join(here, "hard-crds.yaml")], folder);
+  const running = runBin(["types", join(here, "hard-crds.yaml")], folder);
   const file = "hard.ts";
   const using = (...lines: string[]) => [
     'import type { IssuerObject, RouteObject } from "./hard.js";',
     ...lines,
   ];
 
-  it("are printed for the stored version of every CRD in a file, and compile under strict", () => {
+  it("are printed for the stored version of every CRD in a file, and compile under strict", async () => {
+    const { code, stdout, stderr } = await running;
     expect([code, stderr]).toEqual([0, ""]);
     expect(compile(file, [stdout])).toBe("");
   });
 
-  it("are those of another version that --version names", () => {
+  it("are those of another version that --version names", async () => {
     const [first = ""] = readFileSync(join(here, "hard-crds.yaml"), "utf8").split("\n---\n");
     writeFileSync(join(folder, "issuer.yaml"), first);
-    const old = runBin(["types", "issuer.yaml", "--version", "v1alpha1"], folder);
+    const old = await runBin(["types", "issuer.yaml", "--version", "v1alpha1"], folder);
     expect(old.stdout).toContain('apiVersion: "hard.example.org/v1alpha1"');
-    expect(runBin(["types", "issuer.yaml", "--version", "v2"], folder).stderr).toBe(
+    const { stderr } = await runBin(["types", "issuer.yaml", "--version", "v2"], folder);
+    expect(stderr).toBe(
       'error: version must be one that the crd serves (v1alpha1, v1), got "v2"\n',
     );
   });
@@ -114,22 +116,21 @@ describe("types", () => {
       "kind: CustomResourceDefinition\n",
       'crd must be a CustomResourceDefinition of apiextensions.k8s.io/v1, got kind "CustomResourceDefinition" of undefined',
     ],
-  ])("refuses the file %j with one line and exit code 2", (text, problem) => {
+  ])("refuses the file %j with one line and exit code 2", async (text, problem) => {
     writeFileSync(join(folder, "it.yaml"), text);
-    const { code, stderr } = runBin(["types", "it.yaml"], folder);
+    const { code, stderr } = await runBin(["types", "it.yaml"], folder);
     expect([code, stderr]).toEqual([2, `error: ${problem}\n`]);
   });
 
-  it("refuses two CRDs of one kind", () => {
+  it("refuses two CRDs of one kind", async () => {
     const file = join(here, "hard-crds.yaml");
-    expect(runBin(["types", file, file], folder).stderr).toBe(
-      "error: two CRDs have the kind Issuer: write their types to two files\n",
-    );
+    const { stderr } = await runBin(["types", file, file], folder);
+    expect(stderr).toBe("error: two CRDs have the kind Issuer: write their types to two files\n");
   });
 
   it.each(["yaml", "json-schema-to-typescript"])(
     "says how to install %s where it is missing",
-    (name) => {
+    async (name) => {
       writeFileSync(
         join(folder, "hook.mjs"),
         [
@@ -145,7 +146,7 @@ describe("types", () => {
       );
       // Node 26 warns of register(); Node 20 has nothing else.
       const without = { NODE_OPTIONS: `--no-deprecation --import ${join(folder, "without.mjs")}` };
-      expect(runBin(["types", join(here, "hard-crds.yaml")], folder, without)).toEqual({
+      expect(await startBin(["types", join(here, "hard-crds.yaml")], folder, without)).toEqual({
         code: 2,
         stdout: "",
         stderr: `error: this command needs the package ${name}: npm install --save-dev ${name}\n`,
@@ -209,19 +210,20 @@ function oddCrd(
   };
 }
 
-it("writes types of kinds with odd names that compile, each an object of Kubernetes", () => {
+it("writes types of kinds with odd names that compile, each an object of Kubernetes", async () => {
   expect(ODD_KINDS.length).toBeGreaterThanOrEqual(50);
-  const files = ODD_KINDS.map((kind, index) => {
+  const files: string[] = [];
+  for (const [index, kind] of ODD_KINDS.entries()) {
     writeFileSync(join(folder, "odd.json"), JSON.stringify(oddCrd(kind, index)));
-    const { code, stdout } = runBin(["types", "odd.json"], folder);
+    const { code, stdout } = await runBin(["types", "odd.json"], folder);
     expect([kind, code, stdout.includes(" extends KubeObject {")]).toEqual([kind, 0, true]);
     writeFileSync(join(folder, `odd${index}.ts`), stdout);
-    return `odd${index}.ts`;
-  });
+    files.push(`odd${index}.ts`);
+  }
   expect(run(bin("tsc"), [...TSC, "--types", "", ...files], folder)).toBe("");
 }, 180_000);
 
-it("reads no file and no address that a CRD names", () => {
+it("reads no file and no address that a CRD names", async () => {
   writeFileSync(join(folder, "secret.json"), '{"enum": ["hunter2"]}');
   const reference = { $ref: join(folder, "secret.json") };
   const spec = {
@@ -235,7 +237,7 @@ it("reads no file and no address that a CRD names", () => {
     },
   };
   writeFileSync(join(folder, "reference.json"), JSON.stringify(oddCrd("Thief", 0, spec)));
-  const { code, stdout, stderr } = runBin(["types", "reference.json"], folder);
+  const { code, stdout, stderr } = await runBin(["types", "reference.json"], folder);
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).not.toContain("hunter2");
   expect(stdout).toMatch(/a\?: unknown;/);
