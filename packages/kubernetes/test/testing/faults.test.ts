@@ -1,8 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { atUrl, isConnectionError, KubeClient } from "@holdfast/kubernetes";
 import { FakeApi, type Fault } from "@holdfast/kubernetes/testing";
 import { describe, expect, it } from "vitest";
-import { errorOf } from "../../../../test/error-of.ts";
 import {
   ApiKit,
   brief,
@@ -90,31 +88,6 @@ describe("intercept", () => {
     const made = kit.send("POST", WIDGETS, { body: widget("a") });
     await expect(made).rejects.toMatchObject({ cause: { code } });
     expect((await kit.send("GET", `${WIDGETS}/a`)).status).toBe(status);
-  });
-
-  it.each<[string, (api: FakeApi) => unknown, string]>([
-    ["a reset", (api) => api.intercept({ fault: { type: "reset" } }), "ECONNRESET"],
-    ["a lost answer", (api) => api.intercept({ fault: { type: "drop" } }), "ECONNRESET"],
-    [
-      "a reset in the body",
-      (api) => api.intercept({ fault: { type: "reset", after: { bytes: 5 } } }),
-      "ECONNRESET",
-    ],
-    ["a stopped server", (api) => api.stop(), "ECONNREFUSED"],
-  ])("rejects with the error of a transport over HTTP: %s", async (_name, arrange, code) => {
-    const { api } = new ApiKit();
-    await using listener = await api.listen();
-    arrange(api);
-    for (const transport of [api.transport, atUrl(listener.url)]) {
-      const client = new KubeClient({ transport });
-      const error = await errorOf(client.find(ConfigMap, "default/ann"));
-      const server = transport.description;
-      expect(isConnectionError(error)).toBe(true);
-      expect(error).toMatchObject({ name: "ConnectionError", server, cause: { code } });
-      expect((error as Error).message).toContain(
-        `GET ${CONFIG_MAPS}/ann: no response from ${server} (${code}): `,
-      );
-    }
   });
 
   it("delays the correct response, and stops waiting on abort", async () => {

@@ -3,9 +3,11 @@ import { createServer, request } from "node:http";
 import { connect } from "node:net";
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
+import { atUrl, isConnectionError, KubeClient } from "@holdfast/kubernetes";
 import { FakeApi } from "@holdfast/kubernetes/testing";
 import { expect, it } from "vitest";
-import { CONFIG_MAPS, ConfigMap, configMap } from "./api-kit.ts";
+import { errorOf } from "../../../../test/error-of.ts";
+import { ApiKit, CONFIG_MAPS, ConfigMap, configMap } from "./api-kit.ts";
 
 interface Answer {
   readonly status: number;
@@ -140,4 +142,29 @@ it("keeps no listener for each pending chunk of a slow reader", async () => {
   sent.destroy();
   process.off("warning", warn);
   expect(warnings).toEqual([]);
+});
+
+it.each<[string, (api: FakeApi) => unknown, string]>([
+  ["a reset", (api) => api.intercept({ fault: { type: "reset" } }), "ECONNRESET"],
+  ["a lost answer", (api) => api.intercept({ fault: { type: "drop" } }), "ECONNRESET"],
+  [
+    "a reset in the body",
+    (api) => api.intercept({ fault: { type: "reset", after: { bytes: 5 } } }),
+    "ECONNRESET",
+  ],
+  ["a stopped server", (api) => api.stop(), "ECONNREFUSED"],
+])("rejects with the error of a transport over HTTP: %s", async (_name, arrange, code) => {
+  const { api } = new ApiKit();
+  await using listener = await api.listen();
+  arrange(api);
+  for (const transport of [api.transport, atUrl(listener.url)]) {
+    const client = new KubeClient({ transport });
+    const error = await errorOf(client.find(ConfigMap, "default/ann"));
+    const server = transport.description;
+    expect(isConnectionError(error)).toBe(true);
+    expect(error).toMatchObject({ name: "ConnectionError", server, cause: { code } });
+    expect((error as Error).message).toContain(
+      `GET ${CONFIG_MAPS}/ann: no response from ${server} (${code}): `,
+    );
+  }
 });
