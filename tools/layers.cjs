@@ -58,8 +58,8 @@ module.exports = {
   "packages/controller/src": {
     "*": [...clock, ...wait],
     ".": [],
-    limit: [],
-    queue: ["limit"],
+    limit: ["."],
+    queue: [".", "limit"],
     reconcile: ["."],
     source: [".", "queue", "@holdfast/wait/go"],
     election: [".", "@holdfast/wait/go"],

@@ -3,9 +3,9 @@ import { holdOpen, requireSignal } from "@holdfast/clock/internal";
 import { withTimeout } from "@holdfast/wait";
 import { checkLease } from "../election/lease-checks.ts";
 import type { DrainReport } from "../queue/drain-report.ts";
-import { Waiters } from "../queue/waiters.ts";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import type { EnqueueOptions } from "../source/source.ts";
+import { Waiters } from "../waiters.ts";
 import {
   type ControllerArguments,
   type ControllerOptions,

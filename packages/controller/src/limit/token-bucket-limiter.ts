@@ -1,4 +1,4 @@
-import { type Clock, realClock } from "@holdfast/clock";
+import { type Clock, realClock, type Timer } from "@holdfast/clock";
 import {
   type OptionNames,
   requireAbove,
@@ -8,9 +8,10 @@ import {
   requireSignal,
   requireWhole,
 } from "@holdfast/clock/internal";
+import { Waiters } from "../waiters.ts";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
-import { TokenBucket } from "./token-bucket.ts";
+import { type Reservation, TokenBucket } from "./token-bucket.ts";
 
 const OPTIONS: OptionNames<TokenBucketLimiterOptions> = {
   qps: true,
@@ -82,6 +83,10 @@ export class TokenBucketLimiter implements RateLimiter {
   readonly #bucket: TokenBucket;
   readonly #records: FailureRecords;
   readonly #delayOf = (): number => this.#bucket.reserve(this.#cap)?.delay ?? this.#cap;
+  /** Pending calls of `acquire`, and as many reservations: the first call gets the first of them. */
+  readonly #waiters = new Waiters<void>(() => this.#leave());
+  readonly #reservations: Reservation[] = [];
+  #timer: Timer | undefined = undefined;
 
   /**
    * @param options - see {@link TokenBucketLimiterOptions}
@@ -95,7 +100,7 @@ export class TokenBucketLimiter implements RateLimiter {
     requireWhole("options.burst", burst, 1);
     requireAbove("options.cap", cap, 0);
     requireNotNegative("options.expireAfter", expireAfter);
-    requireMethods("options.clock", clock, ["monotonic", "sleep"]);
+    requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
     this.#clock = clock;
     this.#cap = cap;
     this.#bucket = new TokenBucket(clock, qps, burst);
@@ -105,15 +110,16 @@ export class TokenBucketLimiter implements RateLimiter {
   /**
    * Waits for a token: at most `qps` calls per second proceed, after a burst.
    *
-   * Tokens are reserved in the order of the calls, also between `acquire` and `when`. `cap` does not
+   * Tokens are given out in the order of the calls, also between `acquire` and `when`. `cap` does not
    * apply, because a call without a token would exceed the rate: the wait lasts as long as the debt of
-   * the bucket. Limit it with a signal or with `withTimeout`. An abort returns the reserved token,
-   * except for the part that later reservations depend on.
+   * the bucket. Limit it with a signal or with `withTimeout`. A call that is aborted takes no token, and
+   * all calls behind it move up: under overload the calls that still wait use the whole rate.
    *
    * @param signal - ends the wait: the promise rejects at once with `signal.reason`
    * @returns a promise that resolves when the token is there. A bad argument rejects with a TypeError
    *
-   * Source: `Limiter.Wait` and `Reservation.Cancel` of golang.org/x/time/rate.
+   * Source: `Limiter.Wait` of golang.org/x/time/rate. There, the calls behind a canceled one keep their
+   * times.
    *
    * @example
    * ```ts
@@ -139,14 +145,13 @@ export class TokenBucketLimiter implements RateLimiter {
       requireSignal("signal", signal);
       if (signal.aborted) throw signal.reason;
     }
+    if (this.#isDue(this.#clock.monotonic())) this.#serve(); // a late timer lets nobody jump the queue
     const reservation = this.#bucket.reserve();
     if (reservation.delay === 0) return;
-    try {
-      await this.#clock.sleep(reservation.delay, { signal, label: "token" });
-    } catch (reason) {
-      this.#bucket.cancel(reservation);
-      throw reason;
-    }
+    this.#reservations.push(reservation);
+    const token = this.#waiters.wait(signal);
+    if (this.#waiters.size === 1) this.#arm();
+    await token;
   }
 
   /**
@@ -169,5 +174,36 @@ export class TokenBucketLimiter implements RateLimiter {
   /** Number of counted failures of `key`. */
   requeues(key: string): number {
     return this.#records.failures(key);
+  }
+
+  /** Gives the tokens that are due to the calls that wait for them. */
+  #serve(): void {
+    const now = this.#clock.monotonic();
+    while (this.#isDue(now)) {
+      this.#reservations.shift();
+      this.#waiters.resolveFirst();
+    }
+    this.#arm();
+  }
+
+  #isDue(now: number): boolean {
+    const [first] = this.#reservations;
+    return first !== undefined && first.at <= now;
+  }
+
+  /** After an abort: the calls behind have moved up, so the last reservation is the one to return. */
+  #leave(): void {
+    const last = this.#reservations.pop();
+    if (last !== undefined) this.#bucket.cancel(last);
+    if (this.#reservations.length === 0) this.#arm();
+  }
+
+  #arm(): void {
+    this.#timer?.stop();
+    this.#timer = undefined;
+    const [first] = this.#reservations;
+    if (first === undefined) return;
+    const delay = Math.max(first.at - this.#clock.monotonic(), 0);
+    this.#timer = this.#clock.afterFunc(delay, () => this.#serve(), { label: "token" });
   }
 }

@@ -7,6 +7,8 @@ export interface Reservation {
   readonly delay: number;
   /** The instant at which it may be used, on the clock's monotonic line. */
   readonly at: number;
+  /** Its number among all reservations. */
+  readonly number: number;
 }
 
 const NANOSECONDS = 1e6;
@@ -17,6 +19,8 @@ const LONGEST = 2 ** 63;
 /**
  * The arithmetic of `Limiter` of golang.org/x/time/rate, in the order of Go's operations, which affects
  * the last nanosecond.
+ *
+ * Unlike there, a canceled reservation costs nothing: its instant is given to the next one.
  */
 export class TokenBucket {
   readonly #clock: PassiveClock;
@@ -25,8 +29,10 @@ export class TokenBucket {
   /** Negative while reserved tokens are still outstanding. */
   #tokens: number;
   #filledAt: number;
-  /** When the latest reservation may be used. */
-  #lastAt = Number.NEGATIVE_INFINITY;
+  /** Number of reservations, without canceled ones. */
+  #reserved = 0;
+  /** Canceled reservations that later ones were counted from, the earliest last. */
+  readonly #free: Reservation[] = [];
 
   constructor(clock: PassiveClock, qps: number, burst: number) {
     this.#clock = clock;
@@ -41,30 +47,34 @@ export class TokenBucket {
   reserve(maxDelay: number): Reservation | undefined;
   reserve(maxDelay = Number.POSITIVE_INFINITY): Reservation | undefined {
     const now = this.#clock.monotonic();
-    if (this.#qps === Number.POSITIVE_INFINITY) return { delay: 0, at: now };
+    if (this.#qps === Number.POSITIVE_INFINITY) return { delay: 0, at: now, number: 0 };
+    // Unused instants of the past are tokens in stock. With the part of a token that has grown since the
+    // latest of them, the stock stays within the burst.
+    while ((this.#free.at(-this.#burst)?.at ?? now) < now) this.#free.pop();
+    const free = this.#free.at(-1);
+    if (free !== undefined) {
+      const rest = Math.max(roundToNanosecond(free.at - now), 0);
+      if (rest > maxDelay) return undefined;
+      this.#free.pop();
+      return { ...free, delay: rest };
+    }
     this.#fill(now);
     const tokens = this.#tokens - 1;
     const delay = tokens < 0 ? this.#durationOf(-tokens) : 0;
     if (delay > maxDelay) return undefined;
     this.#tokens = tokens;
-    this.#lastAt = roundToNanosecond(now + delay);
-    return { delay, at: this.#lastAt };
+    this.#reserved++;
+    return { delay, at: roundToNanosecond(now + delay), number: this.#reserved };
   }
 
-  /**
-   * Returns a token that is not due yet. Later reservations keep their times, so only the part of the
-   * token that they do not depend on is returned.
-   */
-  cancel({ at }: Reservation): void {
-    const now = this.#clock.monotonic();
-    if (at < now) return;
-    const tokens = 1 - this.#tokensIn(this.#lastAt - at);
-    if (tokens <= 0) return;
-    this.#fill(now);
-    this.#tokens += tokens; // the next use fills it to its burst at most
-    if (at !== this.#lastAt) return;
-    const before = roundToNanosecond(at - this.#durationOf(1));
-    if (before >= now) this.#lastAt = before;
+  /** Returns an unused token, the latest first: no earlier one may be canceled before. */
+  cancel(reservation: Reservation): void {
+    if (reservation.number !== this.#reserved) {
+      this.#free.push(reservation);
+      return;
+    }
+    this.#reserved--;
+    this.#tokens += 1; // the next use fills it to its burst at most
   }
 
   #fill(now: number): void {

@@ -93,7 +93,7 @@ describe("acquire", () => {
     acquire("b");
     acquire("aborted", stop.signal);
     await clock.step(50);
-    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([2, 1]);
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([1, 1]);
     stop.abort("enough");
     await clock.step(0);
     expect(ended).toEqual([
@@ -124,21 +124,37 @@ describe("acquire", () => {
     expect(clock.waiters()).toBe(0);
   });
 
-  it("keeps the times of calls behind an aborted one, like Go", async () => {
+  it("moves the calls behind an aborted one up", async () => {
     const { clock, ended, acquire } = setUp({ qps: 10, burst: 1 });
     const stop = new AbortController();
     acquire("a");
     acquire("aborted", stop.signal);
     acquire("b");
+    await clock.step(50);
     stop.abort("enough");
     acquire("c");
     await clock.step(1_000);
     expect(ended).toEqual([
       [0, "a"],
-      [0, "aborted", "enough"],
-      [200, "b"],
-      [300, "c"],
+      [50, "aborted", "enough"],
+      [100, "b"],
+      [200, "c"],
     ]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("gives the token of an aborted call to the next, before the delays that count from it", async () => {
+    const { clock, limiter, ended, acquire } = setUp({ qps: 10, burst: 1 });
+    const stop = new AbortController();
+    acquire("a");
+    acquire("aborted", stop.signal);
+    acquire("aborted too", stop.signal);
+    expect(limiter.when("key")).toBe(300);
+    stop.abort("enough");
+    acquire("b");
+    expect([limiter.when("other"), limiter.when("third")]).toEqual([200, 400]);
+    await clock.step(1_000);
+    expect(ended.at(-1)).toEqual([100, "b"]);
   });
 
   it("reserves nothing when aborted before the call", async () => {

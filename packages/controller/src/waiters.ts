@@ -8,6 +8,12 @@ interface Waiter<Value> {
 /** Pending promises, in the order in which they were made. */
 export class Waiters<Value> {
   readonly #pending = new Set<Waiter<Value>>();
+  readonly #onLeave: () => void;
+
+  /** @param onLeave - called when an abort has removed a promise */
+  constructor(onLeave: () => void = () => {}) {
+    this.#onLeave = onLeave;
+  }
 
   get size(): number {
     return this.#pending.size;
@@ -22,6 +28,7 @@ export class Waiters<Value> {
       waiter.subscription = onAbort(signal, (reason) => {
         this.#pending.delete(waiter);
         reject(reason);
+        this.#onLeave();
       });
     });
   }
