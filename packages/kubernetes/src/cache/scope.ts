@@ -1,5 +1,10 @@
 import type { ObjectName } from "../object/object-ref.ts";
-import { type FieldSelector, type LabelSelector, matchesLabels } from "../object/selector.ts";
+import {
+  type FieldSelector,
+  type LabelSelector,
+  matchesField,
+  matchesLabels,
+} from "../object/selector.ts";
 import type { ServerObject } from "./server-object.ts";
 
 /** Options for a {@link Scope}. */
@@ -26,7 +31,7 @@ export class Scope {
   coversName({ name, namespace = "" }: ObjectName): boolean {
     const { fields, namespace: own = namespace } = this.#options;
     const { "metadata.name": wanted = name, "metadata.namespace": within = namespace } = fields;
-    return namespace === own && namespace === within && name === wanted;
+    return namespace === own && matchesField(within, namespace) && matchesField(wanted, name);
   }
 
   covers({ metadata }: ServerObject): boolean {

@@ -248,7 +248,7 @@ export class KubeClient {
    * call with the same field manager had, and this one has not, are removed.
    *
    * @param resource - the resource
-   * @param object - name, and the fields that this field manager decides
+   * @param object - name, and the fields that this field manager decides. Its `metadata.managedFields` are not sent
    * @param options - see {@link KubeApplyOptions}
    * @returns the object as stored. With `force: false`, rejects with an {@link ApiError} of the reason
    * `Conflict` if another manager owns one of the fields. With `owned: true`, rejects with one of the reason
@@ -445,15 +445,18 @@ async function* eachOnce<T extends KubeObject>(
   pages: ReturnType<typeof listPages>,
 ): AsyncGenerator<StoredObject<T>, void, undefined> {
   const seen = new Set<string>();
-  for await (const { items, isRestart } of pages)
+  let hasRestarted = false;
+  for await (const { items, isRestart } of pages) {
+    hasRestarted ||= isRestart;
     for (const item of items) {
       const { metadata } = (item ?? {}) as Partial<StoredObject<T>>;
       if (typeof metadata !== "object" || metadata === null)
         throw new TypeError(`the list GET ${path} has an item that is not an object`);
       const { uid } = metadata;
       const object = completed<StoredObject<T>>(resource, item);
-      if (isRestart && seen.has(uid)) continue;
+      if (hasRestarted && seen.has(uid)) continue;
       seen.add(uid);
       yield object;
     }
+  }
 }

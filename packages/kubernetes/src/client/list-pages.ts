@@ -26,8 +26,8 @@ export interface ListPage {
   readonly resourceVersion: string;
 
   /**
-   * Whether the list has begun again with this page, which then has all objects: the pages before it are of
-   * a version that the server has forgotten.
+   * Whether the list has begun again with this page: the pages before it are of a version that the server has
+   * forgotten.
    */
   readonly isRestart: boolean;
 }
@@ -37,8 +37,8 @@ export interface ListPage {
  *
  * | Response | Reaction |
  * | --- | --- |
- * | 410 to a page after the first | the list begins again, once, in one page without a limit |
- * | a page above 64 MiB | is asked for with half the limit, down to one object |
+ * | 410 to a page after the first | the list begins again, in one page without a limit; from the second time on in pages. At most five times |
+ * | a page above 64 MiB | is asked for with half the limit, down to one object. The one page without a limit: the list begins again, in pages |
  *
  * @param send - sends a request. Its other errors end the list
  * @throws TypeError if the server repeats a continue token: the list would have no end
@@ -47,10 +47,11 @@ export async function* listPages(
   send: (request: ApiRequest) => Promise<object>,
   { path, query, pageSize, accept }: PagedList,
 ): AsyncGenerator<ListPage, void, undefined> {
-  let request: PageRequest = { limit: pageSize, isRestart: false };
+  let request: PageRequest = { limit: pageSize, size: pageSize, restarts: 0, isRestart: false };
   const tokens = new Set<string>();
   for (;;) {
     const { limit, token, isRestart } = request;
+    if (isRestart) tokens.clear();
     const page = { ...query, limit, continue: token };
     let response: object;
     try {
@@ -64,7 +65,7 @@ export async function* listPages(
     if (next === "") return;
     if (tokens.has(next)) throw new TypeError(`the list GET ${path} repeats a continue token`);
     tokens.add(next);
-    request = { limit, token: next, isRestart: false };
+    request = { ...request, token: next, isRestart: false };
   }
 }
 
@@ -73,19 +74,34 @@ interface PageRequest {
   /** Undefined for all objects. */
   readonly limit: number | undefined;
 
+  /** Objects in a page that is not too long. */
+  readonly size: number;
+
   /** Undefined for the first page. */
-  readonly token?: string;
+  readonly token?: string | undefined;
+
+  readonly restarts: number;
 
   readonly isRestart: boolean;
 }
 
+/** How often a list begins again: a server that always forgets the version would have it read for ever. */
+const MAX_RESTARTS = 5;
+
 /** @throws `error`, if no other request helps */
 function otherRequest(request: PageRequest, error: unknown): PageRequest {
-  const { limit, token } = request;
-  if (limit === undefined) throw error;
-  if (isBodyTooLongError(error) && limit > 1) return { ...request, limit: Math.ceil(limit / 2) };
-  if (token !== undefined && isGone(error)) return { limit: undefined, isRestart: true };
-  throw error;
+  const { limit, size, token, restarts } = request;
+  const again = { size, restarts, token: undefined, isRestart: true };
+  if (isBodyTooLongError(error)) {
+    if (limit === undefined) return { ...again, limit: size };
+    if (limit === 1) throw error;
+    const half = Math.ceil(limit / 2);
+    return { ...request, limit: half, size: half };
+  }
+  const hasExpired = isGone(error) && token !== undefined && limit !== undefined;
+  if (!hasExpired || restarts === MAX_RESTARTS) throw error;
+  // One page cannot expire. If it is too long, the pages may: another whole list would be too long again.
+  return { ...again, restarts: restarts + 1, limit: restarts === 0 ? undefined : size };
 }
 
 /**

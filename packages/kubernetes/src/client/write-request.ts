@@ -151,12 +151,14 @@ export function applyRequest(given: Arguments<KubeApplyOptions>): PendingApply {
   requireBoolean("options.force", force);
   requireBoolean("options.owned", owned);
   const ref = refOf(body);
+  // An apply with them is refused, and an object that was read has them.
+  const { managedFields: _, ...metadata } = body.metadata as ObjectMeta; // it has a name
   const path = objectPath(resource, ref, subresource);
   const query = { fieldManager, force, ...dryRunQuery(dryRun) };
   // JSON is YAML too, and servers before 1.33 know the patch by this name only.
   const contentType = "application/apply-patch+yaml";
   return {
-    request: { method: "PATCH", path, query, body, contentType },
+    request: { method: "PATCH", path, query, body: { ...body, metadata }, contentType },
     limits,
     facts: { resource, verb: "apply", ref, subresource, dryRun },
     controller: owned ? requireController(body) : undefined,

@@ -10,22 +10,30 @@ import { isWellFormed } from "./resource-name.ts";
  * | an array of strings | has one of these values |
  * | `true` | is there, with any value |
  * | `false` | is not there |
+ * | `{ not }` of a string or an array | has none of these values, or is not there |
  *
  * @example
  * ```ts
  * import type { LabelSelector } from "@holdfast/kubernetes";
  *
- * const selector: LabelSelector = { app: "greeter", tier: ["web", "worker"], legacy: false };
- * console.log(Object.keys(selector).length); // => 3
+ * const selector: LabelSelector = { app: "greeter", tier: ["web", "worker"], env: { not: "test" }, legacy: false };
+ * console.log(Object.keys(selector).length); // => 4
  * ```
  */
 export interface LabelSelector {
-  readonly [label: string]: string | readonly string[] | boolean;
+  readonly [label: string]:
+    | string
+    | readonly string[]
+    | boolean
+    | { readonly not: string | readonly string[] };
 }
 
-/** Selects objects by fields, for example `{ "metadata.name": "ann" }`. The server knows a few per kind. */
+/**
+ * Selects objects by fields, for example `{ "metadata.name": "ann" }`, or `{ "status.phase": { not: "Running" } }` for
+ * any other value. The server knows a few per kind.
+ */
 export interface FieldSelector {
-  readonly [field: string]: string;
+  readonly [field: string]: string | { readonly not: string };
 }
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
@@ -59,11 +67,13 @@ export function formatFields(selector: FieldSelector): string {
         throw new RangeError(
           `fields must have names such as "metadata.name", got ${JSON.stringify(field)}`,
         );
-      requireString(`fields["${field}"]`, value);
-      if (!isWellFormed(value))
+      const isNegative = isNegation(value);
+      const text = isNegative ? value.not : value;
+      requireString(`fields["${field}"]`, text);
+      if (!isWellFormed(text))
         throw new RangeError(`fields["${field}"] must be well-formed, got half a surrogate pair`);
       // As EscapeValue of k8s.io/apimachinery/pkg/fields.
-      return `${field}=${value.replace(/[\\,=]/g, "\\$&")}`;
+      return `${field}${isNegative ? "!=" : "="}${text.replace(/[\\,=]/g, "\\$&")}`;
     })
     .join(",");
 }
@@ -76,9 +86,21 @@ export function matchesLabels(
   return Object.entries(selector).every(([label, wanted]) => {
     const value = labels !== undefined && Object.hasOwn(labels, label) ? labels[label] : undefined;
     if (typeof wanted === "boolean") return (value !== undefined) === wanted;
-    if (typeof wanted === "string") return value === wanted;
-    return value !== undefined && wanted.includes(value);
+    return isNegation(wanted) ? !isOneOf(wanted.not, value) : isOneOf(wanted, value);
   });
+}
+
+/** Whether a field has the wanted value. Both are checked elsewhere. */
+export function matchesField(wanted: FieldSelector[string], value: string): boolean {
+  return isNegation(wanted) ? value !== wanted.not : value === wanted;
+}
+
+function isOneOf(wanted: string | readonly string[], value: string | undefined): boolean {
+  return value !== undefined && (typeof wanted === "string" ? [wanted] : wanted).includes(value);
+}
+
+function isNegation<Value>(wanted: Value): wanted is Extract<Value, { not: unknown }> {
+  return typeof wanted === "object" && wanted !== null && Object.keys(wanted).join() === "not";
 }
 
 function requirement(label: string, value: LabelSelector[string]): string {
@@ -87,13 +109,16 @@ function requirement(label: string, value: LabelSelector[string]): string {
       `labels must have names such as "app" or "example.org/app", got ${JSON.stringify(label)}`,
     );
   if (typeof value === "boolean") return value ? label : `!${label}`;
-  if (typeof value === "string") return `${label}=${requireValue(label, value)}`;
-  if (!Array.isArray(value) || value.length === 0)
+  const isNegative = isNegation(value);
+  const wanted = isNegative ? value.not : value;
+  if (typeof wanted === "string")
+    return `${label}${isNegative ? "!=" : "="}${requireValue(label, wanted)}`;
+  if (!Array.isArray(wanted) || wanted.length === 0)
     throw new TypeError(
-      `labels["${label}"] must be a string, an array of at least one string, or a boolean`,
+      `labels["${label}"] must be a string, an array of at least one string, a boolean, or { not } of a string or an array`,
     );
-  const values = (value as readonly string[]).map((one) => requireValue(label, one));
-  return `${label} in (${values.sort().join(",")})`;
+  const values = (wanted as readonly string[]).map((one) => requireValue(label, one));
+  return `${label} ${isNegative ? "notin" : "in"} (${values.sort().join(",")})`;
 }
 
 function requireValue(label: string, value: string): string {

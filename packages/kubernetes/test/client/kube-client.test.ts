@@ -317,6 +317,18 @@ describe("writes", () => {
     ]);
   });
 
+  it("apply an object that was read", async () => {
+    const { client, api } = world();
+    await client.create(ConfigMap, { metadata: ANN, data: { a: "1" } });
+    const read = await client.get(ConfigMap, ANN);
+    expect(read.metadata).toHaveProperty("managedFields");
+    expect((await client.apply(ConfigMap, { ...read, data: { a: "2" } })).data).toEqual({ a: "2" });
+    expect(read.metadata).toHaveProperty("managedFields");
+    await api.client.create(Greeting, { metadata: ANN, spec: { name: "Ann" } });
+    const greeting = await client.get(Greeting, ANN);
+    await client.apply(Greeting, greeting, { subresource: "status" });
+  });
+
   it("apply fields that another manager owns, unless force is off", async () => {
     const { client } = world();
     const other = { fieldManager: "other" };

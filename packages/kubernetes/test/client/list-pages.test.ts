@@ -80,6 +80,48 @@ describe("listPages", () => {
     ]);
   });
 
+  it("begins again in pages if the whole list is too long", async () => {
+    const { asked, pages, error } = await read(
+      4,
+      tooLong,
+      page("7", "x", "1", "2"),
+      gone,
+      tooLong,
+      page("9", "x", "1", "2"),
+      page("9", "y", "3"),
+      gone,
+      page("11", "x", "1", "2"),
+      page("11", undefined, "3"),
+    );
+    expect(error).toBeUndefined();
+    expect(asked).toEqual([
+      [4, undefined],
+      [2, undefined],
+      [2, "x"],
+      [undefined, undefined],
+      [2, undefined],
+      [2, "x"],
+      [2, "y"],
+      [2, undefined],
+      [2, "x"],
+    ]);
+    expect(pages).toEqual([
+      ["7", 2, false],
+      ["9", 2, true],
+      ["9", 1, false],
+      ["11", 2, true],
+      ["11", 1, false],
+    ]);
+  });
+
+  it("ends with a 410 if the list has begun again five times", async () => {
+    const expiring = [page("7", "x", "1"), gone];
+    const more = [1, 2, 3, 4, 5].flatMap(() => expiring);
+    const { asked, error } = await read(1, ...expiring, tooLong, ...more);
+    expect(error).toBe(gone);
+    expect(asked.filter((one) => (one as unknown[])[1] === undefined)).toHaveLength(1 + 1 + 5);
+  });
+
   it("ends with a 410 to the first page, and to a list without a limit", async () => {
     expect(await read(1, gone)).toMatchObject({ asked: [[1, undefined]], error: gone });
     const again = await read(1, page("7", "x", "1"), gone, gone);
@@ -142,4 +184,32 @@ describe("client.list", () => {
       uids.push(metadata.uid);
     expect(uids).toEqual(["1", "2", "3"]);
   });
+
+  it("yields each object once when the list restarts in pages", async () => {
+    const clock = new FakeClock();
+    const huge = { chunks: zeros(65) };
+    const { transport, requests } = scriptedTransport(
+      { body: page("7", "x", "1", "2") },
+      failure(410, "Expired"),
+      huge,
+      { body: page("9", "y", "0", "1") },
+      { body: page("9", undefined, "2", "3") },
+    );
+    const client = new KubeClient({ transport, clock });
+    const uids: string[] = [];
+    for await (const { metadata } of client.list(builtIn<ConfigMapObject>("v1", "ConfigMap")))
+      uids.push(metadata.uid);
+    expect(uids).toEqual(["1", "2", "0", "3"]);
+    expect(requests.map(({ path }) => path.split("?")[1])).toEqual(
+      ["limit=500", "limit=500&continue=x", "", "limit=500", "limit=500&continue=y"].map(
+        (query) => query || undefined,
+      ),
+    );
+  });
 });
+
+/** A body of some mebibytes. */
+async function* zeros(mebibytes: number): AsyncGenerator<Uint8Array> {
+  const chunk = new Uint8Array(1024 * 1024);
+  for (let count = 0; count < mebibytes; count += 1) yield await Promise.resolve(chunk);
+}

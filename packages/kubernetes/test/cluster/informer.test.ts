@@ -90,6 +90,24 @@ describe("an informer", () => {
       expect(() => Object.assign(ann?.metadata ?? {}, { name: "bob" })).toThrow(TypeError);
     }));
 
+  it("selects objects that do not have a label or a name, own writes too", () =>
+    withGreetings(async ({ cluster, stop, clock }) => {
+      const others = cluster.watch(Greeting, {
+        labels: { tier: { not: ["test", "dev"] }, app: { not: "x" } },
+        fields: { "metadata.name": { not: "ann" } },
+      });
+      await cluster.ready(stop.signal);
+      expect(names(others.list())).toEqual(["a/bob", "c/cat"]);
+      const { client } = cluster;
+      const labelsOf = (tier: string) => ({ metadata: { labels: { tier } } });
+      await client.patch(Greeting, "a/bob", labelsOf("dev"));
+      await client.patch(Greeting, "c/cat", labelsOf("prod"));
+      await client.patch(Greeting, "b/ann", labelsOf("prod"));
+      expect(names(others.list())).toEqual(["c/cat"]);
+      await clock.sleep(1_000);
+      expect(names(others.list())).toEqual(["c/cat"]);
+    }));
+
   it("rejects a transform that changes the identity of an object", async () => {
     const world = new World();
     await world.run(async () => {

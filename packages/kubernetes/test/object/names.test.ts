@@ -77,6 +77,10 @@ describe("selectors", () => {
       "app=greeter,example.org/x,!legacy,tier in (api,web)",
     ],
     [{ empty: "" }, "empty="],
+    [
+      { app: { not: "a" }, tier: { not: ["web", "api"] }, empty: { not: "" } },
+      "app!=a,empty!=,tier notin (api,web)",
+    ],
   ])("format labels %j", (labels, expected) => expect(formatLabels(labels)).toBe(expected));
 
   it.each([
@@ -86,13 +90,22 @@ describe("selectors", () => {
     { app: [] },
     { "a/b/c": "x" },
     { app: 1 },
+    { app: { not: [] } },
+    { app: { not: true } },
+    { app: { not: "a,b" } },
+    { app: { not: "a", in: "b" } },
+    { app: { not: { not: "a" } } },
+    { app: {} },
+    { app: null },
   ])("refuse the labels %j", (labels) =>
     expect(() => formatLabels(labels as never)).toThrow(/^labels/),
   );
 
   it("escape the value of a field", () => {
     expect(formatFields({ "metadata.name": "a,b=c\\d" })).toBe("metadata.name=a\\,b\\=c\\\\d");
+    expect(formatFields({ "a.b": { not: "c=d" }, c: "" })).toBe("a.b!=c\\=d,c=");
     expect(() => formatFields({ "a=b": "c" })).toThrow("fields must have names");
+    expect(() => formatFields({ a: { not: 1 } } as never)).toThrow('fields["a"] must be a string');
   });
 
   it.each([
@@ -104,6 +117,12 @@ describe("selectors", () => {
     [{ app: true }, { app: "" }, true],
     [{ app: true }, {}, false],
     [{ app: false }, {}, true],
+    [{ app: { not: "a" } }, { app: "a" }, false],
+    [{ app: { not: "a" } }, { app: "b" }, true],
+    [{ app: { not: "a" } }, {}, true],
+    [{ app: { not: ["a", "b"] } }, { app: "b" }, false],
+    [{ app: { not: ["a", "b"] } }, { app: "c" }, true],
+    [{ app: { not: ["a", "b"] } }, undefined, true],
     [{ app: false }, { app: "" }, false],
     [{ constructor: true }, {}, false],
   ])("%j matches %j: %j", (selector, labels, expected) =>
