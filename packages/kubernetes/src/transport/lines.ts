@@ -34,14 +34,19 @@ export async function* lines(
       parts = [];
       size = 0;
       start = end + 1;
-      if (line.length > 1 || (line.length === 1 && line[0] !== CARRIAGE_RETURN)) yield line;
+      if (!isEmpty(line)) yield line;
     }
     if (start === byteLength) continue;
     parts.push(chunk.subarray(start));
     size += byteLength - start;
     requireFits(size, limit);
   }
-  if (size > 0) yield Buffer.concat(parts, size);
+  const rest = Buffer.concat(parts, size);
+  if (!isEmpty(rest)) yield rest;
+}
+
+function isEmpty(line: Buffer): boolean {
+  return line.length === 0 || (line.length === 1 && line[0] === CARRIAGE_RETURN);
 }
 
 function requireFits(size: number, limit: number): void {
