@@ -20,6 +20,14 @@ it("the first sample of the front page calls again until it succeeds", async () 
   expect(program.stdout).toBe("GET https://example.org 503\nGET https://example.org 200\nhello\n");
 });
 
+it("the first sample of the front page ends quietly at SIGTERM, within a delay", async () => {
+  await using program = new Program("landing/call.js", [], withStub);
+  await program.printed(/503\n/);
+  program.child.kill("SIGTERM");
+  expect(await program.exited).toBe(0);
+  expect(program.stderr).toBe("");
+});
+
 it("the second sample of the front page repairs what is down, and ends after SIGTERM", async () => {
   await using program = new Program("landing/monitor.js", [], withStub);
   await program.printed(/^HEAD https:\/\/example\.org 503\nHEAD https:\/\/example\.com 503\n/);
