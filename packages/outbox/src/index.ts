@@ -25,6 +25,7 @@ export type { Claim, Claimed, InvalidRow } from "./store/claim.ts";
 export type { Database, Queryable, Row, Statement } from "./store/database.ts";
 export type {
   Backlog,
+  ClaimFilter,
   ClaimRequest,
   DeadLetterPage,
   DeadLetterSelection,

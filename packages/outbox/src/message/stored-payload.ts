@@ -26,3 +26,8 @@ export function withPayload(message: Message, json: string): Message {
 export function storedPayloadOf(message: Message): string | undefined {
   return STORED.get(message);
 }
+
+/** The size of a stored payload, in bytes if it is ASCII; 0 for a message that a program has put together. */
+export function bytesOf(message: Message): number {
+  return STORED.get(message)?.length ?? 0;
+}

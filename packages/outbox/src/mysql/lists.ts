@@ -8,14 +8,18 @@ const LONGEST_LIST = 1_024;
  * would be a prepared statement on the server for each length.
  */
 export function listsOf<Value>(values: readonly Value[]): readonly (readonly Value[])[] {
-  const lists: Value[][] = [];
-  for (let start = 0; start < values.length; start += LONGEST_LIST) {
-    const list = values.slice(start, start + LONGEST_LIST);
-    const last = list.at(-1) as Value;
-    while (!Number.isInteger(Math.log2(list.length))) list.push(last);
-    lists.push(list);
-  }
+  const lists: (readonly Value[])[] = [];
+  for (let start = 0; start < values.length; start += LONGEST_LIST)
+    lists.push(filledUp(values.slice(start, start + LONGEST_LIST)));
   return lists;
+}
+
+/** A list that is filled up with its last value to a power of two. An empty one stays so. */
+export function filledUp<Value>(values: readonly Value[]): readonly Value[] {
+  const list = [...values];
+  const last = list.at(-1) as Value;
+  while (list.length > 0 && !Number.isInteger(Math.log2(list.length))) list.push(last);
+  return list;
 }
 
 /** The sequence number of a row, the key of its table. */

@@ -20,6 +20,7 @@ import { backlogOf, countsOf } from "../store/message-counts.ts";
 import { deadLetterOf, isInvalid, messageOf } from "../store/message-row.ts";
 import {
   type Backlog,
+  type ClaimFilter,
   type ClaimRequest,
   type DeadLetterPage,
   type DeadLetterSelection,
@@ -33,7 +34,7 @@ import {
 } from "../store/outbox-store.ts";
 import { readClaimed } from "../store/read-claimed.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
-import { changeAll, listsOf, sequenceOf } from "./lists.ts";
+import { changeAll, filledUp, listsOf, sequenceOf } from "./lists.ts";
 import { recoverClaim, writeOutcomes } from "./outcome-writer.ts";
 import { plainRow } from "./plain-row.ts";
 import {
@@ -42,7 +43,7 @@ import {
   ownTransaction,
   type ReadCommittedDatabase,
 } from "./read-committed.ts";
-import { type Statements, statementsOf } from "./statements.ts";
+import { type FilterShape, type Statements, statementsOf } from "./statements.ts";
 
 const OPTIONS: OptionNames<MySqlStoreOptions> = {
   prefix: true,
@@ -134,9 +135,12 @@ export class MySqlStore implements OutboxStore<Queryable> {
     return { message: saved, statements: [statementOf(this.#sql.insert, /\?/, params)] };
   }
 
-  async claim({ relay, now, until, limit }: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
+  async claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
+    const { relay, now, until, limit, maxBytes } = request;
+    const { shape, topics } = filterOf(request);
     const rows = await this.#own(async (tx) => {
-      const sequences = (await tx.query(this.#sql.lockDue(now, limit))).map(sequenceOf);
+      const found = await tx.query(this.#sql.lockDue(now, limit, shape), topics);
+      const sequences = within(maxBytes, found).map(sequenceOf);
       await changeAll(tx, sequences, this.#sql.claim, [relay, Math.round(until)]);
       const claimed: Row[] = [];
       for (const list of listsOf(sequences))
@@ -146,8 +150,9 @@ export class MySqlStore implements OutboxStore<Queryable> {
     return await this.#read(rows, now);
   }
 
-  async nextDue(signal?: AbortSignal): Promise<number | undefined> {
-    const [row] = await this.#database.query(this.#sql.nextDue, [], signal);
+  async nextDue(signal?: AbortSignal, filter: ClaimFilter = {}): Promise<number | undefined> {
+    const { shape, topics } = filterOf(filter);
+    const [row] = await this.#database.query(this.#sql.nextDue(shape), topics, signal);
     return row === undefined ? undefined : Number(row["claimable_at"]);
   }
 
@@ -268,4 +273,24 @@ function insertOf(
     ...[maxAttempts, initialDelay, factor, createdAt, createdAt, createdAt],
   ];
   return { saved: message, params };
+}
+
+/** A filter for the text of a statement, and its values: lists of a power of two, as all lists here. */
+function filterOf({ topics, exceptTopics = [], hasExpired }: ClaimFilter): {
+  readonly shape: FilterShape;
+  readonly topics: readonly string[];
+} {
+  const among = topics === undefined ? undefined : filledUp(topics);
+  const except = filledUp(exceptTopics);
+  const shape = { topics: among?.length, exceptTopics: except.length, hasExpired };
+  return { shape, topics: [...(among ?? []), ...except] };
+}
+
+/** The first row, and those that have room after it. */
+function within(maxBytes = Number.POSITIVE_INFINITY, rows: readonly Row[]): readonly Row[] {
+  let sum = 0;
+  return rows.filter((row, place) => {
+    sum += Number(row["bytes"]);
+    return place === 0 || sum <= maxBytes;
+  });
 }

@@ -13,13 +13,19 @@ const COLUMNS = [
 /** The dead letters to change: a list of so many ids, those of a topic, or all. */
 type DeadLetterScope = { readonly ids: number } | "topic" | "all";
 
+/** A filter of claims: the numbers of its topics, which are values. */
+export interface FilterShape {
+  readonly topics?: number | undefined;
+  readonly exceptTopics?: number | undefined;
+  readonly hasExpired?: boolean | undefined;
+}
+
 /** The SQL of a `MySqlStore`. */
 export interface Statements {
   readonly insert: string;
   readonly find: string;
   readonly backlog: string;
   readonly counts: string;
-  readonly nextDue: string;
   readonly fail: string;
   readonly recover: string;
   readonly deadLetter: string;
@@ -27,7 +33,8 @@ export interface Statements {
   readonly lockFence: string;
   readonly setFence: string;
   /** The sequence numbers of messages, locked; those that others have locked are left out. */
-  lockDue(now: number, limit: number): string;
+  lockDue(now: number, limit: number, filter: FilterShape): string;
+  nextDue(filter: FilterShape): string;
   lockDelivered(before: number, limit: number): string;
   lockDead(scope: DeadLetterScope): string;
   /** Those of a list of so many ids. */
@@ -83,9 +90,9 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
     ORDER BY b.sequence LIMIT 1)`;
   const inOrder = order === "key" ? `AND ${isFirst}` : "";
   return {
-    lockDue: (now, limit) => `
-      SELECT m.sequence FROM ${message} m FORCE INDEX (message_due)
-      WHERE m.claimable_at <= ${instantOf("now", now)} ${inOrder}
+    lockDue: (now, limit, filter) => `
+      SELECT m.sequence, LENGTH(m.payload) AS bytes FROM ${message} m FORCE INDEX (message_due)
+      WHERE m.claimable_at <= ${instantOf("now", now)} ${selected(filter)} ${inOrder}
       ORDER BY m.claimable_at LIMIT ${limitOf(limit)} FOR UPDATE SKIP LOCKED`,
     claim: (count) => `
       UPDATE ${message} SET claimed_by = ?, claimed_until = ?, claim_number = claim_number + 1
@@ -93,14 +100,24 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
     claimed: (count) => `
       SELECT ${COLUMNS} FROM ${message} m WHERE m.sequence IN ${listOf(count)}
       ORDER BY m.due_at, m.sequence`,
-    nextDue: `
+    nextDue: (filter) => `
       SELECT m.claimable_at FROM ${message} m FORCE INDEX (message_due)
-      WHERE m.claimable_at IS NOT NULL ${inOrder} ORDER BY m.claimable_at LIMIT 1`,
+      WHERE m.claimable_at IS NOT NULL ${selected(filter)} ${inOrder}
+      ORDER BY m.claimable_at LIMIT 1`,
     expired: (now, limit) => `
       SELECT ${COLUMNS} FROM ${message} m FORCE INDEX (message_claimed)
       WHERE m.claimed_until <= ${instantOf("now", now)}
       ORDER BY m.claimed_until LIMIT ${limitOf(limit)}`,
   };
+}
+
+/** The values of the topics come first. A list without topics selects none. */
+function selected({ topics, exceptTopics = 0, hasExpired }: FilterShape): string {
+  const conditions: string[] = [];
+  if (topics !== undefined) conditions.push(topics > 0 ? `m.topic IN ${listOf(topics)}` : "FALSE");
+  if (exceptTopics > 0) conditions.push(`m.topic NOT IN ${listOf(exceptTopics)}`);
+  if (hasExpired !== undefined) conditions.push(`m.expired_claims ${hasExpired ? ">" : "="} 0`);
+  return conditions.map((condition) => `AND ${condition}`).join(" ");
 }
 
 type OutcomeStatement = "lockClaims" | "deliver" | "release" | "fail" | "recover" | "deadLetter";

@@ -14,6 +14,7 @@ import { backlogOf, countsOf } from "../store/message-counts.ts";
 import { deadLetterOf, isInvalid, messageOf } from "../store/message-row.ts";
 import {
   type Backlog,
+  type ClaimFilter,
   type ClaimRequest,
   type DeadLetterPage,
   type DeadLetterSelection,
@@ -109,14 +110,16 @@ export class PostgresStore implements OutboxStore<Queryable> {
     await this.#database.query(this.#sql.notify);
   }
 
-  async claim({ relay, now, until, limit }: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
-    const rows = await this.#query(this.#sql.claim, [relay, until, now, limit], signal);
+  async claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
+    const { relay, now, until, limit, maxBytes = null } = request;
+    const params = [relay, until, now, limit, ...filterParams(request), maxBytes];
+    const rows = await this.#query(this.#sql.claim, params, signal);
     const release = () => this.#query(this.#sql.releaseUnread, [relay, until]);
     return await this.#read(rows, now, release);
   }
 
-  async nextDue(signal?: AbortSignal): Promise<number | undefined> {
-    const [row] = await this.#query(this.#sql.nextDue, [], signal);
+  async nextDue(signal?: AbortSignal, filter: ClaimFilter = {}): Promise<number | undefined> {
+    const [row] = await this.#query(this.#sql.nextDue, filterParams(filter), signal);
     return row === undefined ? undefined : Number(row["next_due"]);
   }
 
@@ -239,6 +242,10 @@ function insertOf(
 function nowOf(outcome: Outcome): number | null {
   if (outcome.type === "delivered") return outcome.now;
   return outcome.type === "failed" ? outcome.failure.now : null;
+}
+
+function filterParams({ topics, exceptTopics, hasExpired }: ClaimFilter): readonly unknown[] {
+  return [topics ?? null, exceptTopics ?? [], hasExpired ?? null];
 }
 
 /** The ids and the topic of a selection. */

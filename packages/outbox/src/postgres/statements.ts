@@ -96,24 +96,34 @@ function claimStatements(
     SELECT FROM ${message} b
     WHERE b.key = m.key AND b.sequence < m.sequence AND b.due_at IS NOT NULL)`;
   const inOrder = order === "key" ? `AND ${isFirst}` : "";
+  const selected = (topics: string, exceptTopics: string, hasExpired: string): string => `
+    AND (${topics}::text[] IS NULL OR topic = ANY(${topics}::text[]))
+    AND topic <> ALL(${exceptTopics}::text[])
+    AND (${hasExpired}::boolean IS NULL OR (expired_claims > 0) = ${hasExpired}::boolean)`;
   return {
     /** `found` is computed once, or more rows could be locked than are taken. */
     claim: `
       WITH found AS MATERIALIZED (
-        SELECT id FROM ${message} m
-        WHERE ${UNCLAIMED} AND due_at <= ${instant("$3")} ${inOrder}
+        SELECT id, due_at, sequence, octet_length(payload) AS bytes FROM ${message} m
+        WHERE ${UNCLAIMED} AND due_at <= ${instant("$3")} ${selected("$5", "$6", "$7")} ${inOrder}
         ORDER BY due_at LIMIT $4
         FOR UPDATE SKIP LOCKED),
+      counted AS (
+        SELECT id, row_number() OVER earlier AS place, sum(bytes) OVER earlier AS bytes FROM found
+        WINDOW earlier AS (ORDER BY due_at, sequence)),
       m AS (
         UPDATE ${message} SET
           claimed_by = $1, claimed_until = ${instant("$2")}, claim_number = claim_number + 1
-        FROM found WHERE ${message}.id = found.id
+        FROM counted
+        WHERE ${message}.id = counted.id
+          AND ($8::float8 IS NULL OR counted.place = 1 OR counted.bytes <= $8::float8)
         RETURNING ${message}.*
       )
       SELECT ${COLUMNS} FROM m ORDER BY m.due_at, m.sequence`,
     nextDue: `
       SELECT (extract(epoch FROM due_at) * 1000)::float8 AS next_due
-      FROM ${message} m WHERE ${UNCLAIMED} ${inOrder} ORDER BY due_at LIMIT 1`,
+      FROM ${message} m WHERE ${UNCLAIMED} ${selected("$1", "$2", "$3")} ${inOrder}
+      ORDER BY due_at LIMIT 1`,
     /** For claims that this process cannot read. */
     releaseUnread: `
       UPDATE ${message} SET claimed_by = NULL, claimed_until = NULL

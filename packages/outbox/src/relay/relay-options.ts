@@ -9,6 +9,7 @@ import {
   requirePositive,
   requireWhole,
 } from "@holdfast/clock/internal";
+import { requireStoredName } from "../message/stored-text.ts";
 import type { Publisher } from "../publisher/publisher.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import {
@@ -33,6 +34,21 @@ export interface RelayOptions extends TaskOptions {
    * @defaultValue `10`
    */
   readonly workers?: number | undefined;
+
+  /**
+   * Only messages of these topics: the others are for other relays. At least one.
+   *
+   * @defaultValue all topics
+   */
+  readonly topics?: readonly string[] | undefined;
+
+  /**
+   * The maximum number of messages of one topic sent at a time. Whole, at least 1.
+   *
+   * @defaultValue as many as there are free workers, so that a topic whose receiver hangs never has all of them; all
+   * workers as long as the relay has seen one topic
+   */
+  readonly topicWorkers?: number | undefined;
 
   /**
    * How long an attempt may take. Above 0.
@@ -84,7 +100,8 @@ export interface RelayOptions extends TaskOptions {
 }
 
 /** The options with their defaults. */
-export type ResolvedRelayOptions = Resolved<RelayOptions>;
+export type ResolvedRelayOptions = Resolved<Omit<RelayOptions, "topics" | "topicWorkers">> &
+  Pick<RelayOptions, "topics" | "topicWorkers">;
 
 const STORE_METHODS = ["claim", "nextDue", "write"];
 
@@ -93,6 +110,8 @@ const OPTIONS: OptionNames<RelayOptions> = {
   store: true,
   publisher: true,
   workers: true,
+  topics: true,
+  topicWorkers: true,
   publishTimeout: true,
   clockSkew: true,
   claimDuration: true,
@@ -110,6 +129,10 @@ export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
   requireMethods("options.store", store, STORE_METHODS);
   requireMethods("options.publisher", publisher, ["publish"]);
   requireWhole("options.workers", requireFinite("options.workers", workers), 1);
+  const { topics, topicWorkers } = options;
+  if (topics !== undefined) requireTopics(topics);
+  if (topicWorkers !== undefined)
+    requireWhole("options.topicWorkers", requireFinite("options.topicWorkers", topicWorkers), 1);
   requirePositive("options.publishTimeout", publishTimeout);
   requireAtLeast("options.clockSkew", clockSkew, 0);
   requirePositive("options.claimDuration", claimDuration);
@@ -121,5 +144,11 @@ export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
   requireNotNegative("options.grace", grace);
   requireBoolean("options.listen", listen);
   const durations = { publishTimeout, clockSkew, claimDuration, pollPeriod, grace };
-  return { ...task, store, publisher, workers, listen, ...durations };
+  return { ...task, store, publisher, workers, topics, topicWorkers, listen, ...durations };
+}
+
+function requireTopics(topics: readonly string[]): void {
+  if (!Array.isArray(topics)) throw new TypeError("options.topics must be an array of topics");
+  if (topics.length === 0) throw new RangeError("options.topics must have at least one topic");
+  for (const [i, topic] of topics.entries()) requireStoredName(`options.topics[${i}]`, topic);
 }

@@ -1,6 +1,5 @@
 import { onAbort } from "@holdfast/clock";
 import { abortable, requireSignal } from "@holdfast/clock/internal";
-import { WorkQueue } from "@holdfast/controller";
 import { backoffUntil, ExponentialBackoffManager, withTimeout } from "@holdfast/wait";
 import type { Claim } from "../store/claim.ts";
 import type { Outcome } from "../store/outbox-store.ts";
@@ -10,6 +9,7 @@ import { ClaimFeed } from "./claim-feed.ts";
 import { LookAhead } from "./look-ahead.ts";
 import { type HeldClaim, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
+import { TopicQueue, type Wanted } from "./topic-queue.ts";
 
 /** The delays before a relay listens again after its connection was lost, in milliseconds. */
 const LISTEN_AGAIN = { duration: 1_000, factor: 2, cap: 30_000, jitter: 0.5, resetAfter: 60_000 };
@@ -55,12 +55,16 @@ export class Relay {
    */
   readonly stopTimeout: number;
   readonly #options: ResolvedRelayOptions;
-  readonly #queue: WorkQueue<HeldClaim>;
+  readonly #queue: TopicQueue;
   readonly #outcomes: Outcomes;
   readonly #feed: ClaimFeed;
   readonly #ahead: LookAhead;
   /** The limit at the last request: a lower one later must not refuse its claims. */
   #requested = 0;
+  /** Ends the attempts when the time after the abort is over. */
+  readonly #cut = new AbortController();
+  /** Attempts in flight. */
+  readonly #attempts = new Set<Promise<void>>();
   /** Outcomes that are being written and reported. */
   readonly #writing = new Set<Promise<void>>();
   #state: RelayStatus["state"] = "new";
@@ -70,17 +74,11 @@ export class Relay {
     this.#options = resolveRelay(options);
     this.name = this.#options.name;
     this.stopTimeout = this.#options.grace + 2 * this.#options.storeTimeout;
-    this.#queue = new WorkQueue<HeldClaim>({
-      keyOf: ({ claim }) => claim.message.id,
-      clock: this.#options.clock,
-    });
+    this.#queue = new TopicQueue(this.#options);
     this.#outcomes = new Outcomes(this.#options);
     this.#ahead = new LookAhead(this.#options);
     this.#feed = new ClaimFeed(this.#options, {
-      room: () => {
-        this.#requested = this.#ahead.limit;
-        return this.#room();
-      },
+      wanted: () => this.#wanted(),
       onClaim: (held) => this.#take(held),
     });
   }
@@ -101,24 +99,19 @@ export class Relay {
     requireSignal("signal", signal);
     if (this.#state !== "new") throw new Error(`relay ${this.name} has already run`);
     this.#state = "running";
-    const { workers, clock, grace } = this.#options;
-    const cut = new AbortController();
-    const working = Array.from({ length: workers }, () => this.#work(cut.signal));
+    const { clock, grace } = this.#options;
     const feeding = this.#feed.run(signal);
     const listening = this.#listen(signal);
     await new Promise<void>((resolve) => onAbort(signal, () => resolve()));
     this.#state = "stopping";
-    for (let item = this.#queue.take(); item !== undefined; item = this.#queue.take()) {
-      this.#release(item.item);
-      item.done();
-    }
-    this.#queue.shutDown();
+    for (const held of this.#queue.clear()) this.#release(held);
     this.#outcomes.flush();
-    using _ = clock.afterFunc(grace, () => cut.abort(new Error("grace is over")), {
+    using _ = clock.afterFunc(grace, () => this.#cut.abort(new Error("grace is over")), {
       label: "grace",
     });
-    await Promise.all([...working, feeding, listening]);
-    while (this.#writing.size > 0) await Promise.all(this.#writing);
+    await Promise.all([feeding, listening]);
+    while (this.#attempts.size + this.#writing.size > 0)
+      await Promise.all([...this.#attempts, ...this.#writing]);
     this.#state = "stopped";
   }
 
@@ -132,34 +125,39 @@ export class Relay {
     };
   }
 
-  /** The number of messages to claim now. With many unwritten outcomes, the store is too slow for more. */
-  #room(): number {
-    const isBehind = this.#outcomes.pending > 2 * this.#ahead.limit;
-    return isBehind || this.#queue.size > this.#ahead.limit / 2
-      ? 0
-      : this.#below(this.#ahead.limit);
-  }
-
-  #below(limit: number): number {
-    const { size, inFlight } = this.#queue;
-    return limit + this.#options.workers - size - inFlight;
+  /** With many unwritten outcomes, the store is too slow for more. */
+  #wanted(): Wanted | undefined {
+    this.#requested = this.#ahead.limit;
+    const isBehind = this.#outcomes.pending > 2 * this.#requested;
+    return isBehind ? undefined : this.#queue.wanted(this.#requested);
   }
 
   /** A claim that comes after the abort, or too late to have room, is given back. */
   #take(held: HeldClaim): void {
-    if (this.#state === "running" && this.#below(this.#requested) > 0) this.#queue.add(held);
-    else this.#release(held);
+    const { topic } = held.claim.message;
+    if (this.#state !== "running" || !this.#queue.hasRoom(topic, this.#requested))
+      return this.#release(held);
+    this.#queue.add(held);
+    this.#begin();
   }
 
-  /** A worker: one attempt after the other. It does not wait for outcomes to be written. */
-  async #work(cut: AbortSignal): Promise<void> {
-    for await (const item of this.#queue) {
-      const outcome = await this.#attempt(item.item, cut);
-      item.done();
-      this.#ahead.ended();
-      this.#write(item.item, outcome, cut);
-      if (this.#room() > 0) this.#feed.onRoom();
+  /** Begins as many attempts as there are workers. */
+  #begin(): void {
+    if (this.#state !== "running") return;
+    for (let held = this.#queue.take(); held !== undefined; held = this.#queue.take()) {
+      const attempt = this.#work(held).finally(() => this.#attempts.delete(attempt));
+      this.#attempts.add(attempt);
     }
+  }
+
+  /** A worker does not wait for outcomes to be written. */
+  async #work(held: HeldClaim): Promise<void> {
+    const outcome = await this.#attempt(held, this.#cut.signal);
+    this.#queue.done(held);
+    this.#ahead.ended();
+    this.#begin();
+    this.#write(held, outcome, this.#cut.signal);
+    this.#feed.onRoom();
   }
 
   /** Never rejects. An attempt that begins is over before its claim expires. */
@@ -207,7 +205,7 @@ export class Relay {
       this.#feed.dueAt(event.failure.dueAt);
     // The next message of its key can be claimed now.
     else if (this.#options.store.order === "key") this.#feed.wake();
-    else if (this.#room() > 0) this.#feed.onRoom();
+    else this.#feed.onRoom();
   }
 
   /** Wakes up when other processes notify, if the store can tell. */

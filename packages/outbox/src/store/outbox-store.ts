@@ -16,8 +16,32 @@ export function requireOrder(name: string, order: MessageOrder): void {
   if (order !== "none" && order !== "key") throw new RangeError(`${name} must be "none" or "key"`);
 }
 
+/** Selects among the messages that no relay holds. */
+export interface ClaimFilter {
+  /**
+   * Only messages of these topics.
+   *
+   * @defaultValue all
+   */
+  readonly topics?: readonly string[] | undefined;
+
+  /**
+   * No messages of these topics.
+   *
+   * @defaultValue none
+   */
+  readonly exceptTopics?: readonly string[] | undefined;
+
+  /**
+   * With `true` only messages of which a claim has expired, with `false` only the others.
+   *
+   * @defaultValue both
+   */
+  readonly hasExpired?: boolean | undefined;
+}
+
 /** A request for messages that are due. Instants are milliseconds since the epoch. */
-export interface ClaimRequest {
+export interface ClaimRequest extends ClaimFilter {
   /** The name of the relay. */
   readonly relay: string;
 
@@ -29,6 +53,13 @@ export interface ClaimRequest {
 
   /** The maximum number of messages. */
   readonly limit: number;
+
+  /**
+   * The maximum size of their payloads together, in bytes. The first message is claimed whatever its size.
+   *
+   * @defaultValue no maximum
+   */
+  readonly maxBytes?: number | undefined;
 }
 
 /** A message and the SQL that saves it. */
@@ -137,7 +168,7 @@ export interface OutboxStore<Tx> {
   claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed>;
 
   /** The instant at which the next message can be claimed; undefined if there is none. */
-  nextDue(signal?: AbortSignal): Promise<number | undefined>;
+  nextDue(signal?: AbortSignal, filter?: ClaimFilter): Promise<number | undefined>;
 
   /**
    * Writes outcomes of claims, all in one transaction.

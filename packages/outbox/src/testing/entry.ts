@@ -1,4 +1,5 @@
 import type { Message } from "../message/message.ts";
+import { storedPayloadOf, withPayload } from "../message/stored-payload.ts";
 import type { Claim } from "../store/claim.ts";
 
 /** A message with its claim. */
@@ -13,11 +14,8 @@ export interface Entry {
 
 /** A copy: a change of the caller's object must not change the stored one, nor the reverse. */
 export function copy(message: Message): Message {
-  return {
-    ...message,
-    headers: { ...message.headers },
-    payload: JSON.parse(JSON.stringify(message.payload)),
-  };
+  const json = storedPayloadOf(message) ?? JSON.stringify(message.payload);
+  return withPayload({ ...message, headers: { ...message.headers } }, json);
 }
 
 export function isWaiting({ message, claim }: Entry): boolean {

@@ -1,9 +1,11 @@
 import { aborted, type OptionNames, requireOptions } from "@holdfast/clock/internal";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
+import { bytesOf } from "../message/stored-payload.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
   type Backlog,
+  type ClaimFilter,
   type ClaimRequest,
   type DeadLetterPage,
   type DeadLetterSelection,
@@ -99,22 +101,28 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
     this.#listeners.delete(onNotify);
   }
 
-  async claim({ relay, now, until, limit }: ClaimRequest): Promise<Claimed> {
+  async claim(request: ClaimRequest): Promise<Claimed> {
+    const { relay, now, until, limit, maxBytes = Number.POSITIVE_INFINITY } = request;
     const due = [...this.#open].filter((entry) => isWaiting(entry) && dueTimeOf(entry) <= now);
-    const entries = this.#inOrder(due).sort(byDueTime).slice(0, limit);
-    const claims = entries.map((entry): Claim => {
-      const claim = { relay, until: Math.round(until) };
-      entry.claim = claim;
+    const found = this.#inOrder(due).filter(({ message }) => isSelected(message, request));
+    let bytes = 0;
+    const claims: Claim[] = [];
+    for (const entry of found.sort(byDueTime).slice(0, limit)) {
+      const message = copy(entry.message);
+      bytes += bytesOf(message);
+      if (claims.length > 0 && bytes > maxBytes) break;
+      entry.claim = { relay, until: Math.round(until) };
       entry.claims++;
-      return { message: copy(entry.message), ...claim, number: entry.claims };
-    });
+      claims.push({ message, ...entry.claim, number: entry.claims });
+    }
     return { claims, invalid: [] };
   }
 
-  async nextDue(): Promise<number | undefined> {
+  async nextDue(_?: AbortSignal, filter: ClaimFilter = {}): Promise<number | undefined> {
     let next = Number.POSITIVE_INFINITY;
     for (const entry of this.#inOrder([...this.#open]))
-      if (isWaiting(entry)) next = Math.min(next, dueTimeOf(entry));
+      if (isWaiting(entry) && isSelected(entry.message, filter))
+        next = Math.min(next, dueTimeOf(entry));
     return Number.isFinite(next) ? next : undefined;
   }
 
@@ -258,4 +266,12 @@ function byDeath(
   b: Pick<Message, "id" | "updatedAt">,
 ): number {
   return a.updatedAt - b.updatedAt || (a.id < b.id ? -1 : Number(a.id > b.id));
+}
+
+function isSelected(
+  { topic, expiredClaims }: Message,
+  { topics, exceptTopics = [], hasExpired }: ClaimFilter,
+): boolean {
+  if (topics?.includes(topic) === false || exceptTopics.includes(topic)) return false;
+  return hasExpired === undefined || hasExpired === expiredClaims > 0;
 }

@@ -739,6 +739,134 @@ describe("a store that does not respond", () => {
   });
 });
 
+describe("a topic whose receiver hangs", () => {
+  /** Topics that begin with this never get a response. */
+  const hangs: Respond = ({ topic }, signal) =>
+    topic.startsWith("hung") ? new Promise(() => signal.throwIfAborted()) : undefined;
+  /** Saves messages of topics, the first of them first. */
+  const saveAll = async (
+    { outbox }: Pick<ReturnType<typeof setUp>, "outbox">,
+    topics: readonly string[],
+    first = 1,
+  ): Promise<void> => {
+    await outbox.transaction(async (tx) => {
+      for (const [i, topic] of topics.entries()) await outbox.save(tx, sample(first + i, { topic }));
+    });
+  };
+  const many = (topic: string, count = 300): string[] => range(count).map(() => topic);
+  const arrivalOf = ({ publisher }: Pick<ReturnType<typeof setUp>, "publisher">, number: number) =>
+    publisher.sent.find(([, sent]) => sent === number)?.[0];
+
+  it.each([
+    ["one, behind its backlog", ["hung"], 0],
+    ["two", ["hung-1", "hung-2"], 0],
+    ["three", ["hung-1", "hung-2", "hung-3"], 0],
+  ])("does not keep another waiting: %s", async (_, hung, late) => {
+    const world = setUp({ respond: hangs });
+    const { clock, memory, end, runs } = world;
+    await saveAll(world, ["healthy"]);
+    const run = runs();
+    await clock.step(SECOND);
+    for (const [i, topic] of hung.entries()) await saveAll(world, many(topic), 1_000 * (i + 1));
+    await clock.step(SECOND);
+    await saveAll(world, ["healthy", "new"], 2);
+    await clock.step(SECOND);
+    expect([2, 3].map((number) => (arrivalOf(world, number) ?? Number.NaN) - 2 * SECOND)).toEqual([
+      late,
+      late,
+    ]);
+    await clock.step(1_800 * SECOND);
+    await saveAll(world, many("healthy", 50), 4);
+    await clock.step(SECOND);
+    expect((await memory.counts()).delivered).toBe(53);
+    await end(run);
+  });
+
+  it("keeps a topic that nobody has seen waiting for one attempt at most", async () => {
+    const world = setUp({ respond: hangs });
+    const { clock, end, runs } = world;
+    const run = runs();
+    await saveAll(world, many("hung"));
+    await clock.step(SECOND);
+    await saveAll(world, ["new"], 1_000);
+    await clock.step(600 * SECOND);
+    expect(arrivalOf(world, 1_000)).toBe(15 * SECOND);
+    await end(run);
+  });
+
+  it("has as many workers as topicWorkers says", async () => {
+    const world = setUp({ respond: hangs, workers: 6, topicWorkers: 4 });
+    const { clock, relay, end, runs } = world;
+    const run = runs();
+    await saveAll(world, many("hung"));
+    await clock.step(SECOND);
+    expect(relay.status().attempts).toBe(4);
+    await saveAll(world, ["new"], 1_000);
+    await clock.step(SECOND);
+    expect(arrivalOf(world, 1_000)).toBe(SECOND);
+    await end(run);
+  });
+
+  it("makes a few requests a second, and no more", async () => {
+    const requests: string[] = [];
+    const world = setUp({ respond: hangs, faults: { before: (name) => void requests.push(name) } });
+    const { clock, end, runs } = world;
+    const run = runs();
+    await saveAll(world, [...many("hung"), "healthy"]);
+    await clock.step(60 * SECOND);
+    expect(requests.length).toBeLessThan(5 * 60);
+    await end(run);
+  });
+});
+
+describe("a relay for some topics", () => {
+  it("sends their messages, and leaves the others", async () => {
+    const world = setUp({ topics: ["a", "b"] });
+    const { clock, memory, publisher, outbox, end, runs } = world;
+    await outbox.transaction(async (tx) => {
+      for (const [i, topic] of ["a", "b", "c"].entries())
+        await outbox.save(tx, sample(i + 1, { topic }));
+    });
+    const run = runs();
+    await clock.step(60 * SECOND);
+    expect(publisher.sent.map(([, number]) => number)).toEqual([1, 2]);
+    expect(await memory.find(idOf(3))).toMatchObject({ status: "pending" });
+    await end(run);
+  });
+});
+
+describe("a relay with large messages", () => {
+  it("holds at most 32 MiB of payloads and one message, and sends them all", async () => {
+    let bytes = 0;
+    let most = 0;
+    const memory = new MemoryStore();
+    const claim = memory.claim.bind(memory);
+    memory.claim = async (request) => {
+      const claimed = await claim(request);
+      bytes += claimed.claims.length * 5;
+      most = Math.max(most, bytes);
+      return claimed;
+    };
+    const { clock, end, runs } = setUp({
+      store: memory,
+      respond: async () => {
+        await clock.sleep(SECOND);
+        bytes -= 5;
+      },
+    });
+    const payload = "x".repeat(5 * 1_024 * 1_024);
+    await memory.transaction(async (tx) => {
+      for (const number of range(30)) await memory.save(tx, sample(number, { payload }), clock.now());
+    });
+    const run = runs();
+    await clock.step(60 * SECOND);
+    expect(most).toBeLessThanOrEqual(32 + 5);
+    expect(most).toBeGreaterThanOrEqual(10);
+    expect(await memory.counts()).toMatchObject({ delivered: 30 });
+    await end(run);
+  });
+});
+
 describe("several relays", () => {
   it("share the work; no message is processed by two of them", async () => {
     const clock = new FakeClock();

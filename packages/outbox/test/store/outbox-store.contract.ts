@@ -417,6 +417,44 @@ export function testStore<Tx>(
       expect(only(await claim(T + 1)).number).toBe(2);
     });
 
+    it("claims those of some topics, or of all but some", async () => {
+      await transaction(async (tx) => {
+        for (const [i, topic] of ["a", "b", "a", "c"].entries())
+          await store.save(tx, sample(i + 1, { topic }), T + i + 1);
+      });
+      const due = { relay: "a", now: T + 9, until: T + CLAIM, limit: 9 };
+      const { signal } = new AbortController();
+      expect(await store.nextDue(signal, { exceptTopics: ["a"] })).toBe(T + 2);
+      expect(await store.nextDue(signal, { topics: ["c", "b"], exceptTopics: ["b"] })).toBe(T + 4);
+      expect(await store.nextDue(signal, { topics: [] })).toBeUndefined();
+      expect(numbersOf(await store.claim({ ...due, topics: [] }))).toEqual([]);
+      expect(numbersOf(await store.claim({ ...due, topics: ["c", "d", "e"] }))).toEqual([4]);
+      expect(numbersOf(await store.claim({ ...due, exceptTopics: ["a", "c", "d"] }))).toEqual([2]);
+      expect(numbersOf(await store.claim({ ...due, topics: ["a"], limit: 1 }))).toEqual([1]);
+      expect(numbersOf(await store.claim({ ...due, exceptTopics: [] }))).toEqual([3]);
+    });
+
+    it("claims as many bytes as it is asked for, and always one message", async () => {
+      await save(4, { payload: "x".repeat(98) }); // 100 bytes
+      const due = { relay: "a", now: T + 9, until: T + CLAIM, limit: 9 };
+      expect(numbersOf(await store.claim({ ...due, maxBytes: 1 }))).toEqual([1]);
+      expect(numbersOf(await store.claim({ ...due, maxBytes: 200 }))).toEqual([2, 3]);
+      expect(numbersOf(await store.claim({ ...due, maxBytes: 199 }))).toEqual([4]);
+    });
+
+    it("claims those with an expired claim, or those without one", async () => {
+      await save(3);
+      const first = only(await claim(T + 1));
+      await store.recover(first, failure(T + 2, T + 2), fence);
+      const due = { relay: "a", now: T + 9, until: T + CLAIM, limit: 9 };
+      const { signal } = new AbortController();
+      expect(await store.nextDue(signal, { hasExpired: false })).toBe(T + 2);
+      expect(numbersOf(await store.claim({ ...due, hasExpired: false }))).toEqual([2, 3]);
+      expect(await store.nextDue(signal, { hasExpired: false })).toBeUndefined();
+      expect(await store.nextDue(signal, { hasExpired: true })).toBe(T + 2);
+      expect(numbersOf(await store.claim({ ...due, hasExpired: true }))).toEqual([1]);
+    });
+
     it("lists expired claims, the earliest first, until they are recovered", async () => {
       await save(3);
       await store.claim({ relay: "b", now: T + 1, until: T + 10, limit: 1 });

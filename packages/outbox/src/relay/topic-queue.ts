@@ -1,0 +1,179 @@
+import { bytesOf } from "../message/stored-payload.ts";
+import type { HeldClaim } from "./outcomes.ts";
+
+/** The payloads that a relay holds at most, in bytes: 32 MiB. The last claim may exceed it by one message. */
+const MAX_BYTES = 32 * 1_024 * 1_024;
+
+/** The claims of one topic. */
+interface Lane {
+  readonly topic: string;
+  readonly waiting: { readonly held: HeldClaim; readonly place: number }[];
+  inFlight: number;
+  /** Those that wait, and those in flight. */
+  bytes: number;
+}
+
+/** What a relay should claim next. */
+export interface Wanted {
+  readonly limit: number;
+  readonly maxBytes: number;
+  /** The topics that have enough claims here. */
+  readonly exceptTopics: readonly string[];
+}
+
+/** Options for {@link TopicQueue}. */
+export interface TopicQueueOptions {
+  readonly workers: number;
+  readonly topicWorkers?: number | undefined;
+}
+
+/**
+ * The claims of a relay: those that wait for a worker, and those in flight. A topic that hangs must not keep the others
+ * waiting, so a topic may take workers, places and bytes only while it has fewer of them than are free. A relay that has
+ * seen one topic gives it all workers.
+ */
+export class TopicQueue {
+  readonly #options: TopicQueueOptions;
+  /** The topics that have claims here. */
+  readonly #lanes = new Map<string, Lane>();
+  /** The messages in flight. */
+  readonly #running = new Set<string>();
+  /** The first topic it has seen, and whether there were others. */
+  #first: string | undefined;
+  #hasSeveral = false;
+  #place = 0;
+  #size = 0;
+  #inFlight = 0;
+  #bytes = 0;
+
+  constructor(options: TopicQueueOptions) {
+    this.#options = options;
+  }
+
+  /** The number of claims that wait. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The number of claims in flight. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Whether there is room for a claim of a topic, when so many may wait. */
+  hasRoom(topic: string, ahead: number): boolean {
+    const places = this.#isSole(topic) ? ahead : 2 * ahead;
+    return this.#size + this.#inFlight < places + this.#options.workers;
+  }
+
+  add(held: HeldClaim): void {
+    const { message } = held.claim;
+    this.#hasSeveral = !this.#isSole(message.topic);
+    this.#first ??= message.topic;
+    const lane = this.#laneOf(message.topic);
+    lane.waiting.push({ held, place: this.#place++ });
+    lane.bytes += bytesOf(message);
+    this.#bytes += bytesOf(message);
+    this.#size++;
+  }
+
+  /** The claim to begin now, of the topic with the fewest in flight; undefined if there is none, or no worker. */
+  take(): HeldClaim | undefined {
+    const free = this.#options.workers - this.#inFlight;
+    const share = this.#options.topicWorkers ?? (this.#hasSeveral ? free : this.#options.workers);
+    if (free <= 0) return undefined;
+    let best: { readonly lane: Lane; readonly index: number; readonly place: number } | undefined;
+    for (const lane of this.#lanes.values()) {
+      if (lane.inFlight >= share) continue;
+      // A message in flight may be claimed once more, after a suspension.
+      const index = lane.waiting.findIndex(({ held }) => !this.#running.has(idOf(held)));
+      const place = lane.waiting[index]?.place;
+      if (place === undefined) continue;
+      const isBetter =
+        best === undefined ||
+        lane.inFlight < best.lane.inFlight ||
+        (lane.inFlight === best.lane.inFlight && place < best.place);
+      if (isBetter) best = { lane, index, place };
+    }
+    const [taken] = best?.lane.waiting.splice(best.index, 1) ?? [];
+    if (best === undefined || taken === undefined) return undefined;
+    best.lane.inFlight++;
+    this.#running.add(idOf(taken.held));
+    this.#size--;
+    this.#inFlight++;
+    return taken.held;
+  }
+
+  /** The attempt of a claim has ended. */
+  done(held: HeldClaim): void {
+    const lane = this.#laneOf(held.claim.message.topic);
+    lane.inFlight--;
+    this.#inFlight--;
+    this.#running.delete(idOf(held));
+    this.#remove(lane, held);
+  }
+
+  /** Takes out all that wait. */
+  clear(): readonly HeldClaim[] {
+    const all = [...this.#lanes.values()].flatMap((lane) =>
+      lane.waiting.splice(0).map(({ held }) => ({ lane, held })),
+    );
+    this.#size = 0;
+    for (const { lane, held } of all) this.#remove(lane, held);
+    return all.map(({ held }) => held);
+  }
+
+  /**
+   * What to claim next; undefined while there is enough.
+   *
+   * @param ahead - the number of claims that should wait
+   */
+  wanted(ahead: number): Wanted | undefined {
+    const { workers } = this.#options;
+    const free = workers - this.#inFlight;
+    const places = 2 * ahead - this.#size;
+    const bytes = MAX_BYTES - this.#bytes;
+    if (places <= 0 || bytes <= 0) return undefined;
+    const lanes = [...this.#lanes.values()];
+    const isFull = ({ waiting: { length }, bytes: own }: Lane, most: number): boolean =>
+      length > most || length >= places || own >= bytes;
+    let full = lanes.filter((lane) => isFull(lane, ahead / 2));
+    // With a worker free, those that wait do so for one of their own topic.
+    if (this.#size - sizeOf(full) > ahead / 2 && free > 0)
+      full = lanes.filter((lane) => isFull(lane, 0));
+    const others = this.#size - sizeOf(full);
+    if (others > ahead / 2) return undefined;
+    const isForSeveral = this.#hasSeveral || full.length > 0;
+    return {
+      limit: isForSeveral ? Math.ceil(places / 2) : ahead - others + free,
+      maxBytes: Math.ceil(bytes / 2),
+      exceptTopics: full.map(({ topic }) => topic),
+    };
+  }
+
+  #isSole(topic: string): boolean {
+    return !this.#hasSeveral && topic === (this.#first ?? topic);
+  }
+
+  #laneOf(topic: string): Lane {
+    const found = this.#lanes.get(topic);
+    if (found !== undefined) return found;
+    const lane = { topic, waiting: [], inFlight: 0, bytes: 0 };
+    this.#lanes.set(topic, lane);
+    return lane;
+  }
+
+  #remove(lane: Lane, { claim }: HeldClaim): void {
+    lane.bytes -= bytesOf(claim.message);
+    this.#bytes -= bytesOf(claim.message);
+    if (lane.inFlight + lane.waiting.length === 0) this.#lanes.delete(lane.topic);
+  }
+}
+
+function sizeOf(lanes: readonly Lane[]): number {
+  return lanes.reduce((sum, { waiting }) => sum + waiting.length, 0);
+}
+
+function idOf({ claim }: HeldClaim): string {
+  return claim.message.id;
+}
