@@ -278,6 +278,11 @@ const taskDoors: Door[] = [
           store: required(methods("claim", "nextDue", "write")),
           publisher: required(methods("publish")),
           workers: aWhole,
+          topics: all(
+            arrayOf(storedName),
+            except([], "RangeError: options.topics must have at least one topic"),
+          ),
+          topicWorkers: aWhole,
           publishTimeout: all(
             positive,
             except(

@@ -3,12 +3,13 @@ import { deferred } from "@holdfast/clock/internal";
 import { Backoff, type DelayFunc, withTimeout } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { bytesOf } from "../message/stored-payload.ts";
+import type { ClaimFilter, ClaimRequest } from "../store/outbox-store.ts";
 import { report } from "../task/outbox-event.ts";
 import type { HeldClaim } from "./outcomes.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";
 import type { Wanted } from "./topic-queue.ts";
 
-/** Delay before the next look for due messages, in milliseconds: other relays may be claiming them. */
+/** Delay before the next look for messages that are due and were not claimed, in milliseconds. */
 const SOON = 100;
 
 /** A look that found little beside topics with many messages reads these too: it takes a tenth of the time. */
@@ -17,12 +18,16 @@ const REST = 10;
 /** The delays after the store has failed, in milliseconds. */
 const STORE_AGAIN = { duration: 200, factor: 2, cap: 5_000, jitter: 0.2 };
 
+type WantedClaims = Pick<ClaimRequest, "limit" | "maxBytes" | "exceptTopics" | "hasExpired">;
+
 /** The callbacks of a {@link ClaimFeed}. */
 export interface ClaimFeedHooks {
   /** What to claim; undefined while the workers have enough. */
   readonly wanted: () => Wanted | undefined;
   /** Receives each claim. */
   readonly onClaim: (held: HeldClaim) => void;
+  /** Makes a claim, and its attempt, while nothing else is in flight. None if that takes too long. */
+  readonly alone: (claim: () => Promise<void>, signal: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -38,6 +43,8 @@ export class ClaimFeed {
   #lookAt: number;
   /** The topics that the last look has left out. */
   #leftOut: readonly string[] = [];
+  /** The next look for a message with an expired claim, which is attempted alone: a monotonic instant. */
+  #lookAloneAt: number;
   /** No look that leaves topics out is made before this monotonic instant. */
   #restUntil: number = Number.NEGATIVE_INFINITY;
 
@@ -46,6 +53,7 @@ export class ClaimFeed {
     this.#hooks = hooks;
     this.#sleep = new InterruptibleSleep(options.clock);
     this.#lookAt = options.clock.monotonic();
+    this.#lookAloneAt = this.#lookAt + options.pollPeriod;
   }
 
   /** Looks for due messages at once. */
@@ -72,7 +80,8 @@ export class ClaimFeed {
     let delay: DelayFunc | undefined;
     const turn = async (): Promise<void> => {
       const wanted = await this.#untilNeeded(signal);
-      if (wanted !== undefined) await this.#claim(wanted);
+      if (wanted === "alone") await this.#claimAlone(signal);
+      else if (wanted !== undefined) await this.#claim(wanted);
       delay = undefined;
     };
     const onError = (error: unknown): void => {
@@ -83,18 +92,17 @@ export class ClaimFeed {
   }
 
   /** Waits until there is room, and something to claim. Undefined after the abort. */
-  async #untilNeeded(signal: AbortSignal): Promise<Wanted | undefined> {
+  async #untilNeeded(signal: AbortSignal): Promise<Wanted | "alone" | undefined> {
     const { clock } = this.#options;
     for (;;) {
       if (signal.aborted) return undefined;
+      const now = clock.monotonic();
+      if (this.#lookAloneAt <= now) return "alone";
       const wanted = this.#hooks.wanted();
-      const delay =
-        wanted === undefined
-          ? Number.POSITIVE_INFINITY
-          : this.#instantOf(wanted) - clock.monotonic();
-      if (delay <= 0) return wanted;
+      const lookAt = wanted === undefined ? Number.POSITIVE_INFINITY : this.#instantOf(wanted);
+      if (lookAt <= now) return wanted;
       // A sleep of less than the clock can measure would be none at all.
-      await this.#sleep.run(Math.ceil(delay), signal);
+      await this.#sleep.run(Math.ceil(Math.min(lookAt, this.#lookAloneAt) - now), signal);
     }
   }
 
@@ -106,17 +114,20 @@ export class ClaimFeed {
   }
 
   async #claim(wanted: Wanted): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, pollPeriod } = this.#options;
     this.#lookAt = Number.POSITIVE_INFINITY; // From now on `wake` and `dueAt` may lower it.
     this.#leftOut = wanted.exceptTopics;
     const asked = clock.monotonic();
     try {
-      const isMore = await this.#request(wanted);
+      const isMore = await this.#request({ ...wanted, hasExpired: false });
       // There may be more, or `wake` says so: then there is no need to ask.
       if (isMore) this.#lookAt = asked;
       else if (this.#lookAt > asked) {
-        const delay = await this.#delayOfNext(wanted);
-        this.#lookAt = Math.min(this.#lookAt, asked + delay);
+        const { exceptTopics } = wanted;
+        const delay = await this.#untilNext({ exceptTopics, hasExpired: false });
+        // Another process may make one due, and another relay may be claiming one that is.
+        const next = delay > 0 ? Math.min(delay, pollPeriod) : SOON;
+        this.#lookAt = Math.min(this.#lookAt, asked + next);
       }
       const now = clock.monotonic();
       if (!isMore) this.#restUntil = now + Math.max(SOON, REST * (now - asked));
@@ -126,21 +137,40 @@ export class ClaimFeed {
     }
   }
 
-  /** The delay until a message is due, or another process may have made one due. */
-  async #delayOfNext({ exceptTopics }: Wanted): Promise<number> {
-    const { store, clock, storeTimeout, pollPeriod, topics } = this.#options;
+  /**
+   * Attempts one message of which a claim has expired, alone: it may end the process, and must not take others along.
+   * Afterwards the others have as much time as that took.
+   */
+  async #claimAlone(signal: AbortSignal): Promise<void> {
+    const { clock, pollPeriod } = this.#options;
+    const asked = clock.monotonic();
+    this.#lookAloneAt = asked + pollPeriod;
+    const delay = await this.#untilNext({ hasExpired: true });
+    this.#lookAloneAt = asked + Math.min(delay, pollPeriod);
+    if (delay > 0) return;
+    const claim = async (): Promise<void> => {
+      await this.#request({ limit: 1, hasExpired: true });
+    };
+    await this.#hooks.alone(claim, signal);
+    const now = clock.monotonic();
+    this.#lookAloneAt = now + Math.max(SOON, now - asked);
+  }
+
+  /** The time until a message is due: not above 0 if one is, `Infinity` if there is none. */
+  async #untilNext(among: Omit<ClaimFilter, "topics">): Promise<number> {
+    const { store, clock, storeTimeout, topics } = this.#options;
     const now = clock.now();
-    const filter = { topics, exceptTopics };
+    const filter = { ...among, topics };
     const next = await withTimeout((signal) => store.nextDue(signal, filter), storeTimeout, {
       clock,
       label: "store",
     });
-    if (next === undefined) return pollPeriod;
-    return Math.min(next > now ? next - now : SOON, pollPeriod);
+    return next === undefined ? Number.POSITIVE_INFINITY : next - now;
   }
 
   /** @returns whether there may be more */
-  async #request({ limit, maxBytes, exceptTopics }: Wanted): Promise<boolean> {
+  async #request(wanted: WantedClaims): Promise<boolean> {
+    const { limit, maxBytes = Number.POSITIVE_INFINITY } = wanted;
     const { name: relay, store, clock, storeTimeout, claimDuration, topics } = this.#options;
     const now = clock.now();
     const began = clock.monotonic();
@@ -148,13 +178,13 @@ export class ClaimFeed {
     const until = now + claimDuration;
     const request = async (signal: AbortSignal): Promise<boolean> => {
       const { claims, invalid } = await store.claim(
-        { relay, now, until, limit, maxBytes, topics, exceptTopics },
+        { ...wanted, relay, now, until, topics },
         signal,
       );
       const duration = clock.monotonic() - began;
       report({ type: "claimed", count: claims.length, duration }, this.#options);
       for (const row of invalid) report({ type: "invalid", row }, this.#options);
-      for (const claim of claims) this.#hooks.onClaim({ claim, expires });
+      for (const claim of claims) this.#hooks.onClaim({ claim, expires, until });
       const bytes = claims.reduce((sum, { message }) => sum + bytesOf(message), 0);
       return claims.length + invalid.length === limit || bytes > maxBytes / 2;
     };

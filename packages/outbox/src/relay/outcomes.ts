@@ -1,3 +1,4 @@
+import type { PassiveClock } from "@holdfast/clock";
 import { Backoff, retry, withTimeout } from "@holdfast/wait";
 import type { Claim } from "../store/claim.ts";
 import type { Outcome } from "../store/outbox-store.ts";
@@ -5,11 +6,18 @@ import { type OutboxEvent, report } from "../task/outbox-event.ts";
 import { Batch } from "./batch.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";
 
-/** A claim, and the monotonic instant at which it expires; the wall clock may be set meanwhile. */
+/** A claim, and the instant at which it expires on both lines of the clock. */
 export interface HeldClaim {
   readonly claim: Claim;
-  /** The instant it expires, on the monotonic line of the clock. */
+  /** On the monotonic line: the wall clock may be set back meanwhile. */
   readonly expires: number;
+  /** On the wall clock: the monotonic line of a suspended machine may stand still. */
+  readonly until: number;
+}
+
+/** For how long a claim lasts, in milliseconds. Not above 0: it is over. */
+export function leftOf({ expires, until }: HeldClaim, clock: PassiveClock): number {
+  return Math.min(expires - clock.monotonic(), until - clock.now());
 }
 
 /** Maximum time that an outcome waits for others to be written with it, in milliseconds. */
@@ -84,7 +92,7 @@ export class Outcomes {
         clock,
         backoff,
         retries: Number.POSITIVE_INFINITY,
-        maxElapsed: Math.max(0, held.expires - clock.monotonic()),
+        maxElapsed: Math.max(0, leftOf(held, clock)),
         onRetry: ({ error }) => report({ type: "error", error }, this.#options),
         signal,
       });

@@ -1,5 +1,6 @@
 import {
   type OptionNames,
+  requireArray,
   requireAtLeast,
   requireBoolean,
   requireFinite,
@@ -148,7 +149,7 @@ export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
 }
 
 function requireTopics(topics: readonly string[]): void {
-  if (!Array.isArray(topics)) throw new TypeError("options.topics must be an array of topics");
+  requireArray("options.topics", topics);
   if (topics.length === 0) throw new RangeError("options.topics must have at least one topic");
   for (const [i, topic] of topics.entries()) requireStoredName(`options.topics[${i}]`, topic);
 }

@@ -7,7 +7,7 @@ import { failureOf } from "../task/failure-of.ts";
 import { type OutboxEvent, report } from "../task/outbox-event.ts";
 import { ClaimFeed } from "./claim-feed.ts";
 import { LookAhead } from "./look-ahead.ts";
-import { type HeldClaim, Outcomes } from "./outcomes.ts";
+import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
 import { TopicQueue, type Wanted } from "./topic-queue.ts";
 
@@ -32,9 +32,15 @@ export interface RelayStatus {
 /**
  * Sends the messages of an outbox, each until the receiver has confirmed it or it is a dead letter.
  *
- * A relay claims as many messages as its workers start in the next 50 ms, and at least one for each. If it dies, its claims expire, and
- * `Recovery` makes the messages due again. Any number of relays share one table; no message is attempted by
- * two of them at the same time.
+ * A relay claims as many messages as its workers start in the next 50 ms, and at least one for each, but at most 32 MiB
+ * of payloads and one message. If it dies, its claims expire, and `Recovery` makes the messages due again. Any number of
+ * relays share one table; no message is attempted by two of them at the same time.
+ *
+ * A topic whose receiver hangs does not keep the others waiting: once a relay has seen two topics, each has at most as
+ * many workers as are left free.
+ *
+ * A message with an expired claim may have ended its process. It is attempted alone: nothing else is in flight
+ * meanwhile, and afterwards other messages have as much time as it took.
  *
  * | An attempt | Then the message |
  * | --- | --- |
@@ -68,6 +74,8 @@ export class Relay {
   /** Outcomes that are being written and reported. */
   readonly #writing = new Set<Promise<void>>();
   #state: RelayStatus["state"] = "new";
+  /** `quiet`: nothing may begin, so that one message can be attempted alone. */
+  #mode: "open" | "quiet" | "alone" = "open";
 
   /** @throws RangeError that names the options that are out of their range */
   constructor(options: RelayOptions) {
@@ -80,6 +88,7 @@ export class Relay {
     this.#feed = new ClaimFeed(this.#options, {
       wanted: () => this.#wanted(),
       onClaim: (held) => this.#take(held),
+      alone: (claim, signal) => this.#alone(claim, signal),
     });
   }
 
@@ -110,8 +119,7 @@ export class Relay {
       label: "grace",
     });
     await Promise.all([feeding, listening]);
-    while (this.#attempts.size + this.#writing.size > 0)
-      await Promise.all([...this.#attempts, ...this.#writing]);
+    await this.#settled();
     this.#state = "stopped";
   }
 
@@ -135,15 +143,52 @@ export class Relay {
   /** A claim that comes after the abort, or too late to have room, is given back. */
   #take(held: HeldClaim): void {
     const { topic } = held.claim.message;
-    if (this.#state !== "running" || !this.#queue.hasRoom(topic, this.#requested))
-      return this.#release(held);
+    const isAlone = this.#mode === "alone" && held.claim.message.expiredClaims > 0;
+    const isOpen = this.#mode === "open" && this.#queue.hasRoom(topic, this.#requested);
+    if (this.#state !== "running" || !(isAlone || isOpen)) return this.#release(held);
     this.#queue.add(held);
     this.#begin();
   }
 
+  /** Only claims whose attempt has begun may be there when a message ends the process. */
+  async #alone(claim: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    this.#mode = "quiet";
+    try {
+      for (const held of this.#queue.clear()) this.#release(held);
+      this.#outcomes.flush();
+      if (!(await this.#isIdle(signal))) return;
+      this.#mode = "alone";
+      await claim();
+      this.#mode = "quiet";
+      await this.#isIdle(signal);
+    } finally {
+      this.#mode = "open";
+      this.#begin();
+    }
+  }
+
+  /** Whether all attempts and outcomes have ended within the time that one takes; false after the abort too. */
+  async #isIdle(signal: AbortSignal): Promise<boolean> {
+    const { clock, publishTimeout, storeTimeout } = this.#options;
+    const end = withTimeout(() => this.#settled(), publishTimeout + storeTimeout, {
+      clock,
+      signal,
+      label: "alone",
+    });
+    return await end.then(
+      () => !signal.aborted,
+      () => false,
+    );
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#attempts.size + this.#writing.size > 0)
+      await Promise.all([...this.#attempts, ...this.#writing]);
+  }
+
   /** Begins as many attempts as there are workers. */
   #begin(): void {
-    if (this.#state !== "running") return;
+    if (this.#state !== "running" || this.#mode === "quiet") return;
     for (let held = this.#queue.take(); held !== undefined; held = this.#queue.take()) {
       const attempt = this.#work(held).finally(() => this.#attempts.delete(attempt));
       this.#attempts.add(attempt);
@@ -161,10 +206,11 @@ export class Relay {
   }
 
   /** Never rejects. An attempt that begins is over before its claim expires. */
-  async #attempt({ claim, expires }: HeldClaim, signal: AbortSignal): Promise<Outcome> {
+  async #attempt(held: HeldClaim, signal: AbortSignal): Promise<Outcome> {
     const { publisher, clock, publishTimeout, clockSkew, jitter, random } = this.#options;
-    const left = expires - clock.monotonic();
-    if (left < publishTimeout + clockSkew || signal.aborted) return { type: "released", claim };
+    const { claim } = held;
+    if (leftOf(held, clock) < publishTimeout + clockSkew || signal.aborted)
+      return { type: "released", claim };
     try {
       await withTimeout((own) => publisher.publish(claim.message, own), publishTimeout, {
         clock,

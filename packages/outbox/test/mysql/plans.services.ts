@@ -18,12 +18,15 @@ const DUE = ["m range message_due"];
 const IN_ORDER = ["m range message_due", "b ref message_key"];
 const PRIMARY = ["outbox_message range PRIMARY"];
 const STATUS = ["outbox_message range message_status"];
+const SOME = { topics: 1, exceptTopics: 1, hasExpired: false };
 const page = { topic: false, after: false, limit: 100 };
 const queries: [string, string, unknown[], string[]][] = [
-  ["due", sql.lockDue(T, 100), [], DUE],
-  ["next due", sql.nextDue, [], DUE],
-  ["due in order", ordered.lockDue(T, 100), [], IN_ORDER],
-  ["next due in order", ordered.nextDue, [], IN_ORDER],
+  ["due", sql.lockDue(T, 100, {}), [], DUE],
+  ["due of some", sql.lockDue(T, 100, SOME), ["a", "b"], DUE],
+  ["next due", sql.nextDue({}), [], DUE],
+  ["next due of some", sql.nextDue(SOME), ["a", "b"], DUE],
+  ["due in order", ordered.lockDue(T, 100, {}), [], IN_ORDER],
+  ["next due in order", ordered.nextDue({}), [], IN_ORDER],
   ["expired claims", sql.expired(T, 100), [], ["m range message_claimed"]],
   ["a claim", sql.lockClaims(1), [idOf(1)], ["outbox_message const message_id"]],
   ["claims", sql.lockClaims(8), IDS, ["outbox_message range message_id"]],

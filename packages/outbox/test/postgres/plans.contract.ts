@@ -14,20 +14,25 @@ const DUE = ["outbox_message_due", "outbox_message_pkey"];
 const REMOVED = ["outbox_message_delivered", "outbox_message_pkey"];
 const IN_ORDER = ["outbox_message_due", "outbox_message_key", "outbox_message_pkey"];
 const NEXT_IN_ORDER = ["outbox_message_due", "outbox_message_key"];
+/** Filters: topics, those left out, and whether a claim has expired. */
+const EVERY = [null, [], null];
+const SOME = [["a"], ["b"], false];
 const none = IDS.map(() => null);
 const OUTCOMES = [IDS, IDS.map(() => 1), IDS.map(() => "delivered"), IDS.map(() => T), none, none];
 
 /** A name, a statement, its parameters, and the indexes that it reads. */
 const queries: [string, string, unknown[], string[]][] = [
-  ["due", sql.claim, ["a", T, T, 100], DUE],
-  ["next due", sql.nextDue, [], ["outbox_message_due"]],
+  ["due", sql.claim, ["a", T, T, 100, ...EVERY, null], DUE],
+  ["due of some", sql.claim, ["a", T, T, 100, ...SOME, 1_000], DUE],
+  ["next due", sql.nextDue, EVERY, ["outbox_message_due"]],
+  ["next due of some", sql.nextDue, SOME, ["outbox_message_due"]],
   ["expired claims", sql.expired, [T, 100], ["outbox_message_claimed"]],
   ["outcomes", sql.write, OUTCOMES, PRIMARY],
   ["dead letters", sql.deadLetters, [null, null, null, 100], ["outbox_message_dead"]],
   ["replayed", sql.replay, [null, null, T], ["outbox_message_dead"]],
   ["delivered long ago", sql.removeDelivered, [T, 10], REMOVED],
-  ["due in order", ordered.claim, ["a", T, T, 100], IN_ORDER],
-  ["next due in order", ordered.nextDue, [], NEXT_IN_ORDER],
+  ["due in order", ordered.claim, ["a", T, T, 100, ...EVERY, null], IN_ORDER],
+  ["next due in order", ordered.nextDue, EVERY, NEXT_IN_ORDER],
 ];
 
 /**

@@ -6,6 +6,7 @@ import type { Message, NewMessage } from "../../src/message/message.ts";
 import { Outbox } from "../../src/outbox.ts";
 import { Relay } from "../../src/relay/relay.ts";
 import type { RelayOptions } from "../../src/relay/relay-options.ts";
+import type { Claim } from "../../src/store/claim.ts";
 import type { ClaimRequest } from "../../src/store/outbox-store.ts";
 import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
@@ -385,6 +386,28 @@ describe("a relay", () => {
     await end(run);
   });
 
+  it("begins no attempt with a claim that ended while the machine was suspended", async () => {
+    const { clock, publisher, memory, save, end, types, runs } = setUp({
+      workers: 1,
+      respond: () => clock.sleep(SECOND),
+    });
+    await save([1, 2]);
+    const run = runs();
+    await clock.step(500);
+    // The monotonic clock and the timers stand still meanwhile. Another relay has sent the message.
+    clock.setSystemTime(clock.now() + 3_600 * SECOND);
+    const [held] = (await memory.expired(clock.now(), 9)).claims.filter(
+      ({ message }) => message.id === idOf(2),
+    );
+    await memory.write([{ type: "released", claim: held as Claim }]);
+    const again = await memory.claim({ relay: "b", now: clock.now(), until: 9e15, limit: 1 });
+    await memory.write([{ type: "delivered", claim: again.claims[0] as Claim, now: clock.now() }]);
+    await clock.step(60 * SECOND);
+    expect(publisher.sent).toEqual([[0, 1]]);
+    expect(types().sort()).toEqual(["delivered", "lost"]);
+    await end(run);
+  });
+
   it("starts an attempt that has exactly publishTimeout and clockSkew left", async () => {
     const { clock, publisher, save, end, types, runs } = setUp({
       workers: 1,
@@ -750,7 +773,8 @@ describe("a topic whose receiver hangs", () => {
     first = 1,
   ): Promise<void> => {
     await outbox.transaction(async (tx) => {
-      for (const [i, topic] of topics.entries()) await outbox.save(tx, sample(first + i, { topic }));
+      for (const [i, topic] of topics.entries())
+        await outbox.save(tx, sample(first + i, { topic }));
     });
   };
   const many = (topic: string, count = 300): string[] => range(count).map(() => topic);
@@ -856,7 +880,8 @@ describe("a relay with large messages", () => {
     });
     const payload = "x".repeat(5 * 1_024 * 1_024);
     await memory.transaction(async (tx) => {
-      for (const number of range(30)) await memory.save(tx, sample(number, { payload }), clock.now());
+      for (const number of range(30))
+        await memory.save(tx, sample(number, { payload }), clock.now());
     });
     const run = runs();
     await clock.step(60 * SECOND);

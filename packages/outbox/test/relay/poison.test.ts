@@ -1,0 +1,151 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { MemoryLock, silentLogger } from "@holdfast/controller";
+import { seededRandom } from "@holdfast/wait";
+import { describe, expect, it } from "vitest";
+import type { Message } from "../../src/message/message.ts";
+import { Recovery } from "../../src/recovery/recovery.ts";
+import { Relay } from "../../src/relay/relay.ts";
+import { faultyStore } from "../../src/testing/faulty-store.ts";
+import { MemoryStore } from "../../src/testing/memory-store.ts";
+import { idOf, numberOf, sample } from "../sample.ts";
+
+const SECOND = 1_000;
+const MESSAGES = 60;
+const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+
+/** Relays that die of some messages, one process after the other, and a recovery that lives on. */
+class World {
+  readonly clock = new FakeClock();
+  readonly memory = new MemoryStore();
+  readonly stop = new AbortController();
+  /** The numbers of the messages in flight at each death. */
+  readonly deaths: number[][] = [];
+  readonly #poison: ReadonlySet<number>;
+  readonly #ends: Promise<unknown>[] = [];
+  #living = new AbortController();
+
+  constructor(poison: readonly number[]) {
+    this.#poison = new Set(poison);
+  }
+
+  async saveAll(): Promise<void> {
+    await this.memory.transaction(async (tx) => {
+      for (const number of range(MESSAGES))
+        await this.memory.save(tx, sample(number), this.clock.now());
+    });
+  }
+
+  recover(): void {
+    const { clock, memory: store } = this;
+    const lock = new MemoryLock();
+    const recovery = new Recovery({ name: "recovery", store, lock, clock, logger: silentLogger });
+    this.#ends.push(recovery.run(this.stop.signal));
+  }
+
+  /** Another process starts a second after the death of this one. */
+  start(name: string): void {
+    const { clock, memory } = this;
+    const life = new AbortController();
+    const inFlight = new Set<number>();
+    const gone = new Promise<never>(() => {});
+    const die = (): void => {
+      if (life.signal.aborted) return;
+      this.deaths.push([...inFlight].sort((a, b) => a - b));
+      life.abort();
+      clock.afterFunc(SECOND, () => this.start(`${name}'`));
+    };
+    const publish = async ({ id }: Message): Promise<void> => {
+      inFlight.add(numberOf(id));
+      await clock.sleep(SECOND / 2);
+      if (this.#poison.has(numberOf(id))) die();
+      await clock.sleep(SECOND / 2);
+      if (life.signal.aborted) await gone;
+      inFlight.delete(numberOf(id));
+    };
+    const store = faultyStore(memory, {
+      before: () => (life.signal.aborted ? gone : undefined),
+    });
+    const random = seededRandom(name.length);
+    const relay = new Relay({
+      name,
+      store,
+      publisher: { publish },
+      clock,
+      random,
+      logger: silentLogger,
+    });
+    const { signal } = life;
+    this.#living = life;
+    this.#ends.push(relay.run(signal));
+  }
+
+  async end(): Promise<void> {
+    this.stop.abort();
+    this.#living.abort();
+    await this.clock.run(() => Promise.all(this.#ends));
+  }
+}
+
+describe("messages that kill the process of their relay", () => {
+  it.each([[[1]], [[7]], [[60]], [[3, 4, 40]], [range(6)]])(
+    "%j die alone, after four deaths each, and all others arrive",
+    async (poison) => {
+      const world = new World(poison);
+      await world.saveAll();
+      world.recover();
+      world.start("relay");
+      await world.clock.step(3_600 * SECOND, { turns: 0 });
+      const ends = await Promise.all(range(MESSAGES).map((n) => world.memory.find(idOf(n))));
+      for (const [i, message] of ends.entries()) {
+        if (poison.includes(i + 1)) expect(message).toMatchObject({ status: "dead" });
+        else expect(message?.status).toBe("delivered");
+        if (!poison.includes(i + 1)) expect(message?.expiredClaims).toBeLessThanOrEqual(1);
+      }
+      // The first death takes along those in flight, the later ones nobody.
+      const alone = world.deaths.filter((dead) => dead.length === 1);
+      expect(alone.length).toBeGreaterThanOrEqual(3 * poison.length);
+      expect(world.deaths.length).toBeLessThanOrEqual(4 * poison.length);
+      await world.end();
+    },
+  );
+});
+
+it("sends other messages half of the time, while one after the other is attempted alone", async () => {
+  const clock = new FakeClock();
+  const store = new MemoryStore();
+  const start = clock.now();
+  await store.transaction(async (tx) => {
+    for (const number of range(20)) await store.save(tx, sample(number, { maxAttempts: 1 }), start);
+  });
+  // A process has died while its receiver was hanging: all twenty have an expired claim.
+  const { claims } = await store.claim({ relay: "dead", now: start, until: start, limit: 20 });
+  const failure = { now: start, error: "expired", dueAt: start };
+  for (const claim of claims) await store.recover(claim, failure, { name: "x", token: 1 });
+  const waits: number[] = [];
+  const publish = async ({ topic, createdAt }: Message): Promise<void> => {
+    if (topic === "healthy") waits.push(clock.now() - createdAt);
+    else await new Promise(() => {});
+  };
+  const relay = new Relay({
+    name: "relay",
+    store,
+    publisher: { publish },
+    clock,
+    logger: silentLogger,
+  });
+  const stop = new AbortController();
+  const running = relay.run(stop.signal);
+  for (let number = 100; number < 700; number++) {
+    await store.transaction((tx) =>
+      store.save(tx, sample(number, { topic: "healthy" }), clock.now()),
+    );
+    relay.wake();
+    await clock.step(SECOND);
+  }
+  expect(Math.max(...waits)).toBeLessThanOrEqual(16 * SECOND);
+  expect(waits).toHaveLength(600);
+  expect(await store.counts()).toMatchObject({ dead: 20 });
+  stop.abort();
+  await clock.run(() => running);
+  expect(clock.waiters()).toBe(0);
+});
