@@ -145,9 +145,10 @@ export class Relay {
     const { topic } = held.claim.message;
     const isAlone = this.#mode === "alone" && held.claim.message.expiredClaims > 0;
     const isOpen = this.#mode === "open" && this.#queue.hasRoom(topic, this.#requested);
-    if (this.#state !== "running" || !(isAlone || isOpen)) return this.#release(held);
-    this.#queue.add(held);
-    this.#begin();
+    if (this.#state === "running" && (isAlone || isOpen)) {
+      this.#queue.add(held);
+      this.#begin();
+    } else this.#release(held);
   }
 
   /** Only claims whose attempt has begun may be there when a message ends the process. */
