@@ -129,11 +129,8 @@ export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
   const { claimDuration = 60_000, pollPeriod = 5_000, grace = 20_000, listen = true } = options;
   requireMethods("options.store", store, STORE_METHODS);
   requireMethods("options.publisher", publisher, ["publish"]);
-  requireWhole("options.workers", requireFinite("options.workers", workers), 1);
-  const { topics, topicWorkers } = options;
-  if (topics !== undefined) requireTopics(topics);
-  if (topicWorkers !== undefined)
-    requireWhole("options.topicWorkers", requireFinite("options.topicWorkers", topicWorkers), 1);
+  requireCount("options.workers", workers);
+  const topicOptions = resolveTopics(options);
   requirePositive("options.publishTimeout", publishTimeout);
   requireAtLeast("options.clockSkew", clockSkew, 0);
   requirePositive("options.claimDuration", claimDuration);
@@ -145,11 +142,21 @@ export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
   requireNotNegative("options.grace", grace);
   requireBoolean("options.listen", listen);
   const durations = { publishTimeout, clockSkew, claimDuration, pollPeriod, grace };
-  return { ...task, store, publisher, workers, topics, topicWorkers, listen, ...durations };
+  return { ...task, store, publisher, workers, ...topicOptions, listen, ...durations };
 }
 
-function requireTopics(topics: readonly string[]): void {
+function requireCount(name: string, count: number): void {
+  requireWhole(name, requireFinite(name, count), 1);
+}
+
+function resolveTopics({
+  topics,
+  topicWorkers,
+}: RelayOptions): Pick<RelayOptions, "topics" | "topicWorkers"> {
+  if (topicWorkers !== undefined) requireCount("options.topicWorkers", topicWorkers);
+  if (topics === undefined) return { topics, topicWorkers };
   requireArray("options.topics", topics);
   if (topics.length === 0) throw new RangeError("options.topics must have at least one topic");
   for (const [i, topic] of topics.entries()) requireStoredName(`options.topics[${i}]`, topic);
+  return { topics: [...topics], topicWorkers };
 }

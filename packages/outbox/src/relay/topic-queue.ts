@@ -4,10 +4,16 @@ import type { HeldClaim } from "./outcomes.ts";
 /** The payloads that a relay holds at most, in bytes: 32 MiB. The last claim may exceed it by one message. */
 const MAX_BYTES = 32 * 1_024 * 1_024;
 
+/** A claim that waits, and its place in the order in which they came. */
+interface Waiting {
+  readonly held: HeldClaim;
+  readonly place: number;
+}
+
 /** The claims of one topic. */
 interface Lane {
   readonly topic: string;
-  readonly waiting: { readonly held: HeldClaim; readonly place: number }[];
+  readonly waiting: Waiting[];
   inFlight: number;
   /** Those that wait, and those in flight. */
   bytes: number;
@@ -79,29 +85,28 @@ export class TopicQueue {
 
   /** The claim to begin now, of the topic with the fewest in flight; undefined if there is none, or no worker. */
   take(): HeldClaim | undefined {
-    const free = this.#options.workers - this.#inFlight;
-    const share = this.#options.topicWorkers ?? (this.#hasSeveral ? free : this.#options.workers);
+    const { workers, topicWorkers } = this.#options;
+    const free = workers - this.#inFlight;
     if (free <= 0) return undefined;
-    let best: { readonly lane: Lane; readonly index: number; readonly place: number } | undefined;
+    const share = topicWorkers ?? (this.#hasSeveral ? free : workers);
+    let next: Next | undefined;
     for (const lane of this.#lanes.values()) {
-      if (lane.inFlight >= share) continue;
-      // A message in flight may be claimed once more, after a suspension.
-      const index = lane.waiting.findIndex(({ held }) => !this.#running.has(idOf(held)));
-      const place = lane.waiting[index]?.place;
-      if (place === undefined) continue;
-      const isBetter =
-        best === undefined ||
-        lane.inFlight < best.lane.inFlight ||
-        (lane.inFlight === best.lane.inFlight && place < best.place);
-      if (isBetter) best = { lane, index, place };
+      const waiting = lane.inFlight < share ? this.#nextOf(lane) : undefined;
+      if (waiting !== undefined && isBefore({ lane, waiting }, next)) next = { lane, waiting };
     }
-    const [taken] = best?.lane.waiting.splice(best.index, 1) ?? [];
-    if (best === undefined || taken === undefined) return undefined;
-    best.lane.inFlight++;
-    this.#running.add(idOf(taken.held));
+    if (next === undefined) return undefined;
+    const { lane, waiting } = next;
+    lane.waiting.splice(lane.waiting.indexOf(waiting), 1);
+    lane.inFlight++;
+    this.#running.add(idOf(waiting.held));
     this.#size--;
     this.#inFlight++;
-    return taken.held;
+    return waiting.held;
+  }
+
+  /** A message in flight may be claimed once more, after a suspension: it waits for its end. */
+  #nextOf({ waiting }: Lane): Waiting | undefined {
+    return waiting.find(({ held }) => !this.#running.has(idOf(held)));
   }
 
   /** The attempt of a claim has ended. */
@@ -168,6 +173,18 @@ export class TopicQueue {
     this.#bytes -= bytesOf(claim.message);
     if (lane.inFlight + lane.waiting.length === 0) this.#lanes.delete(lane.topic);
   }
+}
+
+interface Next {
+  readonly lane: Lane;
+  readonly waiting: Waiting;
+}
+
+/** The topic with fewer in flight goes first, then the claim that came first. */
+function isBefore({ lane, waiting }: Next, other: Next | undefined): boolean {
+  if (other === undefined) return true;
+  const difference = lane.inFlight - other.lane.inFlight;
+  return difference < 0 || (difference === 0 && waiting.place < other.waiting.place);
 }
 
 function sizeOf(lanes: readonly Lane[]): number {
