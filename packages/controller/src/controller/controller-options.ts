@@ -5,6 +5,7 @@ import {
   requireArray,
   requireFinite,
   requireFunction,
+  requireHooks,
   requireMethods,
   requireNotNegative,
   requireOptions,
@@ -264,8 +265,11 @@ function resolveHooks<Item>(options: ControllerOptions<Item>) {
 
 function requireSources<Item>({ sources = [] }: ControllerOptions<Item>): readonly Source<Item>[] {
   requireArray("options.sources", sources);
-  for (const [index, source] of sources.entries())
-    requireMethods(`options.sources[${index}]`, source, ["start"]);
+  for (const [index, source] of sources.entries()) {
+    const name = `options.sources[${index}]`;
+    requireMethods(name, source, ["start"]);
+    requireHooks(name, { ready: source.ready });
+  }
   return sources;
 }
 

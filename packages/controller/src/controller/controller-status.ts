@@ -3,8 +3,11 @@ import type { DrainReport } from "../queue/drain-report.ts";
 /** State of a controller. `"idle"` is before `run`; `"stopping"` drains; `"stopped"` is final. */
 export type ControllerState = "idle" | "running" | "paused" | "stopping" | "stopped";
 
-/** State of a source. `"backing-off"` waits for a restart after a failure; `"ended"` is final. */
-export type SourceState = "idle" | "running" | "backing-off" | "stopping" | "ended";
+/**
+ * State of a source. `"idle"` is before its start; `"waiting"` waits for its `ready`, and with it the controller;
+ * `"backing-off"` waits for a restart after a failure; `"ended"` is final.
+ */
+export type SourceState = "idle" | "waiting" | "running" | "backing-off" | "stopping" | "ended";
 
 /** The last error of a kind. */
 export interface ErrorStatus {

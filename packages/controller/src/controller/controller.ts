@@ -28,6 +28,7 @@ import { Workers } from "./workers.ts";
  * | --- | --- |
  * | a reconcile takes longer than `timeout` | its signal aborts |
  * | a reconcile ignores its signal for `abortGrace` | logged and reported by `status()`; its worker takes another key, its own key stays blocked until it settles |
+ * | a source has a `ready` that has not resolved | no source and no worker starts; added keys wait |
  * | `pause()` is called | no key begins; keys in flight continue |
  * | `signal` of `run` aborts | sources stop; queued and in-flight keys are finished |
  * | the same, and `run` has `lost` | sources stop; keys in flight are finished, no key begins: the next leader reconciles the queued ones |
@@ -85,6 +86,8 @@ export class Controller<Item = string> implements AsyncDisposable {
   readonly #workers: Workers<Item>;
   readonly #sources: readonly SourceRunner<Item>[];
   readonly #drained = new Waiters<void>();
+  /** Sources that wait for the others. */
+  readonly #ready = new Waiters<void>();
   readonly #disposal = new AbortController();
   #state: Exclude<ControllerState, "paused"> = "idle";
   #ended: Promise<void> = Promise.resolve();
@@ -109,6 +112,8 @@ export class Controller<Item = string> implements AsyncDisposable {
           random: random === undefined ? undefined : () => this.#hooks.draw(random),
           enqueue: (item, added) => this.add(item, added),
           onError: (error, failed, message) => this.#reportSource(error, failed, message),
+          othersReady: (signal) => (this.#isReady ? undefined : this.#ready.wait(signal)),
+          onReady: () => this.#begin(),
         }),
     );
     this.#hooks.call("metrics", () => metrics?.maxWorkers(workers));
@@ -209,7 +214,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       this.#workers.beforeReconcile = () => checkLease(lost);
     }
     if (stop.signal.aborted) this.#workers.pauseState.close();
-    this.#workers.start();
+    this.#begin();
     const sources = Promise.all(
       this.#sources.map((source) => source.run(stop.signal).then(() => this.#settleDrain())),
     );
@@ -222,6 +227,17 @@ export class Controller<Item = string> implements AsyncDisposable {
     await this.#finish(lost !== undefined && !lost.aborted);
   }
 
+  get #isReady(): boolean {
+    return this.#sources.every((source) => source.isReady);
+  }
+
+  /** Starts the sources and the workers, once the data that they read is complete. */
+  #begin(): void {
+    if (!this.#isReady) return;
+    this.#workers.start();
+    this.#ready.resolveAll();
+  }
+
   /** Resolves when `stop` aborts. The state changes at once: a key added after the abort is ignored. */
   #stopsWith(stop: AbortSignal, leavesQueue: boolean): Promise<void> {
     return new Promise((resolve) => {
@@ -229,7 +245,7 @@ export class Controller<Item = string> implements AsyncDisposable {
         this.#state = "stopping";
         this.#workers.queue.shutDown();
         const { pauseState } = this.#workers;
-        if (leavesQueue || pauseState.is("paused")) pauseState.close();
+        if (leavesQueue || !this.#isReady || pauseState.is("paused")) pauseState.close();
         resolve();
       });
     });

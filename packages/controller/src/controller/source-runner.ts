@@ -10,6 +10,10 @@ export interface SourceRunnerOptions<Item> {
   readonly random: Random | undefined;
   readonly enqueue: (item: Item, options: EnqueueOptions) => void;
   readonly onError: (error: unknown, source: string, message: string) => void;
+  /** Resolves when all sources of the controller are ready. Undefined if they are. */
+  readonly othersReady: (signal: AbortSignal) => Promise<void> | undefined;
+  /** Called when {@link SourceRunner.isReady} has become true. */
+  readonly onReady: () => void;
 }
 
 /** Delays between the starts of a failing source, in milliseconds. */
@@ -26,11 +30,18 @@ export class SourceRunner<Item> {
   #lateEvents: "none" | "reported" = "none";
   #starts = 0;
   #isClosed = false;
+  #isReady: boolean;
   #lastError: ErrorStatus | undefined = undefined;
 
   constructor(source: Source<Item>, options: SourceRunnerOptions<Item>) {
     this.#source = source;
     this.#options = options;
+    this.#isReady = source.ready === undefined;
+  }
+
+  /** Whether the data of the source is complete. */
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   /** The controller has stopped: later errors of the source are dropped. */
@@ -69,12 +80,24 @@ export class SourceRunner<Item> {
       );
     };
     const attempt = async (): Promise<void> => {
+      if (!this.#isReady) await this.#becomeReady(end.signal);
+      const others = this.#options.othersReady(end.signal);
+      if (others !== undefined) await others;
       await this.#start(end.signal, signal);
       end.abort();
     };
     await backoffUntil(attempt, manager, true, end.signal, { onError });
     subscription[Symbol.dispose]();
     this.#state = "ended";
+  }
+
+  async #becomeReady(signal: AbortSignal): Promise<void> {
+    this.#state = "waiting";
+    await this.#source.ready?.(signal);
+    signal.throwIfAborted();
+    this.#state = "idle";
+    this.#isReady = true;
+    this.#options.onReady();
   }
 
   /**

@@ -36,6 +36,7 @@ export function mapSource<Event, Target>(
 ): Source<Target> {
   requireFunction("targetsOf", targetsOf);
   return {
+    ...readyOf(source),
     name: source.name,
     start: (context, signal) =>
       source.start(
@@ -55,4 +56,10 @@ export function mapSource<Event, Target>(
         signal,
       ),
   };
+}
+
+/** `ready` of a source, for one that is made of it. */
+function readyOf(source: Pick<Source, "ready">): Pick<Source, "ready"> {
+  const { ready } = source;
+  return ready === undefined ? {} : { ready: (signal) => ready.call(source, signal) };
 }

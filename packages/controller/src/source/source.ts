@@ -24,7 +24,7 @@ export interface SourceContext<Event> {
 }
 
 /**
- * Reports changes to a controller. Any object with these two members is a source.
+ * Reports changes to a controller. Any object with `name` and `start` is a source.
  *
  * | `start` | The source |
  * | --- | --- |
@@ -46,4 +46,17 @@ export interface Source<Event = string> {
    * resources then
    */
   start(context: SourceContext<Event>, signal: AbortSignal): unknown;
+
+  /**
+   * Resolves when the data of this source is complete, so that a reconcile may read it. The controller starts its
+   * sources and its workers when all of its sources are ready. A rejection is reported; the controller asks again
+   * after a backoff.
+   *
+   * Without it, the source is ready at once.
+   *
+   * Source: `TypedSyncingSource` of sigs.k8s.io/controller-runtime/pkg/source.
+   *
+   * @param signal - aborts when the controller stops
+   */
+  ready?(signal: AbortSignal): Promise<void>;
 }

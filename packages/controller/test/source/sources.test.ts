@@ -657,3 +657,71 @@ describe("the log of a source", () => {
     expect(controller.status().sources[0]?.state).toBe("ended");
   });
 });
+
+describe("a source with ready", () => {
+  /** A source that enqueues its name at its start, and is ready after a time. */
+  const late = (name: string, wait: (signal: AbortSignal) => Promise<void>): Source => ({
+    name,
+    ready: wait,
+    start: ({ enqueue }) => enqueue(name),
+  });
+
+  it("holds up all sources and keys of its controller until all are ready", async () => {
+    const clock = new FakeClock();
+    let hasSynced = (): void => {};
+    const synced = new Promise<void>((resolve) => {
+      hasSynced = resolve;
+    });
+    const fed = feed([
+      late("slow", () => synced),
+      filterSource(
+        late("fast", async () => {}),
+        () => true,
+      ),
+      fromCallback("plain", (enqueue) => enqueue("plain")),
+    ]);
+    fed.controller.add("added");
+    await fed.clock.step(60_000);
+    expect([fed.seen, fed.state()]).toEqual([[], ["waiting", "idle", "idle"]]);
+    hasSynced();
+    await fed.clock.step(0);
+    const keys = fed.seen.map(([at, key]) => `${at} ${key}`);
+    expect(keys).toEqual(["60000 added", "60000 plain", "60000 fast", "60000 slow"]);
+    expect(fed.state()).toEqual(["running", "running", "running"]);
+    await fed.end();
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("is asked again after a backoff when it fails, and once only when it is ready", async () => {
+    let asked = 0;
+    const { clock, seen, errors, state, end } = feed([
+      late("flaky", async () => {
+        if (++asked < 3) fail(`ask ${asked}`);
+      }),
+    ]);
+    await clock.step(999);
+    expect([seen, state()]).toEqual([[], ["backing-off"]]);
+    await clock.step(2_001 + 3_600_000);
+    expect([asked, seen, state()]).toEqual([3, [[3_000, "flaky", "flaky"]], ["running"]]);
+    expect(errors.map(([message]) => message)).toEqual(["Error: ask 1", "Error: ask 2"]);
+    await end();
+  });
+
+  it("that never becomes ready does not delay a stop, and no key begins", async () => {
+    const never = (signal: AbortSignal): Promise<void> =>
+      new Promise((_resolve, reject) => onAbort(signal, reject));
+    const { clock, controller, seen, errors, state, end } = feed([late("never", never)]);
+    controller.add("added");
+    await clock.step(1_000);
+    await end();
+    expect([seen, errors, state()]).toEqual([[], [], ["ended"]]);
+    expect(controller.status().drain?.queued).toEqual(["added"]);
+  });
+
+  it("has a function as ready", () => {
+    const source = { name: "a", start: () => {}, ready: true } as never;
+    const make = (): unknown =>
+      new Controller({ name: "a", sources: [source], reconcile: () => {} });
+    expect(make).toThrow("options.sources[0].ready must be a function, got true");
+  });
+});

@@ -5,6 +5,7 @@ import type { ObjectTable } from "../cache/object-table.ts";
 import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf, type ObjectRef, parseRef } from "../object/object-ref.ts";
 import { type Resource, resourceName } from "../object/resource.ts";
+import type { Progress } from "../reflect/progress.ts";
 import type { Reflector } from "../reflect/reflector.ts";
 import type { InformerStatus } from "./cluster-status.ts";
 import type { Informer, InformerSourceOptions } from "./informer.ts";
@@ -16,10 +17,12 @@ export class CachedInformer implements Informer {
   readonly reflectors: readonly Reflector[];
   readonly #tables: readonly ObjectTable[];
   readonly #indexes = new Map<string, IndexFunction>();
+  readonly #progress: Progress;
 
-  constructor(resource: Resource, reflectors: readonly Reflector[]) {
+  constructor(resource: Resource, reflectors: readonly Reflector[], progress: Progress) {
     this.resource = resource;
     this.reflectors = reflectors;
+    this.#progress = progress;
     this.#tables = reflectors.map(({ store }) => store.table);
   }
 
@@ -37,15 +40,16 @@ export class CachedInformer implements Informer {
       const object = table.get(key);
       if (object !== undefined) return object;
     }
-    this.#requireWatched(parseRef(this.resource, ref).namespace);
+    this.#requireSynced(parseRef(this.resource, ref).namespace);
     return undefined;
   }
 
   list(namespace?: string): CachedObject[] {
-    if (namespace === undefined)
-      return this.#tables.flatMap(({ objects }) => [...objects.values()]);
-    this.#requireWatched(namespace);
-    return this.list().filter(({ metadata }) => metadata.namespace === namespace);
+    this.#requireSynced(namespace);
+    const objects = this.#tables.flatMap((table) => [...table.objects.values()]);
+    return namespace === undefined
+      ? objects
+      : objects.filter(({ metadata }) => metadata.namespace === namespace);
   }
 
   by(index: string, value: string): CachedObject[] {
@@ -53,6 +57,7 @@ export class CachedInformer implements Informer {
       throw new RangeError(
         `index must be one of the informer (${[...this.#indexes.keys()].join(", ") || "it has none"}), got ${JSON.stringify(index)}`,
       );
+    this.#requireSynced(undefined);
     return this.#tables.flatMap((table) => table.by(index, value));
   }
 
@@ -61,7 +66,9 @@ export class CachedInformer implements Informer {
   }
 
   changes(): Source<ObjectChange> {
-    return changeSource(resourceName(this.resource), this.#tables);
+    const ready = (signal: AbortSignal): Promise<void> =>
+      this.#progress.until(() => this.hasSynced, signal);
+    return changeSource(resourceName(this.resource), this.#tables, ready);
   }
 
   /** @throws RangeError if a name has another function already */
@@ -87,11 +94,30 @@ export class CachedInformer implements Informer {
     };
   }
 
-  #requireWatched(namespace: string | undefined): void {
-    const watched = this.reflectors.map(({ listWatch }) => listWatch.namespace);
-    if (watched.includes(undefined) || watched.includes(namespace)) return;
-    throw new RangeError(
-      `namespace must be one that the informer watches (${watched.join(", ")}), got ${JSON.stringify(namespace)}`,
+  /**
+   * An object that is missing before the first list is complete may be there. Cluster-scoped objects have no namespace.
+   *
+   * @throws RangeError if the namespace is not watched, Error if its objects, or all if there is none, are not known yet
+   */
+  #requireSynced(namespace: string | undefined): void {
+    const asked = this.reflectors.filter(
+      ({ listWatch }) =>
+        namespace === undefined ||
+        listWatch.namespace === undefined ||
+        listWatch.namespace === namespace,
+    );
+    if (asked.length === 0) {
+      const watched = this.reflectors.map(({ listWatch }) => listWatch.namespace);
+      throw new RangeError(
+        `namespace must be one that the informer watches (${watched.join(", ")}), got ${JSON.stringify(namespace)}`,
+      );
+    }
+    const missing = asked.find(({ store }) => !store.hasSynced);
+    if (missing === undefined) return;
+    const { lastError } = missing.status();
+    const reason = lastError === undefined ? "" : `: ${lastError.message}`;
+    throw new Error(
+      `informer of ${resourceName(this.resource)} has not synced, so an object that it lacks may exist; wait for its first list${reason}`,
     );
   }
 }

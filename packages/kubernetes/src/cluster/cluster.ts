@@ -170,11 +170,21 @@ export class Cluster implements Runnable {
    *
    * An informer asks for the server's current version and waits until its watch has come to it. It lists when
    * the watch has not moved for 1 s, after 5 s, and if the version is not available. So it takes about 1 s for a
-   * kind of which nothing has changed lately. Rejects with `signal.reason` after an abort.
+   * kind of which nothing has changed lately. A kind whose lists have failed for 15 s is left as it is, with a warning.
+   * Rejects with `signal.reason` after an abort.
    */
   async catchUp(signal: AbortSignal): Promise<void> {
     requireSignal("signal", signal);
     await Promise.all(this.#reflectors.map((reflector) => reflector.catchUp(signal)));
+  }
+
+  /**
+   * As {@link Cluster.ready}, but leaves a kind whose lists have failed for 15 s, with a warning.
+   *
+   * @internal
+   */
+  async settled(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector.sync(signal)));
   }
 
   /** Status as plain data: `JSON.stringify` it for a health endpoint. */
@@ -221,7 +231,7 @@ export class Cluster implements Runnable {
       const reflector = new Reflector(listWatch, store, this.#settings);
       return reflector;
     });
-    return new CachedInformer(resource, reflectors);
+    return new CachedInformer(resource, reflectors, this.#progress);
   }
 
   /** Takes a write of the client into the informers of its resource. It must not throw: the write is done. */

@@ -15,9 +15,14 @@ const OPTIONS: OptionNames<InformerSourceOptions> = {
 const INITIAL = { priority: -10 };
 
 /** A source of the changes of some tables, which replays their objects first. */
-export function changeSource(name: string, tables: readonly ObjectTable[]): Source<ObjectChange> {
+export function changeSource(
+  name: string,
+  tables: readonly ObjectTable[],
+  ready: (signal: AbortSignal) => Promise<void>,
+): Source<ObjectChange> {
   return {
     name,
+    ready,
     start({ enqueue }, signal) {
       if (signal.aborted) return;
       const tell = (change: ObjectChange): void =>
@@ -54,7 +59,7 @@ export function keySource(source: Source<ObjectChange>, options: InformerSourceO
     }
   };
   return {
-    name: source.name,
+    ...source,
     start: (context, signal) =>
       source.start(
         {

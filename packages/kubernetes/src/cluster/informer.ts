@@ -38,28 +38,30 @@ export interface Informer<T extends KubeObject = KubeObject> {
    *
    * @param ref - for example `request.key`
    * @returns the object, or undefined if there is none
-   * @throws RangeError for a name that the resource cannot have, or a namespace that is not watched
+   * @throws RangeError for a name that the resource cannot have, or a namespace that is not watched; Error if the object is
+   * not known before the first list is complete
    */
   get(ref: ObjectRef): CachedObject<T> | undefined;
 
   /**
    * All objects, or those of one namespace, in no particular order.
    *
-   * @throws RangeError for a namespace that is not watched
+   * @throws RangeError for a namespace that is not watched; Error before the first list is complete
    */
   list(namespace?: string): CachedObject<T>[];
 
   /**
    * The objects that an index has under a value, in no particular order.
    *
-   * @throws RangeError if no index has this name
+   * @throws RangeError if no index has this name; Error before the first list is complete
    */
   by(index: string, value: string): CachedObject<T>[];
 
   /**
    * A source of keys for a `Controller`.
    *
-   * At its start it replays the cached objects as changes with `isInitial`. These wake keys with priority -10,
+   * It is ready when the first list is complete: a controller starts no reconcile before. At its start it replays the
+   * cached objects as changes with `isInitial`. These wake keys with priority -10,
    * so that live changes go first.
    *
    * @param options - see {@link InformerSourceOptions}

@@ -4,11 +4,17 @@ import type { InformerStatus } from "../cluster/cluster-status.ts";
 /** How long an informer may go without an event, a bookmark or a list and count as ready, in milliseconds. */
 const LONGEST_SILENCE = 900_000;
 
-/** Whether an informer has synced, and has heard of the state of the server within 15 minutes. */
+/**
+ * Whether an informer has synced, has heard of the state of the server within 15 minutes, and may still list: a deleted
+ * CRD and lost rights need somebody.
+ */
 export function isFollowing({ hasSynced, reflectors }: InformerStatus): boolean {
   return (
     hasSynced &&
-    reflectors.every(({ silentFor }) => silentFor !== null && silentFor <= LONGEST_SILENCE)
+    reflectors.every(
+      ({ silentFor, isRefused }) =>
+        !isRefused && silentFor !== null && silentFor <= LONGEST_SILENCE,
+    )
   );
 }
 

@@ -52,7 +52,7 @@ interface Parts {
  * | Order | Group | Ready when |
  * | --- | --- | --- |
  * | 1 | `servers` | the port is open |
- * | 2 | `caches` | every informer has synced, however long that takes |
+ * | 2 | `caches` | every informer has synced, or its lists have failed for 15 s |
  * | 3 | `events` | at once |
  * | 4 | `work` | at once: it campaigns, and works when it leads |
  *
@@ -61,13 +61,16 @@ interface Parts {
  * `grace` plus the `abortGrace` of the slowest controller plus `renewDeadline` plus 7 s, which it takes if the API server
  * is away.
  *
+ * A kind whose lists fail holds up only what reads it: a controller with a source of it starts when its first list is
+ * complete, reads of its informer throw until then, and an informer that has synced before keeps its objects.
+ *
  * `setup` declares informers, once. The function that it returns makes controllers, once per term, after
  * the caches have caught up with the last writes of the leader before. A standby has warm caches, is ready and
  * healthy. A lost lease aborts the work at once; the process continues and campaigns again.
  *
  * | Probe | Fails while |
  * | --- | --- |
- * | `/readyz` | the start is not over; an informer has not synced, or has had no living watch for 15 minutes or ever; the lock has not answered for a lease |
+ * | `/readyz` | the start is not over; an informer has not synced, is refused (403, 404), or has had no living watch for 15 minutes; the lock has not answered for a lease |
  * | `/healthz` | work continues although its lease has expired |
  *
  * @param options - see {@link OperatorOptions}
@@ -132,7 +135,7 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   const elector = leaderElection === false ? undefined : electorOf(parts, leaderElection);
   const server = serverOf(parts, manager, elector);
   if (server !== undefined) manager.add(server, { group: "servers" });
-  manager.add(cluster, { group: "caches" });
+  manager.add(cachesOf(cluster), { group: "caches" });
   manager.add(events, { group: "events" });
   manager.add(workOf(parts, elector), { group: "work" });
   await manager.run(signal);
@@ -163,6 +166,15 @@ function managerOf({ signals, clock, logger }: ResolvedOperator): Manager {
     { name: "work" }, // as long as its controllers need
   ];
   return new Manager({ groups, signals, clock, logger });
+}
+
+/** The caches of an operator. A kind that cannot be listed holds up only what reads it. */
+function cachesOf(cluster: Cluster): Runnable {
+  return {
+    name: cluster.name,
+    run: (signal, options) => cluster.run(signal, options),
+    ready: (signal) => cluster.settled(signal),
+  };
 }
 
 /** The work of an operator, with the time that its controllers, and the release of the lease, need to stop. */

@@ -38,6 +38,10 @@ export interface ReflectorStatus {
    * `lastError` is the reason.
    */
   readonly silentFor: number | null;
+  /**
+   * Whether the server refuses to list the objects, by 403 or 404: the right is gone, or the kind is. Cached objects stay.
+   */
+  readonly isRefused: boolean;
   /** The last error, if there was one. It stays when a later request succeeds. */
   readonly lastError: ReflectorErrorStatus | undefined;
 }

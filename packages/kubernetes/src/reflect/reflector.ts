@@ -16,6 +16,7 @@ import { keyOf } from "../object/object-ref.ts";
 import { resourceName } from "../object/resource.ts";
 import { compareVersions, isOlder } from "../object/resource-version.ts";
 import { lines } from "../transport/lines.ts";
+import { Failures } from "./failures.ts";
 import type { Hooks } from "./hooks.ts";
 import { currentVersion, type ListWatch, listObjects, requestFor } from "./list-watch.ts";
 import {
@@ -26,7 +27,7 @@ import {
   WATCH_PERIOD,
 } from "./next-step.ts";
 import type { Progress } from "./progress.ts";
-import type { ReflectorErrorStatus, ReflectorStatus } from "./reflector-status.ts";
+import type { ReflectorStatus } from "./reflector-status.ts";
 import { RequestScope, RequestStop } from "./request-scope.ts";
 import { readEvent, type WatchEvent } from "./watch-event.ts";
 
@@ -84,6 +85,9 @@ const CATCH_UP_TIMEOUT = 5_000;
 /** A watch that has not moved for this time has nothing to bring; it may never come to the server's version. */
 const QUIET_PERIOD = 1_000;
 
+/** Lists must have failed for this time, in milliseconds, before somebody goes on without one. */
+const MAX_FAILING = 15_000;
+
 const IDLE: State = { kind: "idle" };
 
 const FIRST: NextStep = { request: "list", probe: false, delay: "none", reset: true, fruitless: 0 };
@@ -106,19 +110,19 @@ export class Reflector {
   #watches = 0;
   /** Instants at which watches were asked for, within the period that counts. */
   #recentWatches: number[] = [];
-  /** Failures since the last event, bookmark or complete list. */
-  #failures = 0;
+  readonly #failures: Failures;
   /** Version of the server in the last probe since the last list. Older events say nothing about its state now. */
   #probed: string | undefined = undefined;
   /** When the last event or bookmark came that was not older than the probe, or the last list was complete. */
   #heardAt: number | undefined = undefined;
   #lastEventAt: number | undefined = undefined;
-  #lastError: ReflectorErrorStatus | undefined = undefined;
 
   constructor(listWatch: ListWatch, store: Store, settings: ReflectorSettings) {
     this.listWatch = listWatch;
     this.store = store;
     this.#settings = settings;
+    const { target, idleTimeout, hooks } = settings;
+    this.#failures = new Failures({ clock: target.clock, idleTimeout, hooks, ...this.#details });
     this.#backoff = settings.backoff.delayFunc();
   }
 
@@ -154,17 +158,26 @@ export class Reflector {
   }
 
   /**
-   * Resolves when the store has everything that the server has now: the watch has come to the server's version,
-   * or a list that was begun later is complete. It is asked for when the watch has not moved for 1 s, after
-   * 5 s, and if the version is not available. Rejects with `signal.reason`.
+   * Resolves with true when the store has everything that the server has now: the watch has come to the server's
+   * version, or a list that was begun later is complete. It is asked for when the watch has not moved for 1 s, after
+   * 5 s, and if the version is not available. Resolves with false when lists fail instead, see
+   * {@link Reflector.sync}. Rejects with `signal.reason`.
    */
-  async catchUp(signal: AbortSignal): Promise<void> {
+  async catchUp(signal: AbortSignal): Promise<boolean> {
     const begun = this.#lists;
     const isListed = (): boolean => this.#listed > begun;
     const watched = (stop: AbortSignal): Promise<boolean> => this.#catchUpByWatch(isListed, stop);
-    if (await this.#within(CATCH_UP_TIMEOUT, watched, signal)) return;
+    if (await this.#within(CATCH_UP_TIMEOUT, watched, signal)) return true;
     this.relist();
-    await this.#settings.progress.until(isListed, signal);
+    return await this.#untilListed(isListed, signal);
+  }
+
+  /**
+   * Resolves with true when the first list is complete, and with false when lists have failed for 15 s: for now there
+   * is none. A list that takes long has not failed. Rejects with `signal.reason`.
+   */
+  sync(signal: AbortSignal): Promise<boolean> {
+    return this.#untilListed(() => this.store.hasSynced, signal);
   }
 
   status(): ReflectorStatus {
@@ -181,7 +194,8 @@ export class Reflector {
       watches: this.#watches,
       lastEventAt: this.#lastEventAt,
       silentFor: this.#heardAt === undefined ? null : now - this.#heardAt,
-      lastError: this.#lastError,
+      isRefused: this.#failures.isRefused,
+      lastError: this.#failures.last,
     };
   }
 
@@ -191,7 +205,7 @@ export class Reflector {
     const resource = resourceName(this.listWatch.resource);
     const isTransform = by === "options.transform";
     const message = `${by} threw for ${resource} ${key}: ${messageOf(error)}`;
-    this.#lastError = { message, at: this.#clock.now(), phase: "object" };
+    this.#failures.last = { message, at: this.#clock.now(), phase: "object" };
     const [function_] = by.split("[");
     const remains = isTransform ? "skipped" : "left out of the index";
     const details = { resource, key, by, err: error };
@@ -231,6 +245,7 @@ export class Reflector {
       const current = await currentVersion(this.listWatch, target, scope.signal);
       if (isOlder(current, version)) return { kind: "rollback" };
       this.#probed = current;
+      this.#failures.isRefused = false;
     }
     return await this.#watch(target, scope);
   }
@@ -258,6 +273,7 @@ export class Reflector {
       signal.throwIfAborted();
       store.replace(items, version);
       this.#probed = undefined;
+      this.#failures.endOfLists();
       this.#listed = this.#lists;
       this.#listedAt = clock.monotonic();
       this.#hear();
@@ -332,7 +348,7 @@ export class Reflector {
 
   #hear(): void {
     this.#heardAt = this.#clock.monotonic();
-    this.#failures = 0;
+    this.#failures.endOfAll();
   }
 
   /** Decides the next step, by the state in which the session ended. */
@@ -378,25 +394,50 @@ export class Reflector {
         timer.stop();
         reject(signal.reason);
       });
+      this.#settings.progress.notify();
     });
   }
 
-  /** One failure is routine: servers restart, connections break. */
   #report(end: SessionEnd, phase: "list" | "watch"): void {
-    const { hooks } = this.#settings;
+    // A watch may be silent. A list, or the request for the current version, may not.
+    const hangs = end.kind === "idle" && this.#state.kind !== "watching";
+    if (end.kind === "failed" || end.kind === "busy" || hangs)
+      this.#failures.note(end, this.#state.kind === "watching" ? "watching" : phase);
+    else
+      this.#settings.hooks.log("debug", { ...this.#details, phase, end: end.kind }, "watch ended");
+  }
+
+  get #details(): { readonly resource: string; readonly namespace: string | undefined } {
     const { resource, namespace } = this.listWatch;
-    const details = { resource: resourceName(resource), namespace, phase };
-    if (end.kind !== "failed" && end.kind !== "busy") {
-      hooks.log("debug", { ...details, end: end.kind }, "watch ended");
-      return;
+    return { resource: resourceName(resource), namespace };
+  }
+
+  async #untilListed(isListed: () => boolean, signal: AbortSignal): Promise<boolean> {
+    const { progress } = this.#settings;
+    const begun = this.#clock.monotonic();
+    const isFailing = (): boolean => {
+      const since = this.#failures.listsSince;
+      if (since === undefined) return false;
+      const now = this.#clock.monotonic();
+      const isLong = now - since >= MAX_FAILING;
+      return isLong || (now - begun >= MAX_FAILING && this.#state.kind === "waiting");
+    };
+    const look = (): void => progress.notify();
+    const timer = this.#clock.afterFunc(MAX_FAILING, look, { label: "failing list" });
+    try {
+      await progress.until(() => isListed() || isFailing(), signal);
+    } finally {
+      timer.stop();
     }
-    this.#failures++;
-    const isBusy = end.kind === "busy";
-    const message = isBusy ? `server busy, retry after ${end.after} ms` : messageOf(end.error);
-    this.#lastError = { message, at: this.#clock.now(), phase };
-    const level = this.#failures > 1 ? "warn" : "debug";
-    const cause = isBusy ? { reason: message } : { err: end.error };
-    hooks.log(level, { ...details, ...cause }, `${phase} failed; retrying`);
+    if (isListed()) return true;
+    const remedy = this.store.hasSynced ? "going on with its cached objects" : "its readers wait";
+    const reason = this.#failures.last?.message;
+    this.#settings.hooks.log(
+      "warn",
+      { ...this.#details, reason },
+      `a kind cannot be listed; ${remedy}`,
+    );
+    return false;
   }
 
   /** Returns false when the watch does not move, or has no version to come to. */

@@ -19,7 +19,13 @@ describe("an own write", () => {
       const informer = world.cluster.watch(Greeting);
       await world.clock.sleep(1_000);
       await world.cluster.client.create(Greeting, greeting("ann", "hello"));
-      expect([texts(informer), informer.hasSynced]).toEqual([["ann: hello"], false]);
+      expect([informer.get("default/ann")?.spec?.text, informer.hasSynced]).toEqual([
+        "hello",
+        false,
+      ]);
+      // Whatever else it lacks may be on the server.
+      for (const read of [() => informer.get("default/bob"), () => informer.list()])
+        expect(read).toThrow("informer of greetings.example.org has not synced");
       await world.cluster.ready(world.stop.signal);
       expect(texts(informer)).toEqual(["ann: hello"]);
     });

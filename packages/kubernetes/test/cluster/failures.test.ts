@@ -400,22 +400,51 @@ describe("a watch that sends garbage", () => {
   );
 });
 
-it("a repeated failure is logged with its error, and its message once", async () => {
-  const lines: [object, string][] = [];
-  const warn = (details: object, message: string): void => void lines.push([details, message]);
-  const world = new World({ logger: { ...silentLogger, warn } });
-  world.api.intercept({ fault: { type: "status", status: 500 }, verbs: ["list"] });
+/** The warnings of a cluster, as seconds since the world began and details. */
+function warned(): [World, [number, object, string][]] {
+  const lines: [number, object, string][] = [];
+  const warn = (details: object, message: string): void =>
+    void lines.push([world.now / 1_000, details, message]);
+  const world: World = new World({ logger: { ...silentLogger, warn } });
   world.cluster.watch(Greeting);
+  return [world, lines];
+}
+
+it("a repeated failure is logged with its text, without the stack of an ApiError", async () => {
+  const [world, lines] = warned();
+  world.api.intercept({ fault: { type: "status", status: 500 }, verbs: ["list"] });
   await world.run(() => world.clock.sleep(5_000));
-  expect(lines[0]).toEqual([
-    {
-      resource: "greetings.example.org",
-      namespace: undefined,
-      phase: "list",
-      err: expect.objectContaining({ statusCode: 500 }),
-    },
-    "list failed; retrying",
+  expect(lines.map(([, ...line]) => line)).toEqual([
+    [
+      {
+        resource: "greetings.example.org",
+        namespace: undefined,
+        phase: "list",
+        reason: "GET /apis/example.org/v1/greetings: 500 InternalError: InternalError",
+      },
+      "list failed; retrying",
+    ],
   ]);
+});
+
+it("a failure that repeats is logged once a minute with a count, another text at once", async () => {
+  const [world, lines] = warned();
+  const rule = world.api.intercept({ fault: { type: "status", status: 503 }, verbs: ["list"] });
+  await world.run(async () => {
+    await world.clock.sleep(3_600_000);
+    const { lists = 0 } = world.cluster.status().informers[0]?.reflectors[0] ?? {};
+    expect(lists).toBeGreaterThan(180);
+    expect(lines.length).toBeLessThanOrEqual(60);
+    const counts = lines.map(([, details]) => (details as { count?: number }).count ?? 1);
+    const logged = counts.reduce((sum, count) => sum + count, 0);
+    expect(lists - logged).toBeLessThan(8); // the first, and those since the last line
+    rule[Symbol.dispose]();
+    lines.length = 0;
+    world.api.intercept({ fault: { type: "reject" }, verbs: ["list"], times: 20 });
+    await world.clock.sleep(60_000);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.[1]).toMatchObject({ err: expect.any(Error) });
+  });
 });
 
 it("an ERROR event that names a time is respected", async () => {

@@ -40,7 +40,12 @@ class Schedules {
       clock,
       logger: silentLogger,
       limiter: new ExponentialLimiter({ duration: 1, cap: 4, clock }),
-      sources: [keySource(changeSource("greetings", [this.#store.table]), {})],
+      sources: [
+        keySource(
+          changeSource("greetings", [this.#store.table], async () => {}),
+          {},
+        ),
+      ],
       reconcile: ({ key }) => this.#reconcile(key),
     });
     const running = controller.run(stop.signal);

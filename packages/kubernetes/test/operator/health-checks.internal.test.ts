@@ -7,7 +7,7 @@ const informer = (hasSynced: boolean, ...silent: (number | null)[]): InformerSta
   resource: "pods",
   size: 0,
   hasSynced,
-  reflectors: silent.map((silentFor) => ({ silentFor })) as never,
+  reflectors: silent.map((silentFor) => ({ silentFor, isRefused: false })) as never,
 });
 const MINUTE = 60_000;
 
@@ -17,6 +17,11 @@ describe("readiness", () => {
     ["has heard nothing for longer than 15 minutes", informer(true, 15 * MINUTE + 1), false],
     ["has never heard anything", informer(true, null), false],
     ["has not synced", informer(false, 0), false],
+    [
+      "may not list",
+      { ...informer(true), reflectors: [{ silentFor: 0, isRefused: true }] as never },
+      false,
+    ],
     ["is silent in one of its namespaces", informer(true, 0, 16 * MINUTE), false],
   ])("of an informer that %s", (_name, status, expected) =>
     expect(isFollowing(status)).toBe(expected),

@@ -50,6 +50,7 @@ export class ReplicaTransport implements KubeTransport {
   hangs: (request: KubeRequest) => boolean = () => false;
   /** Watches deliver nothing while this is true. */
   isDeaf = false;
+  readonly #watches = new Map<AbortController, string>();
 
   constructor(api: FakeApi) {
     this.#api = api;
@@ -60,16 +61,33 @@ export class ReplicaTransport implements KubeTransport {
     const response = await this.#api.transport.send(request, signal);
     if (this.hangs(request)) return await hangs(signal);
     if (!request.path.includes("watch=true")) return response;
-    return { ...response, body: this.#heard(response.body, signal) };
+    return { ...response, body: this.#heard(request.path, response.body, signal) };
+  }
+
+  /** Ends the watches whose path has this part, as a server does. */
+  endWatches(part: string): void {
+    for (const [end, path] of this.#watches) if (path.includes(part)) end.abort();
   }
 
   async *#heard(
+    path: string,
     body: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): AsyncGenerator<Uint8Array, void> {
-    for await (const chunk of body) {
-      if (this.isDeaf) await hangs(signal);
-      yield chunk;
+    const end = new AbortController();
+    this.#watches.set(end, path);
+    const ended = hangs(end.signal).catch(() => ({ done: true as const, value: undefined }));
+    const chunks = body[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const { done = false, value } = await Promise.race([chunks.next(), ended]);
+        if (done || value === undefined) return;
+        if (this.isDeaf) await hangs(signal);
+        yield value;
+      }
+    } finally {
+      this.#watches.delete(end);
+      await chunks.return?.();
     }
   }
 }

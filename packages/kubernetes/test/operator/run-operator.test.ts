@@ -222,9 +222,20 @@ describe("runOperator", () => {
     });
   });
 
-  it("does not reconcile before every informer has synced", async () => {
+  it("does not reconcile before every informer that a controller reads has synced", async () => {
     await world.greet("ann");
-    const replica = world.start("a", { leaderElection: false });
+    const replica = world.start("a", {
+      leaderElection: false,
+      setup: ({ cluster, controller }) => {
+        const sources = [
+          cluster.watch(Greeting).source(),
+          cluster.watch(ConfigMap).source({ to: () => [] }),
+        ];
+        const reconcile = ({ key }: { key: string }): void =>
+          void world.spans.push({ replica: "a", key } as never);
+        return () => [controller({ name: "greeter", sources, reconcile })];
+      },
+    });
     replica.transport.hangs = ({ path }) => path.includes("/configmaps");
     await clock.step(600_000);
     expect([world.spans, replica.isEnded]).toEqual([[], false]);
