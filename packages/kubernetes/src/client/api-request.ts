@@ -4,6 +4,7 @@ import type { RequestMetric } from "../kubernetes-metrics.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "../transport/kube-transport.ts";
 import { readBody, readStart } from "../transport/read-body.ts";
 import { ApiError, type ApiStatus } from "./api-error.ts";
+import { parseJson } from "./exact-json.ts";
 
 /** Longest response of a failed request that is read, in bytes. */
 const MAX_FAILURE = 65_536;
@@ -139,7 +140,7 @@ export async function requestAny(
   const { status, type = "", text } = await requestText(target, request, signal);
   if (!/^application\/json\b/i.test(type)) return text;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     const { method, path } = request;
     const message = "the response is not JSON, although its content-type says so";
@@ -207,7 +208,7 @@ function secondsOf(seconds: unknown): number | undefined {
 
 function parseObject(text: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
     return undefined;

@@ -66,6 +66,10 @@ import { completed, type ObjectRequest, storedOf } from "./written-object.ts";
  * | the timeout ends | rejects with an error for which `isTimeoutError` of `@holdfast/wait` is true; a write may have happened |
  * | `signal` aborts | rejects with `signal.reason` at once; a write may have happened |
  *
+ * JavaScript has no exact integers beyond 2^53. `create`, `update`, `modify` and `apply` reject with a `RangeError` that
+ * names the field, if the object has one that was changed when it was read. `patch`, and an update of the status, leave
+ * the field as it is.
+ *
  * Every object has its `apiVersion` and `kind`. Warnings of the server are logged, each text once.
  *
  * @example

@@ -15,6 +15,7 @@ import {
   resolveWrite,
 } from "./call-options.ts";
 import type { ClientWrite } from "./client-write.ts";
+import { requireExact } from "./exact-json.ts";
 import { bodyOf, isOwnKind, refOf } from "./written-object.ts";
 
 /** A write before its response: the request, the limits of the call, and the facts for `onWrite`. */
@@ -51,7 +52,18 @@ function resolveBody(
   requireResource(resource);
   requireOptions("object", object);
   const resolved = resolveWrite(options, manager, door, names);
-  return { ...resolved, body: bodyOf(resource, object, resolved.subresource) };
+  const body = bodyOf(resource, object, resolved.subresource);
+  requireExactFields(body, door, resolved.subresource);
+  return { ...resolved, body };
+}
+
+/** @throws RangeError that names a field with an integer that was changed when it was read */
+function requireExactFields(object: object, door: string, subresource: string | undefined): void {
+  // The server ignores the rest of an update of the status.
+  const isStatus = door === "update" && subresource === "status";
+  const { status } = object as { status?: unknown };
+  if (isStatus) requireExact(status, "object.status");
+  else requireExact(object, "object");
 }
 
 /** @throws RangeError or TypeError for a bad argument */

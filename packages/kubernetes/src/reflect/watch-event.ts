@@ -2,6 +2,7 @@ import { readObject } from "../cache/server-object.ts";
 import type { ObjectEvent } from "../cache/store.ts";
 import { ApiError } from "../client/api-error.ts";
 import { type ApiRequest, statusOf } from "../client/api-request.ts";
+import { parseJson } from "../client/exact-json.ts";
 
 /** An event of a watch. */
 export type WatchEvent = ObjectEvent | { readonly type: "BOOKMARK"; readonly version: string };
@@ -34,7 +35,7 @@ export function readEvent(line: Buffer, request: ApiRequest, kind: string): Watc
 function parse(line: Buffer, request: ApiRequest): { type?: unknown; object?: unknown } {
   let value: unknown;
   try {
-    value = JSON.parse(line.toString("utf8"));
+    value = parseJson(line.toString("utf8"));
   } catch {
     // Without the error as its cause: that quotes the line.
     throw new Error(`${name(request)} sent a line of ${line.length} bytes that is not JSON`);

@@ -85,11 +85,11 @@ function serverPattern(pattern: string, path: string): string {
   );
 }
 
-/** The rules for numbers. The limits of safe integers go: a server has those of 64 bits. */
+/** The rules for numbers. Those of an integer of JavaScript stay: a larger one would change when it is read. */
 export function numberRules(schema: JsonObject, path: string): JsonObject {
   const { type, multipleOf, format } = schema;
-  const least = limitOf(schema, "minimum", "exclusiveMinimum", Number.MIN_SAFE_INTEGER);
-  const most = limitOf(schema, "maximum", "exclusiveMaximum", Number.MAX_SAFE_INTEGER);
+  const least = limitOf(schema, "minimum", "exclusiveMinimum");
+  const most = limitOf(schema, "maximum", "exclusiveMaximum");
   if (typeof multipleOf === "number" && !Number.isInteger(multipleOf))
     throw schemaError(
       path,
@@ -115,12 +115,11 @@ function limitOf(
   schema: JsonObject,
   name: "minimum" | "maximum",
   exclusive: "exclusiveMinimum" | "exclusiveMaximum",
-  safe: number,
 ): JsonObject {
   const given = schema[name];
   const excluded = schema[exclusive];
   const sign = name === "minimum" ? 1 : -1;
-  const isGiven = typeof given === "number" && !(schema["type"] === "integer" && given === safe);
+  const isGiven = typeof given === "number";
   if (typeof excluded !== "number")
     return isGiven ? { [name]: given, ...(excluded === true && { [exclusive]: true }) } : {};
   const isStricter = !isGiven || sign * excluded >= sign * given;

@@ -41,7 +41,8 @@ function fieldOf(spec: CustomResourceOptions["spec"]): unknown {
   return properties.spec.properties.it;
 }
 
-const integer = { type: "integer", format: "int64" };
+const safe = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+const integer = { type: "integer", format: "int64", ...safe };
 const anything = { "x-kubernetes-preserve-unknown-fields": true };
 
 describe("the structural schema of a field of zod", () => {
@@ -79,13 +80,21 @@ describe("the structural schema of a field of zod", () => {
       { type: "string", format: "date" },
     ],
     ["format that no server checks", z.string().meta({ format: "color" }), { type: "string" }],
-    ["text or integer", z.union([z.string(), z.int()]), { "x-kubernetes-int-or-string": true }],
+    [
+      "text or integer",
+      z.union([z.string(), z.int()]),
+      { "x-kubernetes-int-or-string": true, ...safe },
+    ],
     [
       "text or integer, limited",
       z.union([z.string().min(2), z.int().min(3)]),
-      { "x-kubernetes-int-or-string": true, minLength: 2, minimum: 3 },
+      { "x-kubernetes-int-or-string": true, minLength: 2, ...safe, minimum: 3 },
     ],
-    ["integer or number", z.union([z.int(), z.number().max(3)]), { type: "number" }],
+    [
+      "integer or number",
+      z.union([z.int(), z.number().max(3)]),
+      { type: "number", anyOf: [safe, { maximum: 3 }] },
+    ],
     ["nullable", z.string().nullable(), { type: "string", nullable: true }],
     [
       "nullable constants",
