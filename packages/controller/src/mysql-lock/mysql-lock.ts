@@ -7,6 +7,7 @@ import {
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
+import { type Lender, onLentConnection } from "../sql-lock/lent-connection.ts";
 import { COLUMNS, millisecondsOf, recordOf, valuesOf } from "../sql-lock/lock-row.ts";
 import { DEFAULT_TABLE, requireLockName, requireTable } from "../sql-lock/lock-table.ts";
 
@@ -91,8 +92,8 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  * away, requests reject and the leader steps down after `renewDeadline`. A replica that takes over must have the latest
  * commits, or it may grant a lease that is still held.
  *
- * An aborted request stops waiting; its query continues on its connection. Statements are prepared, so that no
- * `sql_mode` changes the meaning of a text.
+ * A connection of the pool whose request failed or was aborted is closed: after a failover the next one may lead to the
+ * new primary. Statements are prepared, so that no `sql_mode` changes the meaning of a text.
  *
  * @example
  * ```ts no-run
@@ -141,8 +142,13 @@ export class MySqlLock implements ResourceLock {
     return this.#firstToken;
   }
 
-  /** Creates the table if it does not exist. Needs the right to create tables. */
+  /** Creates the table if it does not exist. Needs the right to create tables if it does not. */
   async createTable(): Promise<void> {
+    const [table, schema = null] = this.#table.split(".").reverse();
+    const sql = `SELECT 1 FROM information_schema.tables
+      WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?`;
+    const [found] = await this.#client.execute({ ...READING, sql, values: [schema, table] });
+    if ((found as readonly unknown[]).length > 0) return;
     await this.#client.execute({ sql: createTableSql(this.#table) });
   }
 
@@ -186,8 +192,33 @@ export class MySqlLock implements ResourceLock {
 
   async #execute(sql: string, values: unknown[], signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
-    const request = () => this.#client.execute({ ...READING, sql, values });
-    const [result] = await abortable(request, signal);
+    const client = this.#client;
+    const request = (on: MySqlClient) => on.execute({ ...READING, sql, values });
+    const [result] = await (isPool(client)
+      ? onLentConnection(lenderOf(client), request, signal)
+      : abortable(() => request(client), signal));
     return result;
   }
+}
+
+/** A connection of a pool of `mysql2/promise`. */
+interface PooledConnection extends MySqlClient {
+  release(): void;
+  destroy(): void;
+}
+
+interface Pool extends MySqlClient {
+  getConnection(): Promise<PooledConnection>;
+}
+
+function isPool(client: MySqlClient): client is Pool {
+  return "getConnection" in client && typeof client.getConnection === "function";
+}
+
+function lenderOf(pool: Pool): Lender<PooledConnection> {
+  return {
+    connect: () => pool.getConnection(),
+    release: (connection) => connection.release(),
+    close: (connection) => connection.destroy(),
+  };
 }

@@ -7,6 +7,7 @@ import {
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
+import { type Lender, onLentConnection } from "../sql-lock/lent-connection.ts";
 import { COLUMNS, millisecondsOf, recordOf, valuesOf } from "../sql-lock/lock-row.ts";
 import { DEFAULT_TABLE, requireLockName, requireTable } from "../sql-lock/lock-table.ts";
 
@@ -89,9 +90,9 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  * `renewDeadline`. A replica that takes over must have the latest commits (`synchronous_commit`), or it may grant a
  * lease that is still held.
  *
- * An aborted request stops waiting; its query ends by the settings of the pool. Set `connectionTimeoutMillis` and
- * `query_timeout` to less than `renewDeadline`, and listen for the pool's `error` event: without a listener, a broken
- * idle connection ends the process.
+ * A connection of the pool whose request failed or was aborted is closed: after a failover the next one may lead to the
+ * new primary. Set `connectionTimeoutMillis` and `query_timeout` to less than `renewDeadline`, and listen for the pool's
+ * `error` event: without a listener, a broken idle connection ends the process.
  *
  * @example
  * ```ts no-run
@@ -144,9 +145,13 @@ export class PostgresLock implements ResourceLock {
 
   /**
    * Creates the table if it does not exist. Processes that start together wait for one another. Needs the right to
-   * create tables.
+   * create tables if it does not.
    */
   async createTable(): Promise<void> {
+    const { rows } = await this.#client.query("SELECT to_regclass($1)::text AS found", [
+      this.#table,
+    ]);
+    if ((rows[0] as { readonly found: unknown }).found !== null) return;
     // One statement, because PGlite prepares it. Two that create a table at once could fail.
     await this.#client.query(`DO $$ BEGIN
       PERFORM pg_advisory_xact_lock(${ADVISORY_LOCK});
@@ -188,8 +193,47 @@ export class PostgresLock implements ResourceLock {
   /** Returns the first row. */
   async #query(text: string, values: unknown[], signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
-    const request = () => this.#client.query(text, values);
-    const { rows } = await abortable(request, signal);
+    const client = this.#client;
+    const request = (on: PostgresClient) => on.query(text, values);
+    const { rows } = await (isPool(client)
+      ? onLentConnection(lenderOf(client), request, signal)
+      : abortable(() => request(client), signal));
     return rows[0];
   }
+}
+
+/** A connection of a `pg.Pool`. */
+interface PooledClient extends PostgresClient {
+  release(destroy?: boolean): void;
+  on(event: "error", listener: () => void): unknown;
+  off(event: "error", listener: () => void): unknown;
+}
+
+interface Pool extends PostgresClient {
+  connect(): Promise<PooledClient>;
+}
+
+/** A single `pg.Client` has a method `connect` too. */
+function isPool(client: PostgresClient): client is Pool {
+  const { connect, totalCount } = client as { connect?: unknown; totalCount?: unknown };
+  return typeof connect === "function" && typeof totalCount === "number";
+}
+
+/** A connection that breaks while it is in use rejects its request, too. */
+const ignore = (): void => {};
+
+function lenderOf(pool: Pool): Lender<PooledClient> {
+  const giveBack = (client: PooledClient, destroy?: true): void => {
+    client.release(destroy); // From here on the pool listens for its errors.
+    client.off("error", ignore);
+  };
+  return {
+    async connect() {
+      const client = await pool.connect();
+      client.on("error", ignore);
+      return client;
+    },
+    release: (client) => giveBack(client),
+    close: (client) => giveBack(client, true),
+  };
 }

@@ -57,6 +57,23 @@ export interface RedisLockOptions {
  * electors of a key must use the same lease duration. The wall clock of the server must not be set
  * forward while it is younger than that.
  *
+ * The user of Redis needs the rights `+eval +info +time +hmget +hset` and the key: `INFO` tells the run of the server
+ * and for how long it has been up. The client is one of ioredis, or any object whose `eval` takes the same arguments. For
+ * a client of the package `redis`:
+ *
+ * ```ts no-run
+ * import { RedisLock } from "@holdfast/controller/redis-lock";
+ *
+ * declare const client: {
+ *   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+ * };
+ * const adapter = {
+ *   eval: (script: string, keys: number, ...rest: string[]) =>
+ *     client.eval(script, { keys: rest.slice(0, keys), arguments: rest.slice(keys) }),
+ * };
+ * const lock = new RedisLock(adapter, { key: "my-program" });
+ * ```
+ *
  * For one server, not for replicas that take over from one another. After a fail-over the new primary has
  * been up for long, knows no lease, and gives one at once, while the old holder still works. Its token is
  * above the old one, so the fence of the store refuses the old holder. Nothing else protects.
@@ -75,9 +92,13 @@ export class RedisLock implements ResourceLock {
   readonly #key: string;
   readonly #firstToken: (now: number) => number;
 
-  /** @throws RangeError or TypeError that names the option */
+  /** @throws RangeError or TypeError that names the option; TypeError for a client of the package `redis` */
   constructor(client: RedisClient, options: RedisLockOptions) {
     requireMethods("client", client, ["eval"]);
+    if ("EVAL" in client)
+      throw new TypeError(
+        "client must have a method eval(script, keys, ...keysAndValues), as ioredis has, got a client of the package redis: pass an object whose eval calls client.eval(script, { keys, arguments })",
+      );
     requireOptions("options", options, "RedisLock", OPTIONS);
     const { key, firstToken = (now) => now } = options;
     requireText("options.key", key);
@@ -116,7 +137,15 @@ export class RedisLock implements ResourceLock {
   async #eval(script: string, values: readonly string[], signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const request = (): Promise<unknown> => this.#client.eval(script, 1, this.#key, ...values);
-    return await abortable(request, signal);
+    try {
+      return await abortable(request, signal);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      throw new Error(
+        `${this.description}: the user of Redis lacks rights: grant it +eval +info +time +hmget +hset and the key`,
+        { cause: error },
+      );
+    }
   }
 
   async #read(signal: AbortSignal): Promise<Found> {
@@ -132,6 +161,13 @@ export class RedisLock implements ResourceLock {
       );
     return record;
   }
+}
+
+/** Each version of Redis words it in another way, and again inside of a script. */
+const REFUSED = /NOPERM|no permissions|ACL failure|the user executing the script can't/i;
+
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && REFUSED.test(error.message);
 }
 
 function parsed(text: string): unknown {

@@ -63,6 +63,23 @@ describe("RedisLock", () => {
     await Promise.all(sent);
   });
 
+  it("names the rights that its user lacks", async () => {
+    const key = randomUUID();
+    const rights = ["+eval", "+time", "+hmget", "+hset"];
+    await redis.call("ACL", "SETUSER", "no-info", "on", ">secret", `~${key}`, ...rights);
+    const url = new URL(requiredUrl("REDIS_URL"));
+    url.username = "no-info";
+    url.password = "secret";
+    const lock = new RedisLock(connect(url.href), { key });
+    await poll(async () => !/writeable/.test(String(await errorOf(lock.get(signal)))));
+    expect(await errorOf(lock.get(signal))).toMatchObject({
+      message: `key ${key} of Redis: the user of Redis lacks rights: grant it +eval +info +time +hmget +hset and the key`,
+    });
+    await redis.call("ACL", "SETUSER", "no-info", "+info");
+    expect(await lock.get(signal)).toBeDefined();
+    await redis.call("ACL", "DELUSER", "no-info");
+  });
+
   it("does not treat an invalid record as free", async () => {
     const lock = new RedisLock(redis, { key: randomUUID(), firstToken: () => 0 });
     const key = lock.description.split(" ")[1] as string;

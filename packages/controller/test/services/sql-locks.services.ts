@@ -59,3 +59,44 @@ describe("MySqlLock on a server", () => {
     }
   });
 });
+
+describe.each([
+  [
+    "PostgreSQL",
+    async () => {
+      const pool = new pg.Pool({ connectionString, max: 1 });
+      const demote = () => pool.query("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
+      const lockOf = (name: string) => new postgres.PostgresLock(pool, { name });
+      return { lockOf, demote, end: () => pool.end() };
+    },
+  ],
+  [
+    "MariaDB",
+    async () => {
+      const pool = createPool({ uri, connectionLimit: 1 });
+      const demote = () => pool.query("SET SESSION TRANSACTION READ ONLY");
+      const lockOf = (name: string) => new mysql.MySqlLock(pool, { name });
+      return { lockOf, demote, end: () => pool.end() };
+    },
+  ],
+])("a lock on %s, with a pool of one connection", (server, open) => {
+  it("writes on another connection after one has become read-only", async () => {
+    const { lockOf, demote, end } = await open();
+    const lock = lockOf(`read-only on ${server}`);
+    const { version } = await lock.create(record, signal);
+    await demote();
+    await expect(lock.update(record, version, signal)).rejects.toThrow(/read.only/i);
+    const { version: next } = await lock.update(record, version, signal);
+    await demote();
+    await expect(lockOf("another").create(record, signal)).rejects.toThrow(/read.only/i);
+    expect((await lock.get(signal))?.version).toBe(next);
+    await end();
+  });
+
+  it("needs no right to create a table that exists", async () => {
+    const { lockOf, demote, end } = await open();
+    await demote();
+    await lockOf("a").createTable();
+    await end();
+  });
+});
