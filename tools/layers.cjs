@@ -63,6 +63,7 @@ module.exports = {
     reconcile: ["."],
     source: [".", "queue", "@holdfast/wait/go"],
     election: [".", "@holdfast/wait/go"],
+    shards: [".", "election"],
     controller: [".", "limit", "queue", "reconcile", "source", "election"],
     "file-lock": ["election"],
     "sql-lock": ["election"],

@@ -40,6 +40,7 @@ export const contents = [
       "docs/work-queue.md",
       "docs/controller.md",
       "docs/leader-election.md",
+      "docs/several-replicas.md",
       "docs/scheduled-jobs.md",
     ],
   },

@@ -100,6 +100,13 @@ export const pages = new Map(
       keywords:
         "distributed lock redis lock postgres lock leader election fencing token singleton one replica lease failover",
     },
+    "docs/several-replicas.md": {
+      title: "Divide keys over several replicas in Node.js",
+      description:
+        "One leader, slots that all replicas share, or the locks of a database: when which, and what a move looks like.",
+      keywords:
+        "sharding shards partition keys replicas scale out horizontally consistent hash distribute work active active",
+    },
     "docs/running-in-production.md": {
       title: "Start, stop and observe a Node.js service",
       description: "Start in order, stop in reverse, health checks, metrics, logs and tracing.",

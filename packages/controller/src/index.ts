@@ -95,6 +95,9 @@ export type {
 } from "./queue/work-queue-options.ts";
 export type { ReconcileRequest, ReconcileResult, Reconciler } from "./reconcile/reconcile.ts";
 export type { RunOptions } from "./run-options.ts";
+export { Shards, type ShardsStatus } from "./shards/shards.ts";
+export type { ShardsOptions, SlotLeadership } from "./shards/shards-options.ts";
+export { slotOf } from "./shards/slot-of.ts";
 export { filterSource } from "./source/filter-source.ts";
 export { fromCallback } from "./source/from-callback.ts";
 export { fromIterable } from "./source/from-iterable.ts";

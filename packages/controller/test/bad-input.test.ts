@@ -31,6 +31,9 @@ import {
   RunnableError,
   type RunOptions,
   resync,
+  Shards,
+  type ShardsOptions,
+  slotOf,
   TerminalError,
   TokenBucketLimiter,
   type TokenBucketLimiterOptions,
@@ -99,6 +102,8 @@ manager.add(idle);
 const controller = new Controller({ name: "controller", reconcile: f, clock });
 const electing = { lock: new MemoryLock(), identity: "a", lead: f, clock };
 const elector = new LeaderElector(electing);
+const sharding = { identity: "a", lockOf: () => new MemoryLock(), lead: f, clock };
+const shards = new Shards(sharding);
 const metrics = new PrometheusMetrics({ register: new Registry() });
 const source = { name: "source", start: f };
 
@@ -330,6 +335,24 @@ const sqlLock = {
   table,
 };
 
+const electionDurations = {
+  leaseDuration: all(
+    finite,
+    except(
+      10_000,
+      "RangeError: options.leaseDuration must be above options.renewDeadline (10000), got 10000",
+    ),
+  ),
+  renewDeadline: all(
+    finite,
+    except(
+      2_400,
+      "RangeError: options.renewDeadline must be above 1.2 times options.retryPeriod (2400), got 2400",
+    ),
+  ),
+  retryPeriod: finiteAbove0,
+};
+
 const electionDoors: Door[] = [
   constructs(
     LeaderElector,
@@ -342,21 +365,7 @@ const electionDoors: Door[] = [
           lock: required(methods("get", "create", "update")),
           identity: required(text),
           lead: required(func),
-          leaseDuration: all(
-            finite,
-            except(
-              10_000,
-              "RangeError: options.leaseDuration must be above options.renewDeadline (10000), got 10000",
-            ),
-          ),
-          renewDeadline: all(
-            finite,
-            except(
-              2_400,
-              "RangeError: options.renewDeadline must be above 1.2 times options.retryPeriod (2400), got 2400",
-            ),
-          ),
-          retryPeriod: finiteAbove0,
+          ...electionDurations,
           once: flag,
           onNewLeader: func,
           onError: func,
@@ -369,6 +378,41 @@ const electionDoors: Door[] = [
   ),
   method(
     elector,
+    "run",
+    "rejects",
+    [live, {}],
+    ["signal", required(signal)],
+    ["options", object<RunOptions>({ lost: signal, ref: flag })],
+  ),
+  throws(
+    slotOf,
+    ["a", 16],
+    ["key", required(text)],
+    ["count", required(all(whole(1), outside("a number from 1 to 1024", 1_025)))],
+  ),
+  constructs(
+    Shards,
+    [sharding],
+    [
+      "options",
+      required(
+        object<ShardsOptions>({
+          name: text,
+          count: all(whole(1), outside("a number from 1 to 1024", 1_025)),
+          identity: required(text),
+          lockOf: required(func),
+          lead: required(func),
+          ...electionDurations,
+          onError: func,
+          clock: methods("now", "monotonic", "afterFunc", "newTimer"),
+          logger,
+          random: func,
+        }),
+      ),
+    ],
+  ),
+  method(
+    shards,
     "run",
     "rejects",
     [live, {}],

@@ -1,18 +1,25 @@
 import { messageOf } from "@holdfast/clock/internal";
-import { logSafely } from "../logger.ts";
-import type { ResolvedLeaderElectorOptions } from "./leader-elector-options.ts";
+import { type Logger, logSafely } from "../logger.ts";
+import type { LeaderElectorOptions } from "./leader-elector-options.ts";
+
+/** What {@link ElectorHooks} needs. */
+export interface ElectorHookOptions
+  extends Pick<LeaderElectorOptions, "identity" | "onNewLeader" | "onError"> {
+  readonly logger: Logger;
+  readonly lock: { readonly description: string };
+}
 
 /**
  * Hooks of an elector, which are not awaited. An error of a hook goes to `onError`; without one, or if `onError`
  * fails, it stops the run, which then rejects with it. Errors of the logger are dropped.
  */
 export class ElectorHooks {
-  readonly #options: ResolvedLeaderElectorOptions;
+  readonly #options: ElectorHookOptions;
   #stop!: (reason: unknown) => void;
   #failure: { readonly error: unknown } | undefined;
   #lockError: unknown;
 
-  constructor(options: ResolvedLeaderElectorOptions) {
+  constructor(options: ElectorHookOptions) {
     this.#options = options;
   }
 

@@ -162,7 +162,11 @@ export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLea
 }
 
 /** Same order as in Go: each duration leaves room for the next. */
-function requireDurations(leaseDuration: number, renewDeadline: number, retryPeriod: number): void {
+export function requireDurations(
+  leaseDuration: number,
+  renewDeadline: number,
+  retryPeriod: number,
+): void {
   requireFinite("options.leaseDuration", leaseDuration);
   requireFinite("options.renewDeadline", renewDeadline);
   requireAbove("options.retryPeriod", requireFinite("options.retryPeriod", retryPeriod), 0);

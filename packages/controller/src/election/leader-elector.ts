@@ -1,19 +1,17 @@
 import { onAbort } from "@holdfast/clock";
-import { deferred, holdOpen, isStop, messageOf, requireSignal } from "@holdfast/clock/internal";
-import { Backoff, withTimeout } from "@holdfast/wait";
-import { jitterUntil, until } from "@holdfast/wait/go";
+import { deferred, holdOpen, requireSignal } from "@holdfast/clock/internal";
+import { jitterUntil } from "@holdfast/wait/go";
 import { loop } from "@holdfast/wait/internal";
 import { type RunOptions, resolveRun } from "../run-options.ts";
-import { RELEASE_TIMEOUT } from "../stop-budget.ts";
 import type { ElectionState, ElectionStatus } from "./election-status.ts";
 import { ElectorHooks } from "./elector-hooks.ts";
+import { leadTerm, releaseLease, type TermContext } from "./lead-term.ts";
 import {
   CAMPAIGN_JITTER,
   type LeaderElectorOptions,
   type ResolvedLeaderElectorOptions,
   resolveLeaderElector,
 } from "./leader-elector-options.ts";
-import type { Leadership } from "./leadership.ts";
 import { type Grant, Lease } from "./lease.ts";
 import { Term } from "./term.ts";
 
@@ -200,7 +198,7 @@ export class LeaderElector {
       await this.#lead(grant, signal);
       this.#over = undefined;
       over.resolve();
-    } else if (this.#lease.mayHold) await this.#release();
+    } else if (this.#lease.mayHold) await releaseLease(this.#context);
     this.#state = "idle";
   }
 
@@ -234,75 +232,19 @@ export class LeaderElector {
     const subscription = onAbort(signal, (reason) => term.stop(reason));
     this.#term = term;
     this.#state = "leading";
-    this.#hooks.log("info", "leadership acquired", { token: term.token });
-    const work = this.#work(term);
-    await this.#renew(term);
-    if (term.lost.aborted)
-      this.#hooks.log("warn", `leadership lost: ${messageOf(term.lost.reason)}`, {
-        token: term.token,
-      });
-    await work;
+    await leadTerm(term, this.#context);
     subscription[Symbol.dispose]();
     this.#term = undefined;
     this.#state = "stopping";
-    if (!term.lost.aborted) await this.#release();
+    if (!term.lost.aborted) await releaseLease(this.#context);
     // A leader that lost its lease competes again at once; one that gave it up lets others go first.
     const isUnasked = term.lost.aborted && term.signal.reason === term.lost.reason;
     this.#rest = isUnasked ? 0 : leaseDuration;
   }
 
-  /** Renews until the work has settled or the lease is lost, also while the work stops. */
-  async #renew(term: Term): Promise<void> {
-    const { retryPeriod, clock } = this.#options;
-    const renew = async (): Promise<void> => {
-      const renewal = await this.#lease.renew(term.token, term.renewing);
-      this.#hooks.lockAnswered();
-      if (renewal === undefined) term.lose("replaced");
-      else term.renew(renewal);
-    };
-    const onError = (error: unknown): void => this.#hooks.lockFailed(error);
-    await until(renew, retryPeriod, term.renewing, { clock, onError });
-  }
-
-  async #work(term: Term): Promise<void> {
-    const { token, signal, lost } = term;
-    const leadership: Leadership = {
-      token,
-      signal,
-      lost,
-      get isHeld() {
-        return term.isHeld;
-      },
-    };
-    try {
-      await this.#options.lead(leadership);
-    } catch (error) {
-      if (!isStop(error, signal) && !isStop(error, lost)) void this.#hooks.failed(error);
-    }
-    term.finish();
-  }
-
-  /** Releases the lease. Each attempt may take half of the total time. */
-  async #release(): Promise<void> {
-    const { renewDeadline, retryPeriod, clock } = this.#options;
-    const timeout = Math.min(renewDeadline, RELEASE_TIMEOUT);
-    const ended = new AbortController();
-    const { signal } = ended;
-    const timer = clock.afterFunc(timeout, () => ended.abort(), { label: "release" });
-    const release = async (): Promise<void> => {
-      const attempt = (limited: AbortSignal): Promise<void> => this.#lease.release(limited);
-      await withTimeout(attempt, timeout / 2, { signal, clock, label: "attempt to release" });
-      this.#hooks.lockAnswered();
-      this.#hooks.log("info", "lease released");
-      ended.abort();
-    };
-    const onError = (error: unknown): void => this.#hooks.lockFailed(error);
-    const cap = Math.min(retryPeriod, timeout);
-    const delay = new Backoff({ duration: cap / 8, factor: 2, cap, steps: 8 }).delayFunc();
-    try {
-      await loop({ run: release, delay, signal, clock, onError });
-    } finally {
-      timer.stop();
-    }
+  get #context(): TermContext {
+    const { lead, renewDeadline, retryPeriod, clock } = this.#options;
+    const [lease, hooks] = [this.#lease, this.#hooks];
+    return { lease, lead, renewDeadline, retryPeriod, clock, hooks };
   }
 }

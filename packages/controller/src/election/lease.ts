@@ -66,6 +66,21 @@ export class Lease {
     return this.#claimed !== undefined;
   }
 
+  /** Monotonic instant at which the latest record was first seen. */
+  get seenAt(): number | undefined {
+    return this.#observed?.seenAt;
+  }
+
+  /** Whether a candidate could acquire the lease, by the latest record. */
+  get isFree(): boolean {
+    return this.#decide(undefined) === "acquire";
+  }
+
+  /** Reads the record, and changes nothing. */
+  async look(signal: AbortSignal): Promise<void> {
+    await this.#read(signal);
+  }
+
   /** Tries to become leader. Undefined if another process leads or was faster. */
   async acquire(signal: AbortSignal): Promise<Grant | undefined> {
     await this.#read(signal);

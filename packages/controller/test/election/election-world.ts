@@ -1,15 +1,9 @@
 import { onAbort } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
-import {
-  LeaderElector,
-  type LeaseRecord,
-  MemoryLock,
-  type ResourceLock,
-  silentLogger,
-  type Versioned,
-} from "@holdfast/controller";
+import { LeaderElector, MemoryLock, silentLogger } from "@holdfast/controller";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { SkewedClock } from "../../../../test/skewed-clock.ts";
+import { RemoteLock } from "./remote-lock.ts";
 
 /** What a simulated network may do to a request, each with its probability. */
 interface Weather {
@@ -39,43 +33,6 @@ const SKEW = 0.1;
 const WAIT = RETRY_PERIOD * 2.2 + 4 * CALM.latency;
 export const LONGEST_GAP = (2 * WAIT + LEASE_DURATION) / (1 - SKEW);
 
-/** The lock as one process sees it: over a network, with replies that reach it only if it runs. */
-class RemoteLock implements ResourceLock {
-  readonly description = "remote";
-  readonly #lock: ResourceLock;
-  readonly #process: SkewedClock;
-  readonly #world: ElectionWorld;
-
-  constructor(lock: ResourceLock, process: SkewedClock, world: ElectionWorld) {
-    this.#lock = lock;
-    this.#process = process;
-    this.#world = world;
-  }
-
-  get(): Promise<Versioned | undefined> {
-    return this.#send((signal) => this.#lock.get(signal));
-  }
-
-  create(record: LeaseRecord): Promise<Versioned> {
-    return this.#send((signal) => this.#lock.create(record, signal));
-  }
-
-  update(record: LeaseRecord, version: string): Promise<Versioned> {
-    return this.#send((signal) => this.#lock.update(record, version, signal));
-  }
-
-  /** Ignores the signal that it is given, as a bad client would. */
-  async #send<Value>(request: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
-    const { signal } = new AbortController();
-    await this.#world.travel();
-    const reply = request(signal);
-    await reply.catch(() => {});
-    await this.#world.travel();
-    await new Promise<void>((resolve) => this.#process.deliver(resolve));
-    return await reply;
-  }
-}
-
 /** One process with an elector. */
 class Candidate {
   readonly clock: SkewedClock;
@@ -92,7 +49,7 @@ class Candidate {
       offset: (random() - 0.5) * 1e9,
     });
     this.elector = new LeaderElector({
-      lock: new RemoteLock(world.lock, this.clock, world),
+      lock: new RemoteLock(world.lock, this.clock, () => world.travel()),
       identity,
       clock: this.clock,
       random,

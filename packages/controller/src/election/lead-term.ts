@@ -1,0 +1,87 @@
+import type { Clock } from "@holdfast/clock";
+import { isStop, messageOf } from "@holdfast/clock/internal";
+import { Backoff, withTimeout } from "@holdfast/wait";
+import { until } from "@holdfast/wait/go";
+import { loop } from "@holdfast/wait/internal";
+import { RELEASE_TIMEOUT } from "../stop-budget.ts";
+import type { ElectorHooks } from "./elector-hooks.ts";
+import type { Leadership } from "./leadership.ts";
+import type { Lease } from "./lease.ts";
+import type { Term } from "./term.ts";
+
+/** What a term needs beside itself. Durations are in milliseconds. */
+export interface TermContext {
+  readonly lease: Lease;
+  readonly lead: (leadership: Leadership) => unknown;
+  readonly renewDeadline: number;
+  readonly retryPeriod: number;
+  readonly clock: Clock;
+  readonly hooks: ElectorHooks;
+}
+
+/** Runs the work of a term, and renews its lease until the work has settled or the lease is lost. */
+export async function leadTerm(term: Term, context: TermContext): Promise<void> {
+  const { hooks } = context;
+  const { token } = term;
+  hooks.log("info", "leadership acquired", { token });
+  const work = workOf(term, context);
+  await renew(term, context);
+  if (term.lost.aborted)
+    hooks.log("warn", `leadership lost: ${messageOf(term.lost.reason)}`, { token });
+  await work;
+}
+
+/** Renews until the work has settled or the lease is lost, also while the work stops. */
+async function renew(term: Term, context: TermContext): Promise<void> {
+  const { lease, retryPeriod, clock, hooks } = context;
+  const attempt = async (): Promise<void> => {
+    const renewal = await lease.renew(term.token, term.renewing);
+    hooks.lockAnswered();
+    if (renewal === undefined) term.lose("replaced");
+    else term.renew(renewal);
+  };
+  const onError = (error: unknown): void => hooks.lockFailed(error);
+  await until(attempt, retryPeriod, term.renewing, { clock, onError });
+}
+
+async function workOf(term: Term, { lead, hooks }: TermContext): Promise<void> {
+  const { token, signal, lost } = term;
+  const leadership: Leadership = {
+    token,
+    signal,
+    lost,
+    get isHeld() {
+      return term.isHeld;
+    },
+  };
+  try {
+    await lead(leadership);
+  } catch (error) {
+    if (!isStop(error, signal) && !isStop(error, lost)) void hooks.failed(error);
+  }
+  term.finish();
+}
+
+/** Releases a lease. Each attempt may take half of the total time. */
+export async function releaseLease(context: Omit<TermContext, "lead">): Promise<void> {
+  const { lease, renewDeadline, retryPeriod, clock, hooks } = context;
+  const timeout = Math.min(renewDeadline, RELEASE_TIMEOUT);
+  const ended = new AbortController();
+  const { signal } = ended;
+  const timer = clock.afterFunc(timeout, () => ended.abort(), { label: "release" });
+  const release = async (): Promise<void> => {
+    const attempt = (limited: AbortSignal): Promise<void> => lease.release(limited);
+    await withTimeout(attempt, timeout / 2, { signal, clock, label: "attempt to release" });
+    hooks.lockAnswered();
+    hooks.log("info", "lease released");
+    ended.abort();
+  };
+  const onError = (error: unknown): void => hooks.lockFailed(error);
+  const cap = Math.min(retryPeriod, timeout);
+  const delay = new Backoff({ duration: cap / 8, factor: 2, cap, steps: 8 }).delayFunc();
+  try {
+    await loop({ run: release, delay, signal, clock, onError });
+  } finally {
+    timer.stop();
+  }
+}

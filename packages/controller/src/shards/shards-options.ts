@@ -1,0 +1,153 @@
+import { type Clock, realClock } from "@holdfast/clock";
+import {
+  type OptionNames,
+  requireFunction,
+  requireHooks,
+  requireMethods,
+  requireOptions,
+  requireText,
+} from "@holdfast/clock/internal";
+import type { Random } from "@holdfast/wait";
+import { requireDurations } from "../election/leader-elector-options.ts";
+import type { Leadership } from "../election/leadership.ts";
+import type { ResourceLock } from "../election/resource-lock.ts";
+import { defaultLogger, type Logger } from "../logger.ts";
+import { requireCount } from "./slot-of.ts";
+
+const OPTIONS: OptionNames<ShardsOptions> = {
+  name: true,
+  count: true,
+  identity: true,
+  lockOf: true,
+  lead: true,
+  leaseDuration: true,
+  renewDeadline: true,
+  retryPeriod: true,
+  onError: true,
+  clock: true,
+  random: true,
+  logger: true,
+};
+
+/** The term of a slot. */
+export interface SlotLeadership extends Leadership {
+  /** Number of the slot: the keys for which `slotOf(key, count)` returns it. */
+  readonly slot: number;
+}
+
+/** Options for {@link Shards}. Durations are in milliseconds. */
+export interface ShardsOptions {
+  /**
+   * Name in a `Manager`: in its errors, log lines and status. Not empty.
+   *
+   * @defaultValue `"shards"`
+   */
+  readonly name?: string | undefined;
+
+  /**
+   * Number of slots, the same in all replicas. Whole, 1 to 1,024: a few times the largest number of replicas. To change
+   * it, stop all replicas and start them with the new count: they wait for the last lease to run out.
+   *
+   * @defaultValue `16`
+   */
+  readonly count?: number | undefined;
+
+  /**
+   * Name of this process on the locks. Unique among all processes that may run at the same time, also after a restart:
+   * for example a host name and a random part.
+   */
+  readonly identity: string;
+
+  /**
+   * Makes a lock. Called once for each name: `"count"`, `"slot-0"` to `"slot-15"`, `"wish-0"` to `"wish-15"`. Locks of
+   * one name are one lock in all replicas: put the name into the file, the key, the row.
+   */
+  readonly lockOf: (name: string) => ResourceLock;
+
+  /**
+   * Work of one slot. It is called for every slot that this process takes, and several calls run at a time. When it
+   * settles, so does the term: return once `signal` aborts, after the keys in flight are done.
+   */
+  readonly lead: (leadership: SlotLeadership) => unknown;
+
+  /**
+   * How long other processes respect a lease that is not renewed. Finite, above `renewDeadline`.
+   *
+   * @defaultValue `15_000`
+   */
+  readonly leaseDuration?: number | undefined;
+
+  /**
+   * How long the work of a slot continues without a renewal. Above 1.2 times `retryPeriod`. One request to a lock may
+   * take half of it.
+   *
+   * @defaultValue `10_000`
+   */
+  readonly renewDeadline?: number | undefined;
+
+  /**
+   * Delay between two renewals of a slot, and between two looks at all slots. Above 0.
+   *
+   * @defaultValue `2_000`
+   */
+  readonly retryPeriod?: number | undefined;
+
+  /**
+   * Called with errors of `lead`, of the locks and of the logger. The process continues.
+   *
+   * @defaultValue none: an error of `lead` rejects {@link Shards.run} once the slots are released; one of a lock is
+   * retried and logged: the first in a row as a warning, the others at debug level
+   */
+  readonly onError?: ((error: unknown) => unknown) | undefined;
+
+  /**
+   * Clock for all durations.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+
+  /**
+   * Source of the jitter between two looks.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+
+  /**
+   * Receiver of log lines: terms that begin and end at info level, a lost lease as a warning.
+   *
+   * @defaultValue prints warnings and errors to the console; pass {@link silentLogger} for nothing
+   */
+  readonly logger?: Logger | undefined;
+}
+
+/** The options with their defaults. */
+export interface ResolvedShardsOptions extends ShardsOptions {
+  readonly name: string;
+  readonly count: number;
+  readonly leaseDuration: number;
+  readonly renewDeadline: number;
+  readonly retryPeriod: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveShards(options: ShardsOptions): ResolvedShardsOptions {
+  requireOptions("options", options, "Shards", OPTIONS);
+  const { name = "shards", count = 16, identity, lockOf, lead, onError, random } = options;
+  const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
+  const { clock = realClock, logger = defaultLogger } = options;
+  requireText("options.name", name);
+  requireCount("options.count", count);
+  requireText("options.identity", identity);
+  requireFunction("options.lockOf", lockOf);
+  requireFunction("options.lead", lead);
+  requireDurations(leaseDuration, renewDeadline, retryPeriod);
+  requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc", "newTimer"]);
+  requireMethods("options.logger", logger, Object.keys(defaultLogger));
+  requireHooks("options", { onError, random });
+  const durations = { leaseDuration, renewDeadline, retryPeriod };
+  return { name, count, identity, lockOf, lead, ...durations, onError, random, clock, logger };
+}

@@ -1,0 +1,332 @@
+import { onAbort } from "@holdfast/clock";
+import { holdOpen, requireSignal } from "@holdfast/clock/internal";
+import { jitter } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/internal";
+import { ElectorHooks } from "../election/elector-hooks.ts";
+import { leadTerm, releaseLease, type TermContext } from "../election/lead-term.ts";
+import { type Grant, Lease } from "../election/lease.ts";
+import { Term } from "../election/term.ts";
+import { type RunOptions, resolveRun } from "../run-options.ts";
+import { decideShards, type SlotView } from "./shard-decision.ts";
+import { type ResolvedShardsOptions, resolveShards, type ShardsOptions } from "./shards-options.ts";
+
+/** Maximum share of the retry period that is added at random between two looks at all slots. */
+const JITTER = 0.2;
+
+/** State of {@link Shards} for a health endpoint, as plain data. */
+export interface ShardsStatus {
+  readonly identity: string;
+  /** Number of slots. */
+  readonly count: number;
+  /** Slots that this process works on, also while it gives them up. */
+  readonly held: readonly number[];
+  /** Slots of `held` that it gives up. */
+  readonly giving: readonly number[];
+  /** The slot that it has asked another process for. */
+  readonly wanted: number | undefined;
+  /** Slots without a holder, as last seen. */
+  readonly free: readonly number[];
+  /** Who holds each slot, as last seen. */
+  readonly holders: readonly (string | undefined)[];
+  /** Error of the latest request to a lock; undefined if it succeeded. */
+  readonly lastError: unknown;
+}
+
+/** One slot: its leases, and the term of this process. */
+interface Slot {
+  readonly number: number;
+  readonly lease: Lease;
+  /** Whoever asks for the slot holds this one. */
+  readonly wish: Lease;
+  term: Term | undefined;
+  /** Instant at which it was first seen without a holder. */
+  freeSince: number | undefined;
+  /** Until when this process leaves it to others: its work has ended by itself. */
+  restsUntil: number;
+}
+
+/**
+ * Divides keys over all replicas of a program: `count` slots, each with a lease that one process holds at a time, and
+ * every process works on its slots. Replicas come and go; nothing else decides.
+ *
+ * | Event | Reaction |
+ * | --- | --- |
+ * | a slot is free, or its lease was not renewed for the duration it states | a process with less than its share takes it, and calls `lead` |
+ * | a replica has less than its share | it asks the one with the most slots, which gives one up: aborts its `signal`, waits for `lead`, releases the lease |
+ * | the signal of {@link Shards.run} aborts | the same for all slots |
+ * | a process stands still, or cannot reach the locks | `lost` aborts at the renew deadline; others take its slots when the leases run out |
+ *
+ * All that a `LeaderElector` promises holds for a slot: one holder at any time, provided that `lead` ends within
+ * `leaseDuration` minus `renewDeadline` after `lost` has aborted; growing tokens; renewal while the work stops. Shares
+ * differ by at most one, and nothing moves while no replica comes or goes. A slot of a crashed replica is free for at
+ * most one lease and two retry periods.
+ *
+ * Each look reads up to two locks per slot.
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { MemoryLock, Shards } from "@holdfast/controller";
+ *
+ * const clock = new FakeClock();
+ * const locks = new Map<string, MemoryLock>();
+ * const lockOf = (name: string) => {
+ *   const lock = locks.get(name) ?? new MemoryLock();
+ *   locks.set(name, lock);
+ *   return lock;
+ * };
+ * const replica = (identity: string) => new Shards({
+ *   count: 4, identity, lockOf, clock, random: () => 0,
+ *   lead: async ({ signal }) => await clock.sleep(Infinity, { signal }),
+ * });
+ * const [a, b] = [replica("a"), replica("b")];
+ * const stop = new AbortController();
+ * const running = [a.run(stop.signal)];
+ * await clock.step(10_000);
+ * console.log(a.status().held.length); // => 4
+ * running.push(b.run(stop.signal));
+ * await clock.step(60_000);
+ * console.log(a.status().held.length, b.status().held.length); // => 2 2
+ * stop.abort();
+ * await Promise.all(running);
+ * ```
+ */
+export class Shards {
+  /** Name, so that a `Manager` accepts it as a runnable. */
+  readonly name: string;
+  readonly #options: ResolvedShardsOptions;
+  readonly #hooks: ElectorHooks;
+  readonly #slots: readonly Slot[];
+  /** Its holder is the number of slots: whoever has another number stays out while it is held. */
+  readonly #count: Lease;
+  #agreedUntil = Number.NEGATIVE_INFINITY;
+  /** The slot that this process has asked for. */
+  #wanted: Slot | undefined;
+  /** Terms until their leases are released or lost. */
+  readonly #terms = new Set<Promise<void>>();
+  #isRunning = false;
+
+  /**
+   * @param options - see {@link ShardsOptions}
+   * @throws RangeError or TypeError that names the option
+   */
+  constructor(options: ShardsOptions) {
+    this.#options = resolveShards(options);
+    const { name, count, identity } = this.#options;
+    this.name = name;
+    this.#hooks = new ElectorHooks({ ...this.#options, lock: { description: name } });
+    this.#count = this.#leaseOf("count", String(count));
+    this.#slots = Array.from({ length: count }, (_, number) => ({
+      number,
+      lease: this.#leaseOf(`slot-${number}`, identity),
+      wish: this.#leaseOf(`wish-${number}`, identity),
+      term: undefined,
+      freeSince: undefined,
+      restsUntil: Number.NEGATIVE_INFINITY,
+    }));
+  }
+
+  /** State for a health endpoint, as plain data. */
+  status(): ShardsStatus {
+    const { identity, count } = this.#options;
+    const holders = this.#slots.map((slot) => this.#holderOf(slot));
+    const numbersOf = (has: (slot: Slot) => boolean) =>
+      this.#slots.filter(has).map(({ number }) => number);
+    return {
+      identity,
+      count,
+      held: numbersOf(({ term }) => term?.holdsLease === true),
+      giving: numbersOf(({ term }) => term?.holdsLease === true && term.state !== "leading"),
+      wanted: this.#wanted?.number,
+      free: numbersOf(({ number }) => holders[number] === undefined),
+      holders,
+      lastError: this.#hooks.lockError,
+    };
+  }
+
+  /**
+   * Takes slots and works on them until `signal` aborts.
+   *
+   * @param signal - stops: the signals of all terms abort with the same reason
+   * @param options - see {@link RunOptions}
+   * @returns a promise that resolves when the work of all slots has settled and they are released. No timer and no
+   * listener is left. It rejects with an error of `lead` if there is no `onError`, with a RangeError if the other
+   * replicas have another count of slots, with an Error if it is already running, and with a TypeError for a bad
+   * argument
+   */
+  async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
+    requireSignal("signal", signal);
+    const { ref } = resolveRun(options);
+    if (this.#isRunning) throw new Error("shards are already running");
+    this.#isRunning = true;
+    const { clock, retryPeriod, random } = this.#options;
+    const hold = ref ? holdOpen(clock) : undefined;
+    const running = new AbortController();
+    this.#hooks.begin((reason) => running.abort(reason));
+    const subscription = onAbort(signal, (reason) => running.abort(reason));
+    try {
+      await loop({
+        run: () => this.#look(running.signal),
+        delay: () => jitter(retryPeriod, JITTER, random),
+        signal: running.signal,
+        clock,
+        onError: (error) => this.#hooks.lockFailed(error),
+      });
+      await Promise.all(this.#terms);
+      await this.#ask(undefined);
+    } finally {
+      subscription[Symbol.dispose]();
+      hold?.[Symbol.dispose]();
+      this.#isRunning = false;
+    }
+    this.#hooks.throwFailure();
+  }
+
+  /** Looks at all slots, and does what is to do. */
+  async #look(signal: AbortSignal): Promise<void> {
+    if (!(await this.#agree(signal))) return;
+    const { identity, retryPeriod, clock } = this.#options;
+    const own = (slot: Slot) => slot.term !== undefined;
+    const looks = this.#slots.flatMap((slot) => [
+      ...(own(slot) ? [] : [slot.lease.look(signal)]),
+      slot === this.#wanted ? this.#renewWish(slot, signal) : slot.wish.look(signal),
+    ]);
+    await settled(looks);
+    this.#hooks.lockAnswered();
+    const { take, give, ask } = decideShards({
+      identity,
+      slots: this.#slots.map((slot) => this.#viewOf(slot)),
+      isGiving: this.#slots.some(({ term }) => term !== undefined && term.state !== "leading"),
+      patience: 2 * retryPeriod,
+    });
+    if (give !== undefined) {
+      const reason = new DOMException("another replica has asked for the slot", "AbortError");
+      this.#slots[give]?.term?.stop(reason);
+    }
+    const now = clock.monotonic();
+    const taken = take.map((number) => this.#slots[number] as Slot);
+    await settled(
+      taken.filter(({ restsUntil }) => restsUntil <= now).map((slot) => this.#take(slot, signal)),
+    );
+    await this.#ask(ask === undefined ? undefined : this.#slots[ask], signal);
+  }
+
+  /** Whether all replicas have the same number of slots: with two numbers a key would have two slots. */
+  async #agree(signal: AbortSignal): Promise<boolean> {
+    const { clock, count, leaseDuration } = this.#options;
+    const now = clock.monotonic();
+    if (now < this.#agreedUntil) return true;
+    const before = this.#count.seenAt;
+    const grant = await this.#count.acquire(signal);
+    if (grant !== undefined) this.#agreedUntil = now + leaseDuration / 3;
+    // Another replica may have written at the same moment: the next look tells.
+    if (grant !== undefined || this.#count.isFree) return grant !== undefined;
+    // The record of replicas that have stopped runs out. That of replicas that run changes.
+    if (before === undefined || before === this.#count.seenAt) return false;
+    const text = `options.count must be ${this.#count.holder}, as in the replicas that run, got ${count}`;
+    void this.#hooks.failed(new RangeError(text));
+    return false;
+  }
+
+  async #take(slot: Slot, signal: AbortSignal): Promise<void> {
+    const { clock, renewDeadline } = this.#options;
+    const { lease } = slot;
+    let grant: Grant | undefined;
+    try {
+      grant = await lease.acquire(signal);
+    } finally {
+      // The write may have happened, or may still happen.
+      const isLate = grant !== undefined && clock.monotonic() >= grant.since + renewDeadline;
+      if (lease.mayHold && (signal.aborted || isLate)) {
+        grant = undefined;
+        await releaseLease(this.#contextOf(lease));
+      }
+    }
+    if (grant === undefined) return;
+    const term = this.#lead(slot, grant, signal).finally(() => this.#terms.delete(term));
+    this.#terms.add(term);
+  }
+
+  /** One term of a slot, until its lease is released or lost. */
+  async #lead(slot: Slot, grant: Grant, signal: AbortSignal): Promise<void> {
+    const { clock, renewDeadline, leaseDuration } = this.#options;
+    const term = new Term({ clock, grant, renewDeadline, leaseDuration });
+    const subscription = onAbort(signal, (reason) => term.stop(reason));
+    slot.term = term;
+    slot.freeSince = undefined;
+    const context = this.#contextOf(slot.lease);
+    let hasEndedByItself = false;
+    const lead: TermContext["lead"] = async (leadership) => {
+      const { token, lost } = leadership;
+      try {
+        await this.#options.lead({
+          slot: slot.number,
+          token,
+          signal: leadership.signal,
+          lost,
+          get isHeld() {
+            return leadership.isHeld;
+          },
+        });
+      } finally {
+        hasEndedByItself = term.stopRequestedAt === undefined;
+      }
+    };
+    await leadTerm(term, { ...context, lead });
+    subscription[Symbol.dispose]();
+    if (!term.lost.aborted) await releaseLease(context);
+    if (hasEndedByItself) slot.restsUntil = clock.monotonic() + leaseDuration;
+    slot.term = undefined;
+  }
+
+  /** Asks for a slot, and no longer for the one before. */
+  async #ask(slot: Slot | undefined, signal?: AbortSignal): Promise<void> {
+    const before = this.#wanted;
+    if (slot === before) return;
+    this.#wanted = undefined;
+    if (before !== undefined) await releaseLease(this.#contextOf(before.wish));
+    if (slot !== undefined && signal !== undefined) await this.#renewWish(slot, signal);
+  }
+
+  async #renewWish(slot: Slot, signal: AbortSignal): Promise<void> {
+    this.#wanted = slot;
+    // Undefined: another process has asked for it.
+    if ((await slot.wish.acquire(signal)) === undefined) this.#wanted = undefined;
+  }
+
+  #viewOf(slot: Slot): SlotView {
+    const { identity, clock } = this.#options;
+    const holder = this.#holderOf(slot);
+    const now = clock.monotonic();
+    slot.freeSince = holder === undefined ? (slot.freeSince ?? now) : undefined;
+    const other = slot.wish.isFree ? undefined : slot.wish.holder;
+    return {
+      holder,
+      wanter: slot === this.#wanted ? identity : other,
+      freeFor: slot.freeSince === undefined ? 0 : now - slot.freeSince,
+    };
+  }
+
+  #holderOf({ term, lease }: Slot): string | undefined {
+    if (term !== undefined) return this.#options.identity;
+    return lease.isFree ? undefined : lease.holder;
+  }
+
+  #contextOf(lease: Lease): Omit<TermContext, "lead"> {
+    const { renewDeadline, retryPeriod, clock } = this.#options;
+    return { lease, renewDeadline, retryPeriod, clock, hooks: this.#hooks };
+  }
+
+  #leaseOf(name: string, identity: string): Lease {
+    const { lockOf, leaseDuration, renewDeadline, clock } = this.#options;
+    const requestTimeout = renewDeadline / 2;
+    const lock = lockOf(name);
+    return new Lease({ lock, identity, leaseDuration, requestTimeout, clock, onHolder: () => {} });
+  }
+}
+
+/** Resolves when all have settled. Rejects with the first error then. */
+async function settled(promises: readonly Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(promises);
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+}
