@@ -31,7 +31,7 @@ export { Cluster } from "./cluster/cluster.ts";
 export type { ClusterOptions } from "./cluster/cluster-options.ts";
 export type { ClusterStatus, InformerStatus } from "./cluster/cluster-status.ts";
 export type { Informer, InformerSourceOptions } from "./cluster/informer.ts";
-export { ownerOf, ownerReference } from "./cluster/owners.ts";
+export { type OwnerOfOptions, ownerOf, ownerReference } from "./cluster/owners.ts";
 export { generationChanged } from "./cluster/predicates.ts";
 export type { WatchOptions } from "./cluster/watch-options.ts";
 export { LeaseLock, type LeaseLockOptions } from "./election/lease-lock.ts";

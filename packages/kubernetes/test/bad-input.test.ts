@@ -18,6 +18,7 @@ import {
   LeaseLock,
   type LeaseLockOptions,
   type OperatorOptions,
+  type OwnerOfOptions,
   ownerOf,
   ownerReference,
   runOperator,
@@ -115,7 +116,12 @@ const objectDoors = [
   ),
   throws(fromCrd, [{}, "v1"], ["crd", isObject], ["version", kinds.unchecked]),
   throws(keyOf, [ann], ["object", required(isObject)]),
-  throws(ownerOf, [ConfigMap], ["resource", required(isResource)]),
+  throws(
+    ownerOf,
+    [ConfigMap, {}],
+    ["resource", required(isResource)],
+    ["options", kinds.object<OwnerOfOptions>({ everyOwner: kinds.flag })],
+  ),
   throws(
     ownerReference,
     [ConfigMap, stored],

@@ -1,19 +1,34 @@
-import { requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/clock/internal";
 import type { ObjectChange } from "../cache/change.ts";
 import type { DeepReadonly, KubeObject, OwnerReference } from "../object/kube-object.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
 
+/** Options for {@link ownerOf}. */
+export interface OwnerOfOptions {
+  /**
+   * Whether every owner is woken, not the controller alone. An object has at most one controller, and any number of
+   * other owners: whoever writes it can wake that many keys.
+   *
+   * @defaultValue `false`
+   */
+  readonly everyOwner?: boolean | undefined;
+}
+
+const OPTIONS: OptionNames<OwnerOfOptions> = { everyOwner: true };
+
 /**
- * Maps a change to the keys of the owners of its object, before and after it. Pass the result as `to` of a
- * source, so that a change of a child wakes its owner.
+ * Maps a change to the key of the controller of its object, before and after it: the owner with `controller: true`, as
+ * {@link ownerReference} makes it. Pass the result as `to` of a source, so that a change of a child wakes its owner.
  *
  * An owner matches by group and kind, in any version. Its key has the namespace of the object, or none
  * for a resource of cluster scope.
  *
- * Source: `EnqueueRequestForOwner` of sigs.k8s.io/controller-runtime/pkg/handler.
+ * Source: `EnqueueRequestForOwner` with `OnlyControllerOwner` of sigs.k8s.io/controller-runtime/pkg/handler.
  *
  * @param owner - resource of the owners
+ * @param options - see {@link OwnerOfOptions}
  * @returns a function from a change to keys, each once
+ * @throws RangeError or TypeError for a bad argument
  *
  * @example
  * ```ts
@@ -24,7 +39,7 @@ import { type Resource, requireResource } from "../object/resource.ts";
  *   kind: "Pod",
  *   metadata: {
  *     ...{ namespace: "default", name: "web-1", uid: "2", resourceVersion: "7", creationTimestamp: "" },
- *     ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "1" }],
+ *     ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "1", controller: true }],
  *   },
  * };
  * const change: ObjectChange = {
@@ -35,13 +50,18 @@ import { type Resource, requireResource } from "../object/resource.ts";
  */
 export function ownerOf(
   owner: Resource,
+  options: OwnerOfOptions = {},
 ): (change: Pick<ObjectChange, "object" | "old">) => readonly string[] {
   requireResource(owner);
+  requireOptions("options", options, "ownerOf", OPTIONS);
+  const { everyOwner = false } = options;
+  requireBoolean("options.everyOwner", everyOwner);
   const { group, kind, scope } = owner;
   return ({ object, old }) => {
     const keys = new Set<string>();
     for (const { metadata } of [object, old ?? object]) {
       for (const reference of metadata.ownerReferences ?? []) {
+        if (!everyOwner && reference.controller !== true) continue;
         if (reference.kind !== kind || groupOf(reference.apiVersion) !== group) continue;
         const { name } = reference;
         if (scope === "Cluster") keys.add(name);

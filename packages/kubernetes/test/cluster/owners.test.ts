@@ -24,17 +24,18 @@ const Zone = customResource({
   scope: "Cluster",
 });
 
-type Reference = [apiVersion: string, kind: string, name: string];
+type Reference = [apiVersion: string, kind: string, name: string, controller?: boolean];
 
 function owned(
   namespace: string | undefined,
   ...references: Reference[]
 ): CachedObject<KubeObject> {
-  const ownerReferences = references.map(([apiVersion, kind, name]) => ({
+  const ownerReferences = references.map(([apiVersion, kind, name, controller = true]) => ({
     apiVersion,
     kind,
     name,
     uid: "1",
+    controller,
   }));
   const metadata = { name: "child", uid: "2", resourceVersion: "3", creationTimestamp: "" };
   return { apiVersion: "v1", kind: "Pod", metadata: { ...metadata, namespace, ownerReferences } };
@@ -51,6 +52,22 @@ describe("ownerOf", () => {
       ["v2", "Greeting", "dan"],
     );
     expect(ownerOf(Greeting)({ object, old: undefined })).toEqual(["default/ann"]);
+  });
+
+  it("names the controller alone, unless it is asked for every owner", () => {
+    const others = Array.from(
+      { length: 9_000 },
+      (_, index): Reference => ["example.org/v2", "Greeting", `a${index}`, false],
+    );
+    const object = owned("default", ...others, ["example.org/v2", "Greeting", "ann"]);
+    const unmarked = owned("default", ["example.org/v2", "Greeting", "ann"]);
+    const [reference] = unmarked.metadata.ownerReferences ?? [];
+    delete (reference as { controller?: boolean }).controller;
+    expect(ownerOf(Greeting)({ object, old: unmarked })).toEqual(["default/ann"]);
+    expect(ownerOf(Greeting)({ object: unmarked, old: undefined })).toEqual([]);
+    const every = ownerOf(Greeting, { everyOwner: true });
+    expect(every({ object, old: undefined })).toHaveLength(9_001);
+    expect(every({ object: unmarked, old: undefined })).toEqual(["default/ann"]);
   });
 
   it("names the owners before and after a change", () => {
