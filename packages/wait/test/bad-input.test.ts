@@ -160,7 +160,9 @@ const rootDoors: Door[] = [
         backoff,
         retries: whole(0),
         maxElapsed: notNegative,
+        timeout: above(0),
         attemptTimeout: above(0),
+        maxRetryAfter: notNegative,
         signal,
         clock: loopClock,
         shouldRetry: func,
@@ -178,6 +180,8 @@ const rootDoors: Door[] = [
       object<PollOptions>({
         backoff,
         timeout: above(0),
+        attemptTimeout: above(0),
+        maxRetryAfter: notNegative,
         signal,
         clock: loopClock,
         onError: func,
@@ -313,6 +317,7 @@ const connecting = {
   signal: required(signal),
   backoff,
   minConnectTimeout: notNegative,
+  maxRetryAfter: notNegative,
   clock: loopClock,
   onRetry: func,
   onLate: func,
@@ -499,6 +504,7 @@ const streamDoors: Door[] = [
         object<RetryBackoffOptions>({
           ...repeating,
           retries: whole(0),
+          maxRetryAfter: notNegative,
           shouldRetry: func,
           delay: func,
           onRetry: func,
@@ -521,6 +527,7 @@ const streamDoors: Door[] = [
         object<PollBackoffOptions>({
           backoff: required(backoff),
           timeout: notNegative,
+          maxRetryAfter: notNegative,
           clock: methods("now", "monotonic", "afterFunc"),
         }),
       ),
@@ -530,7 +537,10 @@ const streamDoors: Door[] = [
     backoffDelay,
     [{ duration }, { clock }],
     ["backoff", required(backoff)],
-    ["options", object<BackoffDelayOptions>({ clock: methods("afterFunc") })],
+    [
+      "options",
+      object<BackoffDelayOptions>({ maxRetryAfter: notNegative, clock: methods("afterFunc") }),
+    ],
   ),
   {
     ...throws(

@@ -9,6 +9,7 @@ import {
   keepConnected,
   poll,
   retry,
+  TerminalError,
   withTimeout,
 } from "@holdfast/wait";
 import {
@@ -209,6 +210,72 @@ describe("the stack of an error shows the callers", () => {
   it.each(Object.entries(OTHERS))("%s", async (_, make) => {
     const clock = new FakeClock();
     expect((await clock.run(() => callersOf(make(clock)))).callers).toEqual(BOTH);
+  });
+});
+
+/** Calls of the package whose work throws at once, without a promise in between. */
+const DIRECT: Record<string, (work: () => never, clock: FakeClock) => Promise<unknown>> = {
+  retry: (work, clock) => retry(work, { retries: 0, clock }),
+  "retry, attemptTimeout": (work, clock) => retry(work, { retries: 0, attemptTimeout: 50, clock }),
+  "retry, all limits": (work, clock) =>
+    retry(work, { retries: 0, attemptTimeout: 50, timeout: 100, signal: live, clock }),
+  poll: (work, clock) => poll(work, { clock }),
+  "poll, all limits": (work, clock) =>
+    poll(work, { attemptTimeout: 50, timeout: 100, signal: live, clock }),
+  withTimeout: (work, clock) => withTimeout(work, 50, { signal: live, clock }),
+  backoffUntil: (work, clock) => backoffUntil(work, manager(clock), true, live),
+  connectWithBackoff: (work, clock) =>
+    connectWithBackoff(
+      () => {
+        try {
+          return work();
+        } catch (error) {
+          throw new TerminalError("no", { cause: error });
+        }
+      },
+      { ...connecting, clock },
+    ).catch((error: Error) => Promise.reject(error.cause as Error)),
+  "keepConnected, connect": (work, clock) =>
+    keepConnected(
+      () => {
+        try {
+          return work();
+        } catch (error) {
+          throw new TerminalError("no", { cause: error });
+        }
+      },
+      () => {},
+      { ...connecting, clock },
+    ).catch((error: Error) => Promise.reject(error.cause as Error)),
+  "keepConnected, use": (work, clock) => keepConnected(() => 1, work, { ...connecting, clock }),
+  pollUntil: (work, clock) => pollUntil(work, 10, { clock }),
+  "pollUntil, timeout": (work, clock) => pollUntil(work, 10, { timeout: 100, clock }),
+  delayUntil: (work, clock) => delayUntil(() => 10, work, { clock }),
+  exponentialBackoff: (work, clock) => exponentialBackoff(work, { backoff, clock }),
+  until: (work, clock) => until(work, 10, live, { clock }),
+  nonSlidingUntil: (work, clock) => nonSlidingUntil(work, 10, live, { clock }),
+  jitterUntil: (work, clock) => jitterUntil(work, 10, live, { clock }),
+  forever: (work, clock) => forever(work, 10, { clock }),
+  onError: (work, clock) => onError({ ...backoff, steps: 1 }, () => true, work, { clock }),
+  retryOnConflict: (work, clock) => retryOnConflict({ ...backoff, steps: 1 }, work, { clock }),
+};
+
+describe("at most five frames of ours stand between the work and the caller", () => {
+  it.each(Object.entries(DIRECT))("%s", async (_, call) => {
+    const clock = new FakeClock();
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 50;
+    try {
+      const failed = call(raise, clock).catch((reason: unknown) => reason);
+      const error = (await clock.run(() => failed)) as Error;
+      expect(error.message).toBe("inside");
+      const [work = "", ...frames] = error.stack?.match(/^ +at .*$/gm) ?? [];
+      expect(work).toContain("raise");
+      const ours = frames.filter((frame) => /packages\/(clock|wait)\/src\/(?!testing)/.test(frame));
+      expect(ours.length).toBeLessThanOrEqual(5);
+    } finally {
+      Error.stackTraceLimit = limit;
+    }
   });
 });
 

@@ -35,6 +35,7 @@ const waits = { immediate: true, sliding: true, timeout: 100 };
 const connecting = {
   backoff: growing,
   minConnectTimeout: 5,
+  maxRetryAfter: 5,
   signal,
   clock,
   onRetry: nothing,
@@ -110,12 +111,18 @@ it.each<readonly [name: string, use: Use, options: object]>([
       backoff: growing,
       retries: 5,
       maxElapsed: 100,
+      timeout: 100,
       attemptTimeout: 5,
+      maxRetryAfter: 5,
       signal,
       clock,
     },
   ],
-  ["poll", (read) => poll(thirdTime(), read), { ...conditions, timeout: 100, backoff: growing }],
+  [
+    "poll",
+    (read) => poll(thirdTime(), read),
+    { ...conditions, timeout: 100, attemptTimeout: 5, maxRetryAfter: 5, backoff: growing },
+  ],
   [
     "every",
     (read) => every(5, read).next(),
@@ -139,12 +146,16 @@ it.each<readonly [name: string, use: Use, options: object]>([
     (read) => exponentialBackoff(thirdTime(), read),
     { ...conditions, backoff: growing },
   ],
-  ["retryBackoff", (read) => retryBackoff(read), { ...repeating, ...retrying, retries: 5 }],
+  [
+    "retryBackoff",
+    (read) => retryBackoff(read),
+    { ...repeating, ...retrying, retries: 5, maxRetryAfter: 5 },
+  ],
   ["repeatBackoff", (read) => repeatBackoff(read), { ...repeating, repeats: 5 }],
   [
     "pollBackoff",
     (read) => pollBackoff(() => true, read),
-    { backoff: growing, timeout: 100, clock },
+    { backoff: growing, timeout: 100, maxRetryAfter: 5, clock },
   ],
 ])("%s reads each option once, at the call", async (_name, use, options) => {
   const reads: string[] = [];

@@ -1,29 +1,39 @@
 import { deferred } from "../internal/deferred.ts";
+import { AbandonedPromise } from "./abandoned-promise.ts";
 import { onAbort } from "./on-abort.ts";
 
 const ignore = (): void => {};
 
 /**
- * Waits for `work`, but only until `signal` aborts: then rejects with `signal.reason` at once. `work` is not
- * called if the signal has aborted already. A value that arrives after the abort goes to `onLate`, a later
+ * Waits for `work`, which receives the signal or `argument`, but only until `signal` aborts: then rejects with
+ * `signal.reason` at once. `work` is not called if the signal has aborted already. A value that arrives after the abort goes to `onLate`, a later
  * error is ignored.
  *
  * Neither an async function nor a callback stands between `work` and the result, so that the stack of an
- * error of `work` shows the callers, and no frame of this function (ADR 0042).
+ * error of `work` shows the callers, and one frame of this function (ADR 0042).
  */
-export function abortable<Value>(
-  work: (signal: AbortSignal) => Value | PromiseLike<Value>,
+export function abortable<Value, Argument = AbortSignal>(
+  work: (argument: Argument) => Value | PromiseLike<Value>,
   signal: AbortSignal,
   onLate?: (value: Value) => unknown,
+  argument: Argument = signal as Argument,
 ): Promise<Value> {
   if (signal.aborted) return Promise.reject(signal.reason);
   const { promise: abort, reject } = deferred<never>();
   const subscription = onAbort(signal, reject);
-  const result = promiseOf(() => work(signal));
-  return Promise.race([abort, result]).finally(() => {
+  let result: Promise<Value>;
+  try {
+    result = Promise.resolve<unknown>(work(argument)) as Promise<Value>;
+  } catch (error) {
+    result = Promise.reject(error);
+  }
+  const wait = AbandonedPromise.wait(result);
+  return Promise.race([abort, wait?.promise ?? result]).finally(() => {
     subscription[Symbol.dispose]();
+    wait?.[Symbol.dispose]();
     if (!signal.aborted) return;
-    void result.then(onLate, ignore);
+    AbandonedPromise.add(result);
+    if (onLate !== undefined) void result.then(onLate, ignore);
     throw signal.reason; // another listener may have hidden the abort from `onAbort`
   });
 }

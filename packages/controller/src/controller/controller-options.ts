@@ -13,6 +13,7 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
+import { MAX_RETRY_AFTER } from "@holdfast/wait/internal";
 import { CONTROLLER_METRICS, type ControllerMetrics } from "../controller-metrics.ts";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
@@ -33,6 +34,7 @@ const OPTIONS: OptionNames<ControllerOptions<never>> = {
   abortGrace: true,
   grace: true,
   maxRetries: true,
+  maxRetryAfter: true,
   onGiveUp: true,
   onError: true,
   aging: true,
@@ -145,6 +147,14 @@ export interface ControllerOptions<Item = string> {
    */
   readonly maxRetries?: number | undefined;
 
+  /**
+   * Maximum delay that a `RetryAfterError` may demand, in milliseconds. At least 0; `Infinity` is no limit.
+   * The delays of `limiter` stay as they are, and apply if they are longer.
+   *
+   * @defaultValue `900_000`, 15 minutes
+   */
+  readonly maxRetryAfter?: number | undefined;
+
   /** Called when a key is given up. The key rests until the next event. */
   readonly onGiveUp?: ((giveUp: GiveUp<Item>) => unknown) | undefined;
 
@@ -243,12 +253,14 @@ export function resolveController<Item>(
 function resolveLimits<Item>(options: ControllerOptions<Item>) {
   const { workers = 1, maxRetries = Number.POSITIVE_INFINITY, aging = 1_000 } = options;
   const { timeout = Number.POSITIVE_INFINITY, abortGrace = ABORT_GRACE, grace = GRACE } = options;
+  const { maxRetryAfter = MAX_RETRY_AFTER } = options;
   requireWhole("options.workers", requireFinite("options.workers", workers), 1);
   requireWhole("options.maxRetries", maxRetries, 0);
   requireAbove("options.timeout", timeout, 0);
   requireNotNegative("options.abortGrace", abortGrace);
   requireNotNegative("options.grace", grace);
-  return { workers, maxRetries, aging, timeout, abortGrace, grace };
+  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
+  return { workers, maxRetries, maxRetryAfter, aging, timeout, abortGrace, grace };
 }
 
 function resolveHooks<Item>(options: ControllerOptions<Item>) {

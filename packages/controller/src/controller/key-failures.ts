@@ -23,13 +23,15 @@ export class KeyFailures {
     return failures;
   }
 
-  /** @returns the delay of the retry: `after` if the failure names one, else the limiter's */
+  /** @returns the delay of the retry: the limiter's, or a longer one, `after`, that the failure demands */
   count(key: string, after: number | undefined): number {
     let delay = DELAY_WITHOUT_LIMITER;
     this.#hooks.call("limiter", () => {
-      delay = requireDelay("limiter.when(key)", this.#limiter.when(key, after));
+      delay = requireDelay("limiter.when(key)", this.#limiter.when(key));
+      // The failure is counted. A key that backs off is told to do so for longer.
+      if (delay > 0 && after !== undefined && after > delay) this.#limiter.when(key, after);
     });
-    return after ?? delay;
+    return Math.max(delay, after ?? 0);
   }
 
   forget(key: string): void {

@@ -227,10 +227,10 @@ export class Workers<Item> {
 
   /** The outcome, and the delay of a retry. The limiter counts only failures that may be retried. */
   #decide(run: Run<Item>, settlement: Settlement): { outcome: Outcome; delay: number } {
-    const outcome = outcomeOf(settlement, run.aborted, run.key);
+    const { maxRetries, maxRetryAfter } = this.#options;
+    const outcome = outcomeOf(settlement, run.aborted, run.key, maxRetryAfter);
     if (outcome.kind !== "retry") return { outcome, delay: 0 };
     const delay = this.#failures.count(run.key, outcome.delay);
-    const { maxRetries } = this.#options;
     return { outcome: limitRetries(outcome, this.#failures.of(run.key), maxRetries), delay };
   }
 

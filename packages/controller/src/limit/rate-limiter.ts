@@ -16,7 +16,7 @@ export interface RateLimiter {
    *
    * @param key - the key that failed
    * @param after - delay in milliseconds that the failure itself demands, such as `RetryAfterError.after`.
-   * It replaces the limiter's delay, even during a backoff: the key then backs off for this long from
+   * A controller passes it if it is longer than the limiter's delay. It replaces that delay, even during a backoff: the key then backs off for this long from
    * now. The failure counts like any other. `Infinity` is no backoff: the key waits for an event, and its
    * next failure counts
    * @returns the delay before the next attempt, in milliseconds

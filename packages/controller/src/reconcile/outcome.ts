@@ -1,5 +1,6 @@
 import { requireDelay } from "@holdfast/clock/internal";
-import { isTerminalError, RetryAfterError } from "@holdfast/wait";
+import { isTerminalError } from "@holdfast/wait";
+import { MAX_RETRY_AFTER, retryAfterOf } from "@holdfast/wait/internal";
 import type { ReconcileOutcome } from "../controller-metrics.ts";
 import type { ReconcileResult } from "./reconcile.ts";
 
@@ -49,7 +50,7 @@ export type Outcome =
 export interface RetryOutcome {
   readonly kind: "retry";
   readonly label: ReconcileOutcome;
-  /** Delay in milliseconds; undefined if the limiter decides. */
+  /** Minimum delay in milliseconds; undefined if the limiter decides alone. */
   readonly delay: number | undefined;
   readonly error: unknown;
 }
@@ -61,7 +62,7 @@ export interface RetryOutcome {
  * | --- | --- | --- | --- |
  * | threw a `TerminalError` | | drop | `terminal` |
  * | threw | aborted by the stop | interrupt | `interrupted` |
- * | threw a `RetryAfterError` with a valid delay | aborted by the timeout, or not | retry after its delay | `timeout`, `error` |
+ * | threw a `RetryAfterError` with a valid delay | aborted by the timeout, or not | retry after its delay, at most `maxRetryAfter` | `timeout`, `error` |
  * | threw | aborted by the timeout, or not | retry | `timeout`, `error` |
  * | returned an invalid `requeueAfter` | | as if it threw a RangeError (for NaN) or a TypeError | |
  * | returned an object that throws when read | | as if it threw that error | |
@@ -73,9 +74,14 @@ export interface RetryOutcome {
  * Source: `reconcileHandler` of sigs.k8s.io/controller-runtime. Differs: a terminal error forgets the
  * failures of its key; `requeueAfter` of 0 and below is at once, not never.
  */
-export function outcomeOf(settlement: Settlement, aborted: AbortCause, key: string): Outcome {
+export function outcomeOf(
+  settlement: Settlement,
+  aborted: AbortCause,
+  key: string,
+  maxRetryAfter: number = MAX_RETRY_AFTER,
+): Outcome {
   const result = resultOf(settlement, key);
-  if ("error" in result) return outcomeOfError(result.error, aborted);
+  if ("error" in result) return outcomeOfError(result.error, aborted, maxRetryAfter);
   const { requeueAfter } = result;
   if (requeueAfter === undefined) return { kind: "forget", label: "success" };
   if (requeueAfter === Number.POSITIVE_INFINITY) return { kind: "forget", label: "requeue_after" };
@@ -88,11 +94,11 @@ export function limitRetries(retry: RetryOutcome, failures: number, maxRetries: 
   return { kind: "giveUp", label: "gave_up", error: retry.error };
 }
 
-function outcomeOfError(error: unknown, aborted: AbortCause): Outcome {
+function outcomeOfError(error: unknown, aborted: AbortCause, maxRetryAfter: number): Outcome {
   if (isTerminalError(error)) return { kind: "drop", label: "terminal", error };
   if (aborted === "stop") return { kind: "interrupt", label: "interrupted" };
   const label = aborted === "timeout" ? "timeout" : "error";
-  return { kind: "retry", label, delay: RetryAfterError.delayOf(error), error };
+  return { kind: "retry", label, delay: retryAfterOf(error, maxRetryAfter), error };
 }
 
 /** The result of a settlement, validated: a reconciler in JavaScript may return anything. */

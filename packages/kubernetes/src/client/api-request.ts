@@ -203,7 +203,8 @@ export function statusOf(text: string): ApiStatus {
 }
 
 function secondsOf(seconds: unknown): number | undefined {
-  return typeof seconds === "number" && seconds > 0 ? seconds * 1_000 : undefined;
+  const milliseconds = typeof seconds === "number" ? seconds * 1_000 : 0;
+  return milliseconds > 0 && Number.isSafeInteger(milliseconds) ? milliseconds : undefined;
 }
 
 function parseObject(text: string): object | undefined {

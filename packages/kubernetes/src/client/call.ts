@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { recaptureStack } from "@holdfast/clock/internal";
 import { retry, withTimeout } from "@holdfast/wait";
+import { MAX_RETRY_AFTER } from "@holdfast/wait/internal";
 import { ConnectionError } from "../transport/connection-error.ts";
 import { ApiError, findApiError } from "./api-error.ts";
 import { type ApiRequest, type ApiTarget, requestJson } from "./api-request.ts";
@@ -75,7 +76,7 @@ export function call<Value, Response = object>(
       retries: MAX_RESENDS,
       maxElapsed: Math.max(end - clock.monotonic(), 0),
       shouldRetry: ({ error }) => waitOf(request, error) !== undefined,
-      delay: ({ error }) => waitOf(request, error) as number, // shouldRetry has asked for it
+      delay: ({ error }, planned) => delayOf(waitOf(request, error), planned),
       onRetry: ({ error }) => {
         last = error;
       },
@@ -84,6 +85,11 @@ export function call<Value, Response = object>(
   const cause = (): unknown => last ?? limits.cause?.();
   const options = { ...limits, name, clock, cause };
   return limited(options, (signal) => work(sendWith(signal), signal));
+}
+
+/** The server's own delay, but not less than the planned one: 0 must not switch the backoff off. */
+function delayOf(asked: number | undefined, planned: number): number {
+  return Math.max(planned, Math.min(asked ?? 0, MAX_RETRY_AFTER));
 }
 
 /** Reasons by which the server says that it has not carried out a request. */

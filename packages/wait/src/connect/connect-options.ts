@@ -57,6 +57,14 @@ export interface ConnectOptions<Connection> {
   readonly minConnectTimeout?: number | undefined;
 
   /**
+   * Maximum delay that a {@link RetryAfterError} may demand, in milliseconds. At least 0; `Infinity` is
+   * no limit. The delays of `backoff` stay as they are.
+   *
+   * @defaultValue `900_000`, 15 minutes
+   */
+  readonly maxRetryAfter?: number | undefined;
+
+  /**
    * Measures delays and time limits.
    *
    * @defaultValue `realClock`

@@ -74,7 +74,10 @@ export async function connectWithBackoff<Connection>(
   const attempts = new ConnectionAttempts(connect, options);
   const { signal } = attempts;
   const done = await loop({
-    run: () => attempts.make(),
+    run: () => {
+      const { limit, facts } = attempts.begin();
+      return limit.wait(connect, facts, attempts.onLate);
+    },
     isDone: () => true,
     onError: (error) => attempts.failed(error),
     manager: attempts,

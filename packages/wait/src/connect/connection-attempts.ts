@@ -10,9 +10,9 @@ import {
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
-import { withTimeout } from "../limit/with-timeout.ts";
+import { Deadline } from "../limit/deadline.ts";
 import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
-import { RetryAfterError } from "../retry/retry-after-error.ts";
+import { MAX_RETRY_AFTER, retryAfterOf } from "../retry/delay-after.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { GrpcBackoff } from "../strategies/grpc-backoff.ts";
 import type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect-options.ts";
@@ -22,6 +22,7 @@ export const CONNECT_OPTIONS: OptionNames<ConnectOptions<never>> = {
   signal: true,
   backoff: true,
   minConnectTimeout: true,
+  maxRetryAfter: true,
   clock: true,
   onRetry: true,
   onLate: true,
@@ -38,10 +39,11 @@ const NANOSECOND = 1e-6;
  */
 export class ConnectionAttempts<Connection> implements BackoffManager {
   readonly signal: AbortSignal;
-  readonly #connect: (attempt: ConnectAttempt) => Connection | PromiseLike<Connection>;
+  /** Receives a late connection. */
+  readonly onLate: ((connection: Connection) => unknown) | undefined;
   readonly #onRetry: ((retry: ConnectRetry) => unknown) | undefined;
-  readonly #onLate: ((connection: Connection) => unknown) | undefined;
   readonly #minTimeout: number;
+  readonly #maxRetryAfter: number;
   readonly #clock: Clock;
   readonly #strategy: BackoffStrategy;
   readonly #timer: ReusedTimer;
@@ -60,14 +62,14 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
   ) {
     requireFunction("connect", connect);
     const { signal, backoff = new GrpcBackoff(), clock = realClock, onRetry, onLate } = options;
-    const { minConnectTimeout = MIN_CONNECT_TIMEOUT } = options;
+    const { minConnectTimeout = MIN_CONNECT_TIMEOUT, maxRetryAfter = MAX_RETRY_AFTER } = options;
     requireSignal("options.signal", signal);
     requireHooks("options", { onRetry, onLate });
     this.#minTimeout = requireNotNegative("options.minConnectTimeout", minConnectTimeout);
+    this.#maxRetryAfter = requireNotNegative("options.maxRetryAfter", maxRetryAfter);
     this.signal = signal;
-    this.#connect = connect;
     this.#onRetry = onRetry;
-    this.#onLate = onLate;
+    this.onLate = onLate;
     this.#clock = clock;
     requireClock("options.clock", clock);
     this.#timer = new ReusedTimer(clock);
@@ -83,23 +85,20 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     return this.#timer.arm(this.#delay);
   }
 
-  /** Makes the attempt that {@link ConnectionAttempts.backoff} has counted. */
-  make(): Promise<Connection> {
+  /**
+   * Begins the attempt that {@link ConnectionAttempts.backoff} has counted: what `connect` receives, and the
+   * limit within which to call it. The caller does, because each function in between costs the stack of an
+   * error one of its callers.
+   */
+  begin(): { readonly limit: Deadline; readonly facts: ConnectAttempt } {
     const [attempt, startedAt, delay] = [this.#attempt, this.#startedAt, this.#delay];
     const timeout = Math.max(delay, this.#minTimeout);
-    const connect = (signal: AbortSignal): Connection | PromiseLike<Connection> =>
-      this.#connect({ attempt, startedAt, delay, timeout, signal });
-    return withTimeout(connect, Math.max(timeout, NANOSECOND), {
+    const limit = new Deadline(Math.max(timeout, NANOSECOND), {
       signal: this.signal,
       clock: this.#clock,
       label: "attempt to connect",
-      onLate: (connection) => this.release(connection),
     });
-  }
-
-  /** Passes a late connection to `onLate`. */
-  release(connection: Connection): unknown {
-    return this.#onLate?.(connection);
+    return { limit, facts: { attempt, startedAt, delay, timeout, signal: limit.signal } };
   }
 
   /** Returns if another attempt follows; throws the error to reject with otherwise. */
@@ -115,7 +114,7 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
 
   /** Rethrows an error that no further attempt can fix, and waits as long as an error demands. */
   obey(error: unknown): void {
-    const after = RetryAfterError.delayOf(error);
+    const after = retryAfterOf(error, this.#maxRetryAfter);
     if (isTerminalError(error) || after === Number.POSITIVE_INFINITY) throw error;
     if (after === undefined || this.signal.aborted) return;
     const passed = this.#clock.monotonic() - this.#startedAt;

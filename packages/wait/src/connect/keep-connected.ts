@@ -116,10 +116,11 @@ export async function keepConnected<Connection>(
 
   const connectAndUse = async (): Promise<void> => {
     phase = "connecting";
-    const connection = await attempts.make();
+    const { limit, facts } = attempts.begin();
+    const connection = await limit.wait(connect, facts, attempts.onLate);
     phase = "connected";
     attempts.accepted();
-    if (signal.aborted) attempts.release(connection);
+    if (signal.aborted) attempts.onLate?.(connection);
     else await withOwnSignal(signal, (own) => use(connection, own));
     phase = "exhausted";
     attempts.requireMore();

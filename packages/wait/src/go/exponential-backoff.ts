@@ -1,4 +1,4 @@
-import { realClock, type Timer } from "@holdfast/clock";
+import { type Clock, realClock, type Timer } from "@holdfast/clock";
 import { type OptionNames, requireClock, requireOptions } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { Growth, growthState } from "../delay/growth.ts";
@@ -84,20 +84,21 @@ export async function exponentialBackoff(
   const { signal = new AbortController().signal } = options;
   requireCondition(condition, { signal, onError });
   requireClock("options.clock", clock);
-  const attempts = new Attempts(backoff, new ReusedTimer(clock));
-  if (attempts.over) throw new ExhaustedError(0);
+  const attempts = new Attempts(backoff, clock);
   const ask: Condition = (own) => attempts.mayAsk() && condition(own);
   await conditionLoop({ condition: ask, manager: attempts, signal, onError });
 }
 
 /** Counts the calls, and decides whether another delay follows. */
-class Attempts extends Growth implements BackoffManager {
+export class Attempts extends Growth implements BackoffManager {
   readonly #timer: ReusedTimer;
   #made = 0;
 
-  constructor(options: BackoffOptions, timer: ReusedTimer) {
+  /** @throws ExhaustedError if not even one call is allowed */
+  constructor(options: BackoffOptions, clock: Clock) {
     super(growthState("options.backoff", options));
-    this.#timer = timer;
+    this.#timer = new ReusedTimer(clock);
+    if (this.over) throw new ExhaustedError(0);
   }
 
   /** Whether there is no step left. */

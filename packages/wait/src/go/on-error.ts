@@ -1,12 +1,15 @@
-import type { Clock } from "@holdfast/clock";
+import { type Clock, realClock } from "@holdfast/clock";
 import {
   isStop,
   type OptionNames,
+  requireClock,
   requireFunction,
   requireOptions,
+  requireSignal,
 } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
-import { exponentialBackoff } from "./exponential-backoff.ts";
+import { conditionLoop } from "./condition-loop.ts";
+import { Attempts } from "./exponential-backoff.ts";
 import { isInterrupted } from "./is-interrupted.ts";
 
 const OPTIONS: OptionNames<OnErrorOptions> = {
@@ -85,10 +88,13 @@ export async function onError<Value>(
   requireFunction("retriable", retriable);
   requireFunction("fn", fn);
   requireOptions("options", options, "onError", OPTIONS);
-  const { signal, clock } = options;
+  const { signal = new AbortController().signal, clock = realClock } = options;
+  requireSignal("options.signal", signal);
+  requireClock("options.clock", clock);
   let last: { readonly error: unknown } | undefined;
   let value: Value | undefined;
   const succeeds = async (own: AbortSignal): Promise<boolean> => {
+    if (!attempts.mayAsk()) return false;
     try {
       value = await fn(own);
       return true;
@@ -98,11 +104,12 @@ export async function onError<Value>(
       return false;
     }
   };
+  const attempts = new Attempts(backoff, clock);
   try {
-    await exponentialBackoff(succeeds, { backoff, signal, clock });
+    await conditionLoop({ condition: succeeds, manager: attempts, signal, onError: undefined });
     return value as Value;
   } catch (error) {
-    const isAbort = signal?.aborted === true && isStop(error, signal);
+    const isAbort = signal.aborted && isStop(error, signal);
     throw last !== undefined && !isAbort && isInterrupted(error) ? last.error : error;
   }
 }

@@ -14,3 +14,4 @@ export {
   type LoopWork,
   loop,
 } from "../loop/loop.ts";
+export { MAX_RETRY_AFTER, retryAfterOf } from "../retry/delay-after.ts";

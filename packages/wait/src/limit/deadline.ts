@@ -1,5 +1,5 @@
 import { type Clock, onAbort, type Timer } from "@holdfast/clock";
-import { recaptureStack } from "@holdfast/clock/internal";
+import { abortable, recaptureStack } from "@holdfast/clock/internal";
 import { TimeoutError } from "./timeout-error.ts";
 
 /** Options for a {@link Deadline}. */
@@ -12,7 +12,7 @@ export interface DeadlineOptions {
   /** Supplies the `cause` of the {@link TimeoutError}. */
   readonly cause?: (() => unknown) | undefined;
   /** The message of the {@link TimeoutError}. */
-  readonly message?: string | undefined;
+  readonly message?: string | (() => string) | undefined;
 }
 
 /**
@@ -40,7 +40,8 @@ export class Deadline implements Disposable {
       controller.abort(reason);
     };
     const expire = (): void => {
-      this.#timeoutError = new TimeoutError(timeout, { ...causeOf(cause), message });
+      const text = typeof message === "function" ? message() : message;
+      this.#timeoutError = new TimeoutError(timeout, { ...causeOf(cause), message: text });
       abort(this.#timeoutError);
     };
     this.signal = controller.signal;
@@ -50,6 +51,21 @@ export class Deadline implements Disposable {
       if (parent !== undefined) this.#subscription = onAbort(parent, abort);
       if (timeout < Number.POSITIVE_INFINITY)
         this.#timer = clock.afterFunc(timeout, expire, { label });
+    }
+  }
+
+  /** Waits for `work` until this deadline at most, then disposes. */
+  async wait<Value, Argument>(
+    work: (argument: Argument) => Value | PromiseLike<Value>,
+    argument: Argument,
+    onLate?: (value: Value) => unknown,
+  ): Promise<Value> {
+    try {
+      return await abortable(work, this.signal, onLate, argument);
+    } catch (error) {
+      throw this.withCaller(error);
+    } finally {
+      this[Symbol.dispose]();
     }
   }
 

@@ -1,6 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  abortable,
   type OptionNames,
   requireClock,
   requireFunction,
@@ -124,11 +123,5 @@ export async function withTimeout<Value>(
   requireHooks("options", { cause, onLate });
 
   const deadline = new Deadline(timeout, { clock, signal: parent, label, cause, message });
-  try {
-    return await abortable(work, deadline.signal, onLate);
-  } catch (error) {
-    throw deadline.withCaller(error);
-  } finally {
-    deadline[Symbol.dispose]();
-  }
+  return await deadline.wait(work, deadline.signal, onLate);
 }

@@ -1,31 +1,37 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  abortable,
   type OptionNames,
   requireAbove,
   requireClock,
   requireFunction,
   requireHooks,
+  requireNotNegative,
   requireOptions,
   requireSignal,
 } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
-import { withTimeout } from "../limit/with-timeout.ts";
-import { type Done, loop } from "../loop/loop.ts";
+import { Deadline } from "../limit/deadline.ts";
+import { loop } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
 import type { Attempt } from "../retry/attempt.ts";
+import { delayAfter, MAX_RETRY_AFTER } from "../retry/delay-after.ts";
 import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 
 const OPTIONS: OptionNames<PollOptions> = {
   backoff: true,
   timeout: true,
+  attemptTimeout: true,
+  maxRetryAfter: true,
   signal: true,
   clock: true,
   onError: true,
 };
 
+const NEVER = Number.POSITIVE_INFINITY;
 const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 1.5, jitter: 0.1, cap: 1_000 };
 
 /** Options for {@link poll}. */
@@ -41,11 +47,28 @@ export interface PollOptions extends LoopOptions {
   /**
    * Time limit of the whole poll, in milliseconds. Above 0, or `Infinity`. When it expires, the promise
    * rejects with a {@link TimeoutError}, and the signal of `fn` aborts with the same error. The
-   * `cause` is the last error of `fn`.
+   * `cause` is the last error of `fn`. The message names the call that is running.
    *
    * @defaultValue `Infinity`
    */
   readonly timeout?: number | undefined;
+
+  /**
+   * Time limit of each call, in milliseconds. Above 0, or `Infinity`. A call that takes longer counts as
+   * false: its signal aborts with a {@link TimeoutError}, and the poll goes on after the next delay. One
+   * call that hangs then does not use up the `timeout` of the whole poll.
+   *
+   * @defaultValue `Infinity`
+   */
+  readonly attemptTimeout?: number | undefined;
+
+  /**
+   * Maximum delay that a {@link RetryAfterError} may demand, in milliseconds. At least 0; `Infinity` is
+   * no limit. The delays of `backoff` stay as they are.
+   *
+   * @defaultValue `900_000`, 15 minutes
+   */
+  readonly maxRetryAfter?: number | undefined;
 
   /**
    * Ends the poll: the promise rejects with `signal.reason` at once.
@@ -77,19 +100,19 @@ export type Truthy<Value> = Exclude<Value, false | 0 | 0n | "" | null | undefine
  * | `fn` throws or rejects, with `onError` | calls `onError` with the error, continues after the delay |
  * | `fn` throws or rejects, without `onError` | rejects with the error unchanged |
  * | `fn` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onError` |
- * | `fn` throws a {@link RetryAfterError}, or an error caused by one | waits as long as it names, then calls `fn` again, without `onError` |
- * | that error names a finite time | the wait does not advance `backoff` |
+ * | `fn` throws a {@link RetryAfterError}, or an error caused by one | waits as long as it names, at least for the next delay and at most for `maxRetryAfter`, then calls `fn` again, without `onError` |
  * | that error names `Infinity` | rejects with the error unchanged |
  * | `onError` or the strategy throws | rejects with that error; `fn` is not called again |
+ * | a call takes longer than `attemptTimeout` | aborts its signal, waits for the next delay, then calls `fn` again, without `onError` |
  * | `timeout` expires | rejects with a {@link TimeoutError} at once |
  * | `signal` is already aborted | rejects with `signal.reason`; `fn` is not called |
  * | `signal` aborts | rejects with `signal.reason` at once |
  *
- * Without `timeout`, `fn` receives the `signal` of the options itself. Remove listeners that `fn` adds
- * to it: they stay until the signal is garbage collected. With `timeout`, all calls of one poll share
- * a signal of their own.
+ * Without `timeout` and `attemptTimeout`, `fn` receives the `signal` of the options itself. Remove
+ * listeners that `fn` adds to it: they stay until the signal is garbage collected. With `attemptTimeout`,
+ * each call receives a signal of its own; with `timeout` alone, all calls of one poll share one.
  *
- * An abort and an expired `timeout` do not wait for `fn`, so pass its signal on. A later result is
+ * An abort and an expired time limit do not wait for `fn`, so pass its signal on. A later result is
  * ignored.
  *
  * By default an error rejects: otherwise a mistake in `fn` would look like a condition that is never
@@ -129,39 +152,58 @@ export async function poll<Value>(
 ): Promise<Truthy<Value>> {
   requireFunction("fn", fn);
   requireOptions("options", options, "poll", OPTIONS);
-  const { signal = new AbortController().signal, timeout = Number.POSITIVE_INFINITY } = options;
+  const { signal: stop = new AbortController().signal, timeout = NEVER } = options;
+  const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = options;
   const { backoff = DEFAULT_BACKOFF, clock = realClock, onError } = options;
-  requireSignal("options.signal", signal);
+  requireSignal("options.signal", stop);
   requireAbove("options.timeout", timeout, 0);
+  requireAbove("options.attemptTimeout", attemptTimeout, 0);
+  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
   requireHooks("options", { onError });
   requireClock("options.clock", clock);
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
-  let attempt = 0;
-  let lastError: unknown;
-  let retryAfter: number | undefined;
 
-  const failed = (error: unknown, own: AbortSignal): unknown => {
-    if (isTerminalError(error) || own.aborted) throw error;
-    retryAfter = RetryAfterError.delayOf(error);
-    if (retryAfter === Number.POSITIVE_INFINITY) throw error;
-    if (retryAfter === undefined && onError === undefined) throw error;
+  let attempt = 0;
+  let startedAt: number | undefined;
+  let lastError: unknown;
+  /** The last error, if it names a time. */
+  let demand: unknown;
+  const message = (): string => {
+    if (startedAt === undefined) return `timed out after ${timeout} ms`;
+    const age = Math.round(clock.monotonic() - startedAt);
+    return `timed out after ${timeout} ms: call ${attempt} had been running for ${age} ms`;
+  };
+  const whole = new Deadline(timeout, { clock, signal: stop, message, cause: () => lastError });
+  const { signal } = whole;
+  let limit: Deadline;
+
+  const run = (): Promise<Value> => {
+    startedAt = clock.monotonic();
+    limit = new Deadline(attemptTimeout, { clock, signal });
+    return limit.wait(fn, { attempt: ++attempt, signal: limit.signal });
+  };
+  const failed = (error: unknown): unknown => {
+    startedAt = undefined;
+    if (isTerminalError(error)) throw error;
+    const isLate = limit.signal.aborted && error === limit.signal.reason;
+    const after = RetryAfterError.delayOf(error);
+    if (after === NEVER || !(isLate || after !== undefined || onError)) throw error;
     lastError = error;
-    return retryAfter === undefined ? onError?.(error) : undefined;
+    demand = error;
+    return isLate || after !== undefined ? undefined : abortable(() => onError?.(error), signal);
   };
   const delay = (): number => {
-    const milliseconds = retryAfter ?? nextDelay();
-    retryAfter = undefined;
+    startedAt = undefined;
+    const milliseconds = delayAfter(demand, nextDelay(), maxRetryAfter);
+    demand = undefined;
     return milliseconds;
   };
-  const repeat = (own: AbortSignal) =>
-    loop({
-      run: () => fn({ attempt: ++attempt, signal: own }),
-      isDone: Boolean,
-      onError: (error) => failed(error, own),
-      delay,
-      clock,
-      signal: own,
-    });
-  const done = await withTimeout(repeat, timeout, { signal, clock, cause: () => lastError });
-  return (done as Done<Truthy<Value>>).value;
+
+  try {
+    const done = await loop({ run, isDone: Boolean, onError: failed, delay, clock, signal });
+    if (done === undefined) throw whole.withCaller(signal.reason);
+    return done.value as Truthy<Value>;
+  } finally {
+    whole[Symbol.dispose]();
+  }
 }

@@ -22,7 +22,8 @@ const DATES = [
  *
  * Accepts the three date formats of RFC 9110. A year of two digits is at most 50 years in the future. The
  * leap second 23:59:60 is the first second of the next day. A date that does not exist is malformed; a
- * weekday that does not fit the date is ignored. So is white space around the value.
+ * weekday that does not fit the date is ignored. A number of seconds whose milliseconds are no safe integer
+ * is malformed. So is white space around the value.
  *
  * @param value - the header: a number of seconds or an HTTP date; null or undefined if missing
  * @param clock - the wall clock that a date is compared with; by default `realClock`
@@ -51,7 +52,10 @@ export function parseRetryAfter(
   if (value === null || value === undefined) return undefined;
   requireString("value", value);
   const text = value.trim();
-  if (SECONDS.test(text)) return Number(text) * 1_000;
+  if (SECONDS.test(text)) {
+    const milliseconds = Number(text) * 1_000;
+    return Number.isSafeInteger(milliseconds) ? milliseconds : undefined;
+  }
   const now = clock.now();
   const instant = parseDate(text, now);
   return instant === undefined ? undefined : Math.max(instant - now, 0);

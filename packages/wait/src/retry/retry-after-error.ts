@@ -32,10 +32,13 @@ export interface RetryAfterErrorOptions {
  *
  * | Layer | Effect |
  * | --- | --- |
- * | `retry`, `retryBackoff`, `backoffDelay` | a failed attempt; `after` replaces the next delay and ignores `cap` |
- * | `poll`, `pollBackoff` | no failure: waits that long and goes on, within the timeout |
+ * | `retry`, `retryBackoff`, `backoffDelay` | a failed attempt; the next delay is at least `after`, also above `cap` |
+ * | `poll`, `pollBackoff` | no failure: waits at least that long and goes on, within the timeout |
  * | `connectWithBackoff`, `keepConnected` | a failed attempt; the next starts no earlier |
- * | a `Controller` | a failed reconcile; `after` replaces the delay of the limiter |
+ * | a `Controller` | a failed reconcile; the delay is at least `after` |
+ *
+ * The planned delay still applies if it is longer: a server that says 0, or a date that is past on this
+ * clock, does not switch the backoff off. The option `maxRetryAfter` limits `after`, to 15 minutes by default.
  *
  * In `wait`, `Infinity` rejects at once. In a controller the key waits for the next event. An error
  * whose `cause` is a `RetryAfterError` counts as one.

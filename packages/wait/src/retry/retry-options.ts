@@ -40,9 +40,9 @@ export interface RetryHooks {
   readonly shouldRetry?: ((context: RetryContext) => boolean | PromiseLike<boolean>) | undefined;
 
   /**
-   * Replaces the next delay. Receives the planned delay as `next`: the delay that a
-   * {@link RetryAfterError} names, or else the delay of `backoff`. Returns milliseconds, at least 0;
-   * `Infinity` waits for the abort.
+   * Replaces the next delay. Receives the planned delay as `next`: the delay of `backoff`, or a longer
+   * one that a {@link RetryAfterError} names. Returns milliseconds, at least 0; `Infinity` waits for the
+   * abort.
    *
    * @defaultValue `next`
    */
@@ -72,17 +72,26 @@ export interface RetryOptions extends RetryHooks {
   /**
    * Maximum number of attempts after the first. A whole number, at least 0, or `Infinity`.
    *
-   * @defaultValue `10`; `Infinity` with a finite `maxElapsed`
+   * @defaultValue `10`; `Infinity` with a finite `maxElapsed` or `timeout`
    */
   readonly retries?: number | undefined;
 
   /**
    * Latest start of an attempt, in milliseconds since the call of {@link retry}. At least 0, or
-   * `Infinity`. Does not interrupt an attempt; use `attemptTimeout` or `signal` for that.
+   * `Infinity`. Does not interrupt an attempt; use `timeout`, `attemptTimeout` or `signal` for that.
    *
    * @defaultValue `Infinity`
    */
   readonly maxElapsed?: number | undefined;
+
+  /**
+   * Time limit of the whole call, in milliseconds. Above 0, or `Infinity`. When it expires, during an
+   * attempt, a hook or a delay, the promise rejects with a {@link TimeoutError}, and the signal of the
+   * attempt aborts with the same error. The `cause` is the error of the last attempt.
+   *
+   * @defaultValue `Infinity`
+   */
+  readonly timeout?: number | undefined;
 
   /**
    * Time limit of each attempt, in milliseconds. Above 0, or `Infinity`. When it expires, the attempt
@@ -92,6 +101,14 @@ export interface RetryOptions extends RetryHooks {
    * @defaultValue `Infinity`
    */
   readonly attemptTimeout?: number | undefined;
+
+  /**
+   * Maximum delay that a {@link RetryAfterError} may demand, in milliseconds. At least 0; `Infinity` is
+   * no limit. The delays of `backoff` stay as they are.
+   *
+   * @defaultValue `900_000`, 15 minutes
+   */
+  readonly maxRetryAfter?: number | undefined;
 
   /**
    * Ends the call: the promise rejects with `signal.reason` at once, during an attempt, a hook or a

@@ -1,8 +1,44 @@
-import { abortable, requireFunction } from "@holdfast/clock/internal";
-import { type Done, loop } from "../loop/loop.ts";
+import { realClock } from "@holdfast/clock";
+import {
+  abortable,
+  type OptionNames,
+  requireAbove,
+  requireClock,
+  requireFunction,
+  requireHooks,
+  requireNotNegative,
+  requireOptions,
+  requireSignal,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import type { BackoffOptions } from "../delay/backoff-options.ts";
+import { toNanoseconds } from "../delay/nanoseconds.ts";
+import { strategyOf } from "../delay/strategy-of.ts";
+import { Deadline } from "../limit/deadline.ts";
+import { isTimeoutError } from "../limit/timeout-error.ts";
+import { loop } from "../loop/loop.ts";
 import type { Attempt } from "./attempt.ts";
-import { RetryAttempts, retryPlan } from "./retry-attempts.ts";
-import type { RetryOptions } from "./retry-options.ts";
+import { delayAfter, MAX_RETRY_AFTER } from "./delay-after.ts";
+import { RetryAfterError } from "./retry-after-error.ts";
+import type { RetryContext, RetryOptions } from "./retry-options.ts";
+import { isTerminalError } from "./terminal-error.ts";
+
+const OPTIONS: OptionNames<RetryOptions> = {
+  backoff: true,
+  retries: true,
+  maxElapsed: true,
+  timeout: true,
+  attemptTimeout: true,
+  maxRetryAfter: true,
+  signal: true,
+  clock: true,
+  shouldRetry: true,
+  delay: true,
+  onRetry: true,
+};
+
+const NEVER = Number.POSITIVE_INFINITY;
+const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 2, jitter: 0.5, cap: 30_000 };
 
 /**
  * Calls `fn` until it succeeds, with growing delays between the attempts.
@@ -17,9 +53,10 @@ import type { RetryOptions } from "./retry-options.ts";
  * | `fn` fails, and the next attempt would start after `maxElapsed` | rejects with the error unchanged, without a delay |
  * | `fn` fails, and `shouldRetry` returns false | rejects with the error unchanged, without a delay |
  * | `fn` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without a delay |
- * | `fn` throws a {@link RetryAfterError}, or an error caused by one | waits as long as it names, then calls `fn` again |
+ * | `fn` throws a {@link RetryAfterError}, or an error caused by one | waits as long as it names, at least for the next delay and at most for `maxRetryAfter`, then calls `fn` again |
  * | that error names `Infinity` | rejects with the error unchanged, without a delay |
  * | a hook or the strategy throws | rejects with that error; `fn` is not called again |
+ * | `timeout` expires | rejects with a {@link TimeoutError} at once |
  * | `signal` is already aborted | rejects with `signal.reason`; `fn` is not called |
  * | `signal` aborts | rejects with `signal.reason` at once |
  *
@@ -27,11 +64,11 @@ import type { RetryOptions } from "./retry-options.ts";
  * ignores `cap` and advances the backoff. The `delay` hook receives it as `next` and may replace it,
  * also if it is `Infinity`. A delay of 0 still yields to the event loop.
  *
- * Without `attemptTimeout`, `fn` receives the `signal` of the options itself. Remove listeners that
- * `fn` adds to it: they stay until the signal is garbage collected. With `attemptTimeout`, each
- * attempt receives a signal of its own.
+ * Without `timeout` and `attemptTimeout`, `fn` receives the `signal` of the options itself. Remove
+ * listeners that `fn` adds to it: they stay until the signal is garbage collected. With `attemptTimeout`,
+ * each attempt receives a signal of its own; with `timeout` alone, all attempts of a call share one.
  *
- * An abort and an expired `attemptTimeout` do not wait for `fn`, so pass its signal on. A later result
+ * An abort and an expired time limit do not wait for `fn`, so pass its signal on. A later result
  * is ignored. Attempts overlap only if one continues after its signal has aborted.
  *
  * @param fn - the work; receives the number of the attempt and a signal, see {@link Attempt}
@@ -71,17 +108,85 @@ export async function retry<Value>(
   options: RetryOptions = {},
 ): Promise<Value> {
   requireFunction("fn", fn);
-  const plan = retryPlan(options);
-  const attempts = new RetryAttempts(fn, plan);
-  const repeat = (signal: AbortSignal) =>
-    loop({
-      run: (own) => attempts.run(own),
-      isDone: () => true,
-      onError: (error) => attempts.failed(error),
-      delay: () => attempts.delay,
-      clock: plan.clock,
-      signal,
-    });
-  const done = await abortable(repeat, plan.signal);
-  return (done as Done<Value>).value;
+  requireOptions("options", options, "retry", OPTIONS);
+  const { signal: stop = new AbortController().signal, clock = realClock } = options;
+  const { backoff = DEFAULT_BACKOFF, maxElapsed = NEVER, timeout = NEVER } = options;
+  const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = options;
+  const { retries = maxElapsed === NEVER && timeout === NEVER ? 10 : NEVER } = options;
+  const { shouldRetry, delay: chooseDelay, onRetry } = options;
+  requireSignal("options.signal", stop);
+  requireClock("options.clock", clock);
+  const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
+  requireNotNegative("options.maxElapsed", maxElapsed);
+  requireWhole("options.retries", retries, 0);
+  requireHooks("options", { shouldRetry, delay: chooseDelay, onRetry });
+  requireAbove("options.timeout", timeout, 0);
+  requireAbove("options.attemptTimeout", attemptTimeout, 0);
+  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
+  const hasHooks = [shouldRetry, chooseDelay, onRetry].some((hook) => hook !== undefined);
+
+  const start = clock.monotonic();
+  const elapsed = (): number => clock.monotonic() - start;
+  let attempt = 0;
+  /** Milliseconds before the next attempt. */
+  let delay = 0;
+  let lastError: unknown;
+  /** The last error that was not a timeout: timeouts caused by timeouts would form an endless chain. */
+  let lastFailure: unknown;
+
+  const whole = new Deadline(timeout, { clock, signal: stop, cause: () => lastError });
+  const { signal } = whole;
+
+  const run = (): Promise<Value> => {
+    const cause = (): unknown => lastFailure;
+    const limit = new Deadline(attemptTimeout, { clock, signal, cause });
+    return limit.wait(fn, { attempt: ++attempt, signal: limit.signal });
+  };
+
+  /** Returns if another attempt follows; throws the error to reject with otherwise. */
+  const failed = (error: unknown): void | Promise<void> => {
+    lastError = error;
+    if (isTerminalError(error) || attempt > retries) throw error;
+    if (!isTimeoutError(error)) lastFailure = error;
+    delay = delayAfter(error, nextDelay(), maxRetryAfter);
+    if (RetryAfterError.delayOf(error) === NEVER && chooseDelay === undefined) throw error;
+    // No hook is called if no attempt can follow. A `delay` hook can still choose 0.
+    requireTime(error, chooseDelay === undefined ? delay : 0);
+    if (hasHooks) return abortable(() => callHooks(error), signal);
+  };
+
+  const callHooks = async (error: unknown): Promise<void> => {
+    if (shouldRetry !== undefined && !(await shouldRetry(context(error)))) throw error;
+    if (chooseDelay !== undefined && !signal.aborted) {
+      requireTime(error, 0);
+      const chosen = await chooseDelay(context(error), delay);
+      delay = requireNotNegative("options.delay()", chosen);
+    }
+    requireTime(error, delay);
+    if (onRetry === undefined || signal.aborted) return;
+    await onRetry(context(error));
+    requireTime(error, delay);
+  };
+
+  /**
+   * Throws if an attempt after `rest` would start too late. In whole nanoseconds, because the difference of
+   * two instants has a rounding error.
+   */
+  const requireTime = (error: unknown, rest: number): void => {
+    if (toNanoseconds(elapsed() + rest) > toNanoseconds(maxElapsed)) throw error;
+  };
+
+  const context = (error: unknown): RetryContext => {
+    const retriesLeft = retries - attempt + 1;
+    return Object.freeze({ attempt, error, delay, elapsed: elapsed(), retriesLeft, signal: stop });
+  };
+
+  try {
+    const isDone = (): boolean => true;
+    const done = await loop({ run, isDone, onError: failed, delay: () => delay, clock, signal });
+    if (done === undefined) throw whole.withCaller(signal.reason);
+    return done.value;
+  } finally {
+    whole[Symbol.dispose]();
+  }
 }

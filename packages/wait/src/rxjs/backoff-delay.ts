@@ -2,6 +2,7 @@ import { type Clock, realClock } from "@holdfast/clock";
 import {
   type OptionNames,
   requireMethods,
+  requireNotNegative,
   requireOptions,
   requireWhole,
 } from "@holdfast/clock/internal";
@@ -9,16 +10,26 @@ import { type Observable, throwError } from "rxjs";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
+import { delayAfter, MAX_RETRY_AFTER } from "../retry/delay-after.ts";
 import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { timerOn } from "./timer-on.ts";
 
 const OPTIONS: OptionNames<BackoffDelayOptions> = {
+  maxRetryAfter: true,
   clock: true,
 };
 
 /** Options for {@link backoffDelay}. */
 export interface BackoffDelayOptions {
+  /**
+   * Maximum delay that a `RetryAfterError` may demand, in milliseconds. At least 0; `Infinity` is no
+   * limit. The delays of the backoff stay as they are.
+   *
+   * @defaultValue `900_000`, 15 minutes
+   */
+  readonly maxRetryAfter?: number | undefined;
+
   /**
    * Measures the delays.
    *
@@ -37,7 +48,7 @@ export interface BackoffDelayOptions {
  * | Event | Result |
  * | --- | --- |
  * | the source fails | waits for the delay, then `retry` subscribes again |
- * | it fails with a `RetryAfterError`, or an error caused by one | waits as long as it names |
+ * | it fails with a `RetryAfterError`, or an error caused by one | waits as long as it names, at least for the delay and at most for `maxRetryAfter` |
  * | it fails with a `TerminalError`, or a `RetryAfterError` that names `Infinity` | the stream fails with it at once |
  *
  * @param backoff - delays: a strategy, or the options of a `Backoff`
@@ -72,7 +83,8 @@ export function backoffDelay(
 ): (error: unknown, retryCount: number) => Observable<void> {
   const strategy = strategyOf("backoff", backoff);
   requireOptions("options", options, "backoffDelay", OPTIONS);
-  const { clock = realClock } = options;
+  const { clock = realClock, maxRetryAfter = MAX_RETRY_AFTER } = options;
+  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
   requireMethods("options.clock", clock, ["afterFunc"]);
   // Position of the last call: the next retry of a single subscription continues from here. Any other
   // count belongs to another subscription and starts a new sequence.
@@ -80,15 +92,13 @@ export function backoffDelay(
   let taken = 0;
   return (error, retryCount) => {
     requireWhole("retryCount", retryCount, 1);
-    const after = RetryAfterError.delayOf(error);
-    if (isTerminalError(error) || after === Number.POSITIVE_INFINITY)
+    if (isTerminalError(error) || RetryAfterError.delayOf(error) === Number.POSITIVE_INFINITY)
       return throwError(() => error);
     if (taken !== retryCount - 1) {
       next = strategy.delayFunc();
       for (taken = 0; taken < retryCount - 1; taken++) next();
     }
     taken++;
-    const delay = next();
-    return timerOn(clock, after ?? delay);
+    return timerOn(clock, delayAfter(error, next(), maxRetryAfter));
   };
 }

@@ -8,6 +8,7 @@ import {
 } from "@holdfast/clock/internal";
 import { asScheduler } from "@holdfast/clock/rxjs";
 import {
+  defer,
   first,
   type MonoTypeOperatorFunction,
   map,
@@ -19,8 +20,10 @@ import {
   timer,
 } from "rxjs";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
-import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
+import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import { strategyOf } from "../delay/strategy-of.ts";
 import { TimeoutError } from "../limit/timeout-error.ts";
+import { delayAfter, MAX_RETRY_AFTER } from "../retry/delay-after.ts";
 import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { repeatBackoff } from "./repeat-backoff.ts";
@@ -29,6 +32,7 @@ import { timerOn } from "./timer-on.ts";
 const OPTIONS: OptionNames<PollBackoffOptions> = {
   backoff: true,
   timeout: true,
+  maxRetryAfter: true,
   clock: true,
 };
 
@@ -44,6 +48,14 @@ export interface PollBackoffOptions {
    * @defaultValue `Infinity`
    */
   readonly timeout?: number | undefined;
+
+  /**
+   * Maximum delay that a `RetryAfterError` may demand, in milliseconds. At least 0; `Infinity` is no
+   * limit. The delays of the backoff stay as they are.
+   *
+   * @defaultValue `900_000`, 15 minutes
+   */
+  readonly maxRetryAfter?: number | undefined;
 
   /**
    * Measures delays and timeout.
@@ -64,7 +76,7 @@ export interface PollBackoffOptions {
  * | --- | --- |
  * | `until` returns true for a value | emits it, completes and unsubscribes from the source |
  * | the source completes without such a value | subscribes again after the delay |
- * | the source fails with a `RetryAfterError`, or an error caused by one | waits as long as it names, then subscribes again |
+ * | the source fails with a `RetryAfterError`, or an error caused by one | waits as long as it names, at least for the delay and at most for `maxRetryAfter`, then subscribes again |
  * | that error names `Infinity` | fails with the error unchanged at once |
  * | the source fails with any other error, a `TerminalError` for example, or `until` throws | fails with the error unchanged at once |
  * | `timeout` expires | fails with a `TimeoutError` and unsubscribes from the source |
@@ -114,22 +126,29 @@ export function pollBackoff<T>(
   requireFunction("until", until);
   requireOptions("options", options, "pollBackoff", OPTIONS);
   const { backoff, timeout = Number.POSITIVE_INFINITY, clock = realClock } = options;
+  const { maxRetryAfter = MAX_RETRY_AFTER } = options;
   requireNotNegative("options.timeout", timeout);
+  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
   requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc"]);
-  const repeated = repeatBackoff<T>({ backoff, clock });
+  const strategy = strategyOf("options.backoff", backoff);
+  const repeated = repeatBackoff<T>({ backoff: strategy, clock });
   const limit = timer(timeout, asScheduler(clock)).pipe(
     map((): never => {
       throw new TimeoutError(timeout);
     }),
   );
-  const waitAndGoOn = (error: unknown): Observable<void> => {
+  const waitAndGoOn = (next: DelayFunc, error: unknown): Observable<void> => {
     const after = RetryAfterError.delayOf(error);
     const isWait =
       after !== undefined && after < Number.POSITIVE_INFINITY && !isTerminalError(error);
-    return isWait ? timerOn(clock, after) : throwError(() => error);
+    if (!isWait) return throwError(() => error);
+    return timerOn(clock, delayAfter(error, next(), maxRetryAfter));
   };
   return (source) => {
-    const patient = source.pipe(retry({ delay: waitAndGoOn }), repeated);
+    const patient = defer(() => {
+      const next = strategy.delayFunc();
+      return source.pipe(retry({ delay: (error: unknown) => waitAndGoOn(next, error) }));
+    }).pipe(repeated);
     // The limit comes first: of two timers due at the same instant, the older one fires first.
     return merge(limit, patient).pipe(first((value) => until(value)));
   };

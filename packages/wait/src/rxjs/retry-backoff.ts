@@ -14,6 +14,7 @@ import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
+import { delayAfter, MAX_RETRY_AFTER } from "../retry/delay-after.ts";
 import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { Pace } from "./pace.ts";
@@ -27,6 +28,7 @@ const OPTIONS: OptionNames<RetryBackoffOptions> = {
   delay: true,
   onRetry: true,
   resetOnSuccess: true,
+  maxRetryAfter: true,
   clock: true,
 };
 
@@ -78,7 +80,7 @@ export interface RetryBackoffOptions {
 
   /**
    * Replaces the next delay. Receives the planned delay as `next`: the delay that a `RetryAfterError`
-   * names, or else the delay of `backoff`. Returns milliseconds, at least 0; `Infinity` waits until the
+   * names, if that is longer than the delay of `backoff`. Returns milliseconds, at least 0; `Infinity` waits until the
    * stream is unsubscribed.
    *
    * @defaultValue `next`
@@ -98,6 +100,14 @@ export interface RetryBackoffOptions {
    * @defaultValue `false`
    */
   readonly resetOnSuccess?: boolean | undefined;
+
+  /**
+   * Maximum delay that a `RetryAfterError` may demand, in milliseconds. At least 0; `Infinity` is no
+   * limit. The delays of the backoff stay as they are.
+   *
+   * @defaultValue `900_000`, 15 minutes
+   */
+  readonly maxRetryAfter?: number | undefined;
 
   /**
    * Measures delays and elapsed time.
@@ -123,7 +133,7 @@ const ignore = (): void => {};
  * | it fails after the last retry, or the next retry would start after `maxElapsed` | fails with the error unchanged at once |
  * | it fails, and `shouldRetry` returns false | fails with the error unchanged at once |
  * | it fails with a `TerminalError`, or an error caused by one | fails with the error unchanged at once |
- * | it fails with a `RetryAfterError`, or an error caused by one | waits as long as it names, then subscribes again |
+ * | it fails with a `RetryAfterError`, or an error caused by one | waits as long as it names, at least for the delay and at most for `maxRetryAfter`, then subscribes again |
  * | that error names `Infinity` | fails with the error unchanged at once |
  * | a hook throws | fails with the error of the hook |
  * | unsubscribed during a delay | stops the timer |
@@ -193,6 +203,7 @@ function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
     delay,
     onRetry = ignore,
     resetOnSuccess = false,
+    maxRetryAfter = MAX_RETRY_AFTER,
     clock = realClock,
   } = options;
   const strategy = strategyOf("options.backoff", backoff);
@@ -202,8 +213,10 @@ function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
   requireHooks("options", { delay });
   requireFunction("options.onRetry", onRetry);
   requireBoolean("options.resetOnSuccess", resetOnSuccess);
+  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
   requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
-  return { strategy, retries, maxElapsed, shouldRetry, delay, onRetry, resetOnSuccess, clock };
+  const limits = { retries, maxElapsed, maxRetryAfter };
+  return { strategy, ...limits, shouldRetry, delay, onRetry, resetOnSuccess, clock };
 }
 
 /** The delay after a failure in milliseconds; undefined if no retry follows. */
@@ -211,10 +224,10 @@ function nextDelay(options: ResolvedRetryBackoff, pace: Pace, error: unknown): n
   const { attempt, elapsed } = pace.endRun();
   const retriesLeft = options.retries - attempt + 1;
   if (retriesLeft <= 0 || isTerminalError(error)) return undefined;
-  const after = RetryAfterError.delayOf(error);
-  const scheduled = pace.nextDelay();
-  if (after === Number.POSITIVE_INFINITY && options.delay === undefined) return undefined;
-  return delayByHooks(options, { attempt, error, elapsed, retriesLeft, delay: after ?? scheduled });
+  const delay = delayAfter(error, pace.nextDelay(), options.maxRetryAfter);
+  const isNever = RetryAfterError.delayOf(error) === Number.POSITIVE_INFINITY;
+  if (isNever && options.delay === undefined) return undefined;
+  return delayByHooks(options, { attempt, error, elapsed, retriesLeft, delay });
 }
 
 /** Calls the hooks, unless no retry can follow. */
