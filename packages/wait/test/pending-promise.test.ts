@@ -1,7 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { connectWithBackoff, poll, retry, TerminalError, withTimeout } from "@holdfast/wait";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { errorOf } from "../../../test/error-of.ts";
 
 /** Waits for a promise that stays pending, and gives up. */
@@ -38,14 +38,8 @@ const DOORS: Record<string, Wait> = {
 function countedPromise() {
   let resolve!: (value: string) => void;
   const promise = new Promise<string>((settle) => (resolve = settle));
-  let reactions = 0;
-  const then = promise.then.bind(promise);
-  const counted: typeof promise.then = (...handlers) => {
-    reactions++;
-    return then(...handlers);
-  };
-  Object.assign(promise, Object.fromEntries([["then", counted]]));
-  return { promise, resolve, reactions: () => reactions };
+  const then = vi.spyOn(promise, "then");
+  return { promise, resolve, reactions: () => then.mock.calls.length };
 }
 
 describe("waiting again and again for one pending promise", () => {

@@ -108,21 +108,8 @@ export async function retry<Value>(
   options: RetryOptions = {},
 ): Promise<Value> {
   requireFunction("fn", fn);
-  requireOptions("options", options, "retry", OPTIONS);
-  const { signal: stop = new AbortController().signal, clock = realClock } = options;
-  const { backoff = DEFAULT_BACKOFF, maxElapsed = NEVER, timeout = NEVER } = options;
-  const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = options;
-  const { retries = maxElapsed === NEVER && timeout === NEVER ? 10 : NEVER } = options;
-  const { shouldRetry, delay: chooseDelay, onRetry } = options;
-  requireSignal("options.signal", stop);
-  requireClock("options.clock", clock);
-  const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
-  requireNotNegative("options.maxElapsed", maxElapsed);
-  requireWhole("options.retries", retries, 0);
-  requireHooks("options", { shouldRetry, delay: chooseDelay, onRetry });
-  requireAbove("options.timeout", timeout, 0);
-  requireAbove("options.attemptTimeout", attemptTimeout, 0);
-  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
+  const { stop, clock, nextDelay, retries, maxElapsed, timeout, ...rest } = planOf(options);
+  const { attemptTimeout, maxRetryAfter, shouldRetry, chooseDelay, onRetry } = rest;
   const hasHooks = [shouldRetry, chooseDelay, onRetry].some((hook) => hook !== undefined);
 
   const start = clock.monotonic();
@@ -189,4 +176,26 @@ export async function retry<Value>(
   } finally {
     whole[Symbol.dispose]();
   }
+}
+
+/** The options, read once and checked, with their defaults. */
+function planOf(options: RetryOptions) {
+  requireOptions("options", options, "retry", OPTIONS);
+  const { signal: stop = new AbortController().signal, clock = realClock } = options;
+  const { backoff = DEFAULT_BACKOFF, maxElapsed = NEVER, timeout = NEVER } = options;
+  const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = options;
+  const isEndless = [maxElapsed, timeout].every((limit) => limit === NEVER);
+  const { retries = isEndless ? 10 : NEVER } = options;
+  const { shouldRetry, delay: chooseDelay, onRetry } = options;
+  requireSignal("options.signal", stop);
+  requireClock("options.clock", clock);
+  const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
+  requireNotNegative("options.maxElapsed", maxElapsed);
+  requireWhole("options.retries", retries, 0);
+  requireHooks("options", { shouldRetry, delay: chooseDelay, onRetry });
+  requireAbove("options.timeout", timeout, 0);
+  requireAbove("options.attemptTimeout", attemptTimeout, 0);
+  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
+  const limits = { retries, maxElapsed, timeout, attemptTimeout, maxRetryAfter };
+  return { stop, clock, nextDelay, ...limits, shouldRetry, chooseDelay, onRetry };
 }
