@@ -41,6 +41,8 @@ export {
   type FinalizeClient,
   type FinalizeOptions,
   finalize,
+  type RemoveFinalizerOptions,
+  removeFinalizer,
 } from "./helper/finalize.ts";
 export {
   type ConditionUpdate,

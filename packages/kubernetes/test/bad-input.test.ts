@@ -21,6 +21,8 @@ import {
   type OwnerOfOptions,
   ownerOf,
   ownerReference,
+  type RemoveFinalizerOptions,
+  removeFinalizer,
   runOperator,
   setCondition,
 } from "@holdfast/kubernetes";
@@ -238,6 +240,24 @@ const helperDoors = [
           apply: required(kinds.func),
           cleanup: required(kinds.func),
           // The client checks these.
+          signal: kinds.unchecked,
+          timeout: kinds.unchecked,
+          fieldManager: kinds.unchecked,
+        }),
+      ),
+    ],
+  ),
+  rejects(
+    removeFinalizer,
+    [client as never, ConfigMap, stored, { finalizer: "example.org/a" }],
+    ["client", required(kinds.methods("find", "patch"))],
+    ["resource", required(isResource)],
+    ["object", required(kinds.data({ metadata: required(kinds.data({ uid: required(text) })) }))],
+    [
+      "options",
+      required(
+        kinds.object<RemoveFinalizerOptions>({
+          finalizer: required(name('a finalizer such as "example.org/cleanup"', "a", "a/", "A/a")),
           signal: kinds.unchecked,
           timeout: kinds.unchecked,
           fieldManager: kinds.unchecked,

@@ -13,21 +13,20 @@ import type { CachedObject, JsonPatch, KubeObject } from "../object/kube-object.
 import { keyOf } from "../object/object-ref.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
 import {
-  addFinalizer,
+  additionOf,
   type FinalizedObject,
   finalizedPart,
   finalizerStep,
-  removeFinalizer,
+  removalOf,
 } from "./finalizer-patch.ts";
 
-const OPTIONS: OptionNames<FinalizeOptions<never>> = {
+const REMOVE: OptionNames<RemoveFinalizerOptions> = {
   finalizer: true,
-  apply: true,
-  cleanup: true,
   signal: true,
   timeout: true,
   fieldManager: true,
 };
+const OPTIONS: OptionNames<FinalizeOptions<never>> = { ...REMOVE, apply: true, cleanup: true };
 
 /** How often an object whose list of finalizers has moved is read again. */
 const MAX_READS = 5;
@@ -36,12 +35,15 @@ const MAX_READS = 5;
 const NAME =
   /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-/** Options for {@link finalize}: the finalizer, its two sides, and the limits of each request. */
-export interface FinalizeOptions<T extends KubeObject>
+/** Options for {@link removeFinalizer}: the finalizer, and the limits of each request. */
+export interface RemoveFinalizerOptions
   extends Pick<KubeWriteOptions, "signal" | "timeout" | "fieldManager"> {
   /** Name of the finalizer, for example `example.org/cleanup`. */
   readonly finalizer: string;
+}
 
+/** Options for {@link finalize}: the finalizer, its two sides, and the limits of each request. */
+export interface FinalizeOptions<T extends KubeObject> extends RemoveFinalizerOptions {
   /**
    * Brings the outside to the state of the object, which has the finalizer and is not being deleted.
    *
@@ -122,18 +124,65 @@ export async function finalize<T extends KubeObject>(
   requireMethods("client", client, ["find", "patch"]);
   requireResource(resource);
   requireObject(object);
-  requireFinalize(options);
+  requireOptions("options", options, "finalize", OPTIONS);
+  requireFunction("options.apply", options.apply);
+  requireFunction("options.cleanup", options.cleanup);
+  requireFinalizer(options);
   const writer = new FinalizerWriter<T>(client, resource, options);
-  const step = finalizerStep(finalizedPart(object), options.finalizer);
+  const stepOf = (part: FinalizedObject) => finalizerStep(part, options.finalizer);
+  const step = stepOf(finalizedPart(object));
   if (step === "none") return undefined;
   if (step === "cleanup") {
     const result = await options.cleanup(object);
     if (result?.requeueAfter !== undefined) return result;
-    await writer.write(object, "cleanup", removeFinalizer);
+    await writer.write(object, (part) => stepOf(part) === "cleanup", removalOf);
     return undefined;
   }
-  const applied = step === "apply" ? object : await writer.write(object, "add", addFinalizer);
-  return applied === undefined ? undefined : await options.apply(applied);
+  const applied = await writer.write(object, (part) => stepOf(part) === "add", additionOf);
+  const isDue = applied !== undefined && stepOf(finalizedPart(applied)) === "apply";
+  return isDue ? await options.apply(applied) : undefined;
+}
+
+/**
+ * Removes a finalizer from an object that lives on, because it is no longer in the scope of the operator. Undo what
+ * `apply` of {@link finalize} has done before. An object that is being deleted is the business of `finalize`.
+ *
+ * @param client - see {@link FinalizeClient}; a `KubeClient` is one
+ * @param resource - the resource of the object
+ * @param object - the object, such as one of an informer. One without the finalizer is left alone
+ * @param options - see {@link RemoveFinalizerOptions}; an abort rejects with `signal.reason`
+ * @returns a promise that resolves when the object does not have the finalizer, or is gone
+ * @throws ApiError if the server refuses the patch, TypeError or RangeError for a bad argument
+ *
+ * Source: `RemoveFinalizer` of sigs.k8s.io/controller-runtime/pkg/controller/controllerutil, which changes a copy.
+ *
+ * @example
+ * ```ts no-run
+ * import { builtIn, type CachedObject, type KubeClient, removeFinalizer } from "@holdfast/kubernetes";
+ *
+ * const Secret = builtIn("v1", "Secret");
+ * declare const client: KubeClient;
+ *
+ * async function leave(secret: CachedObject, signal: AbortSignal) {
+ *   await removeFinalizer(client, Secret, secret, { finalizer: "example.org/copies", signal });
+ * }
+ * ```
+ */
+export async function removeFinalizer<T extends KubeObject>(
+  client: FinalizeClient,
+  resource: Resource<T, KubeObject>,
+  object: CachedObject<T>,
+  options: RemoveFinalizerOptions,
+): Promise<void> {
+  requireMethods("client", client, ["find", "patch"]);
+  requireResource(resource);
+  requireObject(object);
+  requireOptions("options", options, "removeFinalizer", REMOVE);
+  requireFinalizer(options);
+  const { finalizer } = options;
+  const isThere = ({ metadata }: FinalizedObject) =>
+    metadata.finalizers?.includes(finalizer) === true;
+  await new FinalizerWriter<T>(client, resource, options).write(object, isThere, removalOf);
 }
 
 /** The finalizer of one reconcile. */
@@ -147,7 +196,7 @@ class FinalizerWriter<T extends KubeObject> {
   constructor(
     client: FinalizeClient,
     resource: Resource<T, KubeObject>,
-    options: FinalizeOptions<T>,
+    options: RemoveFinalizerOptions,
   ) {
     const { finalizer, signal, timeout, fieldManager } = options;
     this.#client = client;
@@ -158,19 +207,17 @@ class FinalizerWriter<T extends KubeObject> {
   }
 
   /**
-   * Writes while the object calls for `step`. Returns the object with its finalizer, or undefined if it is
-   * gone, was replaced, or calls for nothing more.
+   * Writes once if the write is due. Returns the object as it is then, or undefined if it is gone or was replaced.
    */
   async write(
     object: CachedObject<T>,
-    step: "add" | "cleanup",
+    isDue: (object: FinalizedObject) => boolean,
     patchOf: (object: FinalizedObject, finalizer: string) => JsonPatch,
   ): Promise<CachedObject<T> | undefined> {
     let current: CachedObject<T> | undefined = object;
     for (let reads = 0; current !== undefined; reads++) {
       const part = finalizedPart(current);
-      const due = finalizerStep(part, this.#finalizer);
-      if (due !== step) return due === "apply" ? current : undefined;
+      if (!isDue(part)) return current;
       const ref = keyOf(current);
       try {
         return await this.#patch(ref, patchOf(part, this.#finalizer));
@@ -207,11 +254,7 @@ function requireObject(object: CachedObject<KubeObject>): void {
   requireText("object.metadata.uid", object.metadata.uid);
 }
 
-function requireFinalize(options: FinalizeOptions<never>): void {
-  requireOptions("options", options, "finalize", OPTIONS);
-  const { finalizer, apply, cleanup } = options;
-  requireFunction("options.apply", apply);
-  requireFunction("options.cleanup", cleanup);
+function requireFinalizer({ finalizer }: RemoveFinalizerOptions): void {
   requireText("options.finalizer", finalizer);
   if (!NAME.test(finalizer))
     throw new RangeError(

@@ -32,7 +32,7 @@ export function finalizerStep({ metadata }: FinalizedObject, name: string): Fina
  * Appends the finalizer. The whole list is tested: a stale copy would otherwise add it twice. A missing list
  * equals null in a test of Kubernetes.
  */
-export function addFinalizer({ metadata }: FinalizedObject, name: string): JsonPatchOperation[] {
+export function additionOf({ metadata }: FinalizedObject, name: string): JsonPatchOperation[] {
   const { uid, finalizers = [] } = metadata;
   const isEmpty = finalizers.length === 0;
   return [
@@ -45,7 +45,7 @@ export function addFinalizer({ metadata }: FinalizedObject, name: string): JsonP
 }
 
 /** Removes the finalizer at its index, if it is still there. */
-export function removeFinalizer({ metadata }: FinalizedObject, name: string): JsonPatchOperation[] {
+export function removalOf({ metadata }: FinalizedObject, name: string): JsonPatchOperation[] {
   const { uid, finalizers = [] } = metadata;
   const path = `/metadata/finalizers/${finalizers.indexOf(name)}`;
   return [sameObject(uid), { op: "test", path, value: name }, { op: "remove", path }];

@@ -57,7 +57,8 @@ const REASON = /^[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/;
 /**
  * Sets one condition in a list, and keeps the others.
  *
- * @param conditions - the conditions so far. Not changed
+ * @param conditions - the conditions so far. Not changed. Their type is that of the result: a status of `z.enum(["True",
+ * "False", "Unknown"])` fits
  * @param update - see {@link ConditionUpdate}
  * @param clock - clock for the time of a transition. Default: `realClock`
  * @returns the same array if nothing has changed, so that no status needs to be written. Else a new one;
@@ -78,6 +79,16 @@ const REASON = /^[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/;
  * console.log(setCondition(conditions, ready, clock) === conditions); // => true
  * ```
  */
+export function setCondition(
+  conditions: readonly never[] | undefined,
+  update: ConditionUpdate,
+  clock?: Clock,
+): readonly StatusCondition[];
+export function setCondition<Condition extends StatusCondition>(
+  conditions: readonly Condition[] | undefined,
+  update: ConditionUpdate,
+  clock?: Clock,
+): readonly Condition[];
 export function setCondition(
   conditions: readonly StatusCondition[] | undefined,
   update: ConditionUpdate,

@@ -7,6 +7,7 @@ import {
   KubeClient,
   type KubeObject,
   type KubeRequest,
+  removeFinalizer,
 } from "@holdfast/kubernetes";
 import { FakeApi } from "@holdfast/kubernetes/testing";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -243,5 +244,37 @@ describe("finalize", () => {
     await expect(finalize(given.client, ConfigMap, given.object, given.options)).rejects.toThrow(
       message,
     );
+  });
+});
+
+describe("removeFinalizer", () => {
+  const remove = (object: CachedObject<KubeObject>) =>
+    removeFinalizer(client, ConfigMap, object, { finalizer: NAME });
+
+  it("removes it from an object that lives, and leaves the others", async () => {
+    await remove(await stored([OTHER, NAME]));
+    expect(await finalizers()).toEqual([OTHER]);
+  });
+
+  it("sends nothing for an object without it", async () => {
+    await remove(await stored([OTHER]));
+    expect(sent).toEqual([]);
+  });
+
+  it("reads again if the list has moved", async () => {
+    const object = await stored([OTHER, NAME]);
+    await admin().patch(ConfigMap, REF, { metadata: { finalizers: [NAME] } });
+    await remove(object);
+    expect(await finalizers()).toBeUndefined();
+  });
+
+  it("leaves an object that was made anew, and one that is gone", async () => {
+    const object = await stored([NAME]);
+    await admin().patch(ConfigMap, REF, { metadata: { finalizers: null } });
+    await admin().delete(ConfigMap, REF);
+    await remove(object);
+    await stored([NAME]);
+    await remove(object);
+    expect(await finalizers()).toEqual([NAME]);
   });
 });

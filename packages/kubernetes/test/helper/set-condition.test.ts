@@ -1,6 +1,13 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { type ConditionUpdate, type StatusCondition, setCondition } from "@holdfast/kubernetes";
+import {
+  type ConditionUpdate,
+  customResource,
+  type ObjectOf,
+  type StatusCondition,
+  setCondition,
+} from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 
 const ready: ConditionUpdate = { type: "Ready", status: "True", reason: "Synced" };
 const synced: StatusCondition = {
@@ -57,4 +64,22 @@ describe("setCondition", () => {
   ])("refuses %j with %j", (conditions, update, message) =>
     expect(() => setCondition(conditions as never, update as never, clock)).toThrow(message),
   );
+});
+
+it("keeps the type of conditions whose status is an enum", () => {
+  const status = z.enum(["True", "False", "Unknown"]);
+  const fields = { type: z.string(), reason: z.string(), message: z.string() };
+  const condition = z.object({ ...fields, status, lastTransitionTime: z.string() });
+  const Site = customResource({
+    apiVersion: "example.org/v1",
+    kind: "Site",
+    plural: "sites",
+    spec: z.object({}),
+    status: z.object({ conditions: z.array(condition).optional() }),
+  });
+  type SiteStatus = NonNullable<ObjectOf<typeof Site>["status"]>;
+  const before: SiteStatus = {};
+  const conditions = setCondition(before.conditions, ready, new FakeClock());
+  const after: SiteStatus = { conditions: [...conditions] };
+  expect(after.conditions?.[0]?.status).toBe("True");
 });
