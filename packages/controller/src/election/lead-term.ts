@@ -35,6 +35,7 @@ export async function leadTerm(term: Term, context: TermContext): Promise<void> 
 async function renew(term: Term, context: TermContext): Promise<void> {
   const { lease, retryPeriod, clock, hooks } = context;
   const attempt = async (): Promise<void> => {
+    if (!term.isHeld) return; // after a suspension
     const renewal = await lease.renew(term.token, term.renewing);
     hooks.lockAnswered();
     if (renewal === undefined) term.lose("replaced");

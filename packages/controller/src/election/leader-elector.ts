@@ -12,7 +12,7 @@ import {
   type ResolvedLeaderElectorOptions,
   resolveLeaderElector,
 } from "./leader-elector-options.ts";
-import { type Grant, Lease } from "./lease.ts";
+import { elapsedSince, type Grant, Lease } from "./lease.ts";
 import { Term } from "./term.ts";
 
 /**
@@ -34,8 +34,10 @@ import { Term } from "./term.ts";
  *
  * Wall clocks are never compared: each process measures on its own monotonic clock how long ago it saw
  * the record change. Clocks may run at different speeds while their ratio stays below `leaseDuration`
- * to `renewDeadline`. When a paused process continues, {@link LeaderElector.isLeader} is correct at
- * once and the signals abort a moment later. If that moment matters, use the token.
+ * to `renewDeadline`. When a paused process continues, or a suspended machine wakes, {@link LeaderElector.isLeader} is
+ * correct at once and the signals abort a moment later. If that moment matters, use the token. A monotonic clock stands
+ * still in a suspension, so a leader also compares its own wall clock with that of its last renewal: set forward by
+ * `renewDeadline`, it costs a term.
  *
  * @remarks Source: `LeaderElector` of k8s.io/client-go/tools/leaderelection. Go stops renewing when its
  * context ends, continues until the deadline when it sees another holder, does not wait for the work,
@@ -105,7 +107,7 @@ export class LeaderElector {
   /**
    * Whether this process holds the lease for its work: true from the start of `lead` until it settles,
    * also during a stop, because the lease protects its last writes. False from the renew deadline on,
-   * even in a process that was paused. Before you begin something new, check `signal`.
+   * even in a process that was paused or a machine that was suspended. Before you begin something new, check `signal`.
    */
   get isLeader(): boolean {
     return this.#term?.holdsLease ?? false;
@@ -211,7 +213,7 @@ export class LeaderElector {
     const attempt = async (): Promise<void> => {
       const grant = await this.#lease.acquire(ended.signal);
       this.#hooks.lockAnswered();
-      if (grant === undefined || clock.monotonic() >= grant.since + renewDeadline) return;
+      if (grant === undefined || elapsedSince(grant, clock) >= renewDeadline) return;
       won = grant;
       ended.abort();
     };

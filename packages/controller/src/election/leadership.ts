@@ -22,7 +22,8 @@ export interface Leadership {
   readonly lost: AbortSignal;
 
   /**
-   * Whether the lease is held now, by the clock: also right in a process that stood still, before its timers fire.
+   * Whether the lease is held now, by the clock: also right in a process that stood still and on a machine that was
+   * suspended, before its timers fire.
    * If the lease is over, `lost` aborts before the value is returned. A `Controller` that has `lost` asks before each
    * reconcile; ask before each write of your own.
    */

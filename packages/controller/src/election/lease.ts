@@ -31,6 +31,17 @@ export interface Grant {
   readonly token: number;
   /** Monotonic instant before the write. Other processes count from a later one. */
   readonly since: number;
+  /** The same instant on the wall clock. */
+  readonly renewedAt: number;
+}
+
+/**
+ * Milliseconds since the write of a grant. The monotonic clock of a suspended machine stands still, on Linux and macOS,
+ * and the wall clock is right again after it wakes. A wall clock that was set forward counts as a suspension: that costs
+ * a term. One that was set back does not count.
+ */
+export function elapsedSince(grant: Grant, clock: Clock): number {
+  return Math.max(clock.monotonic() - grant.since, clock.now() - grant.renewedAt);
 }
 
 /** One elector's view of a lock: the latest record, and the requests that change it, one at a time. */
@@ -156,7 +167,7 @@ export class Lease {
     const since = clock.monotonic();
     this.#claimed = record.transitions;
     await this.#write(record, signal);
-    return { token: record.transitions, since };
+    return { token: record.transitions, since, renewedAt };
   }
 
   #nextToken(): number {

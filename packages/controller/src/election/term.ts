@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { type LeadershipLoss, LeadershipLostError } from "./leadership-lost-error.ts";
-import type { Grant } from "./lease.ts";
+import { elapsedSince, type Grant } from "./lease.ts";
 import { onLeaseCheck } from "./lease-checks.ts";
 
 /**
@@ -27,7 +27,8 @@ export interface TermOptions {
 
 /**
  * One term of a leader. The lease counts as lost when no renewal has succeeded for the renew deadline,
- * measured from before the last request that succeeded. Other responses of the lock do not matter.
+ * measured from before the last request that succeeded. Other responses of the lock do not matter. The timer uses the
+ * monotonic clock; whoever asks whether the lease is held hears of a suspension too.
  */
 export class Term {
   readonly token: number;
@@ -36,7 +37,7 @@ export class Term {
   readonly #lost = new AbortController();
   readonly #renewing = new AbortController();
   readonly #timer: Timer;
-  #since: number;
+  #grant: Grant;
   #state: TermState = "leading";
   #stopRequestedAt: number | undefined = undefined;
 
@@ -44,7 +45,7 @@ export class Term {
     const { clock, grant } = options;
     this.#options = options;
     this.token = grant.token;
-    this.#since = grant.since;
+    this.#grant = grant;
     this.#timer = clock.afterFunc(this.#deadline - clock.monotonic(), () => this.lose("expired"), {
       label: "renew deadline",
     });
@@ -73,12 +74,12 @@ export class Term {
   /** Whether the lease is held for the work; false from the deadline on, even before the timer fires. */
   get holdsLease(): boolean {
     const isHeld = this.#state === "leading" || this.#state === "stopping";
-    return isHeld && this.#options.clock.monotonic() < this.#deadline;
+    return isHeld && !this.#isOver;
   }
 
   /** Monotonic instant until which others respect the lease, unless it is released. */
   get leaseEnd(): number {
-    return this.#since + this.#options.leaseDuration;
+    return this.#grant.since + this.#options.leaseDuration;
   }
 
   /** Monotonic instant at which `signal` aborted. */
@@ -92,9 +93,9 @@ export class Term {
     return this.holdsLease;
   }
 
-  renew({ since }: Grant): void {
+  renew(grant: Grant): void {
     if (this.#renewing.signal.aborted) return;
-    this.#since = since;
+    this.#grant = grant;
     this.#timer.reset(this.#deadline - this.#options.clock.monotonic());
   }
 
@@ -126,11 +127,16 @@ export class Term {
   }
 
   #expire(): void {
-    if (this.#options.clock.monotonic() >= this.#deadline) this.lose("expired");
+    if (this.#isOver) this.lose("expired");
+  }
+
+  get #isOver(): boolean {
+    const { clock, renewDeadline } = this.#options;
+    return elapsedSince(this.#grant, clock) >= renewDeadline;
   }
 
   get #deadline(): number {
-    return this.#since + this.#options.renewDeadline;
+    return this.#grant.since + this.#options.renewDeadline;
   }
 
   #stopWork(reason: unknown): void {

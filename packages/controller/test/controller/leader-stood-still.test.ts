@@ -45,13 +45,16 @@ async function standingStill(
   await base.run(() => elector.run(stop.signal));
 }
 
-describe("a leader whose process stood still beyond its lease", () => {
+describe.each([
+  ["process stood still", "standStill"],
+  ["machine was suspended, with its monotonic clock", "suspend"],
+] as const)("a leader whose %s beyond its lease", (_name, passTime) => {
   it("begins no reconcile, although no timer of the term has fired", () =>
     standingStill(async ({ leadership, controller, clock, runs }) => {
       controller.add("before");
       for (let microtasks = 0; microtasks < 50; microtasks++) await undefined;
       expect(runs).toEqual(["before"]);
-      clock.standStill(10_000); // the renew deadline
+      clock[passTime](10_000); // the renew deadline
       controller.add("after");
       for (let microtasks = 0; microtasks < 50; microtasks++) await undefined;
       expect(runs).toEqual(["before"]);
@@ -60,7 +63,7 @@ describe("a leader whose process stood still beyond its lease", () => {
 
   it("begins a reconcile up to the instant before", () =>
     standingStill(async ({ controller, clock, runs }) => {
-      clock.standStill(9_999);
+      clock[passTime](9_999);
       controller.add("a");
       for (let microtasks = 0; microtasks < 50; microtasks++) await undefined;
       expect(runs).toEqual(["a"]);
@@ -69,7 +72,7 @@ describe("a leader whose process stood still beyond its lease", () => {
   it("hears so from isHeld, after lost has aborted", () =>
     standingStill(async ({ leadership, clock }) => {
       expect([leadership.isHeld, leadership.lost.aborted]).toEqual([true, false]);
-      clock.standStill(10_000);
+      clock[passTime](10_000);
       expect([leadership.isHeld, leadership.lost.aborted]).toEqual([false, true]);
     }));
 });

@@ -348,6 +348,38 @@ describe("staying leader", () => {
     await stopped(run);
   });
 
+  it("does not lead beside the next leader after a suspension, and says so within a retry period", async () => {
+    // On Linux the monotonic clock, and with it every timer, stands still in a suspension.
+    const baz = elector();
+    const run = baz.run(stop.signal);
+    await clock.step(1_000);
+    clock.setSystemTime(clock.now() + 60_000);
+    await write("bing", 1);
+    expect([baz.isLeader, baz.status().state]).toEqual([false, "stopping"]);
+    expect(events).toEqual([[0, "leads 0"]]);
+    await clock.step(1_000);
+    expect(events[1]).toEqual([2_000, "expired"]);
+    await clock.step(5_000);
+    expect([baz.leader, events.length]).toEqual(["bing", 2]);
+    await stopped(run);
+  });
+
+  it("loses one term, no more, when the wall clock is set forward, and none when it is set back", async () => {
+    const baz = elector();
+    const run = baz.run(stop.signal);
+    await clock.step(1_000);
+    clock.setSystemTime(clock.now() - 3_600_000);
+    await clock.step(60_000);
+    expect(events).toEqual([[0, "leads 0"]]);
+    clock.setSystemTime(clock.now() + 9_000 - 1_000); // shorter than the deadline
+    expect(baz.isLeader).toBe(true);
+    clock.setSystemTime(clock.now() + 3_600_000);
+    await clock.step(60_000);
+    expect(events.map(([, event]) => event)).toEqual(["leads 0", "expired", "leads 1"]);
+    expect(baz.status()).toMatchObject({ state: "leading", overdue: 0 });
+    await stopped(run);
+  });
+
   it("records when it became leader, and when it renewed", async () => {
     const run = elector().run(stop.signal);
     const begin = clock.now();

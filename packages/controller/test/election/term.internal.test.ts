@@ -4,7 +4,7 @@ import { Term } from "../../src/election/term.ts";
 
 it("is not lost once its work has settled", () => {
   const clock = new FakeClock();
-  const grant = { token: 0, since: clock.monotonic() };
+  const grant = { token: 0, since: clock.monotonic(), renewedAt: clock.now() };
   const term = new Term({ clock, grant, renewDeadline: 10_000, leaseDuration: 15_000 });
   term.finish();
   term.lose("expired");
