@@ -4,10 +4,11 @@ import {
   requireOptions,
   requireSignal,
 } from "@holdfast/clock/internal";
+import type { Leadership } from "./election/leadership.ts";
 
 const OPTIONS: OptionNames<RunOptions> = {
   ref: true,
-  lost: true,
+  leadership: true,
 };
 
 /** Options for one run of a controller, an elector, a manager or another `Runnable`. */
@@ -21,30 +22,47 @@ export interface RunOptions {
   readonly ref?: boolean | undefined;
 
   /**
-   * Signal that ends the right to work, such as `leadership.lost`. A controller drops everything when it aborts, before,
-   * during or after the abort of `signal`: no further key begins, and keys in flight abort at once with `lost.reason`.
-   * The grace is 0; keys that ignore their signal still have `abortGrace`. It also stops a controller whose `signal` has
-   * not aborted. Electors and managers ignore it.
+   * The term under which the run works: the leadership that `lead` of a `LeaderElector` receives. A controller asks its
+   * `isHeld` before each reconcile. When that is false, or `lost` aborts, before, during or after the abort of `signal`,
+   * it drops everything: no further key begins, and keys in flight abort at once with `lost.reason`. The grace is 0; keys
+   * that ignore their signal still have `abortGrace`. A manager passes it on to its runnables; an elector ignores it.
    *
-   * With `lost`, a stop by `signal` finishes the keys in flight and leaves the queued ones to the next leader, which
+   * Under a leadership, a stop by `signal` finishes the keys in flight and leaves the queued ones to the next leader, which
    * reconciles every key anyway.
    *
-   * @defaultValue none
+   * Pass the object itself. `isHeld` is a getter, so a copy by `{ ...leadership }` would not see the end of the term.
+   *
+   * @defaultValue the first argument of `run`, if that is a leadership; otherwise none
    */
-  readonly lost?: AbortSignal | undefined;
+  readonly leadership?: Leadership | undefined;
 }
 
-/** The options with their defaults. */
-export interface ResolvedRunOptions {
+/** The arguments of a run, with their defaults. */
+export interface ResolvedRun {
+  readonly signal: AbortSignal;
   readonly ref: boolean;
-  readonly lost: AbortSignal | undefined;
+  readonly leadership: Leadership | undefined;
 }
 
-/** @throws TypeError if an option is of the wrong type */
-export function resolveRun(options: RunOptions): ResolvedRunOptions {
+/** @throws TypeError if an argument is of the wrong type */
+export function resolveRun(from: AbortSignal | Leadership, options: RunOptions): ResolvedRun {
+  const own = isLeadership(from) ? from : undefined;
+  const signal = isLeadership(from) ? from.signal : from;
+  requireSignal(own === undefined ? "signal" : "leadership.signal", signal);
   requireOptions("options", options, "run", OPTIONS);
-  const { ref = true, lost } = options;
+  const { ref = true, leadership = own } = options;
   requireBoolean("options.ref", ref);
-  if (lost !== undefined) requireSignal("options.lost", lost);
-  return { ref, lost };
+  if (leadership !== undefined)
+    requireLeadership(leadership === own ? "leadership" : "options.leadership", leadership);
+  return { signal, ref, leadership };
+}
+
+function isLeadership(from: unknown): from is Leadership {
+  return typeof from === "object" && from !== null && "lost" in from;
+}
+
+function requireLeadership(name: string, leadership: Leadership): void {
+  requireOptions(name, leadership);
+  requireSignal(`${name}.lost`, leadership.lost);
+  requireBoolean(`${name}.isHeld`, leadership.isHeld);
 }

@@ -303,9 +303,9 @@ const controllerDoors: Door[] = [
     controller,
     "run",
     "rejects",
-    [live, { lost: live }],
+    [live, {}],
     ["signal", required(signal)],
-    ["options", object<RunOptions>({ lost: signal, ref: flag })],
+    ["options", object<RunOptions>({ leadership: unchecked, ref: flag })],
   ),
 ];
 
@@ -383,7 +383,7 @@ const electionDoors: Door[] = [
     "rejects",
     [live, {}],
     ["signal", required(signal)],
-    ["options", object<RunOptions>({ lost: signal, ref: flag })],
+    ["options", object<RunOptions>({ leadership: unchecked, ref: flag })],
   ),
   throws(
     slotOf,
@@ -511,7 +511,7 @@ const managerDoors: Door[] = [
     "rejects",
     [live, {}],
     ["signal", signal],
-    ["options", object<RunOptions>({ lost: signal, ref: flag })],
+    ["options", object<RunOptions>({ leadership: unchecked, ref: flag })],
   ),
 ];
 

@@ -98,7 +98,7 @@ const operator = { name: "a", transport, setup: f, leaderElection: false, health
 
 const runOptions = [
   "options",
-  kinds.object<RunOptions>({ ref: kinds.flag, lost: kinds.unchecked }),
+  kinds.object<RunOptions>({ ref: kinds.flag, leadership: kinds.unchecked }),
 ] as const;
 
 const objectDoors = [

@@ -1,9 +1,10 @@
 import { type Clock, onAbort } from "@holdfast/clock";
-import { holdOpen, requireSignal } from "@holdfast/clock/internal";
+import { holdOpen } from "@holdfast/clock/internal";
 import { withTimeout } from "@holdfast/wait";
-import { checkLease } from "../election/lease-checks.ts";
+import type { Leadership } from "../election/leadership.ts";
+import { LeadershipLostError } from "../election/leadership-lost-error.ts";
 import type { DrainReport } from "../queue/drain-report.ts";
-import { type RunOptions, resolveRun } from "../run-options.ts";
+import { type ResolvedRun, type RunOptions, resolveRun } from "../run-options.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import { Waiters } from "../waiters.ts";
 import {
@@ -31,9 +32,9 @@ import { Workers } from "./workers.ts";
  * | a source has a `ready` that has not resolved | no source and no worker starts; added keys wait |
  * | `pause()` is called | no key begins; keys in flight continue |
  * | `signal` of `run` aborts | sources stop; queued and in-flight keys are finished |
- * | the same, and `run` has `lost` | sources stop; keys in flight are finished, no key begins: the next leader reconciles the queued ones |
+ * | the same, under a leadership | sources stop; keys in flight are finished, no key begins: the next leader reconciles the queued ones |
  * | `grace` ends before they are finished | no key begins; keys in flight abort with `signal.reason` |
- * | `lost` of `run` aborts, at any time | the same at once, with `lost.reason`, without a grace |
+ * | the leadership ends: `lost` aborts, or `isHeld` is false before a reconcile, at any time | the same at once, with `lost.reason`, without a grace |
  * | `signal` or `lost` was aborted before `run` | no key begins |
  * | a paused controller stops, or a stopping controller is paused | keys in flight are finished; no key begins |
  *
@@ -91,6 +92,7 @@ export class Controller<Item = string> implements AsyncDisposable {
   readonly #disposal = new AbortController();
   #state: Exclude<ControllerState, "paused"> = "idle";
   #ended: Promise<void> = Promise.resolve();
+  #isLost = false;
   #drain: DrainReport<Item> | undefined = undefined;
 
   /**
@@ -134,20 +136,20 @@ export class Controller<Item = string> implements AsyncDisposable {
   /**
    * Runs the controller until `signal` aborts, then drains it.
    *
-   * @param signal - stops the controller; see the table of {@link Controller}
+   * @param signal - stops the controller; see the table of {@link Controller}. Or the leadership of a term, whose
+   * `signal` does, and which counts as `options.leadership` too
    * @param options - see {@link RunOptions}
    * @returns a promise that resolves after the drain. No timer and no listener of the controller
    * remain, except for a reconcile or a source that ignores its signal, which is logged. A second call,
    * or a call after disposal, rejects with an Error; a bad argument with a TypeError
    */
-  async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
-    requireSignal("signal", signal);
-    const { lost, ref } = resolveRun(options);
+  async run(signal: AbortSignal | Leadership, options: RunOptions = {}): Promise<void> {
+    const run = resolveRun(signal, options);
     if (this.#state !== "idle")
       throw new Error(`controller "${this.#options.name}" has already run; create a new one`);
     this.#state = "running";
-    this.#ended = this.#live(signal, lost);
-    const hold = ref ? holdOpen(this.#options.clock) : undefined;
+    this.#ended = this.#live(run);
+    const hold = run.ref ? holdOpen(this.#options.clock) : undefined;
     try {
       await this.#ended;
     } finally {
@@ -200,18 +202,18 @@ export class Controller<Item = string> implements AsyncDisposable {
     await this.#ended;
   }
 
-  async #live(signal: AbortSignal, lost: AbortSignal | undefined): Promise<void> {
+  async #live({ signal, leadership }: ResolvedRun): Promise<void> {
     this.#hooks.log("info", {}, "controller started");
     const { clock, grace, abortGrace } = this.#options;
     const stop = new AbortController();
     // Under an election the next leader reconciles every key, so a backlog would only delay it.
-    const stopped = this.#stopsWith(stop.signal, lost !== undefined);
+    const stopped = this.#stopsWith(stop.signal, leadership !== undefined);
     const subscriptions = [signal, this.#disposal.signal].map((each) =>
       onAbort(each, (reason) => stop.abort(reason)),
     );
-    if (lost !== undefined) {
-      subscriptions.push(onAbort(lost, (reason) => this.#lose(stop, reason)));
-      this.#workers.beforeReconcile = () => checkLease(lost);
+    if (leadership !== undefined) {
+      subscriptions.push(onAbort(leadership.lost, (reason) => this.#lose(stop, reason)));
+      this.#workers.beforeReconcile = () => this.#checkLease(leadership, stop);
     }
     if (stop.signal.aborted) this.#workers.pauseState.close();
     this.#begin();
@@ -219,12 +221,12 @@ export class Controller<Item = string> implements AsyncDisposable {
       this.#sources.map((source) => source.run(stop.signal).then(() => this.#settleDrain())),
     );
     await stopped;
-    if (!this.#isDrained && lost?.aborted !== true)
+    if (!this.#isDrained && !this.#isLost)
       await within(grace, (expired) => this.#drained.wait(expired), clock);
     this.#workers.abort(stop.signal.reason);
     await Promise.all([this.#workers.ended(), within(abortGrace, () => sources, clock)]);
     for (const subscription of subscriptions) subscription[Symbol.dispose]();
-    await this.#finish(lost !== undefined && !lost.aborted);
+    await this.#finish(leadership !== undefined && !this.#isLost);
   }
 
   get #isReady(): boolean {
@@ -251,8 +253,23 @@ export class Controller<Item = string> implements AsyncDisposable {
     });
   }
 
+  /**
+   * Stops if the lease is over. In a process that stood still, timers of work may fire before that of the term: without
+   * this question they would begin work on a lease that another process holds. `lost` may be derived, or made by hand.
+   */
+  #checkLease(leadership: Leadership, stop: AbortController): void {
+    let isHeld = false;
+    this.#hooks.call("leadership.isHeld", () => {
+      isHeld = leadership.isHeld;
+    });
+    if (isHeld || this.#isLost) return;
+    const { lost } = leadership;
+    this.#lose(stop, lost.aborted ? lost.reason : new LeadershipLostError("expired"));
+  }
+
   /** Stops without a grace, or ends the grace of a stop that has begun. */
   #lose(stop: AbortController, reason: unknown): void {
+    this.#isLost = true;
     this.#workers.pauseState.close();
     stop.abort(reason);
     this.#workers.abort(reason);

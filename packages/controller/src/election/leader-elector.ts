@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { deferred, holdOpen, requireSignal } from "@holdfast/clock/internal";
+import { deferred, holdOpen } from "@holdfast/clock/internal";
 import { jitterUntil } from "@holdfast/wait/go";
 import { loop } from "@holdfast/wait/internal";
 import { type RunOptions, resolveRun } from "../run-options.ts";
@@ -148,8 +148,7 @@ export class LeaderElector {
    * TypeError for a bad argument
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
-    requireSignal("signal", signal);
-    const { ref } = resolveRun(options);
+    const { ref } = resolveRun(signal, options);
     if (this.#isRunning) throw new Error("elector is already running");
     this.#isRunning = true;
     this.#rest = 0;

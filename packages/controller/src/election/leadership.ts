@@ -24,8 +24,8 @@ export interface Leadership {
   /**
    * Whether the lease is held now, by the clock: also right in a process that stood still and on a machine that was
    * suspended, before its timers fire.
-   * If the lease is over, `lost` aborts before the value is returned. A `Controller` that has `lost` asks before each
-   * reconcile; ask before each write of your own.
+   * If the lease is over, `lost` aborts before the value is returned. A `Controller` that runs with the leadership asks
+   * before each reconcile; ask before each write of your own. It is a getter: pass the leadership itself on, no copy.
    */
   readonly isHeld: boolean;
 }

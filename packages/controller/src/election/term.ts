@@ -1,7 +1,6 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { type LeadershipLoss, LeadershipLostError } from "./leadership-lost-error.ts";
 import { elapsedSince, type Grant } from "./lease.ts";
-import { onLeaseCheck } from "./lease-checks.ts";
 
 /**
  * Phase of a term.
@@ -49,7 +48,6 @@ export class Term {
     this.#timer = clock.afterFunc(this.#deadline - clock.monotonic(), () => this.lose("expired"), {
       label: "renew deadline",
     });
-    onLeaseCheck(this.lost, () => this.#expire());
   }
 
   get state(): TermState {

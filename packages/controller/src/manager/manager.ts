@@ -6,11 +6,11 @@ import {
   type OptionNames,
   requireMethods,
   requireOptions,
-  requireSignal,
   requireText,
 } from "@holdfast/clock/internal";
+import type { Leadership } from "../election/leadership.ts";
 import { type LogLine, logSafely } from "../logger.ts";
-import { type RunOptions, resolveRun } from "../run-options.ts";
+import { type ResolvedRun, type RunOptions, resolveRun } from "../run-options.ts";
 import {
   type AddRunnableOptions,
   type ManagerOptions,
@@ -132,20 +132,21 @@ export class Manager implements AsyncDisposable {
    * Starts everything, and stops it when `signal` aborts, a stop signal arrives or a runnable fails. If
    * `signal` has aborted already, nothing starts. A manager runs once.
    *
-   * @param signal - stops the manager; the runnables receive its reason
+   * @param signal - stops the manager; the runnables receive its reason. Or the leadership of a term, whose `signal` does,
+   * and which the runnables receive as `options.leadership`
    * @param options - see {@link RunOptions}
    * @returns a promise that resolves when all runnables have stopped after the abort. After any problem it
    * rejects, once everything has stopped, with an `AggregateError` of {@link RunnableError}s in the order
    * in which they happened. Later problems are only logged. A bad argument rejects with a TypeError, a
    * second call with an Error
    */
-  async run(signal?: AbortSignal, options: RunOptions = {}): Promise<void> {
-    if (signal !== undefined) requireSignal("signal", signal);
+  async run(signal?: AbortSignal | Leadership, options: RunOptions = {}): Promise<void> {
+    const given = signal === undefined ? new AbortController().signal : signal;
+    const run = resolveRun(given, options);
     if (this.#state !== "idle")
       throw new Error(`manager is already ${this.#state}; create a new one`);
-    const { ref } = resolveRun(options);
     this.#state = "starting";
-    this.#run = this.#live(signal, ref);
+    this.#run = this.#live(run);
     return this.#run;
   }
 
@@ -167,19 +168,19 @@ export class Manager implements AsyncDisposable {
     await Promise.allSettled([this.#run]);
   }
 
-  async #live(signal: AbortSignal | undefined, ref: boolean): Promise<void> {
+  async #live({ signal, ref, leadership }: ResolvedRun): Promise<void> {
     const { signals, clock } = this.#options;
     const ends: Disposable[] = [];
     try {
       if (ref) ends.push(holdOpen(clock));
-      if (signal) ends.push(onAbort(signal, (reason) => this.#halt.abort(reason)));
+      ends.push(onAbort(signal, (reason) => this.#halt.abort(reason)));
       if (signals)
         ends.push(
           onStopSignal(signals, (name) =>
             this.#halt.abort(new DOMException(`${name} arrived`, "AbortError")),
           ),
         );
-      await this.#start(ref);
+      await this.#start(leadership === undefined ? { ref } : { ref, leadership });
       await this.#halted;
       await this.#stop();
     } finally {
@@ -191,11 +192,11 @@ export class Manager implements AsyncDisposable {
     throw new AggregateError(this.#errors, message);
   }
 
-  async #start(ref: boolean): Promise<void> {
+  async #start(options: RunOptions): Promise<void> {
     for (const group of this.#groups) {
       if (this.#halt.signal.aborted) return;
       this.#started.unshift(group);
-      await group.start(this.#halted, ref);
+      await group.start(this.#halted, options);
     }
     if (this.#halt.signal.aborted) return;
     this.#state = "running";

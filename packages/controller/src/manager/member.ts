@@ -1,12 +1,13 @@
 import { isStop } from "@holdfast/clock/internal";
+import type { RunOptions } from "../run-options.ts";
 import type { RunnableState } from "./manager-status.ts";
 import type { Runnable } from "./runnable.ts";
 import { RunnableError, type RunnableProblem } from "./runnable-error.ts";
 
 /** Options for starting a {@link Member}. */
 export interface MemberStart {
-  /** Whether its run keeps the process alive. */
-  readonly ref: boolean;
+  /** Options of its run. */
+  readonly options: RunOptions;
   readonly report: (error: RunnableError) => void;
 }
 
@@ -40,13 +41,13 @@ export class Member {
   }
 
   /** Starts the runnable. Neither promise rejects; each problem is reported once, when it happens. */
-  start({ ref, report }: MemberStart): {
+  start({ options, report }: MemberStart): {
     readonly ready: Promise<void>;
     readonly ended: Promise<void>;
   } {
     this.#state = "starting";
     return {
-      ended: this.#run(ref, report),
+      ended: this.#run(options, report),
       ready: this.#becomeReady(report),
     };
   }
@@ -60,10 +61,10 @@ export class Member {
     this.#stop.abort(reason);
   }
 
-  async #run(ref: boolean, report: MemberStart["report"]): Promise<void> {
+  async #run(options: RunOptions, report: MemberStart["report"]): Promise<void> {
     const { signal } = this.#stop;
     try {
-      await this.runnable.run(signal, { ref });
+      await this.runnable.run(signal, options);
     } catch (cause) {
       if (isStop(cause, signal)) {
         this.#state = "stopped";

@@ -1,4 +1,5 @@
 import type { Clock } from "@holdfast/clock";
+import type { RunOptions } from "../run-options.ts";
 import { endsWithin } from "./ends-within.ts";
 import type { ResolvedGroup } from "./manager-options.ts";
 import { Member } from "./member.ts";
@@ -43,9 +44,9 @@ export class RunnableGroup {
   }
 
   /** Resolves when all are ready, the ready timeout expires, or `halted` resolves. */
-  async start(halted: Promise<void>, ref: boolean): Promise<void> {
+  async start(halted: Promise<void>, options: RunOptions): Promise<void> {
     const ready = this.members.map((member) => {
-      const started = member.start({ ref, report: this.#report });
+      const started = member.start({ options, report: this.#report });
       this.#ended.push(started.ended);
       return started.ready;
     });

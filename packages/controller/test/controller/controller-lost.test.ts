@@ -36,7 +36,9 @@ function setUp(options: Partial<ControllerOptions> = {}) {
     ...options,
   });
   const run = (): Promise<void> =>
-    controller.run(stop.signal, { lost: lost.signal }).then(() => note("stopped"));
+    controller
+      .run({ token: 0, signal: stop.signal, lost: lost.signal, isHeld: true })
+      .then(() => note("stopped"));
   const leftovers = (): number[] => [
     clock.waiters(),
     abortListeners(stop.signal),
@@ -315,7 +317,12 @@ describe("the options of run", () => {
   it.each([
     [1, "options must be an object, got 1"],
     [null, "options must be an object, got null"],
-    [{ lost: 1 }, "options.lost must be an AbortSignal, got 1"],
+    [{ leadership: 1 }, "options.leadership must be an object, got 1"],
+    [{ leadership: { lost: 1 } }, "options.leadership.lost must be an AbortSignal, got 1"],
+    [
+      { leadership: { lost: AbortSignal.abort() } },
+      "options.leadership.isHeld must be true or false, got undefined",
+    ],
     [{ ref: "no" }, 'options.ref must be true or false, got "no"'],
   ])("are rejected with a TypeError: %j", async (options, message) => {
     const { stop, controller, clock } = setUp();

@@ -43,7 +43,7 @@ function replica(
     clock,
     logger,
     random: () => 0,
-    lead: async ({ signal, lost }) => {
+    lead: async (leadership) => {
       const controller = new Controller({
         name: worker,
         clock,
@@ -58,7 +58,7 @@ function replica(
         ...options,
       });
       for (const key of ["1", "2", "3", "4", "5", "6"]) controller.add(key);
-      await controller.run(signal, { lost });
+      await controller.run(leadership);
     },
   });
 }

@@ -10,7 +10,7 @@ const manager = new Manager({ signals: process });
 const elector = new LeaderElector({
   lock: new MemoryLock(),
   identity: "idle",
-  lead: ({ signal, lost }) => controller.run(signal, { lost }),
+  lead: (leadership) => controller.run(leadership),
 });
 
 const runs = {

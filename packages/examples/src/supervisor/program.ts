@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import type { Source } from "@holdfast/controller";
+import type { Leadership, Source } from "@holdfast/controller";
 import { PrometheusMetrics } from "@holdfast/controller/prometheus";
 import { Registry } from "prom-client";
 import type { SupervisorChange, SupervisorEvent } from "./core/event.ts";
@@ -30,10 +30,8 @@ export interface ProgramOptions {
 export interface Assignment {
   readonly manifests?: Source<ReadManifest>;
   readonly table?: ProcessTable;
-  /** The token of the term. */
-  readonly token?: number;
-  /** Aborts when another one may supervise. */
-  readonly lost?: AbortSignal;
+  /** The term of the leader: another one may supervise when it is over. */
+  readonly leadership?: Leadership;
 }
 
 /** Parts that all roles of the program share: processes, views and the supervisor. */
@@ -67,7 +65,7 @@ export class Program {
   /** Supervises until `signal` aborts and everything has ended. */
   async supervise(signal: AbortSignal, assignment: Assignment = {}): Promise<void> {
     const { file, grace } = this.options;
-    const { manifests = manifestSource(file), table = this.table, token, lost } = assignment;
+    const { manifests = manifestSource(file), table = this.table, leadership } = assignment;
     const name = "supervisor";
     const supervisor = new Supervisor({
       file,
@@ -77,8 +75,8 @@ export class Program {
       report: (event, statuses) => this.#report(event, statuses),
       metrics: { metrics: this.metrics.controller(name), queueMetrics: this.metrics.queue(name) },
     });
-    this.board.follow(supervisor, token);
-    await supervisor.run(signal, lost);
+    this.board.follow(supervisor, leadership?.token);
+    await supervisor.run(signal, leadership);
   }
 
   tell(change: SupervisorChange): void {

@@ -81,7 +81,7 @@ export interface OperatorContext {
 
 /**
  * Makes the work of one term: controllers that read the informers of the setup. Called once per term, after
- * the caches have all that the term before has written. Each part is run with `signal` and `lost`; pass them to
+ * the caches have all that the term before has written. Each part is run with this leadership; pass it to
  * nothing else. Writes of the operator's client are refused once the lease is lost, and from the end of a term until
  * the next one begins. `token` is the fencing token, 0 without an election.
  */

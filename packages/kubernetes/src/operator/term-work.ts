@@ -40,7 +40,6 @@ export class TermWork {
    * held meanwhile. Rejects if a part fails, after the others have ended.
    */
   async run(start: StartWork, leadership: Leadership): Promise<void> {
-    const { signal, lost } = leadership;
     const { clock, logger } = this.#options;
     this.#leadership = leadership;
     const parts = start(leadership);
@@ -49,11 +48,11 @@ export class TermWork {
     const manager = new Manager({ clock, logger: ofTerm(logger), stopTimeout });
     for (const [index, part] of parts.entries()) {
       requireMethods(`the work of a term[${index}]`, part, ["run"]);
-      manager.add(withLost(part, lost));
+      manager.add(patient(part));
     }
     this.#parts = parts;
     try {
-      await manager.run(signal);
+      await manager.run(leadership);
     } finally {
       this.#parts = [];
     }
@@ -72,12 +71,12 @@ function ofTerm(logger: Logger): Logger {
   return Object.fromEntries(methods) as Logger;
 }
 
-/** A part that gets `lost`. It has as long as it wants to stop: the operator's manager limits all parts together. */
-function withLost(part: Runnable, lost: AbortSignal): Runnable {
+/** A part that has as long as it wants to stop: the operator's manager limits all parts together. */
+function patient(part: Runnable): Runnable {
   return {
     name: part.name,
     stopTimeout: Number.POSITIVE_INFINITY,
-    run: (signal, options) => part.run(signal, { ...options, lost }),
+    run: (signal, options) => part.run(signal, options),
     ready: async (signal) => part.ready?.(signal),
   };
 }

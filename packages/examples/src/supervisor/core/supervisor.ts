@@ -5,6 +5,7 @@ import {
   type ControllerOptions,
   fromCallback,
   isRetryAfterError,
+  type Leadership,
   mapSource,
   type Source,
   silentLogger,
@@ -71,12 +72,12 @@ export class Supervisor {
   }
 
   /** Runs until `signal` aborts, for a reason that is told, and everything has ended. */
-  async run(signal: AbortSignal, lost?: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, leadership?: Leadership): Promise<void> {
     using _closing = onAbort(signal, (why) => {
       this.#state = "closed";
       this.#tell({ type: "shutdown", why: `${why}`, grace: this.#grace });
     });
-    await this.controller.run(signal, { lost });
+    await this.controller.run(signal, { leadership });
     for (const process of this.#processes.values()) process.stop("shutdown", this.#grace);
     await Promise.all([...this.#processes.values()].map(({ ended }) => ended));
   }

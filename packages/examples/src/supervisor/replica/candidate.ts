@@ -26,12 +26,13 @@ export function candidate(directory: string, program: Program): Role {
     onNewLeader: (leader) => {
       if (leader !== identity) program.tell({ type: "following", leader });
     },
-    lead: async ({ token, signal, lost }) => {
+    lead: async (leadership) => {
+      const { token, signal } = leadership;
       program.tell({ type: "leading", identity, token });
       await roster.endOrphans({ clock, grace, before: token, signal });
       const isLeader = (): boolean => elector.isLeader;
       const fenced = new FencedTable(table, { roster, token, isLeader });
-      await program.supervise(signal, { table: fenced, token, lost });
+      await program.supervise(signal, { table: fenced, leadership });
       board.follow(undefined);
     },
   });
