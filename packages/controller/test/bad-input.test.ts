@@ -418,7 +418,7 @@ const electionDoors: Door[] = [
     "rejects",
     [live, {}],
     ["signal", required(signal)],
-    ["options", object<RunOptions>({ lost: signal, ref: flag })],
+    ["options", object<RunOptions>({ leadership: unchecked, ref: flag })],
   ),
   constructs(
     FileLock,

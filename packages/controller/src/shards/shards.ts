@@ -1,10 +1,10 @@
 import { onAbort } from "@holdfast/clock";
-import { holdOpen, requireSignal } from "@holdfast/clock/internal";
+import { holdOpen } from "@holdfast/clock/internal";
 import { jitter } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { ElectorHooks } from "../election/elector-hooks.ts";
 import { leadTerm, releaseLease, type TermContext } from "../election/lead-term.ts";
-import { type Grant, Lease } from "../election/lease.ts";
+import { elapsedSince, type Grant, Lease } from "../election/lease.ts";
 import { Term } from "../election/term.ts";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import { decideShards, type SlotView } from "./shard-decision.ts";
@@ -155,8 +155,7 @@ export class Shards {
    * argument
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
-    requireSignal("signal", signal);
-    const { ref } = resolveRun(options);
+    const { ref } = resolveRun(signal, options);
     if (this.#isRunning) throw new Error("shards are already running");
     this.#isRunning = true;
     const { clock, retryPeriod, random } = this.#options;
@@ -236,7 +235,7 @@ export class Shards {
       grant = await lease.acquire(signal);
     } finally {
       // The write may have happened, or may still happen.
-      const isLate = grant !== undefined && clock.monotonic() >= grant.since + renewDeadline;
+      const isLate = grant !== undefined && elapsedSince(grant, clock) >= renewDeadline;
       if (lease.mayHold && (signal.aborted || isLate)) {
         grant = undefined;
         await releaseLease(this.#contextOf(lease));
