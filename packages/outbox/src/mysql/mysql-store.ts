@@ -150,6 +150,11 @@ export class MySqlStore implements OutboxStore<Queryable> {
     return await this.#read(rows, now);
   }
 
+  async now(signal?: AbortSignal): Promise<number> {
+    const [row] = await this.#database.query(this.#sql.now, [], signal);
+    return Number(row?.["now"]);
+  }
+
   async nextDue(signal?: AbortSignal, filter: ClaimFilter = {}): Promise<number | undefined> {
     const { shape, topics } = filterOf(filter);
     const [row] = await this.#database.query(this.#sql.nextDue(shape), topics, signal);

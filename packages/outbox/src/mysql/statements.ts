@@ -23,6 +23,7 @@ export interface FilterShape {
 /** The SQL of a `MySqlStore`. */
 export interface Statements {
   readonly insert: string;
+  readonly now: string;
   readonly find: string;
   readonly backlog: string;
   readonly counts: string;
@@ -56,6 +57,9 @@ const listOf = (count: number): string => `(${"?, ".repeat(count - 1)}?)`;
 /** A number in the text itself: not every server takes a parameter for a `LIMIT`. */
 const limitOf = (limit: number): string => requireWhole("limit", limit, 0).toFixed();
 
+/** The clock of the server, in no time zone, so that it does not go back by an hour in autumn. */
+const NOW = "FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) / 1000)";
+
 /** Instants are whole. One that was not would compare as the next one below it. */
 const instantOf = (name: string, instant: number): string =>
   Math.floor(requireFinite(name, instant)).toFixed();
@@ -67,11 +71,15 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
     ...outcomeStatements(message),
     ...upkeepStatements(message),
     ...fenceStatements(`${prefix}fence`),
-    /** Uses each parameter once, and in order: it is taken apart for the tag of a query layer. */
+    now: `SELECT ${NOW} AS now`,
+    /**
+     * Uses each parameter once, and in order: it is taken apart for the tag of a query layer. A message of a process
+     * whose clock is ahead is due now by the clock of the server, or relays would wait.
+     */
     insert: `
       INSERT INTO ${message} (
         id, topic, \`key\`, headers, payload, max_attempts, initial_delay, factor, created_at, updated_at, due_at
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, LEAST(?, ${NOW}))`,
     find: `SELECT ${COLUMNS} FROM ${message} m WHERE m.id = ?`,
     backlog: `
       SELECT status, COUNT(*) AS messages FROM ${message} FORCE INDEX (message_status)
@@ -174,7 +182,8 @@ function upkeepStatements(message: string): Pick<Statements, UpkeepStatement> {
       ORDER BY m.updated_at, m.id LIMIT ${limitOf(limit)}`,
     replay: (count) => `
       UPDATE ${message} SET
-        status = 'pending', failed_attempts = 0, expired_claims = 0, due_at = ?, updated_at = ?
+        status = 'pending', failed_attempts = 0, expired_claims = 0, due_at = LEAST(?, ${NOW}),
+        updated_at = ?
       WHERE sequence IN ${listOf(count)}`,
     lockDelivered: (before, limit) => `
       SELECT sequence FROM ${message} FORCE INDEX (message_status)

@@ -118,6 +118,11 @@ export class PostgresStore implements OutboxStore<Queryable> {
     return await this.#read(rows, now, release);
   }
 
+  async now(signal?: AbortSignal): Promise<number> {
+    const [row] = await this.#query(this.#sql.now, [], signal);
+    return Number(row?.["now"]);
+  }
+
   async nextDue(signal?: AbortSignal, filter: ClaimFilter = {}): Promise<number | undefined> {
     const [row] = await this.#query(this.#sql.nextDue, filterParams(filter), signal);
     return row === undefined ? undefined : Number(row["next_due"]);

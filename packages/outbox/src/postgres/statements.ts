@@ -36,6 +36,7 @@ type DeadLetterStatement = "deadLetters" | "replay" | "discard";
 type OtherStatement =
   | "insert"
   | "insertNew"
+  | "now"
   | "isolation"
   | "notify"
   | "find"
@@ -55,18 +56,22 @@ export function channelOf(prefix: string): string {
 
 export function statementsOf(prefix: string, order: MessageOrder): Statements {
   const message = `${prefix}message`;
-  /** Uses each parameter once, and in order, so that it can be taken apart for the tag of a query layer. */
+  /**
+   * Uses each parameter once, and in order, so that it can be taken apart for the tag of a query layer. A message of a
+   * process whose clock is ahead is due now by the clock of the database, or relays would wait.
+   */
   const insert = `
       INSERT INTO ${message} (
         id, topic, key, headers, payload, max_attempts, initial_delay, factor, created_at, updated_at, due_at
       )
       SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer, $7::float8, $8::float8,
-        now, now, now
+        now, now, least(now, clock_timestamp())
       FROM ${instant("$9")} AS now`;
   return {
     ...claimStatements(message, order),
     ...outcomeStatements(prefix),
     ...deadLetterStatements(message),
+    now: "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now",
     isolation: "SELECT current_setting('default_transaction_isolation') AS level",
     insert,
     insertNew: `${insert} ON CONFLICT (id) DO NOTHING RETURNING id`,
@@ -195,7 +200,7 @@ function deadLetterStatements(message: string): Record<DeadLetterStatement, stri
     replay: `
       UPDATE ${message} SET
         status = 'pending', failed_attempts = 0, expired_claims = 0,
-        due_at = ${instant("$3")}, updated_at = ${instant("$3")}
+        due_at = least(${instant("$3")}, clock_timestamp()), updated_at = ${instant("$3")}
       WHERE ${SELECTED}
       RETURNING id`,
     discard: `DELETE FROM ${message} WHERE ${SELECTED} RETURNING id`,

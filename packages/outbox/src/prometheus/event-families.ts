@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { OutboxEvent } from "../task/outbox-event.ts";
 
 /** From 1 ms to 10 s. */
@@ -23,8 +23,12 @@ export class EventFamilies {
   readonly #invalid: Counter;
   readonly #removed: Counter;
   readonly #errors: Counter;
+  readonly #register: Registry;
+  /** Made with its first value: a 0 would be a measurement. */
+  #clock: Gauge | undefined;
 
   constructor(register: Registry) {
+    this.#register = register;
     const registers = [register];
     this.#attempts = new Counter({
       registers,
@@ -72,6 +76,14 @@ export class EventFamilies {
         break;
       case "removed":
         this.#removed.inc(event.count);
+        break;
+      case "clock":
+        this.#clock ??= new Gauge({
+          registers: [this.#register],
+          name: "outbox_clock_ahead_seconds",
+          help: "Seconds that the clock of this process is ahead of that of the database",
+        });
+        this.#clock.set(event.ahead / 1_000);
         break;
       case "error":
         this.#errors.inc();

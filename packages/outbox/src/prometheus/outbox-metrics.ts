@@ -63,6 +63,7 @@ export interface OutboxMetricsOptions {
  * | `outbox_claim_duration_seconds` | histogram | | how long a request for messages took |
  * | `outbox_invalid_rows_total` | counter | | rows that are not messages |
  * | `outbox_removed_total` | counter | | delivered messages that the retention removed |
+ * | `outbox_clock_ahead_seconds` | gauge | | how far the clock of this process is ahead of that of the database; once a relay has measured it |
  * | `outbox_store_errors_total` | counter | | requests to the store that have failed |
  *
  * `outcome` is the type of the {@link OutboxEvent}, each attempt under one of them: `delivered`, `failed`,

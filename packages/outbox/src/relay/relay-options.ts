@@ -23,7 +23,10 @@ import {
 /** Options for `Relay`. Durations are in milliseconds. */
 export interface RelayOptions extends TaskOptions {
   /** Where the messages are. */
-  readonly store: Pick<OutboxStore<never>, "order" | "listen" | "claim" | "nextDue" | "write">;
+  readonly store: Pick<
+    OutboxStore<never>,
+    "order" | "listen" | "now" | "claim" | "nextDue" | "write"
+  >;
 
   /** Sends them. The relay does not dispose of it. */
   readonly publisher: Publisher;
@@ -69,7 +72,8 @@ export interface RelayOptions extends TaskOptions {
 
   /**
    * Maximum difference between the wall clocks of two hosts. At least 0. An attempt begins only if its claim
-   * lasts longer than the attempt by this much, so that no other host ends the claim meanwhile.
+   * lasts longer than the attempt by this much, so that no other host ends the claim meanwhile. Each minute the relay
+   * measures how far its clock is ahead of the database's, and warns if that is more.
    *
    * @defaultValue `5_000`
    */

@@ -6,6 +6,7 @@ import type { Outcome } from "../store/outbox-store.ts";
 import { failureOf } from "../task/failure-of.ts";
 import { type OutboxEvent, report } from "../task/outbox-event.ts";
 import { ClaimFeed } from "./claim-feed.ts";
+import { watchClock } from "./clock-watch.ts";
 import { LookAhead } from "./look-ahead.ts";
 import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
@@ -111,6 +112,7 @@ export class Relay {
     const { clock, grace } = this.#options;
     const feeding = this.#feed.run(signal);
     const listening = this.#listen(signal);
+    const watching = watchClock(this.#options, signal);
     await new Promise<void>((resolve) => onAbort(signal, () => resolve()));
     this.#state = "stopping";
     for (const held of this.#queue.clear()) this.#release(held);
@@ -118,7 +120,7 @@ export class Relay {
     using _ = clock.afterFunc(grace, () => this.#cut.abort(new Error("grace is over")), {
       label: "grace",
     });
-    await Promise.all([feeding, listening]);
+    await Promise.all([feeding, listening, watching]);
     await this.#settled();
     this.#state = "stopped";
   }

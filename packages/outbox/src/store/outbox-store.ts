@@ -167,6 +167,12 @@ export interface OutboxStore<Tx> {
   /** Claims messages that are due, the earliest first; skips those that another relay is claiming. */
   claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed>;
 
+  /**
+   * The wall clock of the database, in milliseconds since the epoch. Optional: a relay measures with it how far its own
+   * clock is ahead.
+   */
+  now?(signal?: AbortSignal): Promise<number>;
+
   /** The instant at which the next message can be claimed; undefined if there is none. */
   nextDue(signal?: AbortSignal, filter?: ClaimFilter): Promise<number | undefined>;
 

@@ -17,6 +17,7 @@ import type { Failure } from "../store/outbox-store.ts";
  * | `unwritten` | the outcome could not be stored before the claim expired; the message is sent again |
  * | `invalid` | a row is not a message; it is a dead letter now |
  * | `removed` | a retention round removed `count` messages |
+ * | `clock` | a relay measured that its wall clock is `ahead` ms ahead of the database's; `isTolerated` if within its `clockSkew` |
  * | `error` | a request to the store failed; it is repeated |
  */
 export type OutboxEvent =
@@ -30,6 +31,7 @@ export type OutboxEvent =
   | { readonly type: "unwritten"; readonly claim: Claim; readonly error: unknown }
   | { readonly type: "invalid"; readonly row: InvalidRow }
   | { readonly type: "removed"; readonly count: number }
+  | { readonly type: "clock"; readonly ahead: number; readonly isTolerated: boolean }
   | { readonly type: "error"; readonly error: unknown };
 
 /** Receivers of events. */
@@ -79,6 +81,13 @@ function log(event: OutboxEvent, logger: Logger): void {
       break;
     case "removed":
       logger.info({ count: event.count }, "delivered messages removed");
+      break;
+    case "clock":
+      if (!event.isTolerated)
+        logger.warn(
+          { ahead: event.ahead },
+          "clock differs from that of the database by more than clockSkew; messages are late, or sent twice",
+        );
       break;
     case "claimed":
       break;

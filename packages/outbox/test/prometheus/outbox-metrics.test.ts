@@ -280,3 +280,12 @@ describe("OutboxMetrics", () => {
     }
   });
 });
+
+it("shows the clock once it was measured", async () => {
+  const register = new Registry();
+  const metrics = new OutboxMetrics({ store: new MemoryStore(), register });
+  expect(await register.metrics()).not.toContain("outbox_clock_ahead_seconds");
+  metrics.onEvent({ type: "clock", ahead: 12_000, isTolerated: false });
+  metrics.onEvent({ type: "clock", ahead: -500, isTolerated: true });
+  expect(await register.metrics()).toContain("\noutbox_clock_ahead_seconds -0.5\n");
+});

@@ -892,6 +892,47 @@ describe("a relay with large messages", () => {
   });
 });
 
+describe("the clock of a relay", () => {
+  it.each([
+    [5_900, true],
+    [6_100, false],
+    [-12_000, false],
+  ])(
+    "that is ahead of the database's by %i ms is reported each minute",
+    async (ahead, isTolerated) => {
+      const warnings: [object, string][] = [];
+      const memory = new MemoryStore();
+      const store = Object.assign(memory, {
+        now: async () => {
+          await clock.sleep(2 * SECOND);
+          return clock.now() - SECOND - ahead; // In the middle of the round trip: it may be wrong by half of it.
+        },
+      });
+      const { clock, events, end, runs } = setUp({
+        store,
+        logger: { ...silentLogger, warn: (...entry) => warnings.push(entry) },
+      });
+      const run = runs();
+      await clock.step(65 * SECOND);
+      expect(events).toEqual([1, 2].map(() => ({ type: "clock", ahead, isTolerated })));
+      const text =
+        "clock differs from that of the database by more than clockSkew; messages are late, or sent twice";
+      expect(warnings).toEqual(isTolerated ? [] : [1, 2].map(() => [{ ahead }, text]));
+      await end(run);
+    },
+  );
+
+  it("is measured again after an error, which is reported", async () => {
+    const error = new Error("the database is away");
+    const store = Object.assign(new MemoryStore(), { now: () => Promise.reject(error) });
+    const { clock, events, end, runs } = setUp({ store });
+    const run = runs();
+    await clock.step(61 * SECOND);
+    expect(events).toEqual([1, 2].map(() => ({ type: "error", error })));
+    await end(run);
+  });
+});
+
 describe("several relays", () => {
   it("share the work; no message is processed by two of them", async () => {
     const clock = new FakeClock();

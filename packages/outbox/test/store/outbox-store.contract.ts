@@ -299,6 +299,20 @@ export function testStore<Tx>(
       expect(await store.nextDue()).toBeUndefined();
     });
 
+    it("makes a message due at once that a clock far ahead has saved or replayed", async () => {
+      if (store.now === undefined) return; // It has no clock of its own.
+      const now = await store.now();
+      expect(Math.abs(now - Date.now())).toBeLessThan(60_000);
+      const ahead = Math.floor(now) + 3_600_000;
+      await transaction((tx) => store.save(tx, sample(1), ahead));
+      expect(await store.nextDue()).toBeLessThanOrEqual((await store.now()) + 1);
+      const held = only(await claim((await store.now()) + 1));
+      await fail(store, held, failure(T, undefined));
+      await store.replay("all", ahead);
+      expect(await store.nextDue()).toBeLessThanOrEqual((await store.now()) + 1);
+      expect(await store.find(idOf(1))).toMatchObject({ createdAt: ahead, updatedAt: ahead });
+    });
+
     it("claims due messages, the earliest first, up to the limit", async () => {
       await save(5);
       expect(numbersOf(await claim(T + 4, 3))).toEqual([1, 2, 3]); // The fifth is not due.
