@@ -71,7 +71,7 @@ module.exports = {
     "mysql-lock": ["election", "sql-lock", "npm:mysql2"],
     "redis-lock": ["election"],
     manager: ["."],
-    testing: ["@holdfast/clock/testing"],
+    testing: [".", "@holdfast/clock/testing"],
     prometheus: [".", "queue", "npm:prom-client"],
     opentelemetry: [".", "npm:@opentelemetry/api"],
   },

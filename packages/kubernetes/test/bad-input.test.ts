@@ -335,7 +335,15 @@ const operatorDoors = [
 const testingDoors = [
   kinds.rejects(
     explore,
-    [{ setup: f, resources: [ConfigMap], scenario: f, faults: ["conflict"] }],
+    [
+      {
+        setup: f,
+        resources: [ConfigMap],
+        scenario: f,
+        faults: ["conflict"],
+        recreates: [ConfigMap],
+      },
+    ],
     [
       "options",
       required(
@@ -353,6 +361,9 @@ const testingDoors = [
           worlds: kinds.whole(1),
           pairs: kinds.whole(0),
           quiet: kinds.positive,
+          longestTimer: kinds.notNegative,
+          logger: kinds.methods("debug", "info", "warn", "error"),
+          recreates: kinds.arrayOf(isResource),
           seed: kinds.whole(0),
         }),
       ),

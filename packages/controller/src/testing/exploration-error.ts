@@ -1,12 +1,15 @@
 import { findByCode } from "@holdfast/clock/internal";
-import type { Fault } from "./plan.ts";
-import type { Step } from "./step.ts";
+import { type Fault, HAND_OVER, SCENARIO_FIRST } from "./plan.ts";
+import type { Note, Step } from "./step.ts";
 
 const CODE = "ERR_CONTROLLER_EXPLORATION";
 
 /** Steps to show before the fault, and after it. */
 const STEPS_BEFORE = 3;
 const STEPS_AFTER = 6;
+
+/** Lines of the log to show between two steps. */
+const MAX_NOTES = 5;
 
 /** Facts of an {@link ExplorationError}. */
 interface ExplorationFailure {
@@ -18,6 +21,8 @@ interface ExplorationFailure {
   readonly lines: readonly string[];
   /** The steps of the world. */
   readonly steps: readonly Step[];
+  /** Lines between them. */
+  readonly notes?: readonly Note[];
   /** Number of the step to show. */
   readonly step: number;
   readonly cause?: unknown;
@@ -55,11 +60,14 @@ export class ExplorationError extends Error {
 
 /** A fault in words. */
 export function describeFault({ type, at }: Fault, steps: readonly Step[], instant = 0): string {
-  if (type === "hand-over") return `hand-over at ${seconds(instant)}`;
+  if (type === HAND_OVER) return `hand-over at ${seconds(instant)}`;
+  if (type === SCENARIO_FIRST) return "the scenario begins before the program is ready";
   const text = steps[at - 1]?.text ?? "";
   const words: Readonly<Record<string, string>> = {
     "crash-before": "crash before",
     "crash-after": "crash after",
+    "crash-before-down": "crash, and no replica for a minute, before",
+    "crash-after-down": "crash, and no replica for a minute, after",
     "lost-lease": "lease lost after",
     "response-lost": "response lost of",
   };
@@ -72,24 +80,35 @@ export function explorationError(failure: ExplorationFailure): ExplorationError 
   return new ExplorationError(messageOf(failure), { only, cause });
 }
 
-function messageOf({ fault, only, lines, steps, step }: ExplorationFailure): string {
-  const shown = steps.slice(Math.max(0, step - 1 - STEPS_BEFORE), step + STEPS_AFTER);
+function messageOf({ fault, only, lines, steps, notes = [], step }: ExplorationFailure): string {
+  const from = Math.max(0, step - 1 - STEPS_BEFORE);
+  const shown = steps.slice(from, step + STEPS_AFTER);
+  const log = (number: number): string[] =>
+    notes.flatMap((note) => (note.after === number ? [noteLine(note)] : [])).slice(0, MAX_NOTES);
   const head = fault === undefined ? "the program is wrong without any fault" : fault;
   const again =
     only === undefined ? [] : ["", `Run this world alone: only: ${JSON.stringify(only)}`];
   return [
     head,
     ...lines.map((line) => `  ${line}`),
-    "",
-    "Steps:",
-    ...shown.map((one) => lineOf(one, one.number === step && fault !== undefined)),
+    ...(shown.length > 0 || notes.length > 0 ? ["", "Steps:"] : []),
+    ...(from === 0 ? log(0) : []),
+    ...shown.flatMap((one) => [
+      lineOf(one, one.number === step && fault !== undefined),
+      ...log(one.number),
+    ]),
     ...again,
   ].join("\n");
 }
 
-function lineOf({ number, text, at, replica }: Step, isFault: boolean): string {
+function noteLine({ at, replica, text }: Note): string {
+  return `        ${seconds(at)}  replica ${replica}  ${text}`;
+}
+
+function lineOf({ number, text, at, replica, outcome }: Step, isFault: boolean): string {
   const mark = isFault ? ">" : " ";
-  return `${mark} ${String(number).padStart(4)}  ${seconds(at)}  replica ${replica}  ${text}`;
+  const end = outcome === undefined || outcome === "" ? "" : ` → ${outcome}`;
+  return `${mark} ${String(number).padStart(4)}  ${seconds(at)}  replica ${replica}  ${text}${end}`;
 }
 
 function seconds(milliseconds: number): string {

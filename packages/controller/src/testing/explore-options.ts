@@ -2,14 +2,19 @@ import type { Clock } from "@holdfast/clock";
 import {
   type OptionNames,
   requireArray,
+  requireFinite,
   requireFunction,
   requireHooks,
+  requireMethods,
+  requireNotNegative,
   requireOptions,
   requirePositive,
   requireText,
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
+import { type Logger, silentLogger } from "../logger.ts";
+import type { WatchedRequest } from "./reconciles.ts";
 import type { StepOptions } from "./step.ts";
 
 /** Options that every explorer has. */
@@ -72,6 +77,21 @@ export interface ExploreSettings<State> {
   readonly quiet?: number | undefined;
 
   /**
+   * Longest wait for a timer of the program after the last change, such as a requeue, in milliseconds of the world's
+   * clock. A world ends earlier if nothing is left to do. At least 0.
+   *
+   * @defaultValue `7_200_000`
+   */
+  readonly longestTimer?: number | undefined;
+
+  /**
+   * Receiver of the log lines of all worlds. A report shows the warnings and errors of its world without it.
+   *
+   * @defaultValue none
+   */
+  readonly logger?: Logger | undefined;
+
+  /**
    * Seed of all randomness. A whole number.
    *
    * @defaultValue `1`
@@ -130,6 +150,50 @@ export interface ProgramContext<World> {
 
   /** Resolves when the replica does not stand still, for responses that are no steps. Never after a crash. */
   readonly awake: () => Promise<void>;
+
+  /** A logger: its warnings and errors are in the report of the world. */
+  readonly logger: Logger;
+
+  /**
+   * Adds a line to the report of the world.
+   *
+   * @param text - the line
+   */
+  readonly note: (text: string) => void;
+
+  /**
+   * Names the part of the start that begins, or undefined if the program is ready. A program that calls it has to become
+   * ready; `ready()` of the scenario waits for that.
+   *
+   * @param part - for example `"setup"`
+   */
+  readonly starting: (part: string | undefined) => void;
+
+  /**
+   * A reconcile function whose failures count: a world in which one still runs or fails at the end is reported.
+   *
+   * @param name - name of the controller
+   * @param reconcile - the function
+   */
+  readonly watch: <Request extends WatchedRequest, Result>(
+    name: string,
+    reconcile: (request: Request) => Result | PromiseLike<Result>,
+  ) => (request: Request) => Promise<Result>;
+
+  /** Forgets the reconciles of `watch` so far: the work of this replica has ended. A stop does so by itself. */
+  readonly endTerm: () => void;
+}
+
+/** What users of a program have. */
+export interface ScenarioSetting<World> {
+  /** The world in which the program runs. */
+  readonly world: World;
+
+  /** The clock of the world. */
+  readonly clock: Clock;
+
+  /** Resolves when the program is ready, if it calls `starting`. One world is explored in which it does not wait. */
+  readonly ready: () => Promise<void>;
 }
 
 /** Options for {@link explore}. */
@@ -141,10 +205,7 @@ export interface ExploreOptions<World, State = unknown> extends ExploreSettings<
   readonly run: (context: ProgramContext<World>) => Promise<unknown>;
 
   /** Does what users of the program do. */
-  readonly scenario: (context: {
-    readonly world: World;
-    readonly clock: Clock;
-  }) => Promise<unknown>;
+  readonly scenario: (context: ScenarioSetting<World>) => Promise<unknown>;
 
   /** The state of the world to compare: JSON, Maps and Sets. */
   readonly stateOf: (world: World) => State;
@@ -156,6 +217,21 @@ export interface ExploreOptions<World, State = unknown> extends ExploreSettings<
    * @defaultValue the state
    */
   readonly revisionOf?: ((world: World) => unknown) | undefined;
+
+  /**
+   * Numbers by label, of events that must not happen more often than without a fault, such as deletions. Compared if
+   * `expect` is `"same"`.
+   *
+   * @defaultValue none
+   */
+  readonly countsOf?: ((world: World) => ReadonlyMap<string, number>) | undefined;
+
+  /**
+   * Labels of timers that come back for ever and change nothing, such as that of a watch: no world waits for them.
+   *
+   * @defaultValue none
+   */
+  readonly upkeep?: readonly string[] | undefined;
 }
 
 /** The names of the settings of every explorer. */
@@ -168,6 +244,8 @@ const EXPLORE_SETTINGS: OptionNames<ExploreSettings<never>> = {
   pairs: true,
   replicas: true,
   quiet: true,
+  longestTimer: true,
+  logger: true,
   seed: true,
 };
 
@@ -178,6 +256,8 @@ const OPTIONS: OptionNames<ExploreOptions<never, never>> = {
   scenario: true,
   stateOf: true,
   revisionOf: true,
+  countsOf: true,
+  upkeep: true,
 };
 
 /** The options with their defaults. */
@@ -193,12 +273,14 @@ export function resolveExplore<World, State>(
   options: ExploreOptions<World, State>,
 ): ResolvedExplore<World, State> {
   requireOptions("options", options, "explore", OPTIONS);
-  const { world, run, scenario, stateOf, revisionOf } = options;
+  const { world, run, scenario, stateOf, revisionOf, countsOf, upkeep = [] } = options;
   for (const [name, value] of Object.entries({ world, run, scenario, stateOf }))
     requireFunction(`options.${name}`, value);
-  requireHooks("options", { revisionOf });
+  requireHooks("options", { revisionOf, countsOf });
+  requireTexts("options.upkeep", upkeep);
   return {
-    ...{ world, run, scenario, stateOf },
+    ...{ world, run, scenario, stateOf, upkeep },
+    countsOf: countsOf ?? (() => new Map()),
     revisionOf: (made) => textOf((revisionOf ?? stateOf)(made)),
     ...resolveJudge(options),
     ...resolvePlans(options),
@@ -216,16 +298,23 @@ function resolveJudge<State>({ invariant, expect = "same" }: ExploreSettings<Sta
 
 function resolvePlans<State>(settings: ExploreSettings<State>) {
   const { faults = [], only, worlds = 1_000, pairs = 0, replicas = 1 } = settings;
-  const { quiet = 600_000, seed = 1 } = settings;
-  requireArray("options.faults", faults);
-  for (const [index, type] of faults.entries()) requireText(`options.faults[${index}]`, type);
+  const { quiet = 600_000, longestTimer = 7_200_000, seed = 1, logger = silentLogger } = settings;
+  requireTexts("options.faults", faults);
   if (only !== undefined) requireText("options.only", only);
   requireWhole("options.worlds", worlds, 1);
   requireWhole("options.pairs", pairs, 0);
   requireWhole("options.replicas", replicas, 1);
   requirePositive("options.quiet", quiet);
+  requireNotNegative("options.longestTimer", longestTimer);
+  requireFinite("options.longestTimer", longestTimer);
+  requireMethods("options.logger", logger, ["debug", "info", "warn", "error"]);
   requireWhole("options.seed", seed, 0);
-  return { faults, only, worlds, pairs, replicas, quiet, seed };
+  return { faults, only, worlds, pairs, replicas, quiet, longestTimer, logger, seed };
+}
+
+function requireTexts(label: string, texts: readonly string[]): void {
+  requireArray(label, texts);
+  for (const [index, text] of texts.entries()) requireText(`${label}[${index}]`, text);
 }
 
 /** The state as JSON, with Maps and Sets. */

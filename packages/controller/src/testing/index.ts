@@ -9,6 +9,8 @@ export type {
   ExploreOptions,
   ExploreSettings,
   ProgramContext,
+  ScenarioSetting,
   WorldContext,
 } from "./explore-options.ts";
-export type { StepOptions } from "./step.ts";
+export type { WatchedRequest } from "./reconciles.ts";
+export type { StepOptions, StepOutcome } from "./step.ts";

@@ -12,59 +12,91 @@ export interface Fault {
 /** The faults of one world, first to last. */
 export type Plan = readonly Fault[];
 
+/** Faults beside the steps. */
+export const HAND_OVER = "hand-over";
+export const SCENARIO_FIRST = "scenario-first";
+
 /** Name of a plan, as the option `only` takes it: `crash-after:4`, or two with a plus between them. */
 export function planName(plan: Plan): string {
   return plan.map(({ type, at }) => `${type}:${at}`).join("+");
 }
 
-/** The parts of a reference run in which faults can happen. */
+/** The parts of a world in which faults can happen. */
 export interface Places {
   readonly steps: readonly Step[];
   /** Instants at which something happened, each in another second. */
   readonly instants: readonly number[];
-  /** Types of the faults that happen at an instant. */
-  readonly instantFaults: readonly string[];
+  /** Whether the scenario waits for the program, and may begin before. */
+  readonly hasStart: boolean;
 }
 
-/** Every single fault: by step, then by type, then the hand-overs. */
-export function singlePlans(places: Places, without: readonly string[]): Plan[] {
-  const { steps, instants, instantFaults } = places;
+/** Every fault: by step, then by type, then those beside the steps. */
+export function faultsOf(
+  { steps, instants, hasStart }: Places,
+  without: readonly string[],
+): Fault[] {
   const ofSteps = steps.flatMap(({ number, faults }) =>
     faults.map((type) => ({ type, at: number })),
   );
-  const ofInstants = instants.flatMap((_, index) =>
-    instantFaults.map((type) => ({ type, at: index + 1 })),
-  );
-  return [...ofSteps, ...ofInstants]
-    .filter(({ type }) => !without.includes(type))
-    .map((fault) => [fault]);
+  const handOvers = instants.map((_, index) => ({ type: HAND_OVER, at: index + 1 }));
+  const starts = hasStart ? [{ type: SCENARIO_FIRST, at: 1 }] : [];
+  return [...ofSteps, ...handOvers, ...starts].filter(({ type }) => !without.includes(type));
 }
 
-/** At most `count` of the plans, of all types alike, in their order. */
-export function drawPlans(plans: readonly Plan[], count: number, random: Random): Plan[] {
-  if (plans.length <= count) return [...plans];
-  const byType = new Map<string, number[]>();
-  for (const [index, [fault]] of plans.entries()) {
-    const type = fault?.type ?? "";
-    byType.set(type, [...(byType.get(type) ?? []), index]);
-  }
-  const drawn = new Set<number>();
-  const groups = [...byType.values()];
-  while (drawn.size < count)
-    for (const group of groups) {
-      if (group.length === 0 || drawn.size === count) continue;
-      const [index] = group.splice(Math.floor(random() * group.length), 1);
-      drawn.add(index as number);
-    }
-  return [...drawn].sort((a, b) => a - b).map((index) => plans[index] as Plan);
-}
-
-/** Drawn pairs of single faults, the earlier one first. */
-export function drawPairs(singles: readonly Plan[], count: number, random: Random): Plan[] {
-  if (singles.length < 2) return [];
-  return Array.from({ length: count }, () => {
-    const first = Math.floor(random() * (singles.length - 1));
-    const second = first + 1 + Math.floor(random() * (singles.length - first - 1));
-    return [...(singles[first] as Plan), ...(singles[second] as Plan)];
+/** The faults that can come after one, in the world that has it. */
+export function faultsAfter(first: Fault, places: Places, without: readonly string[]): Fault[] {
+  const { steps, instants } = places;
+  const isBeside = first.type === HAND_OVER || first.type === SCENARIO_FIRST;
+  const begun = isBeside ? (instants[first.at - 1] ?? 0) : (steps[first.at - 1]?.at ?? 0);
+  return faultsOf({ ...places, hasStart: false }, without).filter(({ type, at }) => {
+    if (type === HAND_OVER) return (instants[at - 1] ?? 0) > begun;
+    return isBeside ? (steps[at - 1]?.at ?? 0) >= begun : at > first.at;
   });
+}
+
+/** At most `count` of the faults, of all types alike: one of each type, then the next of each. */
+export function drawFaults(faults: readonly Fault[], count: number, random: Random): Fault[] {
+  const lists = [...groups(faults).values()];
+  const sizes = sharesOf(
+    lists.map(({ length }) => length),
+    count,
+  );
+  const drawn = lists.map((list, index) => drawOf(list, sizes[index] ?? 0, random));
+  const longest = Math.max(0, ...sizes);
+  return Array.from({ length: longest }, (_, index) =>
+    drawn.flatMap((list) => list[index] ?? []),
+  ).flat();
+}
+
+function groups(faults: readonly Fault[]): Map<string, Fault[]> {
+  const byType = new Map<string, Fault[]>();
+  for (const fault of faults) byType.set(fault.type, [...(byType.get(fault.type) ?? []), fault]);
+  return byType;
+}
+
+/** How many of each list to take, as equal as their lengths allow. */
+function sharesOf(lengths: readonly number[], count: number): number[] {
+  const shares = lengths.map(() => 0);
+  let left = Math.min(
+    count,
+    lengths.reduce((sum, length) => sum + length, 0),
+  );
+  while (left > 0)
+    for (const [index, length] of lengths.entries())
+      if (left > 0 && (shares[index] as number) < length) {
+        shares[index] = (shares[index] as number) + 1;
+        left -= 1;
+      }
+  return shares;
+}
+
+/** Some of a list, in its order. */
+function drawOf<T>(list: readonly T[], count: number, random: Random): T[] {
+  if (count === list.length) return [...list];
+  const left = list.map((_, index) => index);
+  const drawn = Array.from(
+    { length: count },
+    () => left.splice(Math.floor(random() * left.length), 1)[0] as number,
+  );
+  return drawn.sort((a, b) => a - b).map((index) => list[index] as T);
 }

@@ -1,17 +1,25 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { deferred } from "@holdfast/clock/internal";
 import { type Random, seededRandom } from "@holdfast/wait";
+import type { Logger } from "../logger.ts";
 import type { ProgramContext } from "./explore-options.ts";
+import type { Journal } from "./journal.ts";
+import type { Reconciles } from "./reconciles.ts";
 import { ReplicaClock } from "./replica-clock.ts";
 import type { StepOptions } from "./step.ts";
 
-/** Does the steps of replicas, or lets them fail. */
-export interface StepRunner {
+/** The world of a replica, which does its steps, or lets them fail. */
+export interface ReplicaWorld {
   perform<Value>(
     replica: Replica,
     options: StepOptions<Value>,
     perform: () => Promise<Value>,
   ): Promise<Value>;
+  readonly reconciles: Reconciles;
+  readonly journal: Journal;
+  readonly logger: Logger;
+  /** The part of the start that is not over. Undefined: the program is ready. */
+  starting: string | undefined;
 }
 
 /** One process of the program in a world. */
@@ -19,7 +27,7 @@ export class Replica {
   readonly number: number;
   readonly clock: ReplicaClock;
   readonly random: Random;
-  readonly #runner: StepRunner;
+  readonly #world: ReplicaWorld;
   readonly #worldClock: Clock;
   readonly #stop = new AbortController();
   readonly #crash = new AbortController();
@@ -27,11 +35,11 @@ export class Replica {
   /** Settles when the program has ended. */
   ended: Promise<unknown> = Promise.resolve();
 
-  constructor(number: number, { clock, seed, runner }: ReplicaOptions) {
+  constructor(number: number, { clock, seed, world }: ReplicaOptions) {
     this.number = number;
     this.clock = new ReplicaClock(clock);
     this.random = seededRandom(seed + number);
-    this.#runner = runner;
+    this.#world = world;
     this.#worldClock = clock;
   }
 
@@ -51,9 +59,19 @@ export class Replica {
     const link = <System extends object>(system: System, name: string): System =>
       this.#link(system, name);
     const step: ProgramContext<World>["step"] = (options, perform) =>
-      this.#runner.perform(this, options, perform);
+      this.#world.perform(this, options, perform);
     const awake = (): Promise<void> => this.awake();
-    return { world, clock, random, signal, replica, crashed, awake, link, step };
+    const { journal, reconciles } = this.#world;
+    return {
+      ...{ world, clock, random, signal, replica, crashed, awake, link, step },
+      logger: journal.loggerOf(replica, this.#world.logger),
+      note: (text) => journal.note(replica, text),
+      starting: (part) => {
+        if (!crashed.aborted) this.#world.starting = part;
+      },
+      watch: (name, reconcile) => reconciles.watch(this, name, reconcile),
+      endTerm: () => reconciles.forget(this),
+    };
   }
 
   #link<System extends object>(system: System, name: string): System {
@@ -72,6 +90,7 @@ export class Replica {
   /** Ends everything that the replica does, for good and without a trace. */
   crash(): void {
     this.clock.crash();
+    this.#world.reconciles.forget(this);
     this.#crash.abort();
   }
 
@@ -91,6 +110,7 @@ export class Replica {
 
   /** Asks the program to stop, and resolves when it has, or when it has crashed meanwhile. */
   async stop(): Promise<void> {
+    this.#world.reconciles.forget(this);
     this.#stop.abort();
     const { promise: crashed, resolve } = deferred<void>();
     using _listener = onAbort(this.crashed, () => resolve());
@@ -100,7 +120,7 @@ export class Replica {
   #call(name: string, args: readonly unknown[], call: () => unknown): Promise<unknown> {
     const text = `${name}(${args.map(textOf).join(", ")})`;
     const faults = { "response-lost": loseResponse, "call-failed": failCall };
-    return this.#runner.perform(this, { text, faults }, async () => await call());
+    return this.#world.perform(this, { text, faults }, async () => await call());
   }
 }
 
@@ -108,7 +128,7 @@ export class Replica {
 export interface ReplicaOptions {
   readonly clock: Clock;
   readonly seed: number;
-  readonly runner: StepRunner;
+  readonly world: ReplicaWorld;
 }
 
 const MAX_TEXT = 60;

@@ -10,6 +10,25 @@ export interface Step {
   readonly replica: number;
   /** Types of the faults that fit it. */
   readonly faults: readonly string[];
+  /** Whether it only reads. */
+  readonly reads: boolean;
+  /** What came of it, in words. Undefined until then, and for a step without an outcome. */
+  outcome?: string | undefined;
+  /** Whether it was carried out. */
+  isDone?: boolean;
+}
+
+/** What came of a step. */
+export interface StepOutcome {
+  /** In words, for reports: `409 AlreadyExists`. */
+  readonly text: string;
+
+  /**
+   * Whether the system refused to carry it out.
+   *
+   * @defaultValue `false`
+   */
+  readonly isRefused?: boolean | undefined;
 }
 
 /** A step that faults can meet. */
@@ -32,4 +51,27 @@ export interface StepOptions<Value = unknown> {
   readonly faults?:
     | Readonly<Record<string, (perform: () => Promise<Value>) => Promise<Value>>>
     | undefined;
+
+  /**
+   * Whether the step only reads. A program all of whose steps only read does nothing, and is reported.
+   *
+   * @defaultValue `false`
+   */
+  readonly reads?: boolean | undefined;
+
+  /**
+   * What came of the step, for reports.
+   *
+   * @defaultValue the value as JSON
+   */
+  readonly outcomeOf?: ((value: Value) => StepOutcome) | undefined;
+}
+
+/** A line between the steps of a world: of a log, or of the explorer. */
+export interface Note {
+  readonly text: string;
+  /** Number of the step before it. */
+  readonly after: number;
+  readonly at: number;
+  readonly replica: number;
 }

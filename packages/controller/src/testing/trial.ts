@@ -1,10 +1,16 @@
 import { messageOf } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
 import { seededRandom } from "@holdfast/wait";
+import type { Logger } from "../logger.ts";
+import { differenceOf } from "./difference.ts";
 import type { ResolvedExplore } from "./explore-options.ts";
-import type { Plan } from "./plan.ts";
-import { never, Replica, type StepRunner } from "./replica.ts";
-import type { Step, StepOptions } from "./step.ts";
+import { textOf } from "./explore-options.ts";
+import { Fleet } from "./fleet.ts";
+import { Journal } from "./journal.ts";
+import { type Fault, HAND_OVER, type Plan, SCENARIO_FIRST } from "./plan.ts";
+import { Reconciles } from "./reconciles.ts";
+import { never, Replica, type ReplicaWorld } from "./replica.ts";
+import type { Note, Step, StepOptions } from "./step.ts";
 
 interface Rejections {
   on(event: "unhandledRejection", listener: (cause: unknown) => void): unknown;
@@ -16,20 +22,35 @@ const PROCESS = (globalThis as { readonly process?: Rejections }).process;
 
 /** The end of a world. */
 export interface Outcome {
-  /** The last state. */
+  /** The last state, after the stop. */
   readonly state: unknown;
+  /** The last state before the stop, as text. */
+  readonly settled: string;
   readonly steps: readonly Step[];
+  readonly notes: readonly Note[];
+  /** The steps up to the last change, and a second longer: those that count. */
+  readonly busySteps: readonly Step[];
   /** Number of the last step that changed the state. */
   readonly lastChange: number;
   /** Milliseconds that the world lasted. */
   readonly duration: number;
   /** What went wrong by itself, beside the state. */
   readonly problem: Problem | undefined;
+  /** The faults of the plan that have happened. */
+  readonly fired: readonly Fault[];
+  /** Numbers of `countsOf`. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Whether the program has said when it is ready. */
+  readonly hasStart: boolean;
+  /** Timers beyond the longest that a world waits for. */
+  readonly left: readonly string[];
 }
 
 /** A failure that needs no comparison. */
 export interface Problem {
   readonly text: string;
+  /** More lines about it. */
+  readonly lines?: readonly string[];
   readonly cause?: unknown;
   /** Number of the step after which it was seen. */
   readonly step?: number;
@@ -38,95 +59,143 @@ export interface Problem {
 /** A world that does not become quiet within so many times the time that counts as quiet. */
 const MAX_ROUNDS = 100;
 
-/** Or within so many steps. */
+/** Or within so many steps since it was last quiet for a second. */
 const MAX_STEPS = 5_000;
+
+/** Milliseconds beyond quiet that a world goes on while it is not as expected, and timers are left. */
+const EXTENSION = 1_800_000;
 
 /** Milliseconds that a replica stands still: longer than any lease. */
 const PAUSE = 60_000;
 
-/** Milliseconds that a stop may take. */
-const STOP_LIMIT = 300_000;
+/** Milliseconds until the next replica starts, after a crash with a downtime. */
+const DOWN = 60_000;
+
+/** How a world runs, and what is asked of it. */
+export interface TrialOptions {
+  readonly plan: Plan;
+  /** Those of the reference, at which hand-overs happen. */
+  readonly instants: readonly number[];
+  /** Whether a state before the stop is the expected one: if not, a world goes on while timers are left. */
+  readonly isExpected: (state: unknown) => boolean;
+  /** `"all"` for the reference: that the program holds still, and leaves nothing behind. */
+  readonly checks: "all" | "state";
+}
 
 /** One world: the program, its users, and the faults of a plan. */
-export class Trial<World> implements StepRunner {
+export class Trial<World> implements ReplicaWorld {
+  readonly journal: Journal = new Journal(() => this.#now);
+  readonly reconciles: Reconciles = new Reconciles();
+  readonly logger: Logger;
   readonly #options: ResolvedExplore<World>;
-  readonly #plan: Plan;
-  readonly #instants: readonly number[];
+  readonly #trial: TrialOptions;
   readonly #clock = new FakeClock();
   readonly #startedAt = this.#clock.monotonic();
-  readonly #steps: Step[] = [];
   readonly #world: World;
+  readonly #fleet: Fleet;
   readonly #problems: Problem[] = [];
-  #replicas: Replica[] = [];
+  readonly #fired = new Set<Fault>();
+  readonly #left = new Set<string>();
+  #settled = "";
   #made = 0;
   #revision = "";
   #changedAt = 0;
   #lastChange = 0;
+  #burst = { at: 0, from: 0 };
+  #hasStart = false;
+  #starting: string | undefined;
+  #onReady: (() => void) | undefined;
 
-  /** @param instants - those of the reference, at which hand-overs happen */
-  constructor(options: ResolvedExplore<World>, plan: Plan = [], instants: readonly number[] = []) {
+  constructor(options: ResolvedExplore<World>, trial: TrialOptions) {
     this.#options = options;
-    this.#plan = plan;
-    this.#instants = instants;
+    this.#trial = trial;
+    this.logger = options.logger;
     const random = seededRandom(options.seed);
     this.#world = options.world({ clock: this.#clock, random });
+    this.#fleet = new Fleet({
+      clock: this.#clock,
+      replicas: options.replicas,
+      make: () => this.#make(),
+      run: async (replica) => await options.run(replica.context(this.#world)),
+      note: (replica, text) => this.journal.note(replica, text),
+      fail: (text, cause) => this.#fail(text, { cause }),
+    });
   }
 
-  /** @param checks - `"all"` for the reference: that the program holds still, and leaves nothing behind */
-  async run(checks: "all" | "state"): Promise<Outcome> {
-    const clock = this.#clock;
+  async run(): Promise<Outcome> {
     const onRejection = (cause: unknown): void =>
-      this.#fail("a promise of the program was rejected, and nobody handled it", cause);
+      this.#fail("a promise of the program was rejected, and nobody handled it", { cause });
     PROCESS?.on("unhandledRejection", onRejection);
     try {
-      await clock.run(() => this.#live(checks));
+      await this.#clock.run(() => this.#live());
     } catch (error) {
-      this.#fail(messageOf(error), error);
+      this.#fail(messageOf(error), { cause: error });
     } finally {
       PROCESS?.off("unhandledRejection", onRejection);
     }
     return {
       state: this.#state,
-      steps: this.#steps,
+      settled: this.#settled,
+      steps: this.journal.steps,
+      notes: this.journal.notes,
+      busySteps: this.#busySteps,
       lastChange: this.#lastChange,
       duration: this.#now,
       problem: this.#problems[0],
+      fired: [...this.#fired],
+      counts: this.#options.countsOf(this.#world),
+      hasStart: this.#hasStart,
+      left: [...this.#left],
     };
   }
 
   async perform<Value>(
     replica: Replica,
-    { text, crashes = ["before", "after"], faults = {} }: StepOptions<Value>,
+    options: StepOptions<Value>,
     perform: () => Promise<Value>,
   ): Promise<Value> {
     await replica.awake();
-    const lost = this.#options.replicas > 1 && crashes.includes("after") ? ["lost-lease"] : [];
-    const types = [...crashes.map((when) => `crash-${when}`), ...lost, ...Object.keys(faults)];
-    const number = this.#note(text, replica, types);
-    if (number > MAX_STEPS) {
+    const { text, faults = {}, reads = false } = options;
+    const types = this.#typesOf(options);
+    const step = this.journal.begin({ text, replica: replica.number, faults: types, reads });
+    if (this.#isRacing()) {
       this.#fail(this.#restless());
-      this.#end(replica);
+      this.#fleet.end(replica);
       return await never();
     }
-    const fault = this.#plan.find(({ type, at }) => at === number && types.includes(type))?.type;
-    if (fault === "crash-before") return await this.#crash(replica);
+    const fault = this.#faultAt(step);
+    if (fault?.startsWith("crash-before")) return await this.#crash(replica, fault);
     const meet = fault === undefined ? undefined : faults[fault];
-    return await this.#finish(
-      number,
-      replica,
-      fault,
-      meet === undefined ? perform() : meet(perform),
-    );
+    const work = meet === undefined ? perform() : meet(perform);
+    return await this.#finish(step, replica, fault, described(step, work, { ...options, fault }));
   }
 
-  #note(text: string, { number: replica }: Replica, faults: readonly string[]): number {
-    const number = this.#steps.length + 1;
-    this.#steps.push({ number, text, at: this.#now, replica, faults });
-    return number;
+  /** The part of the start that is not over. Undefined: the program is ready. */
+  get starting(): string | undefined {
+    return this.#starting;
+  }
+
+  set starting(part: string | undefined) {
+    this.#hasStart = true;
+    this.#starting = part;
+    if (part === undefined) this.#onReady?.();
+  }
+
+  /** Types of the faults that fit a step. */
+  #typesOf<Value>({ crashes = ["before", "after"], faults = {} }: StepOptions<Value>): string[] {
+    const lost = this.#options.replicas > 1 && crashes.includes("after") ? ["lost-lease"] : [];
+    const ends = crashes.flatMap((when) => [`crash-${when}`, `crash-${when}-down`]);
+    return [...ends, ...lost, ...Object.keys(faults)];
+  }
+
+  #faultAt({ number, faults }: Step): string | undefined {
+    const fault = this.#trial.plan.find(({ type, at }) => at === number && faults.includes(type));
+    if (fault !== undefined) this.#fired.add(fault);
+    return fault?.type;
   }
 
   async #finish<Value>(
-    number: number,
+    { number }: Step,
     replica: Replica,
     fault: string | undefined,
     work: Promise<Value>,
@@ -135,30 +204,59 @@ export class Trial<World> implements StepRunner {
       return await work;
     } finally {
       this.#look(number);
-      if (fault === "crash-after") void this.#crash(replica);
+      if (fault?.startsWith("crash-after")) void this.#crash(replica, fault);
       if (fault === "lost-lease") replica.pause(PAUSE);
       await replica.awake();
     }
   }
 
-  async #live(checks: "all" | "state"): Promise<void> {
+  #crash(replica: Replica, fault: string): Promise<never> {
+    this.#fleet.crash(replica, fault.endsWith("-down") ? DOWN : 0);
+    return never();
+  }
+
+  async #live(): Promise<void> {
     const clock = this.#clock;
+    const { plan, instants, checks } = this.#trial;
     this.#revision = this.#options.revisionOf(this.#world);
-    this.#startAll();
-    const handOvers = this.#plan.flatMap(({ type, at }) => {
-      const instant = this.#instants[at - 1];
-      if (type !== "hand-over" || instant === undefined) return [];
-      return [clock.afterFunc(instant, () => void this.#handOver(), { label: "hand-over" })];
+    this.#fleet.startAll();
+    const handOvers = plan.flatMap((fault) => {
+      const instant = instants[fault.at - 1];
+      if (fault.type !== HAND_OVER || instant === undefined) return [];
+      const handOver = (): void => {
+        this.#fired.add(fault);
+        void this.#handOver();
+      };
+      return [clock.afterFunc(instant, handOver, { label: "hand-over" })];
     });
-    await this.#options.scenario({ world: this.#world, clock });
-    await this.#untilQuiet();
+    await this.#options.scenario({ world: this.#world, clock, ready: () => this.#ready() });
+    await this.#untilSettled();
+    this.#settled = textOf(this.#state);
     for (const timer of handOvers) timer.stop();
+    const left = this.#unsettled;
+    if (left !== undefined) this.#fail(left);
     if (checks === "all") await this.#checkStillness();
-    await this.#stopAll();
+    await this.#fleet.stopAll();
     await clock.sleep(1); // rejections are reported in a turn of the event loop
-    const left = clock.pending().map(({ label = "without a label" }) => label);
-    if (checks === "all" && left.length > 0)
-      this.#fail(`${left.length} timers are left after the stop: ${left.join(", ")}`);
+    const timers = clock.pending().map(({ label = "without a label" }) => label);
+    if (checks === "all" && timers.length > 0)
+      this.#fail(`${timers.length} timers are left after the stop: ${timers.join(", ")}`);
+  }
+
+  /** Resolves when the program is ready: at once, if it has not said that it starts, or if the plan does not wait. */
+  async #ready(): Promise<void> {
+    const early = this.#trial.plan.find(({ type }) => type === SCENARIO_FIRST);
+    if (early !== undefined) this.#fired.add(early);
+    await Promise.resolve(); // a program says that it starts in its first turn
+    if (early !== undefined || this.#starting === undefined) return;
+    const clock = this.#clock;
+    const limit = clock.newTimer(MAX_ROUNDS * this.#options.quiet, { label: "ready" });
+    const ready = new Promise<boolean>((resolve) => {
+      this.#onReady = () => resolve(false);
+    });
+    const isLate = await Promise.race([ready, limit.fired]);
+    limit.stop();
+    if (isLate) throw new Error(`the program never becomes ready: ${this.#starting} does not end`);
   }
 
   get #now(): number {
@@ -169,60 +267,20 @@ export class Trial<World> implements StepRunner {
     return this.#options.stateOf(this.#world);
   }
 
-  #fail(text: string, cause?: unknown): void {
-    this.#problems.push({ text, cause, step: this.#lastChange });
+  #fail(text: string, { cause, lines = [] }: Partial<Problem> = {}): void {
+    this.#problems.push({ text, lines, cause, step: this.#lastChange });
   }
 
-  #start(): Replica {
-    const replica = new Replica(++this.#made, {
-      clock: this.#clock,
-      seed: this.#options.seed,
-      runner: this,
-    });
-    this.#replicas.push(replica);
-    const run = async (): Promise<void> => {
-      await this.#options.run(replica.context(this.#world));
-      if (!replica.signal.aborted) throw new Error("the program ended by itself");
-    };
-    replica.ended = run().catch((error: unknown) => {
-      if (!replica.crashed.aborted) this.#fail(`the program failed: ${messageOf(error)}`, error);
-    });
-    return replica;
-  }
-
-  /** The replica is gone at once; another one starts in its place, but for one that is stopping. */
-  #crash(replica: Replica): Promise<never> {
-    if (!replica.crashed.aborted) {
-      const isStopping = replica.signal.aborted;
-      this.#end(replica);
-      if (!isStopping) this.#start();
-    }
-    return never();
-  }
-
-  #end(replica: Replica): void {
-    replica.crash();
-    this.#replicas = this.#replicas.filter((one) => one !== replica);
+  #make(): Replica {
+    this.#changedAt = this.#now;
+    const { seed } = this.#options;
+    return new Replica(++this.#made, { clock: this.#clock, seed, world: this });
   }
 
   /** All replicas stop as at a deployment, and the next ones start when they have ended. */
   async #handOver(): Promise<void> {
-    await this.#stopAll();
-    this.#startAll();
-  }
-
-  #startAll(): void {
-    for (let count = 0; count < this.#options.replicas; count += 1) this.#start();
-  }
-
-  async #stopAll(): Promise<void> {
-    const stopping = this.#replicas;
-    this.#replicas = [];
-    const limit = this.#clock.newTimer(STOP_LIMIT, { label: "stop" });
-    const ended = Promise.all(stopping.map((replica) => replica.stop())).then(() => false);
-    if (await Promise.race([ended, limit.fired]))
-      this.#fail(`the program has not stopped within ${STOP_LIMIT / 1_000} s`);
-    limit.stop();
+    await this.#fleet.stopAll();
+    this.#fleet.startAll();
   }
 
   /** Notes whether a step has changed the state, and asks the invariant. */
@@ -236,35 +294,123 @@ export class Trial<World> implements StepRunner {
     try {
       invariant(this.#state);
     } catch (error) {
-      this.#fail(`the invariant does not hold: ${messageOf(error)}`, error);
+      this.#fail(`the invariant does not hold: ${messageOf(error)}`, { cause: error });
     }
   }
 
-  /** Resolves when nothing has changed for the time that counts as quiet. */
-  async #untilQuiet(): Promise<void> {
-    const { quiet } = this.#options;
+  /** Too many steps follow each other without a pause. */
+  #isRacing(): boolean {
+    const count = this.journal.steps.length;
+    if (this.#now - this.#burst.at > 1_000) this.#burst = { at: this.#now, from: count };
+    return count - this.#burst.from > MAX_STEPS;
+  }
+
+  /**
+   * Resolves when the world is quiet, the timers that the program has armed until then have fired, and nothing is left
+   * to do. Timers beyond the longest are not waited for, nor what has not settled by then.
+   */
+  async #untilSettled(): Promise<void> {
+    const { longestTimer, quiet } = this.#options;
     const begun = this.#now;
     this.#changedAt = begun;
     for (;;) {
-      const left = this.#changedAt + quiet - this.#now;
-      if (left <= 0) return;
-      if (this.#now - begun > MAX_ROUNDS * quiet) throw new Error(this.#restless());
-      await this.#clock.sleep(left, { label: "until quiet" });
+      await this.#untilQuiet(begun);
+      const changed = this.#changedAt;
+      await this.#sleep(this.#lastTimerBy(changed + longestTimer) - this.#now, "timers");
+      const end = this.#now + Math.min(longestTimer, EXTENSION);
+      while (changed === this.#changedAt && !this.#isSettled && this.#lastTimerBy(end) > this.#now)
+        await this.#sleep(Math.min(quiet, end - this.#now), "until settled");
+      if (changed === this.#changedAt) return;
     }
   }
 
+  /** Sleeps, and a second longer, for what the timers at the end begin. */
+  async #sleep(duration: number, label: string): Promise<void> {
+    if (duration > 0) await this.#clock.sleep(duration + 1_000, { label });
+  }
+
+  /** Resolves when nothing has changed, and no replica has started, for the time that counts as quiet. */
+  async #untilQuiet(begun: number): Promise<void> {
+    const { quiet } = this.#options;
+    for (;;) {
+      const left = this.#changedAt + quiet - this.#now;
+      if (left <= 0 && !(this.#fleet.isDown && this.#fleet.exit === undefined)) return;
+      if (this.#now - begun > MAX_ROUNDS * quiet) throw new Error(this.#restless());
+      await this.#clock.sleep(Math.max(left, 1_000), { label: "until quiet" });
+    }
+  }
+
+  /** The instant of the last timer that is due by then. */
+  #lastTimerBy(end: number): number {
+    this.#left.clear();
+    const { upkeep } = this.#options;
+    const timers = this.#fleet.pending().filter(({ label = "" }) => !upkeep.includes(label));
+    const instants = timers.flatMap(({ label = "without a label", deadline }) => {
+      const instant = deadline - this.#startedAt;
+      if (instant <= end) return [instant];
+      if (instant < Number.POSITIVE_INFINITY) this.#left.add(label);
+      return [];
+    });
+    return Math.max(0, ...instants);
+  }
+
+  get #busySteps(): readonly Step[] {
+    const { steps } = this.journal;
+    const end = (steps[this.#lastChange - 1]?.at ?? 0) + 1_000;
+    return steps.filter(({ at }) => at <= end);
+  }
+
+  get #isSettled(): boolean {
+    return this.#unsettled === undefined && this.#trial.isExpected(this.#state);
+  }
+
+  /** What the program still has to do, in words. */
+  get #unsettled(): string | undefined {
+    const { exit } = this.#fleet;
+    if (exit !== undefined) return exit;
+    return this.#fleet.isDown ? "no replica runs" : this.reconciles.left;
+  }
+
   #restless(): string {
-    const last = this.#steps.slice(-3).map(({ text }) => text);
+    const last = this.journal.steps.slice(-3).map(({ text }) => text);
     return `the program never becomes quiet: its last steps are ${last.join("; ")}`;
   }
 
   /** A program that is started again on its last state changes nothing. */
   async #checkStillness(): Promise<void> {
     const changes = this.#lastChange;
+    const before = JSON.parse(textOf(this.#state) ?? "null") as unknown;
     await this.#handOver();
-    await this.#untilQuiet();
+    await this.#untilQuiet(this.#now);
     if (this.#lastChange === changes) return;
-    const change = this.#steps[this.#lastChange - 1];
-    this.#fail(`a program that is started again on its last state changes it: ${change?.text}`);
+    const change = this.journal.steps[this.#lastChange - 1];
+    const lines = differenceOf(before, this.#state);
+    const text = `a program that is started again on its last state changes it: ${change?.text}`;
+    this.#fail(text, { lines });
   }
+}
+
+/** The work of a step, which notes its outcome. */
+async function described<Value>(
+  step: Step,
+  work: Promise<Value>,
+  { outcomeOf, fault }: StepOptions<Value> & { readonly fault: string | undefined },
+): Promise<Value> {
+  try {
+    const value = await work;
+    const { text, isRefused = false } = outcomeOf?.(value) ?? { text: shown(value) };
+    step.outcome = text;
+    step.isDone = !isRefused;
+    return value;
+  } catch (error) {
+    step.outcome = fault?.replaceAll("-", " ") ?? messageOf(error).slice(0, MAX_OUTCOME);
+    throw error;
+  }
+}
+
+/** Longest outcome of a step that a report shows. */
+const MAX_OUTCOME = 80;
+
+function shown(value: unknown): string {
+  return value === undefined ? "" : textOf(value).slice(0, MAX_OUTCOME);
 }

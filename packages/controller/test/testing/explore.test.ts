@@ -83,7 +83,8 @@ describe("explore", () => {
     const report = await explore({ ...options, run: payer("settle") });
     expect(report).toMatchObject({ planned: report.worlds });
     expect(Object.keys(report.faults).sort()).toEqual([
-      ...["call-failed", "crash-after", "crash-before", "hand-over", "response-lost"],
+      ...["call-failed", "crash-after", "crash-after-down", "crash-before", "crash-before-down"],
+      ...["hand-over", "response-lost"],
     ]);
   });
 

@@ -192,7 +192,7 @@ it('finds the bug of "Finding the crash", with the report that the guide shows',
         client.create(Thing, { metadata: { namespace: "default", name: "ann" } }),
     }),
   );
-  const [, shown] = /```text\n(crash [^`]*)\n```/.exec(guide) ?? [];
+  const [, shown] = /```text\n(response lost [^`]*)\n```/.exec(guide) ?? [];
   expect((error as Error).message).toBe(shown);
 });
 

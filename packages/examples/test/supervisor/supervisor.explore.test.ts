@@ -48,6 +48,7 @@ test.each([1, 2, 3])("ends with the processes of the manifest, seed %i", async (
     seed,
     pairs,
     quiet: 60_000,
+    longestTimer: 0,
     world: ({ clock }) => new Machine(clock),
     async run({ world, link, clock, random, signal, crashed }) {
       const { table } = world;

@@ -113,6 +113,8 @@ export interface FakeApiSnapshot {
   readonly version: number;
 }
 
+let stateOf: (api: FakeApi) => ApiState;
+
 /**
  * A Kubernetes API server in memory, on a clock: an hour with restarts passes in a fraction of a second,
  * and every run is the same.
@@ -145,6 +147,10 @@ export interface FakeApiSnapshot {
  * ```
  */
 export class FakeApi {
+  static {
+    stateOf = (api) => api.#state;
+  }
+
   /** The way to this server, for clients in the same process. */
   readonly transport: KubeTransport;
 
@@ -350,6 +356,11 @@ export class FakeApi {
       },
     };
   }
+}
+
+/** The objects behind a server, for the explorer. */
+export function apiStateOf(api: FakeApi): ApiState {
+  return stateOf(api);
 }
 
 /** Resources without those that are given twice, or by another version of their manifest. */

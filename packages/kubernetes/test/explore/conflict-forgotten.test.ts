@@ -15,7 +15,7 @@ const applying = (forgets: boolean) =>
 
 test("finds a conflict after which nothing is tried again", async () => {
   const problem = await problemOf({ setup: applying(true) });
-  expect(problem).toMatch(/^conflict at step 3, PATCH configmaps default\/ann\n/);
+  expect(problem).toMatch(/^conflict at step 4, PATCH configmaps default\/ann\n/);
   expect(problem).toContain("configmaps default/ann: missing");
 });
 

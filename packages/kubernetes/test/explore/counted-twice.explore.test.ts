@@ -39,7 +39,7 @@ const scenario: Scenario = async ({ client, clock }) => {
 
 test("finds a counter that counts twice if its write is repeated", async () => {
   const problem = await problemOf({ setup: counting(false), scenario });
-  expect(problem).toMatch(/^crash after step 3, POST configmaps default\n/);
+  expect(problem).toMatch(/^crash before step 6, PATCH things\/status default\/ann\n/);
   expect(problem).toContain('configmaps default/count.data.count: expected "2", got "3"');
 });
 

@@ -42,7 +42,7 @@ const scenario: Scenario = async ({ client, clock }) => {
 
 test("finds an update that a new replica skips", async () => {
   const problem = await problemOf({ setup: updating(true), scenario });
-  expect(problem).toMatch(/^crash before step 8, PATCH configmaps default\/ann\n/);
+  expect(problem).toMatch(/^crash before step 9, PATCH configmaps default\/ann\n/);
   expect(problem).toContain('configmaps default/ann.data.name: expected "Anna", got "Ann"');
 });
 

@@ -53,7 +53,7 @@ const scenario: Scenario = async ({ client, clock }) => {
 
 test("finds a finalizer that is removed before the outside is clean", async () => {
   const problem = await problemOf({ setup: finalizing(false), scenario });
-  expect(problem).toMatch(/^crash after step 8, PATCH things default\/ann\n/);
+  expect(problem).toMatch(/^response lost of step 9, PATCH things default\/ann\n/);
   expect(problem).toContain("configmaps outside/ann: left over");
 });
 

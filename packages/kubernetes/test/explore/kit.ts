@@ -77,7 +77,7 @@ const createsAnn: Scenario = async ({ client, clock }) => {
 
 const resources = [Thing, ConfigMap];
 
-type Exploration = Partial<ExploreOperatorOptions> & Pick<ExploreOperatorOptions, "setup">;
+export type Exploration = Partial<ExploreOperatorOptions> & Pick<ExploreOperatorOptions, "setup">;
 
 /** What exploring says about an operator with the default settings. */
 export async function problemOf(options: Exploration): Promise<string> {

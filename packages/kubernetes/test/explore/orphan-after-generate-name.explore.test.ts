@@ -19,7 +19,7 @@ const mended = reconciling(async (thing, context) => {
 
 test("finds the orphan of a crash between a creation and the status that remembers it", async () => {
   const problem = await problemOf({ setup: buggy });
-  expect(problem).toMatch(/^crash after step 3, POST configmaps default\n/);
+  expect(problem).toMatch(/^response lost of step 4, POST configmaps default\/ann-\*\n/);
   expect(problem).toContain("configmaps default/ann-* (2): left over");
 });
 

@@ -46,7 +46,7 @@ const scenario: Scenario = async ({ client, clock }) => {
 
 test("finds a child that counts as that of a new object of the same name", async () => {
   const problem = await problemOf({ setup: making(false), scenario });
-  expect(problem).toMatch(/^event-late at step 6, EVENT ADDED configmaps default\/ann\n/);
+  expect(problem).toMatch(/^event-late at step 5, EVENT ADDED things default\/ann\n/);
   expect(problem).toContain("configmaps default/ann: missing");
 });
 

@@ -20,21 +20,21 @@ const scenario = async ({
 
 test("a report of a problem is the same text in every run", async () => {
   expect(await problemOf({ setup: generating, scenario })).toMatchInlineSnapshot(`
-    "crash after step 3, POST configmaps default
+    "response lost of step 4, POST configmaps default/ann-*
       configmaps default/ann-* (2): left over, {"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"ann-","name":"ann-*","namespace":"default","ownerRefer…
 
     Steps:
-         1  0.000 s  replica 1  LIST things
-         2  0.000 s  replica 1  WATCH things
-    >    3  0.000 s  replica 1  POST configmaps default
-         4  0.000 s  replica 2  LIST things
-         5  0.000 s  replica 2  WATCH things
-         6  0.000 s  replica 2  POST configmaps default
-         7  0.000 s  replica 2  PATCH things/status default/ann
-         8  0.000 s  replica 2  EVENT MODIFIED things default/ann
-         9  450.000 s  replica 2  WATCH things
+         1  0.000 s  replica 1  LIST things → 200
+         2  0.000 s  replica 1  WATCH things → 200
+         3  0.000 s  replica 1  EVENT ADDED things default/ann
+    >    4  0.000 s  replica 1  POST configmaps default/ann-* → response lost
+            0.000 s  replica 1  warn: reconcile failed; key retried after delay (default/ann: POST /api/v1/namespaces/default/configmaps: no response from FakeApi (ECONNRESET): the connection broke; it may be restarting)
+         5  0.005 s  replica 1  POST configmaps default/ann-* → 201 ann-lpmnk
+         6  0.005 s  replica 1  PATCH things/status default/ann → 200
+         7  0.005 s  replica 1  EVENT MODIFIED things default/ann
+         8  586.000 s  replica 1  WATCH things → 200
 
-    Run this world alone: only: "crash-after:3""
+    Run this world alone: only: "response-lost:4""
   `);
 });
 
@@ -46,15 +46,21 @@ test("a report without a problem is the same in every run", async () => {
   expect(await explore({ setup, resources, scenario, seed: 3, pairs: 10 })).toMatchInlineSnapshot(`
     {
       "faults": {
-        "conflict": 4,
-        "crash-after": 5,
-        "crash-before": 3,
-        "hand-over": 7,
-        "response-lost": 2,
-        "server-error": 4,
-        "too-many-requests": 4,
+        "conflict": 3,
+        "crash-after": 7,
+        "crash-after-down": 6,
+        "crash-before": 1,
+        "crash-before-down": 4,
+        "event-late": 2,
+        "events-lost": 2,
+        "hand-over": 1,
+        "response-lost": 4,
+        "scenario-first": 3,
+        "server-error": 3,
+        "too-many-requests": 2,
       },
-      "planned": 9,
+      "left": [],
+      "planned": 18,
       "rules": [
         {
           "apiGroups": [
@@ -81,13 +87,14 @@ test("a report without a problem is the same in every run", async () => {
           ],
         },
       ],
-      "simulated": 12601035,
+      "simulated": 18726376,
       "steps": [
         "LIST things",
         "WATCH things",
+        "EVENT ADDED things default/ann",
         "PATCH configmaps default/ann",
       ],
-      "worlds": 19,
+      "worlds": 28,
     }
   `);
 });

@@ -41,8 +41,8 @@ const scenario: Scenario = async ({ client, clock }) => {
 
 test("finds a counter in memory that a crash sets back", async () => {
   const problem = await problemOf({ setup: numbering(false), scenario });
-  expect(problem).toMatch(/^crash after step 5, POST configmaps default\n/);
-  expect(problem).toContain('configmaps default/bob.data.port: expected "8001", got "8000"');
+  expect(problem).toMatch(/^conflict at step 6, POST configmaps default\/ann\n/);
+  expect(problem).toContain('configmaps default/bob.data.port: expected "8001", got "8002"');
 });
 
 test("passes if it looks at the ports in use", () =>

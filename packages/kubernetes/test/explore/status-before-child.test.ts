@@ -15,7 +15,7 @@ const mended = reconciling(async (thing, context) => {
 
 test("finds a status that is true only if nothing goes wrong after it", async () => {
   const problem = await problemOf({ setup: buggy });
-  expect(problem).toMatch(/^crash after step 3, PATCH things\/status default\/ann\n/);
+  expect(problem).toMatch(/^response lost of step 4, PATCH things\/status default\/ann\n/);
   expect(problem).toContain("configmaps default/ann: missing");
 });
 

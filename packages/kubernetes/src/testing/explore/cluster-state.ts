@@ -15,7 +15,7 @@ export interface ClusterState<World = unknown> {
 }
 
 /** Kinds that come and go by themselves. */
-const ASIDE = new Set(["Lease", "Event"]);
+export const ASIDE: ReadonlySet<string> = new Set(["Lease", "Event"]);
 
 /** A snapshot of a cluster. As JSON it is its normal form. */
 export class Snapshot<World> implements ClusterState<World> {
@@ -47,13 +47,6 @@ export class Snapshot<World> implements ClusterState<World> {
 /** Options for {@link Snapshot}. */
 export interface SnapshotOptions<World> extends NormalFormOptions {
   readonly stateOf: ((world: World) => unknown) | undefined;
-}
-
-/** Another text after each change of an object that counts. */
-export function revisionOf(api: FakeApi): string {
-  const objects = objectsOf(api.snapshot() as StateSnapshot);
-  const newest = Math.max(0, ...objects.map(({ metadata }) => Number(metadata.resourceVersion)));
-  return `${newest} ${objects.length}`;
 }
 
 function objectsOf({ stores }: StateSnapshot): StoredObject<KubeObject>[] {

@@ -1,4 +1,4 @@
-import type { Clock } from "@holdfast/clock";
+import { type Clock, onAbort } from "@holdfast/clock";
 import {
   type OptionNames,
   requireArray,
@@ -6,7 +6,7 @@ import {
   requireHooks,
   requireOptions,
 } from "@holdfast/clock/internal";
-import { silentLogger } from "@holdfast/controller";
+import type { ControllerArguments } from "@holdfast/controller";
 import {
   type ExplorationReport,
   type ExploreSettings,
@@ -23,9 +23,11 @@ import { runOperator } from "../../operator/run-operator.ts";
 import { FakeApi } from "../fake-api.ts";
 import type { Normalise } from "../normal-form.ts";
 import { mergeRules, type PolicyRule } from "../rights.ts";
-import { type ClusterState, revisionOf, Snapshot } from "./cluster-state.ts";
+import { type ClusterState, Snapshot } from "./cluster-state.ts";
 import { ExploredTransport } from "./explored-transport.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
+import { History } from "./history.ts";
+import { type KnownCalls, patientClient } from "./patient-client.ts";
 
 /** The context of an explored operator. */
 export interface ExploredContext<World> extends OperatorContext {
@@ -34,6 +36,9 @@ export interface ExploredContext<World> extends OperatorContext {
 
   /** See `link` of {@link ProgramContext}: each call of the system becomes a step that faults can meet. */
   readonly link: ProgramContext<World>["link"];
+
+  /** See `step` of {@link ProgramContext}: a step that faults can meet, for systems to which `link` does not fit. */
+  readonly step: ProgramContext<World>["step"];
 }
 
 /** Options for {@link explore}. */
@@ -69,6 +74,14 @@ export interface ExploreOperatorOptions<World = undefined>
    * @defaultValue every object counts as it is
    */
   readonly normalise?: Normalise | undefined;
+
+  /**
+   * Resources whose objects the operator may delete and create again. Others must not be created or deleted more often
+   * than without a fault, even if the last state is the same. Objects with generated names count as one.
+   *
+   * @defaultValue none
+   */
+  readonly recreates?: readonly Resource[] | undefined;
 }
 
 /** The context of a scenario. */
@@ -99,6 +112,7 @@ const OPTIONS: OptionNames<ExploreOperatorOptions<never>> = {
   world: true,
   stateOf: true,
   normalise: true,
+  recreates: true,
   invariant: true,
   expect: true,
   faults: true,
@@ -107,6 +121,8 @@ const OPTIONS: OptionNames<ExploreOperatorOptions<never>> = {
   pairs: true,
   replicas: true,
   quiet: true,
+  longestTimer: true,
+  logger: true,
   seed: true,
 };
 
@@ -115,11 +131,17 @@ const BESIDE = [
   builtIn<KubeObject>("events.k8s.io/v1", "Event"),
 ];
 
+/** Timers of informers and electors. */
+const UPKEEP = ["end of watch", "relist", "watch idle", "retry period", "renew deadline"];
+
 interface Cluster<World> {
   readonly api: FakeApi;
   /** `now()` at the begin of the world. */
   readonly start: number;
   readonly world: World;
+  readonly history: History;
+  /** The state as text, and the revision of the history at which it was taken. */
+  text: { readonly revision: number; readonly state: string };
 }
 
 /**
@@ -172,55 +194,115 @@ interface Cluster<World> {
 export async function explore<World = undefined>(
   options: ExploreOperatorOptions<World>,
 ): Promise<OperatorExploration> {
-  const { setup, resources, scenario, world, stateOf, normalise, ...settings } = resolve(options);
+  const { setup, resources, scenario, world, stateOf, normalise, recreates, ...settings } =
+    resolve(options);
   const rules: PolicyRule[] = [];
+  const known: KnownCalls = new Set();
   const served = [...resources, ...BESIDE.filter((one) => !resources.some(isSame(one)))];
+  const snapshot = ({ api, start, world: outside }: Cluster<World>): Snapshot<World> => {
+    requireServed(api);
+    return new Snapshot(api, outside, { start, stateOf, normalise });
+  };
   const report = await exploreProgram<Cluster<World>, ClusterState<World>>({
     ...settings,
     world: (context) => {
       const { clock, random } = context;
       const api = new FakeApi({ clock, random, resources: served });
       new GarbageCollector({ api, clock, resources });
-      return { api, start: clock.now(), world: world?.(context) as World };
+      const history = new History({ api, resources, recreates });
+      const text = { revision: -1, state: "" };
+      return { api, start: clock.now(), world: world?.(context) as World, history, text };
     },
-    run: ({ world: cluster, link, ...program }) =>
+    run: ({ world: cluster, ...program }) =>
       runOperator(
         {
           name: "explored",
           transport: new ExploredTransport(cluster.api, program),
-          setup: (context) => setup({ ...context, link, world: cluster.world }),
+          setup: started(setup, program, cluster.world),
           identity: `replica-${program.replica}`,
           leaderElection: (settings.replicas ?? 1) > 1 && { namespace: "default" },
           health: false,
           clock: program.clock,
           random: program.random,
-          logger: silentLogger,
+          logger: program.logger,
         },
         program.signal,
       ),
-    scenario: ({ world: { api, world: outside }, clock }) =>
-      scenario({ client: api.client, clock, api, world: outside }),
-    stateOf: ({ api, start, world: outside }) => {
-      requireServed(api);
-      rules.push(...api.rulesUsed());
-      return new Snapshot(api, outside, { start, stateOf, normalise });
+    scenario: async ({ world: { api, world: outside }, clock, ready }) => {
+      await ready();
+      const client = patientClient(api.client, clock, known);
+      await scenario({ client, clock, api, world: outside });
     },
-    revisionOf: ({ api, world: outside }) => [revisionOf(api), stateOf?.(outside)],
+    stateOf: snapshot,
+    upkeep: UPKEEP,
+    revisionOf: (cluster) => [stateText(cluster, snapshot), stateOf?.(cluster.world)],
+    // Called once, at the end of a world.
+    countsOf: ({ api, history }) => {
+      rules.push(...api.rulesUsed());
+      return history.counts;
+    },
   });
   return { ...report, rules: mergeRules(rules) };
 }
 
+/** The state of a cluster as text, which is made anew after a change. */
+function stateText<World>(
+  cluster: Cluster<World>,
+  snapshot: (cluster: Cluster<World>) => Snapshot<World>,
+): string {
+  const { revision } = cluster.history;
+  if (cluster.text.revision !== revision)
+    cluster.text = { revision, state: JSON.stringify(snapshot(cluster)) };
+  return cluster.text.state;
+}
+
+/** The setup, which tells the explorer how far it is, and which reconciles fail. */
+function started<World>(
+  setup: ExploreOperatorOptions<World>["setup"],
+  program: Omit<ProgramContext<Cluster<World>>, "world">,
+  world: World,
+): (context: OperatorContext) => Promise<StartWork> {
+  const { starting, note, watch, endTerm, link, step } = program;
+  return async (context) => {
+    starting("setup");
+    const controller = <Item>(options: ControllerArguments<Item>) =>
+      context.controller({ ...options, reconcile: watch(options.name, options.reconcile) });
+    const start = await setup({ ...context, controller, link, step, world });
+    if (typeof start !== "function") return start;
+    starting("the first list of the caches");
+    return (leadership) => {
+      starting(undefined);
+      if (leadership.token > 0) note(`leads, token ${leadership.token}`);
+      onAbort(leadership.signal, endTerm);
+      return start(leadership);
+    };
+  };
+}
+
 function resolve<World>(options: ExploreOperatorOptions<World>) {
   requireOptions("options", options, "explore", OPTIONS);
-  const { setup, resources, scenario, world, stateOf, normalise, ...settings } = options;
+  const {
+    setup,
+    resources,
+    scenario,
+    world,
+    stateOf,
+    normalise,
+    recreates = [],
+    ...settings
+  } = options;
   requireFunction("options.setup", setup);
   requireFunction("options.scenario", scenario);
   requireHooks("options", { world, stateOf, normalise });
-  requireArray("options.resources", resources);
-  for (const [index, resource] of resources.entries())
-    requireResource(resource, `options.resources[${index}]`);
+  const lists = { resources, recreates };
+  for (const [name, list] of Object.entries(lists)) {
+    requireArray(`options.${name}`, list);
+    for (const [index, resource] of list.entries())
+      requireResource(resource, `options.${name}[${index}]`);
+  }
   const same: Normalise = (object) => object;
-  return { ...settings, setup, resources, scenario, world, stateOf, normalise: normalise ?? same };
+  const hooks = { setup, scenario, world, stateOf, normalise: normalise ?? same };
+  return { ...settings, ...hooks, ...lists };
 }
 
 function isSame({ apiVersion, kind }: Resource): (other: Resource) => boolean {

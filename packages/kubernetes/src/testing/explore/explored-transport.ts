@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import type { ProgramContext, StepOptions } from "@holdfast/controller/testing";
+import type { ProgramContext, StepOptions, StepOutcome } from "@holdfast/controller/testing";
 import type { KubeRequest, KubeResponse, KubeTransport } from "../../transport/kube-transport.ts";
 import { connectionError } from "../connection-error.ts";
 import type { FakeApi } from "../fake-api.ts";
@@ -15,10 +15,26 @@ type Program = Pick<ProgramContext<unknown>, "step" | "crashed" | "awake" | "clo
 
 /** A request as a step. */
 interface RequestStep {
-  readonly kind: "write" | "list" | "watch";
+  readonly kind: "write" | "get" | "list" | "watch";
   readonly resource: string;
   readonly text: string;
+  /** Whether it asks for a page of a list after the first. */
+  readonly isLaterPage: boolean;
 }
+
+const READS: Readonly<Record<string, Fault>> = {
+  "response-lost": { type: "drop" },
+  "server-error": { type: "status", status: 500 },
+};
+const PAGES: Readonly<Record<string, Fault>> = {
+  ...READS,
+  expired: { type: "status", status: 410 },
+};
+const WRITES: Readonly<Record<string, Fault>> = {
+  ...READS,
+  conflict: { type: "status", status: 409 },
+  "too-many-requests": { type: "status", status: 429, retryAfter: 1 },
+};
 
 /**
  * The way of one replica to the server. Its writes, lists, watches and their events are steps. After a crash it is
@@ -59,8 +75,19 @@ export class ExploredTransport implements KubeTransport {
     const own = stepOf(request);
     if (own === undefined) return await this.#aside(perform);
     const { kind, text } = own;
-    if (kind === "write") return await step({ text, faults: this.#writeFaults() }, perform);
-    return await step({ text, crashes: ["after"] }, perform);
+    if (kind === "write" || kind === "get") {
+      const whole = async (): Promise<WholeResponse> => await readWhole(await perform());
+      const outcomeOf = (response: WholeResponse): StepOutcome => outcomeIn(response, request);
+      const faults = this.#faults<WholeResponse>(kind === "write" ? WRITES : READS);
+      const read = kind === "get" && { crashes: [], reads: true };
+      return await step<WholeResponse>({ text, faults, outcomeOf, ...read }, whole);
+    }
+    const faults = this.#faults<KubeResponse>(
+      kind === "watch" ? {} : own.isLaterPage ? PAGES : READS,
+    );
+    const outcomeOf = ({ status }: KubeResponse): StepOutcome => ({ text: `${status}` });
+    const options = { text, crashes: ["after"], faults, reads: true, outcomeOf } as const;
+    return await step<KubeResponse>(options, perform);
   }
 
   /** A request that is no step: of a replica that stands still, it waits. */
@@ -74,17 +101,14 @@ export class ExploredTransport implements KubeTransport {
     }
   }
 
-  #writeFaults(): NonNullable<StepOptions<KubeResponse>["faults"]> {
-    const meet = (fault: Fault) => async (perform: () => Promise<KubeResponse>) => {
+  #faults<Response>(
+    types: Readonly<Record<string, Fault>>,
+  ): NonNullable<StepOptions<Response>["faults"]> {
+    const meet = (fault: Fault) => async (perform: () => Promise<Response>) => {
       using _rule = this.#api.intercept({ fault, times: 1 });
       return await perform();
     };
-    return {
-      "response-lost": meet({ type: "drop" }),
-      conflict: meet({ type: "status", status: 409 }),
-      "server-error": meet({ type: "status", status: 500 }),
-      "too-many-requests": meet({ type: "status", status: 429, retryAfter: 1 }),
-    };
+    return Object.fromEntries(Object.entries(types).map(([type, fault]) => [type, meet(fault)]));
   }
 
   /** The body, until the crash. The events of a watch are steps. */
@@ -126,7 +150,7 @@ export class ExploredTransport implements KubeTransport {
         throw connectionError("ECONNRESET", request);
       },
     };
-    await step({ text, crashes: [], faults }, async () => {});
+    await step({ text, crashes: [], faults, reads: true }, async () => {});
   }
 }
 
@@ -135,8 +159,8 @@ interface WatchLine {
   readonly object?: { readonly metadata?: { readonly namespace?: string; readonly name?: string } };
 }
 
-/** The step that a request is; none for reads of one object, for probes, Leases and Events. */
-function stepOf({ method, path }: KubeRequest): RequestStep | undefined {
+/** The step that a request is; none for probes, Leases and Events. */
+function stepOf({ method, path, body }: KubeRequest): RequestStep | undefined {
   const { pathname, searchParams } = new URL(path, "http://server");
   const { plural, namespace, name, subresource } = placeOf(pathname);
   if (ASIDE.has(plural)) return undefined;
@@ -144,7 +168,30 @@ function stepOf({ method, path }: KubeRequest): RequestStep | undefined {
   if (kind === undefined) return undefined;
   const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
   const verb = kind === "write" ? method : kind.toUpperCase();
-  return { kind, resource, text: `${verb} ${resource} ${nameOf({ namespace, name })}`.trimEnd() };
+  const isNew = method === "POST" && name === undefined;
+  const ref = { namespace, name: isNew ? nameIn(body) : name };
+  const isLaterPage = searchParams.has("continue");
+  const page = isLaterPage ? " (next page)" : "";
+  return {
+    kind,
+    resource,
+    isLaterPage,
+    text: `${verb} ${resource} ${nameOf(ref)}`.trimEnd() + page,
+  };
+}
+
+/** The name that a new object asks for. */
+function nameIn(body: string | undefined): string | undefined {
+  const { name, generateName } = metadataIn(body);
+  return name ?? (generateName && `${generateName}*`);
+}
+
+function metadataIn(text = "{}"): { readonly name?: string; readonly generateName?: string } {
+  try {
+    return (JSON.parse(text) as { metadata?: object }).metadata ?? {};
+  } catch {
+    return {};
+  }
 }
 
 function placeOf(pathname: string) {
@@ -155,10 +202,40 @@ function placeOf(pathname: string) {
   return { plural, namespace, name, subresource };
 }
 
-function readOf(name: string | undefined, query: URLSearchParams): "list" | "watch" | undefined {
-  if (name !== undefined) return undefined;
+function readOf(
+  name: string | undefined,
+  query: URLSearchParams,
+): "get" | "list" | "watch" | undefined {
+  if (name !== undefined) return "get";
   if (query.has("watch")) return "watch";
-  return query.get("limit") === "1" ? undefined : "list";
+  return query.get("limit") === "1" && !query.has("continue") ? undefined : "list";
+}
+
+/** A response whose body was read. */
+interface WholeResponse extends KubeResponse {
+  readonly text: string;
+}
+
+async function readWhole({ body, ...head }: KubeResponse): Promise<WholeResponse> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  const decoder = new TextDecoder();
+  const text = chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("");
+  async function* again(): AsyncGenerator<Uint8Array> {
+    yield* chunks;
+  }
+  return { ...head, text, body: again() };
+}
+
+/** Status and reason of a response, and the name of a new object whose name was generated. */
+function outcomeIn({ status, text }: WholeResponse, { method, body }: KubeRequest): StepOutcome {
+  if (status >= 400) {
+    const reason = /"reason":"(\w+)"/.exec(text)?.[1];
+    return { text: reason === undefined ? `${status}` : `${status} ${reason}`, isRefused: true };
+  }
+  const isGenerated = method === "POST" && metadataIn(body).name === undefined;
+  const { name } = isGenerated ? metadataIn(text) : {};
+  return { text: name === undefined ? `${status}` : `${status} ${name}` };
 }
 
 function nameOf(ref: {

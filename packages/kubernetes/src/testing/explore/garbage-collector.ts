@@ -67,8 +67,7 @@ interface Garbage {
 
 /** Objects whose owners are all gone. Owners of kinds that the server does not have count as there. */
 function garbageOf({ stores }: StateSnapshot, served: ReadonlySet<string>): Garbage[] {
-  const objects = [...stores.values()].flatMap((store) => [...store.values()]);
-  const uids = new Set(objects.map((object) => own(metadataOf(object), "uid")));
+  const uids = uidsOf(stores);
   return [...stores].flatMap(([store, ofStore]) => {
     const [group, plural = ""] = store.split("/");
     const resource = group === "" ? plural : `${plural}.${group}`;
@@ -83,8 +82,23 @@ function isGarbage(
   uids: ReadonlySet<unknown>,
   served: ReadonlySet<string>,
 ): boolean {
-  const { ownerReferences, deletionTimestamp } = metadataOf(object);
-  if (deletionTimestamp !== undefined || !Array.isArray(ownerReferences)) return false;
+  return metadataOf(object)["deletionTimestamp"] === undefined && isOrphan(object, uids, served);
+}
+
+/** The uids of all objects. */
+export function uidsOf(stores: StateSnapshot["stores"]): ReadonlySet<unknown> {
+  const objects = [...stores.values()].flatMap((store) => [...store.values()]);
+  return new Set(objects.map((object) => own(metadataOf(object), "uid")));
+}
+
+/** Whether the owners of an object are all gone. Those of kinds that are not served count as there. */
+export function isOrphan(
+  object: JsonObject,
+  uids: ReadonlySet<unknown>,
+  served: ReadonlySet<string>,
+): boolean {
+  const { ownerReferences } = metadataOf(object);
+  if (!Array.isArray(ownerReferences)) return false;
   const owners = ownerReferences.filter(isObject);
   const isGone = ({ apiVersion, kind, uid }: JsonObject): boolean =>
     served.has(`${apiVersion} ${kind}`) && !uids.has(uid);

@@ -1,0 +1,138 @@
+import type { Clock, Timer } from "@holdfast/clock";
+import { messageOf } from "@holdfast/clock/internal";
+import type { Replica } from "./replica.ts";
+import type { WaitingTimer } from "./replica-clock.ts";
+
+/** Milliseconds that a stop may take. */
+const STOP_LIMIT = 300_000;
+
+/** Milliseconds from an exit to the next start, as a kubelet waits: doubled by each exit, up to the longest. */
+const FIRST_RESTART = 10_000;
+const LONGEST_RESTART = 300_000;
+
+/** A life that lasts so long, in milliseconds, ends a row of exits. */
+const LONG_LIFE = 600_000;
+
+/** Exits in a row after which a program counts as one that does not run: two hours of restarts. */
+const MAX_EXITS = 25;
+
+/** The parts of a world that its replicas need. */
+export interface FleetOptions {
+  readonly clock: Clock;
+  /** Number of replicas that run side by side. */
+  readonly replicas: number;
+  /** Makes a replica. */
+  readonly make: () => Replica;
+  /** Runs the program in it, until it ends. */
+  readonly run: (replica: Replica) => Promise<unknown>;
+  readonly note: (replica: number, text: string) => void;
+  readonly fail: (text: string, cause?: unknown) => void;
+}
+
+/** An exit of the program, without a stop. */
+interface Exit {
+  readonly text: string;
+  readonly cause: unknown;
+}
+
+/** The replicas of a world: started, stopped, crashed, and started again after an exit. */
+export class Fleet {
+  readonly #options: FleetOptions;
+  readonly #restarts = new Set<Timer>();
+  #live: Replica[] = [];
+
+  /** Exits in a row. */
+  #exits = 0;
+  #lastExit: Exit | undefined;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a replica that has crashed is still to start. */
+  get isDown(): boolean {
+    return this.#restarts.size > 0;
+  }
+
+  /** The exit after which the program waits for its next start. */
+  get exit(): string | undefined {
+    return this.isDown ? this.#lastExit?.text : undefined;
+  }
+
+  /** The timers of the replicas that run, and the starts to come. */
+  pending(): WaitingTimer[] {
+    const restarts = [...this.#restarts].map(({ deadline }) => ({ label: "restart", deadline }));
+    return [...restarts, ...this.#live.flatMap(({ clock }) => clock.pending())];
+  }
+
+  startAll(): void {
+    for (let count = 0; count < this.#options.replicas; count += 1) this.#start();
+  }
+
+  /** The replica is gone at once; another one starts in its place, but for one that is stopping. */
+  crash(replica: Replica, downFor = 0): void {
+    if (replica.crashed.aborted) return;
+    const isStopping = replica.signal.aborted;
+    this.end(replica);
+    if (isStopping) return;
+    if (downFor === 0) this.#start();
+    else this.#restartIn(downFor);
+  }
+
+  /** The replica is gone for good. */
+  end(replica: Replica): void {
+    replica.crash();
+    this.#live = this.#live.filter((one) => one !== replica);
+  }
+
+  /** Asks all replicas to stop, and resolves when they have. */
+  async stopAll(): Promise<void> {
+    const { clock, fail } = this.#options;
+    for (const timer of this.#restarts) timer.stop();
+    this.#restarts.clear();
+    const stopping = this.#live;
+    this.#live = [];
+    const limit = clock.newTimer(STOP_LIMIT, { label: "stop" });
+    const ended = Promise.all(stopping.map((replica) => replica.stop())).then(() => false);
+    if (await Promise.race([ended, limit.fired]))
+      fail(`the program has not stopped within ${STOP_LIMIT / 1_000} s`);
+    limit.stop();
+  }
+
+  #start(): void {
+    const { clock, make, run } = this.#options;
+    const replica = make();
+    const begun = clock.monotonic();
+    this.#live.push(replica);
+    replica.ended = run(replica).then(
+      () => this.#ended(replica, begun, { text: "the program ended by itself", cause: undefined }),
+      (cause: unknown) =>
+        this.#ended(replica, begun, { text: `the program failed: ${messageOf(cause)}`, cause }),
+    );
+  }
+
+  #ended(replica: Replica, begun: number, exit: Exit): void {
+    const { clock, note, fail } = this.#options;
+    if (replica.crashed.aborted) return;
+    if (replica.signal.aborted) {
+      if (exit.cause !== undefined) fail(exit.text, exit.cause);
+      return;
+    }
+    this.end(replica);
+    note(replica.number, exit.text);
+    const isLong = clock.monotonic() - begun >= LONG_LIFE;
+    this.#exits = isLong ? 1 : this.#exits + 1;
+    this.#lastExit = exit;
+    if (this.#exits === MAX_EXITS) fail(exit.text, exit.cause);
+    else this.#restartIn(Math.min(FIRST_RESTART * 2 ** (this.#exits - 1), LONGEST_RESTART));
+  }
+
+  #restartIn(delay: number): void {
+    const start = (): void => {
+      this.#restarts.delete(timer);
+      this.#start();
+    };
+    const timer = this.#options.clock.afterFunc(delay, start, { label: "restart" });
+    this.#restarts.add(timer);
+  }
+}

@@ -1,0 +1,60 @@
+import { messageOf } from "@holdfast/clock/internal";
+import type { Logger, LogLine } from "../logger.ts";
+import type { Note, Step } from "./step.ts";
+
+/** Notes that a world keeps: a program that logs for ever must not fill the memory. */
+const MAX_NOTES = 10_000;
+
+/** Longest note. */
+const MAX_TEXT = 200;
+
+/** What happened in a world, in order. */
+export class Journal {
+  readonly steps: Step[] = [];
+  readonly notes: Note[] = [];
+  readonly #now: () => number;
+
+  /** @param now - milliseconds since the begin of the world */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Adds a step that begins. */
+  begin(step: Omit<Step, "number" | "at">): Step {
+    const begun = { ...step, number: this.steps.length + 1, at: this.#now() };
+    this.steps.push(begun);
+    return begun;
+  }
+
+  note(replica: number, text: string): void {
+    if (this.notes.length === MAX_NOTES) return;
+    this.notes.push({
+      text: text.slice(0, MAX_TEXT),
+      replica,
+      at: this.#now(),
+      after: this.steps.length,
+    });
+  }
+
+  /** A logger for a replica: warnings and errors become notes, and `logger` gets every line. */
+  loggerOf(replica: number, logger: Logger): Logger {
+    const on =
+      (level: LogLine[0]) =>
+      (details: object, message: string): void => {
+        if (level === "warn" || level === "error")
+          this.note(replica, `${level}: ${message}${describe(details)}`);
+        logger[level](details, message);
+      };
+    return { debug: on("debug"), info: on("info"), warn: on("warn"), error: on("error") };
+  }
+}
+
+/** The key and the error among the details of a log line. */
+function describe(details: object): string {
+  const { key, err } = details as { readonly key?: unknown; readonly err?: unknown };
+  const parts = [
+    ...(typeof key === "string" ? [key] : []),
+    ...(err === undefined ? [] : [messageOf(err)]),
+  ];
+  return parts.length === 0 ? "" : ` (${parts.join(": ")})`;
+}

@@ -1,0 +1,73 @@
+import { type Resource, resourceName } from "../../object/resource.ts";
+import { apiStateOf, type FakeApi } from "../fake-api.ts";
+import { type JsonObject, metadataOf } from "../json.ts";
+import type { ApiState } from "../state/api-state.ts";
+import type { Change } from "../state/object-store.ts";
+import { ASIDE } from "./cluster-state.ts";
+import { isOrphan, uidsOf } from "./garbage-collector.ts";
+
+/** How to watch a server. */
+export interface HistoryOptions {
+  readonly api: FakeApi;
+  readonly resources: readonly Resource[];
+  /** Resources whose objects may be deleted and created again. */
+  readonly recreates: readonly Resource[];
+}
+
+/**
+ * Counts how often each object came to be and ceased to be. Objects with generated names count as one: it comes to be
+ * with the first of them, and ceases to be with the last. Objects without a living owner do not count: the garbage
+ * collector deletes them.
+ *
+ * Source: the oracle of Sieve (OSDI 2022).
+ */
+export class History {
+  /** By object and event: `configmaps default/ann was deleted`. */
+  readonly counts: Map<string, number> = new Map();
+
+  /** Another one after each change of an object that counts. */
+  revision = 0;
+  readonly #state: ApiState;
+  readonly #served: ReadonlySet<string>;
+  readonly #living = new Map<string, number>();
+
+  constructor({ api, resources, recreates }: HistoryOptions) {
+    this.#state = apiStateOf(api);
+    this.#served = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
+    for (const resource of resources) {
+      if (ASIDE.has(resource.kind)) continue;
+      const name = resourceName(resource);
+      const mayRepeat = recreates.some((one) => resourceName(one) === name);
+      this.#state.subscribe(storeOf(resource), (change) => {
+        this.revision += 1;
+        if (!mayRepeat) this.#note(name, change);
+      });
+    }
+  }
+
+  #note(resource: string, { key, object, previous }: Change): void {
+    if ((object === undefined) === (previous === undefined)) return;
+    const label = `${resource} ${labelOf(key, (object ?? previous) as JsonObject)}`;
+    const living = (this.#living.get(label) ?? 0) + (object === undefined ? -1 : 1);
+    this.#living.set(label, living);
+    if (object !== undefined && living === 1) this.#count(`${label} was created`, object);
+    if (previous !== undefined && living === 0) this.#count(`${label} was deleted`, previous);
+  }
+
+  #count(event: string, object: JsonObject): void {
+    if (isOrphan(object, uidsOf(this.#state.snapshot().stores), this.#served)) return;
+    this.counts.set(event, (this.counts.get(event) ?? 0) + 1);
+  }
+}
+
+function storeOf({ apiVersion, plural }: Resource): string {
+  const group = apiVersion.includes("/") ? apiVersion.split("/")[0] : "";
+  return `${group}/${plural}`;
+}
+
+/** The key of an object, with its generated name replaced. */
+function labelOf(key: string, object: JsonObject): string {
+  const { name, generateName } = metadataOf(object);
+  if (typeof generateName !== "string" || !String(name).startsWith(generateName)) return key;
+  return `${key.slice(0, key.length - String(name).length)}${generateName}*`;
+}
