@@ -64,13 +64,14 @@ async function operate(project) {
   const operator = start(project, listener.url);
   try {
     const ann = { namespace: "default", name: "ann" };
+    const child = { namespace: "default", name: "greeting-ann" };
     await api.client.create(Greeting, { metadata: ann, spec: { name: "Ann" } });
     const isGreeted = async () => {
       if (operator.child.exitCode !== null) throw new Error(`ended:\n${operator.output.join("")}`);
-      return (await api.client.find(ConfigMap, ann))?.data.text === "Hello, Ann!";
+      return (await api.client.find(ConfigMap, child))?.data.text === "Hello, Ann!";
     };
     await poll(isGreeted, { backoff: { duration: 100 }, timeout: 60_000 });
-    await api.client.delete(ConfigMap, ann);
+    await api.client.delete(ConfigMap, child);
     await poll(isGreeted, { backoff: { duration: 100 }, timeout: 60_000 });
     operator.child.kill("SIGINT");
     const [code] = await operator.closed;

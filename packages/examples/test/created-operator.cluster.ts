@@ -66,14 +66,15 @@ describe("the project of npm create @holdfast/operator on a server where roles d
       stop.signal,
     );
     const metadata = { namespace: "default", name: "one" };
+    const child = { namespace: "default", name: "backup-one" };
     const [, object = ""] =
       /<<EOF\n(.*?)EOF\n/s.exec(readFileSync(join(project, "README.md"), "utf8")) ?? [];
     writeFileSync(join(project, "one.yaml"), object);
     await server.kubectl("apply", "-n", "default", "-f", join(project, "one.yaml"));
     await cluster.until(async () => (await admin.get(Backup, metadata)).status !== undefined);
-    expect((await admin.get(ConfigMap, metadata)).data).toEqual({ text: "hello" });
-    await admin.delete(ConfigMap, metadata);
-    await cluster.until(async () => (await admin.find(ConfigMap, metadata)) !== undefined);
+    expect((await admin.get(ConfigMap, child)).data).toEqual({ text: "hello" });
+    await admin.delete(ConfigMap, child);
+    await cluster.until(async () => (await admin.find(ConfigMap, child)) !== undefined);
     stop.abort();
     await running;
     expect(cluster.denied).toEqual([]);

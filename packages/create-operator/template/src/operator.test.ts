@@ -13,6 +13,7 @@ const roles = parseAllDocuments(readFileSync("deploy/role.yaml", "utf8")).map((r
   role.toJS(),
 );
 const one = { namespace: "default", name: "one" };
+const child = { namespace: "default", name: "__SINGULAR__-one" };
 
 test("keeps the ConfigMap with the rights of deploy/role.yaml", async () => {
   const clock = new FakeClock();
@@ -33,14 +34,14 @@ test("keeps the ConfigMap with the rights of deploy/role.yaml", async () => {
       },
       stop.signal,
     );
-    const text = async () => (await api.client.find(ConfigMap, one))?.data?.["text"];
+    const text = async () => (await api.client.find(ConfigMap, child))?.data?.["text"];
     await api.client.create(__KIND__, { metadata: one, spec: { text: "a" } });
     await clock.sleep(10_000);
     expect(api.rulesMissing(), "rights missing in deploy/role.yaml, see npm run role").toEqual([]);
     expect(await text()).toBe("a");
-    expect((await api.client.get(__KIND__, one)).status).toEqual({ configMap: "one" });
+    expect((await api.client.get(__KIND__, one)).status).toEqual({ configMap: child.name });
 
-    await api.client.delete(ConfigMap, one);
+    await api.client.delete(ConfigMap, child);
     await clock.sleep(1_000);
     expect(await text()).toBe("a");
 
@@ -48,6 +49,36 @@ test("keeps the ConfigMap with the rights of deploy/role.yaml", async () => {
     await running;
   });
   expect(clock.waiters()).toBe(0);
+});
+
+test("leaves a ConfigMap of somebody else alone, and says so", async () => {
+  const clock = new FakeClock();
+  const api = new FakeApi({ clock, resources: [__KIND__, ConfigMap] });
+  const stop = new AbortController();
+  await clock.run(async () => {
+    await api.client.create(ConfigMap, { metadata: child, data: { text: "theirs" } });
+    await api.client.create(__KIND__, { metadata: one, spec: { text: "a" } });
+    const options = { name: "__NAME__", transport: api.transport, setup: operator, clock };
+    const running = runOperator(
+      { ...options, leaderElection: false, health: false, logger: silentLogger },
+      stop.signal,
+    );
+    await clock.sleep(1_000);
+    const conditions = async () =>
+      (await api.client.get(__KIND__, one)).status?.conditions?.map(({ type }) => type);
+    expect(await conditions()).toEqual(["NameTaken"]);
+    const map = await api.client.get(ConfigMap, child);
+    expect(map.data).toEqual({ text: "theirs" });
+    expect(map.metadata.ownerReferences).toBeUndefined();
+
+    await api.client.delete(ConfigMap, child);
+    await clock.sleep(60_000);
+    expect((await api.client.get(ConfigMap, child)).data).toEqual({ text: "a" });
+    expect(await conditions()).toBeUndefined();
+
+    stop.abort();
+    await running;
+  });
 });
 
 test("survives a crash before and after each write", async () => {

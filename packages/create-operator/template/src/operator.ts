@@ -5,11 +5,14 @@ import {
   fromKubectl,
   generationChanged,
   inCluster,
+  isApiError,
   type KubeObject,
+  type ObjectOf,
   type OperatorContext,
   ownerOf,
   ownerReference,
   runOperator,
+  setCondition,
 } from "@holdfast/kubernetes";
 import { __KIND__ } from "./resource.ts";
 
@@ -19,7 +22,7 @@ interface ConfigMapObject extends KubeObject {
 export const ConfigMap = builtIn<ConfigMapObject>("v1", "ConfigMap");
 
 /** Keeps a ConfigMap with the text of each __KIND__. */
-export function operator({ cluster, client, controller }: OperatorContext) {
+export function operator({ cluster, client, controller, clock }: OperatorContext) {
   const objects = cluster.watch(__KIND__);
   const maps = cluster.watch(ConfigMap, { labels: { app: "__NAME__" } });
   return () => [
@@ -33,18 +36,40 @@ export function operator({ cluster, client, controller }: OperatorContext) {
       async reconcile({ key, signal }) {
         const object = objects.get(key);
         // The server deletes the ConfigMap of a deleted object.
-        if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
+        if (object === undefined || object.metadata.deletionTimestamp !== undefined)
+          return undefined;
         const { name, namespace } = object.metadata;
-        const labels = { app: "__NAME__" };
-        const metadata = {
-          name,
+        const child = {
+          name: `__SINGULAR__-${name}`,
           namespace,
-          labels,
+          labels: { app: "__NAME__" },
           ownerReferences: [ownerReference(__KIND__, object)],
         };
-        await client.apply(ConfigMap, { metadata, data: { text: object.spec.text } }, { signal });
-        const status = { metadata: { name, namespace }, status: { configMap: name } };
-        await client.apply(__KIND__, status, { subresource: "status", signal });
+        const report = async (status: ObjectOf<typeof __KIND__>["status"]) =>
+          await client.apply(
+            __KIND__,
+            { metadata: { name, namespace }, status },
+            { subresource: "status", signal },
+          );
+        const map = { metadata: child, data: { text: object.spec.text } };
+        try {
+          await client.apply(ConfigMap, map, { owned: true, signal });
+        } catch (error) {
+          if (!isApiError(error, "AlreadyExists")) throw error;
+          // Somebody else has a ConfigMap of this name.
+          const message = `${child.name} is a ConfigMap of another owner`;
+          const taken = {
+            type: "NameTaken",
+            status: "True",
+            reason: "NameTaken",
+            message,
+          } as const;
+          const conditions = setCondition(object.status?.conditions, taken, clock);
+          await report({ conditions: [...conditions] });
+          return { requeueAfter: 60_000 };
+        }
+        await report({ configMap: child.name });
+        return undefined;
       },
     }),
   ];

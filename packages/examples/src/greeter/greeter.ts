@@ -6,18 +6,21 @@ import {
   fromKubectl,
   generationChanged,
   inCluster,
+  isApiError,
   type KubeObject,
   type OperatorContext,
   ownerOf,
   ownerReference,
   type Resource,
   runOperator,
+  type StatusCondition,
+  setCondition,
 } from "@holdfast/kubernetes";
 import type { ConfigMap as ConfigMapObject } from "kubernetes-types/core/v1.js";
 
 interface GreetingObject extends KubeObject {
   spec: { name: string };
-  status?: { text: string };
+  status?: { text?: string; conditions?: readonly StatusCondition[] };
 }
 
 export const Greeting: Resource<GreetingObject> = customResource<GreetingObject>({
@@ -27,7 +30,8 @@ export const Greeting: Resource<GreetingObject> = customResource<GreetingObject>
 });
 export const ConfigMap: Resource<ConfigMapObject> = builtIn<ConfigMapObject>("v1", "ConfigMap");
 
-export function greeter({ cluster, client, controller }: OperatorContext): () => Runnable[] {
+export function greeter(context: OperatorContext): () => Runnable[] {
+  const { cluster, client, controller, clock } = context;
   const greetings = cluster.watch(Greeting);
   const texts = cluster.watch(ConfigMap, { labels: { app: "greeter" } });
   return () => [
@@ -42,14 +46,43 @@ export function greeter({ cluster, client, controller }: OperatorContext): () =>
       async reconcile({ key, signal }) {
         const greeting = greetings.get(key);
         // The server deletes the ConfigMap of a deleted object.
-        if (greeting === undefined || greeting.metadata.deletionTimestamp !== undefined) return;
+        if (greeting === undefined || greeting.metadata.deletionTimestamp !== undefined)
+          return undefined;
         const { name, namespace } = greeting.metadata;
         const text = `Hello, ${greeting.spec.name}!`;
-        const ownerReferences = [ownerReference(Greeting, greeting)];
-        const metadata = { name, namespace, labels: { app: "greeter" }, ownerReferences };
-        await client.apply(ConfigMap, { metadata, data: { text } }, { signal });
-        const status = { metadata: { name, namespace }, status: { text } };
-        await client.apply(Greeting, status, { subresource: "status", signal });
+        const child = {
+          name: `greeting-${name}`,
+          namespace,
+          labels: { app: "greeter" },
+          ownerReferences: [ownerReference(Greeting, greeting)],
+        };
+        const report = async (status: GreetingObject["status"]) =>
+          await client.apply(
+            Greeting,
+            { metadata: { name, namespace }, status },
+            { subresource: "status", signal },
+          );
+        try {
+          await client.apply(
+            ConfigMap,
+            { metadata: child, data: { text } },
+            { owned: true, signal },
+          );
+        } catch (error) {
+          if (!isApiError(error, "AlreadyExists")) throw error;
+          // Somebody else has a ConfigMap of this name.
+          const message = `${child.name} is a ConfigMap of another owner`;
+          const taken = {
+            type: "NameTaken",
+            status: "True",
+            reason: "NameTaken",
+            message,
+          } as const;
+          await report({ conditions: setCondition(greeting.status?.conditions, taken, clock) });
+          return { requeueAfter: 60_000 };
+        }
+        await report({ text });
+        return undefined;
       },
     }),
   ];

@@ -103,12 +103,12 @@ describe("the greeter on a real server", () => {
     const text = [
       "get",
       "configmap",
-      "ann",
+      "greeting-ann",
       "-o",
       "jsonpath={.data.text} {.metadata.ownerReferences[*].kind}",
     ];
     expect((await kubectl(text)).lines).toEqual(["Hello, Ann! Greeting"]);
-    await kubectl(["delete", "configmap", "ann"]);
+    await kubectl(["delete", "configmap", "greeting-ann"]);
     await poll(async () => (await kubectl(text)).code === 0, {
       backoff: { duration: 100 },
       timeout: 60_000,

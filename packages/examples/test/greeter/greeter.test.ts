@@ -16,10 +16,11 @@ test("greets, repairs foreign changes, and survives a restart of the API server"
     const ann = { namespace: "default", name: "ann" };
     await api.client.create(Greeting, { metadata: ann, spec: { name: "Ann" } });
     await clock.sleep(1_000);
-    const text = async () => (await api.client.find(ConfigMap, ann))?.data?.["text"];
+    const child = { namespace: "default", name: "greeting-ann" };
+    const text = async () => (await api.client.find(ConfigMap, child))?.data?.["text"];
     expect(await text()).toBe("Hello, Ann!");
 
-    await api.client.delete(ConfigMap, ann);
+    await api.client.delete(ConfigMap, child);
     await clock.sleep(1_000);
     expect(await text()).toBe("Hello, Ann!");
 

@@ -40,8 +40,9 @@ describe("the greeter on a server where roles decide", () => {
     await cluster.until(greeted("Hello, Ann!"));
     await admin.patch(Greeting, metadata, { spec: { name: "Bob" } });
     await cluster.until(greeted("Hello, Bob!"));
-    await admin.delete(ConfigMap, metadata);
-    await cluster.until(async () => (await admin.find(ConfigMap, metadata)) !== undefined);
+    const child = { ...metadata, name: "greeting-ann" };
+    await admin.delete(ConfigMap, child);
+    await cluster.until(async () => (await admin.find(ConfigMap, child)) !== undefined);
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     stop.abort();
     await running;

@@ -57,13 +57,14 @@ export function ownerOf(
   const { everyOwner = false } = options;
   requireBoolean("options.everyOwner", everyOwner);
   const { group, kind, scope } = owner;
+  const isOwner = (reference: DeepReadonly<OwnerReference>): boolean =>
+    (everyOwner || reference.controller === true) &&
+    reference.kind === kind &&
+    groupOf(reference.apiVersion) === group;
   return ({ object, old }) => {
     const keys = new Set<string>();
     for (const { metadata } of [object, old ?? object]) {
-      for (const reference of metadata.ownerReferences ?? []) {
-        if (!everyOwner && reference.controller !== true) continue;
-        if (reference.kind !== kind || groupOf(reference.apiVersion) !== group) continue;
-        const { name } = reference;
+      for (const { name } of (metadata.ownerReferences ?? []).filter(isOwner)) {
         if (scope === "Cluster") keys.add(name);
         else if (metadata.namespace !== undefined) keys.add(`${metadata.namespace}/${name}`);
       }

@@ -238,8 +238,9 @@ export function findPathError(error: unknown): PathError | undefined {
  *         if (greeting === undefined) return;
  *         const { namespace, name } = greeting.metadata;
  *         const ownerReferences = [ownerReference(Greeting, greeting)];
+ *         const metadata = { namespace, name: `greeting-${name}`, ownerReferences };
  *         const data = { text: `Hello, ${greeting.spec.name}!` };
- *         await client.apply(ConfigMap, { metadata: { namespace, name, ownerReferences }, data }, { signal });
+ *         await client.apply(ConfigMap, { metadata, data }, { owned: true, signal });
  *       },
  *     }),
  *   ];
