@@ -2,7 +2,7 @@
 // own, for as long as the run lasts.
 import { randomUUID } from "node:crypto";
 import pg from "pg";
-import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
+import { freePort } from "../services/free-port.mjs";
 import { PostgresServer, postgresPrograms } from "../services/postgres.mjs";
 import { makeDirectory, removeDirectory } from "../services/server.mjs";
 

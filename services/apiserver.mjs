@@ -8,8 +8,8 @@ import { request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { poll } from "@holdfast/wait";
-import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
 import { apiServerPrograms } from "./apiserver/build.mjs";
+import { freePort } from "./free-port.mjs";
 import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createConnection } from "mysql2/promise";
-import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
+import { freePort } from "./free-port.mjs";
 import { makeDirectory, removeDirectory, Server, started, userFor } from "./server.mjs";
 
 /** Where Debian keeps the server: not in the path of every user. */

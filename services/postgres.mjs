@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
+import { freePort } from "./free-port.mjs";
 import { makeDirectory, removeDirectory, Server, started, userFor } from "./server.mjs";
 
 /** Where Debian keeps each version. */

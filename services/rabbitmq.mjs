@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { connect } from "amqplib";
-import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
+import { freePort } from "./free-port.mjs";
 import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
 
 /** What `rabbitmq-server` in the path calls, after it has changed to a user and directories of its own. */

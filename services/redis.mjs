@@ -1,7 +1,7 @@
 // A Redis server that keeps nothing: when it stops, it has forgotten everything.
 import { poll } from "@holdfast/wait";
 import { Redis } from "ioredis";
-import { freePort } from "../packages/examples/dist/supervisor/machine/free-port.js";
+import { freePort } from "./free-port.mjs";
 import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
 
 export class RedisServer {

@@ -28,6 +28,7 @@ if (isBelow(process.versions.node, engines.node)) {
 const PROGRAMS = [
   "--prod",
   "--filter=tools",
+  "--filter=@holdfast/cli...",
   "--filter=@holdfast/examples...",
   "--filter=@holdfast/conformance...",
 ];
@@ -80,7 +81,7 @@ function installed() {
   if (existsSync(traceOfNpm)) rmSync("node_modules", { recursive: true, force: true });
   const [kind = "", found] = existsSync(stamp) ? readFileSync(stamp, "utf8").split(" ") : [];
   const isWhole = packages
-    .filter((folder) => kind !== "programs" || folder === "packages/examples")
+    .filter((folder) => kind !== "programs" || /^packages\/(cli|examples)$/.test(folder))
     .filter((folder) =>
       /"(devD|d)ependencies"/.test(readFileSync(`${folder}/package.json`, "utf8")),
     )

@@ -20,6 +20,7 @@ export const contents = [
       "docs/retrying-and-polling.md",
       "docs/wait-for-a-service.md",
       "docs/retry-a-command.md",
+      "docs/run-processes.md",
       "docs/http-with-fetch.md",
       "docs/choosing-a-delay.md",
       "docs/backing-off.md",
@@ -81,7 +82,6 @@ export const contents = [
     title: "Examples",
     pages: [
       "packages/examples/README.md",
-      "packages/examples/src/supervisor/README.md",
       "packages/examples/src/dns-sync/README.md",
       "packages/examples/src/outbox/README.md",
       "packages/examples/src/grpc-connect/README.md",

@@ -130,6 +130,13 @@ export const pages = new Map(
         "holdfast retry: backoff, jitter, timeouts, exit codes, and attempts that never overlap.",
       keywords: "retry command shell loop exit code flaky test timeout ci",
     },
+    "docs/run-processes.md": {
+      title: "Run processes from a YAML file and restart them",
+      description:
+        "holdfast run: dependencies, probes, backoff, logs and edits in place, in development and in a container.",
+      keywords:
+        "process manager supervisor procfile process-compose pm2 foreman restart crash loop",
+    },
     "docs/circuit-breaker.md": {
       title: "Circuit breaker, bulkhead and fallback beside retry",
       description: "cockatiel's circuit breaker and bulkhead inside retry, and when you need them.",

@@ -20,7 +20,7 @@ const wait = "packages/wait/src/poll/poll.ts";
 const controller = "packages/controller/src/queue/waiting.ts";
 const outbox = "packages/outbox/src/relay/relay.ts";
 const kubernetes = "packages/kubernetes/src/client/kube-client.ts";
-const example = "packages/examples/src/supervisor/main.ts";
+const example = "packages/examples/src/outbox/main.ts";
 
 const breaches: Record<string, Breach[]> = {
   "law/time-is-an-argument": [

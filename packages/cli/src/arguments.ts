@@ -73,10 +73,15 @@ const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
 
 /** Parses a duration such as `500ms`, `2s` or `1m30s`, in milliseconds. */
 export function duration(text: string): number {
-  if (!DURATION.test(text)) {
-    const hint = /^\d+(\.\d+)?$/.test(text) ? ` ${text} has no unit: ${text}s or ${text}ms?` : "";
-    throw new InvalidArgumentError(`Expected a duration such as 500ms, 2s or 1m30s.${hint}`);
-  }
+  const value = parseDuration(text);
+  if (value !== undefined) return value;
+  const hint = /^\d+(\.\d+)?$/.test(text) ? ` ${text} has no unit: ${text}s or ${text}ms?` : "";
+  throw new InvalidArgumentError(`Expected a duration such as 500ms, 2s or 1m30s.${hint}`);
+}
+
+/** @returns milliseconds; undefined if the text is no duration with units */
+export function parseDuration(text: string): number | undefined {
+  if (!DURATION.test(text)) return undefined;
   let total = 0;
   for (const [, amount, unit] of text.matchAll(PART))
     total += Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
@@ -107,12 +112,14 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(seconds / 3_600)}h${two(Math.floor((seconds % 3_600) / 60))}m`;
 }
 
-/** Returns a parser for whole numbers of at least `min`. */
-export function wholeNumber(min: number): (text: string) => number {
+/** Returns a parser for whole numbers of at least `min`, and at most `max`. */
+export function wholeNumber(min: number, max?: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (/^\d+$/.test(text) && value >= min && Number.isSafeInteger(value)) return value;
-    throw new InvalidArgumentError(`Expected a whole number, at least ${min}.`);
+    const isInRange = value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER);
+    if (/^\d+$/.test(text) && isInRange) return value;
+    const range = max === undefined ? `, at least ${min}` : ` from ${min} to ${max}`;
+    throw new InvalidArgumentError(`Expected a whole number${range}.`);
   };
 }
 

@@ -1,25 +1,27 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
-import { realClock } from "@holdfast/clock";
+import { type Clock, realClock } from "@holdfast/clock";
 import { CommanderError } from "commander";
-import { cutArguments } from "./arguments.ts";
+import { type Cut, cutArguments } from "./arguments.ts";
 import { EXIT } from "./exit-code.ts";
-import { retryMain } from "./retry.ts";
-import { waitMain } from "./wait.ts";
 
 const USAGE = `Usage: holdfast COMMAND [options]
 
   wait TARGET... [-- COMMAND...]   waits until ports, URLs, files, names or checks are ready, then runs COMMAND
   retry -- COMMAND...              runs COMMAND again until it succeeds
+  run FILE                         runs the processes of a manifest and restarts them when they crash
 
 holdfast COMMAND --help lists the options of a command.
 `;
 
-const COMMANDS = new Map([
-  ["wait", waitMain],
-  ["retry", retryMain],
-]);
+type Main = (cut: Cut, clock: Clock) => Promise<number>;
 
+/** Each loads what it needs. */
+const COMMANDS = new Map<string, () => Promise<Main>>([
+  ["wait", async () => (await import("./wait.ts")).waitMain],
+  ["retry", async () => (await import("./retry.ts")).retryMain],
+  ["run", async () => (await import("./run/run.ts")).runMain],
+]);
 function version(): string {
   const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   return (JSON.parse(manifest) as { version: string }).version;
@@ -38,7 +40,8 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
     process.stderr.write("holdfast: Windows is not supported yet; use WSL\n");
     return EXIT.failed;
   }
-  return await command(cutArguments(args), realClock);
+  const main = await command();
+  return await main(cutArguments(args), realClock);
 }
 
 function print(text: string): number {

@@ -20,7 +20,7 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 const LONGEST_LINE = 500;
 
 /** @param write - writes one line with its end */
-export function createOutput(
+function createOutput(
   write: (line: string) => void,
   { quiet = false, verbose = false }: OutputOptions,
 ): Output {
@@ -31,4 +31,11 @@ export function createOutput(
   };
   const nothing = (): void => undefined;
   return { error: print, info: quiet ? nothing : print, detail: verbose ? print : nothing };
+}
+
+/** Lines on stderr. Warns at once if this is process 1, which has to reap orphans. */
+export function openOutput(options: OutputOptions): Output {
+  const output = createOutput((line) => process.stderr.write(line), options);
+  if (process.pid === 1) output.error("runs as pid 1: use docker run --init to reap orphans");
+  return output;
 }

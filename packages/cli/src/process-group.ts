@@ -1,7 +1,8 @@
-import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
+import { ChildProcess, type SpawnOptions, type StdioOptions, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { constants } from "node:os";
+import { resolve } from "node:path";
 import type { Clock } from "@holdfast/clock";
 import { poll } from "@holdfast/wait";
 import type { Launch } from "./arguments.ts";
@@ -21,6 +22,8 @@ export interface GroupOptions {
   readonly stdio: StdioOptions;
   /** Variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Working directory; that of this process by default. */
+  readonly cwd?: string | undefined;
   /**
    * Whether the command stays in the group of this process: it keeps the terminal, and a Ctrl-C of the
    * terminal reaches it directly.
@@ -61,16 +64,17 @@ export class ProcessGroup {
   private constructor({ file, args }: Launch, options: GroupOptions) {
     this.#options = options;
     this.#mark = randomUUID();
-    const { stdio, keepsTerminal } = options;
+    const { stdio, keepsTerminal, cwd } = options;
     const env = { ...process.env, ...options.env, [MARK]: this.#mark };
-    this.child = spawn(file, args, { stdio, env, detached: !keepsTerminal });
+    const settings = { stdio, env, cwd, detached: !keepsTerminal };
+    this.child = startOrFail(file, args, settings);
     running.add(this);
-    this.exited = new Promise((resolve) => {
-      this.child.once("error", (error) => resolve(problemOf(file, error)));
+    this.exited = new Promise((settle) => {
+      this.child.once("error", (error) => settle(problemOf(file, error, cwd)));
       this.child.once("exit", (code, signal) => {
         this.#hasExited = true;
         if (this.#members().length === 0) running.delete(this);
-        resolve(signal === null ? { code: code ?? 1 } : { code: codeOfSignal(signal), signal });
+        settle(signal === null ? { code: code ?? 1 } : { code: codeOfSignal(signal), signal });
       });
     });
     if (this.child.pid === undefined) running.delete(this);
@@ -149,6 +153,12 @@ export class ProcessGroup {
     }
   }
 
+  /** Memory of the group, in bytes; 0 without /proc. */
+  memory(): number {
+    if (process.platform !== "linux") return 0;
+    return this.#members().reduce((sum, pid) => sum + residentBytes(pid), 0);
+  }
+
   /** The processes of the group, without zombies. */
   #members(): readonly number[] {
     const { pid } = this.child;
@@ -169,11 +179,48 @@ export class ProcessGroup {
   }
 }
 
-function problemOf(file: string, error: NodeJS.ErrnoException): Exit {
+/** Starts a process. Of the errors of `spawn`, some are events and some are thrown: here all are events. */
+function startOrFail(
+  file: string,
+  args: readonly string[],
+  settings: SpawnOptions & { readonly cwd: string | undefined },
+): ChildProcess {
+  try {
+    return spawn(file, args, settings);
+  } catch (error) {
+    const failed = new ChildProcess();
+    process.nextTick(() => failed.emit("error", error));
+    return failed;
+  }
+}
+
+/** Why a command did not start, and the next step. */
+function problemOf(file: string, error: NodeJS.ErrnoException, cwd = "."): Exit {
+  const notExecutable = (problem: string) => ({ code: EXIT.notExecutable, problem });
+  if (!existsSync(cwd)) return notExecutable(`its directory ${cwd} does not exist`);
+  if (!statSync(cwd).isDirectory()) return notExecutable(`its directory ${cwd} is a file`);
+  const interpreter = file.includes("/") ? interpreterOf(resolve(cwd, file)) : undefined;
+  if (error.code === "ENOENT" && interpreter?.endsWith("\r") === true)
+    return notExecutable(`${file}: its lines end with CRLF, change them to LF`);
+  if (error.code === "ENOENT" && interpreter !== undefined)
+    return notExecutable(`${file}: its interpreter ${interpreter} is not found`);
+  if (error.code === "ENOENT" && /\s/.test(file)) {
+    const problem = `${file}: not found; it is one word with a space: separate the arguments, or use shell`;
+    return { code: EXIT.notFound, problem };
+  }
   if (error.code === "ENOENT") return { code: EXIT.notFound, problem: `${file}: not found` };
-  if (error.code === "EACCES")
-    return { code: EXIT.notExecutable, problem: `${file}: not executable, see chmod +x` };
-  return { code: EXIT.notExecutable, problem: `${file}: ${error.code ?? error.message}` };
+  if (error.code === "EACCES") return notExecutable(`${file}: not executable, see chmod +x`);
+  return notExecutable(`${file}: ${error.code ?? error.message}`);
+}
+
+/** The program that the first line of a script names. */
+function interpreterOf(path: string): string | undefined {
+  try {
+    const [, interpreter] = /^#! *([^ \n]+)/.exec(readFileSync(path, "latin1").slice(0, 200)) ?? [];
+    return interpreter;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Without /proc: a process group is asked with signal 0, zombies count. */
@@ -213,6 +260,16 @@ function processes(): readonly ProcessEntry[] {
       return []; // It has ended meanwhile.
     }
   });
+}
+
+function residentBytes(pid: number): number {
+  try {
+    const [, kilobytes] =
+      /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kilobytes ?? 0) * 1_024;
+  } catch {
+    return 0; // It has ended meanwhile.
+  }
 }
 
 function isMarked(pid: number, mark: string): boolean {

@@ -19,7 +19,7 @@ import {
   wholeNumber,
 } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
-import { createOutput, type Output, type OutputOptions } from "./output.ts";
+import { type Output, type OutputOptions, openOutput } from "./output.ts";
 import { isSignalName, ProcessGroup } from "./process-group.ts";
 import { StopSignals } from "./stop-signals.ts";
 
@@ -78,8 +78,7 @@ export async function retryMain({ own, command }: Cut, clock: Clock): Promise<nu
   const options = parser.opts<RetryCliOptions>();
   const launch = launchOf(parser, command, options.shell);
   if (launch === undefined) usage(parser, `there is no command. ${DASHES_HINT}`);
-  const output = createOutput((line) => process.stderr.write(line), options);
-  if (process.pid === 1) output.error("runs as pid 1: use docker run --init to reap orphans");
+  const output = openOutput(options);
   const run = new RetryRun(launch, options, { clock, output });
   return await run.run();
 }

@@ -12,7 +12,7 @@ const FROM_TERMINAL: readonly Forwarded[] = ["SIGINT", "SIGQUIT", "SIGHUP"];
  * A signal that arrives twice within this time is one wish: a closing terminal, concurrently and nodemon
  * send it twice. Milliseconds.
  */
-const ONE_WISH = 1_000;
+export const ONE_WISH = 1_000;
 
 /** Options for {@link StopSignals}. */
 export interface StopSignalOptions {

@@ -26,6 +26,9 @@ export interface TargetOptions extends HttpOptions {
   readonly clock: Clock;
   /** Whether to wait until the target is gone. */
   readonly not: boolean;
+  /** Directory and additional variables of a command; those of this process by default. */
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 /** How long a TCP connection must stay open, in milliseconds: a proxy accepts before its server is there. */
@@ -167,13 +170,15 @@ function dnsTarget(name: string): Target {
 }
 
 /** A check by a command: its group is empty before the next check starts. */
-function execTarget(line: string, { clock }: TargetOptions): Target {
+function execTarget(line: string, { clock, cwd, env }: TargetOptions): Target {
   let last: Promise<void> = Promise.resolve();
   const check = async (signal: AbortSignal): Promise<void> => {
     await last;
     signal.throwIfAborted();
     const group = ProcessGroup.start(shellLaunch(line), {
       stdio: "ignore",
+      env,
+      cwd,
       keepsTerminal: false,
       clock,
       onProblem: () => undefined,

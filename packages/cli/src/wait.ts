@@ -27,7 +27,7 @@ import {
 } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
 import type { StatusRanges } from "./http-check.ts";
-import { createOutput, type Output, type OutputOptions } from "./output.ts";
+import { type Output, type OutputOptions, openOutput } from "./output.ts";
 import { ProcessGroup } from "./process-group.ts";
 import { StopSignals } from "./stop-signals.ts";
 import { createTarget, type Target, type TargetOptions } from "./target.ts";
@@ -74,8 +74,7 @@ export async function waitMain({ own, command }: Cut, clock: Clock): Promise<num
     usage(parser, "--server needs a command after --: the server is stopped after it");
   if (launch === undefined && options.always === true)
     usage(parser, "--always needs a command after --");
-  const output = createOutput((line) => process.stderr.write(line), options);
-  if (process.pid === 1) output.error("runs as pid 1: use docker run --init to reap orphans");
+  const output = openOutput(options);
   const keepsTerminal = process.stdin.isTTY;
   using stops = new StopSignals({ grace: options.grace, keepsTerminal, clock, output });
   const tools: Tools = { clock, output, stops, keepsTerminal, signal: stops.idle };

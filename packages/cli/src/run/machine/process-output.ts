@@ -1,0 +1,203 @@
+import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, renameSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { stripVTControlCharacters } from "node:util";
+
+/** Options for {@link ProcessOutput}. */
+export interface ProcessOutputOptions {
+  /** Where each process has a file `NAME.log`; undefined for no files. */
+  readonly directory: string | undefined;
+  /** Writes to stdout; returns false if the reader does not keep up. Undefined to print nothing. */
+  readonly print: ((text: string | Buffer) => boolean) | undefined;
+  /** Calls back once when stdout takes more. */
+  readonly onDrain: (resume: () => void) => void;
+  /** Whether to print the output as it is, without names. */
+  readonly raw: boolean;
+  /** Receives a log that cannot be written. Its process runs all the same. */
+  readonly onProblem: (message: string) => void;
+}
+
+const FILE_BYTES = 10_000_000;
+const FILES = 5;
+const LONGEST_LINE = 16_384;
+const KEPT_LINES = 500;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it removes
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** A line that a terminal shows as it is: without escape codes. */
+function safe(line: string): string {
+  return stripVTControlCharacters(line.replace(/\r$/, "")).replaceAll(CONTROL, "\ufffd");
+}
+
+/** A line in parts of the longest length. */
+function partsOf(line: string): readonly string[] {
+  const count = Math.max(Math.ceil(line.length / LONGEST_LINE), 1);
+  return Array.from({ length: count }, (_, index) =>
+    line.slice(index * LONGEST_LINE, (index + 1) * LONGEST_LINE),
+  );
+}
+
+/** Says something: no stack frame, no brace and not the banner of Node.js. */
+function saysSomething(line: string): boolean {
+  return /^\S/.test(line) && /\p{L}/u.test(line) && !/^Node\.js v/.test(line);
+}
+
+/** What one process prints, over all its lives. */
+class Lines {
+  readonly name: string;
+  kept: string[] = [];
+  /** Number of `kept` lines that belong to earlier lives. */
+  #old = 0;
+  #file: LogFile | undefined;
+
+  constructor(name: string, file: LogFile | undefined) {
+    this.name = name;
+    this.#file = file;
+  }
+
+  begin(): void {
+    this.#old = this.kept.length;
+  }
+
+  add(lines: readonly string[]): void {
+    this.kept.push(...lines.slice(-KEPT_LINES));
+    const excess = Math.max(this.kept.length - KEPT_LINES, 0);
+    this.kept.splice(0, excess);
+    this.#old = Math.max(this.#old - excess, 0);
+    this.#file?.append(lines.map((line) => `${line}\n`).join(""));
+  }
+
+  lastWords(): string | undefined {
+    return this.kept.slice(this.#old).findLast(saysSomething);
+  }
+}
+
+/** A file of at most 10 MB, and four older ones beside it. */
+class LogFile {
+  readonly #path: string;
+  readonly #onProblem: (message: string) => void;
+  #size: number | undefined;
+  #hasProblem = false;
+
+  constructor(path: string, onProblem: (message: string) => void) {
+    this.#path = path;
+    this.#onProblem = onProblem;
+  }
+
+  append(text: string): void {
+    try {
+      this.#size ??= sizeOf(this.#path);
+      if (this.#size + text.length > FILE_BYTES) this.#rotate();
+      appendFileSync(this.#path, text, { mode: 0o600 }); // A process may print secrets.
+      this.#size += Buffer.byteLength(text);
+      this.#hasProblem = false;
+    } catch (error) {
+      this.#size = undefined;
+      if (this.#hasProblem) return;
+      this.#hasProblem = true;
+      this.#onProblem(`no log of its output: ${(error as Error).message}`);
+    }
+  }
+
+  #rotate(): void {
+    for (let number = FILES - 1; number > 0; number--) {
+      const from = number === 1 ? this.#path : `${this.#path}.${number - 1}`;
+      try {
+        renameSync(from, `${this.#path}.${number}`);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      }
+    }
+    this.#size = 0;
+  }
+}
+
+function sizeOf(path: string): number {
+  mkdirSync(resolve(path, ".."), { recursive: true, mode: 0o700 }); // It may have been removed.
+  const file = openSync(path, "a", 0o600);
+  try {
+    return fstatSync(file).size;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Where the output of the processes goes: stdout, files, and the last lines of each. */
+export class ProcessOutput {
+  readonly #options: ProcessOutputOptions;
+  readonly #lines = new Map<string, Lines>();
+  /** Width of the longest name so far. */
+  #width = 0;
+
+  constructor(options: ProcessOutputOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the streams of a new life. Resolves when they have ended. */
+  async follow(name: string, streams: readonly (Readable | null)[]): Promise<void> {
+    const lines = this.#of(name);
+    lines.begin();
+    await Promise.all(streams.map((stream) => stream && this.#read(lines, stream)));
+  }
+
+  /** The last line of the current life that is worth showing. */
+  lastWords(name: string): string | undefined {
+    return this.#lines.get(name)?.lastWords();
+  }
+
+  /** The last lines of all lives, at most 500. */
+  linesOf(name: string): readonly string[] {
+    return this.#lines.get(name)?.kept ?? [];
+  }
+
+  #of(name: string): Lines {
+    const { directory, onProblem } = this.#options;
+    const report = (message: string): void => onProblem(`${name}: ${message}`);
+    const file =
+      directory === undefined ? undefined : new LogFile(join(directory, `${name}.log`), report);
+    const lines = this.#lines.get(name) ?? new Lines(name, file);
+    this.#lines.set(name, lines);
+    this.#width = Math.max(this.#width, name.length);
+    return lines;
+  }
+
+  #read(lines: Lines, stream: Readable): Promise<void> {
+    const { raw, print } = this.#options;
+    const decoder = new StringDecoder("utf8");
+    let rest = "";
+    stream.on("data", (chunk: Buffer) => {
+      if (raw && print?.(chunk) === false) this.#pause(stream);
+      const texts = (rest + decoder.write(chunk)).split("\n");
+      rest = texts.pop() ?? "";
+      if (rest.length > LONGEST_LINE) {
+        const whole = rest.length - (rest.length % LONGEST_LINE);
+        texts.push(rest.slice(0, whole));
+        rest = rest.slice(whole);
+      }
+      if (texts.length > 0) this.#add(lines, texts, stream);
+    });
+    return new Promise((done) => {
+      stream.once("error", () => done());
+      stream.once("close", () => {
+        if (rest !== "") this.#add(lines, [rest], stream);
+        done();
+      });
+    });
+  }
+
+  #add(lines: Lines, texts: readonly string[], stream: Readable): void {
+    const { print, raw } = this.#options;
+    const parts = texts.flatMap(partsOf).map(safe);
+    lines.add(parts);
+    if (raw || print === undefined) return;
+    const name = lines.name.padEnd(this.#width);
+    if (!print(parts.map((line) => `${name} | ${line}\n`).join(""))) this.#pause(stream);
+  }
+
+  #pause(stream: Readable): void {
+    stream.pause();
+    this.#options.onDrain(() => stream.resume());
+  }
+}

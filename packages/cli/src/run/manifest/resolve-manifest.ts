@@ -1,0 +1,218 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { formatDuration, shellLaunch } from "../../arguments.ts";
+import {
+  type BackoffSpec,
+  type Manifest,
+  type ProbeSpec,
+  type ProcessSpec,
+  portsOf,
+} from "./manifest.ts";
+import { formatPath, type ManifestIssue } from "./manifest-issue.ts";
+import type { ManifestDraft, ProbeDraft, ProcessDraft } from "./manifest-schema.ts";
+
+const DEFAULT_BACKOFF: BackoffSpec = {
+  duration: 1_000,
+  factor: 2,
+  jitter: 0,
+  cap: 30_000,
+  resetAfter: 60_000,
+};
+
+/** The kubelet's: 10 s, doubling to 5 min, starting over after 10 min. */
+const KUBELET_BACKOFF: BackoffSpec = {
+  duration: 10_000,
+  factor: 2,
+  jitter: 0,
+  cap: 300_000,
+  resetAfter: 600_000,
+};
+
+const DEFAULT_GRACE = 10_000;
+
+function resolveBackoff(...drafts: ManifestDraft["backoff"][]): BackoffSpec {
+  const pick = <K extends keyof BackoffSpec>(key: K): BackoffSpec[K] => {
+    for (const draft of drafts) {
+      if (draft === "kubelet") return KUBELET_BACKOFF[key];
+      if (draft?.[key] !== undefined) return draft[key] as BackoffSpec[K];
+    }
+    return DEFAULT_BACKOFF[key];
+  };
+  return {
+    duration: pick("duration"),
+    factor: pick("factor"),
+    jitter: pick("jitter"),
+    cap: pick("cap"),
+    resetAfter: pick("resetAfter"),
+  };
+}
+
+function resolveProbe(draft: ProbeDraft | undefined): ProbeSpec | undefined {
+  if (draft === undefined) return undefined;
+  const {
+    http,
+    path = "/",
+    tcp,
+    exec = "",
+    period = 10_000,
+    timeout = 1_000,
+    failures = 3,
+  } = draft;
+  const times = { period, timeout, failures };
+  if (http !== undefined) return { target: { kind: "http", port: http, path }, ...times };
+  if (tcp !== undefined) return { target: { kind: "tcp", port: tcp }, ...times };
+  return { target: { kind: "exec", line: exec }, ...times };
+}
+
+/** A mistake in one process. */
+function issueAt(name: string, keys: readonly PropertyKey[], problem: string): ManifestIssue {
+  const path = ["processes", name, ...keys];
+  return { path, at: "value", message: `${formatPath(path)} ${problem}` };
+}
+
+/** The backoff of a process, and where its words stand. */
+interface ResolvedBackoff {
+  readonly name: string;
+  readonly own: ProcessDraft["backoff"];
+  readonly common: ManifestDraft["backoff"];
+  readonly backoff: BackoffSpec;
+}
+
+function backoffIssue({ name, own, common, backoff }: ResolvedBackoff): ManifestIssue | undefined {
+  const { duration, jitter, cap, resetAfter } = backoff;
+  const isIn = (draft: ManifestDraft["backoff"], key: keyof BackoffSpec): boolean =>
+    typeof draft === "object" && draft[key] !== undefined;
+  const tooShort = (key: "cap" | "resetAfter", wait: string, least: number): ManifestIssue => {
+    const isCommon = !isIn(own, key) && isIn(common, key);
+    const path = isCommon ? ["backoff", key] : ["processes", name, "backoff", key];
+    const whose = isCommon && own !== undefined ? ` of processes.${name}` : "";
+    const expected = `at least the ${wait} wait${whose}, ${formatDuration(least)}`;
+    const message = `${formatPath(path)} is ${formatDuration(backoff[key])}; expected ${expected}`;
+    return { path, at: "value", message };
+  };
+  if (cap < duration) return tooShort("cap", "first", duration);
+  const longest = cap * (1 + jitter);
+  return resetAfter < longest ? tooShort("resetAfter", "longest", longest) : undefined;
+}
+
+/** Program and arguments from `command`, `args` and `shell`, or what is wrong with them. */
+function launchOf(name: string, { command, args, shell }: ProcessDraft) {
+  if (shell !== undefined && (command ?? args) !== undefined)
+    return issueAt(name, ["shell"], "stands beside command or args; expected one of both");
+  if (shell !== undefined) return shellLaunch(shell);
+  if (command === undefined)
+    return issueAt(name, ["command"], "is missing; expected the program to run, or shell: LINE");
+  if (typeof command === "string") return { file: command, args: args ?? [] };
+  const [file = "", ...own] = command;
+  return { file, args: [...own, ...(args ?? [])] };
+}
+
+/** Variables of `envFile`, then those of `env`. */
+function envOf(name: string, { env = {}, envFile }: ProcessDraft, directory: string) {
+  if (envFile === undefined) return env;
+  try {
+    const variables = parseEnv(readFileSync(resolve(directory, envFile), "utf8"));
+    return { ...(variables as Record<string, string>), ...env };
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return issueAt(name, ["envFile"], `is ${envFile}; it cannot be read: ${code}`);
+  }
+}
+
+function isIssue(value: object): value is ManifestIssue {
+  return "message" in value && "path" in value && "at" in value;
+}
+
+/** What is wrong with the conditions of a process. */
+function dependencyIssues(
+  spec: ProcessSpec,
+  processes: ReadonlyMap<string, ProcessSpec>,
+  drafts: ManifestDraft["processes"],
+): ManifestIssue[] {
+  const { name, dependsOn } = spec;
+  return Object.entries(dependsOn).flatMap(([other, condition]): ManifestIssue[] => {
+    const at = (problem: string): ManifestIssue[] => [
+      { ...issueAt(name, ["dependsOn", other], problem), at: "key" },
+    ];
+    const target = processes.get(other);
+    if (Object.hasOwn(drafts, other) && drafts[other]?.disabled === true) return at("is disabled");
+    if (target === undefined) return at("is no process of this manifest");
+    if (condition === "ready" && target.readiness === undefined)
+      return at(`waits for ready; expected a readiness check of ${other}`);
+    const cycle = cycleFrom(name, other, processes);
+    return cycle === undefined ? [] : at(`is a cycle: ${cycle.join(" → ")}`);
+  });
+}
+
+/** The way from `name` over `next` back to `name`, if there is one. */
+function cycleFrom(
+  name: string,
+  next: string,
+  processes: ReadonlyMap<string, ProcessSpec>,
+  way: readonly string[] = [name],
+): readonly string[] | undefined {
+  if (next === name) return [...way, name];
+  if (way.includes(next)) return undefined;
+  for (const after of Object.keys(processes.get(next)?.dependsOn ?? {})) {
+    const cycle = cycleFrom(name, after, processes, [...way, next]);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}
+
+/** Fills in the defaults and checks the relations between fields. */
+export function resolveManifest(
+  draft: ManifestDraft,
+  directory: string,
+): { readonly manifest: Manifest; readonly issues: readonly ManifestIssue[] } {
+  const processes = new Map<string, ProcessSpec>();
+  /** By message: a mistake in several processes is reported once. */
+  const issues = new Map<string, ManifestIssue>();
+  const report = (issue: ManifestIssue | undefined): void => {
+    if (issue !== undefined) issues.set(issue.message, issue);
+  };
+  for (const [name, process] of Object.entries(draft.processes)) {
+    const backoff = resolveBackoff(process.backoff, draft.backoff);
+    report(backoffIssue({ name, own: process.backoff, common: draft.backoff, backoff }));
+    const launch = launchOf(name, process);
+    const env = envOf(name, process, directory);
+    if (isIssue(launch)) report(launch);
+    if (isIssue(env)) report(env);
+    if (isIssue(launch) || isIssue(env) || process.disabled === true) continue;
+    const { exitOnEnd = false, restart = exitOnEnd ? "Never" : "Always" } = process;
+    const spec: ProcessSpec = {
+      name,
+      command: launch.file,
+      args: launch.args,
+      env,
+      cwd: resolve(directory, process.cwd ?? "."),
+      restart,
+      backoff,
+      maxRestarts: process.maxRestarts ?? Number.POSITIVE_INFINITY,
+      success: process.success ?? [0],
+      final: process.final ?? [],
+      grace: process.grace ?? draft.grace ?? DEFAULT_GRACE,
+      stopSignal: process.stopSignal ?? "SIGTERM",
+      maxMemory: process.maxMemory ?? Number.POSITIVE_INFINITY,
+      exitOnEnd,
+      dependsOn: process.dependsOn ?? {},
+      readiness: resolveProbe(process.readiness),
+      liveness: resolveProbe(process.liveness),
+      startup: resolveProbe(process.startup),
+    };
+    const fixed = new Set(portsOf(spec).filter((port) => port !== "auto"));
+    if (fixed.size > 0 && portsOf(spec).includes("auto"))
+      report(
+        issueAt(
+          name,
+          [],
+          "has probes with the port auto and with a fixed one; expected one of both",
+        ),
+      );
+    processes.set(name, spec);
+  }
+  for (const spec of processes.values())
+    for (const issue of dependencyIssues(spec, processes, draft.processes)) report(issue);
+  return { manifest: { processes }, issues: [...issues.values()] };
+}

@@ -1,0 +1,214 @@
+import type { Clock } from "@holdfast/clock";
+import type { Cut } from "../arguments.ts";
+import { codeOfSignal, EXIT } from "../exit-code.ts";
+import { type Output, openOutput } from "../output.ts";
+import type { SupervisorEvent } from "./core/event.ts";
+import type { Statuses } from "./core/status.ts";
+import { Supervisor } from "./core/supervisor.ts";
+import { freePort, isTaken } from "./machine/ports.ts";
+import { createProbe } from "./machine/probe.ts";
+import { ProcessOutput } from "./machine/process-output.ts";
+import { RealProcessTable } from "./machine/real-process-table.ts";
+import { Roster } from "./machine/roster.ts";
+import { LockedError, RunLock } from "./machine/run-lock.ts";
+import { formatManifestErrorWithSource } from "./manifest/manifest-error.ts";
+import { isReadOnce, type ReadManifest, readManifest } from "./manifest/read-manifest.ts";
+import { fixedManifest, manifestSource } from "./manifest-source.ts";
+import { parseRunOptions, type RunOptions } from "./options.ts";
+import { onRunSignals } from "./signals.ts";
+import { Board } from "./view/board.ts";
+import { LiveView } from "./view/live-view.ts";
+import { LogView } from "./view/log-view.ts";
+import { createPalette } from "./view/palette.ts";
+import type { View } from "./view/view.ts";
+import { serve, type WebServer } from "./web/serve.ts";
+
+/** `holdfast run FILE`. */
+export async function runMain(cut: Cut, clock: Clock): Promise<number> {
+  const options = parseRunOptions(cut);
+  const output = openOutput(options);
+  const isOnce = isReadOnce(options.file);
+  const first = readManifest(options.file);
+  const problem = problemOf(first, options.file);
+  if (problem !== undefined) {
+    process.stderr.write(`${problem}\n`);
+    output.error("nothing was started");
+    return EXIT.usage;
+  }
+  const manifests = isOnce ? fixedManifest(first) : manifestSource(options.file);
+  let lock: RunLock | undefined;
+  try {
+    lock = new RunLock(isOnce ? "-" : options.file);
+  } catch (error) {
+    output.error((error as Error).message);
+    if (error instanceof LockedError) return EXIT.failed;
+    output.error("without a lock: another supervisor of this manifest will not be noticed");
+  }
+  using _ = lock;
+  return await new Run(options, { clock, output, lock }).run(manifests);
+}
+
+/** What is wrong with a manifest, with its lines; undefined if it can be run. */
+export function problemOf(read: ReadManifest, file: string): string | undefined {
+  if (read.ok)
+    return read.manifest.processes.size > 0 ? undefined : `${file}: there is no process to run`;
+  if ("errors" in read) return read.errors.map(formatManifestErrorWithSource).join("\n");
+  return read.message;
+}
+
+interface Tools {
+  readonly clock: Clock;
+  readonly output: Output;
+  readonly lock: RunLock | undefined;
+}
+
+/** Why a run ends, and its exit code. */
+interface End {
+  readonly why: string;
+  readonly code: number;
+}
+
+const BROKEN_PIPE = codeOfSignal("SIGPIPE");
+
+/** One `holdfast run`, from its start to its exit code. */
+class Run {
+  readonly #options: RunOptions;
+  readonly #tools: Tools;
+  readonly #end = new AbortController();
+  #ending: End | undefined;
+
+  constructor(options: RunOptions, tools: Tools) {
+    this.#options = options;
+    this.#tools = tools;
+  }
+
+  async run(manifests: ReturnType<typeof manifestSource>): Promise<number> {
+    const { clock, output, lock } = this.#tools;
+    const { file, grace, for: duration = Number.POSITIVE_INFINITY, keepRunning } = this.#options;
+    const onProblem = (message: string): void => output.error(message);
+    const processOutput = this.#openProcessOutput(onProblem);
+    const roster =
+      lock && process.platform === "linux" ? new Roster(`${lock.folder}/processes`) : undefined;
+    const table = new RealProcessTable({ clock, output: processOutput, roster, onProblem });
+    using _signals = onRunSignals({
+      clock,
+      hasTerminal: process.stdin.isTTY,
+      onStop: (signal) => this.#stop({ why: signal, code: codeOfSignal(signal) }),
+      onKill: (signal) => {
+        output.info(`${signal}: killing all processes`);
+        table.killAll();
+      },
+      onReload: manifests.reload,
+    });
+    const stopInTime = (): void => {
+      const hasFailed = board.snapshot().processes.some(({ phase }) => phase === "Failed");
+      this.#stop({ why: "time is up", code: hasFailed ? 1 : EXIT.ok });
+    };
+    using _time = clock.afterFunc(duration, stopInTime, { label: "end of the run" });
+    const board = new Board({ clock, file });
+    const view = this.#openView();
+    const report = (event: SupervisorEvent, statuses: Statuses): void => {
+      view.show(event, statuses);
+      board.show(event, statuses);
+      if (event.type === "finished" && keepRunning !== true) this.#stop(event);
+    };
+    const supervisor = new Supervisor({
+      file,
+      grace,
+      manifests: manifests.source,
+      machine: { clock, table, probe: createProbe(clock), freePort, isTaken },
+      report,
+    });
+    board.follow(supervisor);
+    try {
+      await using page = await this.#openPage(supervisor, board, processOutput);
+      lock?.publish(page?.url);
+      if (page !== undefined)
+        report({ type: "serving", url: page.url, at: clock.monotonic() }, new Map());
+      await this.#endLeftovers(roster);
+      await supervisor.run(this.#end.signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+      output.error(`port ${this.#options.port} is taken: choose another with --port`);
+      return EXIT.usage;
+    } finally {
+      view.close();
+    }
+    const left = table.alive().length;
+    if (left > 0) output.error(`${left} processes are still running`);
+    return this.#ending?.code ?? EXIT.ok;
+  }
+
+  /** Only the first reason has an effect. */
+  #stop(end: End): void {
+    this.#ending ??= end;
+    this.#end.abort(end.why);
+  }
+
+  /** A table on a terminal, lines elsewhere. stdout belongs to the processes. */
+  #openView(): View {
+    const {
+      file,
+      raw = false,
+      for: duration = Number.POSITIVE_INFINITY,
+      quiet,
+      verbose,
+    } = this.#options;
+    const { stdout, stderr } = process;
+    const { TERM, CI, NO_COLOR } = process.env;
+    const isLive = stdout.isTTY && stderr.isTTY && TERM !== "dumb" && !CI;
+    if (!isLive || raw || quiet === true || verbose === true)
+      return new LogView(this.#tools.output);
+    const { clock } = this.#tools;
+    const palette = createPalette(!NO_COLOR);
+    const start = clock.monotonic();
+    return new LiveView({ clock, stream: stderr, palette, file, start, duration });
+  }
+
+  #openProcessOutput(onProblem: (message: string) => void): ProcessOutput {
+    const { logs: directory, raw = false, output, quiet, verbose } = this.#options;
+    const { stdout, stderr } = process;
+    stdout.on("error", () => this.#stop({ why: "the output was closed", code: BROKEN_PIPE }));
+    // The table is in its place.
+    const isHidden = stdout.isTTY && stderr.isTTY && !raw && quiet !== true && verbose !== true;
+    const print = output && !isHidden ? (text: string | Buffer) => stdout.write(text) : undefined;
+    const onDrain = (resume: () => void): void => void stdout.once("drain", resume);
+    return new ProcessOutput({ directory, print, onDrain, raw, onProblem });
+  }
+
+  async #openPage(
+    supervisor: Supervisor,
+    board: Board,
+    processOutput: ProcessOutput,
+  ): Promise<WebServer | undefined> {
+    const { page, port } = this.#options;
+    if (!page) return undefined;
+    const { clock, lock } = this.#tools;
+    return await serve({
+      clock,
+      port,
+      status: board,
+      alive: [board.alive],
+      ready: [board.ready],
+      token: lock?.token,
+      restart: (name) => supervisor.restart(name),
+      linesOf: (name) =>
+        supervisor.manifest.processes.has(name) ? processOutput.linesOf(name) : undefined,
+    });
+  }
+
+  /** Stops what an earlier supervisor of this manifest has left. */
+  async #endLeftovers(roster: Roster | undefined): Promise<void> {
+    const { clock, output } = this.#tools;
+    const { grace = LEFTOVER_GRACE } = this.#options;
+    const { signal } = this.#end;
+    const onFound = (pid: number): void =>
+      output.info(`stopping process ${pid}, which an earlier holdfast run has left`);
+    await roster?.endLeftovers({ clock, grace, signal, onFound }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  }
+}
+
+/** Grace of leftovers, whose manifest may have changed, in milliseconds. */
+const LEFTOVER_GRACE = 10_000;

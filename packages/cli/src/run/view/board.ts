@@ -1,0 +1,95 @@
+import type { PassiveClock } from "@holdfast/clock";
+import type { SupervisorEvent } from "../core/event.ts";
+import type { Statuses } from "../core/status.ts";
+import type { Supervisor } from "../core/supervisor.ts";
+import type { HealthCheck } from "../web/health.ts";
+import type { LogEntry, ProcessSnapshot, Snapshot, SnapshotSource } from "../web/snapshot.ts";
+import { describeEvent } from "./describe-event.ts";
+import { processSnapshot } from "./process-snapshot.ts";
+
+/** Options for a {@link Board}. */
+export interface BoardOptions {
+  readonly clock: PassiveClock;
+  /** The manifest. */
+  readonly file: string;
+}
+
+const LOG_LENGTH = 50;
+
+/** Status of a supervisor, for its page and its health checks. */
+export class Board implements SnapshotSource {
+  readonly #options: BoardOptions;
+  readonly #listeners = new Set<() => void>();
+  #supervisor: Supervisor | undefined;
+  #statuses: Statuses = new Map();
+  #log: readonly LogEntry[] = [];
+
+  constructor(options: BoardOptions) {
+    this.#options = options;
+  }
+
+  /** Check of `/healthz`. */
+  readonly alive: HealthCheck = {
+    name: "controller",
+    problem: () => {
+      const stuck = this.#supervisor?.controller
+        .status()
+        .inFlight.filter(({ state }) => state === "stuck");
+      return stuck?.length ? `${stuck.map(({ key }) => key).join(", ")} does not stop` : undefined;
+    },
+  };
+
+  /** Check of `/readyz`. */
+  readonly ready: HealthCheck = {
+    name: "processes",
+    problem: () => {
+      const names = this.#processes()
+        .filter(({ ready }) => ready === false)
+        .map(({ name }) => name);
+      return names.length === 0 ? undefined : `${names.join(", ")} not ready`;
+    },
+  };
+
+  follow(supervisor: Supervisor): void {
+    this.#supervisor = supervisor;
+  }
+
+  /** @param statuses - as they are after the event */
+  show(event: SupervisorEvent, statuses: Statuses): void {
+    const at = this.#epoch + event.at;
+    const entries = describeEvent(event, statuses).map(({ who, text }) => ({
+      at,
+      name: who,
+      text,
+    }));
+    this.#statuses = statuses;
+    this.#log = [...this.#log, ...entries].slice(-LOG_LENGTH);
+    for (const listener of this.#listeners) listener();
+  }
+
+  snapshot(): Snapshot {
+    const { clock, file } = this.#options;
+    const [at, { pid }] = [clock.now(), process];
+    return { at, file, pid, processes: this.#processes(), log: this.#log };
+  }
+
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
+  }
+
+  get #epoch(): number {
+    const { clock } = this.#options;
+    return clock.now() - clock.monotonic();
+  }
+
+  /** In the order of the manifest, then those that are on their way out. */
+  #processes(): readonly ProcessSnapshot[] {
+    const wanted = this.#supervisor?.manifest.processes ?? new Map();
+    const names = new Set([...wanted.keys(), ...this.#statuses.keys()]);
+    return [...names].flatMap((name) => {
+      const status = this.#statuses.get(name);
+      return status ? [processSnapshot(status, wanted.get(name)?.backoff, this.#epoch)] : [];
+    });
+  }
+}

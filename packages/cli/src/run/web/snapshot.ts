@@ -1,0 +1,47 @@
+import type { Phase } from "../core/phase.ts";
+
+/** A supervisor as its page shows it: plain data. Instants are milliseconds since the epoch. */
+export interface Snapshot {
+  readonly at: number;
+  /** The manifest. */
+  readonly file: string;
+  readonly pid: number;
+  /** In the order of the manifest. */
+  readonly processes: readonly ProcessSnapshot[];
+  /** The latest changes, the newest last. */
+  readonly log: readonly LogEntry[];
+}
+
+/** One process of the manifest. */
+export interface ProcessSnapshot {
+  readonly name: string;
+  readonly phase: Phase;
+  /** Undefined without a readiness check. */
+  readonly ready: boolean | undefined;
+  /** Why it is pending, or not ready. */
+  readonly reason: string | undefined;
+  readonly pid: number | undefined;
+  readonly restarts: number;
+  /** How it ended last, in words. */
+  readonly lastExit: string | undefined;
+  readonly nextStart: number | undefined;
+  /** The latest waits, in milliseconds; `measured` is undefined while the wait lasts. */
+  readonly waits: readonly { readonly planned: number; readonly measured: number | undefined }[];
+  /** The longest wait its backoff plans, in milliseconds. */
+  readonly cap: number;
+}
+
+/** A line about a change. */
+export interface LogEntry {
+  readonly at: number;
+  /** The process it is about; undefined if it is about the whole. */
+  readonly name: string | undefined;
+  readonly text: string;
+}
+
+/** Where a page gets its data from. */
+export interface SnapshotSource {
+  snapshot(): Snapshot;
+  /** Calls `listener` after each change, until the subscription is disposed. */
+  onChange(listener: () => void): Disposable;
+}

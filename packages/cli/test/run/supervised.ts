@@ -1,0 +1,45 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { tempFolder } from "../../../../test/temp-folder.ts";
+import { Holdfast, type RunOptions } from "../holdfast.ts";
+
+/** Removed after the tests of a file; also the place of locks. */
+export const directory: string = tempFolder();
+let files = 0;
+
+/** A manifest in a folder of its own. */
+export function manifestFile(yaml: string): string {
+  const file = join(directory, `manifest-${files++}.yaml`);
+  writeFileSync(file, yaml);
+  return file;
+}
+
+/** A built `holdfast run` in a process of its own. */
+export class Supervised extends Holdfast {
+  readonly file: string;
+
+  constructor(yaml: string, args: readonly string[] = [], options: RunOptions = {}) {
+    const file = manifestFile(yaml);
+    const env = { XDG_RUNTIME_DIR: directory, ...options.env };
+    super(["run", file, ...args], { ...options, env });
+    this.file = file;
+  }
+
+  /** Waits until a process is reported as running for the nth time, and returns its pid. */
+  async pidOf(name: string, nth = 1): Promise<number> {
+    const lines = `(?:[\\s\\S]*?\\b${name}: Running, pid (\\d+)\\r?\\n){${nth}}`;
+    const [, pid] = await this.printed(new RegExp(lines));
+    return Number(pid);
+  }
+
+  /** Replaces the manifest. */
+  edit(yaml: string): void {
+    writeFileSync(this.file, yaml);
+  }
+
+  /** Address of the page. */
+  async url(): Promise<string> {
+    const [, url = ""] = await this.printed(/its page: (http:\S+)\r?\n/);
+    return url;
+  }
+}
