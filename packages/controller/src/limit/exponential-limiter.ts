@@ -1,4 +1,4 @@
-import { type Clock, realClock } from "@holdfast/clock";
+import type { Clock } from "@holdfast/clock";
 import {
   type OptionNames,
   requireAbove,
@@ -10,6 +10,7 @@ import {
 } from "@holdfast/clock/internal";
 import { jitter as jittered, type Random } from "@holdfast/wait";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
+import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 const OPTIONS: OptionNames<ExponentialLimiterOptions> = {
@@ -63,9 +64,10 @@ export interface ExponentialLimiterOptions {
   readonly expireAfter?: number | undefined;
 
   /**
-   * Clock for the backoffs. Pass the queue's clock.
+   * Clock for the backoffs. If given, it must be that of the queue.
    *
-   * @defaultValue `realClock`
+   * @defaultValue the clock of the `WorkQueue` or `Controller` that uses the limiter; `realClock` for one
+   * that is used alone
    */
   readonly clock?: Clock | undefined;
 
@@ -127,12 +129,12 @@ export class ExponentialLimiter implements RateLimiter {
     requireAtLeast("options.duration", duration, 0);
     requireAtLeast("options.factor", factor, 1);
     requireAbove("options.cap", cap, 0);
-    const { expireAfter = defaultExpiry(cap), clock = realClock, random } = options;
+    const { expireAfter = defaultExpiry(cap), clock, random } = options;
     requireAtLeast("options.jitter", jitter, 0);
     requireNotNegative("options.expireAfter", expireAfter);
-    requireMethods("options.clock", clock, ["monotonic"]);
+    if (clock !== undefined) requireMethods("options.clock", clock, ["monotonic"]);
     if (random !== undefined) requireFunction("options.random", random);
-    this.#records = new FailureRecords(clock, expireAfter);
+    this.#records = new FailureRecords(new LimiterClock(this, clock), expireAfter);
     this.#duration = duration;
     this.#factor = factor;
     this.#cap = cap;

@@ -1,4 +1,4 @@
-import { type Clock, realClock } from "@holdfast/clock";
+import type { Clock } from "@holdfast/clock";
 import {
   type OptionNames,
   requireAtLeast,
@@ -8,6 +8,7 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
+import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 const OPTIONS: OptionNames<FastSlowLimiterOptions> = {
@@ -39,9 +40,10 @@ export interface FastSlowLimiterOptions {
   readonly expireAfter?: number | undefined;
 
   /**
-   * Clock for the backoffs. Pass the queue's clock.
+   * Clock for the backoffs. If given, it must be that of the queue.
    *
-   * @defaultValue `realClock`
+   * @defaultValue the clock of the `WorkQueue` or `Controller` that uses the limiter; `realClock` for one
+   * that is used alone
    */
   readonly clock?: Clock | undefined;
 }
@@ -79,14 +81,14 @@ export class FastSlowLimiter implements RateLimiter {
    */
   constructor(options: FastSlowLimiterOptions) {
     requireOptions("options", options, "FastSlowLimiter", OPTIONS);
-    const { fast, slow, maxFast, clock = realClock } = options;
+    const { fast, slow, maxFast, clock } = options;
     requireAtLeast("options.fast", fast, 0);
     requireAtLeast("options.slow", slow, 0);
     const { expireAfter = defaultExpiry(slow) } = options;
     requireWhole("options.maxFast", maxFast, 0);
     requireNotNegative("options.expireAfter", expireAfter);
-    requireMethods("options.clock", clock, ["monotonic"]);
-    this.#records = new FailureRecords(clock, expireAfter);
+    if (clock !== undefined) requireMethods("options.clock", clock, ["monotonic"]);
+    this.#records = new FailureRecords(new LimiterClock(this, clock), expireAfter);
     this.#delayOf = (failures) => (failures < maxFast ? fast : slow);
   }
 

@@ -1,4 +1,4 @@
-import { type Clock, realClock } from "@holdfast/clock";
+import type { Clock } from "@holdfast/clock";
 import {
   type OptionNames,
   requireArray,
@@ -9,6 +9,7 @@ import {
 } from "@holdfast/clock/internal";
 import { jitter as jittered, type Random } from "@holdfast/wait";
 import { FailureRecords } from "./failure-records.ts";
+import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 const OPTIONS: OptionNames<MaxOfLimiterOptions> = {
@@ -27,9 +28,10 @@ export interface MaxOfLimiterOptions {
   readonly jitter?: number | undefined;
 
   /**
-   * Clock for the backoffs. Pass the queue's clock.
+   * Clock for the backoffs. If given, it must be that of the queue.
    *
-   * @defaultValue `realClock`
+   * @defaultValue the clock of the `WorkQueue` or `Controller` that uses the limiter; `realClock` for one
+   * that is used alone
    */
   readonly clock?: Clock | undefined;
 
@@ -83,14 +85,14 @@ export class MaxOfLimiter implements RateLimiter {
     for (const [index, limiter] of limiters.entries())
       requireMethods(`limiters[${index}]`, limiter, ["when", "forget", "requeues"]);
     requireOptions("options", options, "MaxOfLimiter", OPTIONS);
-    const { jitter = 0, clock = realClock, random } = options;
+    const { jitter = 0, clock, random } = options;
     requireAtLeast("options.jitter", jitter, 0);
-    requireMethods("options.clock", clock, ["monotonic"]);
+    if (clock !== undefined) requireMethods("options.clock", clock, ["monotonic"]);
     if (random !== undefined) requireFunction("options.random", random);
     this.#limiters = [...limiters];
     this.#jitter = jitter;
     this.#random = random;
-    this.#backingOff = new FailureRecords(clock, 0);
+    this.#backingOff = new FailureRecords(new LimiterClock(this, clock, limiters), 0);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { type Clock, realClock, type Timer } from "@holdfast/clock";
+import type { Clock, Timer } from "@holdfast/clock";
 import {
   type OptionNames,
   requireAbove,
@@ -10,6 +10,7 @@ import {
 } from "@holdfast/clock/internal";
 import { Waiters } from "../waiters.ts";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
+import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import { type Reservation, TokenBucket } from "./token-bucket.ts";
 
@@ -49,9 +50,10 @@ export interface TokenBucketLimiterOptions {
   readonly expireAfter?: number | undefined;
 
   /**
-   * Clock that fills the bucket. Pass the queue's clock.
+   * Clock that fills the bucket. If given, it must be that of the queue.
    *
-   * @defaultValue `realClock`
+   * @defaultValue the clock of the `WorkQueue` or `Controller` that uses the limiter; `realClock` for one
+   * that is used alone
    */
   readonly clock?: Clock | undefined;
 }
@@ -78,7 +80,7 @@ export interface TokenBucketLimiterOptions {
  * ```
  */
 export class TokenBucketLimiter implements RateLimiter {
-  readonly #clock: Clock;
+  readonly #clock: LimiterClock;
   readonly #cap: number;
   readonly #bucket: TokenBucket;
   readonly #records: FailureRecords;
@@ -94,17 +96,17 @@ export class TokenBucketLimiter implements RateLimiter {
    */
   constructor(options: TokenBucketLimiterOptions) {
     requireOptions("options", options, "TokenBucketLimiter", OPTIONS);
-    const { qps, burst, cap = 1_000_000, clock = realClock } = options;
+    const { qps, burst, cap = 1_000_000, clock } = options;
     const { expireAfter = defaultExpiry(0) } = options;
     requireAbove("options.qps", qps, 0);
     requireWhole("options.burst", burst, 1);
     requireAbove("options.cap", cap, 0);
     requireNotNegative("options.expireAfter", expireAfter);
-    requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
-    this.#clock = clock;
+    if (clock !== undefined) requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
+    this.#clock = new LimiterClock(this, clock);
     this.#cap = cap;
-    this.#bucket = new TokenBucket(clock, qps, burst);
-    this.#records = new FailureRecords(clock, expireAfter);
+    this.#bucket = new TokenBucket(this.#clock, qps, burst);
+    this.#records = new FailureRecords(this.#clock, expireAfter);
   }
 
   /**
@@ -204,6 +206,6 @@ export class TokenBucketLimiter implements RateLimiter {
     const [first] = this.#reservations;
     if (first === undefined) return;
     const delay = Math.max(first.at - this.#clock.monotonic(), 0);
-    this.#timer = this.#clock.afterFunc(delay, () => this.#serve(), { label: "token" });
+    this.#timer = this.#clock.current.afterFunc(delay, () => this.#serve(), { label: "token" });
   }
 }

@@ -28,7 +28,8 @@ export class TokenBucket {
   readonly #burst: number;
   /** Negative while reserved tokens are still outstanding. */
   #tokens: number;
-  #filledAt: number;
+  /** Undefined until the first use: only then is the clock known. */
+  #filledAt: number | undefined = undefined;
   /** Number of reservations, without canceled ones. */
   #reserved = 0;
   /** Canceled reservations that later ones were counted from, the earliest last. */
@@ -39,7 +40,6 @@ export class TokenBucket {
     this.#qps = qps;
     this.#burst = burst;
     this.#tokens = burst;
-    this.#filledAt = clock.monotonic();
   }
 
   reserve(): Reservation;
@@ -78,7 +78,10 @@ export class TokenBucket {
   }
 
   #fill(now: number): void {
-    this.#tokens = Math.min(this.#tokens + this.#tokensIn(now - this.#filledAt), this.#burst);
+    this.#tokens = Math.min(
+      this.#tokens + this.#tokensIn(now - (this.#filledAt ?? now)),
+      this.#burst,
+    );
     this.#filledAt = now;
   }
 

@@ -8,6 +8,7 @@ import {
   requireText,
 } from "@holdfast/clock/internal";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
+import { LimiterClock } from "../limit/limiter-clock.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { QUEUE_METRICS, type QueueMetrics } from "./queue-metrics.ts";
 
@@ -104,6 +105,7 @@ export function resolveWorkQueue<Item>(
   requireAbove("options.aging", aging, 0);
   const { limiter = new ExponentialLimiter({ clock }), metrics } = options;
   requireMethods("options.limiter", limiter, ["when", "forget", "requeues"]);
+  LimiterClock.use(limiter, clock);
   if (metrics !== undefined) requireMethods("options.metrics", metrics, QUEUE_METRICS);
   return { name, keyOf, limiter, clock, metrics, aging };
 }

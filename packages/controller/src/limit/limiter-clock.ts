@@ -1,0 +1,55 @@
+import { type Clock, type PassiveClock, realClock } from "@holdfast/clock";
+import type { RateLimiter } from "./rate-limiter.ts";
+
+/**
+ * The clock of a limiter: that of its options, or else that of the queue that uses it. On another clock than
+ * its queue a limiter would measure backoffs that never pass, or have always passed.
+ *
+ * A limiter that is used alone runs on `realClock` from its first use on.
+ */
+export class LimiterClock implements PassiveClock {
+  static readonly #known = new WeakMap<RateLimiter, LimiterClock>();
+
+  readonly #inner: readonly LimiterClock[];
+  #clock: Clock | undefined = undefined;
+
+  /** @param inner - the limiters that the limiter combines, which share its clock */
+  constructor(limiter: RateLimiter, clock: Clock | undefined, inner: readonly RateLimiter[] = []) {
+    LimiterClock.#known.set(limiter, this);
+    this.#inner = inner.flatMap((other) => LimiterClock.#known.get(other) ?? []);
+    const [known] = [clock, ...this.#inner.map((other) => other.#clock)].filter(Boolean);
+    if (known !== undefined) this.#use(known, "limiters");
+  }
+
+  /**
+   * Gives a limiter the clock of its queue. A limiter of the user's own has none.
+   *
+   * @throws TypeError if it is on another one
+   */
+  static use(limiter: RateLimiter, clock: Clock): void {
+    const known = LimiterClock.#known.get(limiter);
+    if (known !== undefined) known.#use(clock, "options.limiter");
+  }
+
+  get current(): Clock {
+    if (this.#clock === undefined) this.#use(realClock, "limiters");
+    return this.#clock as Clock;
+  }
+
+  now(): number {
+    return this.current.now();
+  }
+
+  monotonic(): number {
+    return this.current.monotonic();
+  }
+
+  #use(clock: Clock, name: string): void {
+    this.#clock ??= clock;
+    if (this.#clock !== clock)
+      throw new TypeError(
+        `${name} must be on the clock of the queue: leave the option clock of the limiter out, or pass the same clock to both`,
+      );
+    for (const inner of this.#inner) inner.#use(clock, "limiters");
+  }
+}
