@@ -40,6 +40,7 @@ export { type PollOptions, poll, type Truthy } from "./poll/poll.ts";
 export type { TickIterator } from "./poll/ticks.ts";
 export type { Attempt } from "./retry/attempt.ts";
 export { type ExpectOkOptions, expectOk, type FetchResponse } from "./retry/expect-ok.ts";
+export { findHttpError, HttpError, isHttpError } from "./retry/http-error.ts";
 export { parseRetryAfter } from "./retry/parse-retry-after.ts";
 export { retry } from "./retry/retry.ts";
 export {

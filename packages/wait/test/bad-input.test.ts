@@ -14,6 +14,7 @@ import {
   type ExponentialBackoffManagerOptions,
   every,
   expectOk,
+  HttpError,
   JitteredBackoffManager,
   type JitteredBackoffManagerOptions,
   jitter,
@@ -309,7 +310,7 @@ const rootDoors: Door[] = [
         ),
       ),
     ],
-    ["options", object<ExpectOkOptions>({ clock: methods("now") })],
+    ["options", object<ExpectOkOptions>({ clock: methods("now", "afterFunc") })],
   ),
 ];
 
@@ -574,6 +575,7 @@ testEveryExport(new URL("../api/", import.meta.url), { index: root, go, strategi
   // Errors that the library makes, or that say what they are given.
   ExcessiveCollisionsError,
   ExhaustedError,
+  HttpError,
   TerminalError,
   TimeoutError,
   // Made without arguments; its methods are doors.

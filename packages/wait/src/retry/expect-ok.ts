@@ -1,5 +1,12 @@
-import { type PassiveClock, realClock } from "@holdfast/clock";
-import { type OptionNames, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type Clock, realClock } from "@holdfast/clock";
+import {
+  isThenable,
+  type OptionNames,
+  requireMethods,
+  requireOptions,
+} from "@holdfast/clock/internal";
+import { withTimeout } from "../limit/with-timeout.ts";
+import { HttpError } from "./http-error.ts";
 import { parseRetryAfter } from "./parse-retry-after.ts";
 import { RetryAfterError } from "./retry-after-error.ts";
 import { TerminalError } from "./terminal-error.ts";
@@ -28,15 +35,18 @@ export interface FetchResponse {
 /** Options for {@link expectOk}. */
 export interface ExpectOkOptions {
   /**
-   * The wall clock that a date in `Retry-After` is compared with.
+   * The clock that a date in `Retry-After` is compared with, and that limits the time to read a body.
    *
    * @defaultValue `realClock`
    */
-  readonly clock?: PassiveClock | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /** How much of a body goes into an error message, in bytes. */
 const MAX_BODY = 1_024;
+
+/** How long to read it, in milliseconds: a body that stalls must not hide the status. */
+const MAX_READ = 1_000;
 
 /** Timeout, too early, too many requests: client errors that a later attempt may fix. */
 const RETRYABLE = new Set([408, 425, 429]);
@@ -49,14 +59,17 @@ const RETRYABLE = new Set([408, 425, 429]);
  * | --- | --- |
  * | 200 to 299 | none: the response is returned, its body unread |
  * | 408, 425, 429, 500 to 599, with a valid `Retry-After` | {@link RetryAfterError} |
- * | the same, without one | `Error`: worth another attempt after the normal delay |
+ * | the same, without one | {@link HttpError}: worth another attempt after the normal delay |
  * | any other | {@link TerminalError}: another attempt would get the same response |
  *
- * The message holds the status, the URL without credentials, query and fragment, and at most 1 kB of
- * the body. The rest of the body is cancelled, which frees the connection. Reading stops when the
- * signal passed to `fetch` aborts.
+ * Each error has the `status`; {@link findHttpError} finds it, also as the cause of the other two. The
+ * message holds the status, the URL without credentials, query and fragment, and at most 1 kB of the body
+ * that arrives within a second. The rest of the body is cancelled, which frees the connection. Reading
+ * stops when the signal passed to `fetch` aborts.
  *
- * @param response - the response; resolves to the same object
+ * A bad argument is a mistake that no other attempt can fix: its TypeError counts as terminal.
+ *
+ * @param response - the response, not its promise; resolves to the same object
  * @param options - see {@link ExpectOkOptions}
  * @returns a promise of the response; rejects with an error from the table, or with a TypeError for a
  * bad argument
@@ -81,19 +94,36 @@ export async function expectOk<Received extends FetchResponse>(
   response: Received,
   options: ExpectOkOptions = {},
 ): Promise<Received> {
-  requireMethods("response.headers", (response as Partial<FetchResponse> | null)?.headers, ["get"]);
-  requireOptions("options", options, "expectOk", OPTIONS);
-  const { clock = realClock } = options;
-  requireMethods("options.clock", clock, ["now"]);
+  const { clock = realClock } = requireArguments(response, options);
   const { ok, status, headers, url } = response;
   if (ok) return response;
 
-  const text = await readStart(response.body);
+  const text = await readStart(response.body, clock);
   const message = `HTTP ${status}${locationOf(url)}${text === "" ? "" : `: ${text}`}`;
-  if (!RETRYABLE.has(status) && (status < 500 || status > 599)) throw new TerminalError(message);
+  const cause = new HttpError(status, message);
+  if (!RETRYABLE.has(status) && (status < 500 || status > 599))
+    throw Object.assign(new TerminalError(message, { cause }), { status });
   const after = parseRetryAfter(headers.get("retry-after"), clock);
-  if (after === undefined) throw new Error(message);
-  throw new RetryAfterError(after, { message });
+  if (after === undefined) throw cause;
+  throw Object.assign(new RetryAfterError(after, { message, cause }), { status });
+}
+
+/** Returns the options. A forgotten `await`, for example, is not worth another attempt. */
+function requireArguments(response: unknown, options: ExpectOkOptions): ExpectOkOptions {
+  try {
+    if (isThenable(response))
+      throw new TypeError("response must be a Response, got a Promise: await it");
+    requireMethods("response.headers", (response as Partial<FetchResponse> | null)?.headers, [
+      "get",
+    ]);
+    requireOptions("options", options, "expectOk", OPTIONS);
+    const { clock = realClock } = options;
+    requireMethods("options.clock", clock, ["now", "afterFunc"]);
+    return options;
+  } catch (error) {
+    const { message } = error as Error;
+    throw new TypeError(message, { cause: new TerminalError(message) });
+  }
 }
 
 /** Origin and path of the response, without the parts that may hold a secret. */
@@ -112,24 +142,27 @@ interface Reader {
 }
 
 /** The first bytes of a body as one line. A body that cannot be read must not hide the status. */
-async function readStart(body: unknown): Promise<string> {
+async function readStart(body: unknown, clock: Clock): Promise<string> {
+  const bytes: number[] = [];
   try {
     const reader = (body as { getReader(): Reader } | null | undefined)?.getReader();
     if (reader === undefined) return "";
-    const bytes = await readBytes(reader, []);
-    // As a stream, so that a character that the limit cuts in two is left out.
-    const text = new TextDecoder().decode(bytes, { stream: true });
-    return text.replace(/\p{Cc}+/gu, " ").trim();
+    try {
+      await withTimeout(() => readInto(bytes, reader), MAX_READ, { clock, label: "body" });
+    } finally {
+      reader.cancel().catch(() => {}); // the message is complete: nothing depends on this
+    }
   } catch {
-    return "";
+    // The status is what counts.
   }
+  // As a stream, so that a character that the limit cuts in two is left out.
+  const text = new TextDecoder().decode(Uint8Array.from(bytes), { stream: true });
+  return text.replace(/\p{Cc}+/gu, " ").trim();
 }
 
 /** Recursive, because each read waits for the one before and no delay lies in between. */
-async function readBytes(reader: Reader, before: readonly number[]): Promise<Uint8Array> {
+async function readInto(bytes: number[], reader: Reader): Promise<void> {
   const { done, value } = await reader.read();
-  const bytes = [...before, ...(value ?? []).slice(0, MAX_BODY - before.length)];
-  if (!done && bytes.length < MAX_BODY) return readBytes(reader, bytes);
-  reader.cancel().catch(() => {}); // the message is complete: nothing depends on this
-  return Uint8Array.from(bytes);
+  bytes.push(...(value ?? []).slice(0, MAX_BODY - bytes.length));
+  if (!done && bytes.length < MAX_BODY) await readInto(bytes, reader);
 }

@@ -1,5 +1,13 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { expectOk, isRetryAfterError, isTerminalError, RetryAfterError } from "@holdfast/wait";
+import {
+  expectOk,
+  findHttpError,
+  isHttpError,
+  isRetryAfterError,
+  isTerminalError,
+  RetryAfterError,
+  retry,
+} from "@holdfast/wait";
 import { expect, it, vi } from "vitest";
 
 const URL_WITH_SECRETS = "https://user:password@api.example.com/v1/pods?token=secret#fragment";
@@ -123,4 +131,53 @@ it("does not wait for the cancellation of the body", async () => {
     cancel: () => Promise.reject(new Error("still open")),
   });
   expect((await failure(answer(503, { body }))).message).toMatch(/y{1024}$/);
+});
+
+it.each([
+  [401, {}],
+  [404, {}],
+  [409, {}],
+  [503, {}],
+  [429, { "Retry-After": "5" }],
+])("names the status %i in a field and for the finder", async (status, headers) => {
+  const error = await failure(answer(status, { headers }));
+  expect([isHttpError(error), findHttpError(error)?.status]).toEqual([true, status]);
+  expect(error).toHaveProperty("status", status);
+});
+
+it("throws for the status after a second if the body stalls, with what came", async () => {
+  const clock = new FakeClock();
+  const start = clock.monotonic();
+  const cancel = vi.fn();
+  const body = new ReadableStream({
+    start: (stream) => stream.enqueue(new TextEncoder().encode("no such ")),
+    cancel,
+  });
+  const error = await clock.run(() =>
+    expectOk(answer(404, { body }), { clock }).catch((reason: unknown) => reason),
+  );
+  expect(clock.monotonic() - start).toBe(1_000);
+  expect(isTerminalError(error)).toBe(true);
+  expect((error as Error).message).toMatch(/^HTTP 404 from .*: no such$/);
+  expect([cancel.mock.calls.length, clock.waiters()]).toEqual([1, 0]);
+});
+
+it("leaves no timer when the body is read in time", async () => {
+  const clock = new FakeClock();
+  await expectOk(answer(500, { body: "busy" }), { clock }).catch(() => {});
+  expect(clock.waiters()).toBe(0);
+});
+
+it.each([
+  ["a promise", Promise.resolve(new Response("ok"))],
+  ["undefined", undefined],
+])("is not called again for %s", async (_, response) => {
+  let calls = 0;
+  const call = retry(() => {
+    calls++;
+    return expectOk(response as unknown as Response);
+  });
+  const error = await call.catch((reason: unknown) => reason);
+  expect([calls, error instanceof TypeError, isTerminalError(error)]).toEqual([1, true, true]);
+  if (response) expect(String(error)).toMatch(/a Promise: await it$/);
 });
