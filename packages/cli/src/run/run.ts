@@ -2,6 +2,7 @@ import type { Clock } from "@holdfast/clock";
 import type { Cut } from "../arguments.ts";
 import { codeOfSignal, EXIT } from "../exit-code.ts";
 import { type Output, openOutput } from "../output.ts";
+import { COMMANDS } from "./commands.ts";
 import type { SupervisorEvent } from "./core/event.ts";
 import type { Statuses } from "./core/status.ts";
 import { Supervisor } from "./core/supervisor.ts";
@@ -11,8 +12,8 @@ import { ProcessOutput } from "./machine/process-output.ts";
 import { RealProcessTable } from "./machine/real-process-table.ts";
 import { Roster } from "./machine/roster.ts";
 import { LockedError, RunLock } from "./machine/run-lock.ts";
-import { formatManifestErrorWithSource } from "./manifest/manifest-error.ts";
-import { isReadOnce, type ReadManifest, readManifest } from "./manifest/read-manifest.ts";
+import { problemOf } from "./manifest/problem-of.ts";
+import { isReadOnce, readManifest } from "./manifest/read-manifest.ts";
 import { fixedManifest, manifestSource } from "./manifest-source.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
 import { onRunSignals } from "./signals.ts";
@@ -23,8 +24,11 @@ import { createPalette } from "./view/palette.ts";
 import type { View } from "./view/view.ts";
 import { serve, type WebServer } from "./web/serve.ts";
 
-/** `holdfast run FILE`. */
+/** `holdfast run FILE`, and the commands beside it. */
 export async function runMain(cut: Cut, clock: Clock): Promise<number> {
+  const [word = "", ...rest] = cut.own;
+  const command = COMMANDS.get(word);
+  if (command !== undefined) return await command({ own: rest, command: cut.command });
   const options = parseRunOptions(cut);
   const output = openOutput(options);
   const isOnce = isReadOnce(options.file);
@@ -46,14 +50,6 @@ export async function runMain(cut: Cut, clock: Clock): Promise<number> {
   }
   using _ = lock;
   return await new Run(options, { clock, output, lock }).run(manifests);
-}
-
-/** What is wrong with a manifest, with its lines; undefined if it can be run. */
-export function problemOf(read: ReadManifest, file: string): string | undefined {
-  if (read.ok)
-    return read.manifest.processes.size > 0 ? undefined : `${file}: there is no process to run`;
-  if ("errors" in read) return read.errors.map(formatManifestErrorWithSource).join("\n");
-  return read.message;
 }
 
 interface Tools {

@@ -1,0 +1,10 @@
+import { formatManifestErrorWithSource } from "./manifest-error.ts";
+import type { ReadManifest } from "./read-manifest.ts";
+
+/** What is wrong with a manifest, with its lines; undefined if it can be run. */
+export function problemOf(read: ReadManifest, file: string): string | undefined {
+  if (read.ok)
+    return read.manifest.processes.size > 0 ? undefined : `${file}: there is no process to run`;
+  if ("errors" in read) return read.errors.map(formatManifestErrorWithSource).join("\n");
+  return read.message;
+}
