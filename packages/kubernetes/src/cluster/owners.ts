@@ -61,16 +61,13 @@ export function ownerOf(
     (everyOwner || reference.controller === true) &&
     reference.kind === kind &&
     groupOf(reference.apiVersion) === group;
-  return ({ object, old }) => {
-    const keys = new Set<string>();
-    for (const { metadata } of [object, old ?? object]) {
-      for (const { name } of (metadata.ownerReferences ?? []).filter(isOwner)) {
-        if (scope === "Cluster") keys.add(name);
-        else if (metadata.namespace !== undefined) keys.add(`${metadata.namespace}/${name}`);
-      }
-    }
-    return [...keys];
+  const keysOf = ({ metadata }: ObjectChange["object"]): string[] => {
+    const { namespace, ownerReferences = [] } = metadata;
+    const names = ownerReferences.filter(isOwner).map(({ name }) => name);
+    if (scope === "Cluster") return names;
+    return namespace === undefined ? [] : names.map((name) => `${namespace}/${name}`);
   };
+  return ({ object, old = object }) => [...new Set([...keysOf(object), ...keysOf(old)])];
 }
 
 /**
