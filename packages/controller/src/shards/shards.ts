@@ -15,6 +15,7 @@ const JITTER = 0.2;
 
 /** State of {@link Shards} for a health endpoint, as plain data. */
 export interface ShardsStatus {
+  /** Identity of this process. */
   readonly identity: string;
   /** Number of slots. */
   readonly count: number;

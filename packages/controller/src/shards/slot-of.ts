@@ -1,7 +1,7 @@
 import { requireBetween, requireText, requireWhole } from "@holdfast/clock/internal";
 
 /** Most slots of a program. */
-export const MAX_SLOTS = 1_024;
+const MAX_SLOTS = 1_024;
 
 const utf8 = new TextEncoder();
 

@@ -25,7 +25,10 @@ export interface LabelSelector {
     | string
     | readonly string[]
     | boolean
-    | { readonly not: string | readonly string[] };
+    | {
+        /** The values that it must not have. */
+        readonly not: string | readonly string[];
+      };
 }
 
 /**
@@ -33,7 +36,12 @@ export interface LabelSelector {
  * any other value. The server knows a few per kind.
  */
 export interface FieldSelector {
-  readonly [field: string]: string | { readonly not: string };
+  readonly [field: string]:
+    | string
+    | {
+        /** The value that it must not have. */
+        readonly not: string;
+      };
 }
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
