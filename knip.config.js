@@ -54,7 +54,7 @@ export default {
         "kysely",
       ],
     },
-    "packages/cli": { ignoreBinaries: ["openssl"] },
+    "packages/cli": { ignoreBinaries: ["mkfifo", "openssl", "script"] },
     "packages/controller": { entry: ["test/**/*.services.ts"], ignoreBinaries: ["mkfifo"] },
   },
 };

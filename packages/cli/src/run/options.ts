@@ -31,7 +31,7 @@ export interface RunOptions extends OutputOptions {
 const LAST_PORT = 65_535;
 
 /** The parser of `holdfast run FILE`. */
-export function createRunParser(): Command {
+function createRunParser(): Command {
   return new Command("holdfast run")
     .usage("[options] FILE|-")
     .description("Runs the processes of a YAML manifest and restarts them when they crash.")

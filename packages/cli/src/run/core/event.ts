@@ -47,7 +47,7 @@ export type ProcessChange =
   | { readonly type: "removed" };
 
 /** Something that happened to the supervisor as a whole. */
-export type SupervisorChange =
+type SupervisorChange =
   | { readonly type: "applied"; readonly file: string; readonly actions: readonly Action[] }
   | { readonly type: "rejected"; readonly errors: readonly ManifestError[] }
   | { readonly type: "unreadable"; readonly file: string; readonly message: string }

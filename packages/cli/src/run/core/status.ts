@@ -4,7 +4,7 @@ import { nextPhase, type Phase } from "./phase.ts";
 import type { Run } from "./process-table.ts";
 
 /** A wait as planned, and as the time from the exit to the next start turned out. */
-export interface Wait {
+interface Wait {
   readonly planned: number;
   /** Undefined while the wait lasts. */
   readonly measured: number | undefined;

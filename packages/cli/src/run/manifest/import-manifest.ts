@@ -17,7 +17,7 @@ export function importFile(file: string): Imported {
 }
 
 /** Each line is `name: line of the shell`. All end when one ends, as with foreman. */
-export function fromProcfile(text: string): Imported {
+function fromProcfile(text: string): Imported {
   const left: string[] = [];
   const processes: Record<string, object> = {};
   for (const line of text.split(/\r?\n/)) {
@@ -42,7 +42,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
 };
 
 /** Reads a process-compose.yaml. Keys without a counterpart are named. */
-export function fromProcessCompose(text: string): Imported {
+function fromProcessCompose(text: string): Imported {
   const { processes: given = {}, ...others } = parse(text, { merge: true }) as {
     readonly processes?: Readonly<Record<string, Fields>>;
   };
