@@ -337,7 +337,17 @@ const connectDoors: Door[] = [
     [f, f, connected],
     ["connect", required(func)],
     ["use", required(func)],
-    ["options", required(object<KeepConnectedOptions<unknown>>({ ...connecting, onError: func }))],
+    [
+      "options",
+      required(
+        object<KeepConnectedOptions<unknown>>({
+          ...connecting,
+          resetAfter: notNegative,
+          random: func,
+          onError: func,
+        }),
+      ),
+    ],
   ),
 ];
 

@@ -137,7 +137,7 @@ it.each<readonly [name: string, use: Use, options: object]>([
   [
     "keepConnected",
     (read) => keepConnected(thirdTime(), endForGood, read).catch(nothing),
-    { ...connecting, onError: nothing },
+    { ...connecting, resetAfter: 5, random, onError: nothing },
   ],
   ["pollUntil", (read) => pollUntil(thirdTime(), 5, read), { ...conditions, ...waits }],
   ["delayUntil", (read) => delayUntil(() => 5, thirdTime(), read), { ...conditions, ...waits }],

@@ -48,6 +48,8 @@ export async function client(options: ClientOptions, stop: AbortController): Pro
     signal: stop.signal,
     backoff: new GrpcBackoff({ duration: initial, cap: 20 * initial, random }),
     minConnectTimeout,
+    resetAfter: 0, // as in gRPC, which resets the delays when the peer accepts
+    random: () => 0,
     clock,
     onRetry: async ({ error, delay }) => {
       report({ type: "failed", at: clock.monotonic(), error, delay });

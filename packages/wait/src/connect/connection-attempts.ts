@@ -9,6 +9,7 @@ import {
   requireSignal,
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import type { Random } from "../delay/random.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
@@ -122,16 +123,30 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     this.#timer.arm(this.#untilNext());
   }
 
-  /** The peer accepted: this attempt counts as the first, and the delays start over. */
-  accepted(): void {
-    const hadNoDelay = this.#exhausted !== undefined;
-    this.#attempt = 0;
-    this.#exhausted = undefined;
-    const first = this.#draw(this.#strategy.delayFunc());
-    this.#delay = hadNoDelay ? first : Math.min(this.#delay, first);
-    this.#nextDelay = this.#strategy.delayFunc();
+  /** Now, on the clock of the attempts. */
+  now(): number {
+    return this.#clock.monotonic();
+  }
+
+  /**
+   * A connection has ended. If it was stable, its attempt counts as the first and the delays start over. The
+   * next attempt comes at a random time within the delay, because other clients lost theirs at this instant.
+   */
+  ended(isStable: boolean, random: Random): void {
+    let spread = this.#delay;
+    if (isStable) {
+      const hadNoDelay = this.#exhausted !== undefined;
+      this.#attempt = 0;
+      this.#exhausted = undefined;
+      spread = this.#draw(this.#strategy.delayFunc());
+      this.#delay = hadNoDelay ? spread : Math.min(this.#delay, spread);
+      this.#nextDelay = this.#strategy.delayFunc();
+    }
     // A timer armed after the abort would delay the end.
-    if (!this.signal.aborted) this.#timer.arm(this.#untilNext());
+    if (this.signal.aborted) return;
+    const passed = this.now() - this.#startedAt;
+    this.#delay = Math.max(this.#delay, passed + random() * spread);
+    this.#timer.arm(this.#untilNext());
   }
 
   /** Throws the error of the strategy if it has no delay left for an attempt that would follow. */

@@ -3,17 +3,42 @@ import {
   type OptionNames,
   requireFunction,
   requireHooks,
+  requireNotNegative,
   requireOptions,
 } from "@holdfast/clock/internal";
+import { defaultRandom, type Random } from "../delay/random.ts";
 import { loop } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
 import type { ConnectAttempt, ConnectOptions } from "./connect-options.ts";
 import { CONNECT_OPTIONS, ConnectionAttempts } from "./connection-attempts.ts";
 
-const OPTIONS: OptionNames<KeepConnectedOptions<never>> = { ...CONNECT_OPTIONS, onError: true };
+const OPTIONS: OptionNames<KeepConnectedOptions<never>> = {
+  ...CONNECT_OPTIONS,
+  resetAfter: true,
+  random: true,
+  onError: true,
+};
+
+const RESET_AFTER = 10_000;
 
 /** Options for {@link keepConnected}. */
-export interface KeepConnectedOptions<Connection> extends ConnectOptions<Connection>, LoopOptions {}
+export interface KeepConnectedOptions<Connection> extends ConnectOptions<Connection>, LoopOptions {
+  /**
+   * How long a connection must last to reset the delays, in milliseconds. At least 0; `Infinity` never
+   * resets them. A peer that accepts and hangs up is then called less and less often.
+   *
+   * @defaultValue `10_000`
+   */
+  readonly resetAfter?: number | undefined;
+
+  /**
+   * Source of randomness that spreads the first attempt after a connection has ended. The jitter of the
+   * delays is that of `backoff`.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
+}
 
 /** Calls `work` with a signal that aborts with `parent`, and when `work` has settled. */
 async function withOwnSignal(
@@ -34,11 +59,11 @@ async function withOwnSignal(
  * Keeps a connection open until `signal` aborts: connects as {@link connectWithBackoff} does, calls
  * `use`, and connects again when `use` settles.
  *
- * An accepted connection resets the delays: the next attempt is number 1 and has the first delay. It
- * starts no earlier than the first delay after the start of the accepted attempt. So a connection that
- * lasted longer than the first delay is replaced at once. After a peer that accepts and hangs up, the
- * next attempt waits for the rest of that delay, or of the planned delay if that is shorter. An attempt
- * after the strategy has thrown has no planned delay.
+ * A connection that lasted for `resetAfter` resets the delays: the next attempt is number 1. Clients that lose
+ * their connections together connect again at random times within the first delay. After a connection
+ * that ended earlier, the delays go on as after a failed attempt: the next attempt starts no earlier than
+ * the planned delay after the start of the accepted one, and at a random time within that delay at the
+ * latest.
  *
  * | Event | Result |
  * | --- | --- |
@@ -88,6 +113,7 @@ async function withOwnSignal(
  * const kept = keepConnected(connect, (_, signal) => clock.sleep(60_000, { signal }), {
  *   signal: stop.signal,
  *   backoff: { duration: 1_000, factor: 2 },
+ *   random: () => 0.5, // in production leave it out
  *   clock,
  * });
  * await clock.step(100_000);
@@ -97,8 +123,8 @@ async function withOwnSignal(
  * // => 1 s, attempt 2: refused
  * // => 3 s, attempt 3: refused
  * // => 7 s, attempt 4: accepted
- * // => 67 s, attempt 1: refused
- * // => 68 s, attempt 2: accepted
+ * // => 67.5 s, attempt 1: refused
+ * // => 68.5 s, attempt 2: accepted
  * ```
  */
 export async function keepConnected<Connection>(
@@ -109,8 +135,10 @@ export async function keepConnected<Connection>(
   requireOptions("options", options, "keepConnected", OPTIONS);
   const attempts = new ConnectionAttempts(connect, options);
   requireFunction("use", use);
-  const { onError } = options;
+  const { onError, resetAfter = RESET_AFTER, random = defaultRandom } = options;
   requireHooks("options", { onError });
+  requireNotNegative("options.resetAfter", resetAfter);
+  requireFunction("options.random", random);
   const { signal } = attempts;
   let phase: "connecting" | "connected" | "exhausted" = "connecting";
 
@@ -119,9 +147,13 @@ export async function keepConnected<Connection>(
     const { limit, facts } = attempts.begin();
     const connection = await limit.wait(connect, facts, attempts.onLate);
     phase = "connected";
-    attempts.accepted();
-    if (signal.aborted) attempts.onLate?.(connection);
-    else await withOwnSignal(signal, (own) => use(connection, own));
+    const since = attempts.now();
+    try {
+      if (signal.aborted) attempts.onLate?.(connection);
+      else await withOwnSignal(signal, (own) => use(connection, own));
+    } finally {
+      attempts.ended(attempts.now() - since >= resetAfter, random);
+    }
     phase = "exhausted";
     attempts.requireMore();
   };

@@ -117,7 +117,14 @@ it("starts every attempt on time after any outcome of the previous one", async (
       const use = (holds: number, signal: AbortSignal) => clock.sleep(holds, { signal });
       const backoff = new GrpcBackoff({ ...options, random: seededRandom(1) });
       const { signal } = stop;
-      const all = { signal, clock, backoff, minConnectTimeout: least };
+      const all = {
+        signal,
+        clock,
+        backoff,
+        minConnectTimeout: least,
+        resetAfter: 0,
+        random: () => 0,
+      };
       await clock.run(() => keepConnected(connect, use, all));
 
       const rounded = (list: typeof seen) =>

@@ -90,7 +90,8 @@ async function actual({ scripts, delays, abortAt }: History): Promise<readonly E
     await clock.sleep(lifetime);
     if (isLost) throw new Error("lost");
   };
-  const limits = { minConnectTimeout: Infinity, signal: stop.signal, clock };
+  const always = { resetAfter: 0, random: () => 0 };
+  const limits = { minConnectTimeout: Infinity, signal: stop.signal, clock, ...always };
   const kept = keepConnected(connect, use, { backoff, onError: () => {}, ...limits }).then(
     () => note("resolved"),
     (error: unknown) => note((error as Error).message),

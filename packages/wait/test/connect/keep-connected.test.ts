@@ -67,7 +67,8 @@ type Options = Partial<KeepConnectedOptions<Attempt>>;
 
 function start(connect: Connect, use: Use, options: Options = {}): Promise<void> {
   const { signal } = stop;
-  const all = { signal, clock, backoff: doubling, minConnectTimeout: 1_000, ...options };
+  const always = { resetAfter: 0, random: () => 0 };
+  const all = { signal, clock, backoff: doubling, minConnectTimeout: 1_000, ...always, ...options };
   return timeline.noteEnd(keepConnected(connect, use, all));
 }
 
@@ -449,21 +450,18 @@ describe("resolves when its signal aborts", () => {
     expect(connect).not.toHaveBeenCalled();
   });
 
-  it("from within the strategy, after the peer has accepted", async () => {
+  it("from within the strategy, after a connection has ended", async () => {
     let sequences = 0;
     const aborting = () => {
       if (++sequences === 2) stop.abort("inside");
       return () => 100;
     };
-    const use = vi.fn();
-    const onLate = () => timeline.note("late");
-    await start(scripted({ lifetime: 0 }), use, { backoff: { delayFunc: aborting }, onLate });
+    const connect = scripted({ lifetime: 0 });
+    await start(connect, () => {}, { backoff: { delayFunc: aborting } });
     expect(timeline.events).toEqual([
       [0, "attempt 1"],
-      [0, "late"],
       [0, "resolved"],
     ]);
-    expect(use).not.toHaveBeenCalled();
   });
 
   it("and loses no connection, at any microtask", async () => {
@@ -481,32 +479,65 @@ describe("resolves when its signal aborts", () => {
     }
     expect([...outcomes]).toEqual(["attempt 1; late; resolved", "attempt 1; connected; resolved"]);
   });
+});
 
-  it("from within the strategy, without waiting for onLate", async () => {
-    let sequences = 0;
-    const aborting = () => {
-      if (++sequences === 2) stop.abort("inside");
-      return () => 100;
-    };
-    const onLate = () => clock.sleep(50);
-    const onError = vi.fn();
-    const backoff = { delayFunc: aborting };
-    await start(scripted({ lifetime: 0 }), hold, { backoff, onLate, onError });
-    expect(timeline.events.at(-1)).toEqual([0, "resolved"]);
-    await clock.step(50);
-    expect(onError).not.toHaveBeenCalled();
+describe("a connection that ends", () => {
+  const instants = (events: readonly TimelineEvent[]): unknown[] =>
+    events.flatMap(([at, event]) => (String(event).startsWith("attempt") ? [[at, event]] : []));
+  const hangsUp: Use = () => {};
+
+  it("before resetAfter does not reset the delays", async () => {
+    const script = Array.from({ length: 9 }, () => ({ lifetime: 0 }));
+    const end = start(scripted(...script), hangsUp, { resetAfter: 10_000 });
+    await clock.step(2_000);
+    stop.abort();
+    await end;
+    expect(instants(timeline.events)).toEqual([
+      [0, "attempt 1"],
+      [100, "attempt 2"],
+      [300, "attempt 3"],
+      [700, "attempt 4"],
+      [1_500, "attempt 5"],
+    ]);
   });
 
-  it("from within the strategy, without onLate", async () => {
-    let sequences = 0;
-    const aborting = () => {
-      if (++sequences === 2) stop.abort("inside");
-      return () => 100;
-    };
-    await start(scripted({ lifetime: 0 }), hold, { backoff: { delayFunc: aborting } });
-    expect(timeline.events).toEqual([
+  it("after resetAfter resets them, by default after 10 s", async () => {
+    const script = [{ lifetime: 9_999 }, { lifetime: 10_000 }, { lifetime: never }];
+    const end = start(scripted(...script), hold, { resetAfter: undefined });
+    await clock.step(30_000);
+    stop.abort();
+    await end;
+    expect(instants(timeline.events)).toEqual([
       [0, "attempt 1"],
-      [0, "resolved"],
+      [9_999, "attempt 2"],
+      [19_999, "attempt 1"],
     ]);
+  });
+
+  it.each([
+    ["stable", 20_000, 100],
+    ["short", 5_000, 100],
+  ])("is followed by an attempt at a random time, if it was %s", async (_, lifetime, delay) => {
+    const again: number[] = [];
+    for (const chance of [0, 0.25, 0.5, 0.75]) {
+      const own = new FakeClock();
+      const begin = own.monotonic();
+      const end = new AbortController();
+      const connect = ({ startedAt }: ConnectAttempt): void => void again.push(startedAt - begin);
+      const kept = keepConnected(
+        connect,
+        (_connection, signal) => own.sleep(lifetime, { signal }),
+        {
+          signal: end.signal,
+          backoff: { duration: delay },
+          random: () => chance,
+          clock: own,
+        },
+      );
+      await own.step(lifetime + delay);
+      end.abort();
+      await own.run(() => kept.catch(() => {}));
+    }
+    expect(again.filter((at) => at > 0)).toEqual([0, 25, 50, 75].map((part) => lifetime + part));
   });
 });
