@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import { fromRe2 } from "../schema/re2.ts";
 import {
   isForbidden,
   isObject,
@@ -187,7 +188,7 @@ function plainTexts(minLength: number, maxLength: number): fc.Arbitrary<string> 
 function patternTexts(pattern: string, minLength: number, path: string): fc.Arbitrary<string> {
   try {
     const size = minLength > LENGTH_REACH ? "medium" : "small";
-    return fc.stringMatching(new RegExp(pattern, "u"), { size });
+    return fc.stringMatching(fromRe2(pattern), { size });
   } catch (error) {
     throw noValue(path, `fast-check cannot draw texts of the pattern '${pattern}'`, error);
   }

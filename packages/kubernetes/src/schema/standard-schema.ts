@@ -2,6 +2,7 @@ import { requireOptions } from "@holdfast/clock/internal";
 import { isObject, type JsonObject, own, propertiesOf } from "./json.ts";
 import { schemaError } from "./schema-error.ts";
 import { structuralSchema } from "./structural-schema.ts";
+import { zodOptions } from "./zod-schema.ts";
 
 /**
  * A schema of a library that implements Standard JSON Schema (Standard Schema 1.1), as zod does from 4.2 on and
@@ -91,7 +92,9 @@ function standardPart(standard: StandardSchema["~standard"], name: string): Json
     );
   const [input, output] = (["input", "output"] as const).map((side) => {
     try {
-      return structuralSchema(jsonSchema[side]({ target: "draft-2020-12" }), name);
+      const libraryOptions = vendor === "zod" ? { ...zodOptions(name) } : undefined;
+      const options = { target: "draft-2020-12", libraryOptions } as const;
+      return structuralSchema(jsonSchema[side](options), name);
     } catch (error) {
       if (error instanceof RangeError && error.message.startsWith("a CRD ")) throw error;
       const reason = error instanceof Error ? error.message : String(error);

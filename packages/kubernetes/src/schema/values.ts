@@ -1,4 +1,5 @@
 import type { JsonObject } from "./json.ts";
+import { fromRe2, PatternError } from "./re2.ts";
 import { schemaError } from "./schema-error.ts";
 
 /** The structural schema that allows every value. */
@@ -79,10 +80,17 @@ function serverPattern(pattern: string, path: string): string {
       "its pattern repeats more than 1,000 times",
       "limit the length instead",
     );
-  return pattern.replaceAll(
+  const written = pattern.replaceAll(
     /(?<!\\)((?:\\\\)*)\\u(?:\{([0-9a-f]+)\}|([0-9a-f]{4}))/gi,
     String.raw`$1\x{$2$3}`,
   );
+  try {
+    fromRe2(written);
+    return written;
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    throw schemaError(path, `RE2 refuses its pattern: ${error.message}`, "write it without");
+  }
 }
 
 /** The rules for numbers. Those of an integer of JavaScript stay: a larger one would change when it is read. */

@@ -112,6 +112,16 @@ describe("the values of a field", () => {
     expect(Math.max(...long.map((value) => value.length))).toBeLessThan(30);
   });
 
+  test.each([
+    ["(?i)^a[b-d]{2}$", /^a[b-d]{2}$/i],
+    ["^[[:alpha:]]{1,4}$", /^[A-Za-z]{1,4}$/],
+    [String.raw`\A[a-z0-9\_-]+\z`, /^[a-z0-9_-]+$/],
+    ["^(?i)(debug|info)?$", /^(debug|info)?$/i],
+  ])("a pattern of RE2 is read as the server reads it: %s", (pattern, expected) => {
+    const values = field({ type: "string", pattern });
+    expect(values.every((value) => expected.test(value))).toBe(true);
+  });
+
   test("a pattern, a format and a length hold together", () => {
     const values = field({ type: "string", pattern: "^[a-z]+$", minLength: 12, maxLength: 14 });
     expect(values.every((value) => /^[a-z]{12,14}$/.test(value))).toBe(true);
