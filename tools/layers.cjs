@@ -119,6 +119,7 @@ module.exports = {
     ],
     "fast-check": [
       "object",
+      "schema",
       "transport",
       "client",
       "operator",

@@ -1,13 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { KubeClient } from "../client/kube-client.ts";
-import { builtIn } from "../object/built-in.ts";
 import { fromCrd } from "../object/resource.ts";
-import { fromKubectl } from "../transport/from-kubectl.ts";
+import { runKubectl } from "../transport/run-kubectl.ts";
 import { optional, type Result, requirePositionals } from "./command.ts";
 import { type CrdSchema, plainSchema } from "./plain-schema.ts";
-
-const Crd = builtIn("apiextensions.k8s.io/v1", "CustomResourceDefinition");
 
 const HEADER = `// Made by "npx @holdfast/kubernetes types": run it again instead of editing this file.
 import { customResource, type KubeObject } from "@holdfast/kubernetes";
@@ -64,9 +60,12 @@ interface Manifest {
   readonly items?: readonly Manifest[];
 }
 
+/** Through kubectl, which knows every way to log in. */
 async function fromCluster(names: readonly string[]): Promise<object[]> {
-  const client = new KubeClient({ transport: fromKubectl() });
-  return await Promise.all(names.map((name) => client.get(Crd, name)));
+  const what = "customresourcedefinitions.v1.apiextensions.k8s.io";
+  // After "--" a name is no option.
+  const text = await runKubectl("kubectl", ["get", what, "-o", "json", "--", ...names]);
+  return crdsIn(JSON.parse(text) as Manifest);
 }
 
 /** An interface and a resource. */

@@ -33,8 +33,8 @@ type Entry = Readonly<Record<string, unknown>>;
 /**
  * Reads the output of `kubectl config view --raw --minify --flatten -o json`.
  *
- * @throws Error for output that is not a kubeconfig with a context, or one that asks for a proxy, a password or an
- * impersonation that cannot be read.
+ * @throws Error for output that is not a kubeconfig with a context, or one that asks for a proxy, a password, an
+ * impersonation that cannot be read, or a CA that is not used.
  * The message has nothing of the output but names
  */
 export function readView(output: string): KubectlView {
@@ -50,6 +50,20 @@ export function readView(output: string): KubectlView {
     throw new Error(
       "fromKubectl() does not support a proxy or a password in the kubeconfig: use atUrl() and kubectl proxy",
     );
+  return {
+    url: requireServer("server of the kubeconfig's cluster", cluster["server"]),
+    context: text(view, "current-context") ?? "",
+    namespace: text(context, "namespace") ?? "default",
+    parts: tlsParts(cluster, user),
+    token: text(user, "token"),
+    tokenFile: text(user, "tokenFile"),
+    plugin: pluginOf(user),
+    impersonation: impersonationOf(user ?? {}),
+  };
+}
+
+/** @throws Error for a CA that is not used */
+function tlsParts(cluster: Entry, user: Entry | undefined): TlsParts {
   const parts: TlsParts = {
     ca: data(cluster, "certificate-authority-data"),
     cert: data(user, "client-certificate-data"),
@@ -57,16 +71,12 @@ export function readView(output: string): KubectlView {
     servername: text(cluster, "tls-server-name"),
     insecure: cluster["insecure-skip-tls-verify"] === true,
   };
-  return {
-    url: requireServer("server of the kubeconfig's cluster", cluster["server"]),
-    context: text(view, "current-context") ?? "",
-    namespace: text(context, "namespace") ?? "default",
-    parts,
-    token: text(user, "token"),
-    tokenFile: text(user, "tokenFile"),
-    plugin: pluginOf(user),
-    impersonation: impersonationOf(user ?? {}),
-  };
+  // As kubectl does: which of both is meant?
+  if (parts.insecure === true && parts.ca !== undefined)
+    throw new Error(
+      "the kubeconfig has a certificate authority and insecure-skip-tls-verify: remove one of them",
+    );
+  return parts;
 }
 
 function parse(output: string): Entry {

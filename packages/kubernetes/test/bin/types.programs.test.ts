@@ -2,11 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { realClock } from "@holdfast/clock";
-import { builtIn } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseDocument } from "yaml";
+import { parseAllDocuments } from "yaml";
 import { bin, run } from "../../../../tools/packages.mjs";
 import { runBin, startBin } from "./run-bin.ts";
 
@@ -154,33 +151,37 @@ describe("types", () => {
     },
   );
 
-  it("asks the cluster of kubectl for the CRDs that --from-cluster names", async () => {
-    const Crd = builtIn("apiextensions.k8s.io/v1", "CustomResourceDefinition");
-    const api = new FakeApi({ clock: realClock, resources: [Crd] });
-    await using listener = await api.listen();
-    const manifest = parseDocument(
-      readFileSync(join(here, "hard-crds.yaml"), "utf8").split("\n---\n")[0] ?? "",
-    ).toJS();
-    await api.client.create(Crd, manifest);
-    const view = {
-      "current-context": "here",
-      contexts: [{ name: "here", context: { cluster: "here", user: "me" } }],
-      clusters: [{ name: "here", cluster: { server: listener.url } }],
-      users: [{ name: "me", user: {} }],
-    };
+  it("asks kubectl, with its login, for the CRDs that --from-cluster names", async () => {
+    const text = readFileSync(join(here, "hard-crds.yaml"), "utf8");
+    const manifests = parseAllDocuments(text).flatMap((one) => {
+      const manifest = one.toJS() as { items?: object[] };
+      return manifest.items ?? [manifest];
+    });
     const path = join(folder, "bin");
     mkdirSync(path);
-    const script = `#!/bin/sh\ncat <<'END'\n${JSON.stringify(view)}\nEND\n`;
-    writeFileSync(join(path, "kubectl"), script, { mode: 0o755 });
+    const list = JSON.stringify({ kind: "List", apiVersion: "v1", items: manifests });
+    const script = [
+      "#!/bin/sh",
+      `echo "$@" >> ${join(path, "calls")}`,
+      'case "$*" in',
+      "*as.b.c) echo 'Error from server (NotFound): no \"as.b.c\"' >&2; exit 1;;",
+      `*) cat <<'END'\n${list}\nEND`,
+      "esac",
+    ];
+    writeFileSync(join(path, "kubectl"), script.join("\n"), { mode: 0o755 });
     const env = { PATH: `${path}${delimiter}${process.env["PATH"]}` };
 
-    const found = await startBin(["types", "--from-cluster", manifest.metadata.name], folder, env);
+    const names = ["issuers.hard.example.org", "routes.hard.example.org"];
+    const found = await startBin(["types", "--from-cluster", ...names], folder, env);
     expect([found.code, found.stderr]).toEqual([0, ""]);
     expect(found.stdout).toContain("export const Issuer = customResource<IssuerObject>({");
+    expect(found.stdout).toContain("export const Route = customResource<RouteObject>({");
+    const get = "get customresourcedefinitions.v1.apiextensions.k8s.io -o json --";
+    expect(readFileSync(join(path, "calls"), "utf8")).toBe(`${get} ${names.join(" ")}\n`);
     const missing = await startBin(["types", "--from-cluster", "as.b.c"], folder, env);
     expect([missing.code, missing.stderr]).toEqual([
       2,
-      'error: GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/as.b.c: 404 NotFound: customresourcedefinitions.apiextensions.k8s.io "as.b.c" not found\n',
+      `error: "kubectl ${get} as.b.c" failed: Error from server (NotFound): no "as.b.c"\n`,
     ]);
   });
 });

@@ -269,6 +269,18 @@ describe("fromKubectl", () => {
       "does not support a proxy",
     ],
     [
+      "a CA that is not used",
+      view(
+        { url: "https://a" },
+        {},
+        {
+          "certificate-authority-data": "YQ==",
+          "insecure-skip-tls-verify": true,
+        },
+      ),
+      "the kubeconfig has a certificate authority and insecure-skip-tls-verify: remove one",
+    ],
+    [
       "a password",
       view({ url: "https://a" }, { username: "a", password: TOKEN }),
       "or a password in the kubeconfig",
