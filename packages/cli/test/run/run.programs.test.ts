@@ -556,3 +556,18 @@ describe("the page", PATIENT, () => {
     await run.ended();
   });
 });
+
+const unshare = spawnSync("unshare", ["-fp", "--mount-proc", "true"]).status === 0;
+
+test.skipIf(!unshare)("as process 1 it warns, and leaves nothing", PATIENT, async () => {
+  const file = manifestFile("processes: { web: { shell: 'echo up; exec sleep 1000' } }");
+  const main = new URL("../../dist/main.js", import.meta.url).pathname;
+  const run = [process.execPath, main, "run", file, "--for", "300ms"];
+  const child = spawn("unshare", ["-fp", "--kill-child", "--mount-proc", ...run], {
+    env: { ...process.env, XDG_RUNTIME_DIR: directory },
+  });
+  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  expect(errors).toMatch(/^holdfast: runs as pid 1: use docker run --init to reap orphans\n/);
+  expect(errors).toMatch(/web: Stopped: SIGTERM after /);
+  expect(out).toBe("web | up\n");
+});
