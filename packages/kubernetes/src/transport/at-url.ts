@@ -3,6 +3,7 @@ import { AgentKeeper, newAgent } from "./agents.ts";
 import { bearer, CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport, requireServer } from "./http-transport.ts";
 import type { KubeTransport } from "./kube-transport.ts";
+import { warnOfProxy } from "./proxy-warning.ts";
 import { resolveTransport, type TransportOptions } from "./transport-options.ts";
 
 /** Milliseconds after which the token is asked for again. */
@@ -19,7 +20,7 @@ export interface AtUrlOptions extends TransportOptions {
 
   /**
    * Returns the bearer token. Called at most every 10 seconds, and again after the server refused the last
-   * one.
+   * one. It is not sent over http, except to this machine: a warning says so once.
    *
    * @defaultValue none
    */
@@ -52,10 +53,11 @@ const OPTIONS: OptionNames<AtUrlOptions> = {
  */
 export function atUrl(url: string, options: AtUrlOptions = {}): KubeTransport {
   const server = requireServer("url", url);
-  const { clock } = resolveTransport(options, "atUrl", OPTIONS);
+  const { clock, logger } = resolveTransport(options, "atUrl", OPTIONS);
   const { ca, token } = options;
   if (ca !== undefined) requireText("options.ca", ca);
   if (token !== undefined) requireFunction("options.token", token);
+  warnOfProxy(server, logger);
   const agents = new AgentKeeper();
   const load = async (): Promise<Credentials> => {
     const agent = agents.agentFor({ ca }, () => newAgent(server, { ca }));
@@ -63,5 +65,5 @@ export function atUrl(url: string, options: AtUrlOptions = {}): KubeTransport {
   };
   const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock });
   const description = server.href.replace(/\/$/, "");
-  return new HttpTransport({ url: server, description, credentials, agents });
+  return new HttpTransport({ url: server, description, credentials, agents, logger });
 }

@@ -76,6 +76,19 @@ export function isConnectionError(error: unknown): boolean {
   return findConnectionError(error) !== undefined;
 }
 
+/** Codes of a TLS handshake that one side refused: the certificate, the authority or the key is not the right one. */
+const TLS = /^(EPROTO$|ERR_SSL_|ERR_TLS_|ERR_OSSL_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)/;
+
+/** Whether TLS failed, so that the request was not carried out. */
+export function isTlsRefusal(error: unknown): boolean {
+  return error instanceof ConnectionError && TLS.test(codeOf(error.cause));
+}
+
+/** Whether the connection broke. A server that refuses a client certificate may say no more. */
+export function isReset(error: unknown): boolean {
+  return error instanceof ConnectionError && /^(ECONNRESET|EPIPE)$/.test(codeOf(error.cause));
+}
+
 /** The code of an error of Node, or its name. */
 export function codeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };

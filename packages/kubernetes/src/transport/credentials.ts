@@ -1,5 +1,6 @@
 import type { Agent, OutgoingHttpHeaders } from "node:http";
-import { inspect } from "node:util";
+import type { Agent as HttpsAgent } from "node:https";
+import { inspect, isDeepStrictEqual } from "node:util";
 import type { Clock } from "@holdfast/clock";
 
 const HIDDEN = "[hidden]";
@@ -10,6 +11,7 @@ const HIDDEN = "[hidden]";
 export class Credentials {
   /** Connections with the CA and the client certificate. */
   readonly agent: Agent;
+  #bare: Credentials | undefined = undefined;
   readonly #headers: Readonly<Record<string, string | readonly string[]>>;
 
   /** @throws TypeError for a header that HTTP does not allow, without its value */
@@ -26,6 +28,22 @@ export class Credentials {
   /** Whether there is more than a connection. */
   get areNamed(): boolean {
     return Object.keys(this.#headers).length > 0;
+  }
+
+  /** Whether the connection has a client certificate, which a server may refuse by closing it. */
+  get haveCertificate(): boolean {
+    return (this.agent as Partial<HttpsAgent>).options?.cert !== undefined;
+  }
+
+  /** Whether these are the same. A keeper has one agent for the same parts of TLS. */
+  equal(others: Credentials): boolean {
+    return this.agent === others.agent && isDeepStrictEqual(this.#headers, others.#headers);
+  }
+
+  /** The same connections, for a server that must not see the rest. */
+  withoutHeaders(): Credentials {
+    this.#bare ??= new Credentials(this.agent, {});
+    return this.#bare;
   }
 
   /** The headers of a request with those of the credentials. */

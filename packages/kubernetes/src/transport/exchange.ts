@@ -17,11 +17,13 @@ export interface Server {
 }
 
 /** A request, its way and its end. */
-interface Exchange {
+export interface Exchange {
   readonly server: Server;
   readonly request: KubeRequest;
   readonly credentials: Credentials;
   readonly signal: AbortSignal;
+  /** Called when the response has ended, or was left. */
+  readonly onClose?: () => void;
 }
 
 /**
@@ -61,7 +63,10 @@ async function exchangeOnce(parts: Exchange): Promise<KubeResponse> {
       fail(new Error("the server switched protocols, which was not asked for"));
     });
     sent.on("response", (response) => {
-      response.once("close", () => subscription[Symbol.dispose]());
+      response.once("close", () => {
+        subscription[Symbol.dispose]();
+        parts.onClose?.();
+      });
       resolve(responseOf(parts, response));
     });
     sent.end(request.body);

@@ -5,6 +5,7 @@ import { AgentKeeper, newAgent, type TlsParts } from "./agents.ts";
 import { CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport, requireServer } from "./http-transport.ts";
 import type { KubeTransport } from "./kube-transport.ts";
+import { warnOfProxy } from "./proxy-warning.ts";
 import { resolveTransport, type TransportOptions } from "./transport-options.ts";
 
 /** Milliseconds after which the options are asked for again. */
@@ -96,6 +97,7 @@ export function fromKubeConfig(
   const insecure = cluster.skipTLSVerify === true && url.protocol === "https:";
   if (insecure)
     warn(logger, { server: url.origin }, "TLS verification is off: the kubeconfig disables it");
+  if (cluster.proxyUrl === undefined) warnOfProxy(url, logger);
   const agents = new AgentKeeper();
   const load = async (): Promise<Credentials> => {
     const applied = await optionsOf(config, description);
@@ -105,7 +107,7 @@ export function fromKubeConfig(
     return new Credentials(agent, headersOf(applied));
   };
   const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock });
-  return new HttpTransport({ url, description, namespace, credentials, agents });
+  return new HttpTransport({ url, description, namespace, credentials, agents, logger });
 }
 
 /** A context that names no namespace means `default`, as in kubectl. */

@@ -1,4 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { type OptionNames, requireText } from "@holdfast/clock/internal";
 import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
@@ -7,10 +9,11 @@ import { bearer, CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport } from "./http-transport.ts";
 import type { KubeTransport } from "./kube-transport.ts";
 import { type KubectlView, readView } from "./kubectl-view.ts";
+import { warnOfProxy } from "./proxy-warning.ts";
 import { runKubectl, runKubectlSync } from "./run-kubectl.ts";
 import { resolveTransport, type TransportOptions } from "./transport-options.ts";
 
-/** Milliseconds after which a token is read or created again: half of the hour that it is valid. */
+/** Milliseconds after which credentials are read or created again: half of the hour that a token is valid. */
 const MAX_AGE = 1_800_000;
 
 /** Options for {@link fromKubectl}. */
@@ -50,9 +53,9 @@ const OPTIONS: OptionNames<FromKubectlOptions> = {
  * A transport with the address and the credentials that kubectl uses, for programs on a laptop. A user that the
  * kubeconfig impersonates (`as`, `as-uid`, `as-groups`, `as-user-extra`) is impersonated here too.
  *
- * Runs `kubectl config view --raw` once, which blocks for some tens of milliseconds, and again after the
- * server refused the credentials. Tokens of a service account and of a token file are renewed every 30
- * minutes.
+ * Runs `kubectl config view --raw` once, which blocks for some tens of milliseconds, and again every 30 minutes and
+ * after the server refused the credentials or TLS failed: a renewed certificate or authority is used at once. Tokens of a
+ * service account and of a token file are renewed then, too. A relative `tokenFile` belongs to the folder of the kubeconfig.
  *
  * @param options - see {@link FromKubectlOptions}
  * @returns the transport, whose `namespace` is that of the context, or `default`. Nothing is sent yet. A
@@ -77,10 +80,13 @@ export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
   if (view.parts.insecure === true && url.protocol === "https:")
     warn(logger, { server: url.origin }, "TLS verification is off: the kubeconfig disables it");
 
+  warnOfProxy(url, logger);
   const agents = new AgentKeeper();
-  let current: KubectlView | undefined = view;
+  let first: KubectlView | undefined = view;
   const load = async (): Promise<Credentials> => {
-    current ??= checked(readView(await runKubectl(user.kubectl, viewArgs(user))), user);
+    const current =
+      first ?? checked(readView(await runKubectl(user.kubectl, viewArgs(user))), user);
+    first = undefined;
     const token = await tokenOf(current, user);
     const { cert, key, ...rest } = current.parts;
     // A server that sees a client certificate does not look at the token.
@@ -92,11 +98,8 @@ export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
       { ...bearer(token), ...impersonation },
     );
   };
-  const onRefused = (): void => {
-    current = undefined;
-  };
-  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock, onRefused });
-  return new HttpTransport({ url, description, namespace, credentials, agents });
+  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock });
+  return new HttpTransport({ url, description, namespace, credentials, agents, logger });
 }
 
 /** Which context and which account are used. */
@@ -149,12 +152,32 @@ async function tokenOf(view: KubectlView, user: User): Promise<string | undefine
   }
   const { token, tokenFile } = view;
   if (token !== undefined || tokenFile === undefined) return token;
-  return await readFile(tokenFile, "utf8").then(
+  const [file, ...others] = placesOf(tokenFile);
+  for (const other of others)
+    try {
+      return (await readFile(other, "utf8")).trim();
+    } catch {
+      // The kubeconfig is another one.
+    }
+  return await readFile(file, "utf8").then(
     (text) => text.trim(),
     (error: unknown) => {
       throw new Error(
-        `${tokenFile} cannot be read (${codeOf(error)}): check tokenFile of the kubeconfig`,
+        `${file} cannot be read (${codeOf(error)}): check tokenFile of the kubeconfig`,
       );
     },
   );
+}
+
+/**
+ * Where a file of the kubeconfig may be. kubectl does not say which file of KUBECONFIG names it. The last one is the first
+ * to be tried.
+ */
+function placesOf(file: string): readonly [string, ...string[]] {
+  if (isAbsolute(file)) return [file];
+  const { KUBECONFIG = "" } = process.env;
+  const [first = join(homedir(), ".kube", "config"), ...more] = KUBECONFIG.split(delimiter).filter(
+    (path) => path !== "",
+  );
+  return [resolve(dirname(first), file), ...more.map((path) => resolve(dirname(path), file))];
 }

@@ -9,6 +9,7 @@ import { codeOf } from "./connection-error.ts";
 import { bearer, CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport, requireServer } from "./http-transport.ts";
 import type { KubeTransport } from "./kube-transport.ts";
+import { warnOfProxy } from "./proxy-warning.ts";
 import { resolveTransport, type TransportOptions } from "./transport-options.ts";
 
 /** Milliseconds after which the files are read again. */
@@ -41,7 +42,7 @@ const OPTIONS: OptionNames<InClusterOptions> = {
 /**
  * A transport for a program in a pod, with the pod's service account.
  *
- * The files `token` and `ca.crt` are read again every 60 seconds, and after the server refused the token. If
+ * The files `token` and `ca.crt` are read again every 60 seconds, and after the server refused the token or TLS failed. If
  * they cannot be read then, the last token stays in use until the server refuses it, and a warning is logged.
  *
  * @param options - see {@link InClusterOptions}
@@ -64,6 +65,7 @@ export function inCluster(options: InClusterOptions = {}): KubeTransport {
   requireText("options.directory", directory);
   requireOptions("options.env", env);
   const url = serverOf(env);
+  warnOfProxy(url, logger);
   const agents = new AgentKeeper();
   const files = new ServiceAccountFiles(directory, logger);
   const load = async (): Promise<Credentials> => {
@@ -80,6 +82,7 @@ export function inCluster(options: InClusterOptions = {}): KubeTransport {
     namespace: namespaceIn(directory),
     credentials,
     agents,
+    logger,
   });
 }
 

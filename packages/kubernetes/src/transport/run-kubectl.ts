@@ -1,4 +1,5 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { printable } from "../printable.ts";
 
 /** Longest output that is read, in bytes. */
@@ -24,20 +25,42 @@ interface Failure {
 /** Runs kubectl and waits for its output, which blocks the process. */
 export function runKubectlSync(program: string, args: readonly string[]): string {
   try {
-    return execFileSync(program, args, { ...OPTIONS, stdio: ["ignore", "pipe", "pipe"] });
+    return execFileSync(program, args, { ...OPTIONS, stdio: [stdin(), "pipe", "pipe"] });
   } catch (error) {
     throw failureOf(program, args, error as Failure);
   }
 }
 
-/** Runs kubectl. Resolves with its output. */
+/** Runs kubectl. Resolves with its output. On a terminal its plugin may ask the user. */
 export async function runKubectl(program: string, args: readonly string[]): Promise<string> {
   return await new Promise((resolve, reject) => {
-    execFile(program, args, OPTIONS, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout);
-      else reject(failureOf(program, args, Object.assign(error, { stderr })));
+    const child = spawn(program, args, { timeout: TIMEOUT, stdio: [stdin(), "pipe", "pipe"] });
+    const output = textOf(child.stdout, () => child.kill());
+    const messages = textOf(child.stderr, () => child.kill());
+    if (process.stdin.isTTY) child.stderr.pipe(process.stderr, { end: false });
+    child.on("error", (error) => reject(failureOf(program, args, error as Failure)));
+    child.on("close", (code) => {
+      if (code === 0) resolve(output());
+      else reject(failureOf(program, args, { stderr: messages() }));
     });
   });
+}
+
+/** Reads a stream. Returns what came so far; too much calls `stop`. */
+function textOf(stream: Readable, stop: () => void): () => string {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stream.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MAX_OUTPUT) stop();
+    else chunks.push(chunk);
+  });
+  return () => Buffer.concat(chunks).toString("utf8");
+}
+
+/** As kubectl itself: a plugin on a terminal may ask for a password. */
+function stdin(): "inherit" | "ignore" {
+  return process.stdin.isTTY ? "inherit" : "ignore";
 }
 
 // Its output may hold a token: only the message of kubectl is repeated.

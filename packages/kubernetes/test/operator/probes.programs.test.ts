@@ -102,6 +102,25 @@ describe("probes of an operator", () => {
     await world.end();
   });
 
+  it.each([
+    ["with an election, one lease", undefined, 15_000],
+    ["without an election, 15 minutes", false as const, 900_000],
+  ])("in an outage are ready %s after the last answer", async (_name, leaderElection, ready) => {
+    world.start("a", { health: { port, host }, leaderElection });
+    await opened();
+    await clock.step(30_000);
+    world.api.stop();
+    const from = clock.monotonic();
+    while ((await probe("/readyz"))[0] === 200) await clock.step(1_000);
+    const took = clock.monotonic() - from;
+    console.log(`not ready ${took / 1_000} s after the API server went away (${_name})`);
+    // The last answer may be older than the outage: of the lease by a renewal, of a watch by a bookmark.
+    expect(took).toBeLessThanOrEqual(ready + 1_000);
+    expect(took).toBeGreaterThan(ready - 60_000);
+    expect(await probe("/healthz")).toContain(200);
+    await world.end();
+  });
+
   it("fail for work that outlives its lease, and include custom checks", async () => {
     let isDiskFull = false;
     const health = { port, host, ready: { disk: () => !isDiskFull } };

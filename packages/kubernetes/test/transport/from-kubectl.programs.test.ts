@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
@@ -308,4 +308,28 @@ describe("fromKubectl", () => {
       "/nowhere/kubectl was not found: install kubectl, or check PATH",
     );
   });
+});
+
+it.runIf(process.platform === "linux")("gives kubectl the terminal, if there is one", async () => {
+  using program = fakeKubectl();
+  await using server = await serve();
+  const exec = { command: "login", apiVersion: "client.authentication.k8s.io/v1" };
+  program.say("view", view(server, { exec }));
+  program.say("token", TOKEN);
+  const input = `/proc/self/fd/0`;
+  const script = readFileSync(program.kubectl, "utf8");
+  writeFileSync(program.kubectl, script.replace("echo", `readlink ${input} >> inputs\necho`));
+  const terminal = Object.getOwnPropertyDescriptor(process.stdin, "isTTY");
+  try {
+    for (const isTTY of [false, true]) {
+      Object.defineProperty(process.stdin, "isTTY", { value: isTTY, configurable: true });
+      await send(fromKubectl({ kubectl: program.kubectl, serviceAccount: "team-a/greeter" }));
+    }
+  } finally {
+    if (terminal === undefined) Reflect.deleteProperty(process.stdin, "isTTY");
+    else Object.defineProperty(process.stdin, "isTTY", terminal);
+  }
+  const own = readlinkSync(input);
+  const inputs = readFileSync(program.file("inputs"), "utf8").trim().split("\n");
+  expect(inputs).toEqual(["/dev/null", "/dev/null", own, own]);
 });

@@ -1,18 +1,24 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
+import type { Logger } from "@holdfast/controller";
 import {
   atUrl,
   ConnectionError,
+  fromKubeConfig,
+  fromKubectl,
   isConnectionError,
   type KubeRequest,
   type KubeTransport,
 } from "@holdfast/kubernetes";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { readBody } from "../../src/transport/read-body.ts";
 import { certificates } from "../certificates/certificates.ts";
-import { expectNoSecret, SECRET, safeErrorOf, TOKEN } from "../secrets.ts";
+import { expectNoSecret, quietLogger, SECRET, safeErrorOf, TOKEN } from "../secrets.ts";
 import { answer, testServer } from "./test-server.ts";
 
 const GET: KubeRequest = { method: "GET", path: "/api/v1/pods?limit=1", headers: {} };
@@ -301,12 +307,22 @@ describe("a 401", () => {
     expect(tokens).toEqual([]);
   });
 
-  it("that comes again is the response", async () => {
+  it("that comes again, with another token, is the response", async () => {
+    await using server = await testServer((_, response) => answer(response, 401, {}));
+    let tokens = 0;
+    const token = vi.fn(() => `${TOKEN}${tokens++}`);
+    const { status } = await atUrl(server.url, { token }).send(GET, never);
+    expect(status).toBe(401);
+    expect(server.requests).toHaveLength(2);
+    expect(token).toHaveBeenCalledTimes(2);
+  });
+
+  it("is the response if the token has not changed after it was asked for again", async () => {
     await using server = await testServer((_, response) => answer(response, 401, {}));
     const token = vi.fn(() => TOKEN);
     const { status } = await atUrl(server.url, { token }).send(GET, never);
     expect(status).toBe(401);
-    expect(server.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(1);
     expect(token).toHaveBeenCalledTimes(2);
   });
 
@@ -437,5 +453,96 @@ describe("a transport", () => {
     await textOf(transport);
     expectNoSecret(transport);
     expect(inspect(transport)).toContain(server.url);
+  });
+});
+
+describe("over http, credentials are sent to this machine only", () => {
+  const ways: Readonly<Record<string, (url: string, logger: Logger) => KubeTransport>> = {
+    atUrl: (url, logger) => atUrl(url, { token: () => TOKEN, logger }),
+    fromKubeConfig: (url, logger) => {
+      const applyToHTTPSOptions = async (options: object): Promise<void> =>
+        void Object.assign(options, { headers: { Authorization: `Bearer ${TOKEN}` } });
+      const config = { getCurrentCluster: () => ({ server: url }), applyToHTTPSOptions };
+      return fromKubeConfig(config, { logger });
+    },
+    fromKubectl: (url, logger) => {
+      const user = { token: TOKEN };
+      const view = {
+        clusters: [{ cluster: { server: url } }],
+        users: [{ user }],
+        contexts: [{ context: {} }],
+      };
+      const folder = mkdtempSync(join(tmpdir(), "kubectl-"));
+      const kubectl = join(folder, "kubectl");
+      writeFileSync(kubectl, `#!/bin/sh\necho '${JSON.stringify(view)}'\n`, { mode: 0o755 });
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      return fromKubectl({ kubectl, logger });
+    },
+  };
+
+  it.each(Object.entries(ways))("by %s", async (_name, way) => {
+    await using server = await testServer((_, response) => answer(response, 200, {}));
+    const { port } = new URL(server.url);
+    // To this machine as well, but the name does not say so.
+    for (const [host, token, warnings] of [
+      ["127.0.0.1", `Bearer ${TOKEN}`, 0],
+      ["localhost", `Bearer ${TOKEN}`, 0],
+      ["0.0.0.0", undefined, 1],
+    ] as const) {
+      const logger = quietLogger();
+      const transport = way(`http://${host}:${port}`, logger);
+      for (let sent = 0; sent < 2; sent++)
+        for await (const _chunk of (await transport.send(GET, never)).body);
+      const headers = server.requests.splice(0).map((request) => request.headers.authorization);
+      expect(headers).toEqual([token, token]);
+      expect(logger.lines).toHaveLength(warnings);
+      for (const line of logger.lines) expect(line).toContain("not sent over http");
+      await transport.closeIdle?.();
+    }
+  });
+});
+
+describe("connections", () => {
+  it("are at most 100, watches and leases apart; a request that gives up costs no other", async () => {
+    const held: (() => void)[] = [];
+    await using server = await testServer((_, response) => {
+      held.push(() => answer(response, 200, {}));
+    });
+    const transport = atUrl(server.url);
+    const stop = new AbortController();
+    const gone = Array.from({ length: 150 }, () => transport.send(GET, stop.signal).catch(String));
+    await vi.waitFor(() => expect(held).toHaveLength(100));
+    const watch = { ...GET, path: "/api/v1/pods?watch=true" };
+    const lease = { ...GET, path: "/apis/coordination.k8s.io/v1/namespaces/a/leases/b" };
+    const unlimited = [watch, lease].map((request) => transport.send(request, never));
+    await vi.waitFor(() => expect(held).toHaveLength(102));
+    const served = Array.from({ length: 150 }, () => textOf(transport));
+    stop.abort("given up");
+    expect(new Set(await Promise.all(gone))).toEqual(new Set(["given up"]));
+    await vi.waitFor(() => expect(held).toHaveLength(202));
+    expect(server.sockets.size).toBeLessThanOrEqual(102);
+    const answering = setInterval(() => {
+      for (const respond of held.splice(0)) respond();
+    }, 1);
+    expect(await Promise.all(served)).toEqual(served.map(() => "{}"));
+    clearInterval(answering);
+    for (const response of await Promise.all(unlimited)) for await (const _ of response.body);
+    await transport.closeIdle?.();
+  });
+
+  it("of a proxy in the environment: a warning says once that it is not used", () => {
+    vi.stubEnv("HTTPS_PROXY", "http://user:secret@proxy:3128");
+    vi.stubEnv("NO_PROXY", ".svc,10.0.0.0/8,api.local");
+    const warned = (url: string): readonly string[] => {
+      const logger = quietLogger();
+      atUrl(url, { logger });
+      return logger.lines;
+    };
+    const direct = ["https://127.0.0.1", "https://a.svc", "https://10.1.2.3", "https://api.local"];
+    expect(direct.flatMap(warned)).toEqual([]);
+    const [line, ...more] = warned("https://api.example.org");
+    expect(line).toContain("HTTPS_PROXY is ignored");
+    expect([more, line?.includes("proxy:3128")]).toEqual([[], false]);
+    vi.unstubAllEnvs();
   });
 });
