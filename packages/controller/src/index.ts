@@ -34,7 +34,6 @@ export type { ControllerMetrics, ReconcileOutcome } from "./controller-metrics.t
 export type { ElectionState, ElectionStatus } from "./election/election-status.ts";
 export { LeaderElector } from "./election/leader-elector.ts";
 export type { LeaderElectorOptions } from "./election/leader-elector-options.ts";
-export type { Leadership } from "./election/leadership.ts";
 export {
   findLeadershipLostError,
   isLeadershipLostError,
@@ -49,6 +48,7 @@ export {
 } from "./election/lock-conflict-error.ts";
 export { MemoryLock } from "./election/memory-lock.ts";
 export type { ResourceLock, Versioned } from "./election/resource-lock.ts";
+export type { Leadership } from "./leadership.ts";
 export {
   ExponentialLimiter,
   type ExponentialLimiterOptions,

@@ -4,7 +4,7 @@ import {
   requireOptions,
   requireSignal,
 } from "@holdfast/clock/internal";
-import type { Leadership } from "./election/leadership.ts";
+import type { Leadership } from "./leadership.ts";
 
 const OPTIONS: OptionNames<RunOptions> = {
   ref: true,

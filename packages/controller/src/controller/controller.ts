@@ -1,8 +1,8 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { holdOpen } from "@holdfast/clock/internal";
 import { withTimeout } from "@holdfast/wait";
-import type { Leadership } from "../election/leadership.ts";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
+import type { Leadership } from "../leadership.ts";
 import type { DrainReport } from "../queue/drain-report.ts";
 import { type ResolvedRun, type RunOptions, resolveRun } from "../run-options.ts";
 import type { EnqueueOptions } from "../source/source.ts";

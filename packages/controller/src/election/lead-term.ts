@@ -3,9 +3,9 @@ import { isStop, messageOf } from "@holdfast/clock/internal";
 import { Backoff, withTimeout } from "@holdfast/wait";
 import { until } from "@holdfast/wait/go";
 import { loop } from "@holdfast/wait/internal";
+import type { Leadership } from "../leadership.ts";
 import { RELEASE_TIMEOUT } from "../stop-budget.ts";
 import type { ElectorHooks } from "./elector-hooks.ts";
-import type { Leadership } from "./leadership.ts";
 import type { Lease } from "./lease.ts";
 import type { Term } from "./term.ts";
 

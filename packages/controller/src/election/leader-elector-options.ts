@@ -11,8 +11,8 @@ import {
   requireText,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
+import type { Leadership } from "../leadership.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
-import type { Leadership } from "./leadership.ts";
 import type { ResourceLock } from "./resource-lock.ts";
 
 const OPTIONS: OptionNames<LeaderElectorOptions> = {

@@ -8,7 +8,7 @@ import {
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
-import type { Leadership } from "../election/leadership.ts";
+import type { Leadership } from "../leadership.ts";
 import { type LogLine, logSafely } from "../logger.ts";
 import { type ResolvedRun, type RunOptions, resolveRun } from "../run-options.ts";
 import {

@@ -9,8 +9,8 @@ import {
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import { requireDurations } from "../election/leader-elector-options.ts";
-import type { Leadership } from "../election/leadership.ts";
 import type { ResourceLock } from "../election/resource-lock.ts";
+import type { Leadership } from "../leadership.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
 import { requireCount } from "./slot-of.ts";
 
