@@ -207,6 +207,12 @@ export const pages = new Map(
         "Every crash, lost response, conflict and late event of a Kubernetes operator, tried in a unit test.",
       keywords: "fault injection crash consistency operator test sieve acto orphan stale cache",
     },
+    "docs/proving-an-upgrade.md": {
+      title: "Prove the upgrade of a Kubernetes operator",
+      description:
+        "A change from the last release to the new one at every step, and back, with faults, in a unit test.",
+      keywords: "operator upgrade rollback test crd migration finalizer rename",
+    },
     "docs/operating-an-operator.md": {
       title: "Run a Kubernetes operator in production",
       description:

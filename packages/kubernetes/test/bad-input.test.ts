@@ -342,6 +342,7 @@ const testingDoors = [
         scenario: f,
         faults: ["conflict"],
         recreates: [ConfigMap],
+        resourcesFrom: [ConfigMap],
       },
     ],
     [
@@ -361,6 +362,8 @@ const testingDoors = [
           worlds: kinds.whole(1),
           pairs: kinds.whole(0),
           quiet: kinds.positive,
+          upgradeFrom: kinds.func,
+          resourcesFrom: kinds.arrayOf(isResource),
           longestTimer: kinds.notNegative,
           logger: kinds.methods("debug", "info", "warn", "error"),
           recreates: kinds.arrayOf(isResource),

@@ -39,7 +39,8 @@ function show(value: unknown): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }
 
-function plainOf(state: unknown): unknown {
+/** A state as JSON has it. */
+export function plainOf(state: unknown): unknown {
   const text = textOf(state);
   return text === "undefined" ? undefined : JSON.parse(text);
 }

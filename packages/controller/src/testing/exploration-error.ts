@@ -1,5 +1,5 @@
 import { findByCode } from "@holdfast/clock/internal";
-import { type Fault, HAND_OVER, SCENARIO_FIRST } from "./plan.ts";
+import { AT_REST, type Fault, HAND_OVER, SCENARIO_FIRST } from "./plan.ts";
 import type { Note, Step } from "./step.ts";
 
 const CODE = "ERR_CONTROLLER_EXPLORATION";
@@ -15,6 +15,8 @@ const MAX_NOTES = 5;
 interface ExplorationFailure {
   /** The fault in words, or undefined for the run without one. */
   readonly fault: string | undefined;
+  /** Whether the test is wrong without a fault, and not the program. */
+  readonly isOfTest?: boolean;
   /** Name of the world, for the option `only`. Undefined for the run without a fault. */
   readonly only: string | undefined;
   /** What went wrong: one line each. */
@@ -61,6 +63,7 @@ export class ExplorationError extends Error {
 /** A fault in words. */
 export function describeFault({ type, at }: Fault, steps: readonly Step[], instant = 0): string {
   if (type === HAND_OVER) return `hand-over at ${seconds(instant)}`;
+  if (type.endsWith(AT_REST)) return `${type.slice(0, -AT_REST.length)} when nothing is left to do`;
   if (type === SCENARIO_FIRST) return "the scenario begins before the program is ready";
   const text = steps[at - 1]?.text ?? "";
   const words: Readonly<Record<string, string>> = {
@@ -69,6 +72,8 @@ export function describeFault({ type, at }: Fault, steps: readonly Step[], insta
     "crash-before-down": "crash, and no replica for a minute, before",
     "crash-after-down": "crash, and no replica for a minute, after",
     "lost-lease": "lease lost after",
+    upgrade: "upgrade after",
+    "roll-back": "roll-back after",
     "response-lost": "response lost of",
   };
   return `${words[type] ?? `${type} at`} step ${at}, ${text}`;
@@ -80,12 +85,21 @@ export function explorationError(failure: ExplorationFailure): ExplorationError 
   return new ExplorationError(messageOf(failure), { only, cause });
 }
 
-function messageOf({ fault, only, lines, steps, notes = [], step }: ExplorationFailure): string {
+function messageOf({
+  fault,
+  isOfTest = false,
+  only,
+  lines,
+  steps,
+  notes = [],
+  step,
+}: ExplorationFailure): string {
   const from = Math.max(0, step - 1 - STEPS_BEFORE);
   const shown = steps.slice(from, step + STEPS_AFTER);
   const log = (number: number): string[] =>
     notes.flatMap((note) => (note.after === number ? [noteLine(note)] : [])).slice(0, MAX_NOTES);
-  const head = fault === undefined ? "the program is wrong without any fault" : fault;
+  const subject = isOfTest ? "test" : "program";
+  const head = fault ?? `the ${subject} is wrong without any fault`;
   const again =
     only === undefined ? [] : ["", `Run this world alone: only: ${JSON.stringify(only)}`];
   return [

@@ -119,12 +119,17 @@ export interface ProgramContext<World> {
   /** Source of jitter that the program must use. */
   readonly random: Random;
 
+  /** Makes a unique id in the form of a UUID, the same in every run: in place of `crypto.randomUUID`. */
+  readonly uid: () => string;
+
   /** Aborts when the program should stop. */
   readonly signal: AbortSignal;
 
   /**
-   * A system outside of the program, each call of which is a step that faults can meet. Every method of it returns a
-   * promise then.
+   * A system outside of the program, each call of which is a step that faults can meet. Its methods return promises
+   * then, also those of its parts and of the objects that they return, as in `bank.payments.create()`. A method that
+   * returns an object with methods, and no promise, does so still, and is no step: `db.collection("x").insert(row)`.
+   * Objects of the platform, such as a `Map` or a `Response`, are passed on as they are.
    *
    * @param system - an object with methods, or a function
    * @param name - name of the system in reports
@@ -204,6 +209,21 @@ export interface ExploreOptions<World, State = unknown> extends ExploreSettings<
   /** Runs the program until its signal aborts. Called for each replica. */
   readonly run: (context: ProgramContext<World>) => Promise<unknown>;
 
+  /**
+   * Runs the program of the last release, to prove an upgrade: worlds in which it gives way to `run` after each of its
+   * steps and at rest, and worlds in which `run` gives way to it.
+   *
+   * @defaultValue none
+   */
+  readonly upgradeFrom?: ((context: ProgramContext<World>) => Promise<unknown>) | undefined;
+
+  /**
+   * Called when a world begins, and when another version takes over: changes what belongs to the version.
+   *
+   * @defaultValue none
+   */
+  readonly onVersion?: ((world: World, version: "old" | "new") => void) | undefined;
+
   /** Does what users of the program do. */
   readonly scenario: (context: ScenarioSetting<World>) => Promise<unknown>;
 
@@ -253,6 +273,8 @@ const OPTIONS: OptionNames<ExploreOptions<never, never>> = {
   ...EXPLORE_SETTINGS,
   world: true,
   run: true,
+  upgradeFrom: true,
+  onVersion: true,
   scenario: true,
   stateOf: true,
   revisionOf: true,
@@ -262,11 +284,17 @@ const OPTIONS: OptionNames<ExploreOptions<never, never>> = {
 
 /** The options with their defaults. */
 export type ResolvedExplore<World, State = unknown> = {
-  readonly [Name in Exclude<keyof ExploreOptions<World, State>, "only" | "revisionOf">]-?: Exclude<
-    ExploreOptions<World, State>[Name],
-    undefined
-  >;
-} & { readonly only: string | undefined; readonly revisionOf: (world: World) => string };
+  readonly [Name in Exclude<
+    keyof ExploreOptions<World, State>,
+    "only" | "revisionOf" | "upgradeFrom"
+  >]-?: Exclude<ExploreOptions<World, State>[Name], undefined>;
+} & {
+  readonly only: string | undefined;
+  readonly upgradeFrom: ExploreOptions<World, State>["upgradeFrom"];
+  readonly revisionOf: (world: World) => string;
+  /** The methods of linked systems, as the run without a fault has found them. */
+  readonly linked: Map<string, "step" | "maker">;
+};
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveExplore<World, State>(
@@ -274,13 +302,16 @@ export function resolveExplore<World, State>(
 ): ResolvedExplore<World, State> {
   requireOptions("options", options, "explore", OPTIONS);
   const { world, run, scenario, stateOf, revisionOf, countsOf, upkeep = [] } = options;
+  const { upgradeFrom, onVersion } = options;
   for (const [name, value] of Object.entries({ world, run, scenario, stateOf }))
     requireFunction(`options.${name}`, value);
-  requireHooks("options", { revisionOf, countsOf });
+  requireHooks("options", { revisionOf, countsOf, upgradeFrom, onVersion });
   requireTexts("options.upkeep", upkeep);
   return {
-    ...{ world, run, scenario, stateOf, upkeep },
+    ...{ world, run, scenario, stateOf, upkeep, upgradeFrom },
+    onVersion: onVersion ?? (() => {}),
     countsOf: countsOf ?? (() => new Map()),
+    linked: new Map(),
     revisionOf: (made) => textOf((revisionOf ?? stateOf)(made)),
     ...resolveJudge(options),
     ...resolvePlans(options),

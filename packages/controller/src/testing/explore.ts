@@ -1,5 +1,5 @@
 import { seededRandom } from "@holdfast/wait";
-import { differenceOf } from "./difference.ts";
+import { differenceOf, plainOf } from "./difference.ts";
 import { describeFault, type ExplorationError, explorationError } from "./exploration-error.ts";
 import {
   type ExploreOptions,
@@ -7,17 +7,22 @@ import {
   resolveExplore,
   textOf,
 } from "./explore-options.ts";
+import { hiddenBy, type Mask, masked, maskedName, maskOf } from "./mask.ts";
 import {
+  AT_REST,
   drawFaults,
   type Fault,
   faultsAfter,
   faultsOf,
   HAND_OVER,
+  isOfUpgrade,
+  isRollBack,
   type Places,
   type Plan,
   planName,
+  upgradesOf,
 } from "./plan.ts";
-import { type Outcome, Trial, type TrialOptions } from "./trial.ts";
+import { type Outcome, Trial } from "./trial.ts";
 
 /** The result of an exploration that has found nothing. The same seed gives the same report. */
 export interface ExplorationReport {
@@ -36,6 +41,9 @@ export interface ExplorationReport {
   /** Timers of the run without a fault that were due after `longestTimer`, by label: nothing is known of what they do. */
   readonly left: readonly string[];
 
+  /** Parts of the last state that another seed changes, by path: they are not compared. */
+  readonly masked: readonly string[];
+
   /** Milliseconds that passed on the clocks of all worlds. */
   readonly simulated: number;
 }
@@ -43,6 +51,7 @@ export interface ExplorationReport {
 /** The run without a fault. */
 interface Reference extends Outcome {
   readonly instants: readonly number[];
+  readonly mask: Mask;
 }
 
 /**
@@ -82,27 +91,100 @@ export async function explore<World, State>(
   options: ExploreOptions<World, State>,
 ): Promise<ExplorationReport> {
   const resolved = resolveExplore(options) as ResolvedExplore<World>;
-  return await new Exploration(resolved, await runReference(resolved)).run();
+  const reference = await runReference(resolved, "new");
+  const old = resolved.upgradeFrom === undefined ? undefined : await runReference(resolved, "old");
+  return await new Exploration(resolved, reference, old).run();
 }
 
-async function runReference<World>(options: ResolvedExplore<World>): Promise<Reference> {
-  const trial: TrialOptions = { plan: [], instants: [], isExpected: () => true, checks: "all" };
-  const outcome = await new Trial(options, trial).run();
-  const { problem, busySteps: steps, notes } = outcome;
-  const lines =
-    problem === undefined ? idleness(outcome) : [problem.text, ...(problem.lines ?? [])];
-  if (lines.length > 0) {
-    const { cause, step = 0 } = problem ?? {};
-    const all = { steps: outcome.steps, notes, step };
-    throw explorationError({ fault: undefined, only: undefined, lines, ...all, cause });
-  }
+/** The run without a fault, which must be the same each time, and differ by another seed in names and values only. */
+async function runReference<World>(
+  options: ResolvedExplore<World>,
+  version: "old" | "new",
+): Promise<Reference> {
+  const outcome = await runWithout(options, version);
+  requireSameCourse(outcome, await runWithout(options, version));
+  const { busySteps: steps } = outcome;
+  requireKnownFaults(options.faults, steps);
   const seconds = new Set<number>();
   const instants = steps.flatMap(({ at }) => {
     const isNew = !seconds.has(Math.floor(at / 1_000));
     seconds.add(Math.floor(at / 1_000));
     return isNew ? [at] : [];
   });
-  return { ...outcome, steps, instants };
+  return { ...outcome, steps, instants, mask: await seedMask(options, outcome, version) };
+}
+
+async function runWithout<World>(
+  options: ResolvedExplore<World>,
+  version: "old" | "new",
+): Promise<Outcome> {
+  const places = { plan: [], instants: [], isExpected: () => true };
+  const outcome = await new Trial(options, { ...places, version, checks: "all" }).run();
+  const { problem } = outcome;
+  const lines =
+    problem === undefined ? idleness(outcome) : [problem.text, ...(problem.lines ?? [])];
+  if (lines.length > 0) throw wrongWithout(outcome, lines);
+  return outcome;
+}
+
+function wrongWithout(
+  { steps, notes, problem }: Outcome,
+  lines: readonly string[],
+  at?: number,
+): Error {
+  const { cause, step = 0, isOfTest = false } = problem ?? {};
+  const failure = { fault: undefined, only: undefined, lines, steps, notes, isOfTest, cause };
+  return explorationError({ ...failure, step: at ?? step });
+}
+
+/** @throws ExplorationError if a second run with the same seed has other steps */
+function requireSameCourse(first: Outcome, second: Outcome): void {
+  const length = Math.max(first.steps.length, second.steps.length);
+  for (let index = 0; index < length; index += 1) {
+    const [one, other] = [courseOf(first, index), courseOf(second, index)];
+    if (one === other) continue;
+    const found = `two runs with the same seed differ at step ${index + 1}: ${one}; ${other}`;
+    const remedy =
+      "it uses Math.random, crypto.randomUUID, Date.now, a real timer or real I/O: take random, uid and clock of the context";
+    throw wrongWithout(first, [`the program is not deterministic: ${found}`, remedy], index + 1);
+  }
+}
+
+/** A step without its arguments, which may have ids. */
+function courseOf({ steps }: Outcome, index: number): string {
+  const step = steps[index];
+  return step === undefined ? "no step" : `${step.text.replace(/\(.*/, "")} at ${step.at} ms`;
+}
+
+const FAULTS = [
+  ...["crash-before", "crash-before-down", "crash-after", "crash-after-down", "lost-lease"],
+  ...["response-lost", "call-failed", "conflict", "server-error", "too-many-requests", "expired"],
+  ...["event-late", "events-lost", "hand-over", "scenario-first"],
+  ...["upgrade", "upgrade-at-rest", "roll-back", "roll-back-at-rest"],
+];
+
+function requireKnownFaults(without: readonly string[], steps: Outcome["steps"]): void {
+  const known = [...new Set([...FAULTS, ...steps.flatMap(({ faults }) => faults)])];
+  for (const [index, type] of without.entries())
+    if (!known.includes(type))
+      throw new RangeError(
+        `options.faults[${index}] must be one of ${known.join(", ")}, got ${JSON.stringify(type)}`,
+      );
+}
+
+/** What another seed changes in the last state. */
+async function seedMask<World>(
+  options: ResolvedExplore<World>,
+  { state }: Outcome,
+  version: "old" | "new",
+): Promise<Mask> {
+  if (options.expect !== "same") return undefined;
+  const other = await runWithout({ ...options, seed: options.seed + 1 }, version);
+  const lost: string[] = [];
+  const mask = maskOf(plainOf(state), plainOf(other.state), lost);
+  if (lost.length === 0) return mask;
+  const remedy = "leave it out by options.normalise or stateOf, or judge it by options.expect";
+  throw wrongWithout(other, [`another seed leads to another state: ${lost.join(", ")}`, remedy]);
 }
 
 /** Says so if the program does nothing: whatever it is, every world passes then. */
@@ -121,6 +203,8 @@ class Exploration<World> {
   readonly #options: ResolvedExplore<World>;
   readonly #reference: Reference;
   readonly #singles: readonly Fault[];
+  /** That of the last release. */
+  readonly #old: Reference | undefined;
   readonly #fired: Record<string, number> = {};
 
   /** The worlds with one fault so far, for second faults. */
@@ -128,11 +212,29 @@ class Exploration<World> {
   #worlds = 0;
   #simulated: number;
 
-  constructor(options: ResolvedExplore<World>, reference: Reference) {
+  constructor(options: ResolvedExplore<World>, reference: Reference, old: Reference | undefined) {
+    this.#old = old;
     this.#options = options;
     this.#reference = reference;
-    this.#singles = faultsOf(reference, options.faults);
+    const upgrades =
+      old === undefined
+        ? []
+        : upgradesOf({ old: old.steps, current: reference.steps }, options.faults);
+    this.#singles = [...upgrades, ...faultsOf(reference, options.faults)];
     this.#simulated = reference.duration;
+  }
+
+  /** The run whose state a world must reach, with what may happen on the way. */
+  #goalOf([first]: Plan): Reference {
+    if (this.#old === undefined || first === undefined || !isOfUpgrade(first.type))
+      return this.#reference;
+    const [goal, other] = isRollBack(first.type)
+      ? [this.#old, this.#reference]
+      : [this.#reference, this.#old];
+    const counts = new Map(goal.counts);
+    for (const [label, count] of other.counts)
+      counts.set(label, Math.max(count, counts.get(label) ?? 0));
+    return { ...goal, counts };
   }
 
   async run(): Promise<ExplorationReport> {
@@ -141,6 +243,8 @@ class Exploration<World> {
     if (only !== undefined) await this.#only(only.split("+"), only);
     else {
       for (const fault of drawFaults(this.#singles, worlds, random)) await this.#single(fault);
+      for (const plan of this.#upgradesWithFaults().slice(0, Math.max(0, worlds - this.#worlds)))
+        await this.#judged(plan);
       await this.#pairs(pairs, (count) => Math.floor(random() * count));
     }
     if (this.#worlds === 0)
@@ -151,23 +255,33 @@ class Exploration<World> {
         steps: [],
         step: 0,
       });
-    const { steps, left } = this.#reference;
+    const { steps, left, mask } = this.#reference;
     return {
       worlds: this.#worlds,
       planned: this.#singles.length,
       faults: this.#fired,
       steps: steps.map(({ text }) => text),
       left,
+      masked: hiddenBy(mask),
       simulated: Math.round(this.#simulated),
     };
   }
 
   async #single(fault: Fault): Promise<Places> {
-    const { busySteps: steps } = await this.#judged([fault]);
+    const { busySteps: steps, restStep } = await this.#judged([fault]);
     const { instants } = this.#reference;
-    const places = { steps, instants, hasStart: false };
-    if (this.#options.pairs > 0) this.#run.push({ fault, places });
+    const places = { steps, instants, hasStart: false, restStep };
+    if (this.#options.pairs > 0 || fault.type.endsWith(AT_REST)) this.#run.push({ fault, places });
     return places;
+  }
+
+  /** Every fault of the steps that follow a change of versions at rest. */
+  #upgradesWithFaults(): Plan[] {
+    return this.#run
+      .filter(({ fault }) => fault.type.endsWith(AT_REST))
+      .flatMap(({ fault, places }) =>
+        faultsAfter(fault, places, this.#options.faults).map((second) => [fault, second]),
+      );
   }
 
   /** Worlds with two faults: one that was run, and one of the steps that its world had after it. */
@@ -187,8 +301,8 @@ class Exploration<World> {
     const fault = named(first, this.#singles);
     if (fault === undefined) throw unknownWorld(only, this.#singles);
     if (second === undefined) return void (await this.#single(fault));
-    const { busySteps: steps } = await this.#trial([fault]);
-    const places = { ...this.#reference, steps };
+    const { busySteps: steps, restStep } = await this.#trial([fault]);
+    const places = { ...this.#reference, steps, restStep };
     const other = named(second, faultsAfter(fault, places, this.#options.faults));
     if (other === undefined) throw unknownWorld(only, this.#singles);
     await this.#judged([fault, other]);
@@ -196,15 +310,21 @@ class Exploration<World> {
 
   #trial(plan: Plan): Promise<Outcome> {
     const { instants } = this.#reference;
+    const { mask, settled } = this.#goalOf(plan);
+    const maskedText = (state: unknown): string => textOf(masked(plainOf(state), mask));
+    const wanted = maskedText(parsed(settled));
     const isExpected = (state: unknown): boolean =>
-      this.#options.expect !== "same" || textOf(state) === this.#reference.settled;
-    return new Trial(this.#options, { plan, instants, isExpected, checks: "state" }).run();
+      this.#options.expect !== "same" || maskedText(state) === wanted;
+    const [first] = plan;
+    const version = first?.type.startsWith("upgrade") ? "old" : "new";
+    const trial = { plan, instants, isExpected, version, checks: "state" } as const;
+    return new Trial(this.#options, trial).run();
   }
 
   /** @throws ExplorationError if the world ends in another way than the reference */
   async #judged(plan: Plan): Promise<Outcome> {
     const outcome = await this.#trial(plan);
-    const { lines, cause } = this.#verdict(outcome);
+    const { lines, cause } = this.#verdict(plan, outcome);
     if (lines.length > 0) throw this.#error(plan, outcome, lines, cause);
     this.#worlds += 1;
     this.#simulated += outcome.duration;
@@ -213,7 +333,10 @@ class Exploration<World> {
   }
 
   /** The lines that say what is wrong with a world. */
-  #verdict({ state, counts, problem }: Outcome): {
+  #verdict(
+    plan: Plan,
+    { state, counts, problem }: Outcome,
+  ): {
     readonly lines: readonly string[];
     readonly cause?: unknown;
   } {
@@ -221,11 +344,12 @@ class Exploration<World> {
     if (problem !== undefined)
       return { lines: [problem.text, ...(problem.lines ?? [])], cause: problem.cause };
     if (expect === "same") {
-      const { state: expected, counts: known } = this.#reference;
-      return { lines: [...differenceOf(expected, state), ...excess(known, counts)] };
+      const { state: expected, counts: known, mask } = this.#goalOf(plan);
+      const [wanted, got] = [expected, state].map((one) => masked(plainOf(one), mask));
+      return { lines: [...differenceOf(wanted, got), ...excess(known, counts, mask)] };
     }
     try {
-      expect(state, this.#reference.state);
+      expect(state, this.#goalOf(plan).state);
     } catch (cause) {
       return { lines: [`options.expect: ${(cause as Error).message}`], cause };
     }
@@ -248,13 +372,18 @@ class Exploration<World> {
 }
 
 /** What has happened more often than in the reference. */
-function excess(known: Outcome["counts"], counts: Outcome["counts"]): string[] {
+function excess(known: Outcome["counts"], counts: Outcome["counts"], mask: Mask): string[] {
+  const isRandom = (label: string): boolean =>
+    mask !== undefined && typeof mask === "object" && maskedName(label, mask.prefixes) !== label;
   return [...counts].flatMap(([label, count]) => {
     const expected = known.get(label) ?? 0;
-    return count > expected
-      ? [`${label}: ${times(count)}, without the fault ${times(expected)}`]
-      : [];
+    if (count <= expected || isRandom(label)) return [];
+    return [`${label}: ${times(count)}, without the fault ${times(expected)}`];
   });
+}
+
+function parsed(text: string): unknown {
+  return text === "undefined" ? undefined : JSON.parse(text);
 }
 
 function times(count: number): string {

@@ -79,6 +79,14 @@ export class Fleet {
     else this.#restartIn(downFor);
   }
 
+  /** All replicas are gone at once, and as many start in their place. */
+  replaceAll(): void {
+    for (const timer of this.#restarts) timer.stop();
+    this.#restarts.clear();
+    for (const replica of this.#live) this.end(replica);
+    this.startAll();
+  }
+
   /** The replica is gone for good. */
   end(replica: Replica): void {
     replica.crash();

@@ -16,6 +16,35 @@ export type Plan = readonly Fault[];
 export const HAND_OVER = "hand-over";
 export const SCENARIO_FIRST = "scenario-first";
 
+/** Changes of versions: after a step, or when nothing is left to do. */
+const UPGRADE = "upgrade";
+const ROLL_BACK = "roll-back";
+export const AT_REST = "-at-rest";
+
+/** Whether a fault is a change of versions. */
+export function isOfUpgrade(type: string): boolean {
+  return type.startsWith(UPGRADE) || isRollBack(type);
+}
+
+/** Whether the old version has the last word. */
+export function isRollBack(type: string): boolean {
+  return type.startsWith(ROLL_BACK);
+}
+
+/** The changes of versions: from the old one after each of its steps, and back after each of the new one. */
+export function upgradesOf(
+  { old, current }: { readonly old: readonly Step[]; readonly current: readonly Step[] },
+  without: readonly string[],
+): Fault[] {
+  const after = (type: string, steps: readonly Step[]): Fault[] => [
+    ...steps.map(({ number }) => ({ type, at: number })),
+    { type: `${type}${AT_REST}`, at: 1 },
+  ];
+  return [...after(UPGRADE, old), ...after(ROLL_BACK, current)].filter(
+    ({ type }) => !without.includes(type),
+  );
+}
+
 /** Name of a plan, as the option `only` takes it: `crash-after:4`, or two with a plus between them. */
 export function planName(plan: Plan): string {
   return plan.map(({ type, at }) => `${type}:${at}`).join("+");
@@ -28,6 +57,8 @@ export interface Places {
   readonly instants: readonly number[];
   /** Whether the scenario waits for the program, and may begin before. */
   readonly hasStart: boolean;
+  /** Number of the last step before a change of versions at rest. */
+  readonly restStep?: number;
 }
 
 /** Every fault: by step, then by type, then those beside the steps. */
@@ -45,7 +76,11 @@ export function faultsOf(
 
 /** The faults that can come after one, in the world that has it. */
 export function faultsAfter(first: Fault, places: Places, without: readonly string[]): Fault[] {
-  const { steps, instants } = places;
+  const { steps, instants, restStep = 0 } = places;
+  if (first.type.endsWith(AT_REST))
+    return faultsOf({ ...places, hasStart: false, instants: [] }, without).filter(
+      ({ at }) => at > restStep,
+    );
   const isBeside = first.type === HAND_OVER || first.type === SCENARIO_FIRST;
   const begun = isBeside ? (instants[first.at - 1] ?? 0) : (steps[first.at - 1]?.at ?? 0);
   return faultsOf({ ...places, hasStart: false }, without).filter(({ type, at }) => {

@@ -4,6 +4,7 @@ import { type Random, seededRandom } from "@holdfast/wait";
 import type { Logger } from "../logger.ts";
 import type { ProgramContext } from "./explore-options.ts";
 import type { Journal } from "./journal.ts";
+import { type LinkedCalls, Linker } from "./link.ts";
 import type { Reconciles } from "./reconciles.ts";
 import { ReplicaClock } from "./replica-clock.ts";
 import type { StepOptions } from "./step.ts";
@@ -17,6 +18,8 @@ export interface ReplicaWorld {
   ): Promise<Value>;
   readonly reconciles: Reconciles;
   readonly journal: Journal;
+  /** The methods of linked systems that are known. */
+  readonly linked: LinkedCalls["known"];
   readonly logger: Logger;
   /** The part of the start that is not over. Undefined: the program is ready. */
   starting: string | undefined;
@@ -56,14 +59,20 @@ export class Replica {
   /** The program's context. */
   context<World>(world: World): ProgramContext<World> {
     const { clock, random, signal, crashed, number: replica } = this;
+    const linker = new Linker({
+      known: this.#world.linked,
+      isAwake: () => this.#pause === undefined && !crashed.aborted,
+      step: (text, perform) => this.#callStep(text, perform),
+    });
     const link = <System extends object>(system: System, name: string): System =>
-      this.#link(system, name);
+      linker.link(system, name);
     const step: ProgramContext<World>["step"] = (options, perform) =>
       this.#world.perform(this, options, perform);
     const awake = (): Promise<void> => this.awake();
     const { journal, reconciles } = this.#world;
     return {
       ...{ world, clock, random, signal, replica, crashed, awake, link, step },
+      uid: () => uidOf(random),
       logger: journal.loggerOf(replica, this.#world.logger),
       note: (text) => journal.note(replica, text),
       starting: (part) => {
@@ -72,19 +81,6 @@ export class Replica {
       watch: (name, reconcile) => reconciles.watch(this, name, reconcile),
       endTerm: () => reconciles.forget(this),
     };
-  }
-
-  #link<System extends object>(system: System, name: string): System {
-    return new Proxy(system, {
-      get: (target, property) => {
-        const value: unknown = Reflect.get(target, property, target);
-        if (typeof value !== "function") return value;
-        return (...args: unknown[]) =>
-          this.#call(`${name}.${String(property)}`, args, () => value.apply(target, args));
-      },
-      apply: (target, _, args: unknown[]) =>
-        this.#call(name, args, () => Reflect.apply(target as () => unknown, undefined, args)),
-    });
   }
 
   /** Ends everything that the replica does, for good and without a trace. */
@@ -117,10 +113,9 @@ export class Replica {
     await Promise.race([this.ended, crashed]);
   }
 
-  #call(name: string, args: readonly unknown[], call: () => unknown): Promise<unknown> {
-    const text = `${name}(${args.map(textOf).join(", ")})`;
+  #callStep(text: string, perform: () => Promise<unknown>): Promise<unknown> {
     const faults = { "response-lost": loseResponse, "call-failed": failCall };
-    return this.#world.perform(this, { text, faults }, async () => await call());
+    return this.#world.perform(this, { text, faults }, perform);
   }
 }
 
@@ -129,14 +124,6 @@ export interface ReplicaOptions {
   readonly clock: Clock;
   readonly seed: number;
   readonly world: ReplicaWorld;
-}
-
-const MAX_TEXT = 60;
-
-function textOf(value: unknown): string {
-  if (value instanceof AbortSignal) return "signal";
-  const text = typeof value === "function" ? "function" : JSON.stringify(value);
-  return (text ?? "undefined").slice(0, MAX_TEXT);
 }
 
 async function loseResponse(perform: () => Promise<unknown>): Promise<never> {
@@ -151,4 +138,10 @@ async function failCall(): Promise<never> {
 /** Code of a crashed replica waits here. */
 export function never(): Promise<never> {
   return new Promise(() => {});
+}
+
+/** A unique id in the form of a UUID of version 4, drawn from the seed. */
+function uidOf(random: Random): string {
+  const digits = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join("");
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20)}`;
 }

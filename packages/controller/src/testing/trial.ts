@@ -7,9 +7,10 @@ import type { ResolvedExplore } from "./explore-options.ts";
 import { textOf } from "./explore-options.ts";
 import { Fleet } from "./fleet.ts";
 import { Journal } from "./journal.ts";
-import { type Fault, HAND_OVER, type Plan, SCENARIO_FIRST } from "./plan.ts";
+import { AT_REST, type Fault, HAND_OVER, isOfUpgrade, type Plan, SCENARIO_FIRST } from "./plan.ts";
 import { Reconciles } from "./reconciles.ts";
 import { never, Replica, type ReplicaWorld } from "./replica.ts";
+import { ReplicaClock } from "./replica-clock.ts";
 import type { Note, Step, StepOptions } from "./step.ts";
 
 interface Rejections {
@@ -38,6 +39,8 @@ export interface Outcome {
   readonly problem: Problem | undefined;
   /** The faults of the plan that have happened. */
   readonly fired: readonly Fault[];
+  /** Number of the last step before a change of versions at rest. */
+  readonly restStep: number;
   /** Numbers of `countsOf`. */
   readonly counts: ReadonlyMap<string, number>;
   /** Whether the program has said when it is ready. */
@@ -52,6 +55,8 @@ export interface Problem {
   /** More lines about it. */
   readonly lines?: readonly string[];
   readonly cause?: unknown;
+  /** Whether the test is wrong, and not the program. */
+  readonly isOfTest?: boolean;
   /** Number of the step after which it was seen. */
   readonly step?: number;
 }
@@ -78,15 +83,24 @@ export interface TrialOptions {
   readonly instants: readonly number[];
   /** Whether a state before the stop is the expected one: if not, a world goes on while timers are left. */
   readonly isExpected: (state: unknown) => boolean;
+  /** The version that begins. */
+  readonly version: "old" | "new";
   /** `"all"` for the reference: that the program holds still, and leaves nothing behind. */
   readonly checks: "all" | "state";
 }
+
+/** The program does not become ready. */
+class StartError extends Error {}
+
+/** The scenario of a test has failed. */
+class ScenarioError extends Error {}
 
 /** One world: the program, its users, and the faults of a plan. */
 export class Trial<World> implements ReplicaWorld {
   readonly journal: Journal = new Journal(() => this.#now);
   readonly reconciles: Reconciles = new Reconciles();
   readonly logger: Logger;
+  readonly linked: ReplicaWorld["linked"];
   readonly #options: ResolvedExplore<World>;
   readonly #trial: TrialOptions;
   readonly #clock = new FakeClock();
@@ -97,6 +111,8 @@ export class Trial<World> implements ReplicaWorld {
   readonly #fired = new Set<Fault>();
   readonly #left = new Set<string>();
   #settled = "";
+  #restStep = 0;
+  #version: "old" | "new";
   #made = 0;
   #revision = "";
   #changedAt = 0;
@@ -110,13 +126,19 @@ export class Trial<World> implements ReplicaWorld {
     this.#options = options;
     this.#trial = trial;
     this.logger = options.logger;
+    this.linked = options.linked;
+    this.#version = trial.version;
     const random = seededRandom(options.seed);
     this.#world = options.world({ clock: this.#clock, random });
+    options.onVersion(this.#world, this.#version);
     this.#fleet = new Fleet({
       clock: this.#clock,
       replicas: options.replicas,
       make: () => this.#make(),
-      run: async (replica) => await options.run(replica.context(this.#world)),
+      run: async (replica) => {
+        const { run, upgradeFrom = run } = options;
+        await (this.#version === "new" ? run : upgradeFrom)(replica.context(this.#world));
+      },
       note: (replica, text) => this.journal.note(replica, text),
       fail: (text, cause) => this.#fail(text, { cause }),
     });
@@ -129,7 +151,8 @@ export class Trial<World> implements ReplicaWorld {
     try {
       await this.#clock.run(() => this.#live());
     } catch (error) {
-      this.#fail(messageOf(error), { cause: error });
+      const cause = error instanceof ScenarioError ? error.cause : error;
+      this.#fail(messageOf(error), { cause, isOfTest: error instanceof ScenarioError });
     } finally {
       PROCESS?.off("unhandledRejection", onRejection);
     }
@@ -143,6 +166,7 @@ export class Trial<World> implements ReplicaWorld {
       duration: this.#now,
       problem: this.#problems[0],
       fired: [...this.#fired],
+      restStep: this.#restStep,
       counts: this.#options.countsOf(this.#world),
       hasStart: this.#hasStart,
       left: [...this.#left],
@@ -206,8 +230,38 @@ export class Trial<World> implements ReplicaWorld {
       this.#look(number);
       if (fault?.startsWith("crash-after")) void this.#crash(replica, fault);
       if (fault === "lost-lease") replica.pause(PAUSE);
+      if (this.#changesAt(number)) {
+        this.#changeVersion();
+        this.#fleet.replaceAll();
+      }
       await replica.awake();
     }
+  }
+
+  /** Whether another version takes over after a step. */
+  #changesAt(number: number): boolean {
+    const change = this.#trial.plan.find(
+      ({ type, at }) => at === number && isOfUpgrade(type) && !type.endsWith(AT_REST),
+    );
+    if (change !== undefined) this.#fired.add(change);
+    return change !== undefined;
+  }
+
+  #changeVersion(): void {
+    this.#version = this.#version === "new" ? "old" : "new";
+    this.#options.onVersion(this.#world, this.#version);
+  }
+
+  /** Another version takes over when nothing is left to do. */
+  async #changeAtRest(): Promise<void> {
+    const change = this.#trial.plan.find(({ type }) => type.endsWith(AT_REST));
+    if (change === undefined) return;
+    this.#fired.add(change);
+    this.#restStep = this.journal.steps.length;
+    await this.#fleet.stopAll();
+    this.#changeVersion();
+    this.#fleet.startAll();
+    await this.#untilSettled();
   }
 
   #crash(replica: Replica, fault: string): Promise<never> {
@@ -229,8 +283,9 @@ export class Trial<World> implements ReplicaWorld {
       };
       return [clock.afterFunc(instant, handOver, { label: "hand-over" })];
     });
-    await this.#options.scenario({ world: this.#world, clock, ready: () => this.#ready() });
+    await this.#playScenario();
     await this.#untilSettled();
+    await this.#changeAtRest();
     this.#settled = textOf(this.#state);
     for (const timer of handOvers) timer.stop();
     const left = this.#unsettled;
@@ -241,6 +296,36 @@ export class Trial<World> implements ReplicaWorld {
     const timers = clock.pending().map(({ label = "without a label" }) => label);
     if (checks === "all" && timers.length > 0)
       this.#fail(`${timers.length} timers are left after the stop: ${timers.join(", ")}`);
+  }
+
+  /** @throws ScenarioError if the scenario throws, or never ends */
+  async #playScenario(): Promise<void> {
+    const clock = new ReplicaClock(this.#clock);
+    const { scenario, quiet } = this.#options;
+    const played = scenario({ world: this.#world, clock, ready: () => this.#ready() }).then(
+      () => false,
+      (cause: unknown) => {
+        // A program that is not ready is not the fault of the scenario.
+        if (cause instanceof StartError) throw cause;
+        const part =
+          (cause as { name?: unknown })?.name === "AssertionError" ? "an assertion of " : "";
+        throw new ScenarioError(`${part}the scenario failed: ${messageOf(cause)}`, { cause });
+      },
+    );
+    let isOpen = true;
+    while (isOpen) {
+      const timer = this.#clock.newTimer(quiet, { label: "scenario" });
+      isOpen = await Promise.race([played, timer.fired]);
+      timer.stop();
+      const hasLongTimer = clock
+        .pending()
+        .some(({ deadline }) => deadline > clock.monotonic() + quiet);
+      const isIdle = this.#now - this.#changedAt > MAX_ROUNDS * quiet;
+      if (isOpen && isIdle && !hasLongTimer)
+        throw new ScenarioError(
+          "the scenario never ends: it waits for something that does not come",
+        );
+    }
   }
 
   /** Resolves when the program is ready: at once, if it has not said that it starts, or if the plan does not wait. */
@@ -256,7 +341,8 @@ export class Trial<World> implements ReplicaWorld {
     });
     const isLate = await Promise.race([ready, limit.fired]);
     limit.stop();
-    if (isLate) throw new Error(`the program never becomes ready: ${this.#starting} does not end`);
+    if (isLate)
+      throw new StartError(`the program never becomes ready: ${this.#starting} does not end`);
   }
 
   get #now(): number {
@@ -267,8 +353,8 @@ export class Trial<World> implements ReplicaWorld {
     return this.#options.stateOf(this.#world);
   }
 
-  #fail(text: string, { cause, lines = [] }: Partial<Problem> = {}): void {
-    this.#problems.push({ text, lines, cause, step: this.#lastChange });
+  #fail(text: string, { cause, lines = [], isOfTest = false }: Partial<Problem> = {}): void {
+    this.#problems.push({ text, lines, cause, isOfTest, step: this.#lastChange });
   }
 
   #make(): Replica {

@@ -29,6 +29,8 @@ const doors = [
           worlds: kinds.whole(1),
           pairs: kinds.whole(0),
           quiet: kinds.positive,
+          upgradeFrom: kinds.func,
+          onVersion: kinds.func,
           longestTimer: kinds.notNegative,
           logger: kinds.methods("debug", "info", "warn", "error"),
           countsOf: kinds.func,

@@ -92,3 +92,21 @@ test("survives a crash before and after each write", async () => {
     },
   });
 });
+
+// From the second release on: the way from the last release to this one, and back. Install the last one under another name,
+// "__NAME__-last": "npm:__NAME__@1", and see the guide "Proving an upgrade".
+//
+// test("takes over the objects of the last release", async () => {
+//   const last = await import("__NAME__-last");
+//   await explore({
+//     setup: operator,
+//     upgradeFrom: last.operator,
+//     resources: [__KIND__, ConfigMap],
+//     resourcesFrom: [last.__KIND__, ConfigMap],
+//     async scenario({ client, clock }) {
+//       await client.create(__KIND__, { metadata: one, spec: { text: "a" } });
+//       await clock.sleep(1_000);
+//       await client.patch(__KIND__, one, { spec: { text: "b" } });
+//     },
+//   });
+// });

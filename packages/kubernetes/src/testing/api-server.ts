@@ -55,7 +55,7 @@ export class ApiServer {
   readonly #state: ApiState;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #served: readonly ServedResource[];
+  #served: readonly ServedResource[];
   readonly #writer: ObjectWriter;
   readonly #now = (): number => this.#clock.now();
 
@@ -65,6 +65,11 @@ export class ApiServer {
     this.#clock = options.clock;
     this.#random = options.random;
     this.#writer = new ObjectWriter(options);
+  }
+
+  /** Serves other resources from now on, as after a change of their definitions. */
+  serve(served: readonly ServedResource[]): void {
+    this.#served = served;
   }
 
   /**

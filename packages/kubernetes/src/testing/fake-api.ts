@@ -19,9 +19,11 @@ import { Connections } from "./connections.ts";
 import { checkCrd } from "./crd-check.ts";
 import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
+import type { JsonObject } from "./json.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
 import { type ServedResource, servedVersions } from "./served-resource.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
+import { withoutUnwantedNulls } from "./write/normalize.ts";
 
 const FAKE_API_OPTIONS: OptionNames<FakeApiOptions> = {
   clock: true,
@@ -114,6 +116,7 @@ export interface FakeApiSnapshot {
 }
 
 let stateOf: (api: FakeApi) => ApiState;
+let serveInstead: (api: FakeApi, resources: readonly Resource[]) => void;
 
 /**
  * A Kubernetes API server in memory, on a clock: an hour with restarts passes in a fraction of a second,
@@ -149,6 +152,11 @@ let stateOf: (api: FakeApi) => ApiState;
 export class FakeApi {
   static {
     stateOf = (api) => api.#state;
+    serveInstead = (api, resources) => {
+      const served = withoutRepeats(resources.flatMap(servedVersions));
+      api.#server.serve(served);
+      api.#state.restore(underSchemas(api.#state.snapshot(), served));
+    };
   }
 
   /** The way to this server, for clients in the same process. */
@@ -159,6 +167,7 @@ export class FakeApi {
 
   readonly #state = new ApiState();
   readonly #rights: Rights;
+  readonly #server: ApiServer;
   readonly #connections: Connections;
   readonly #fronts = new Set<HttpFront>();
 
@@ -187,6 +196,7 @@ export class FakeApi {
     });
     for (const text of new Set(warnings)) process.emitWarning(`FakeApi: ${text}`, "FakeApiWarning");
     const server = new ApiServer({ state: this.#state, clock, random, served });
+    this.#server = server;
     this.#connections = new Connections({ clock, server, keptRequests });
     const connections = this.#connections;
     const transportOf = (given?: Rights): KubeTransport => ({
@@ -361,6 +371,29 @@ export class FakeApi {
 /** The objects behind a server, for the explorer. */
 export function apiStateOf(api: FakeApi): ApiState {
   return stateOf(api);
+}
+
+/** Lets a server have other resources from now on, with its objects as they are, for the explorer. */
+export function serveResources(api: FakeApi, resources: readonly Resource[]): void {
+  serveInstead(api, resources);
+}
+
+/** The objects as a server reads them after a change of their definitions: without fields that went, with new defaults. */
+function underSchemas(
+  { version, stores }: StateSnapshot,
+  served: readonly ServedResource[],
+): StateSnapshot {
+  const read = (store: string, object: JsonObject): JsonObject => {
+    const own = served.find(
+      (one) => one.storeKey === store && one.apiVersion === object["apiVersion"],
+    );
+    return own === undefined ? object : withoutUnwantedNulls(own, object);
+  };
+  const entries = [...stores].map(([store, objects]) => {
+    const all = [...objects].map(([key, object]) => [key, read(store, object)] as const);
+    return [store, new Map(all)] as const;
+  });
+  return { version, stores: new Map(entries) };
 }
 
 /** Resources without those that are given twice, or by another version of their manifest. */

@@ -1,6 +1,8 @@
 // One kind of bug a row: the explorer finds it by default, and passes a correct program of the same habit.
 
+import { resync } from "@holdfast/controller";
 import type { OperatorSetup } from "@holdfast/kubernetes";
+import type { ExploredContext } from "@holdfast/kubernetes/testing";
 import { TerminalError } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
 import {
@@ -40,6 +42,53 @@ const thenUser =
   };
 
 const kinds: Kind[] = [
+  {
+    habit: "a stamp at the start, and a heartbeat",
+    setup: (isCorrect) => (context) => {
+      const { client, clock } = context;
+      const beat = () => ({
+        at: isCorrect ? new Date(clock.now()).toISOString() : `${clock.now()}`,
+      });
+      const heart = { namespace: "default", name: "heart" };
+      return () => [
+        context.controller({
+          name: "heart",
+          sources: [resync({ list: () => ["heart"], period: 30 * SECOND })],
+          async reconcile() {
+            await client.apply(ConfigMap, { metadata: heart, data: beat() });
+          },
+        }),
+      ];
+    },
+    found: ["the program never becomes quiet"],
+    options: { scenario: ({ clock }) => clock.sleep(5 * SECOND) },
+  },
+  {
+    habit: "a random name",
+    setup: (isCorrect) => (context) => {
+      const uid = (context as ExploredContext<undefined>).uid;
+      return reconciling(async (thing, { client }) => {
+        const name =
+          thing.status?.child ?? `ann-${isCorrect ? uid() : globalThis.crypto.randomUUID()}`;
+        if (thing.status?.child === undefined) await report(context, thing, { child: name });
+        await client.apply(ConfigMap, { metadata: childOf(thing, name) });
+      })(context);
+    },
+    found: ["the program is not deterministic: two runs with the same seed differ at step"],
+  },
+  {
+    habit: "a call at the start whose failure ends the process",
+    setup: (isCorrect) => async (context) => {
+      const { client } = context;
+      const lock = { namespace: "default", name: "lock" };
+      if (!isCorrect && (await client.find(ConfigMap, lock))) throw new Error("another one runs");
+      await client.apply(ConfigMap, { metadata: lock });
+      return reconciling(async (thing) => {
+        await client.apply(ConfigMap, { metadata: childOf(thing) });
+      })(context);
+    },
+    found: ["the program failed: another one runs"],
+  },
   {
     habit: "a reconcile that throws each time",
     setup: (isCorrect) =>

@@ -60,6 +60,7 @@ test("a report without a problem is the same in every run", async () => {
         "too-many-requests": 2,
       },
       "left": [],
+      "masked": [],
       "planned": 18,
       "rules": [
         {
@@ -113,7 +114,7 @@ test("a scenario that throws is the error", async () => {
     throw new Error("no scenario today");
   };
   expect(await problemOf({ setup: generating, scenario: failing })).toMatch(
-    /^the program is wrong without any fault\n {2}no scenario today\n/,
+    /^the test is wrong without any fault\n {2}the scenario failed: no scenario today\n/,
   );
 });
 

@@ -20,7 +20,7 @@ import type { KubeObject } from "../../object/kube-object.ts";
 import { type Resource, requireResource } from "../../object/resource.ts";
 import type { OperatorContext, StartWork } from "../../operator/operator-options.ts";
 import { runOperator } from "../../operator/run-operator.ts";
-import { FakeApi } from "../fake-api.ts";
+import { FakeApi, serveResources } from "../fake-api.ts";
 import type { Normalise } from "../normal-form.ts";
 import { mergeRules, type PolicyRule } from "../rights.ts";
 import { type ClusterState, Snapshot } from "./cluster-state.ts";
@@ -39,6 +39,9 @@ export interface ExploredContext<World> extends OperatorContext {
 
   /** See `step` of {@link ProgramContext}: a step that faults can meet, for systems to which `link` does not fit. */
   readonly step: ProgramContext<World>["step"];
+
+  /** Makes a unique id in the form of a UUID, the same in every run: in place of `crypto.randomUUID`. */
+  readonly uid: ProgramContext<World>["uid"];
 }
 
 /** Options for {@link explore}. */
@@ -46,6 +49,22 @@ export interface ExploreOperatorOptions<World = undefined>
   extends ExploreSettings<ClusterState<World>> {
   /** The operator: the option `setup` of `runOperator`. Its context also has `link` and `world`. */
   readonly setup: (context: ExploredContext<World>) => StartWork | Promise<StartWork>;
+
+  /**
+   * The operator of the last release, to prove an upgrade: worlds in which it gives way to `setup` after each of its steps
+   * and at rest, with faults, and worlds in which `setup` gives way to it, as in a roll-back. The last state must be that
+   * of the version with the last word, and no object may be made anew.
+   *
+   * @defaultValue none
+   */
+  readonly upgradeFrom?: ExploreOperatorOptions<World>["setup"] | undefined;
+
+  /**
+   * The resources of the last release, where their definitions differ: the server has them while that release runs.
+   *
+   * @defaultValue `resources`
+   */
+  readonly resourcesFrom?: readonly Resource[] | undefined;
 
   /** All resources that the operator and the scenario use, but for Leases and Events. */
   readonly resources: readonly Resource[];
@@ -107,6 +126,8 @@ export interface OperatorExploration extends ExplorationReport {
 
 const OPTIONS: OptionNames<ExploreOperatorOptions<never>> = {
   setup: true,
+  upgradeFrom: true,
+  resourcesFrom: true,
   resources: true,
   scenario: true,
   world: true,
@@ -194,31 +215,26 @@ interface Cluster<World> {
 export async function explore<World = undefined>(
   options: ExploreOperatorOptions<World>,
 ): Promise<OperatorExploration> {
-  const { setup, resources, scenario, world, stateOf, normalise, recreates, ...settings } =
-    resolve(options);
+  const { setup, upgradeFrom, resources, resourcesFrom, ...rest } = resolve(options);
+  const { scenario, world, stateOf, normalise, recreates, ...settings } = rest;
   const rules: PolicyRule[] = [];
   const known: KnownCalls = new Set();
-  const served = [...resources, ...BESIDE.filter((one) => !resources.some(isSame(one)))];
+  const withBeside = (own: readonly Resource[]): readonly Resource[] => [
+    ...own,
+    ...BESIDE.filter((one) => !own.some(isSame(one))),
+  ];
   const snapshot = ({ api, start, world: outside }: Cluster<World>): Snapshot<World> => {
     requireServed(api);
     return new Snapshot(api, outside, { start, stateOf, normalise });
   };
-  const report = await exploreProgram<Cluster<World>, ClusterState<World>>({
-    ...settings,
-    world: (context) => {
-      const { clock, random } = context;
-      const api = new FakeApi({ clock, random, resources: served });
-      new GarbageCollector({ api, clock, resources });
-      const history = new History({ api, resources, recreates });
-      const text = { revision: -1, state: "" };
-      return { api, start: clock.now(), world: world?.(context) as World, history, text };
-    },
-    run: ({ world: cluster, ...program }) =>
+  const runWith =
+    (own: ExploreOperatorOptions<World>["setup"]) =>
+    ({ world: cluster, ...program }: ProgramContext<Cluster<World>>): Promise<void> =>
       runOperator(
         {
           name: "explored",
           transport: new ExploredTransport(cluster.api, program),
-          setup: started(setup, program, cluster.world),
+          setup: started(own, program, cluster.world),
           identity: `replica-${program.replica}`,
           leaderElection: (settings.replicas ?? 1) > 1 && { namespace: "default" },
           health: false,
@@ -227,7 +243,21 @@ export async function explore<World = undefined>(
           logger: program.logger,
         },
         program.signal,
-      ),
+      );
+  const report = await exploreProgram<Cluster<World>, ClusterState<World>>({
+    ...settings,
+    world: (context) => {
+      const { clock, random } = context;
+      const api = new FakeApi({ clock, random, resources: withBeside(resources) });
+      new GarbageCollector({ api, clock, resources });
+      const history = new History({ api, resources, recreates });
+      const text = { revision: -1, state: "" };
+      return { api, start: clock.now(), world: world?.(context) as World, history, text };
+    },
+    run: runWith(setup),
+    upgradeFrom: upgradeFrom && runWith(upgradeFrom),
+    onVersion: ({ api }, version) =>
+      serveResources(api, withBeside(version === "new" ? resources : resourcesFrom)),
     scenario: async ({ world: { api, world: outside }, clock, ready }) => {
       await ready();
       const client = patientClient(api.client, clock, known);
@@ -262,12 +292,12 @@ function started<World>(
   program: Omit<ProgramContext<Cluster<World>>, "world">,
   world: World,
 ): (context: OperatorContext) => Promise<StartWork> {
-  const { starting, note, watch, endTerm, link, step } = program;
+  const { starting, note, watch, endTerm, link, step, uid } = program;
   return async (context) => {
     starting("setup");
     const controller = <Item>(options: ControllerArguments<Item>) =>
       context.controller({ ...options, reconcile: watch(options.name, options.reconcile) });
-    const start = await setup({ ...context, controller, link, step, world });
+    const start = await setup({ ...context, controller, link, step, uid, world });
     if (typeof start !== "function") return start;
     starting("the first list of the caches");
     return (leadership) => {
@@ -281,27 +311,19 @@ function started<World>(
 
 function resolve<World>(options: ExploreOperatorOptions<World>) {
   requireOptions("options", options, "explore", OPTIONS);
-  const {
-    setup,
-    resources,
-    scenario,
-    world,
-    stateOf,
-    normalise,
-    recreates = [],
-    ...settings
-  } = options;
+  const { setup, upgradeFrom, resources, resourcesFrom = resources, ...rest } = options;
+  const { scenario, world, stateOf, normalise, recreates = [], ...settings } = rest;
   requireFunction("options.setup", setup);
   requireFunction("options.scenario", scenario);
-  requireHooks("options", { world, stateOf, normalise });
-  const lists = { resources, recreates };
+  requireHooks("options", { world, stateOf, normalise, upgradeFrom });
+  const lists = { resources, resourcesFrom, recreates };
   for (const [name, list] of Object.entries(lists)) {
     requireArray(`options.${name}`, list);
     for (const [index, resource] of list.entries())
       requireResource(resource, `options.${name}[${index}]`);
   }
   const same: Normalise = (object) => object;
-  const hooks = { setup, scenario, world, stateOf, normalise: normalise ?? same };
+  const hooks = { setup, upgradeFrom, scenario, world, stateOf, normalise: normalise ?? same };
   return { ...settings, ...hooks, ...lists };
 }
 

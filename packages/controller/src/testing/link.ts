@@ -1,0 +1,142 @@
+/** How a call of a linked system is done: as a step, or at once if it only makes another object. */
+export interface LinkedCalls {
+  /** Names of the methods that are known, and whether each makes an object without a promise. */
+  readonly known: Map<string, "step" | "maker">;
+  /** Whether the replica can call at once: it has not crashed and does not stand still. */
+  readonly isAwake: () => boolean;
+  /** Does a call as a step. */
+  readonly step: (text: string, perform: () => Promise<unknown>) => Promise<unknown>;
+}
+
+type Method = (...args: unknown[]) => unknown;
+
+/**
+ * Links systems: every call of a method becomes a step, at any depth. A method that returns an object with methods, and
+ * no promise, is called at once, and the object is linked: `db.collection("x").insert(row)` is one step.
+ */
+export class Linker {
+  readonly #calls: LinkedCalls;
+  readonly #linked = new WeakMap<object, object>();
+  readonly #targets = new WeakMap<object, object>();
+
+  constructor(calls: LinkedCalls) {
+    this.#calls = calls;
+  }
+
+  /** @throws TypeError if the system has no methods of its own */
+  link<System extends object>(system: System, name: string): System {
+    if (!isLinkable(system))
+      throw new TypeError(
+        `link: ${name} must be an object with methods or a function, got ${kindOf(system)}; make a step of each call with \`step\``,
+      );
+    return this.#wrap(system, name, undefined) as System;
+  }
+
+  #wrap(target: object, name: string, owner: object | undefined): object {
+    const linked = this.#linked.get(target);
+    if (linked !== undefined) return linked;
+    const proxy = new Proxy(target, {
+      get: (_, property) => this.#get(target, property, name),
+      apply: (_, __, args: unknown[]) => this.#call(target as Method, owner, { name, args }),
+      construct: (_, args: unknown[]) =>
+        this.#result(Reflect.construct(target as new () => object, args), name) as object,
+    });
+    this.#linked.set(target, proxy);
+    this.#targets.set(proxy, target);
+    return proxy;
+  }
+
+  #get(target: object, property: string | symbol, name: string): unknown {
+    const value: unknown = Reflect.get(target, property, target);
+    if (property === "constructor" || !isLinkable(value)) return value;
+    if (typeof property === "symbol")
+      return typeof value === "function" ? value.bind(target) : value;
+    const path = `${name}.${property}`;
+    const own = Object.getOwnPropertyDescriptor(target, property);
+    if (own?.configurable === false && own.writable === false)
+      throw new TypeError(
+        `link: ${path} is read-only and cannot be linked; make a step of its calls with \`step\``,
+      );
+    return this.#wrap(value, path, target);
+  }
+
+  #call(
+    method: Method,
+    owner: object | undefined,
+    { name, args }: { readonly name: string; readonly args: readonly unknown[] },
+  ): unknown {
+    const { known, isAwake, step } = this.#calls;
+    const text = `${name}(${args.map(textOf).join(", ")})`;
+    const given = args.map((arg) => this.#targets.get(arg as object) ?? arg);
+    const perform = (): unknown => Reflect.apply(method, owner, given);
+    const later = (run: () => unknown): Promise<unknown> =>
+      step(text, async () => this.#result(await run(), text));
+    if (!isAwake() || known.get(name) === "step") return later(perform);
+    // The first call of a method shows what it is. It comes without a fault, in the run that finds the places.
+    const result = settled(perform);
+    if ("value" in result && isLinkable(result.value) && !isThenable(result.value)) {
+      known.set(name, "maker");
+      return this.#result(result.value, text);
+    }
+    known.set(name, "step");
+    return later(() => {
+      if ("error" in result) throw result.error;
+      return result.value;
+    });
+  }
+
+  #result(value: unknown, name: string): unknown {
+    return isLinkable(value) ? this.#wrap(value, name, undefined) : value;
+  }
+}
+
+function settled(run: () => unknown): { readonly value: unknown } | { readonly error: unknown } {
+  try {
+    const value = run();
+    // It is awaited in the step, which begins a turn later.
+    if (isThenable(value)) void Promise.resolve(value).catch(() => {});
+    return { value };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Whether a value has methods that the test wrote: no data, and no object of the platform. */
+function isLinkable(value: unknown): value is object {
+  if (typeof value === "function") return true;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const parts: object[] = [];
+  let part: object | null = value;
+  while (part !== null && part !== Object.prototype) {
+    parts.push(part);
+    part = Object.getPrototypeOf(part) as object | null;
+  }
+  return !parts.some((one) => isOfThePlatform(one.constructor)) && parts.some(hasMethod);
+}
+
+function hasMethod(part: object): boolean {
+  const own = Object.entries(Object.getOwnPropertyDescriptors(part));
+  return own.some(([name, { value }]) => name !== "constructor" && typeof value === "function");
+}
+
+function isOfThePlatform(maker: unknown): boolean {
+  if (typeof maker !== "function" || maker === Object) return false;
+  return (globalThis as Record<string, unknown>)[maker.name] === maker;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | undefined)?.then === "function";
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  return `a ${value.constructor?.name ?? "value without methods"}`;
+}
+
+const MAX_TEXT = 60;
+
+function textOf(value: unknown): string {
+  if (value instanceof AbortSignal) return "signal";
+  const text = typeof value === "function" ? "function" : JSON.stringify(value);
+  return (text ?? "undefined").slice(0, MAX_TEXT);
+}
