@@ -38,6 +38,7 @@ export async function listenToDatabase(
   };
   await keepConnected((attempt) => connect(url, attempt.signal), listen, {
     backoff: new GrpcBackoff({ random }),
+    random,
     onRetry,
     onError: (error) => log(`${error}; connecting again`),
     onLate: (client) => client.end(),

@@ -178,6 +178,7 @@ describe("a cluster", () => {
           size: 1,
           lists: 1,
           rejected: 0,
+          isRefused: false,
         },
         watches: 1,
         lastEventAt: 946_684_800_000,
@@ -224,7 +225,7 @@ describe("an abort ends a cluster at once", () => {
       (world) => world.api.intercept({ fault: { type: "stall", after: { bytes: 5 } } }),
       1_000,
     ],
-    ["within a delay", (world) => world.api.stop(), 10_000],
+    ["within a delay", (world) => world.api.stop(), 5_000],
     [
       "within a probe",
       (world) => {
