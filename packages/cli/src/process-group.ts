@@ -196,21 +196,34 @@ function startOrFail(
 
 /** Why a command did not start, and the next step. */
 function problemOf(file: string, error: NodeJS.ErrnoException, cwd = "."): Exit {
-  const notExecutable = (problem: string) => ({ code: EXIT.notExecutable, problem });
-  if (!existsSync(cwd)) return notExecutable(`its directory ${cwd} does not exist`);
-  if (!statSync(cwd).isDirectory()) return notExecutable(`its directory ${cwd} is a file`);
-  const interpreter = file.includes("/") ? interpreterOf(resolve(cwd, file)) : undefined;
-  if (error.code === "ENOENT" && interpreter?.endsWith("\r") === true)
-    return notExecutable(`${file}: its lines end with CRLF, change them to LF`);
-  if (error.code === "ENOENT" && interpreter !== undefined)
-    return notExecutable(`${file}: its interpreter ${interpreter} is not found`);
-  if (error.code === "ENOENT" && /\s/.test(file)) {
-    const problem = `${file}: not found; it is one word with a space: separate the arguments, or use shell`;
-    return { code: EXIT.notFound, problem };
-  }
-  if (error.code === "ENOENT") return { code: EXIT.notFound, problem: `${file}: not found` };
-  if (error.code === "EACCES") return notExecutable(`${file}: not executable, see chmod +x`);
-  return notExecutable(`${file}: ${error.code ?? error.message}`);
+  const problem = directoryProblem(cwd) ?? scriptProblem(file, error, cwd);
+  if (problem !== undefined) return { code: EXIT.notExecutable, problem };
+  if (error.code === "ENOENT") return { code: EXIT.notFound, problem: notFound(file) };
+  const why = error.code === "EACCES" ? "not executable, see chmod +x" : error.code;
+  return { code: EXIT.notExecutable, problem: `${file}: ${why ?? error.message}` };
+}
+
+function notFound(file: string): string {
+  if (!/\s/.test(file)) return `${file}: not found`;
+  return `${file}: not found; it is one word with a space: separate the arguments, or use shell`;
+}
+
+function directoryProblem(cwd: string): string | undefined {
+  if (!existsSync(cwd)) return `its directory ${cwd} does not exist`;
+  return statSync(cwd).isDirectory() ? undefined : `its directory ${cwd} is a file`;
+}
+
+/** A script is there, and the program that its first line names is not. */
+function scriptProblem(
+  file: string,
+  { code }: NodeJS.ErrnoException,
+  cwd: string,
+): string | undefined {
+  if (code !== "ENOENT" || !file.includes("/")) return undefined;
+  const interpreter = interpreterOf(resolve(cwd, file));
+  if (interpreter === undefined) return undefined;
+  if (interpreter.endsWith("\r")) return `${file}: its lines end with CRLF, change them to LF`;
+  return `${file}: its interpreter ${interpreter} is not found`;
 }
 
 /** The program that the first line of a script names. */

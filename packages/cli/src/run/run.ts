@@ -64,6 +64,11 @@ interface End {
   readonly code: number;
 }
 
+function timeUp(board: Board): End {
+  const hasFailed = board.snapshot().processes.some(({ phase }) => phase === "Failed");
+  return { why: "time is up", code: hasFailed ? 1 : EXIT.ok };
+}
+
 const BROKEN_PIPE = codeOfSignal("SIGPIPE");
 
 /** One `holdfast run`, from its start to its exit code. */
@@ -83,8 +88,7 @@ class Run {
     const { file, grace, for: duration = Number.POSITIVE_INFINITY, keepRunning } = this.#options;
     const onProblem = (message: string): void => output.error(message);
     const processOutput = this.#openProcessOutput(onProblem);
-    const roster =
-      lock && process.platform === "linux" ? new Roster(`${lock.folder}/processes`) : undefined;
+    const roster = this.#openRoster();
     const table = new RealProcessTable({ clock, output: processOutput, roster, onProblem });
     using _signals = onRunSignals({
       clock,
@@ -96,11 +100,9 @@ class Run {
       },
       onReload: manifests.reload,
     });
-    const stopInTime = (): void => {
-      const hasFailed = board.snapshot().processes.some(({ phase }) => phase === "Failed");
-      this.#stop({ why: "time is up", code: hasFailed ? 1 : EXIT.ok });
-    };
-    using _time = clock.afterFunc(duration, stopInTime, { label: "end of the run" });
+    using _time = clock.afterFunc(duration, () => this.#stop(timeUp(board)), {
+      label: "end of the run",
+    });
     const board = new Board({ clock, file });
     const view = this.#openView();
     const report = (event: SupervisorEvent, statuses: Statuses): void => {
@@ -119,20 +121,30 @@ class Run {
     try {
       await using page = await this.#openPage(supervisor, board, processOutput);
       lock?.publish(page?.url);
-      if (page !== undefined)
-        report({ type: "serving", url: page.url, at: clock.monotonic() }, new Map());
+      if (page) report({ type: "serving", url: page.url, at: clock.monotonic() }, new Map());
       await this.#endLeftovers(roster);
       await supervisor.run(this.#end.signal);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-      output.error(`port ${this.#options.port} is taken: choose another with --port`);
-      return EXIT.usage;
+      return this.#refuse(error);
     } finally {
       view.close();
     }
     const left = table.alive().length;
     if (left > 0) output.error(`${left} processes are still running`);
     return this.#ending?.code ?? EXIT.ok;
+  }
+
+  #refuse(error: unknown): number {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    this.#tools.output.error(`port ${this.#options.port} is taken: choose another with --port`);
+    return EXIT.usage;
+  }
+
+  #openRoster(): Roster | undefined {
+    const { lock } = this.#tools;
+    return lock && process.platform === "linux"
+      ? new Roster(`${lock.folder}/processes`)
+      : undefined;
   }
 
   /** Only the first reason has an effect. */

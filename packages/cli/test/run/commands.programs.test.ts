@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { survivors } from "../../../../test/processes.ts";
 import { holdfast } from "../holdfast.ts";
 import { directory, manifestFile, Supervised } from "./supervised.ts";
@@ -102,28 +103,21 @@ processes:
         "processes.web.namespace has no counterpart",
       ],
     ]);
-    expect(stdout).toBe(`processes:
-  db:
-    restart: Always
-    shell: postgres
-    env:
-      A: b=c
-    readiness:
-      http: 80
-      path: /ok
-      period: 5s
-    maxRestarts: 3
-    backoff:
-      duration: 2s
-      factor: 1
-    stopSignal: SIGINT
-    grace: 7s
-  web:
-    restart: Never
-    shell: npm start
-    dependsOn:
-      db: ready
-`);
+    expect(parse(stdout)).toEqual({
+      processes: {
+        db: {
+          restart: "Always",
+          shell: "postgres",
+          env: { A: "b=c" },
+          readiness: { http: 80, path: "/ok", period: "5s" },
+          maxRestarts: 3,
+          backoff: { duration: "2s", factor: 1 },
+          stopSignal: "SIGINT",
+          grace: "7s",
+        },
+        web: { restart: "Never", shell: "npm start", dependsOn: { db: "ready" } },
+      },
+    });
     const checked = manifestFile(stdout);
     expect((await holdfast(["run", "check", checked])).code).toBe(0);
   });

@@ -25,17 +25,21 @@ export function nameOf({ target }: BoundProbe): string {
   return target.kind === "tcp" ? `tcp:${target.port}` : "its command";
 }
 
+/** Options for {@link repeatProbe}. */
+interface RepeatOptions {
+  readonly signal: AbortSignal;
+  /** Gets the reason of a failure, undefined after a success. Returns true to ask no more. */
+  readonly onAnswer: (reason: string | undefined) => boolean;
+}
+
 /**
  * Asks again and again, a period after each answer, until `onAnswer` returns true or `signal` aborts.
- *
- * @param onAnswer - gets the reason of a failure; undefined after a success
  */
 export async function repeatProbe(
   { period, timeout }: ProbeSpec,
   probe: BoundProbe,
   { clock, probe: create }: Pick<Machine, "clock" | "probe">,
-  signal: AbortSignal,
-  onAnswer: (reason: string | undefined) => boolean,
+  { signal, onAnswer }: RepeatOptions,
 ): Promise<void> {
   const ask = create(probe);
   const check = async (): Promise<boolean> => {

@@ -224,14 +224,15 @@ export class Process {
     const target = nameOf(probe);
     let state = NOT_READY;
     let told: string | undefined;
-    await repeatProbe(spec, probe, machine, signal, (reason) => {
+    const onAnswer = (reason: string | undefined): boolean => {
       const before = state.ready;
       state = nextReadiness(state, reason === undefined, spec.failures);
       if (state.ready ? before : told === reason) return false;
       told = state.ready ? undefined : reason;
       report({ type: "readiness", ready: state.ready, target, reason: told });
       return false;
-    });
+    };
+    await repeatProbe(spec, probe, machine, { signal, onAnswer });
   }
 
   /** Asks until the first success for `startup`, and for ever for `liveness`. */
@@ -243,14 +244,15 @@ export class Process {
   ): Promise<void> {
     let failures = 0;
     const probe = this.#bind(spec, life);
-    await repeatProbe(spec, probe, this.#options.machine, signal, (reason) => {
+    const onAnswer = (reason: string | undefined): boolean => {
       if (reason === undefined) {
         failures = 0;
         return kind === "startup";
       }
       if (++failures >= spec.failures) this.#force(life, `${kind}: ${nameOf(probe)}: ${reason}`);
       return false;
-    });
+    };
+    await repeatProbe(spec, probe, this.#options.machine, { signal, onAnswer });
   }
 
   #bind({ target }: ProbeSpec, { env, port = 0 }: Life): BoundProbe {

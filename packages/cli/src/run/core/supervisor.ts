@@ -201,18 +201,23 @@ export class Supervisor {
     const wanted = [...this.#manifest.processes.values()];
     const ended = wanted.filter(({ name }) => isOver(this.#statuses.get(name)));
     const decider = ended.find(({ exitOnEnd }) => exitOnEnd);
-    if (decider === undefined && (wanted.length === 0 || ended.length < wanted.length)) return;
+    const isAll = wanted.length > 0 && ended.length === wanted.length;
+    if (decider === undefined && !isAll) return;
     this.#isFinished = true;
-    if (decider !== undefined) {
-      const { name } = decider;
-      const exit = this.#statuses.get(name)?.lastRun?.exit;
-      const code = exit === undefined ? EXIT.failed : codeOf(exit);
-      this.#tell({ type: "finished", why: `${name} has ended`, code });
-      return;
-    }
     const failed = ended.filter(({ name }) => this.#statuses.get(name)?.phase !== "Completed");
-    const code = failed.length === 0 ? EXIT.ok : 1;
-    this.#tell({ type: "finished", why: "all processes have ended", code });
+    if (decider !== undefined) this.#tell(this.#endBy(decider.name));
+    else
+      this.#tell({
+        type: "finished",
+        why: "all processes have ended",
+        code: failed.length === 0 ? EXIT.ok : 1,
+      });
+  }
+
+  #endBy(name: string): Change {
+    const exit = this.#statuses.get(name)?.lastRun?.exit;
+    const code = exit === undefined ? EXIT.failed : codeOf(exit);
+    return { type: "finished", why: `${name} has ended`, code };
   }
 }
 

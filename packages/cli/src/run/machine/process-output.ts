@@ -139,7 +139,9 @@ export class ProcessOutput {
   async follow(name: string, streams: readonly (Readable | null)[]): Promise<void> {
     const lines = this.#of(name);
     lines.begin();
-    await Promise.all(streams.map((stream) => stream && this.#read(lines, stream)));
+    await Promise.all(
+      streams.flatMap((stream) => (stream === null ? [] : [this.#read(lines, stream)])),
+    );
   }
 
   /** The last line of the current life that is worth showing. */

@@ -59,40 +59,56 @@ function fromProcessCompose(text: string): Imported {
   return { yaml: stringify({ processes }), left };
 }
 
+type Rule = (value: unknown, report: (key: string) => void) => Fields;
+
+/** What becomes of a key of process-compose. */
+const RULES: Readonly<Record<string, Rule>> = {
+  command: (shell) => ({ shell }),
+  working_dir: (cwd) => ({ cwd }),
+  environment: (value) => ({ env: environmentOf(value) }),
+  disabled: (disabled) => ({ disabled }),
+  readiness_probe: (value, report) => ({
+    readiness: probeOf(value as Fields, "readiness", report),
+  }),
+  liveness_probe: (value, report) => ({ liveness: probeOf(value as Fields, "liveness", report) }),
+  availability: (value, report) =>
+    all(value as Fields, AVAILABILITY, (key) => report(`availability.${key}`)),
+  shutdown: (value, report) => all(value as Fields, SHUTDOWN, (key) => report(`shutdown.${key}`)),
+  depends_on: (value, report) => ({ dependsOn: conditionsOf(value as Fields, report) }),
+};
+const AVAILABILITY: Readonly<Record<string, Rule>> = {
+  restart: (value) => ({ restart: RESTARTS[String(value)] ?? "Never" }),
+  max_restarts: (maxRestarts) => ({ maxRestarts }),
+  exit_on_end: (exitOnEnd) => ({ exitOnEnd }),
+  backoff_seconds: (value) => ({ backoff: { duration: `${value}s`, factor: 1 } }),
+};
+const SHUTDOWN: Readonly<Record<string, Rule>> = {
+  timeout_seconds: (value) => ({ grace: `${value}s` }),
+  signal: (value) => ({ stopSignal: SIGNALS[Number(value)] ?? "SIGTERM" }),
+};
+
+function all(fields: Fields, rules: typeof RULES, report: (key: string) => void): Fields {
+  const made: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    const rule = rules[key];
+    if (rule === undefined) report(key);
+    else Object.assign(made, rule(value, report));
+  }
+  return made;
+}
+
+/** `Never` is the default of process-compose. */
 function oneOf(fields: Fields, report: (key: string) => void): object {
-  const { availability = {}, shutdown = {}, depends_on: depends = {}, ...rest } = fields;
-  const made: Record<string, unknown> = { restart: "Never" }; // The default of process-compose.
-  for (const [key, value] of Object.entries(rest)) {
-    if (key === "command") made["shell"] = value;
-    else if (key === "working_dir") made["cwd"] = value;
-    else if (key === "environment") made["env"] = environmentOf(value);
-    else if (key === "disabled") made["disabled"] = value;
-    else if (key === "readiness_probe")
-      made["readiness"] = probeOf(value as Fields, "readiness", report);
-    else if (key === "liveness_probe")
-      made["liveness"] = probeOf(value as Fields, "liveness", report);
-    else report(key);
-  }
-  for (const [key, value] of Object.entries(availability as Fields)) {
-    if (key === "restart") made["restart"] = RESTARTS[String(value)] ?? "Never";
-    else if (key === "max_restarts") made["maxRestarts"] = value;
-    else if (key === "exit_on_end") made["exitOnEnd"] = value;
-    else if (key === "backoff_seconds") made["backoff"] = { duration: `${value}s`, factor: 1 };
-    else report(`availability.${key}`);
-  }
-  for (const [key, value] of Object.entries(shutdown as Fields)) {
-    if (key === "timeout_seconds") made["grace"] = `${value}s`;
-    else if (key === "signal" && SIGNALS[Number(value)])
-      made["stopSignal"] = SIGNALS[Number(value)];
-    else report(`shutdown.${key}`);
-  }
-  const dependsOn = Object.entries(depends as Fields).map(([name, condition]) => {
+  return { restart: "Never", ...all(fields, RULES, report) };
+}
+
+function conditionsOf(depends: Fields, report: (key: string) => void): Fields {
+  const entries = Object.entries(depends).map(([name, condition]) => {
     const words = String((condition as Fields)["condition"] ?? "process_started");
     if (CONDITIONS[words] === undefined) report(`depends_on.${name}.condition`);
     return [name, CONDITIONS[words] ?? "started"];
   });
-  if (dependsOn.length > 0) made["dependsOn"] = Object.fromEntries(dependsOn);
-  return made;
+  return Object.fromEntries(entries) as Fields;
 }
 
 const SIGNALS: Readonly<Record<number, string>> = {

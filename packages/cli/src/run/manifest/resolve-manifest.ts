@@ -161,6 +161,65 @@ function cycleFrom(
   return undefined;
 }
 
+/** What a process does when it ends, and how it is stopped. */
+function policiesOf({
+  exitOnEnd = false,
+  restart = exitOnEnd ? "Never" : "Always",
+  ...process
+}: ProcessDraft) {
+  const { maxRestarts = Number.POSITIVE_INFINITY, maxMemory = Number.POSITIVE_INFINITY } = process;
+  const { success = [0], final = [], stopSignal = "SIGTERM" } = process;
+  return { exitOnEnd, restart, maxRestarts, maxMemory, success, final, stopSignal } as const;
+}
+
+function portIssue(spec: ProcessSpec): ManifestIssue | undefined {
+  const ports = portsOf(spec);
+  if (!ports.includes("auto") || ports.every((port) => port === "auto")) return undefined;
+  return issueAt(
+    spec.name,
+    [],
+    "has probes with the port auto and with a fixed one; expected one of both",
+  );
+}
+
+interface Surroundings {
+  readonly draft: ManifestDraft;
+  readonly directory: string;
+  readonly report: (issue: ManifestIssue | undefined) => void;
+}
+
+/** @returns undefined for a process that is disabled or wrong */
+function resolveProcess(
+  name: string,
+  process: ProcessDraft,
+  { draft, directory, report }: Surroundings,
+): ProcessSpec | undefined {
+  const backoff = resolveBackoff(process.backoff, draft.backoff);
+  report(backoffIssue({ name, own: process.backoff, common: draft.backoff, backoff }));
+  const launch = launchOf(name, process);
+  const env = envOf(name, process, directory);
+  if (isIssue(launch)) report(launch);
+  if (isIssue(env)) report(env);
+  if (isIssue(launch) || isIssue(env) || process.disabled === true) return undefined;
+  const { cwd = ".", grace = draft.grace, dependsOn = {} } = process;
+  const spec: ProcessSpec = {
+    name,
+    command: launch.file,
+    args: launch.args,
+    env,
+    cwd: resolve(directory, cwd),
+    backoff,
+    ...policiesOf(process),
+    grace: grace ?? DEFAULT_GRACE,
+    dependsOn,
+    readiness: resolveProbe(process.readiness),
+    liveness: resolveProbe(process.liveness),
+    startup: resolveProbe(process.startup),
+  };
+  report(portIssue(spec));
+  return spec;
+}
+
 /** Fills in the defaults and checks the relations between fields. */
 export function resolveManifest(
   draft: ManifestDraft,
@@ -173,44 +232,8 @@ export function resolveManifest(
     if (issue !== undefined) issues.set(issue.message, issue);
   };
   for (const [name, process] of Object.entries(draft.processes)) {
-    const backoff = resolveBackoff(process.backoff, draft.backoff);
-    report(backoffIssue({ name, own: process.backoff, common: draft.backoff, backoff }));
-    const launch = launchOf(name, process);
-    const env = envOf(name, process, directory);
-    if (isIssue(launch)) report(launch);
-    if (isIssue(env)) report(env);
-    if (isIssue(launch) || isIssue(env) || process.disabled === true) continue;
-    const { exitOnEnd = false, restart = exitOnEnd ? "Never" : "Always" } = process;
-    const spec: ProcessSpec = {
-      name,
-      command: launch.file,
-      args: launch.args,
-      env,
-      cwd: resolve(directory, process.cwd ?? "."),
-      restart,
-      backoff,
-      maxRestarts: process.maxRestarts ?? Number.POSITIVE_INFINITY,
-      success: process.success ?? [0],
-      final: process.final ?? [],
-      grace: process.grace ?? draft.grace ?? DEFAULT_GRACE,
-      stopSignal: process.stopSignal ?? "SIGTERM",
-      maxMemory: process.maxMemory ?? Number.POSITIVE_INFINITY,
-      exitOnEnd,
-      dependsOn: process.dependsOn ?? {},
-      readiness: resolveProbe(process.readiness),
-      liveness: resolveProbe(process.liveness),
-      startup: resolveProbe(process.startup),
-    };
-    const fixed = new Set(portsOf(spec).filter((port) => port !== "auto"));
-    if (fixed.size > 0 && portsOf(spec).includes("auto"))
-      report(
-        issueAt(
-          name,
-          [],
-          "has probes with the port auto and with a fixed one; expected one of both",
-        ),
-      );
-    processes.set(name, spec);
+    const spec = resolveProcess(name, process, { draft, directory, report });
+    if (spec !== undefined) processes.set(name, spec);
   }
   for (const spec of processes.values())
     for (const issue of dependencyIssues(spec, processes, draft.processes)) report(issue);

@@ -49,6 +49,9 @@ const HEADERS = {
 /** A name that a stranger's DNS could lead here is none of these: a foreign page must not read ours. */
 const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 
+/** Paths for the user of the supervisor only. */
+const PRIVATE: ReadonlySet<string> = new Set(["/logs", "/restart"]);
+
 function page(type: string, body: string): Reply {
   return { status: 200, type: `${type}; charset=utf-8`, body };
 }
@@ -101,15 +104,16 @@ class Routes {
     const allowed = path === "/restart" ? "POST" : "GET, HEAD";
     if (!allowed.split(", ").includes(method)) return textReply(405, `Use ${allowed}.`);
     // The route is found by the parsed path: a path with another spelling must not have passed the checks as another.
-    if (!url.startsWith("/") || url.replace(/[?#].*/, "") !== path)
+    if (url.replace(/[?#].*/, "") !== path)
       return textReply(400, "Request a path in its shortest form.");
-    if ((path === "/restart" || path === "/logs") && !this.#isOwner(authorization))
+    if (!this.#isAllowed(path, authorization))
       return textReply(403, "Only the user who runs this supervisor may do this.");
     return undefined;
   }
 
   /** Other users of this machine can connect; the token is in a file that they cannot read. */
-  #isOwner(authorization: string): boolean {
+  #isAllowed(path: string, authorization: string): boolean {
+    if (!PRIVATE.has(path)) return true;
     const { token } = this.#options;
     if (token === undefined) return false;
     const [given, wanted] = [Buffer.from(authorization), Buffer.from(`Bearer ${token}`)];
