@@ -34,7 +34,7 @@ test("a late event does not hold up a stop", async () => {
   const report = await explore({
     setup: greeter,
     resources: [Greeting, ConfigMap],
-    only: "event-late:9+hand-over:2",
+    only: "event-late:10+hand-over:2",
     async scenario({ client, clock }) {
       await client.create(Greeting, { metadata: ann, spec: { name: "Ann" } });
       await clock.sleep(1_000);
