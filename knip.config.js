@@ -54,7 +54,10 @@ export default {
         "kysely",
       ],
     },
-    "packages/cli": { ignoreBinaries: ["mkfifo", "openssl", "script"] },
+    "packages/cli": {
+      entry: ["demo/*.mjs"],
+      ignoreBinaries: ["mkfifo", "openssl", "script", "unshare"],
+    },
     "packages/controller": { entry: ["test/**/*.services.ts"], ignoreBinaries: ["mkfifo"] },
   },
 };
