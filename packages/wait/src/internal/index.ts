@@ -6,6 +6,7 @@
  * @packageDocumentation
  */
 export { strategyOf } from "../delay/strategy-of.ts";
+export { Deadline, type DeadlineOptions } from "../limit/deadline.ts";
 export {
   type Done,
   type Loop,

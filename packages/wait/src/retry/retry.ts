@@ -125,6 +125,9 @@ export async function retry<Value>(
   const { signal } = whole;
 
   const run = (): Promise<Value> => {
+    // A deadline that never comes would be a frame in the stack of every error.
+    if (attemptTimeout === NEVER)
+      return abortable(fn, signal, undefined, { attempt: ++attempt, signal });
     const cause = (): unknown => lastFailure;
     const limit = new Deadline(attemptTimeout, { clock, signal, cause });
     return limit.wait(fn, { attempt: ++attempt, signal: limit.signal });
