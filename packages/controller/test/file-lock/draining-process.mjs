@@ -35,7 +35,7 @@ const elector = new LeaderElector({
   renewDeadline,
   retryPeriod: 100,
   logger,
-  lead: async ({ signal, lost }) => {
+  lead: async (leadership) => {
     const controller = new Controller({
       name: worker,
       grace: 60_000,
@@ -51,7 +51,7 @@ const elector = new LeaderElector({
       },
     });
     for (const key of ["1", "2", "3", "4", "5", "6"]) controller.add(key);
-    await controller.run(signal, { lost });
+    await controller.run(leadership);
   },
 });
 
