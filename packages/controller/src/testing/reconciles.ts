@@ -3,7 +3,10 @@ import { isTerminalError } from "@holdfast/wait";
 
 /** The part of a reconcile request that is watched. */
 export interface WatchedRequest {
+  /** The key. */
   readonly key: string;
+
+  /** Aborts when the reconcile must end. */
   readonly signal: AbortSignal;
 }
 

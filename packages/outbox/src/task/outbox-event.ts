@@ -31,7 +31,13 @@ export type OutboxEvent =
   | { readonly type: "unwritten"; readonly claim: Claim; readonly error: unknown }
   | { readonly type: "invalid"; readonly row: InvalidRow }
   | { readonly type: "removed"; readonly count: number }
-  | { readonly type: "clock"; readonly ahead: number; readonly isTolerated: boolean }
+  | {
+      readonly type: "clock";
+      /** Milliseconds that the clock of this process is ahead of that of the database; negative if it is behind. */
+      readonly ahead: number;
+      /** Whether the difference is small enough to do no harm. */
+      readonly isTolerated: boolean;
+    }
   | { readonly type: "error"; readonly error: unknown };
 
 /** Receivers of events. */
