@@ -86,7 +86,9 @@ function checkBundles(packages) {
 function checkAlone(packages) {
   const folder = mkdtempSync(join(tmpdir(), "packcheck-alone-"));
   try {
-    const own = packages.map(({ manifest }) => ({
+    // The cli is a program: it brings what it reads arguments and manifests with.
+    const libraries = packages.filter(({ manifest }) => manifest.name !== "@holdfast/cli");
+    const own = libraries.map(({ manifest }) => ({
       manifest: { ...manifest, peerDependencies: {} },
     }));
     installInto(folder, own, { pg: peerOf(packages, "@holdfast/outbox", "pg") }, consumer);
