@@ -39,7 +39,7 @@ async function startServices(signal, keep) {
     const since = performance.now();
     const server = await start(signal);
     keep(server);
-    console.log(`${name.padEnd(10)}  ready in ${seconds(since)} on ${server.url}`);
+    console.log(`${name.padEnd(10)}  ready in ${seconds(since)} on port ${server.port}`);
     return [variable, server.url];
   });
   const settled = await Promise.allSettled(entries);

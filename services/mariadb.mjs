@@ -4,13 +4,16 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createConnection } from "mysql2/promise";
 import { freePort } from "./free-port.mjs";
-import { makeDirectory, removeDirectory, Server, started, userFor } from "./server.mjs";
+import { makeDirectory, PASSWORD, removeDirectory, Server, started, userFor } from "./server.mjs";
 
 /** Where Debian keeps the server: not in the path of every user. */
 export const MARIADB_PROGRAM = "/usr/sbin/mariadbd";
 
-/** A new directory comes with users without a name, who would be taken for others. */
-const ONLY_ROOT = "DELETE FROM mysql.global_priv WHERE User = '';\nFLUSH PRIVILEGES;\n";
+/** A new directory comes with users without a name, who would be taken for others, and with a root without a password. */
+const ONLY_ROOT = `DELETE FROM mysql.global_priv WHERE User = '';
+UPDATE mysql.global_priv SET Priv = JSON_SET(Priv, '$.authentication_string', PASSWORD('${PASSWORD}')) WHERE User = 'root';
+FLUSH PRIVILEGES;
+`;
 
 export class MariaServer {
   /** @type {string} */ #directory;
@@ -25,7 +28,7 @@ export class MariaServer {
   constructor(port, settings = {}) {
     this.#settings = settings;
     this.port = port;
-    this.url = `mysql://root@127.0.0.1:${port}/`;
+    this.url = `mysql://root:${PASSWORD}@127.0.0.1:${port}/`;
     // MariaDB refuses to run as root.
     this.#user = userFor("mysql");
     this.#directory = makeDirectory("mariadb", this.#user);

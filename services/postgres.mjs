@@ -1,10 +1,10 @@
 // A PostgreSQL server of the distribution. Its directory lasts through stops.
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { freePort } from "./free-port.mjs";
-import { makeDirectory, removeDirectory, Server, started, userFor } from "./server.mjs";
+import { makeDirectory, PASSWORD, removeDirectory, Server, started, userFor } from "./server.mjs";
 
 /** Where Debian keeps each version. */
 const VERSIONS = "/usr/lib/postgresql";
@@ -33,13 +33,18 @@ export class PostgresServer {
     this.#settings = settings;
     this.port = port;
     this.programs = programs;
-    this.url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    this.url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
     // PostgreSQL refuses to run as root.
     this.#user = userFor("postgres");
     this.#directory = makeDirectory("postgres", this.#user);
+    const password = join(this.#directory, "password");
+    writeFileSync(password, PASSWORD);
     execFileSync(
       join(programs, "initdb"),
-      ["-D", this.#data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"],
+      [
+        ...["-D", this.#data, "-U", "postgres", "-A", "scram-sha-256", `--pwfile=${password}`],
+        ...["-E", "UTF8", "--no-sync", "--locale=C"],
+      ],
       { ...this.#user, cwd: this.#directory, stdio: ["ignore", "ignore", "inherit"] },
     );
   }

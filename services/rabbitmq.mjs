@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { connect } from "amqplib";
 import { freePort } from "./free-port.mjs";
-import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
+import { makeDirectory, PASSWORD, removeDirectory, Server, started } from "./server.mjs";
 
 /** What `rabbitmq-server` in the path calls, after it has changed to a user and directories of its own. */
 export const RABBITMQ_PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server";
@@ -28,10 +28,17 @@ export class RabbitServer {
   /** @param {{ port: number, names: number, distribution: number }} ports */
   constructor(ports) {
     this.ports = ports;
-    this.url = `amqp://127.0.0.1:${ports.port}`;
+    this.port = ports.port;
+    this.url = `amqp://holdfast:${PASSWORD}@127.0.0.1:${ports.port}`;
     writeFileSync(
       join(this.#directory, "rabbitmq.conf"),
-      `listeners.tcp.1 = 127.0.0.1:${ports.port}\nlog.console = true\nlog.console.level = warning\n`,
+      [
+        `listeners.tcp.1 = 127.0.0.1:${ports.port}`,
+        "default_user = holdfast",
+        `default_pass = ${PASSWORD}`,
+        "log.console = true",
+        "log.console.level = warning\n",
+      ].join("\n"),
     );
     writeFileSync(join(this.#directory, "enabled_plugins"), "[].\n");
   }

@@ -1,8 +1,10 @@
 // A Redis server that keeps nothing: when it stops, it has forgotten everything.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { poll } from "@holdfast/wait";
 import { Redis } from "ioredis";
 import { freePort } from "./free-port.mjs";
-import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
+import { makeDirectory, PASSWORD, removeDirectory, Server, started } from "./server.mjs";
 
 export class RedisServer {
   #directory = makeDirectory("redis");
@@ -11,7 +13,9 @@ export class RedisServer {
   /** @param {number} port */
   constructor(port) {
     this.port = port;
-    this.url = `redis://127.0.0.1:${port}`;
+    this.url = `redis://:${PASSWORD}@127.0.0.1:${port}`;
+    // Not as arguments: every user of the machine sees those. The second is for a replica.
+    writeFileSync(this.#config, `requirepass ${PASSWORD}\nmasterauth ${PASSWORD}\n`);
   }
 
   /** @param {AbortSignal} [signal] */
@@ -21,7 +25,7 @@ export class RedisServer {
 
   /** @param {AbortSignal} [signal] */
   async start(signal) {
-    const args = ["--port", `${this.port}`, "--bind", "127.0.0.1", "--save", ""];
+    const args = [this.#config, "--port", `${this.port}`, "--bind", "127.0.0.1", "--save", ""];
     this.#server = await Server.start(
       {
         name: "Redis",
@@ -46,6 +50,10 @@ export class RedisServer {
   async [Symbol.asyncDispose]() {
     await this.stop();
     removeDirectory(this.#directory);
+  }
+
+  get #config() {
+    return join(this.#directory, "redis.conf");
   }
 
   async #greet() {

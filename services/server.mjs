@@ -1,6 +1,7 @@
 // A server of a database or a broker on this machine, for as long as somebody needs it: its process,
 // its directory, and whether it answers.
 import { execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import {
   chownSync,
@@ -60,6 +61,9 @@ export function userFor(name) {
     Number(execFileSync("id", [option, name], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
 }
+
+/** The password of the servers that this process starts: other users of the machine reach their ports. */
+export const PASSWORD = randomBytes(16).toString("hex");
 
 /**
  * A directory for a server, gone with this process.

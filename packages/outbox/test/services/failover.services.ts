@@ -25,9 +25,8 @@ interface World {
 async function onPostgres(): Promise<World> {
   const url = await makeDatabase(requiredUrl("DATABASE_URL"));
   const proxy = await TcpProxy.to(url);
-  const through = Object.assign(new URL(url), { port: String(proxy.port) });
   const pool = new pg.Pool({
-    connectionString: through.href,
+    connectionString: proxy.url,
     max: 1,
     connectionTimeoutMillis: 500,
   });
@@ -45,9 +44,8 @@ async function onPostgres(): Promise<World> {
 async function onMySql(): Promise<World> {
   const url = await makeMySqlDatabase(requiredUrl("MYSQL_URL"));
   const proxy = await TcpProxy.to(url);
-  const through = Object.assign(new URL(url), { port: String(proxy.port) });
   const database = new MySqlDatabase(
-    createPool({ uri: through.href, connectionLimit: 1, connectTimeout: 500 }),
+    createPool({ uri: proxy.url, connectionLimit: 1, connectTimeout: 500 }),
   );
   onTestFinished(async () => {
     proxy.cut();

@@ -44,7 +44,7 @@ const idsOf = (all: readonly { readonly id: unknown }[]): unknown[] => all.map((
 testPublisher("RabbitPublisher", async () => {
   const queue = await TestQueue.make(url);
   const proxy = await TcpProxy.to(url);
-  const publisher = new RabbitPublisher({ route: routeOf, url: `amqp://127.0.0.1:${proxy.port}` });
+  const publisher = new RabbitPublisher({ route: routeOf, url: proxy.url });
   const delivered: Received[] = [];
   return {
     publisher,
@@ -244,7 +244,7 @@ describe("RabbitPublisher", () => {
     const losses: unknown[] = [];
     await using publisher = new RabbitPublisher({
       route: routeOf,
-      url: `amqp://127.0.0.1:${proxy.port}`,
+      url: proxy.url,
       backoff,
       onError: (error) => losses.push(error),
     });
@@ -271,7 +271,7 @@ describe("RabbitPublisher", () => {
     await using proxy = await TcpProxy.to(url);
     await using publisher = new RabbitPublisher({
       route: routeOf,
-      url: `amqp://127.0.0.1:${proxy.port}`,
+      url: proxy.url,
       backoff,
     });
     const messages = messagesFor(queue, 300);
@@ -295,7 +295,7 @@ describe("RabbitPublisher", () => {
     proxy.down = true;
     await using publisher = new RabbitPublisher({
       route: routeOf,
-      url: `amqp://127.0.0.1:${proxy.port}`,
+      url: proxy.url,
       backoff,
     });
     const [given, kept] = messagesFor(queue, 2) as [Message, Message];
@@ -316,7 +316,7 @@ describe("RabbitPublisher", () => {
     await using proxy = await TcpProxy.to(url);
     await using publisher = new RabbitPublisher({
       route: routeOf,
-      url: `amqp://127.0.0.1:${proxy.port}`,
+      url: proxy.url,
       backoff,
     });
     const [first, second] = messagesFor(queue, 2) as [Message, Message];
@@ -346,7 +346,7 @@ describe("RabbitPublisher", () => {
     proxy.down = true;
     const publisher = new RabbitPublisher({
       route: routeOf,
-      url: `amqp://127.0.0.1:${proxy.port}`,
+      url: proxy.url,
       backoff,
     });
     const waits = errorOf(publisher.publish(sampleMessage(), signal));
@@ -365,7 +365,7 @@ describe("RabbitPublisher", () => {
     proxy.down = true;
     const publisher = new RabbitPublisher({
       route: routeOf,
-      url: `amqp://127.0.0.1:${proxy.port}`,
+      url: proxy.url,
       onError,
     });
     expect(

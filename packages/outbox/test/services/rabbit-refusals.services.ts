@@ -59,7 +59,7 @@ describe("a message that RabbitMQ refuses", () => {
     await using denied = await TestQueue.make(server.url);
     await server.control("add_user", "writer", "secret");
     await server.control("set_permissions", "writer", "^$", `^${queue.route.exchange}$`, "^$");
-    const url = server.url.replace("//", "//writer:secret@");
+    const url = server.url.replace(/\/\/.*@/, "//writer:secret@");
     const errors = await publishTogether(url, queue, messagesFor(denied.route, 10));
     expect(errors).toHaveLength(20);
     for (const error of errors) {
@@ -84,7 +84,7 @@ describe("a message that RabbitMQ refuses", () => {
     await channel.bindQueue(queue.name, `${exchange}-topic`, "#");
     await connection.close();
     await server.control("set_topic_permissions", "reporter", `${exchange}-topic`, "^open", "^$");
-    const url = server.url.replace("//", "//reporter:secret@");
+    const url = server.url.replace(/\/\/.*@/, "//reporter:secret@");
     const closed = { ...queue.route, exchange: `${exchange}-topic`, routingKey: "closed.orders" };
     const errors = await publishTogether(url, queue, messagesFor(closed, 10));
     expect(errors.map((error) => (error as { replyCode: unknown }).replyCode)).toEqual(

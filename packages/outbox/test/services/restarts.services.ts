@@ -35,7 +35,7 @@ describe.concurrent("a program that keeps running", () => {
     const losses: unknown[] = [];
     await using publisher = new RabbitPublisher({
       route: routeOf,
-      url: `amqp://127.0.0.1:${proxy.port}`,
+      url: proxy.url,
       backoff: { duration: 50, factor: 2, cap: 500 },
       onError: (error) => losses.push(error),
     });

@@ -10,9 +10,12 @@ export class TcpProxy {
   /** Whether nobody gets through. */
   down = false;
 
-  private constructor(target: number) {
+  readonly #target: URL;
+
+  private constructor(target: URL) {
+    this.#target = target;
     this.#server = createServer((client) => {
-      const upstream = connect(target, "127.0.0.1");
+      const upstream = connect(Number(target.port), "127.0.0.1");
       for (const socket of [client, upstream]) {
         this.#sockets.add(socket);
         socket.on("error", () => undefined); // its close tells the other side
@@ -26,14 +29,16 @@ export class TcpProxy {
   }
 
   static async to(url: string): Promise<TcpProxy> {
-    const proxy = new TcpProxy(Number(new URL(url).port));
+    const proxy = new TcpProxy(new URL(url));
     proxy.#server.listen(0, "127.0.0.1");
     await once(proxy.#server, "listening");
     return proxy;
   }
 
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+  /** The URL of the server, through this proxy. */
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    return Object.assign(new URL(this.#target), { port: String(port) }).href;
   }
 
   /** Ends every connection as if a cable had been cut. */

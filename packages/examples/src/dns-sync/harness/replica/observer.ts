@@ -110,7 +110,7 @@ export class Observer {
   /** Versions in the operator's own caches: `watch` returns the existing informers. */
   cacheVersions(): CacheVersions {
     const cluster = this.#cluster;
-    if (cluster === undefined) return {};
+    if (cluster === undefined || !this.#hasSynced) return {};
     const objects = [...cluster.watch(DnsRecord).list(), ...cluster.watch(DnsZone).list()];
     return Object.fromEntries(
       objects.map(({ kind, metadata: { namespace, name, resourceVersion } }) => [
