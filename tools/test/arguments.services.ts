@@ -20,6 +20,7 @@ const FOREIGN = [
   "biome check --write",
   "npm run fix",
   "node tools/ready.mjs",
+  ".ci/run nightly",
 ];
 /** They hand their arguments to tools/vitest.mjs, after they have started servers. */
 const SERVERS = ["node services/main.mjs", "node services/cluster.mjs"];
@@ -27,8 +28,8 @@ const SERVERS = ["node services/main.mjs", "node services/cluster.mjs"];
 const own = programs.filter(({ command }) => ![...FOREIGN, ...SERVERS].includes(command));
 
 async function run(command: string, ...args: string[]) {
-  const [, ...words] = command.split(" ");
-  const child = spawn(process.execPath, [...words, ...args], {
+  // By a shell, as npm does.
+  const child = spawn("sh", ["-c", `exec ${command} "$@"`, "sh", ...args], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
   });
