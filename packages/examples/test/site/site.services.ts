@@ -196,10 +196,12 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
       "clock",
       "delay",
       "maxElapsed",
+      "maxRetryAfter",
       "onRetry",
       "retries",
       "shouldRetry",
       "signal",
+      "timeout",
     ]);
   });
 
