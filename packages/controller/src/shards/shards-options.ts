@@ -8,7 +8,7 @@ import {
   requireText,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
-import { requireDurations } from "../election/leader-elector-options.ts";
+import { type LeaderElectorOptions, requireDurations } from "../election/leader-elector-options.ts";
 import type { ResourceLock } from "../election/resource-lock.ts";
 import type { Leadership } from "../leadership.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
@@ -36,7 +36,8 @@ export interface SlotLeadership extends Leadership {
 }
 
 /** Options for {@link Shards}. Durations are in milliseconds. */
-export interface ShardsOptions {
+export interface ShardsOptions
+  extends Pick<LeaderElectorOptions, "leaseDuration" | "renewDeadline" | "clock" | "logger"> {
   /**
    * Name in a `Manager`: in its errors, log lines and status. Not empty.
    *
@@ -71,21 +72,6 @@ export interface ShardsOptions {
   readonly lead: (leadership: SlotLeadership) => unknown;
 
   /**
-   * How long other processes respect a lease that is not renewed. Finite, above `renewDeadline`.
-   *
-   * @defaultValue `15_000`
-   */
-  readonly leaseDuration?: number | undefined;
-
-  /**
-   * How long the work of a slot continues without a renewal. Above 1.2 times `retryPeriod`. One request to a lock may
-   * take half of it.
-   *
-   * @defaultValue `10_000`
-   */
-  readonly renewDeadline?: number | undefined;
-
-  /**
    * Delay between two renewals of a slot, and between two looks at all slots. Above 0.
    *
    * @defaultValue `2_000`
@@ -101,25 +87,11 @@ export interface ShardsOptions {
   readonly onError?: ((error: unknown) => unknown) | undefined;
 
   /**
-   * Clock for all durations.
-   *
-   * @defaultValue `realClock`
-   */
-  readonly clock?: Clock | undefined;
-
-  /**
    * Source of the jitter between two looks.
    *
    * @defaultValue `Math.random`
    */
   readonly random?: Random | undefined;
-
-  /**
-   * Receiver of log lines: terms that begin and end at info level, a lost lease as a warning.
-   *
-   * @defaultValue prints warnings and errors to the console; pass {@link silentLogger} for nothing
-   */
-  readonly logger?: Logger | undefined;
 }
 
 /** The options with their defaults. */

@@ -1,6 +1,7 @@
 import { messageOf } from "@holdfast/clock/internal";
 import type { Logger, LogLine } from "../logger.ts";
-import type { Note, Step } from "./step.ts";
+import { textOf } from "./explore-options.ts";
+import type { Note, Step, StepOptions } from "./step.ts";
 
 /** Notes that a world keeps: a program that logs for ever must not fill the memory. */
 const MAX_NOTES = 10_000;
@@ -57,4 +58,29 @@ function describe(details: object): string {
     ...(err === undefined ? [] : [messageOf(err)]),
   ];
   return parts.length === 0 ? "" : ` (${parts.join(": ")})`;
+}
+
+/** The work of a step, which notes its outcome. */
+export async function described<Value>(
+  step: Step,
+  work: Promise<Value>,
+  { outcomeOf, fault }: StepOptions<Value> & { readonly fault: string | undefined },
+): Promise<Value> {
+  try {
+    const value = await work;
+    const { text, isRefused = false } = outcomeOf?.(value) ?? { text: shown(value) };
+    step.outcome = text;
+    step.isDone = !isRefused;
+    return value;
+  } catch (error) {
+    step.outcome = fault?.replaceAll("-", " ") ?? messageOf(error).slice(0, MAX_OUTCOME);
+    throw error;
+  }
+}
+
+/** Longest outcome of a step that a report shows. */
+const MAX_OUTCOME = 80;
+
+function shown(value: unknown): string {
+  return value === undefined ? "" : textOf(value).slice(0, MAX_OUTCOME);
 }

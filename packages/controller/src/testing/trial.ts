@@ -6,7 +6,7 @@ import { differenceOf } from "./difference.ts";
 import type { ResolvedExplore } from "./explore-options.ts";
 import { textOf } from "./explore-options.ts";
 import { Fleet } from "./fleet.ts";
-import { Journal } from "./journal.ts";
+import { described, Journal } from "./journal.ts";
 import { AT_REST, type Fault, HAND_OVER, isOfUpgrade, type Plan, SCENARIO_FIRST } from "./plan.ts";
 import { Reconciles } from "./reconciles.ts";
 import { never, Replica, type ReplicaWorld } from "./replica.ts";
@@ -474,29 +474,4 @@ export class Trial<World> implements ReplicaWorld {
     const text = `a program that is started again on its last state changes it: ${change?.text}`;
     this.#fail(text, { lines });
   }
-}
-
-/** The work of a step, which notes its outcome. */
-async function described<Value>(
-  step: Step,
-  work: Promise<Value>,
-  { outcomeOf, fault }: StepOptions<Value> & { readonly fault: string | undefined },
-): Promise<Value> {
-  try {
-    const value = await work;
-    const { text, isRefused = false } = outcomeOf?.(value) ?? { text: shown(value) };
-    step.outcome = text;
-    step.isDone = !isRefused;
-    return value;
-  } catch (error) {
-    step.outcome = fault?.replaceAll("-", " ") ?? messageOf(error).slice(0, MAX_OUTCOME);
-    throw error;
-  }
-}
-
-/** Longest outcome of a step that a report shows. */
-const MAX_OUTCOME = 80;
-
-function shown(value: unknown): string {
-  return value === undefined ? "" : textOf(value).slice(0, MAX_OUTCOME);
 }

@@ -1,3 +1,6 @@
+import { type ApiError, findApiError } from "../client/api-error.ts";
+import { RequestStop } from "./request-scope.ts";
+
 /** The request that a reflector is about: a list, which a watch follows, or a watch alone. */
 type RequestKind = "list" | "watch";
 
@@ -73,6 +76,12 @@ const YOUNG_LIST = 10_000;
 
 type Request = Pick<NextStep, "request" | "probe" | "delay">;
 
+/** A `Retry-After` below this, in milliseconds, names no time: the backoff is longer. */
+const MIN_RETRY_AFTER = 1_000;
+
+/** An informer waits at most this for a server that named a time, in milliseconds. */
+export const MAX_RETRY_AFTER = 300_000;
+
 const LIST: Request = { request: "list", probe: false, delay: "none" };
 
 /** Decides the step after the end of a list or a watch. */
@@ -118,4 +127,21 @@ function fruitlessAfter(end: SessionEnd, facts: StepFacts): number {
   const isFailure = end.kind === "failed" || end.kind === "idle";
   const isEarlyEnd = end.kind === "closed" && !isHealthy;
   return (isFailure && !isProbe) || isEarlyEnd ? fruitless + 1 : fruitless;
+}
+
+/** The end that an error is. */
+export function endOf(error: unknown): SessionEnd {
+  if (error instanceof RequestStop && error.kind !== "over") return { kind: error.kind };
+  const found = findApiError(error);
+  if (found === undefined) return { kind: "failed", error };
+  if (isExpired(found)) return { kind: "expired" };
+  const { statusCode, retryAfter = 0 } = found;
+  const isBusy = statusCode === 429 || statusCode === 503;
+  if (!isBusy || retryAfter < MIN_RETRY_AFTER) return { kind: "failed", error };
+  return { kind: "busy", after: Math.min(retryAfter, MAX_RETRY_AFTER) };
+}
+
+/** An ERROR event may have a reason and no code. */
+function isExpired({ statusCode, reason }: ApiError): boolean {
+  return statusCode === 410 || reason === "Expired" || reason === "Gone";
 }

@@ -9,7 +9,6 @@ import {
 } from "@holdfast/wait";
 import type { ServerObject } from "../cache/server-object.ts";
 import type { Consistency, OwnWrite, Store } from "../cache/store.ts";
-import { type ApiError, findApiError } from "../client/api-error.ts";
 import { type ApiTarget, openRequest } from "../client/api-request.ts";
 import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf } from "../object/object-ref.ts";
@@ -20,7 +19,9 @@ import { Failures } from "./failures.ts";
 import type { Hooks } from "./hooks.ts";
 import { currentVersion, type ListWatch, listObjects, requestFor } from "./list-watch.ts";
 import {
+  endOf,
   HEALTHY_AFTER,
+  MAX_RETRY_AFTER,
   type NextStep,
   nextStep,
   type SessionEnd,
@@ -28,7 +29,7 @@ import {
 } from "./next-step.ts";
 import type { Progress } from "./progress.ts";
 import type { ReflectorStatus } from "./reflector-status.ts";
-import { RequestScope, RequestStop } from "./request-scope.ts";
+import { RequestScope } from "./request-scope.ts";
 import { readEvent, type WatchEvent } from "./watch-event.ts";
 
 /** Settings that all reflectors of a cluster share. */
@@ -69,12 +70,6 @@ const WATCH_GRACE = 60_000;
 
 /** A watch that begins within this time after an event, a bookmark or a list needs no probe, in milliseconds. */
 const FRESH = 60_000;
-
-/** A `Retry-After` below this, in milliseconds, names no time: the backoff is longer. */
-const MIN_RETRY_AFTER = 1_000;
-
-/** An informer waits at most this for a server that named a time, in milliseconds. */
-const MAX_RETRY_AFTER = 300_000;
 
 /** Share of a time named by the server that is added to it at most, so that clients do not come at once. */
 const SPREAD = 0.2;
@@ -475,21 +470,4 @@ export class Reflector {
     if (version === undefined) return false;
     return compareVersions(version, goal) !== undefined && !isOlder(version, goal);
   }
-}
-
-/** The end that an error is. */
-function endOf(error: unknown): SessionEnd {
-  if (error instanceof RequestStop && error.kind !== "over") return { kind: error.kind };
-  const found = findApiError(error);
-  if (found === undefined) return { kind: "failed", error };
-  if (isExpired(found)) return { kind: "expired" };
-  const { statusCode, retryAfter = 0 } = found;
-  const isBusy = statusCode === 429 || statusCode === 503;
-  if (!isBusy || retryAfter < MIN_RETRY_AFTER) return { kind: "failed", error };
-  return { kind: "busy", after: Math.min(retryAfter, MAX_RETRY_AFTER) };
-}
-
-/** An ERROR event may have a reason and no code. */
-function isExpired({ statusCode, reason }: ApiError): boolean {
-  return statusCode === 410 || reason === "Expired" || reason === "Gone";
 }
