@@ -16,7 +16,6 @@ import type { Random } from "@holdfast/wait";
 import { MAX_RETRY_AFTER } from "@holdfast/wait/internal";
 import { CONTROLLER_METRICS, type ControllerMetrics } from "../controller-metrics.ts";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
-import { LimiterClock } from "../limit/limiter-clock.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
 import { QUEUE_METRICS, type QueueMetrics } from "../queue/queue-metrics.ts";
@@ -238,7 +237,6 @@ export function resolveController<Item>(
   const { limiter = new ExponentialLimiter({ clock }), random } = options;
   if (random !== undefined) requireFunction("options.random", random);
   requireMethods("options.limiter", limiter, ["when", "forget", "requeues"]);
-  LimiterClock.use(limiter, clock);
   return {
     name,
     reconcile,
