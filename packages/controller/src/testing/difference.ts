@@ -3,6 +3,9 @@ import { textOf } from "./explore-options.ts";
 const MAX_LINES = 20;
 const MAX_TEXT = 120;
 
+/** Characters to show before the first that differs. */
+const TEXT_BEFORE = 30;
+
 /**
  * The lines that say how a state differs from the expected one, by path. A part that only one of them has is one
  * line.
@@ -24,8 +27,11 @@ function compare(path: string, expected: unknown, actual: unknown, lines: string
     }
     return;
   }
-  if (JSON.stringify(expected) !== JSON.stringify(actual))
-    lines.push(`${path || "state"}: expected ${show(expected)}, got ${show(actual)}`);
+  const texts = [expected, actual].map((value) => JSON.stringify(value) ?? "undefined");
+  const [wanted = "", got = ""] = texts;
+  if (wanted === got) return;
+  const start = startOf(wanted, got);
+  lines.push(`${path || "state"}: expected ${cut(wanted, start)}, got ${cut(got, start)}`);
 }
 
 type Tree = Readonly<Record<string, unknown>>;
@@ -35,8 +41,20 @@ function isTree(value: unknown): value is Tree {
 }
 
 function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? "undefined";
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+  return cut(JSON.stringify(value) ?? "undefined", 0);
+}
+
+/** Where to begin to show two texts: shortly before they differ, if that is far from their begin. */
+function startOf(one: string, other: string): number {
+  if (Math.max(one.length, other.length) <= MAX_TEXT) return 0;
+  let same = 0;
+  while (one[same] === other[same]) same += 1;
+  return same <= MAX_TEXT / 2 ? 0 : same - TEXT_BEFORE;
+}
+
+function cut(text: string, start: number): string {
+  const end = start + MAX_TEXT;
+  return `${start > 0 ? "…" : ""}${text.slice(start, end)}${text.length > end ? "…" : ""}`;
 }
 
 /** A state as JSON has it. */

@@ -11,6 +11,9 @@ const STEPS_AFTER = 6;
 /** Lines of the log to show between two steps. */
 const MAX_NOTES = 5;
 
+/** Stands for the steps that are left out. */
+const GAP = "     …";
+
 /** Facts of an {@link ExplorationError}. */
 interface ExplorationFailure {
   /** The fault in words, or undefined for the run without one. */
@@ -27,6 +30,8 @@ interface ExplorationFailure {
   readonly notes?: readonly Note[];
   /** Number of the step to show. */
   readonly step: number;
+  /** Number of the last step that changed the state, to show too. */
+  readonly lastChange?: number;
   readonly cause?: unknown;
 }
 
@@ -93,11 +98,19 @@ function messageOf({
   steps,
   notes = [],
   step,
+  lastChange = 0,
 }: ExplorationFailure): string {
   const from = Math.max(0, step - 1 - STEPS_BEFORE);
-  const shown = steps.slice(from, step + STEPS_AFTER);
+  const end = step + STEPS_AFTER;
+  const shown = steps.slice(from, end);
+  const later = steps.slice(Math.max(end, lastChange - 1), lastChange);
   const log = (number: number): string[] =>
     notes.flatMap((note) => (note.after === number ? [noteLine(note)] : [])).slice(0, MAX_NOTES);
+  const linesOf = (part: readonly Step[]): string[] =>
+    part.flatMap((one) => [
+      lineOf(one, one.number === step && fault !== undefined),
+      ...log(one.number),
+    ]);
   const subject = isOfTest ? "test" : "program";
   const head = fault ?? `the ${subject} is wrong without any fault`;
   const again =
@@ -106,13 +119,19 @@ function messageOf({
     head,
     ...lines.map((line) => `  ${line}`),
     ...(shown.length > 0 || notes.length > 0 ? ["", "Steps:"] : []),
-    ...(from === 0 ? log(0) : []),
-    ...shown.flatMap((one) => [
-      lineOf(one, one.number === step && fault !== undefined),
-      ...log(one.number),
-    ]),
+    ...(from === 0 ? log(0) : standing(notes, from).map(noteLine)),
+    ...linesOf(shown),
+    ...(later.length > 0 && lastChange > end + 1 ? [GAP] : []),
+    ...linesOf(later),
     ...again,
   ].join("\n");
+}
+
+/** How each replica was after a step: its latest note that is no line of a log. */
+function standing(notes: readonly Note[], after: number): Note[] {
+  const latest = new Map<number, Note>();
+  for (const note of notes) if (!note.isLog && note.after <= after) latest.set(note.replica, note);
+  return [...latest.values()];
 }
 
 function noteLine({ at, replica, text }: Note): string {

@@ -358,7 +358,7 @@ class Exploration<World> {
 
   #error(plan: Plan, outcome: Outcome, lines: readonly string[], cause: unknown): ExplorationError {
     const { steps: known, instants } = this.#reference;
-    const { steps, notes } = outcome;
+    const { steps, notes, lastChange } = outcome;
     const [first] = plan;
     const fault = plan
       .map((one) =>
@@ -367,7 +367,8 @@ class Exploration<World> {
       .join("; then ");
     const step =
       first?.type === HAND_OVER ? stepAt(steps, instants[first.at - 1]) : (first?.at ?? 0);
-    return explorationError({ fault, only: planName(plan), lines, steps, notes, step, cause });
+    const world = { steps, notes, step, lastChange };
+    return explorationError({ fault, only: planName(plan), lines, cause, ...world });
   }
 }
 

@@ -73,6 +73,7 @@ export class Fleet {
   crash(replica: Replica, downFor = 0): void {
     if (replica.crashed.aborted) return;
     const isStopping = replica.signal.aborted;
+    this.#options.note(replica.number, "crashed");
     this.end(replica);
     if (isStopping) return;
     if (downFor === 0) this.#start();
@@ -83,7 +84,10 @@ export class Fleet {
   replaceAll(): void {
     for (const timer of this.#restarts) timer.stop();
     this.#restarts.clear();
-    for (const replica of this.#live) this.end(replica);
+    for (const replica of this.#live) {
+      this.#options.note(replica.number, "gives way to the other version");
+      this.end(replica);
+    }
     this.startAll();
   }
 
@@ -123,6 +127,7 @@ export class Fleet {
     const { clock, note, fail } = this.#options;
     if (replica.crashed.aborted) return;
     if (replica.signal.aborted) {
+      note(replica.number, "stopped");
       if (exit.cause !== undefined) fail(exit.text, exit.cause);
       return;
     }

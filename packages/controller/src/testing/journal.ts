@@ -27,10 +27,11 @@ export class Journal {
     return begun;
   }
 
-  note(replica: number, text: string): void {
+  note(replica: number, text: string, isLog = false): void {
     if (this.notes.length === MAX_NOTES) return;
     this.notes.push({
       text: text.slice(0, MAX_TEXT),
+      isLog,
       replica,
       at: this.#now(),
       after: this.steps.length,
@@ -43,7 +44,7 @@ export class Journal {
       (level: LogLine[0]) =>
       (details: object, message: string): void => {
         if (level === "warn" || level === "error")
-          this.note(replica, `${level}: ${message}${describe(details)}`);
+          this.note(replica, `${level}: ${message}${describe(details)}`, true);
         logger[level](details, message);
       };
     return { debug: on("debug"), info: on("info"), warn: on("warn"), error: on("error") };

@@ -70,6 +70,8 @@ export interface StepOptions<Value = unknown> {
 /** A line between the steps of a world: of a log, or of the explorer. */
 export interface Note {
   readonly text: string;
+  /** Whether a log has it. If not, it says how the replica is from then on: who leads, who is gone. */
+  readonly isLog: boolean;
   /** Number of the step before it. */
   readonly after: number;
   readonly at: number;

@@ -229,7 +229,10 @@ export class Trial<World> implements ReplicaWorld {
     } finally {
       this.#look(number);
       if (fault?.startsWith("crash-after")) void this.#crash(replica, fault);
-      if (fault === "lost-lease") replica.pause(PAUSE);
+      if (fault === "lost-lease") {
+        this.journal.note(replica.number, `stands still for ${PAUSE / 1_000} s`);
+        replica.pause(PAUSE);
+      }
       if (this.#changesAt(number)) {
         this.#changeVersion();
         this.#fleet.replaceAll();

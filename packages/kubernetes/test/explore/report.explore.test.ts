@@ -1,7 +1,16 @@
 // The same on every machine and every version of Node: npm run test:runtimes and the matrix run these, too.
 import { explore } from "@holdfast/kubernetes/testing";
 import { expect, test } from "vitest";
-import { ann, ConfigMap, childOf, problemOf, reconciling, report, Thing } from "./kit.ts";
+import {
+  ann,
+  ConfigMap,
+  childOf,
+  type Exploration,
+  problemOf,
+  reconciling,
+  report,
+  Thing,
+} from "./kit.ts";
 
 const generating = reconciling(async (thing, context) => {
   if (thing.status?.child !== undefined) return;
@@ -33,9 +42,25 @@ test("a report of a problem is the same text in every run", async () => {
          6  0.005 s  replica 1  PATCH things/status default/ann → 200
          7  0.005 s  replica 1  EVENT MODIFIED things default/ann
          8  586.000 s  replica 1  WATCH things → 200
+            601.000 s  replica 1  stopped
 
     Run this world alone: only: "response-lost:4""
   `);
+});
+
+test("a report of another write at a second start shows a long value around its difference", async () => {
+  const setup: Exploration["setup"] = (context) =>
+    reconciling(async (thing, { client }) => {
+      const data = { text: `${"a".repeat(200)}${context.uid()}` };
+      await client.create(ConfigMap, { metadata: ann }).catch(() => {});
+      await client.apply(ConfigMap, { metadata: childOf(thing), data });
+    })(context);
+  const problem = await problemOf({ setup, scenario });
+  expect(problem).toMatch(
+    /changes it: PATCH configmaps default\/ann\n {2}configmaps default\/ann\.data\.text: expected …a{30}[-0-9a-f]{36}", got …a{30}[-0-9a-f]{36}"\n/,
+  );
+  expect(problem).toContain("replica 1  stopped\n");
+  expect(problem).toContain("replica 2  POST configmaps default/ann → 409 AlreadyExists\n");
 });
 
 test("a report without a problem is the same in every run", async () => {

@@ -302,8 +302,12 @@ function started<World>(
     starting("the first list of the caches");
     return (leadership) => {
       starting(undefined);
-      if (leadership.token > 0) note(`leads, token ${leadership.token}`);
-      onAbort(leadership.signal, endTerm);
+      const { token } = leadership;
+      if (token > 0) note(`leads, token ${token}`);
+      onAbort(leadership.signal, () => {
+        if (token > 0) note(`no longer leads, token ${token}`);
+        endTerm();
+      });
       return start(leadership);
     };
   };
