@@ -308,8 +308,8 @@ export class OutboxWorld {
     if (failure.dueAt === undefined) return;
     const wait = failure.dueAt - failure.now;
     const { failedAttempts, expiredClaims } = claim.message;
-    const expired = event.type === "expired" ? expiredClaims : 0;
-    const planned = delayAfter(failedAttempts + expired + 1, claim.message);
+    const alone = event.type === "expired" ? expiredClaims : 1;
+    const planned = alone > 0 ? delayAfter(failedAttempts + alone, claim.message) : 0;
     const isAsked = failure.error.startsWith("RetryAfterError");
     const longest = Math.max(planned * (1 + JITTER), isAsked ? 20 * SECOND : 0) + 2;
     if (wait < planned || wait > longest)

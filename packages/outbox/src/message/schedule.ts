@@ -9,8 +9,8 @@ import type { Message } from "./message.ts";
 /** The longest delay that a message may ask for, in milliseconds: a hundred years. */
 export const MAX_DELAY: number = 100 * 365 * 24 * 60 * 60 * 1_000;
 
-/** Claims without an outcome that make a message a dead letter: the message itself may crash its relays. */
-export const MAX_EXPIRED_CLAIMS = 4;
+/** Attempts alone without an outcome that make a message a dead letter: it may crash its relays. */
+export const MAX_EXPIRED_ALONE = 3;
 
 /** The fields of a message that decide its delays. */
 export type Schedule = Pick<Message, "initialDelay" | "factor">;

@@ -51,9 +51,14 @@ export interface RecoveryOptions extends LockedTaskOptions {
 }
 
 /**
- * Ends expired claims: those of relays that died, or could not write an outcome. The message is due again
- * after a delay. The claim counts in `expiredClaims` and not as a failed attempt, since the message may have
- * been delivered; the fourth one makes it a dead letter.
+ * Ends expired claims: those of relays that died, or could not write an outcome. The claim counts in `expiredClaims`
+ * and not as a failed attempt, since the message may have been delivered.
+ *
+ * | Expired claim | The message |
+ * | --- | --- |
+ * | first | is due at once: its attempt may not have begun. From now on it is attempted alone |
+ * | second, third | is due after its delay |
+ * | fourth | is a dead letter |
  *
  * It runs in every process, and works in one at a time: the holder of a lock. Its writes carry the token
  * of the lock: a holder that was paused, and continues after another one has taken over, can write no

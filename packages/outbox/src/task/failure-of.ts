@@ -1,6 +1,6 @@
 import { isTerminalError, jitter, type Random, RetryAfterError } from "@holdfast/wait";
 import type { Message } from "../message/message.ts";
-import { delayAfter, MAX_DELAY, MAX_EXPIRED_CLAIMS } from "../message/schedule.ts";
+import { delayAfter, MAX_DELAY, MAX_EXPIRED_ALONE } from "../message/schedule.ts";
 import type { Claim } from "../store/claim.ts";
 import type { Failure } from "../store/outbox-store.ts";
 
@@ -40,14 +40,17 @@ export function failureOf(error: unknown, message: Message, facts: FailureFacts)
   };
 }
 
-/** The failure of a claim that expired: its attempt may have failed, or succeeded. */
+/**
+ * The failure of a claim that expired: its attempt may have failed, or succeeded. The first one costs nothing, because
+ * other claims were held beside it and its attempt may not have begun. The later ones were attempted alone.
+ */
 export function expiredClaim({ message, relay }: Claim, facts: FailureFacts): Failure {
-  const expired = message.expiredClaims + 1;
-  const delay = delayWithJitter(message.failedAttempts + expired, message, facts);
+  const alone = message.expiredClaims;
+  const delay = alone > 0 ? delayWithJitter(message.failedAttempts + alone, message, facts) : 0;
   return {
     now: Math.floor(facts.now),
     error: `the claim of ${relay} expired: it died, or could not write the outcome`,
-    dueAt: expired >= MAX_EXPIRED_CLAIMS ? undefined : Math.ceil(facts.now + delay),
+    dueAt: alone >= MAX_EXPIRED_ALONE ? undefined : Math.ceil(facts.now + delay),
   };
 }
 

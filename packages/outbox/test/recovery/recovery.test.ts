@@ -83,8 +83,26 @@ describe("the recovery", () => {
       failedAttempts: 0,
       expiredClaims: 1,
       lastError: "the claim of relay-9 expired: it died, or could not write the outcome",
-      dueAt: clock.now() - SECOND + 10 * SECOND,
+      dueAt: clock.now() - SECOND,
     });
+    await end();
+  });
+
+  it("waits after the second expired claim as after a failure, since its attempt was alone", async () => {
+    const { clock, memory, events, abandon, begin, end } = setUp();
+    await abandon([1]);
+    begin("a");
+    for (let expired = 1; expired < 4; expired++) {
+      await clock.step(60 * SECOND);
+      await memory.claim({ relay: "relay-9", now: clock.now(), until: clock.now(), limit: 1 });
+    }
+    await clock.step(60 * SECOND);
+    const delays = events.flatMap((event) => {
+      if (event.type !== "expired") return [];
+      const { now, dueAt } = event.failure;
+      return [dueAt === undefined ? "dead" : dueAt - now];
+    });
+    expect(delays).toEqual([0, 10 * SECOND, 20 * SECOND, "dead"]);
     await end();
   });
 

@@ -5,12 +5,12 @@ import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
 import { Recovery } from "../../src/recovery/recovery.ts";
 import { Relay } from "../../src/relay/relay.ts";
+import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { faultyStore } from "../../src/testing/faulty-store.ts";
 import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { idOf, numberOf, sample } from "../sample.ts";
 
 const SECOND = 1_000;
-const MESSAGES = 60;
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
 /** Relays that die of some messages, one process after the other, and a recovery that lives on. */
@@ -21,6 +21,8 @@ class World {
   /** The numbers of the messages in flight at each death. */
   readonly deaths: number[][] = [];
   readonly #poison: ReadonlySet<number>;
+  /** The delays after each expired claim, in milliseconds; undefined for a dead letter. */
+  readonly delays = new Map<number, (number | undefined)[]>();
   readonly #ends: Promise<unknown>[] = [];
   #living = new AbortController();
 
@@ -28,9 +30,9 @@ class World {
     this.#poison = new Set(poison);
   }
 
-  async saveAll(): Promise<void> {
+  async saveAll(messages: number): Promise<void> {
     await this.memory.transaction(async (tx) => {
-      for (const number of range(MESSAGES))
+      for (const number of range(messages))
         await this.memory.save(tx, sample(number), this.clock.now());
     });
   }
@@ -38,7 +40,22 @@ class World {
   recover(): void {
     const { clock, memory: store } = this;
     const lock = new MemoryLock();
-    const recovery = new Recovery({ name: "recovery", store, lock, clock, logger: silentLogger });
+    const onEvent = (event: OutboxEvent): void => {
+      if (event.type !== "expired") return;
+      const { now, dueAt } = event.failure;
+      const number = numberOf(event.claim.message.id);
+      const delay = dueAt === undefined ? undefined : dueAt - now;
+      this.delays.set(number, [...(this.delays.get(number) ?? []), delay]);
+    };
+    const recovery = new Recovery({
+      name: "recovery",
+      store,
+      lock,
+      clock,
+      jitter: 0,
+      onEvent,
+      logger: silentLogger,
+    });
     this.#ends.push(recovery.run(this.stop.signal));
   }
 
@@ -87,19 +104,36 @@ class World {
 }
 
 describe("messages that kill the process of their relay", () => {
-  it.each([[[1]], [[7]], [[60]], [[3, 4, 40]], [range(6)]])(
-    "%j die alone, after four deaths each, and all others arrive",
-    async (poison) => {
+  it.each([
+    [60, [1]],
+    [60, [7]],
+    [60, [60]],
+    [60, [3, 4, 40]],
+    [60, range(6)],
+    [30, [11]],
+    [100, [25]],
+    [200, [150]],
+    [300, [299]],
+    [300, [20]],
+  ])(
+    "of %i messages %j die alone, after four deaths each, and all others arrive",
+    async (messages, poison) => {
       const world = new World(poison);
-      await world.saveAll();
+      await world.saveAll(messages);
       world.recover();
       world.start("relay");
       await world.clock.step(3_600 * SECOND, { turns: 0 });
-      const ends = await Promise.all(range(MESSAGES).map((n) => world.memory.find(idOf(n))));
-      for (const [i, message] of ends.entries()) {
-        if (poison.includes(i + 1)) expect(message).toMatchObject({ status: "dead" });
-        else expect(message?.status).toBe("delivered");
-        if (!poison.includes(i + 1)) expect(message?.expiredClaims).toBeLessThanOrEqual(1);
+      for (const number of range(messages)) {
+        const message = await world.memory.find(idOf(number));
+        const delays = world.delays.get(number);
+        if (poison.includes(number)) {
+          expect(message?.status).toBe("dead");
+          expect(delays).toEqual([0, 10 * SECOND, 20 * SECOND, undefined]);
+        } else {
+          expect(message?.status).toBe("delivered");
+          // The death of another one costs it nothing.
+          expect(delays ?? [0]).toEqual([0]);
+        }
       }
       // The first death takes along those in flight, the later ones nobody.
       const alone = world.deaths.filter((dead) => dead.length === 1);
