@@ -12,7 +12,7 @@ export function buildProject(project: string): void {
   for (const name of ["clock", "controller", "kubernetes"])
     symlinkSync(join(root, "packages", name), join(modules, "@holdfast", name), "dir");
   symlinkSync(join(root, "packages/kubernetes/node_modules/zod"), join(modules, "zod"), "dir");
-  for (const name of ["@types/node", "vitest", "yaml"])
+  for (const name of ["@types/node", "prom-client", "vitest", "yaml"])
     symlinkSync(join(root, "node_modules", name), join(modules, name), "dir");
   run(bin("tsc"), [], project);
 }

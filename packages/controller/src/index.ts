@@ -60,7 +60,7 @@ export {
   TokenBucketLimiter,
   type TokenBucketLimiterOptions,
 } from "./limit/token-bucket-limiter.ts";
-export { consoleLogger, defaultLogger, type Logger, silentLogger } from "./logger.ts";
+export { consoleLogger, defaultLogger, jsonLogger, type Logger, silentLogger } from "./logger.ts";
 export { Manager } from "./manager/manager.ts";
 export type {
   AddRunnableOptions,

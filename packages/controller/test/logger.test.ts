@@ -2,6 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import {
   Controller,
   consoleLogger,
+  jsonLogger,
   LeaderElector,
   type Logger,
   Manager,
@@ -12,6 +13,19 @@ import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 const levels = ["debug", "info", "warn", "error"] as const;
+
+/** What is printed meanwhile, line by line. */
+function jsonLines(print: () => void): unknown[] {
+  const log = vi.spyOn(console, "log").mockReturnValue();
+  print();
+  const texts = log.mock.calls.map((values) => {
+    expect(values).toHaveLength(1);
+    return String(values[0]);
+  });
+  log.mockRestore();
+  expect(texts.join("")).not.toContain("\n");
+  return texts.map((text) => JSON.parse(text) as unknown);
+}
 
 describe("a logger", () => {
   it("can be a pino logger without an adapter", () => {
@@ -44,6 +58,57 @@ describe("a logger", () => {
     consoleLogger[level](error, "hello");
     expect(method.mock.calls).toEqual([["hello"], ["hello", error]]);
     method.mockRestore();
+  });
+
+  it.each(levels)("of JSON writes one line per record: %s", (level) => {
+    const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED", token: "t0k3n" });
+    const err = new Error("two\nlines", { cause });
+    expect(jsonLines(() => jsonLogger[level]({ key: "a", err }, "failed\nat a"))).toEqual([
+      {
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        level,
+        msg: "failed\nat a",
+        key: "a",
+        err: {
+          name: "Error",
+          message: "two\nlines",
+          stack: expect.stringMatching(/^Error: two\nlines\n +at /),
+          cause: {
+            name: "Error",
+            message: "refused",
+            code: "ECONNREFUSED",
+            stack: expect.stringContaining("Error: refused"),
+          },
+        },
+      },
+    ]);
+  });
+
+  it("of JSON writes every value, and its own fields first", () => {
+    const circle: Record<string, unknown> = { id: 10n, time: 1, level: 2, msg: 3, text: "100 %s" };
+    circle["self"] = circle;
+    circle["cause"] = new AggregateError([new Error("a")], "all");
+    circle["bad"] = { toJSON: () => expect.fail("not readable") };
+    circle["date"] = new Date(0);
+    const same = { a: 1 };
+    const [line, bare] = jsonLines(() => {
+      jsonLogger.info({ ...circle, same, again: [same] }, "hello");
+      jsonLogger.error(new Error("boom"), "failed");
+    });
+    expect(Object.keys(line as object).slice(0, 3)).toEqual(["time", "level", "msg"]);
+    expect(line).toMatchObject({
+      level: "info",
+      msg: "hello",
+      id: "10",
+      text: "100 %s",
+      self: { self: "[circular]" },
+      cause: { message: "all", errors: [{ message: "a" }] },
+      bad: "[unreadable]",
+      date: "1970-01-01T00:00:00.000Z",
+      same,
+      again: [same],
+    });
+    expect(bare).toMatchObject({ level: "error", msg: "failed", err: { message: "boom" } });
   });
 
   it.each(levels)("that is silent prints nothing: %s", (level) => {

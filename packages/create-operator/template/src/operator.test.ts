@@ -81,7 +81,8 @@ test("leaves a ConfigMap of somebody else alone, and says so", async () => {
   });
 });
 
-test("survives a crash before and after each write", async () => {
+// Each crash is a run of its own: with your reconciles, more than the 5 s of other tests.
+test("survives a crash before and after each write", { timeout: 60_000 }, async () => {
   await explore({
     setup: operator,
     resources: [__KIND__, ConfigMap],
@@ -96,7 +97,7 @@ test("survives a crash before and after each write", async () => {
 // From the second release on: the way from the last release to this one, and back. Install the last one under another name,
 // "__NAME__-last": "npm:__NAME__@1", and see the guide "Proving an upgrade".
 //
-// test("takes over the objects of the last release", async () => {
+// test("takes over the objects of the last release", { timeout: 60_000 }, async () => {
 //   const last = await import("__NAME__-last");
 //   await explore({
 //     setup: operator,

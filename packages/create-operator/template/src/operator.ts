@@ -1,5 +1,4 @@
 import { pathToFileURL } from "node:url";
-import { consoleLogger } from "@holdfast/controller";
 import {
   builtIn,
   fromKubectl,
@@ -14,6 +13,8 @@ import {
   runOperator,
   setCondition,
 } from "@holdfast/kubernetes";
+import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
+import { collectDefaultMetrics, Registry } from "prom-client";
 import { __KIND__ } from "./resource.ts";
 
 interface ConfigMapObject extends KubeObject {
@@ -75,12 +76,18 @@ export function operator({ cluster, client, controller, clock }: OperatorContext
   ];
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const register = new Registry();
+  collectDefaultMetrics({ register }); // memory, CPU, the event loop
   await runOperator({
     name: "__NAME__",
     transport: process.env["KUBERNETES_SERVICE_HOST"] ? inCluster() : fromKubectl(),
     setup: operator,
-    health: { port: Number(process.env["PORT"] ?? 8_080) },
+    health: {
+      port: Number(process.env["PORT"] ?? 8_080),
+      metrics: () => register.metrics(),
+    },
+    metrics: prometheusMetrics({ register }),
     signals: process,
-    logger: { ...consoleLogger, debug() {} },
   });
+}

@@ -1,11 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import {
-  consoleLogger,
-  type ReconcileRequest,
-  type ReconcileResult,
-  type Runnable,
-} from "@holdfast/controller";
+import type { ReconcileRequest, ReconcileResult, Runnable } from "@holdfast/controller";
 import {
   type CachedObject,
   fromKubectl,
@@ -181,5 +176,4 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
     setup: cronTasks,
     health: { port: Number(process.env["PORT"] ?? 8_080) },
     signals: process,
-    logger: consoleLogger,
   });

@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { consoleLogger, type Runnable } from "@holdfast/controller";
+import type { Runnable } from "@holdfast/controller";
 import {
   builtIn,
   customResource,
@@ -95,5 +95,4 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
     setup: greeter,
     health: { port: Number(process.env["PORT"] ?? 8_080) },
     signals: process,
-    logger: consoleLogger,
   });

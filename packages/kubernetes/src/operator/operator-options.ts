@@ -9,22 +9,21 @@ import {
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
-import {
-  type Controller,
-  type ControllerArguments,
-  defaultLogger,
-  type LeaderElectorOptions,
-  type Leadership,
-  type Logger,
-  type Runnable,
-  type SignalSource,
+import type {
+  Controller,
+  ControllerArguments,
+  LeaderElectorOptions,
+  Leadership,
+  Logger,
+  Runnable,
+  SignalSource,
 } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { ClusterOptions } from "../cluster/cluster-options.ts";
 import type { EventRecorder } from "../helper/event-recorder.ts";
-import { LOGGER } from "../logger.ts";
+import { LOGGER, programLogger } from "../logger.ts";
 import { requireNamespace } from "../object/resource-name.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { HealthServerOptions } from "./health-server.ts";
@@ -180,9 +179,10 @@ export interface OperatorOptions {
   readonly random?: Random | undefined;
 
   /**
-   * Receiver of log lines.
+   * Receiver of log lines. A pino logger works as it is.
    *
-   * @defaultValue prints warnings and errors to the console
+   * @defaultValue `consoleLogger` if the standard output is a terminal, otherwise `jsonLogger`, one line of JSON per
+   * record; both without lines for debugging
    */
   readonly logger?: Logger | undefined;
 
@@ -239,7 +239,7 @@ export type ResolvedOperator = Pick<
 export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   requireOptions("options", options, "runOperator", OPTIONS);
   const { name, transport, setup, health = {}, cluster, signals, random, metrics } = options;
-  const { clock = realClock, logger = defaultLogger } = options;
+  const { clock = realClock, logger = programLogger() } = options;
   const { identity = `${hostname()}_${globalThis.crypto.randomUUID()}` } = options;
   requireNamespace("options.name", name);
   requireMethods("options.transport", transport, ["send"]);

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type OptionNames, requireOptions, requireText } from "@holdfast/clock/internal";
 import type { Logger } from "@holdfast/controller";
-import { warn } from "../logger.ts";
+import { programLogger, warn } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";
 import { bearer, CredentialCache, Credentials } from "./credentials.ts";
@@ -59,7 +59,7 @@ const OPTIONS: OptionNames<InClusterOptions> = {
  * ```
  */
 export function inCluster(options: InClusterOptions = {}): KubeTransport {
-  const { clock, logger } = resolveTransport(options, "inCluster", OPTIONS);
+  const { clock, logger } = resolveTransport(options, "inCluster", OPTIONS, programLogger());
   const { directory = "/var/run/secrets/kubernetes.io/serviceaccount", env = process.env } =
     options;
   requireText("options.directory", directory);

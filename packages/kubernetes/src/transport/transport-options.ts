@@ -20,7 +20,7 @@ export interface TransportOptions {
   /**
    * Receives warnings.
    *
-   * @defaultValue warnings and errors on the console
+   * @defaultValue warnings and errors on the console; for `inCluster` as in `runOperator`
    */
   readonly logger?: Logger | undefined;
 }
@@ -30,9 +30,10 @@ export function resolveTransport<Options extends TransportOptions>(
   options: Options,
   door: string,
   names: OptionNames<Options>,
+  standard: Logger = defaultLogger,
 ): { clock: Clock; logger: Logger } {
   requireOptions("options", options, door, names);
-  const { clock = realClock, logger = defaultLogger } = options;
+  const { clock = realClock, logger = standard } = options;
   requireMethods("options.clock", clock, ["monotonic"]);
   requireClock("options.clock", clock);
   requireMethods("options.logger", logger, LOGGER);

@@ -8,7 +8,7 @@ import {
   silentLogger,
 } from "@holdfast/controller";
 import { type OperatorContext, runOperator } from "@holdfast/kubernetes";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { JumpingClock } from "../../../../test/jumping-clock.ts";
 import { ConfigMap, Greeting, Lease, OperatorWorld } from "./operator-world.ts";
 
@@ -305,6 +305,32 @@ describe("runOperator", () => {
       "manager stopped",
     ]);
     await world.end();
+  });
+
+  it.each([
+    [true, "for a terminal as text", "info"],
+    [false, "for a collector as JSON", "log"],
+  ] as const)("logs without a logger, stdout a terminal: %s, %s", async (isTTY, _, method) => {
+    const terminal = Object.getOwnPropertyDescriptor(process.stdout, "isTTY");
+    Object.defineProperty(process.stdout, "isTTY", { value: isTTY, configurable: true });
+    const debug = vi.spyOn(console, "debug");
+    const print = vi.spyOn(console, method).mockReturnValue();
+    world.start("a", { logger: undefined });
+    await clock.step(BARRIER + 1_000);
+    await world.end();
+    const lines = print.mock.calls.map(([line]) => String(line));
+    const messages = isTTY
+      ? lines
+      : lines.map((line) => {
+          const { level, msg } = JSON.parse(line) as { level: string; msg: string };
+          expect(level).toBe("info");
+          return msg;
+        });
+    expect(messages).toContain("manager running: every runnable is ready");
+    expect(debug).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+    if (terminal === undefined) Reflect.deleteProperty(process.stdout, "isTTY");
+    else Object.defineProperty(process.stdout, "isTTY", terminal);
   });
 
   it("ends with the error of a part, after the lease is released", async () => {
