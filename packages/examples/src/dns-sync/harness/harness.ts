@@ -182,6 +182,7 @@ export class Harness implements AsyncDisposable {
   }
 
   async #sample(): Promise<void> {
+    await this.truth.ready(this.signal);
     for await (const _ of every(PERIOD, { clock: this.clock, signal: this.signal })) {
       const episode = this.drift.sample(this.truth.differences(this.provider));
       if (episode !== undefined) {

@@ -61,7 +61,12 @@ export class Truth {
     await this.#cluster.ready(signal);
   }
 
-  /** Differences between the provider and the harness's informers. */
+  /** Whether the first lists are complete. Before, the replicas and the page are there, and nothing is known. */
+  get isReady(): boolean {
+    return [this.#records, this.#zones, this.#leases].every(({ hasSynced }) => hasSynced);
+  }
+
+  /** Differences between the provider and the harness's informers. Needs `isReady`. */
   differences(provider: DnsProvider): readonly string[] {
     const zones = new Map(this.#zones.list().map((zone) => [keyOf(zone), zone]));
     return differencesBetween(this.#records.list(), zones, provider.records.list());
@@ -78,6 +83,7 @@ export class Truth {
   }
 
   get lease(): Holding | undefined {
+    if (!this.isReady) return undefined;
     const [lease] = this.#leases.list();
     const { holderIdentity, renewTime } = lease?.spec ?? {};
     if (!holderIdentity || renewTime === undefined) return undefined;

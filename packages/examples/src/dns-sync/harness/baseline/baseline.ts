@@ -108,7 +108,7 @@ export class Baseline implements AsyncDisposable {
   /** Compares the baseline with the server, at most once a second. */
   compareWith(truth: Truth): void {
     const now = this.#clock.monotonic();
-    if (now - this.#comparedAt < PERIOD) return;
+    if (!truth.isReady || now - this.#comparedAt < PERIOD) return;
     this.#comparedAt = now;
     this.#drift = truth.differences(this.provider).length;
     if (this.#report !== undefined) this.#judge(this.#report, truth.version, now);
